@@ -1,0 +1,67 @@
+// Save the chart that is on screen as SVG or PNG, without a trip to the server.
+// Plotly paints a chart as several stacked <svg> layers and Vega as one: stack them in one file.
+
+function chart(key) {
+  return document.querySelector(".st-key-" + key.replaceAll(".", "-"));
+}
+
+function picture(key) {
+  const host = chart(key);
+  const layers = host.querySelectorAll("svg.main-svg, svg.marks");
+  if (!layers.length) return null;
+  const box = layers[0].getBoundingClientRect();
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  svg.setAttribute("width", box.width);
+  svg.setAttribute("height", box.height);
+  svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+  const paper = document.createElementNS(svg.namespaceURI, "rect");
+  paper.setAttribute("width", "100%");
+  paper.setAttribute("height", "100%");
+  paper.setAttribute("fill", getComputedStyle(document.querySelector(".stApp")).backgroundColor);
+  svg.append(paper);
+  for (const layer of layers) {
+    const copy = layer.cloneNode(true);
+    copy.querySelectorAll(".hoverlayer, .modebar-container").forEach((node) => node.remove());
+    copy.removeAttribute("style");
+    copy.style.fontFamily = getComputedStyle(layer).fontFamily;
+    svg.append(copy);
+  }
+  return svg;
+}
+
+function save(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function savePng(blob, width, height, name) {
+  const image = new Image();
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    canvas.width = 2 * width; // twice the screen: sharp on a slide
+    canvas.height = 2 * height;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((png) => save(png, name), "image/png");
+  };
+  image.src = URL.createObjectURL(blob);
+}
+
+export default function ({ data, parentElement }) {
+  for (const button of parentElement.querySelectorAll("button")) {
+    const kind = button.dataset.kind;
+    button.textContent = data[kind];
+    button.onclick = () => {
+      const svg = picture(data.figure);
+      if (!svg) return;
+      const blob = new Blob([new XMLSerializer().serializeToString(svg)], {
+        type: "image/svg+xml;charset=utf-8",
+      });
+      if (kind === "svg") save(blob, `${data.stem}.svg`);
+      else savePng(blob, +svg.getAttribute("width"), +svg.getAttribute("height"), `${data.stem}.png`);
+    };
+  }
+}

@@ -1,0 +1,1 @@
+"""Sequence models you can touch: mathematics, figures and lessons."""

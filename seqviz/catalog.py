@@ -1,0 +1,73 @@
+"""The table of contents: which lessons there are, in teaching order, and the road they stand on.
+
+A lesson is added here and nowhere else; navigation, the map on the home page, previous/next, the
+tests and the benchmarks all read this list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# The whole road, in teaching order. A stage without a lesson is shown on the map as not built.
+STAGES = (
+    "ar",
+    "text",
+    "rnn",
+    "gradients",
+    "gates",
+    "attention",
+    "positions",
+    "transformer",
+    "bert",
+    "gpt",
+    "fine_tuning",
+    "metrics",
+)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson. Titles, goals and prose are in `assets/lessons/<slug>/`.
+
+    slug: file stem of `pages/<slug>.py`, the page's address and the name of its assets folder.
+    code: short prefix of its parameters in a permalink, so that a QR code stays small.
+    stage: where on the road it stands (one of `STAGES`).
+    group: key of the navigation group (`nav.<group>` in the locale).
+    icon: Material symbol for navigation and map.
+    first: (bench, parameter) of the slider a visitor moves first; benchmarks press it.
+    """
+
+    slug: str
+    code: str
+    stage: str
+    group: str
+    icon: str
+    first: tuple[str, str]
+
+
+LESSONS = (
+    Lesson(
+        slug="ar_fitting",
+        code="ar",
+        stage="ar",
+        group="time_series",
+        icon=":material/show_chart:",
+        first=("process", "phi"),
+    ),
+)
+
+
+def lesson(slug: str) -> Lesson:
+    """The record of one lesson; KeyError when there is none of that name."""
+    for record in LESSONS:
+        if record.slug == slug:
+            return record
+    raise KeyError(slug)
+
+
+def neighbours(slug: str) -> tuple[Lesson | None, Lesson | None]:
+    """The lessons before and after this one."""
+    position = LESSONS.index(lesson(slug))
+    before = LESSONS[position - 1] if position else None
+    after = LESSONS[position + 1] if position + 1 < len(LESSONS) else None
+    return before, after

@@ -1,0 +1,1 @@
+"""The mathematics: torch and numpy in, frozen dataclasses of numpy arrays out."""

@@ -1,0 +1,147 @@
+"""Autocorrelation and partial autocorrelation, of a process and of a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.autoregression.intervals import NORMAL_95
+from seqviz.compute.autoregression.process import (
+    Coefficients,
+    as_coefficients,
+    partial_from_coefficients,
+    read_only,
+)
+from seqviz.compute.autoregression.sample import checked
+
+
+@dataclass(frozen=True)
+class Correlogram:
+    """Sample correlations at lags 0 ... max_lag, with the bands that noise alone would fill.
+
+    acf, pacf: shape (lag,), 1 at lag 0.
+    band: half-width 1.96 / sqrt(n) of the 95 % band of white noise, at any lag from 1.
+    bartlett: shape (lag,), half-width of Bartlett's 95 % band for the ACF at lag k if the process
+        were a moving average of order k - 1; 0 at lag 0.
+    theory_acf, theory_pacf: of the process that made the sample, shape (lag,); None when unknown or
+        not stationary.
+    """
+
+    acf: Float[np.ndarray, "lag"]
+    pacf: Float[np.ndarray, "lag"]
+    band: float
+    bartlett: Float[np.ndarray, "lag"]
+    theory_acf: Float[np.ndarray, "lag"] | None
+    theory_pacf: Float[np.ndarray, "lag"] | None
+
+
+def correlogram(
+    values: Float[np.ndarray, "time"], max_lag: int, coefficients: Coefficients | None = None
+) -> Correlogram:
+    """Sample ACF and PACF of a series.
+
+    values: the series, shape (time,). max_lag: largest lag, at least 1 and less than n.
+    coefficients: phi of the process that made the series, if known, for the theoretical functions.
+
+    ACF: the standard estimator, demeaned and divided by n at every lag (statsmodels
+    `acf(adjusted=False)`). PACF: Durbin-Levinson on that ACF (statsmodels `pacf(method="ldb")`).
+    Bartlett's band: 1.96 sqrt((1 + 2 sum_{j<k} r_j^2) / n) (Bartlett 1946; Brockwell & Davis 1991,
+    section 7.2). Raises ValueError for a constant, non-finite or too short series.
+    """
+    values = checked(values, at_least=max_lag + 1)
+    if max_lag < 1:
+        raise ValueError(f"The largest lag must be at least 1, not {max_lag}.")
+    n = values.size
+    covariance = sample_autocovariance(values - values.mean(), max_lag)
+    acf = covariance / covariance[0]
+    _, partial, _ = durbin_levinson(acf)
+    # Bartlett: the variance at lag k counts the correlations at lags 1 ... k - 1.
+    spread = np.zeros(max_lag + 1)
+    spread[1:] = (1.0 + 2.0 * np.concatenate(([0.0], np.cumsum(acf[1:-1] ** 2)))) / n
+    theory_acf, theory_pacf = _theory(coefficients, max_lag)
+    return Correlogram(
+        acf=read_only(acf),
+        pacf=read_only(np.concatenate(([1.0], partial))),
+        band=NORMAL_95 / float(np.sqrt(n)),
+        bartlett=read_only(NORMAL_95 * np.sqrt(spread)),
+        theory_acf=theory_acf,
+        theory_pacf=theory_pacf,
+    )
+
+
+def theoretical_acf(coefficients: Coefficients, max_lag: int) -> Float[np.ndarray, "lag"]:
+    """Autocorrelations rho_0 ... rho_max_lag of a stationary AR(P) process; phi^k for AR(1).
+
+    The first P come from the Yule-Walker equations (solved by the Durbin-Levinson recursion run
+    backwards from the partial autocorrelations), the rest from rho_k = sum_i phi_i rho_{k-i}.
+    Raises ValueError when the coefficients are not stationary.
+    """
+    phi = as_coefficients(coefficients)
+    rho = [1.0]
+    order_k = np.empty(0)
+    error = 1.0
+    for partial in partial_from_coefficients(coefficients):
+        newest_first = np.array(rho[:0:-1])
+        rho.append(float(order_k @ newest_first) + partial * error)
+        order_k = np.append(order_k - partial * order_k[::-1], partial)
+        error *= 1.0 - partial * partial
+    for lag in range(phi.size + 1, max_lag + 1):
+        rho.append(float(phi @ np.array(rho[lag - phi.size : lag][::-1])))
+    return read_only(np.array(rho[: max_lag + 1]))
+
+
+def theoretical_pacf(coefficients: Coefficients, max_lag: int) -> Float[np.ndarray, "lag"]:
+    """Partial autocorrelations at lags 0 ... max_lag: 1 at lag 0, exactly 0 beyond lag P.
+
+    Raises ValueError when the coefficients are not stationary.
+    """
+    pacf = np.zeros(max_lag + 1)
+    known = (1.0, *partial_from_coefficients(coefficients))[: max_lag + 1]
+    pacf[: len(known)] = known
+    return read_only(pacf)
+
+
+def shuffled(values: Float[np.ndarray, "time"], seed: int) -> Float[np.ndarray, "time"]:
+    """Return the same values in random order: same histogram, dependence gone."""
+    return np.random.RandomState(seed).permutation(values)
+
+
+def sample_autocovariance(
+    centered: Float[np.ndarray, "time"], max_lag: int
+) -> Float[np.ndarray, "lag"]:
+    """Sum of x_t x_{t+k} over t, divided by n at every lag k = 0 ... max_lag (biased estimator)."""
+    n = centered.size
+    return np.array([centered[: n - lag] @ centered[lag:] for lag in range(max_lag + 1)]) / n
+
+
+def durbin_levinson(
+    covariance: Float[np.ndarray, "lag_from_0"],
+) -> tuple[Float[np.ndarray, "lag"], Float[np.ndarray, "lag"], float]:
+    """Solve the Yule-Walker equations of order P for autocovariances at lags 0 ... P.
+
+    Returns phi (lag,), the partial autocorrelations at lags 1 ... P, and the innovation variance in
+    the unit of the covariances. Source: Brockwell & Davis 1991, proposition 5.2.1.
+    """
+    phi = np.empty(0)
+    partial = []
+    error = float(covariance[0])
+    for lag in range(1, covariance.size):
+        value = float(covariance[lag] - phi @ covariance[lag - 1 : 0 : -1]) / error
+        phi = np.append(phi - value * phi[::-1], value)
+        error *= 1.0 - value * value
+        partial.append(value)
+    return phi, np.array(partial), error
+
+
+def _theory(
+    coefficients: Coefficients | None, max_lag: int
+) -> tuple[Float[np.ndarray, "lag"] | None, Float[np.ndarray, "lag"] | None]:
+    """Both theoretical functions, or None twice when there is no stationary process to compare."""
+    if coefficients is None:
+        return None, None
+    try:
+        return theoretical_acf(coefficients, max_lag), theoretical_pacf(coefficients, max_lag)
+    except ValueError:
+        return None, None

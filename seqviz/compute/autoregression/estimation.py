@@ -1,0 +1,231 @@
+"""Estimation of AR(P) coefficients by four methods, and choice of the order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.autoregression.correlation import durbin_levinson, sample_autocovariance
+from seqviz.compute.autoregression.exact_likelihood import fit_exact
+from seqviz.compute.autoregression.intervals import NORMAL_95, student_t_95
+from seqviz.compute.autoregression.least_squares import lag_matrix, regress, triangular_factor
+from seqviz.compute.autoregression.process import read_only
+from seqviz.compute.autoregression.sample import checked
+
+Method = Literal["ols", "yule_walker", "conditional_ml", "exact_ml"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An AR(P) fitted to a series.
+
+    coefficients, standard_errors, lower, upper: shape (lag,); lower and upper are a 95 % interval.
+    intercept: c in x_t = c + sum_i phi_i x_{t-i} + eps_t; nan when none was fitted.
+    sigma: standard deviation of the innovations, in the unit of the series.
+    log_likelihood, aic, bic: Gaussian; nan for Yule-Walker, which maximizes no likelihood.
+    nobs: number of values in the fit: n - P for the conditional methods, n for the others.
+    """
+
+    method: Method
+    coefficients: Float[np.ndarray, "lag"]
+    standard_errors: Float[np.ndarray, "lag"]
+    lower: Float[np.ndarray, "lag"]
+    upper: Float[np.ndarray, "lag"]
+    intercept: float
+    sigma: float
+    log_likelihood: float
+    aic: float
+    bic: float
+    nobs: int
+
+
+@dataclass(frozen=True)
+class OrderSelection:
+    """Information criteria of AR(0) ... AR(max_order), all fitted to the same values.
+
+    orders, aic, bic: shape (order,). chosen_aic, chosen_bic: the order with the smallest criterion.
+    """
+
+    orders: Int[np.ndarray, "order"]
+    aic: Float[np.ndarray, "order"]
+    bic: Float[np.ndarray, "order"]
+    chosen_aic: int
+    chosen_bic: int
+
+
+def fit(
+    values: Float[np.ndarray, "time"], order: int, method: Method, intercept: bool = False
+) -> Estimate:
+    """Fit an AR(P) to a series.
+
+    values: the series, shape (time,). order: P, at least 1. intercept: whether to fit one.
+
+    method:
+    * "ols" and "conditional_ml" regress x_t on its P predecessors and give the same coefficients,
+      log likelihood, AIC and BIC. They differ in sigma and in the intervals: OLS divides the sum of
+      squared residuals by n - P - k (k regressors) and uses Student-t quantiles; conditional
+      maximum likelihood divides by n - P and uses normal quantiles. (statsmodels `AutoReg`, fitted
+      with use_t=True and use_t=False; its sigma2 is the second one in both cases.)
+    * "yule_walker" solves the Yule-Walker equations with the standard (biased) autocovariances, so
+      the fitted process is always stationary (statsmodels `yule_walker(method="mle")`; `intercept`
+      means subtracting the mean). Standard errors: sigma^2 Gamma^{-1} / n (Brockwell & Davis 1991,
+      theorem 8.1.1).
+    * "exact_ml" maximizes the likelihood of all n values of a stationary process, standard errors
+      from the observed information (statsmodels `ARIMA` with cov_type="approx"). For a series that
+      is not stationary the estimate lies just inside the border of the stationary region.
+
+    Raises ValueError when the series is too short, constant, not finite, or free of noise.
+    """
+    if order < 1:
+        raise ValueError(f"The order must be at least 1, not {order}.")
+    values = checked(values, at_least=2 * order + int(intercept) + 2)
+    if method in ("ols", "conditional_ml"):
+        return _conditional(values, order, method, intercept)
+    if method == "yule_walker":
+        return _yule_walker(values, order, intercept)
+    if method == "exact_ml":
+        return _exact(values, order, intercept)
+    raise ValueError(f"Unknown method: {method}.")
+
+
+def one_step_errors(
+    values: Float[np.ndarray, "steps"], coefficients: Float[np.ndarray, "lag"]
+) -> Float[np.ndarray, "time"]:
+    """Errors x_t - sum_i phi_i x_{t-i} of given coefficients, aligned with the targets values[1:].
+
+    values: the series, one more than the targets. Returns shape (time,), nan where a target has
+    fewer than P values before it. The same alignment as `NetworkFit.predictions`.
+    """
+    order = len(coefficients)
+    errors = np.full(len(values) - 1, np.nan)
+    rows = lag_matrix(values, order)[:-1]
+    errors[order - 1 :] = values[order:] - rows @ coefficients
+    return errors
+
+
+def select_order(
+    values: Float[np.ndarray, "time"], max_order: int, intercept: bool = False
+) -> OrderSelection:
+    """AIC and BIC of the orders 0 ... max_order.
+
+    Every order predicts the same n - max_order values, otherwise the criteria could not be
+    compared. AIC = -2 log L + 2 k and BIC = -2 log L + k log(n - max_order), where k counts the
+    regressors and sigma, as in `fit` (statsmodels `AutoReg` with hold_back = max_order; its
+    `ar_select_order` leaves the intercept out of k, which shifts all orders alike).
+    Raises ValueError as `fit`.
+    """
+    if max_order < 1:
+        raise ValueError(f"The largest order must be at least 1, not {max_order}.")
+    values = checked(values, at_least=2 * max_order + int(intercept) + 2)
+    target = values[max_order:]
+    triangle = triangular_factor(lag_matrix(values, max_order, intercept)[:-1], target)
+    residual_sums = np.cumsum(triangle[::-1, -1] ** 2)[::-1][int(intercept) :]
+    log_likelihood = _concentrated(residual_sums, target.size)
+    orders = np.arange(max_order + 1)
+    count = orders + int(intercept) + 1
+    aic = -2.0 * log_likelihood + 2.0 * count
+    bic = -2.0 * log_likelihood + np.log(target.size) * count
+    return OrderSelection(
+        orders=read_only(orders),
+        aic=read_only(aic),
+        bic=read_only(bic),
+        chosen_aic=int(np.argmin(aic)),
+        chosen_bic=int(np.argmin(bic)),
+    )
+
+
+def _conditional(
+    values: Float[np.ndarray, "time"], order: int, method: Method, intercept: bool
+) -> Estimate:
+    regression = regress(lag_matrix(values, order, intercept)[:-1], values[order:])
+    nobs, k = regression.nobs, regression.parameters.size
+    if method == "ols":
+        divisor, quantile = nobs - k, student_t_95(nobs - k)
+    else:
+        divisor, quantile = nobs, NORMAL_95
+    variance = regression.residual_sum / divisor
+    errors = np.sqrt(variance * np.diag(regression.inverse))
+    first = int(intercept)
+    return _estimate(
+        method=method,
+        coefficients=regression.parameters[first:],
+        standard_errors=errors[first:],
+        quantile=quantile,
+        intercept=float(regression.parameters[0]) if intercept else float("nan"),
+        sigma=float(np.sqrt(variance)),
+        log_likelihood=float(_concentrated(np.array(regression.residual_sum), nobs)),
+        nobs=nobs,
+    )
+
+
+def _yule_walker(values: Float[np.ndarray, "time"], order: int, intercept: bool) -> Estimate:
+    mean = float(values.mean()) if intercept else 0.0
+    covariance = sample_autocovariance(values - mean, order)
+    phi, _, variance = durbin_levinson(covariance)
+    lags = np.arange(order)
+    toeplitz = covariance[np.abs(lags[:, None] - lags)]
+    errors = np.sqrt(variance * np.diag(np.linalg.inv(toeplitz)) / values.size)
+    return _estimate(
+        method="yule_walker",
+        coefficients=phi,
+        standard_errors=errors,
+        quantile=NORMAL_95,
+        intercept=mean * (1.0 - float(phi.sum())) if intercept else float("nan"),
+        sigma=float(np.sqrt(variance)),
+        log_likelihood=float("nan"),
+        nobs=values.size,
+    )
+
+
+def _exact(values: Float[np.ndarray, "time"], order: int, intercept: bool) -> Estimate:
+    found = fit_exact(values, order, with_mean=intercept)
+    phi = found.coefficients
+    return _estimate(
+        method="exact_ml",
+        coefficients=phi,
+        standard_errors=np.sqrt(np.diag(found.covariance)),
+        quantile=NORMAL_95,
+        intercept=found.mean * (1.0 - float(phi.sum())) if intercept else float("nan"),
+        sigma=found.sigma,
+        log_likelihood=found.log_likelihood,
+        nobs=values.size,
+    )
+
+
+def _estimate(
+    method: Method,
+    coefficients: Float[np.ndarray, "lag"],
+    standard_errors: Float[np.ndarray, "lag"],
+    quantile: float,
+    intercept: float,
+    sigma: float,
+    log_likelihood: float,
+    nobs: int,
+) -> Estimate:
+    # Parameters counted by AIC and BIC: the coefficients, sigma, and the intercept if there is one.
+    count = coefficients.size + 1 + int(not np.isnan(intercept))
+    return Estimate(
+        method=method,
+        coefficients=read_only(coefficients),
+        standard_errors=read_only(standard_errors),
+        lower=read_only(coefficients - quantile * standard_errors),
+        upper=read_only(coefficients + quantile * standard_errors),
+        intercept=intercept,
+        sigma=sigma,
+        log_likelihood=log_likelihood,
+        aic=-2.0 * log_likelihood + 2.0 * count,
+        bic=-2.0 * log_likelihood + float(np.log(nobs)) * count,
+        nobs=nobs,
+    )
+
+
+def _concentrated(
+    residual_sum: Float[np.ndarray, "*models"], nobs: int
+) -> Float[np.ndarray, "*models"]:
+    """Gaussian log likelihood at its best sigma^2 = residual sum / nobs."""
+    variance = residual_sum / nobs
+    return np.asarray(-0.5 * nobs * (np.log(2.0 * np.pi * variance) + 1.0))

@@ -1,0 +1,422 @@
+"""Neural one-step forecasters trained live on one series: the autoregression of the book, by RNN.
+
+A multilayer perceptron sees a window of the last `lags` values. A recurrent cell reads one value a
+step and keeps what it wants of the past in its hidden state (a *latent* autoregressive model).
+Teacher forcing throughout: every input is an observed value, never an earlier prediction.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+CELLS = ("mlp", "rnn", "lstm", "gru")
+OPTIMIZERS = ("adam", "sgd")
+
+_RECURRENT: dict[str, Callable[..., nn.Module]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
+_GATES = {"rnn": 1, "lstm": 4, "gru": 3}
+_MOMENTS = 64
+_GRID = 101
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """Architecture, optimizer and split of one training run; the defaults are the textbook's run.
+
+    `cell` is one of `CELLS`; `lags` is the window of the MLP in steps (recurrent cells read one
+    value a step and ignore it); `hidden` units in each of `layers` hidden layers (tanh in the MLP
+    and the RNN). Each of the `epochs` is one full-batch step of `optimizer` ("adam" or plain "sgd")
+    with `learning_rate`. `train` and `validation` are fractions of the targets, in time order, the
+    rest is the test segment; `train=1.0` fits in-sample. `seed` draws the initial weights.
+    `standardize` trains on (x - mean) / sd with both taken from the training segment.
+
+    Raises ValueError when a setting is out of its range.
+    """
+
+    cell: str = "rnn"
+    lags: int = 1
+    hidden: int = 32
+    layers: int = 1
+    epochs: int = 100
+    learning_rate: float = 1e-3
+    optimizer: str = "adam"
+    train: float = 1.0
+    validation: float = 0.0
+    seed: int = 0
+    standardize: bool = False
+
+    def __post_init__(self) -> None:
+        if self.cell not in CELLS:
+            raise ValueError(f"The cell must be one of {', '.join(CELLS)}, not {self.cell!r}.")
+        if self.optimizer not in OPTIMIZERS:
+            raise ValueError(f"The optimizer must be adam or sgd, not {self.optimizer!r}.")
+        for name in ("lags", "hidden", "layers", "epochs"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
+            raise ValueError(f"The learning rate must be positive, not {self.learning_rate}.")
+        if not 0 < self.train <= 1:
+            raise ValueError(f"The training fraction must be in (0, 1], not {self.train}.")
+        # 1e-9: 0.7 + 0.2 + 0.1 is not exactly 1 in binary
+        if not 0 <= self.validation <= 1 - self.train + 1e-9:
+            raise ValueError(
+                f"The validation fraction must be between 0 and what training leaves, "
+                f"{1 - self.train:.2f}, not {self.validation}."
+            )
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(f"The seed must be between 0 and 2**32 - 1, not {self.seed}.")
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """Progress after one epoch: its number (from 1), of how many, and the losses of its forward.
+
+    The losses are mean squared errors in the units of the series squared, measured before the
+    epoch's update, as a training loop prints them; `validation_loss` is nan without validation.
+    """
+
+    epoch: int
+    epochs: int
+    train_loss: float
+    validation_loss: float
+
+    @property
+    def fraction(self) -> float:
+        """Share of the run that is done, in (0, 1]."""
+        return self.epoch / self.epochs
+
+
+@dataclass(frozen=True)
+class NetworkFit:
+    """One trained forecaster: its loss curves, one-step predictions and learned map.
+
+    `train_loss[e]` and `validation_loss[e]` (nan without validation) are measured before the update
+    of epoch e; `train_mse`, `validation_mse`, `test_mse` (nan for an empty segment) after the last
+    update. `predictions[t]` is the forecast of `targets[t]`, which is `values[t + 1]`; it is nan
+    where the MLP has no full window. Targets before `train_end` are for training, from there to
+    `validation_end` for validation, the rest for the test. `best_epoch` (from 1; None without
+    validation) has the lowest validation loss; the weights used are those of the last epoch.
+
+    The map is the prediction as a function of the last value, `map_inputs`, the earlier history
+    (window or hidden state) being that of up to 64 moments spread over the series: `map_mean`,
+    `map_low` and `map_high` are mean, 10th and 90th percentile over the moments. The width of the
+    band shows how much the network listens to anything but the last value.
+    """
+
+    settings: NetworkSettings
+    train_loss: Float[np.ndarray, "epoch"]
+    validation_loss: Float[np.ndarray, "epoch"]
+    predictions: Float[np.ndarray, "time"]
+    targets: Float[np.ndarray, "time"]
+    train_end: int
+    validation_end: int
+    train_mse: float
+    validation_mse: float
+    test_mse: float
+    best_epoch: int | None
+    parameters: int
+    seconds: float
+    device: str
+    map_inputs: Float[np.ndarray, "grid"]
+    map_mean: Float[np.ndarray, "grid"]
+    map_low: Float[np.ndarray, "grid"]
+    map_high: Float[np.ndarray, "grid"]
+
+
+def parameter_count(settings: NetworkSettings) -> int:
+    """Number of trainable parameters, head included, by formula.
+
+    A layer of a recurrent cell with input i and hidden h has g (h i + h h + 2 h), with g = 1 (RNN),
+    4 (LSTM) or 3 (GRU): PyTorch keeps two bias vectors per gate, where papers write one. A layer of
+    the MLP has h i + h. The linear head adds h + 1.
+    """
+    h = settings.hidden
+    first = settings.lags if settings.cell == "mlp" else 1
+    inputs = [first, *[h] * (settings.layers - 1)]
+    if settings.cell == "mlp":
+        body = sum(h * i + h for i in inputs)
+    else:
+        body = sum(_GATES[settings.cell] * (h * i + h * h + 2 * h) for i in inputs)
+    return body + h + 1
+
+
+def fit_network(
+    values: Float[np.ndarray, "steps"],
+    settings: NetworkSettings,
+    report: Callable[[EpochReport], None] | None = None,
+    device: str = "cpu",
+) -> NetworkFit:
+    """Train a one-step forecaster on one series, the whole training segment as one batch.
+
+    `values` is the series in its own units, finite. `report` is called after every epoch and may
+    raise to stop the training. `device` is a torch device name. Computed in float32 from zero
+    initial states. With the default settings this is the run of the Chinese textbook behind the
+    lesson: `nn.RNN(1, 32)` and `nn.Linear(32, 1)`, MSE, Adam with learning rate 0.001, 100 epochs,
+    input `x[:-1]`, target `x[1:]`; for equal seeds the same initial weights as
+    `torch.manual_seed(seed)` gives the plain loop. A recurrent network carries its state from the
+    training segment into validation and test. It is safe to call from several threads: torch's
+    global random state is neither read nor written.
+
+    Raises ValueError when the series is too short for the split or the window, not finite, or
+    constant while it should be standardized, and when the loss becomes infinite or undefined.
+    """
+    train_end, validation_end = _split(values, settings)
+    shift, scale = _scaling(values[: train_end + 1], settings.standardize)
+    series = torch.tensor((values - shift) / scale, dtype=torch.float32, device=device)
+    forecaster = (_Window if settings.cell == "mlp" else _Recurrent)(
+        series, settings, train_end, validation_end
+    )
+    parameters = list(forecaster.network.parameters())
+    optimizer: torch.optim.Optimizer
+    if settings.optimizer == "adam":
+        optimizer = torch.optim.Adam(parameters, lr=settings.learning_rate)
+    else:
+        optimizer = torch.optim.SGD(parameters, lr=settings.learning_rate)
+
+    started = time.perf_counter()
+    train_loss = np.full(settings.epochs, np.nan)
+    validation_loss = np.full(settings.epochs, np.nan)
+    for epoch in range(settings.epochs):
+        loss, held_out = forecaster.losses()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        train_loss[epoch] = loss.item() * scale**2
+        if held_out is not None:
+            validation_loss[epoch] = held_out.item() * scale**2
+        _check_finite(train_loss[epoch], epoch, settings)
+        if report is not None:
+            record = (epoch + 1, settings.epochs)
+            report(EpochReport(*record, float(train_loss[epoch]), float(validation_loss[epoch])))
+    seconds = time.perf_counter() - started
+
+    grid = np.linspace(values.min(), values.max(), _GRID)
+    with torch.no_grad():
+        scaled = torch.tensor((grid - shift) / scale, dtype=torch.float32, device=device)
+        predicted, mapped = forecaster.predictions_and_map(scaled)
+    predictions = predicted.cpu().numpy().astype(float) * scale + shift
+    answers = mapped.cpu().numpy().astype(float) * scale + shift
+    targets = np.asarray(values[1:], dtype=float)
+    squared = (targets - predictions) ** 2
+    first = settings.lags - 1 if settings.cell == "mlp" else 0  # the first full window
+    train_mse = _mean(squared[first:train_end])
+    _check_finite(train_mse, settings.epochs, settings)
+    low, high = np.percentile(answers, [10, 90], axis=0)
+    return NetworkFit(
+        settings=settings,
+        train_loss=train_loss,
+        validation_loss=validation_loss,
+        predictions=predictions,
+        targets=targets,
+        train_end=train_end,
+        validation_end=validation_end,
+        train_mse=train_mse,
+        validation_mse=_mean(squared[train_end:validation_end]),
+        test_mse=_mean(squared[validation_end:]),
+        best_epoch=int(np.argmin(validation_loss)) + 1 if validation_end > train_end else None,
+        parameters=sum(p.numel() for p in parameters),
+        seconds=seconds,
+        device=device,
+        map_inputs=grid,
+        map_mean=answers.mean(axis=0),
+        map_low=low,
+        map_high=high,
+    )
+
+
+class _Window:
+    """The MLP: one row per full window, all training windows one batch."""
+
+    def __init__(
+        self,
+        series: Float[Tensor, "steps"],
+        settings: NetworkSettings,
+        train_end: int,
+        validation_end: int,
+    ):
+        with torch.device("meta"):
+            widths = [settings.lags, *[settings.hidden] * settings.layers]
+            hidden = [part for i, o in pairwise(widths) for part in (nn.Linear(i, o), nn.Tanh())]
+            network = nn.Sequential(*hidden, nn.Linear(settings.hidden, 1))
+        self.network = _initialized(network, settings.seed, series.device)
+        self.missing = settings.lags - 1  # targets that come before the first full window
+        self.windows = series[:-1].unfold(0, settings.lags, 1)
+        self.targets = series[settings.lags :]
+        self.train = slice(0, train_end - self.missing)
+        self.validation = slice(train_end - self.missing, validation_end - self.missing)
+
+    def losses(self) -> tuple[Float[Tensor, ""], Float[Tensor, ""] | None]:
+        """Training loss with its graph, and validation loss without."""
+        loss = self._loss(self.train)
+        if self.validation.start == self.validation.stop:
+            return loss, None
+        with torch.no_grad():
+            return loss, self._loss(self.validation)
+
+    def predictions_and_map(
+        self, grid: Float[Tensor, "grid"]
+    ) -> tuple[Float[Tensor, "time"], Float[Tensor, "moment grid"]]:
+        """All one-step predictions, and those with the last value of some windows replaced."""
+        predicted = self.network(self.windows).squeeze(-1)
+        missing = torch.full((self.missing,), math.nan, device=grid.device)
+        windows = self.windows[_moments(len(self.windows))]
+        asked = windows[:, None, :].repeat(1, len(grid), 1)
+        asked[:, :, -1] = grid
+        return torch.cat([missing, predicted]), self.network(asked).squeeze(-1)
+
+    def _loss(self, rows: slice) -> Float[Tensor, ""]:
+        predicted = self.network(self.windows[rows]).squeeze(-1)
+        return nn.functional.mse_loss(predicted, self.targets[rows])
+
+
+_State = Tensor | tuple[Tensor, Tensor]  # the LSTM carries hidden and cell state
+
+
+class _CellAndHead(nn.Module):
+    """A recurrent cell that reads one value a step, and a linear head on its hidden state."""
+
+    def __init__(self, settings: NetworkSettings):
+        super().__init__()
+        kind = _RECURRENT[settings.cell]
+        self.cell = kind(1, settings.hidden, num_layers=settings.layers, batch_first=True)
+        self.head = nn.Linear(settings.hidden, 1)
+
+    def forward(
+        self, inputs: Float[Tensor, "batch time 1"], state: _State | None = None
+    ) -> tuple[Float[Tensor, "batch time 1"], _State]:
+        """The prediction after each input, and the state after the last one."""
+        hidden, state = self.cell(inputs, state)
+        return self.head(hidden), state
+
+
+class _Recurrent:
+    """A recurrent network: the series is one sequence, read once from its start."""
+
+    def __init__(
+        self,
+        series: Float[Tensor, "steps"],
+        settings: NetworkSettings,
+        train_end: int,
+        validation_end: int,
+    ):
+        with torch.device("meta"):
+            network = _CellAndHead(settings)
+        self.network = _initialized(network, settings.seed, series.device)
+        self.inputs = series[:-1].view(1, -1, 1)
+        self.targets = series[1:].view(1, -1, 1)
+        self.train = slice(0, train_end)
+        self.validation = slice(train_end, validation_end)
+
+    def losses(self) -> tuple[Float[Tensor, ""], Float[Tensor, ""] | None]:
+        """Training loss with its graph; validation loss without, going on from the same state."""
+        predicted, state = self.network(self.inputs[:, self.train])
+        loss = nn.functional.mse_loss(predicted, self.targets[:, self.train])
+        if self.validation.start == self.validation.stop:
+            return loss, None
+        with torch.no_grad():
+            predicted, _ = self.network(self.inputs[:, self.validation], state)
+            held_out = nn.functional.mse_loss(predicted, self.targets[:, self.validation])
+        return loss, held_out
+
+    def predictions_and_map(
+        self, grid: Float[Tensor, "grid"]
+    ) -> tuple[Float[Tensor, "time"], Float[Tensor, "moment grid"]]:
+        """All one-step predictions, and those from some states when the next input is replaced."""
+        count = self.inputs.shape[1]
+        # from 1: before the first input the state is zero and says nothing about the series
+        cuts = [1 + int(moment) for moment in _moments(count - 1)]
+        pieces: list[Tensor] = []
+        states: list[_State] = []
+        state: _State | None = None
+        for start, stop in pairwise([0, *cuts, count]):
+            predicted, state = self.network(self.inputs[:, start:stop], state)
+            pieces.append(predicted.flatten())
+            states.append(state)
+        batch = _batched(states[:-1], len(grid))
+        answers, _ = self.network(grid.repeat(len(cuts)).view(-1, 1, 1), batch)
+        return torch.cat(pieces), answers.view(len(cuts), len(grid))
+
+
+def _batched(states: list[_State], copies: int) -> _State:
+    """States of batch size 1 as one batch, each repeated for `copies` neighboring rows."""
+    if isinstance(states[0], tuple):
+        hidden, cell = (torch.cat(parts, dim=1) for parts in zip(*states, strict=True))
+        return hidden.repeat_interleave(copies, dim=1), cell.repeat_interleave(copies, dim=1)
+    return torch.cat([s for s in states if isinstance(s, Tensor)], 1).repeat_interleave(copies, 1)
+
+
+def _initialized(network: nn.Module, seed: int, device: torch.device) -> nn.Module:
+    """Allocate a network built on the meta device and draw its weights from its own generator.
+
+    Distributions and order of drawing are PyTorch's defaults, so the weights are those that
+    `torch.manual_seed(seed)` gives. Seeding the global generator instead would disturb other
+    threads, and be disturbed by them: all threads share it. Drawn on the CPU for every device.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    network = network.to_empty(device="cpu")
+    for part in network.modules():
+        if isinstance(part, nn.RNNBase):
+            bound = 1 / math.sqrt(part.hidden_size)
+            for weight in part.parameters():
+                nn.init.uniform_(weight, -bound, bound, generator=generator)
+        elif isinstance(part, nn.Linear):
+            bound = 1 / math.sqrt(part.in_features)
+            nn.init.kaiming_uniform_(part.weight, a=math.sqrt(5), generator=generator)
+            nn.init.uniform_(part.bias, -bound, bound, generator=generator)
+    return network.to(device)
+
+
+def _moments(count: int) -> np.ndarray:
+    """Centers of up to 64 equal stretches of `count` steps."""
+    return np.unique(((np.arange(_MOMENTS) + 0.5) * count / _MOMENTS).astype(int))
+
+
+def _split(values: np.ndarray, settings: NetworkSettings) -> tuple[int, int]:
+    """Where the training and the validation targets end, counted in targets."""
+    if not np.isfinite(values).all():
+        raise ValueError("The series has missing or infinite values.")
+    count = len(values) - 1
+    train_end = round(settings.train * count)
+    validation_end = min(count, round((settings.train + settings.validation) * count))
+    needed = settings.lags + 1 if settings.cell == "mlp" else 2
+    if train_end < needed:
+        raise ValueError(
+            f"The training segment has {max(train_end, 0)} targets but needs {needed}: "
+            f"take a longer series, a larger training fraction or fewer lags."
+        )
+    if settings.validation > 0 and validation_end == train_end:
+        raise ValueError("The validation fraction is too small to hold one value of this series.")
+    return train_end, validation_end
+
+
+def _scaling(segment: np.ndarray, standardize: bool) -> tuple[float, float]:
+    if not standardize:
+        return 0.0, 1.0
+    scale = float(segment.std())
+    if scale == 0:
+        raise ValueError("The training segment is constant, so it cannot be standardized.")
+    return float(segment.mean()), scale
+
+
+def _check_finite(loss: float, updates: int, settings: NetworkSettings) -> None:
+    """Stop a run that diverged; `updates` is the number of updates before `loss` was measured."""
+    if math.isfinite(loss):
+        return
+    if updates == 0:
+        raise ValueError("The values are too large for float32: standardize the series.")
+    raise ValueError(
+        f"The loss became infinite or undefined after {updates} of {settings.epochs} epochs: "
+        f"the learning rate {settings.learning_rate:g} is too large."
+    )
+
+
+def _mean(squared: np.ndarray) -> float:
+    return float(squared.mean()) if squared.size else math.nan

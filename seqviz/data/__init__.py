@@ -1,0 +1,16 @@
+"""Real data: bundled series and files a student brings."""
+
+from seqviz.data.problems import PROBLEM_CODES, DataProblem
+from seqviz.data.series import BUNDLED, Series, bundled
+from seqviz.data.upload import Table, column, parse
+
+__all__ = [
+    "BUNDLED",
+    "PROBLEM_CODES",
+    "DataProblem",
+    "Series",
+    "Table",
+    "bundled",
+    "column",
+    "parse",
+]

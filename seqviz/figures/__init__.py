@@ -1,0 +1,1 @@
+"""Arrays in, Plotly figures and Altair charts out. Never torch, never Streamlit."""

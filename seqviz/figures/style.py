@@ -1,0 +1,149 @@
+"""One palette and one chart template, for Plotly and for Altair, in every lesson.
+
+A colour stands for a role (the LSTM, the truth, the noise floor), never for a position in a list,
+so that the LSTM is the same blue in all lessons. Contrasts on the page background are at least
+4.5 : 1 in both themes (`tests/figures/test_style.py` computes them), and the categories stay apart
+for colour-blind readers; dashes and markers repeat what colour says.
+
+Streamlit replaces ten reserved colours (#000001 ... #000010) in the browser by the theme's
+`chartCategoricalColors`. `LIVE` uses them, so a chart follows the reader's light or dark theme at
+once, without a trip to the server; `LIGHT` and `DARK` are the same roles for notebooks and files.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import plotly.graph_objects as go
+
+from seqviz.text import Text
+
+FONT = "'Source Sans 3', 'Source Sans Pro', 'Noto Sans SC', 'Noto Sans CJK SC', \
+'PingFang SC', 'Microsoft YaHei', sans-serif"
+
+
+@dataclass(frozen=True)
+class Palette:
+    """A colour for each role; `band` is the tint behind `prediction`, `grid` the quiet lines."""
+
+    rnn: str
+    lstm: str
+    gru: str
+    mlp: str
+    truth: str
+    prediction: str
+    baseline: str
+    highlight: str
+    band: str
+    grid: str
+
+    def colors(self) -> tuple[str, ...]:
+        """The ten colours in the order of Streamlit's `chartCategoricalColors`."""
+        return tuple(getattr(self, f.name) for f in fields(self))
+
+
+LIGHT = Palette(
+    rnn="#C2410C",
+    lstm="#0B6BAF",
+    gru="#0A7F5C",
+    mlp="#A03A78",
+    truth="#1B2430",
+    prediction="#2457A7",
+    baseline="#66707C",
+    highlight="#B7791F",
+    band="#D5E1F3",
+    grid="#DFE4EA",
+)
+DARK = Palette(
+    rnn="#F2935C",
+    lstm="#5CB3F0",
+    gru="#3CCB9E",
+    mlp="#E58CC0",
+    truth="#E6EAF0",
+    prediction="#7FB0F5",
+    baseline="#93A0AE",
+    highlight="#F0C05A",
+    band="#22375A",
+    grid="#2C3643",
+)
+LIVE = Palette(*(f"#{slot:06d}" for slot in range(1, 11)))
+ROLES = tuple(f.name for f in fields(Palette))
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a figure is to look: its colours, its language and its height in pixels."""
+
+    palette: Palette = LIGHT
+    lang: str = "en"
+    height: int = 420
+    text: Text = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", Text(self.lang))
+
+
+def layout(style: Style) -> dict[str, Any]:
+    """The house template as layout keys: 14 px type, light grid, no frame, legend on top left."""
+    axis = {
+        "gridcolor": style.palette.grid,
+        "zeroline": False,
+        "showline": False,
+        "ticks": "",
+        "tickfont": {"size": 13},
+        "title": {"font": {"size": 14}, "standoff": 8},
+        "automargin": True,
+    }
+    return {
+        "height": style.height,
+        "font": {"family": FONT, "size": 14, "color": style.palette.truth},
+        "margin": {"l": 10, "r": 14, "t": 34, "b": 10},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": 1.0,
+            "yanchor": "bottom",
+            "font": {"size": 13},
+            "bgcolor": "rgba(0,0,0,0)",
+            "title": {"text": ""},
+        },
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hovermode": "closest",
+        "bargap": 0.35,
+        "xaxis": axis,
+        "yaxis": axis,
+    }
+
+
+def axis_layout(style: Style, **more: Any) -> dict[str, Any]:
+    """One axis of the template, for figures with several panels; `more` overrides."""
+    return {**layout(style)["xaxis"], **more}
+
+
+def finish(figure: go.Figure, alt: str) -> go.Figure:
+    """Put the sentence that describes the figure (made from its numbers) where the page finds it."""
+    figure.update_layout(meta={"alt": alt})
+    return figure
+
+
+def alt_text(figure: go.Figure) -> str:
+    """The description that the figure function wrote."""
+    return str((figure.layout.meta or {}).get("alt", ""))
+
+
+def recolored(figure: go.Figure, source: Palette, target: Palette) -> go.Figure:
+    """The same figure in another palette (for a file: the live colours mean nothing outside)."""
+    text = figure.to_json()
+    for old, new in zip(source.colors(), target.colors(), strict=True):
+        text = text.replace(old, new)
+    return go.Figure(json.loads(text), skip_invalid=True)
+
+
+def opaque(figure: go.Figure, palette: Palette) -> go.Figure:
+    """A figure on the theme's own background, for files that leave the page."""
+    background = "#FFFFFF" if palette == LIGHT else "#11161D"
+    return figure.update_layout(paper_bgcolor=background, plot_bgcolor=background)

@@ -1,0 +1,62 @@
+"""The numbers in a figure as a table: read from the figure itself, so they cannot differ from it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+_TAG = re.compile(r"<[^>]+>")
+
+
+def table(chart: Any) -> pd.DataFrame:
+    """Long table of a Plotly figure (series, then its axes by their titles) or an Altair chart.
+
+    Columns: "series", one per axis title, and the error bars where a trace has them. Panels with
+    different axes contribute different columns; a cell that does not apply is empty.
+    """
+    if not isinstance(chart, go.Figure):
+        return pd.DataFrame(chart.data)
+    frames = []
+    for trace in chart.data:
+        if trace.x is None and trace.y is None and getattr(trace, "z", None) is None:
+            continue
+        if getattr(trace, "hoverinfo", None) == "skip" and not trace.name:
+            continue  # scaffolding (guide lines, invisible edges), no data
+        frames.append(_rows(chart, trace))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _rows(chart: go.Figure, trace: Any) -> pd.DataFrame:
+    x_name = _title(chart, "x", trace.xaxis)
+    y_name = _title(chart, "y", trace.yaxis)
+    if trace.type == "heatmap":
+        z = np.asarray(trace.z)
+        rows, columns = np.indices(z.shape)
+        x = np.asarray(trace.x if trace.x is not None else np.arange(z.shape[1]))[columns.ravel()]
+        y = np.asarray(trace.y if trace.y is not None else np.arange(z.shape[0]))[rows.ravel()]
+        return pd.DataFrame({x_name: x, y_name: y, _plain(trace.name) or "value": z.ravel()})
+    y = np.asarray(trace.y)
+    x = np.asarray(trace.x) if trace.x is not None else np.arange(len(y))
+    columns: dict[str, Any] = {"series": _plain(trace.name), x_name: x, y_name: y}
+    for axis, values, name in (("error_x", x, x_name), ("error_y", y, y_name)):
+        bars = getattr(trace, axis, None)
+        if bars is not None and bars.array is not None:
+            plus = np.asarray(bars.array, float)
+            minus = np.asarray(bars.arrayminus, float) if bars.arrayminus is not None else plus
+            columns[f"{name}, low"] = values - minus
+            columns[f"{name}, high"] = values + plus
+    return pd.DataFrame(columns)
+
+
+def _title(chart: go.Figure, letter: str, axis: str | None) -> str:
+    key = f"{letter}axis" + (axis or letter)[1:]
+    title = chart.layout[key].title.text if key in chart.layout else None
+    return _plain(title) or letter
+
+
+def _plain(text: str | None) -> str:
+    return _TAG.sub("", text or "").strip()

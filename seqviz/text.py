@@ -1,0 +1,100 @@
+"""The words of the app in two languages, and how a number is written.
+
+Labels live in `assets/locale/<lang>.toml` (shared) and `assets/lessons/<slug>/<lang>.toml`
+(one lesson); prose lives in `assets/lessons/<slug>/<lang>.md` in named sections. This module
+only reads them: figures and pages ask it for a key and get a sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ASSETS = Path(__file__).resolve().parent.parent / "assets"
+LANGUAGES = ("en", "zh")
+_SECTION = re.compile(r"^<!--\s*section:\s*([a-z0-9_]+)\s*-->\s*$", re.MULTILINE)
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat.update(_flatten(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+@cache
+def catalogue(lang: str) -> Mapping[str, Any]:
+    """Every key of one language: shared keys as they are, a lesson's keys after its slug."""
+    shared = ASSETS / "locale" / f"{lang}.toml"
+    keys = _flatten(tomllib.loads(shared.read_text("utf-8")))
+    for path in sorted((ASSETS / "lessons").glob(f"*/{lang}.toml")):
+        keys.update(_flatten(tomllib.loads(path.read_text("utf-8")), f"{path.parent.name}."))
+    return keys
+
+
+@cache
+def sections(slug: str, lang: str) -> Mapping[str, str]:
+    """The named prose sections of a lesson: `<!-- section: name -->` starts one."""
+    parts = _SECTION.split((ASSETS / "lessons" / slug / f"{lang}.md").read_text("utf-8"))
+    return {name: body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+@dataclass(frozen=True)
+class Text:
+    """Sentences of one language; calling it with a key gives the sentence.
+
+    Raises KeyError for a key that the language lacks: a test walks through all of them, so a
+    missing word is found there and not in a lecture.
+    """
+
+    lang: str = "en"
+
+    def __call__(self, key: str, /, **values: object) -> str:
+        sentence = catalogue(self.lang)[key]
+        return sentence.format(**values) if values else sentence
+
+    def first(self, *keys: str) -> str:
+        """The sentence of the first key that exists (a lesson's word before the shared one)."""
+        known = catalogue(self.lang)
+        for key in keys:
+            if key in known:
+                return known[key]
+        raise KeyError(keys[0])
+
+    def has(self, key: str) -> bool:
+        """Whether the language has this key."""
+        return key in catalogue(self.lang)
+
+    def items(self, key: str) -> list[str]:
+        """A key that holds a list of sentences."""
+        return list(catalogue(self.lang)[key])
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number as it stands on screen: three significant digits, commas for thousands.
+
+    Examples: 0.80312 -> "0.803", 12345.6 -> "12,346", 0.00001234 -> "1.23 × 10⁻⁵", nan -> "–".
+    The minus is a true minus sign (U+2212), as in the axis labels.
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    if exponent < -3 or exponent > 6:
+        mantissa = f"{value / 10.0**exponent:.{digits - 1}f}"
+        power = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{mantissa} × 10{power}".replace("-", "−")
+    decimals = max(0, digits - 1 - exponent)
+    return f"{value:,.{decimals}f}".replace("-", "−")

@@ -1,0 +1,1 @@
+"""Everything that imports Streamlit: controls, page frame, caching, export."""

@@ -1,0 +1,242 @@
+"""A bench: one figure with its controls, in one keyed fragment, so a slider reruns only its bench.
+
+`Show` is what a bench function talks to. It runs computations (cached, timed and recorded), draws
+figures in the common frame, and shows read-outs. The frame under each figure: where the numbers
+come from and how long they took, then Data, Export, Code and Link.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from seqviz.figures.style import Style, alt_text
+from seqviz.recipe import Recipe
+from seqviz.text import Text
+from seqviz.ui import export, work
+from seqviz.ui.caching import cached
+from seqviz.ui.problems import Problem
+
+R = TypeVar("R")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the numbers of a figure come from.
+
+    kind: "live" (computed now), "precomputed" (when and on what: `note`) or "reported" (printed in
+    the text named in `note`, not computed by us).
+    """
+
+    kind: str
+    note: str = ""
+
+
+COMPUTED = Provenance("live")
+_BADGES = {
+    "live": (":material/bolt:", "green"),
+    "precomputed": (":material/inventory_2:", "blue"),
+    "reported": (":material/menu_book:", "orange"),
+}
+
+
+@dataclass
+class Show:
+    """The stage of one bench during one run."""
+
+    prefix: str
+    text: Text
+    words: Callable[..., str]
+    names: Callable[[str, str], str]
+    stage: Any
+    side: Any
+    readouts: Any
+    link: Callable[[], str]
+    recipe: Recipe = field(default_factory=Recipe)
+    seconds: float = 0.0
+    device: str = "CPU"
+    style: Style = field(default_factory=Style)
+
+    def run(self, function: Callable[..., R], /, *args: Any, name: str, **keywords: Any) -> R:
+        """Call a pure function of `seqviz.compute`: cached, timed, and written into the code.
+
+        `name` is the variable that the student reads in the code.
+        """
+        timed = cached(function)(*args, **keywords)
+        self.seconds += timed.seconds
+        self.recipe.record(function, args, keywords, timed.result, name)
+        return timed.result
+
+    def figure(
+        self,
+        draw: Callable[..., go.Figure],
+        /,
+        *args: Any,
+        provenance: Provenance = COMPUTED,
+        **keywords: Any,
+    ) -> None:
+        """Draw `draw(*args, style=..., **keywords)` in the common frame."""
+        chart = draw(*args, style=self.style, **keywords)
+        spoken = {**keywords, **({"style": Style(lang=self.text.lang)} if self.foreign else {})}
+        self.recipe.record(draw, args, spoken, chart, "figure")
+        with self.stage:
+            self.chart(chart)
+            self.footer(chart, provenance)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the code has to name the language of the figure."""
+        return self.text.lang != Style().lang
+
+    def chart(self, chart: go.Figure) -> None:
+        """The figure alone, at the height that the frame (or the presenter) gives it."""
+        with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
+            if isinstance(chart, go.Figure):
+                st.plotly_chart(
+                    chart,
+                    key=f"{self.prefix}.chart",
+                    height="stretch",
+                    config={"displayModeBar": False, "scrollZoom": False},
+                    alt=alt_text(chart),
+                )
+            else:
+                st.altair_chart(chart, key=f"{self.prefix}.chart", alt=chart.description or "")
+
+    def footer(self, chart: go.Figure, provenance: Provenance) -> None:
+        """Badge, then the four quiet buttons. What they hold is made only when one is opened."""
+        with st.container(
+            horizontal=True, key=f"{self.prefix}.footer", vertical_alignment="center"
+        ):
+            icon, color = _BADGES[provenance.kind]
+            st.badge(self._badge(provenance), icon=icon, color=color)
+            st.space("stretch")
+            for name, icon, fill in (
+                ("data", ":material/table_chart:", lambda: export.data_panel(self, chart)),
+                ("export", ":material/download:", lambda: export.files_panel(self, chart)),
+                ("code", ":material/code:", lambda: export.code_panel(self)),
+                ("link", ":material/link:", lambda: export.link_panel(self)),
+            ):
+                panel = st.popover(
+                    self.text(f"frame.{name}"),
+                    icon=icon,
+                    type="tertiary",
+                    key=f"{self.prefix}.{name}",
+                    on_change="rerun",
+                )
+                if panel.open:
+                    with panel:
+                        fill()
+
+    def _badge(self, provenance: Provenance) -> str:
+        label = self.text(f"frame.{provenance.kind}")
+        if provenance.kind != "live":
+            return f"{label} · {provenance.note}"
+        return f"{label} · {duration(self.seconds)} · {self.device}"
+
+    def metric(self, key: str, value: str, delta: str | None = None) -> None:
+        """One read-out; label and help come from `metric.<key>` of the lesson's words."""
+        with self.readouts:
+            st.metric(
+                self.words(f"metric.{key}.label"),
+                value,
+                delta=delta,
+                delta_color="off",
+                delta_arrow="off",
+                help=self.words(f"metric.{key}.help"),
+                border=True,
+                width="stretch",
+            )
+
+    def note(self, key: str, **values: object) -> None:
+        """One sentence under the figure that says what this very picture shows."""
+        with self.stage:
+            st.markdown(self.words(f"note.{key}", **values))
+
+    def option(self, control: str, value: str) -> str:
+        """The reader's word for an option of a control."""
+        return self.names(control, value)
+
+    def hint(self, key: str) -> None:
+        """What to do next, where there is no figure yet."""
+        with self.stage:
+            st.info(self.words(f"hint.{key}"), icon=":material/arrow_forward:")
+
+    def caption(self, sentence: str) -> None:
+        """A quiet line under the figure: where the data come from."""
+        with self.stage:
+            st.caption(sentence)
+
+    def upload(self, name: str, limit: int) -> bytes | None:
+        """A file of the student's own, at most `limit` bytes; None until there is one."""
+        with self.side:
+            file = st.file_uploader(
+                self.words(f"control.{name}.label"),
+                type=["csv", "txt", "tsv"],
+                key=f"{self.prefix}.{name}",
+                help=self.words(f"control.{name}.help"),
+            )
+        if file is None:
+            return None
+        if file.size > limit:
+            raise Problem("too_large", size=f"{file.size / 2**20:.1f}", limit=limit // 2**20)
+        return bytes(file.getvalue())
+
+    def pick(self, name: str, options: Sequence[str]) -> str:
+        """A choice that only the data can offer, such as a column of the student's file."""
+        with self.side:
+            chosen = st.selectbox(
+                self.words(f"control.{name}.label"), options, key=f"{self.prefix}.{name}"
+            )
+        return str(chosen)
+
+    def job(
+        self,
+        function: Callable[..., R],
+        progress: Callable[[Sequence[Any]], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]],
+        /,
+        *,
+        name: str,
+        **keywords: Any,
+    ) -> R | None:
+        """Long work with these arguments: its result when done, else start, progress and cancel.
+
+        `progress(trail)` says how to draw what has been reported so far: a figure function, its
+        arguments and its keywords. The polling fragment redraws only this.
+        """
+        work.watch(self, function, keywords, progress)
+        job = work.find(function, keywords)
+        if job is None or job.state != "done":
+            return None
+        result: R = job.result
+        self.seconds += job.seconds
+        self.recipe.record(function, (), keywords, result, name)
+        return result
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person reads them: 0.8 ms, 120 ms, 2.4 s."""
+    if seconds < 0.001:
+        return "< 1 ms"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s"
+
+
+def guarded(body: Callable[[], None], text: Text) -> None:
+    """Run a bench; what goes wrong becomes one sentence in its place, and the page stays whole."""
+    try:
+        body()
+    except Problem as problem:
+        st.warning(problem.sentence(text), icon=":material/info:")
+    except ValueError as error:
+        # A computation refused its input: its own sentence says what is wrong.
+        st.warning(str(error), icon=":material/info:")
+    except Exception:
+        log.exception("a bench failed")
+        st.error(text("frame.failed"), icon=":material/error:")

@@ -1,0 +1,164 @@
+"""Around the lessons: language, presenter mode, share, and which device computes."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import segno
+import streamlit as st
+
+from seqviz import catalog
+from seqviz.models import device
+from seqviz.text import LANGUAGES, Text
+from seqviz.ui import looks
+
+_NAMES = {"en": "English", "zh": "中文"}
+
+
+def language() -> str:
+    """The reader's language: the switch, else the link, else the browser's preference."""
+    chosen = st.session_state.get("lang") or st.query_params.get("lang")
+    if chosen in LANGUAGES:
+        return chosen
+    return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+
+
+def presenting() -> bool:
+    """Whether presenter mode is on."""
+    if "present" in st.session_state:
+        return bool(st.session_state["present"])
+    return st.query_params.get("present") == "true"
+
+
+def open_page(slug: str) -> Text:
+    """Title on the left, the four switches on the right; returns the words of the page."""
+    text = Text(language())
+    looks.apply(presenting(), text.lang)
+    with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
+        st.title(text(f"{slug}.title"), anchor=False)
+        st.space("stretch")
+        _language_switch(text)
+        _presenter_switch(text)
+        _share(text)
+        _about(text)
+    return text
+
+
+def _language_switch(text: Text) -> None:
+    st.session_state.setdefault("lang", text.lang)
+    st.segmented_control(
+        text("frame.language"),
+        LANGUAGES,
+        format_func=_NAMES.__getitem__,
+        key="lang",
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    # Always in the link: what a teacher shares opens in the language of the lecture.
+    if st.query_params.get("lang") != text.lang:
+        st.query_params["lang"] = text.lang
+
+
+def _presenter_switch(text: Text) -> None:
+    on = presenting()
+    st.session_state.setdefault("present", on)
+    st.toggle(
+        text("frame.present"),
+        key="present",
+        help=text("frame.present_help"),
+        persist_state="session",
+    )
+    if on and st.query_params.get("present") != "true":
+        st.query_params["present"] = "true"
+    elif not on and "present" in st.query_params:
+        del st.query_params["present"]
+
+
+def _share(text: Text) -> None:
+    panel = st.popover(
+        text("frame.share"),
+        icon=":material/qr_code_2:",
+        type="tertiary",
+        key="share",
+        on_change="rerun",
+    )
+    if panel.open:
+        with panel:
+            link_and_code(text, address(st.query_params.to_dict()))
+
+
+def _about(text: Text) -> None:
+    panel = st.popover(
+        text("frame.about"),
+        icon=":material/memory:",
+        type="tertiary",
+        key="about",
+        on_change="rerun",
+    )
+    if panel.open:  # choosing the device may import torch: only when somebody asks
+        with panel:
+            chosen = device.choose()
+            st.markdown(text("frame.device", name=chosen.name))
+            if chosen.note:
+                st.caption(chosen.note)
+
+
+def link_and_code(text: Text, url: str) -> None:
+    """A permalink to copy and its QR code for the class."""
+    parts = urlsplit(url)
+    if parts.hostname in ("localhost", "127.0.0.1", "::1"):
+        own = _own_address()
+        if own is None:
+            st.caption(text("frame.only_here"))
+        else:
+            url = urlunsplit(parts._replace(netloc=f"{own}:{parts.port or 80}"))
+            st.caption(text("frame.same_network"))
+    st.code(url, language=None, wrap_lines=True)
+    # The code carries its own white border, so that it can be read from a dark page too.
+    st.image(segno.make(url, error="m").svg_data_uri(scale=6, border=3, light="#fff"), width=260)
+
+
+def address(parameters: Mapping[str, str]) -> str:
+    """The address of this page with these parameters (and the language)."""
+    base = (st.context.url or "").split("?")[0]
+    query = {**parameters, "lang": language()}
+    return f"{base}?{urlencode(query)}"
+
+
+def _own_address() -> str | None:
+    """This machine's address in its own network; nothing is sent (a UDP socket only picks one)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        own = probe.getsockname()[0]
+    return None if own.startswith("127.") else own
+
+
+def neighbours(slug: str, text: Text) -> None:
+    """Previous and next lesson; in presenter mode Page Up and Page Down go there."""
+    before, after = catalog.neighbours(slug)
+    with st.container(horizontal=True, key="neighbours"):
+        _step(before, "previous", "pageup", ":material/arrow_back:", text)
+        st.space("stretch")
+        _step(after, "next", "pagedown", ":material/arrow_forward:", text)
+
+
+def _step(
+    target: catalog.Lesson | None, name: str, shortcut: str, icon: str, text: Text
+) -> None:
+    page = f"pages/{target.slug}.py" if target else "pages/home.py"
+    label = text(f"{target.slug}.title") if target else text("frame.map")
+    if st.button(
+        label,
+        icon=icon,
+        icon_position="left" if name == "previous" else "right",
+        key=f"go.{name}",
+        type="tertiary",
+        shortcut=shortcut if presenting() else None,
+    ):
+        st.switch_page(page)

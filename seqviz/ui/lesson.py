@@ -1,0 +1,229 @@
+"""The frame of a lesson: what a page script talks to, from title to "next lesson"."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from seqviz import catalog
+from seqviz.figures.style import LIVE, Style
+from seqviz.text import Text, sections
+from seqviz.ui import controls, header, notebook
+from seqviz.ui.bench import Show, guarded
+
+P = TypeVar("P")
+
+
+@dataclass
+class Lesson:
+    """One lesson during one run of its page."""
+
+    record: catalog.Lesson
+    text: Text
+    benches: dict[str, type[Any]] = field(default_factory=dict)
+    dependents: dict[str, list[str]] = field(default_factory=dict)
+    recipes: dict[str, str] = field(default_factory=dict)
+
+    def words(self, key: str, /, **values: object) -> str:
+        """A sentence of this lesson, else the shared one of the same name."""
+        sentence = self.text.first(f"{self.record.slug}.{key}", key)
+        return sentence.format(**values) if values else sentence
+
+    def prose(self, section: str) -> None:
+        """A named section of the lesson's Markdown."""
+        st.markdown(sections(self.record.slug, self.text.lang)[section])
+
+    def prefix(self, bench: str) -> str:
+        """The start of a bench's widget keys and permalink parameters."""
+        return f"{self.record.code}.{bench}"
+
+    def values(self, bench: str) -> Any:
+        """The parameters of another bench as they stand (for a bench that builds on it)."""
+        return controls.current(self.prefix(bench), self.benches[bench])
+
+    def bench(
+        self, name: str, declaration: type[P], after: Sequence[str] = ()
+    ) -> Callable[[Callable[[P, Show], None]], None]:
+        """Decorate `def f(params, show)`: a figure with its controls.
+
+        `after` names benches whose parameters this one reads: a change there reruns this one too,
+        behind the figure that the student is looking at.
+        """
+        self.benches[name] = declaration
+        for other in after:
+            self.dependents.setdefault(other, []).append(name)
+
+        def place(body: Callable[[P, Show], None]) -> None:
+            def run() -> None:
+                self._draw_bench(name, declaration, body)
+
+            with st.container(border=True, key=f"bench-{name}"):
+                st.fragment(run, key=self.prefix(name))()
+
+        return place
+
+    def _draw_bench(self, name: str, declaration: type[P], body: Callable[[P, Show], None]) -> None:
+        prefix = self.prefix(name)
+        if self.text.has(f"{self.record.slug}.bench.{name}"):
+            st.markdown(f"##### {self.words(f'bench.{name}')}")
+        if any(True for _ in controls.controls(declaration)):
+            stage, side = st.columns([8, 3], gap="medium")
+        else:
+            stage, side = st.container(), st.container()
+        readouts = st.container(horizontal=True, key=f"{prefix}.readouts")
+        params = controls.draw(
+            prefix,
+            declaration,
+            self.text,
+            self._control_words,
+            self._option_name,
+            above=stage,
+            side=side,
+            on_change=self._rerun(name),
+        )
+        show = Show(
+            prefix,
+            self.text,
+            self.words,
+            self._option_name,
+            stage,
+            side,
+            readouts,
+            link=lambda: header.address(controls.permalink(prefix, self.values(name))),
+            style=Style(LIVE, self.text.lang),
+        )
+
+        def attempt() -> None:
+            body(params, show)
+            self.recipes[name] = show.recipe.source()
+
+        with stage:
+            guarded(attempt, self.text)
+
+    def _rerun(self, name: str) -> Callable[[], None] | None:
+        """A change in a bench that others build on: this bench first, then those, not the page."""
+        others = self.dependents.get(name)
+        if not others:
+            return None
+        keys = [self.prefix(name), *(self.prefix(other) for other in others)]
+        return lambda: st.rerun(keys)
+
+    def _control_words(self, name: str) -> tuple[str, str | None]:
+        label = self.words(f"control.{name}.label")
+        try:
+            return label, self.words(f"control.{name}.help")
+        except KeyError:
+            return label, None
+
+    def _option_name(self, name: str, option: str) -> str:
+        return self.text.first(f"{self.record.slug}.option.{name}.{option}", f"option.{option}")
+
+    def predict(self, name: str, **values: object) -> None:
+        """A question to answer before looking, with its reveal."""
+
+        def ask() -> None:
+            words = f"{self.record.slug}.predict.{name}"
+            options = self.text.items(f"{words}.options")
+            key = f"{self.record.code}.predict.{name}"
+            st.markdown(f"**{self.text('frame.predict')}** {self.text(f'{words}.question')}")
+            chosen = st.radio(
+                self.text("frame.predict"), range(len(options)), index=None, key=key,
+                format_func=options.__getitem__, label_visibility="collapsed",
+            )  # fmt: skip
+            if chosen is None:
+                return
+            right = chosen == int(self.text(f"{words}.answer"))
+            verdict = self.text("frame.right" if right else "frame.wrong")
+            (st.success if right else st.info)(
+                f"**{verdict}** {self.text(f'{words}.reveal', **values)}"
+                if values
+                else f"**{verdict}** {self.text(f'{words}.reveal')}"
+            )
+
+        with st.container(border=True):
+            st.fragment(ask, key=f"{self.record.code}.predict.{name}.fragment")()
+
+    def exercise(
+        self,
+        name: str,
+        pose: Callable[[int], tuple[dict[str, object], float, float]],
+    ) -> None:
+        """A task with a number as its answer, checked against a computed one.
+
+        `pose(k)` gives, for the k-th variant, the values of the question's sentence, the right
+        answer and the tolerance. A new variant can be asked for as often as one likes.
+        """
+
+        def ask() -> None:
+            words = f"{self.record.slug}.exercise.{name}"
+            key = f"{self.record.code}.exercise.{name}"
+            variant = st.session_state.setdefault(f"{key}.variant", 0)
+            values, answer, tolerance = pose(variant)
+            st.markdown(
+                f"**{self.text('frame.exercise')}** {self.text(f'{words}.question', **values)}"
+            )
+            row = st.container(horizontal=True, vertical_alignment="bottom")
+            with row:
+                given = st.number_input(
+                    self.text("frame.answer"), value=None, key=f"{key}.{variant}",
+                    format="%.4g", width=220,
+                )  # fmt: skip
+                st.button(
+                    self.text("frame.another"), key=f"{key}.next", type="tertiary",
+                    icon=":material/refresh:",
+                    on_click=lambda: st.session_state.update({f"{key}.variant": variant + 1}),
+                )  # fmt: skip
+            if given is None:
+                return
+            if abs(given - answer) <= tolerance:
+                st.success(
+                    f"**{self.text('frame.right')}** "
+                    f"{self.text(f'{words}.right', answer=f'{answer:.4g}', **values)}"
+                )
+            else:
+                st.info(f"**{self.text('frame.not_yet')}** {self.text(f'{words}.hint', **values)}")
+
+        with st.container(border=True):
+            st.fragment(ask, key=f"{self.record.code}.exercise.{name}.fragment")()
+
+    def code(self, *functions: Callable[..., Any]) -> None:
+        """The source of the functions that ran, as they stand in the library."""
+        with st.expander(self.text("frame.source"), icon=":material/code:"):
+            for function in functions:
+                st.caption(f"`{function.__module__}.{function.__name__}`")
+                st.code(inspect.getsource(function), language="python")
+
+    def end(self) -> None:
+        """What the texts say, sources, the notebook, previous and next."""
+        self._texts()
+        self.prose("sources")
+        st.download_button(
+            self.text("frame.notebook"),
+            lambda: notebook.build(self.record.slug, self.text, dict(self.recipes)),
+            file_name=f"{self.record.slug}.ipynb",
+            mime="application/x-ipynb+json",
+            icon=":material/menu_book:",
+            key=f"{self.record.code}.notebook",
+            on_click="ignore",
+        )
+        header.neighbours(self.record.slug, self.text)
+
+    def _texts(self) -> None:
+        rows = self.text.items(f"{self.record.slug}.texts.rows")
+        with st.expander(self.text("frame.texts"), icon=":material/menu_book:"):
+            st.markdown(self.words("texts.intro"))
+            head = "| " + " | ".join(self.text.items("frame.texts_columns")) + " |\n|---|---|---|\n"
+            st.markdown(head + "\n".join("| " + " | ".join(row) + " |" for row in rows))
+
+
+def begin(slug: str) -> Lesson:
+    """Title, language and presenter switches, what the lesson answers and what it needs."""
+    record = catalog.lesson(slug)
+    text = header.open_page(slug)
+    lesson = Lesson(record, text)
+    st.markdown(lesson.words("goal"))
+    return lesson

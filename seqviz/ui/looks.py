@@ -1,0 +1,28 @@
+"""The few rules of CSS that Streamlit's theme has no setting for."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_PAGE = """
+.stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
+.st-key-masthead h1 {padding: 0;}
+.st-key-masthead {row-gap: .25rem;}
+[class*="footer"] .stPopover button, [class*="footer"] button {padding-left: .4rem; padding-right: .4rem;}
+[class*="_figure"], [class*="-figure"] {overflow: hidden;}
+[class*="readouts"]:empty {display: none;}
+[data-testid="stMetricValue"] {font-size: 1.6rem;}
+"""
+# Type grows to 125 %, charts take 60 % of the window, everything around the lesson goes.
+_PRESENTER = """
+html {font-size: 125%;}
+[data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
+.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
+[class*="-figure"] {height: 60vh !important;}
+"""
+
+
+def apply(presenting: bool, lang: str) -> None:
+    """Put the house's rules on the page; tell screen readers and fonts the language."""
+    st.html(f"<style>{_PAGE}{_PRESENTER if presenting else ''}</style>")
+    del lang

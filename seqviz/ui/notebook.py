@@ -1,0 +1,38 @@
+"""A lesson as a notebook: the code of every bench with the reader's settings, without Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import nbformat.v4 as nb
+from nbformat import writes
+
+from seqviz.text import Text, sections
+
+
+def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
+    """An .ipynb: title and goal, how to run it, then prose and code bench by bench.
+
+    `recipes` maps a bench's name to its Python source (`Recipe.source`). The notebook needs the
+    `seqviz` folder on its path: its first cell says so.
+    """
+    cells = [
+        nb.new_markdown_cell(f"# {text(f'{slug}.title')}\n\n{text(f'{slug}.goal')}"),
+        nb.new_markdown_cell(text("frame.notebook_setup")),
+    ]
+    prose = sections(slug, text.lang)
+    for name, source in recipes.items():
+        title = text.first(f"{slug}.bench.{name}", f"{slug}.title")
+        note = prose.get(name, "")
+        cells.append(nb.new_markdown_cell(f"## {title}\n\n{note}".strip()))
+        cells.append(nb.new_code_cell(source.strip()))
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"  # the same settings give the same file
+    book = nb.new_notebook(
+        cells=cells,
+        metadata={
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python"},
+        },
+    )
+    return writes(book).encode("utf-8")

@@ -1,0 +1,116 @@
+"""Long work on a page: start, place in the queue, progress with a number, cancel, result.
+
+The page never trains in a script run. It asks the queue of `seqviz.jobs`, and a small fragment
+polls its own job; equal settings give the whole class one run.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from seqviz import jobs
+from seqviz.models import device
+
+if TYPE_CHECKING:
+    from seqviz.ui.bench import Show
+
+POLL_SECONDS = 0.6
+ACTIVE = ("queued", "running")
+
+
+def owner() -> str:
+    """A name for this visitor in the queues; lives as long as the browser tab's session."""
+    return str(st.session_state.setdefault("_owner", uuid.uuid4().hex))
+
+
+def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> jobs.Job[Any] | None:
+    """The job with these very settings, if it waits, runs or is done."""
+    return jobs.default(device.choose().kind).find(function, **keywords)
+
+
+def watch(
+    show: Show,
+    function: Callable[..., Any],
+    keywords: Mapping[str, Any],
+    progress: Callable[[Sequence[Any]], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]],
+) -> None:
+    """Start button; place in the queue; progress with cancel and a figure that grows.
+
+    Draws nothing once the work is done. While it waits or runs, a fragment of its own polls, so
+    that nothing else on the page is touched; when it ends, the page runs once more.
+    """
+    text = show.text
+    _say_what_failed(show)
+    job = find(function, keywords)
+    if job is not None and job.state == "done":
+        return
+    if job is None:
+        with show.stage:
+            st.info(show.words("hint.train"), icon=":material/play_arrow:")
+        with show.side:
+            st.button(
+                text("work.start"),
+                type="primary",
+                icon=":material/play_arrow:",
+                key=f"{show.prefix}.start",
+                on_click=_start,
+                args=(show, function, dict(keywords)),
+                width="stretch",
+            )
+        return
+    me = owner()
+    job.touch(me)
+
+    @st.fragment(run_every=POLL_SECONDS)
+    def poll() -> None:
+        if job.state not in ACTIVE:
+            if job.state == "failed":
+                st.session_state[f"{show.prefix}._failed"] = str(job.error)
+            st.rerun()
+        job.touch(me)
+        position = job.position
+        label = (
+            text("work.queued", position=position)
+            if position
+            else text("work.running", percent=f"{100 * job.fraction:.0f}")
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.progress(job.fraction, label, width="stretch")
+            st.button(
+                text("work.cancel"),
+                icon=":material/stop:",
+                key=f"{show.prefix}.cancel",
+                on_click=job.leave,
+                args=(me,),
+            )
+        trail = job.trail
+        if trail:
+            draw, args, more = progress(trail)
+            show.chart(draw(*args, style=show.style, **more))
+
+    with show.stage:
+        poll()
+
+
+def _start(show: Show, function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+    """Put the work into the queue (the start button's callback)."""
+    device.prepare_torch()
+    st.session_state.pop(f"{show.prefix}._failed", None)
+    try:
+        jobs.default(device.choose().kind).submit(function, owner=owner(), **keywords)
+    except jobs.QueueFull as full:
+        st.session_state[f"{show.prefix}._full"] = full.waiting
+
+
+def _say_what_failed(show: Show) -> None:
+    waiting = st.session_state.pop(f"{show.prefix}._full", None)
+    failed = st.session_state.get(f"{show.prefix}._failed")
+    with show.stage:
+        if waiting is not None:
+            st.warning(show.text("problem.queue_full", waiting=waiting), icon=":material/info:")
+        if failed:
+            st.warning(failed, icon=":material/info:")

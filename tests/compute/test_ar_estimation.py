@@ -1,0 +1,199 @@
+"""Estimation: statsmodels as second implementation, and closed forms where there are any."""
+
+import warnings
+
+import numpy as np
+import pytest
+from statsmodels.regression.linear_model import yule_walker
+from statsmodels.tsa.ar_model import AutoReg, ar_select_order
+from statsmodels.tsa.arima.model import ARIMA
+
+from seqviz.compute.autoregression import (
+    METHODS,
+    coefficients_from_partial,
+    fit,
+    is_stationary,
+    select_order,
+    simulate,
+)
+
+PROCESSES = {
+    1: (0.8,),
+    2: coefficients_from_partial((0.7, -0.5)),
+    4: coefficients_from_partial((0.7, -0.5, 0.3, 0.2)),
+}
+CASES = [(order, intercept) for order in PROCESSES for intercept in (False, True)]
+
+
+def sample(order: int, intercept: bool, n: int = 300) -> np.ndarray:
+    path = simulate(PROCESSES[order], sigma=1.5, n=n, burn_in=50, seed=order)
+    return path.values + 4.0 * intercept
+
+
+@pytest.mark.parametrize("method", ["ols", "conditional_ml"])
+@pytest.mark.parametrize(("order", "intercept"), CASES)
+def test_regression_equals_autoreg(order, intercept, method):
+    values = sample(order, intercept)
+    ours = fit(values, order, method, intercept)
+    model = AutoReg(values, order, trend="c" if intercept else "n")
+    theirs = model.fit(use_t=method == "ols")
+    first = int(intercept)
+    # QR against a pseudo-inverse: condition numbers below 1e3, hence 1e-8 with room to spare.
+    np.testing.assert_allclose(ours.coefficients, theirs.params[first:], atol=1e-8)
+    np.testing.assert_allclose(ours.standard_errors, theirs.bse[first:], atol=1e-8)
+    interval = theirs.conf_int()[first:]
+    np.testing.assert_allclose(np.column_stack((ours.lower, ours.upper)), interval, atol=1e-8)
+    if intercept:
+        assert ours.intercept == pytest.approx(theirs.params[0], abs=1e-8)
+    else:
+        assert np.isnan(ours.intercept)
+    divisor = ours.nobs - order - first if method == "ols" else ours.nobs
+    assert ours.sigma**2 * divisor / ours.nobs == pytest.approx(theirs.sigma2, abs=1e-8)
+    assert ours.log_likelihood == pytest.approx(theirs.llf, abs=1e-8)
+    assert ours.aic == pytest.approx(theirs.aic, abs=1e-8)
+    assert ours.bic == pytest.approx(theirs.bic, abs=1e-8)
+    assert ours.nobs == theirs.nobs
+
+
+@pytest.mark.parametrize(("order", "intercept"), CASES)
+def test_yule_walker_equals_statsmodels(order, intercept):
+    values = sample(order, intercept)
+    ours = fit(values, order, "yule_walker", intercept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # about the type of its return value
+        rho, sigma = yule_walker(values, order, method="mle", demean=intercept)[:2]
+    # Levinson against a general solver on the same equations.
+    np.testing.assert_allclose(ours.coefficients, rho, atol=1e-10)
+    assert ours.sigma == pytest.approx(sigma, abs=1e-10)
+    assert np.isnan([ours.log_likelihood, ours.aic, ours.bic]).all()
+    if intercept:
+        assert ours.intercept / (1 - rho.sum()) == pytest.approx(values.mean(), rel=1e-10)
+
+
+def test_yule_walker_standard_error_of_ar1_in_closed_form():
+    """sigma^2 / (n gamma_0) = (1 - phi^2) / n."""
+    found = fit(sample(1, False), 1, "yule_walker")
+    expected = np.sqrt((1.0 - found.coefficients[0] ** 2) / found.nobs)
+    assert found.standard_errors[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("order", "intercept"), CASES)
+def test_exact_likelihood_equals_the_kalman_filter(order, intercept):
+    values = sample(order, intercept)
+    ours = fit(values, order, "exact_ml", intercept)
+    model = ARIMA(values, order=(order, 0, 0), trend="c" if intercept else "n")
+    mean = [ours.intercept / (1.0 - ours.coefficients.sum())] if intercept else []
+    at_ours = np.array([*mean, *ours.coefficients, ours.sigma**2])
+    # The same function by two algorithms, about 500 in size.
+    assert ours.log_likelihood == pytest.approx(model.loglike(at_ours), abs=1e-8)
+    # No neighbor is higher: our point is a maximum of their function.
+    for step in 1e-3 * np.vstack((np.eye(at_ours.size), -np.eye(at_ours.size))):
+        assert model.loglike(at_ours + step) < ours.log_likelihood
+
+    theirs = model.fit(cov_type="approx")
+    first = int(intercept)
+    # Their optimizer stops when the log likelihood per observation is flat to about 1e-9, which
+    # leaves its parameters some 1e-5 away; ours must be at least as high.
+    assert ours.log_likelihood >= theirs.llf - 1e-9
+    np.testing.assert_allclose(ours.coefficients, theirs.arparams, atol=1e-4)
+    np.testing.assert_allclose(ours.standard_errors, theirs.bse[first:-1], rtol=1e-3)
+    assert ours.aic == pytest.approx(theirs.aic, abs=1e-4)
+    assert ours.bic == pytest.approx(theirs.bic, abs=1e-4)
+
+
+def test_exact_likelihood_of_ar1_solves_its_cubic():
+    """The derivative of log L with sigma concentrated out is zero (Anderson 1971, section 5.4)."""
+    x = sample(1, False)
+    phi = fit(x, 1, "exact_ml").coefficients[0]
+    n, inner, cross = x.size, x[1:-1] @ x[1:-1], x[:-1] @ x[1:]
+    square = x @ x - 2 * phi * cross + phi**2 * inner
+    slope = -phi / (1 - phi**2) + n * (cross - phi * inner) / square
+    assert abs(slope) < 1e-6 * n  # the gradient per observation at which the search may stop
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_recovers_the_truth(method):
+    phi = PROCESSES[2]
+    found = fit(simulate(phi, sigma=2.0, n=50_000, burn_in=100, seed=1).values, 2, method)
+    # Asymptotic standard error sqrt((1 - phi_2^2) / n) = 0.0039; sigma / sqrt(2 n) = 0.0063.
+    np.testing.assert_allclose(found.coefficients, phi, atol=0.016)
+    np.testing.assert_allclose(found.standard_errors, np.sqrt(0.75 / 50_000), rtol=0.02)
+    assert found.sigma == pytest.approx(2.0, abs=0.026)
+
+
+def test_explosive_and_unit_root_series():
+    explosive = simulate((1.1,), n=1000, seed=1).values
+    # x_t^2 grows like 1.1^(2 t) up to 1e24: OLS is off by about 1e-12.
+    assert fit(explosive, 1, "ols").coefficients[0] == pytest.approx(1.1, abs=1e-10)
+    for values in (explosive, simulate((1.0,), n=300, seed=1).values):
+        for method in ("yule_walker", "exact_ml"):
+            found = fit(values, 1, method)
+            assert is_stationary(found.coefficients)
+            assert np.isfinite(found.standard_errors).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_units_do_not_matter(method):
+    values = sample(2, True)
+    small, large = (fit(values * unit, 2, method, True) for unit in (1.0, 1e9))
+    # The exact search stops at a gradient of 1e-6 at the latest.
+    np.testing.assert_allclose(large.coefficients, small.coefficients, rtol=1e-6)
+    assert large.sigma == pytest.approx(1e9 * small.sigma, rel=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_order_selection_equals_autoreg_on_the_common_sample(intercept):
+    values = sample(2, intercept)
+    ours = select_order(values, 8, intercept)
+    trend = "c" if intercept else "n"
+    # AutoReg refuses to fit no regressor at all.
+    first = 0 if intercept else 1
+    theirs = [AutoReg(values, p, trend=trend, hold_back=8).fit() for p in range(first, 9)]
+    # Log likelihoods of about 500 from one nested QR and from separate pseudo-inverses.
+    np.testing.assert_allclose(ours.aic[first:], [found.aic for found in theirs], atol=1e-8)
+    np.testing.assert_allclose(ours.bic[first:], [found.bic for found in theirs], atol=1e-8)
+    np.testing.assert_array_equal(ours.orders, np.arange(9))
+    assert ours.chosen_aic == np.argmin(ours.aic)
+    assert ours.chosen_bic == 2  # the order of the process; BIC is consistent, n = 300
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_order_selection_equals_statsmodels_up_to_the_counted_intercept(intercept):
+    values = sample(4, intercept)
+    ours = select_order(values, 8, intercept)
+    theirs = ar_select_order(values, 8, ic="aic", trend="c" if intercept else "n")
+    lags = [0] + [tuple(range(1, order + 1)) for order in range(1, 9)]
+    aic = [np.squeeze(theirs.aic[key]) for key in lags]  # order 0 comes as an array of one
+    bic = [np.squeeze(theirs.bic[key]) for key in lags]
+    np.testing.assert_allclose(ours.aic - 2 * intercept, aic, atol=1e-8)
+    np.testing.assert_allclose(ours.bic - np.log(292) * intercept, bic, atol=1e-8)
+    assert ours.chosen_aic == len(theirs.ar_lags)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (np.full(50, 2.0), "constant"),
+        (np.arange(5.0), "at least 6"),
+        (np.append(np.arange(50.0), np.nan), "not a finite number"),
+    ],
+)
+def test_bad_series_are_refused_with_a_sentence(method, values, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fit(values, 2, method)
+
+
+@pytest.mark.parametrize("values", [np.tile([1.0, -1.0], 30), np.arange(60.0) ** 2])
+def test_a_series_without_noise_is_refused(values):
+    with pytest.raises(ValueError, match="without any noise"):
+        fit(values, 3, "ols", True)
+    with pytest.raises(ValueError, match="without any noise"):
+        select_order(values, 4)
+
+
+def test_order_zero_is_refused():
+    with pytest.raises(ValueError, match="at least 1"):
+        fit(sample(1, False), 0, "ols")
+    with pytest.raises(ValueError, match="at least 1"):
+        select_order(sample(1, False), 0)

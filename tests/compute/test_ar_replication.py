@@ -1,0 +1,78 @@
+"""Replication: statsmodels on the same paths, and the known bias of least squares."""
+
+import numpy as np
+import pytest
+from statsmodels.tsa.ar_model import AutoReg
+
+from seqviz.compute.autoregression import fit_paths, replicate, replicate_paths
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_every_estimate_equals_autoreg_on_its_path(intercept):
+    found = replicate(0.8, n=60, replications=20, seed=4, intercept=intercept)
+    paths = replicate_paths(0.8, n=60, replications=20, seed=4)
+    trend = "c" if intercept else "n"
+    theirs = [AutoReg(path, 1, trend=trend).fit().params[-1] for path in paths]
+    # Sums of 60 products against a pseudo-inverse.
+    np.testing.assert_allclose(found.estimates, theirs, atol=1e-10)
+    np.testing.assert_array_equal(found.estimates, fit_paths(paths, intercept))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("phi", [-0.5, 0.0, 0.6])
+def test_bias_follows_marriott_pope_and_kendall(phi, intercept):
+    found = replicate(phi, n=100, replications=40_000, seed=3, intercept=intercept)
+    expected = -(1 + 3 * phi) / 100 if intercept else -2 * phi / 100
+    assert found.theory_bias == pytest.approx(expected, rel=1e-12)
+    # Four Monte Carlo errors, and 10 / n^2 of room for the next term of the expansion. The two
+    # formulas differ by (1 + phi) / n, at least 0.005.
+    assert abs(found.mean_bias - expected) < 4 * found.standard_error_of_bias + 1e-3
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_standard_deviation_approaches_mann_and_wald(intercept):
+    found = replicate(0.6, n=1000, replications=20_000, seed=3, intercept=intercept)
+    assert found.theory_sd == pytest.approx(np.sqrt(0.64 / 1000), rel=1e-12)
+    # Monte Carlo error of a standard deviation: 1 / sqrt(40000) = 0.5 %, four of them, and 6 / n of
+    # room for the next term (at n = 100 the excess is 5 %).
+    assert found.standard_deviation == pytest.approx(found.theory_sd, rel=0.026)
+
+
+def test_summary_is_that_of_the_estimates():
+    found = replicate(0.5, n=50, replications=200)
+    assert found.mean_bias == pytest.approx(np.mean(found.estimates) - 0.5, abs=1e-15)
+    spread = np.std(found.estimates, ddof=1)
+    assert found.standard_deviation == pytest.approx(spread, rel=1e-12)
+    assert found.standard_error_of_bias == pytest.approx(spread / np.sqrt(200), rel=1e-12)
+
+
+def test_paths_start_in_the_stationary_distribution():
+    paths = replicate_paths(0.8, n=5, replications=50_000, sigma=2.0)
+    # sigma^2 / (1 - phi^2) = 100/9 at every time; relative error of a variance sqrt(2 / 50000)
+    # = 0.0063: four of them.
+    np.testing.assert_allclose(paths.var(axis=0), 4.0 / 0.36, rtol=0.026)
+
+
+def test_a_longer_path_continues_the_shorter_and_burn_in_drops_its_head():
+    short, long = replicate_paths(0.7, 50, 10), replicate_paths(0.7, 80, 10)
+    np.testing.assert_array_equal(short, long[:, :50])
+    np.testing.assert_array_equal(replicate_paths(0.7, 60, 10, burn_in=20), long[:, 20:])
+
+
+@pytest.mark.parametrize("phi", [1.0, -1.0, 1.05])
+def test_unit_root_and_explosive_paths_start_at_zero_without_theory(phi):
+    assert not replicate_paths(phi, 20, 5)[:, 0].any()
+    found = replicate(phi, 100, 300)
+    assert np.isnan([found.theory_bias, found.theory_sd]).all()
+    assert np.isfinite(found.estimates).all()
+    # Superconsistent: errors of order 1/n or smaller.
+    assert np.median(np.abs(found.estimates - phi)) < 0.03
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"n": 3}, {"replications": 1}, {"sigma": 0.0}, {"burn_in": -1}, {"phi": 1.5, "n": 5000}],
+)
+def test_bad_arguments_are_refused_with_a_sentence(arguments):
+    with pytest.raises(ValueError, match=r"need n >= 4|explodes"):
+        replicate(**{"phi": 0.5, "n": 50, **arguments})

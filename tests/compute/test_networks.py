@@ -1,0 +1,412 @@
+"""One-step forecasters: against plain PyTorch loops, closed counts and the numbers printed."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from seqviz.compute.autoregression.networks import (
+    CELLS,
+    NetworkSettings,
+    fit_network,
+    parameter_count,
+)
+
+RECURRENT = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
+# Two float32 evaluations that sum in another order differ by a few of 2**-23 = 1.2e-7 a step; a
+# hundred steps of a contracting state and a few updates leave well under 1e-5 on values near 1.
+FLOAT32 = 1e-5
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def ar1(seed: int, n: int = 1000) -> np.ndarray:
+    random = np.random.RandomState(seed)
+    values = np.zeros(n)
+    for t in range(1, n):
+        values[t] = 0.8 * values[t - 1] + random.normal()
+    return values
+
+
+def ols_floor(values: np.ndarray) -> float:
+    x, y = values[:-1], values[1:]
+    return float(np.mean((y - (x @ y) / (x @ x) * x) ** 2))
+
+
+class Plain(nn.Module):
+    """The same networks, written the usual way and seeded by `torch.manual_seed`."""
+
+    def __init__(self, settings: NetworkSettings):
+        super().__init__()
+        torch.manual_seed(settings.seed)
+        self.is_mlp = settings.cell == "mlp"
+        if self.is_mlp:
+            parts: list[nn.Module] = []
+            width = settings.lags
+            for _ in range(settings.layers):
+                parts += [nn.Linear(width, settings.hidden), nn.Tanh()]
+                width = settings.hidden
+            self.body = nn.Sequential(*parts)
+        else:
+            self.body = RECURRENT[settings.cell](
+                1, settings.hidden, settings.layers, batch_first=True
+            )
+        self.head = nn.Linear(settings.hidden, 1)
+
+    def forward(self, x):
+        return self.head(self.body(x) if self.is_mlp else self.body(x)[0])
+
+
+def inputs_and_targets(values: np.ndarray, settings: NetworkSettings):
+    series = torch.tensor(values, dtype=torch.float32)
+    if settings.cell == "mlp":
+        p = settings.lags
+        windows = torch.stack([series[t - p : t] for t in range(p, len(series))])
+        return windows, series[p:, None]
+    return series[None, :-1, None], series[None, 1:, None]
+
+
+def plain_losses(values: np.ndarray, settings: NetworkSettings) -> list[float]:
+    network = Plain(settings)
+    x, y = inputs_and_targets(values, settings)
+    kind = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[settings.optimizer]
+    optimizer = kind(network.parameters(), lr=settings.learning_rate)
+    losses = []
+    for _ in range(settings.epochs):
+        loss = nn.functional.mse_loss(network(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+ARCHITECTURES = [
+    NetworkSettings(cell=cell, lags=lags, hidden=hidden, layers=layers)
+    for cell in CELLS
+    for lags, hidden, layers in [(1, 32, 1), (3, 5, 2), (4, 1, 3)]
+]
+
+
+# --- printed numbers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("seed", "first", "final"), [(1, 2.661, 1.142), (2, 2.733, 1.204)])
+def test_the_textbook_run(seed, first, final):
+    values = ar1(seed)
+    fit = fit_network(values, NetworkSettings(seed=seed))
+    # 5e-3: three printed digits, and other CPUs round a hundred updates a little differently
+    assert fit.train_loss[0] == pytest.approx(first, abs=5e-3)
+    assert fit.train_mse == pytest.approx(final, abs=5e-3)
+    assert fit.train_mse > ols_floor(values)  # 100 epochs underfit, whatever the text says
+    assert fit.parameters == 1153
+
+
+def test_the_textbook_run_goes_on_to_overfit():
+    values = ar1(0)
+    assert ols_floor(values) == pytest.approx(0.9767, abs=5e-5)  # the printed digits
+    fit = fit_network(values, NetworkSettings(epochs=1000))
+    assert fit.train_loss[0] == pytest.approx(2.931, abs=5e-3)
+    assert fit.train_loss[100] == pytest.approx(1.168, abs=5e-3)  # after 100 updates
+    assert fit.train_mse == pytest.approx(0.701, abs=5e-3)
+    assert fit.train_mse < ols_floor(values) < fit.train_loss[100]
+
+
+# --- a second implementation --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", ARCHITECTURES, ids=str)
+def test_parameter_count(settings):
+    assert parameter_count(settings) == sum(p.numel() for p in Plain(settings).parameters())
+    fit = fit_network(ar1(0, 20), replace(settings, epochs=1))
+    assert fit.parameters == parameter_count(settings)
+
+
+@pytest.mark.parametrize(("cell", "count"), [("rnn", 1120), ("lstm", 4480), ("gru", 3360)])
+def test_parameter_count_of_the_cells_in_the_text(cell, count):
+    assert parameter_count(NetworkSettings(cell=cell)) == count + 33
+
+
+@pytest.mark.parametrize("settings", ARCHITECTURES, ids=str)
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_the_loss_curve_is_that_of_a_plain_loop(settings, optimizer):
+    settings = replace(settings, epochs=4, optimizer=optimizer, learning_rate=0.02, seed=5)
+    values = ar1(3, 80)
+    losses = plain_losses(values, replace(settings, epochs=5))
+    fit = fit_network(values, settings)
+    np.testing.assert_allclose(fit.train_loss, losses[:4], atol=FLOAT32)
+    assert fit.train_mse == pytest.approx(losses[4], abs=FLOAT32)  # measured after the last update
+
+
+@pytest.mark.parametrize("settings", ARCHITECTURES, ids=str)
+def test_segments_are_scored_in_one_run_through_the_series(settings):
+    # so small a learning rate leaves the initial weights as they are in float32
+    settings = replace(settings, epochs=1, learning_rate=1e-12, train=0.5, validation=0.3, seed=2)
+    values = ar1(4, 101)
+    fit = fit_network(values, settings)
+    x, _ = inputs_and_targets(values, settings)
+    with torch.no_grad():
+        expected = Plain(settings)(x).flatten().numpy()
+    missing = settings.lags - 1 if settings.cell == "mlp" else 0
+    assert np.isnan(fit.predictions[:missing]).all()
+    np.testing.assert_allclose(fit.predictions[missing:], expected, atol=FLOAT32)
+    np.testing.assert_array_equal(fit.targets, values[1:])
+    assert (fit.train_end, fit.validation_end) == (50, 80)
+    squared = (values[1 + missing :] - expected) ** 2
+    parts = np.split(squared, [50 - missing, 80 - missing])
+    got = [fit.train_mse, fit.validation_mse, fit.test_mse]
+    np.testing.assert_allclose(got, [part.mean() for part in parts], rtol=FLOAT32)
+    assert fit.train_loss[0] == pytest.approx(fit.train_mse, rel=FLOAT32)
+    assert fit.validation_loss[0] == pytest.approx(fit.validation_mse, rel=FLOAT32)
+
+
+@pytest.mark.parametrize("settings", ARCHITECTURES, ids=str)
+def test_the_map_is_the_answer_to_a_replaced_last_value(settings):
+    settings = replace(settings, epochs=1, learning_rate=1e-12, seed=3)
+    values = ar1(5, 40)  # short enough for every input to be one of the moments
+    fit = fit_network(values, settings)
+    assert (fit.map_inputs[0], fit.map_inputs[-1]) == (values.min(), values.max())
+    network = Plain(settings)
+    x, _ = inputs_and_targets(values, settings)
+    answers = np.empty((0, len(fit.map_inputs)))
+    grid = torch.tensor(fit.map_inputs, dtype=torch.float32)
+    with torch.no_grad():
+        if settings.cell == "mlp":
+            for window in x:
+                asked = window.repeat(len(grid), 1)
+                asked[:, -1] = grid
+                answers = np.vstack([answers, network(asked).flatten().numpy()])
+        else:
+            for t in range(1, x.shape[1]):
+                asked = x[:, : t + 1].repeat(len(grid), 1, 1)
+                asked[:, -1, 0] = grid
+                answers = np.vstack([answers, network(asked)[:, -1, 0].numpy()])
+    np.testing.assert_allclose(fit.map_mean, answers.mean(axis=0), atol=FLOAT32)
+    low, high = np.percentile(answers, [10, 90], axis=0)
+    np.testing.assert_allclose(fit.map_low, low, atol=FLOAT32)
+    np.testing.assert_allclose(fit.map_high, high, atol=FLOAT32)
+
+
+def test_a_network_of_one_lag_listens_to_nothing_else():
+    fit = fit_network(ar1(0, 300), NetworkSettings(cell="mlp", epochs=20))
+    # one function of one value: 64 equal rows, up to summation in matrix products of float32
+    np.testing.assert_allclose(fit.map_low, fit.map_high, atol=1e-6)
+    # linear interpolation of a smooth map on 101 points over a range of about 8
+    by_map = np.interp(ar1(0, 300)[:-1], fit.map_inputs, fit.map_mean)
+    np.testing.assert_allclose(fit.predictions, by_map, atol=1e-3)
+    recurrent = fit_network(ar1(0, 300), NetworkSettings(epochs=20))
+    assert (recurrent.map_high - recurrent.map_low).min() > 0.1
+
+
+# --- honesty of the split -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("standardize", [False, True])
+def test_nothing_leaks_back_from_later_segments(cell, standardize):
+    settings = NetworkSettings(
+        cell=cell, lags=2, hidden=6, epochs=5, learning_rate=0.05, train=0.5, validation=0.25,
+        standardize=standardize,
+    )  # fmt: skip
+    values = ar1(6, 101)
+    fit = fit_network(values, settings)
+    other_test = values.copy()
+    other_test[fit.validation_end + 1 :] += 5
+    changed = fit_network(other_test, settings)
+    np.testing.assert_array_equal(changed.train_loss, fit.train_loss)
+    np.testing.assert_array_equal(changed.validation_loss, fit.validation_loss)
+    assert changed.test_mse != fit.test_mse
+    other_validation = values.copy()
+    other_validation[fit.train_end + 1 :] += 5
+    changed = fit_network(other_validation, settings)
+    np.testing.assert_array_equal(changed.train_loss, fit.train_loss)
+    assert changed.train_mse == pytest.approx(fit.train_mse, rel=FLOAT32)
+    assert (changed.validation_loss != fit.validation_loss).all()
+
+
+def test_in_sample_has_no_other_segments():
+    fit = fit_network(ar1(0, 50), NetworkSettings(epochs=2))
+    assert fit.train_end == fit.validation_end == 49
+    assert np.isnan(fit.validation_loss).all()
+    assert math.isnan(fit.validation_mse)
+    assert math.isnan(fit.test_mse)
+    assert fit.best_epoch is None
+
+
+@pytest.mark.parametrize(("train", "validation"), [(0.7, 0.3), (0.6, 0.4), (0.9, 0.1)])
+def test_fractions_that_add_up_to_one_leave_no_test(train, validation):
+    settings = NetworkSettings(cell="mlp", epochs=1, train=train, validation=validation)
+    assert fit_network(ar1(0, 50), settings).validation_end == 49
+
+
+def test_the_best_epoch_has_the_lowest_validation_loss():
+    settings = NetworkSettings(
+        cell="mlp", lags=8, hidden=64, epochs=300, learning_rate=0.02, train=0.3, validation=0.3
+    )
+    fit = fit_network(ar1(0, 200), settings)
+    assert fit.best_epoch == 1 + int(fit.validation_loss.argmin())
+    assert 1 < fit.best_epoch < 100  # 60 windows of 8 values: it overfits soon
+    assert fit.validation_mse > 1.2 * fit.validation_loss.min()
+
+
+# --- scale, seeds, reports ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_standardizing_makes_the_fit_equivariant(cell):
+    settings = NetworkSettings(
+        cell=cell, hidden=8, epochs=10, learning_rate=0.01, train=0.6, validation=0.2,
+        standardize=True,
+    )  # fmt: skip
+    values = ar1(7, 200)
+    plain, moved = fit_network(values, settings), fit_network(350 + 10 * values, settings)
+    # (x - mean) / sd is the same for both up to float64 rounding, then one float32 rounding
+    np.testing.assert_allclose(moved.predictions, 350 + 10 * plain.predictions, atol=1e-3)
+    np.testing.assert_allclose(moved.train_loss, 100 * plain.train_loss, rtol=1e-4)
+    np.testing.assert_allclose(moved.validation_loss, 100 * plain.validation_loss, rtol=1e-4)
+    assert moved.test_mse == pytest.approx(100 * plain.test_mse, rel=1e-4)
+    np.testing.assert_allclose(moved.map_mean, 350 + 10 * plain.map_mean, atol=1e-3)
+
+
+def test_standardizing_uses_the_training_part_only():
+    values = ar1(8, 101)
+    settings = NetworkSettings(epochs=3, train=0.5, standardize=True)
+    by_hand = (values - values[:51].mean()) / values[:51].std()
+    scaled = fit_network(by_hand, replace(settings, standardize=False))
+    fit = fit_network(values, settings)
+    np.testing.assert_allclose(fit.train_loss, scaled.train_loss * values[:51].var(), rtol=FLOAT32)
+
+
+def test_torch_s_global_random_state_is_left_alone():
+    torch.manual_seed(11)
+    before = torch.random.get_rng_state()
+    fit_network(ar1(0, 30), NetworkSettings(epochs=2))
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_threads_do_not_disturb_each_other_s_seeds():
+    values = ar1(0, 60)
+    settings = [NetworkSettings(cell=cell, epochs=3, seed=s) for cell in CELLS for s in (0, 1)]
+    alone = [fit_network(values, s).predictions for s in settings]
+    got = [None] * len(settings)
+    together = threading.Barrier(len(settings))
+
+    def work(i):
+        together.wait(30)
+        got[i] = fit_network(values, settings[i]).predictions
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(settings))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    for a, b in zip(alone, got, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert not np.allclose(alone[0], alone[1])
+
+
+def test_reports_carry_the_curves():
+    seen = []
+    settings = NetworkSettings(cell="gru", hidden=3, epochs=4, train=0.5, validation=0.5)
+    fit = fit_network(ar1(0, 40), settings, report=seen.append)
+    assert [record.epoch for record in seen] == [1, 2, 3, 4]
+    assert [record.fraction for record in seen] == [0.25, 0.5, 0.75, 1.0]
+    assert [record.train_loss for record in seen] == fit.train_loss.tolist()
+    assert [record.validation_loss for record in seen] == fit.validation_loss.tolist()
+    assert fit.seconds > 0
+    assert fit.device == "cpu"
+
+
+def test_a_report_may_stop_the_training():
+    class Stop(Exception):  # noqa: N818
+        pass
+
+    seen = []
+
+    def report(record):
+        seen.append(record.epoch)
+        if record.epoch == 3:
+            raise Stop
+
+    with pytest.raises(Stop):
+        fit_network(ar1(0, 40), NetworkSettings(epochs=1000), report=report)
+    assert seen == [1, 2, 3]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_gpu_trains_the_same_network():
+    settings = NetworkSettings(epochs=3)
+    cpu, gpu = (fit_network(ar1(0, 80), settings, device=d) for d in ("cpu", "cuda"))
+    np.testing.assert_allclose(gpu.predictions, cpu.predictions, atol=1e-2)  # cuDNN may use TF32
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cell": "transformer"}, "cell must be one of"),
+        ({"optimizer": "lbfgs"}, "optimizer must be"),
+        ({"lags": 0}, "lags must be at least 1"),
+        ({"hidden": 0}, "hidden must be at least 1"),
+        ({"layers": 0}, "layers must be at least 1"),
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"learning_rate": 0.0}, "learning rate must be positive"),
+        ({"learning_rate": math.nan}, "learning rate must be positive"),
+        ({"train": 0.0}, "training fraction"),
+        ({"train": 1.1}, "training fraction"),
+        ({"validation": 0.1}, "validation fraction"),
+        ({"train": 0.5, "validation": -0.1}, "validation fraction"),
+        ({"train": 0.5, "validation": 0.6}, "validation fraction"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_bad_settings(change, message):
+    with pytest.raises(ValueError, match=message):
+        NetworkSettings(**change)
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "message"),
+    [
+        (np.zeros(0), NetworkSettings(), "training segment has 0 targets but needs 2"),
+        (np.zeros(2), NetworkSettings(), "training segment has 1 targets but needs 2"),
+        (ar1(0, 20), NetworkSettings(cell="mlp", lags=19), "fewer lags"),
+        (ar1(0, 20), NetworkSettings(train=0.5, validation=0.01), "too small to hold one value"),
+        (np.full(20, 3.0), NetworkSettings(standardize=True), "constant"),
+        (np.array([0.0, np.nan, 1.0, 2.0]), NetworkSettings(), "missing or infinite"),
+        (1e30 * ar1(0, 20), NetworkSettings(), "standardize the series"),
+    ],
+)
+def test_bad_series(values, settings, message):
+    with pytest.raises(ValueError, match=message):
+        fit_network(values, settings)
+
+
+# 1e38 overflows float32 in the first update, 1e30 in one of the next
+@pytest.mark.parametrize(("epochs", "rate"), [(1, 1e38), (500, 1e30)])
+def test_divergence_names_the_learning_rate(epochs, rate):
+    settings = NetworkSettings(cell="mlp", optimizer="sgd", learning_rate=rate, epochs=epochs)
+    seen = []
+    with pytest.raises(ValueError, match=rf"learning rate 1e\+{math.log10(rate):.0f} is too large"):
+        fit_network(ar1(0, 50), settings, report=seen.append)
+    assert len(seen) < 5
+
+
+def test_a_constant_series_without_standardizing_is_fitted():
+    fit = fit_network(np.full(30, 0.5), NetworkSettings(cell="mlp", epochs=200, learning_rate=0.01))
+    # one point in, one number out: 200 steps of Adam reach it to a percent
+    assert fit.train_mse < 1e-4

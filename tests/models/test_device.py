@@ -1,0 +1,100 @@
+"""The choice of a device, with the wish in the environment; torch answers for real."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from seqviz.models import device
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _uncached(monkeypatch):
+    monkeypatch.delenv("SEQVIZ_DEVICE", raising=False)
+    monkeypatch.delenv("SEQVIZ_THREADS", raising=False)
+    before = torch.get_num_threads()
+    device.choose.cache_clear()
+    device.prepare_torch.cache_clear()
+    yield
+    torch.set_num_threads(before)
+    device.choose.cache_clear()
+    device.prepare_torch.cache_clear()
+
+
+def available(kind: str) -> bool:
+    return {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}[kind]()
+
+
+def test_the_cpu_on_request(monkeypatch):
+    monkeypatch.setenv("SEQVIZ_DEVICE", " CPU ")
+    chosen = device.choose()
+    assert (chosen.kind, chosen.wish, chosen.note) == ("cpu", "cpu", "")
+    assert re.fullmatch(r"CPU, (1 core|\d+ cores)", chosen.name)
+
+
+def test_auto_takes_the_best_there_is_without_a_note():
+    best = next((kind for kind in ("cuda", "mps") if available(kind)), "cpu")
+    assert device.choose().kind == best
+    assert device.choose().note == ""
+    torch.zeros(1, device=device.choose().kind)
+
+
+@pytest.mark.parametrize("wish", ["cuda", "mps"])
+def test_a_wish_that_cannot_be_had_falls_back_and_says_so(monkeypatch, wish):
+    monkeypatch.setenv("SEQVIZ_DEVICE", wish)
+    chosen = device.choose()
+    if available(wish):
+        assert (chosen.kind, chosen.note) == (wish, "")
+    else:
+        assert chosen.kind == "cpu"
+        assert wish in chosen.note
+        assert chosen.name.startswith("CPU, ")
+
+
+def test_an_unknown_wish_is_refused(monkeypatch):
+    monkeypatch.setenv("SEQVIZ_DEVICE", "tpu")
+    with pytest.raises(ValueError, match=r"SEQVIZ_DEVICE must be one of .*'tpu'"):
+        device.choose()
+
+
+def test_chosen_once(monkeypatch):
+    first = device.choose()
+    monkeypatch.setenv("SEQVIZ_DEVICE", "tpu")
+    assert device.choose() is first
+
+
+def test_the_cpu_needs_no_torch():
+    code = "import sys, seqviz.models.device as d; d.choose(); print('torch' in sys.modules)"
+    environment = {**os.environ, "SEQVIZ_DEVICE": "cpu"}
+    command = [sys.executable, "-c", code]
+    out = subprocess.check_output(command, text=True, env=environment, cwd=ROOT)
+    assert out.strip() == "False"
+
+
+@pytest.mark.parametrize(("text", "threads"), [(None, 1), ("1", 1), ("2", 2)])
+def test_threads_hold_in_worker_threads_too(monkeypatch, text, threads):
+    if text is not None:
+        monkeypatch.setenv("SEQVIZ_THREADS", text)
+    torch.set_num_threads(3)
+    assert device.prepare_torch() == threads
+    seen = []
+    worker = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+    worker.start()
+    worker.join()
+    assert [torch.get_num_threads(), *seen] == [threads, threads]
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
+def test_bad_thread_counts_are_refused(monkeypatch, text):
+    monkeypatch.setenv("SEQVIZ_THREADS", text)
+    with pytest.raises(ValueError, match="SEQVIZ_THREADS"):
+        device.prepare_torch()
