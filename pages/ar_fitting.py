@@ -14,7 +14,7 @@ from seqviz.ui.lesson import begin
 from seqviz.ui.problems import Problem
 
 NOISES = ("gaussian", "student_t", "laplace")
-PRESETS = ("text", "text_1000", "own")
+PRESET_EPOCHS = {"text": 100, "text_1000": 1000}
 
 
 def of_order_one(v):
@@ -83,7 +83,7 @@ class Networks:
     """What learns the series: the text's run, or one's own network on the series above."""
 
     view: str = view(("loss", "map", "predictions"), "loss")
-    preset: str = choice(PRESETS, "text", menu=True)
+    preset: str = choice((*PRESET_EPOCHS, "own"), "text", menu=True)
     cell: str = choice(("mlp", "rnn", "lstm", "gru"), "rnn", when=own)
     epochs: int = steps((50, 100, 200, 500, 1000), 200, when=own)
     rate: float = steps((0.0003, 0.001, 0.003, 0.01, 0.03, 0.1), 0.01, when=own)
@@ -102,7 +102,7 @@ class Ahead:
     view: str = view(("fan", "errors"), "fan")
     horizon: int = slider(1, 50, 20)
     model: int = slider(1, 8, 1)
-    intercept: bool = toggle(False)
+    intercept: bool = toggle(False, when=lambda v: v["view"] == "fan")
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,11 @@ def draw_fan(show, history, future, order, intercept, horizon, index=None, unit=
     show.metric("inside", f"{100 * inside:.0f} %")
 
 
+def mean(squares) -> float:
+    """Mean squared error where there is a prediction (an AR(P) has none for the first P - 1)."""
+    return float(np.nanmean(squares))
+
+
 def pose_memory(variant: int) -> tuple[dict[str, object], float, float]:
     """After how many steps has the correlation of an AR(1) fallen below a tenth?"""
     phi = (0.5, 0.7, 0.8, 0.9, 0.95)[variant % 5]
@@ -170,7 +175,7 @@ def process(p: Process, show) -> None:
     if p.shuffle:
         values = show.run(ar.shuffled, path.values, p.seed, name="values")
     truth = path.coefficients if stationary and not p.shuffle else None
-    found = show.run(ar.correlogram, values, min(30, len(values) // 4), truth, name="found")
+    found = show.run(ar.correlogram, values, min(20, len(values) // 4), truth, name="found")
     z = show.run(ar.roots, path.coefficients, name="z")
     if p.view == "correlations":
         show.figure(series_and_correlations, values, found)
@@ -182,15 +187,15 @@ def process(p: Process, show) -> None:
         show.figure(lag_plot, values, float(line.coefficients[0]), phi)
     largest = float(np.abs(z).max())
     theory = found.theory_acf[1] if truth is not None else np.nan
-    show.metric("r1", number(found.acf[1]), show.words("metric.r1.delta", value=number(theory)))
+    show.metric("r1", number(found.acf[1]), show.words("metric.theory", value=number(theory)))
     variance = ar.stationary_variance(path.coefficients, p.sigma) if stationary else np.inf
     show.metric(
         "variance", number(float(values.var())),
-        show.words("metric.variance.delta", value=number(variance)),
+        show.words("metric.theory", value=number(variance)),
     )  # fmt: skip
     show.metric("root", number(largest))
-    memory = float(np.log(0.05) / np.log(largest)) if 0 < largest < 1 else np.inf
-    show.metric("memory", number(max(1, np.ceil(memory)) if largest else 0))
+    memory = np.inf if largest >= 1 else np.ceil(np.log(0.05) / np.log(largest)) if largest else 0
+    show.metric("memory", f"{memory:.0f}" if np.isfinite(memory) else "∞")
     state = "shuffled" if p.shuffle else "stationary" if stationary else "unit_root"
     if largest > 1 + 1e-6 and not p.shuffle:
         state = "explosive"
@@ -227,15 +232,21 @@ def fit(p: Fit, show) -> None:
             intercept=p.intercept, name="many",
         )  # fmt: skip
         show.figure(estimation.sampling_distribution, many)
-        show.metric("bias", number(many.mean_bias, 2), f"± {number(many.standard_error_of_bias, 2)}")
+        show.metric(
+            "bias", number(many.mean_bias, 2), f"± {number(many.standard_error_of_bias, 2)}"
+        )
         show.metric("theory_bias", number(many.theory_bias, 2))
-        show.metric("spread", number(many.standard_deviation), number(many.theory_sd))
+        show.metric(
+            "spread",
+            number(many.standard_deviation),
+            show.words("metric.theory", value=number(many.theory_sd)),
+        )
         return
     if p.view == "order":
-        choice_ = show.run(ar.select_order, values, 10, p.intercept, name="selection")
-        show.figure(estimation.order_criteria, choice_, None if world.shuffle else world.order)
-        show.metric("aic_order", str(choice_.chosen_aic))
-        show.metric("bic_order", str(choice_.chosen_bic))
+        selection = show.run(ar.select_order, values, 10, p.intercept, name="selection")
+        show.figure(estimation.order_criteria, selection, None if world.shuffle else world.order)
+        show.metric("aic_order", str(selection.chosen_aic))
+        show.metric("bic_order", str(selection.chosen_bic))
         return
     order = world.order if p.same else p.model
     found = [
@@ -254,7 +265,6 @@ lesson.prose("methods")
 lesson.exercise("memory", pose_memory)
 lesson.prose("networks")
 lesson.predict("epochs")
-PRESET_EPOCHS = {"text": 100, "text_1000": 1000}
 
 
 @lesson.bench("networks", Networks, after=("process",))
@@ -264,36 +274,34 @@ def networks(p: Networks, show) -> None:
 
     if p.preset == "own":
         world = lesson.values("process")
-        path = simulated(world, show)
         share = {"train": 0.6, "validation": 0.2} if p.split else {}
         settings = NetworkSettings(
             p.cell, p.lags, p.hidden, p.layers, p.epochs, p.rate, p.optimizer, seed=p.seed, **share
         )
-    else:
+    else:  # the text's run: its series does not depend on the bench above
         world = Process(n=1000, seed=p.seed)
-        path = simulated(world, show)
         settings = NetworkSettings(epochs=PRESET_EPOCHS[p.preset], seed=p.seed)
+    path = simulated(world, show)
     if not ar.is_stationary(path.coefficients):
         raise Problem("train_stationary")
     values = path.values
-    line = show.run(ar.fit, values[: int(settings.train * len(values))], world.order, "ols", name="line")
-    floor = world.sigma**2
-    ols = ar.one_step_errors(values, line.coefficients)
-    cut = int(round(settings.train * (len(values) - 1)))
-    stage = dict(cell=settings.cell, total=settings.epochs, noise_floor=floor)
+    known = values[: 1 + round(settings.train * (len(values) - 1))]
+    line = show.run(ar.fit, known, world.order, "ols", name="line")
+    misses = show.run(ar.one_step_errors, values, line.coefficients, name="misses") ** 2
+    floors = {"noise_floor": world.sigma**2, "ols_mse": mean(misses[: len(known) - 1])}
 
-    def curve(trail):
-        epochs, train, held = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail]).T
-        return training.loss_curve, (epochs, train, held), dict(stage, ols_mse=float(np.nanmean(ols[:cut] ** 2)))
+    def so_far(trail):
+        rows = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail])
+        return training.loss_curve, (*rows.T, settings.cell, settings.epochs), floors
 
-    done = show.job(fit_network, curve, name="fit", values=values, settings=settings)
+    done = show.job(fit_network, so_far, name="done", values=values, settings=settings)
     if done is None:
         return
     if p.view == "loss":
-        count = np.arange(1.0, settings.epochs + 1)
+        epochs = np.arange(1.0, settings.epochs + 1)
         show.figure(
-            training.loss_curve, count, done.train_loss, done.validation_loss,
-            ols_mse=float(np.nanmean(ols[:cut] ** 2)), **stage,
+            training.loss_curve, epochs, done.train_loss, done.validation_loss,
+            settings.cell, settings.epochs, **floors,
         )  # fmt: skip
     elif p.view == "map":
         truth = world.phi if world.order == 1 else None
@@ -303,15 +311,20 @@ def networks(p: Networks, show) -> None:
         )  # fmt: skip
     else:
         show.figure(training.one_step_predictions, done.targets, done.predictions, settings.cell)
-    test = settings.train < 1
-    error = done.test_mse if test else done.train_mse
-    reference = float(np.nanmean(ols[done.validation_end :] ** 2 if test else ols**2))
-    show.metric("network_mse", number(error), show.words("metric.network_mse.test" if test else "metric.network_mse.train"))
-    show.metric("ols_mse", number(reference))
-    show.metric("floor", number(floor))
-    show.metric("parameters", f"{done.parameters:,}", show.words("metric.parameters.delta", count=world.order))
-    verdict = "under" if error > reference * 1.01 else "over" if error < reference * 0.99 else "equal"
-    show.note(("split_" if test else "train_") + verdict, error=number(error), floor=number(reference))
+    held_out = settings.train < 1
+    error = done.test_mse if held_out else done.train_mse
+    reference = mean(misses[done.validation_end :] if held_out else misses)
+    scored = show.words("metric.network_mse.test" if held_out else "metric.network_mse.train")
+    show.metric("network_mse", number(error), scored)
+    show.metric("ols_mse", number(reference), scored)
+    show.metric("floor", number(world.sigma**2))
+    lags = show.words("metric.parameters.delta", count=world.order)
+    show.metric("parameters", f"{done.parameters:,}", lags)
+    verdict = (
+        "under" if error > 1.01 * reference else "over" if error < 0.99 * reference else "even"
+    )
+    kind = "split" if held_out else "train"
+    show.note(f"{kind}_{verdict}", error=number(error), floor=number(reference))
 
 
 lesson.prose("verdict")
@@ -333,8 +346,9 @@ def ahead(p: Ahead, show) -> None:
             coefficients=path.coefficients, sigma=path.sigma, name="errors",
         )  # fmt: skip
         show.figure(forecast.error_by_horizon, errors)
-        show.metric("mse_1", number(errors.recursive_mse[0]), number(errors.theory[0]))
-        show.metric("mse_h", number(errors.recursive_mse[-1]), number(errors.theory[-1]))
+        for name, at in (("mse_1", 0), ("mse_h", -1)):
+            theory = show.words("metric.theory", value=number(errors.theory[at]))
+            show.metric(name, number(errors.recursive_mse[at]), theory)
         show.metric("mse_direct", number(errors.direct_mse[-1]))
         show.metric("origins", f"{errors.origins:,}")
         return
@@ -364,10 +378,10 @@ def real(p: Real, show) -> None:
         found = show.run(ar.correlogram, values, min(40, len(values) // 4), name="found")
         show.figure(series_and_correlations, values, found, index, unit)
     elif p.view == "order":
-        choice_ = show.run(ar.select_order, values, 12, True, name="selection")
-        show.figure(estimation.order_criteria, choice_)
-        show.metric("aic_order", str(choice_.chosen_aic))
-        show.metric("bic_order", str(choice_.chosen_bic))
+        selection = show.run(ar.select_order, values, 12, True, name="selection")
+        show.figure(estimation.order_criteria, selection)
+        show.metric("aic_order", str(selection.chosen_aic))
+        show.metric("bic_order", str(selection.chosen_bic))
     else:
         history, future = values[: -p.horizon], values[-p.horizon :]
         draw_fan(show, history, future, p.model, True, p.horizon, index, unit)

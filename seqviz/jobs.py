@@ -31,7 +31,7 @@ class Cancelled(BaseException):
     """
 
 
-class QueueFull(RuntimeError):  # noqa: N818, named like queue.Full
+class QueueFull(RuntimeError):
     """No room in the queue; `waiting` is the number of jobs in it."""
 
     def __init__(self, waiting: int):

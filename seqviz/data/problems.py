@@ -32,7 +32,7 @@ PROBLEM_CODES: tuple[str, ...] = tuple(_SENTENCES)
 """Every code a `DataProblem` can carry."""
 
 
-class DataProblem(ValueError):  # noqa: N818 - it names the student's problem, not ours
+class DataProblem(ValueError):
     """A file that cannot be used, with the place and the reason.
 
     code: one of `PROBLEM_CODES`. details: the values the sentence is filled with, for translation:

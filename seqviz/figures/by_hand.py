@@ -43,15 +43,13 @@ def template(chart: alt.TopLevelMixin, style: Style) -> alt.TopLevelMixin:
     return chart.configure(**config)
 
 
-def fit_by_hand(
-    values: Float[np.ndarray, "time"], style: Style = _STYLE
-) -> alt.LayerChart | alt.HConcatChart:
+def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt.LayerChart:
     """Pairs (x_{t-1}, x_t), a line whose slope a slider moves, and the error of that slope.
 
-    values: shape (time,); at most `POINTS` pairs are drawn (evenly chosen), but the error curve on
-    the right is that of all pairs. The mean squared error is a parabola in the slope,
-    mse(phi) = mse(phi-hat) + m (phi - phi-hat)^2 with m the mean of x_{t-1}^2, so the browser can
-    compute it exactly for any slope.
+    values: shape (time,); at most `POINTS` pairs are drawn (evenly chosen), but the error is that
+    of all pairs. As a function of the slope it is a parabola,
+    mse(phi) = mse(phi-hat) + m (phi - phi-hat)^2 with m the mean of x_{t-1}^2, so the browser
+    computes it exactly for any slope, without the server.
     """
     text = style.text
     before, now = values[:-1], values[1:]
@@ -60,56 +58,60 @@ def fit_by_hand(
     floor = float(np.mean((now - best * before) ** 2))
     chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
     pairs = pd.DataFrame({"before": before[chosen], "now": now[chosen]})
-    low, high = float(before.min()), float(before.max())
+    ends = pd.DataFrame({"before": [float(before.min()), float(before.max())]})
+    corner = pd.DataFrame({"before": [float(before.min())], "now": [float(now.max())]})
 
     slope = alt.param(
         name="slope",
         value=0,
         bind=alt.binding_range(min=-1.2, max=1.2, step=0.01, name=text("figure.your_slope") + " "),
     )
-    ends = pd.DataFrame({"before": [low, high]})
-    x = alt.X("before:Q", title=text("figure.before"))
-    y = alt.Y("now:Q", title=text("figure.now"))
-    points = colored(
-        alt.Chart(pairs).mark_circle(size=26, opacity=0.4).encode(x=x, y=y),
-        "truth",
+    reach = [float(now.min()), float(now.max())]
+    x = alt.X("before:Q", title=text("figure.before_plain"), axis=alt.Axis(tickCount=8, grid=False))
+    y = alt.Y(
+        "now:Q",
+        title=text("figure.now_plain"),
+        axis=alt.Axis(tickCount=6),
+        scale=alt.Scale(domain=reach, nice=True),
+    )
+    misses = colored(
+        alt.Chart(pairs)
+        .transform_calculate(line="slope * datum.before")
+        .mark_rule(strokeWidth=1, opacity=0.35, clip=True)
+        .encode(x=x, y=y, y2="line:Q"),
+        "baseline",
         style,
+    )
+    points = colored(
+        alt.Chart(pairs).mark_circle(size=30, opacity=0.55).encode(x=x, y=y), "truth", style
     )
     line = colored(
         alt.Chart(ends)
         .transform_calculate(now="slope * datum.before")
-        .mark_line(strokeWidth=3, clip=True)
+        .mark_line(strokeWidth=4, clip=True)
         .encode(x=x, y=y),
         "prediction",
         style,
     )
-    grid = np.linspace(-1.2, 1.2, 121)
-    curve_data = pd.DataFrame({"slope": grid, "mse": floor + m * (grid - best) ** 2})
-    top = float(curve_data["mse"].max())
-    sx = alt.X("slope:Q", title=text("figure.slope"))
-    sy = alt.Y("mse:Q", title=text("figure.mse"), scale=alt.Scale(domain=[0, top]))
-    curve = colored(
-        alt.Chart(curve_data).mark_line(strokeDash=[3, 3], strokeWidth=2).encode(x=sx, y=sy),
-        "baseline",
-        style,
+    error = f"({m!r} * (slope - ({best!r})) * (slope - ({best!r})))"
+    said = (
+        f"abs(slope - ({best!r})) < 0.006 "
+        f"? '{text('figure.found_least')} ' + format({best!r}, '.3f') "
+        f": format({error}, '.3f') + ' {text('figure.above_least')}'"
     )
-    here = colored(
-        alt.Chart(pd.DataFrame({"one": [0]}))
-        .transform_calculate(
-            slope="slope", mse=f"{floor!r} + {m!r} * (slope - ({best!r})) * (slope - ({best!r}))"
-        )
-        .mark_point(size=170, filled=True, opacity=1)
-        .encode(x=sx, y=sy),
+    total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3f')"
+    readout = colored(
+        alt.Chart(corner)
+        .transform_calculate(words=f"[{total}, {said}]")
+        .mark_text(align="left", baseline="top", fontSize=17, fontWeight="bold", lineHeight=23)
+        .encode(x=x, y=y, text="words:N"),
         "prediction",
         style,
     )
-    value = here.mark_text(dy=-18, fontSize=15, fontWeight="bold").encode(
-        text=alt.Text("mse:Q", format=".3f")
-    )
-    left = alt.layer(points, line).properties(width=420, height=style.height - 110)
-    right = alt.layer(curve, here, value).properties(width=260, height=style.height - 110)
-    chart = alt.hconcat(left, right).add_params(slope)
+    chart = alt.layer(misses, points, line, readout).add_params(slope)
     described = chart.properties(
-        description=text("alt.by_hand", best=number(best), floor=number(floor), n=len(now))
+        width="container",
+        height=style.height - 90,
+        description=text("alt.by_hand", best=number(best), floor=number(floor), n=len(now)),
     )
     return template(described, style)

@@ -109,8 +109,9 @@ def forecast_fan(
             }
         )
     spec = layout(style)
+    name = "figure.steps" if index is None else "figure.dates"
     spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.time")}, showgrid=False),
+        "xaxis": axis_layout(style, title={"text": text(name)}, showgrid=False),
         "yaxis": axis_layout(
             style, title={"text": text("figure.value") + (f" ({unit})" if unit else "")}
         ),

@@ -1,4 +1,4 @@
-"""A series and its dependence: the path, its correlations, its roots, each value against the last."""
+"""A series and its dependence: path, correlations, roots, each value against the last."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def series_and_correlations(
         }
     ]
     panels = (
-        (correlations.acf, correlations.theory_acf, "figure.acf"),
-        (correlations.pacf, correlations.theory_pacf, "figure.pacf"),
+        (correlations.acf, correlations.theory_acf),
+        (correlations.pacf, correlations.theory_pacf),
     )
     lags = np.arange(1, len(correlations.acf))
-    for panel, (sample, theory, name) in enumerate(panels, start=2):
+    for panel, (sample, theory) in enumerate(panels, start=2):
         axes = {"xaxis": f"x{panel}", "yaxis": f"y{panel}"}
         data.append(
             {
@@ -71,57 +71,54 @@ def series_and_correlations(
                     "y": theory[1:],
                     "name": text("figure.theory"),
                     "mode": "markers",
-                    "marker": {
-                        "color": palette.highlight,
-                        "size": 7,
-                        "symbol": "diamond",
-                        "line": {"color": palette.truth, "width": 0.8},
-                    },
+                    "marker": {"color": palette.highlight, "size": 7, "symbol": "diamond"},
                     "legendgroup": "theory",
                     "showlegend": panel == 2,
                     **axes,
                 }
             )
-        for sign in (1, -1):
-            data.append(
-                {
-                    "type": "scatter",
-                    "x": [0.4, lags[-1] + 0.6],
-                    "y": [sign * correlations.band] * 2,
-                    "mode": "lines",
-                    "name": text("figure.band"),
-                    "legendgroup": "band",
-                    "showlegend": panel == 2 and sign == 1,
-                    "line": {"color": palette.baseline, "width": 1.4, "dash": "dot"},
-                    "hoverinfo": "skip",
-                    **axes,
-                }
-            )
-        del name
-    lower = {"domain": [0, 0.40], "range": [-1.05, 1.05], "dtick": 0.5}
+        data.extend(
+            {
+                "type": "scatter",
+                "x": [0.4, lags[-1] + 0.6],
+                "y": [sign * correlations.band] * 2,
+                "mode": "lines",
+                "name": text("figure.band"),
+                "legendgroup": "band",
+                "showlegend": panel == 2 and sign == 1,
+                "line": {"color": palette.baseline, "width": 1.4, "dash": "dot"},
+                "hoverinfo": "skip",
+                **axes,
+            }
+            for sign in (1, -1)
+        )
+    lower = {"domain": [0, 0.36], "range": [-1.05, 1.05], "dtick": 0.5}
     spec = layout(style)
     spec |= {
         "xaxis": axis_layout(
             style,
             domain=[0, 1],
             anchor="y",
-            title={"text": text("figure.time"), "font": {"size": 13}, "standoff": 2},
+            title={
+                "text": text("figure.steps" if index is None else "figure.dates"),
+                "standoff": 4,
+            },
             showgrid=False,
         ),
-        "yaxis": axis_layout(style, domain=[0.62, 1], title={"text": value_name}),
+        "yaxis": axis_layout(style, domain=[0.64, 1], title={"text": value_name}),
         "xaxis2": axis_layout(
-            style, domain=[0, 0.47], anchor="y2", title={"text": text("figure.lag")}, showgrid=False
+            style, domain=[0, 0.44], anchor="y2", title={"text": text("figure.lag")}, showgrid=False
         ),
         "yaxis2": axis_layout(style, title={"text": text("figure.acf")}, **lower),
         "xaxis3": axis_layout(
             style,
-            domain=[0.55, 1],
+            domain=[0.58, 1],
             anchor="y3",
             title={"text": text("figure.lag")},
             showgrid=False,
         ),
         "yaxis3": axis_layout(style, anchor="x3", title={"text": text("figure.pacf")}, **lower),
-        "legend": {**spec["legend"], "y": 0.41, "x": 0, "yanchor": "bottom"},
+        "legend": {**spec["legend"], "y": 0.38, "x": 0, "yanchor": "bottom"},
         "margin": {"l": 10, "r": 14, "t": 8, "b": 10},
     }
     return finish(

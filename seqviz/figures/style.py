@@ -125,7 +125,7 @@ def axis_layout(style: Style, **more: Any) -> dict[str, Any]:
 
 
 def finish(figure: go.Figure, alt: str) -> go.Figure:
-    """Put the sentence that describes the figure (made from its numbers) where the page finds it."""
+    """Put the description of the figure, made from its numbers, where the page finds it."""
     figure.update_layout(meta={"alt": alt})
     return figure
 

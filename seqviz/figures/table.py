@@ -1,4 +1,4 @@
-"""The numbers in a figure as a table: read from the figure itself, so they cannot differ from it."""
+"""The numbers in a figure as a table, read from the figure itself: they cannot differ from it."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def _rows(chart: go.Figure, trace: Any) -> pd.DataFrame:
     y_name = _title(chart, "y", trace.yaxis)
     if trace.type == "heatmap":
         z = np.asarray(trace.z)
-        rows, columns = np.indices(z.shape)
-        x = np.asarray(trace.x if trace.x is not None else np.arange(z.shape[1]))[columns.ravel()]
-        y = np.asarray(trace.y if trace.y is not None else np.arange(z.shape[0]))[rows.ravel()]
+        down, across = np.indices(z.shape)
+        x = np.asarray(trace.x if trace.x is not None else np.arange(z.shape[1]))[across.ravel()]
+        y = np.asarray(trace.y if trace.y is not None else np.arange(z.shape[0]))[down.ravel()]
         return pd.DataFrame({x_name: x, y_name: y, _plain(trace.name) or "value": z.ravel()})
     y = np.asarray(trace.y)
     x = np.asarray(trace.x) if trace.x is not None else np.arange(len(y))

@@ -204,7 +204,7 @@ def one_step_predictions(
     ]
     spec = layout(style)
     spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.time")}),
+        "xaxis": axis_layout(style, title={"text": text("figure.steps")}),
         "yaxis": axis_layout(style, title={"text": text("figure.value")}),
     }
     error = float(np.nanmean((shown[0] - shown[1]) ** 2))

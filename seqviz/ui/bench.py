@@ -39,7 +39,7 @@ class Provenance:
 
 
 COMPUTED = Provenance("live")
-_BADGES = {
+_BADGES: dict[str, tuple[str, Any]] = {
     "live": (":material/bolt:", "green"),
     "precomputed": (":material/inventory_2:", "blue"),
     "reported": (":material/menu_book:", "orange"),
@@ -106,7 +106,10 @@ class Show:
                     alt=alt_text(chart),
                 )
             else:
-                st.altair_chart(chart, key=f"{self.prefix}.chart", alt=chart.description or "")
+                st.altair_chart(
+                    chart,
+                    key=f"{self.prefix}.chart",
+                )
 
     def footer(self, chart: go.Figure, provenance: Provenance) -> None:
         """Badge, then the four quiet buttons. What they hold is made only when one is opened."""
@@ -150,7 +153,7 @@ class Show:
                 delta_arrow="off",
                 help=self.words(f"metric.{key}.help"),
                 border=True,
-                width="stretch",
+                height="stretch",
             )
 
     def note(self, key: str, **values: object) -> None:
@@ -198,7 +201,7 @@ class Show:
     def job(
         self,
         function: Callable[..., R],
-        progress: Callable[[Sequence[Any]], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]],
+        progress: work.Progress,
         /,
         *,
         name: str,

@@ -253,9 +253,7 @@ def draw(
             behind = behind or side.expander(text("frame.more"), type="compact")
             place = behind
         with place:
-            values[name] = _widget(
-                control, f"{prefix}.{name}", name, words, names, on_change
-            )
+            values[name] = _widget(control, f"{prefix}.{name}", name, words, names, on_change)
     return declaration(**values)
 
 

@@ -30,7 +30,7 @@ def data_panel(show: Show, chart: Any) -> None:
 
 
 def files_panel(show: Show, chart: Any) -> None:
-    """CSV and standalone HTML from the server; PNG and SVG of what is on screen, from the browser."""
+    """CSV and standalone HTML from the server; PNG and SVG of the screen from the browser."""
     stem = show.prefix.replace(".", "-")
     text = show.text
     st.download_button(

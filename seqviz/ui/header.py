@@ -140,21 +140,19 @@ def _own_address() -> str | None:
 
 
 def neighbours(slug: str, text: Text) -> None:
-    """Previous and next lesson; in presenter mode Page Up and Page Down go there."""
+    """Previous lesson (or the map) and next; in presenter mode Page Up and Page Down go there."""
     before, after = catalog.neighbours(slug)
     with st.container(horizontal=True, key="neighbours"):
         _step(before, "previous", "pageup", ":material/arrow_back:", text)
         st.space("stretch")
-        _step(after, "next", "pagedown", ":material/arrow_forward:", text)
+        if after is not None:
+            _step(after, "next", "pagedown", ":material/arrow_forward:", text)
 
 
-def _step(
-    target: catalog.Lesson | None, name: str, shortcut: str, icon: str, text: Text
-) -> None:
+def _step(target: catalog.Lesson | None, name: str, shortcut: str, icon: str, text: Text) -> None:
     page = f"pages/{target.slug}.py" if target else "pages/home.py"
-    label = text(f"{target.slug}.title") if target else text("frame.map")
     if st.button(
-        label,
+        text(f"{target.slug}.title") if target else text("frame.map"),
         icon=icon,
         icon_position="left" if name == "previous" else "right",
         key=f"go.{name}",

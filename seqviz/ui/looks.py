@@ -8,7 +8,7 @@ _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
 .st-key-masthead h1 {padding: 0;}
 .st-key-masthead {row-gap: .25rem;}
-[class*="footer"] .stPopover button, [class*="footer"] button {padding-left: .4rem; padding-right: .4rem;}
+[class*="-footer"] button {padding-left: .4rem; padding-right: .4rem;}
 [class*="_figure"], [class*="-figure"] {overflow: hidden;}
 [class*="readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.6
 ACTIVE = ("queued", "running")
+# From the records so far: a figure function, its arguments, its keywords.
+Progress = Callable[[Sequence[Any]], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
 
 
 def owner() -> str:
@@ -36,7 +38,7 @@ def watch(
     show: Show,
     function: Callable[..., Any],
     keywords: Mapping[str, Any],
-    progress: Callable[[Sequence[Any]], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]],
+    progress: Progress,
 ) -> None:
     """Start button; place in the queue; progress with cancel and a figure that grows.
 
@@ -49,7 +51,7 @@ def watch(
     if job is not None and job.state == "done":
         return
     if job is None:
-        with show.stage:
+        with show.stage, st.container(height=show.style.height, border=False):
             st.info(show.words("hint.train"), icon=":material/play_arrow:")
         with show.side:
             st.button(

@@ -1,5 +1,8 @@
 """The AR(P) process: closed forms, printed numbers, random stationary processes."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -179,6 +182,16 @@ def test_results_are_closed_for_writing_and_repeat():
 def test_bad_arguments_are_refused_with_a_sentence(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         simulate(**{"coefficients": (0.5,), **arguments})
+
+
+def test_importing_the_package_costs_numpy_only():
+    code = (
+        "import sys, seqviz.compute.autoregression\n"
+        "slow = {'scipy', 'statsmodels', 'torch', 'pandas'} & set(sys.modules)\n"
+        "assert not slow, slow"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_partials_at_the_border_are_refused():

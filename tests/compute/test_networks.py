@@ -330,7 +330,7 @@ def test_reports_carry_the_curves():
 
 
 def test_a_report_may_stop_the_training():
-    class Stop(Exception):  # noqa: N818
+    class Stop(Exception):
         pass
 
     seen = []

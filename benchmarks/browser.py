@@ -1,0 +1,180 @@
+"""A Chromium and a server of one's own: what browser benchmarks and browser tests share."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+HOST = "127.0.0.1"
+PORTS = range(8700, 8800)
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--no-sandbox",  # a container's root may not make one, and only our own pages are opened
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+HOW_TO_GET = "No Chromium: `apt-get install chromium` or `python -m playwright install chromium`."
+
+# What a chart shows, as one string: the outlines of its marks (Plotly, Vega as SVG).
+GEOMETRY = """(host) => [
+  ...host.querySelectorAll("svg.main-svg .plot path, svg.main-svg image, svg.marks path")
+].map((mark) => mark.getAttribute("d") ?? mark.getAttribute("href")).filter(Boolean).join(" ")"""
+
+# The least that Streamlit can be: what the app is measured against.
+EMPTY_PAGE = """
+import streamlit as st
+
+@st.fragment
+def bench():
+    value = st.slider("value", -1.2, 1.2, 0.0, 0.01, key="value")
+    with st.container(key="shown"):
+        st.text(f"{value:.2f}")
+
+bench()
+"""
+
+
+class NoChromium(RuntimeError):
+    """There is no Chromium on this machine; the message says how to get one."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A Streamlit server in its own process.
+
+    started: seconds since the epoch just before the process was made; log: what it has printed.
+    """
+
+    url: str
+    started: float
+    log: Path
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Playwright's own Chromium where it is installed, else the system's, headless.
+
+    Raises NoChromium where there is neither.
+    """
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_executable(playwright), args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def serve(
+    folder: Path = ROOT,
+    script: str = "app.py",
+    environment: Mapping[str, str] | None = None,
+    patience: float = 60.0,
+) -> Iterator[Server]:
+    """A server for `script` of `folder` on a free port, from when it is healthy to the end.
+
+    folder: also where `.streamlit/config.toml` is read. environment: set beside what is set here.
+    patience: seconds to wait for its health; RuntimeError with its last words after that.
+    """
+    port = _free_port()
+    options = {"server.port": port, "server.address": HOST, "server.headless": "true"}
+    command = [sys.executable, "-m", "streamlit", "run", script]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    with tempfile.TemporaryDirectory() as place:
+        log = Path(place) / "server.log"
+        with log.open("wb") as output:
+            started = time.time()
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env={**os.environ, **(environment or {})},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            _wait_for_health(port, process, log, started + patience)
+            yield Server(f"http://{HOST}:{port}", started, log)
+        finally:
+            _stop(process)
+
+
+@contextmanager
+def serve_empty_page() -> Iterator[Server]:
+    """A server for `EMPTY_PAGE` with the app's own configuration, and nothing else."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "empty.py").write_text(EMPTY_PAGE, "utf-8")
+        shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
+        with serve(folder, "empty.py") as server:
+            yield server
+
+
+def css_class(key: str) -> str:
+    """The CSS selector of the element that Streamlit gives this key."""
+    return ".st-key-" + key.replace(".", "-")
+
+
+def _executable(playwright: Playwright) -> str | None:
+    """The path of a system Chromium, None where Playwright has its own."""
+    if Path(playwright.chromium.executable_path).exists():
+        return None
+    for name in NAMES:
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    raise NoChromium(HOW_TO_GET)
+
+
+def _free_port() -> int:
+    for port in PORTS:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError(f"No free port between {PORTS.start} and {PORTS.stop - 1}.")
+
+
+def _wait_for_health(
+    port: int, process: subprocess.Popen[bytes], log: Path, deadline: float
+) -> None:
+    while process.poll() is None and time.time() < deadline:
+        connection = http.client.HTTPConnection(HOST, port, timeout=1)
+        try:
+            connection.request("GET", "/_stcore/health")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:
+            pass
+        finally:
+            connection.close()
+        time.sleep(0.01)  # short against a start, which takes seconds
+    raise RuntimeError(f"The server did not start:\n{log.read_text('utf-8')[-2000:]}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
