@@ -362,11 +362,11 @@ lesson.prose("real")
 @lesson.bench("real", Real)
 def real(p: Real, show) -> None:
     if p.source == "csv":
-        content = show.upload("csv", limit=upload.MAX_BYTES)
+        content = show.upload("csv")
         if content is None:
             show.hint("csv")
             return
-        table = show.run(upload.parse, content, name="table")
+        table = show.run(upload.parse, content, name="table", private=True)
         column = show.pick("column", table.numeric_columns)
         values, index, unit, source = upload.column(table, column), None, "", ""
     else:

@@ -94,10 +94,9 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt
         style,
     )
     error = f"({m!r} * (slope - ({best!r})) * (slope - ({best!r})))"
-    said = (
-        f"abs(slope - ({best!r})) < 0.006 "
-        f"? '{text('figure.found_least')} ' + format({best!r}, '.3f') "
-        f": format({error}, '.3f') + ' {text('figure.above_least')}'"
+    found = _spoken(text("figure.found_least"), f"{best!r}")
+    said = f"abs(slope - ({best!r})) < 0.006 ? {found} : " + _spoken(
+        text("figure.above_least"), error
     )
     total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3f')"
     readout = colored(
@@ -111,7 +110,13 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt
     chart = alt.layer(misses, points, line, readout).add_params(slope)
     described = chart.properties(
         width="container",
-        height=style.height - 90,
+        height=style.height - 70,
         description=text("alt.by_hand", best=number(best), floor=number(floor), n=len(now)),
     )
     return template(described, style)
+
+
+def _spoken(sentence: str, value: str) -> str:
+    """A Vega expression for a sentence with one number, `{}`, where its language puts it."""
+    before, after = sentence.split("{}")
+    return f"'{before}' + format({value}, '.3f') + '{after}'"

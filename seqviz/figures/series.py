@@ -101,7 +101,7 @@ def series_and_correlations(
             anchor="y",
             title={
                 "text": text("figure.steps" if index is None else "figure.dates"),
-                "standoff": 4,
+                "standoff": 14,
             },
             showgrid=False,
         ),

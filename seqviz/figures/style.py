@@ -74,11 +74,15 @@ ROLES = tuple(f.name for f in fields(Palette))
 
 @dataclass(frozen=True)
 class Style:
-    """How a figure is to look: its colours, its language and its height in pixels."""
+    """How a figure is to look: its colors, its language, its height in pixels, its type.
+
+    scale: 1 for reading at a desk; larger for the back row of a lecture hall.
+    """
 
     palette: Palette = LIGHT
     lang: str = "en"
     height: int = 420
+    scale: float = 1.0
     text: Text = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -92,13 +96,13 @@ def layout(style: Style) -> dict[str, Any]:
         "zeroline": False,
         "showline": False,
         "ticks": "",
-        "tickfont": {"size": 13},
-        "title": {"font": {"size": 14}, "standoff": 8},
+        "tickfont": {"size": 13 * style.scale},
+        "title": {"font": {"size": 14 * style.scale}, "standoff": 8},
         "automargin": True,
     }
     return {
         "height": style.height,
-        "font": {"family": FONT, "size": 14, "color": style.palette.truth},
+        "font": {"family": FONT, "size": 14 * style.scale, "color": style.palette.truth},
         "margin": {"l": 10, "r": 14, "t": 34, "b": 10},
         "legend": {
             "orientation": "h",
@@ -106,7 +110,7 @@ def layout(style: Style) -> dict[str, Any]:
             "xanchor": "left",
             "y": 1.0,
             "yanchor": "bottom",
-            "font": {"size": 13},
+            "font": {"size": 13 * style.scale},
             "bgcolor": "rgba(0,0,0,0)",
             "title": {"text": ""},
         },

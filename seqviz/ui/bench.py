@@ -19,8 +19,8 @@ from seqviz.figures.style import Style, alt_text
 from seqviz.recipe import Recipe
 from seqviz.text import Text
 from seqviz.ui import export, work
-from seqviz.ui.caching import cached
-from seqviz.ui.problems import Problem
+from seqviz.ui.caching import cached, clocked
+from seqviz.ui.problems import sentence
 
 R = TypeVar("R")
 log = logging.getLogger(__name__)
@@ -63,12 +63,21 @@ class Show:
     device: str = "CPU"
     style: Style = field(default_factory=Style)
 
-    def run(self, function: Callable[..., R], /, *args: Any, name: str, **keywords: Any) -> R:
+    def run(
+        self,
+        function: Callable[..., R],
+        /,
+        *args: Any,
+        name: str,
+        private: bool = False,
+        **keywords: Any,
+    ) -> R:
         """Call a pure function of `seqviz.compute`: cached, timed, and written into the code.
 
-        `name` is the variable that the student reads in the code.
+        `name` is the variable that the student reads in the code. What is `private` (a student's
+        own file) does not go into the cache that the whole class shares.
         """
-        timed = cached(function)(*args, **keywords)
+        timed = (clocked if private else cached)(function)(*args, **keywords)
         self.seconds += timed.seconds
         self.recipe.record(function, args, keywords, timed.result, name)
         return timed.result
@@ -175,8 +184,8 @@ class Show:
         with self.stage:
             st.caption(sentence)
 
-    def upload(self, name: str, limit: int) -> bytes | None:
-        """A file of the student's own, at most `limit` bytes; None until there is one."""
+    def upload(self, name: str) -> bytes | None:
+        """A file of the student's own; None until there is one."""
         with self.side:
             file = st.file_uploader(
                 self.words(f"control.{name}.label"),
@@ -184,11 +193,7 @@ class Show:
                 key=f"{self.prefix}.{name}",
                 help=self.words(f"control.{name}.help"),
             )
-        if file is None:
-            return None
-        if file.size > limit:
-            raise Problem("too_large", size=f"{file.size / 2**20:.1f}", limit=limit // 2**20)
-        return bytes(file.getvalue())
+        return bytes(file.getvalue()) if file is not None else None
 
     def pick(self, name: str, options: Sequence[str]) -> str:
         """A choice that only the data can offer, such as a column of the student's file."""
@@ -231,15 +236,12 @@ def duration(seconds: float) -> str:
     return f"{seconds:.1f} s"
 
 
-def guarded(body: Callable[[], None], text: Text) -> None:
+def guarded(body: Callable[[], None], words: Callable[..., str]) -> None:
     """Run a bench; what goes wrong becomes one sentence in its place, and the page stays whole."""
     try:
         body()
-    except Problem as problem:
-        st.warning(problem.sentence(text), icon=":material/info:")
-    except ValueError as error:
-        # A computation refused its input: its own sentence says what is wrong.
-        st.warning(str(error), icon=":material/info:")
+    except ValueError as refusal:
+        st.warning(sentence(refusal, words), icon=":material/info:")
     except Exception:
         log.exception("a bench failed")
-        st.error(text("frame.failed"), icon=":material/error:")
+        st.error(words("frame.failed"), icon=":material/error:")

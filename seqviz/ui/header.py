@@ -8,6 +8,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import segno
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from seqviz import catalog
 from seqviz.models import device
@@ -34,6 +35,7 @@ def presenting() -> bool:
 
 def open_page(slug: str) -> Text:
     """Title on the left, the four switches on the right; returns the words of the page."""
+    _through_app()
     text = Text(language())
     looks.apply(presenting(), text.lang)
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
@@ -44,6 +46,18 @@ def open_page(slug: str) -> Text:
         _share(text)
         _about(text)
     return text
+
+
+def _through_app() -> None:
+    """Make sure that this page came through app.py.
+
+    Streamlit takes a folder named `pages` for its old kind of navigation until `st.navigation` has
+    been called once in the process. So the first visitor of a fresh server who follows a link to a
+    lesson would get the bare page script: switch the old kind off and run again.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
 
 
 def _language_switch(text: Text) -> None:

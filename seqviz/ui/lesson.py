@@ -94,7 +94,7 @@ class Lesson:
             side,
             readouts,
             link=lambda: header.address(controls.permalink(prefix, self.values(name))),
-            style=Style(LIVE, self.text.lang),
+            style=Style(LIVE, self.text.lang, scale=1.25 if header.presenting() else 1.0),
         )
 
         def attempt() -> None:
@@ -102,7 +102,7 @@ class Lesson:
             self.recipes[name] = show.recipe.source()
 
         with stage:
-            guarded(attempt, self.text)
+            guarded(attempt, self.words)
 
     def _rerun(self, name: str) -> Callable[[], None] | None:
         """A change in a bench that others build on: this bench first, then those, not the page."""

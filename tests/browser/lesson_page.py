@@ -14,6 +14,10 @@ class LessonPage:
         self.page = page
         page.locator("h1").wait_for()
 
+    def titled(self, title: str) -> None:
+        """Wait until the page has this title."""
+        self.page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
+
     def by_key(self, key: str) -> Locator:
         """The element of a widget or container."""
         return self.page.locator(css_class(key))
