@@ -10,9 +10,8 @@ startup.prepare()
 text = Text(header.language())
 st.set_page_config(page_title="SeqViz", page_icon="assets/static/icon.svg", layout="wide")
 
-pages = {
-    "": [st.Page("pages/home.py", title=text("home.title"), icon=":material/map:", default=True)]
-}
+home = st.Page("pages/home.py", title=text("frame.map"), icon=":material/map:", default=True)
+pages = {"": [home]}
 for lesson in catalog.LESSONS:
     page = st.Page(f"pages/{lesson.slug}.py", title=text(f"{lesson.slug}.title"), icon=lesson.icon)
     pages.setdefault(text(f"nav.{lesson.group}"), []).append(page)

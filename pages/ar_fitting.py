@@ -371,7 +371,8 @@ def real(p: Real, show) -> None:
         values, index, unit, source = upload.column(table, column), None, "", ""
     else:
         chosen = show.run(series.bundled, p.source, name="chosen")
-        values, index, unit, source = chosen.values, chosen.labels, chosen.unit, chosen.source
+        values, index, source = chosen.values, chosen.labels, chosen.source
+        unit = show.words(f"unit.{p.source}")
     if len(values) < p.horizon + p.model + 20:
         raise Problem("too_short_to_forecast", horizon=p.horizon, steps=len(values))
     if p.view == "correlations":

@@ -5,28 +5,37 @@ import streamlit as st
 from seqviz import catalog
 from seqviz.ui import header
 
+COLUMNS = 4
+
 text = header.open_page("home")
 st.markdown(text("home.goal"))
 
-lessons = {}
+lessons: dict[str, list[catalog.Lesson]] = {}
 for record in catalog.LESSONS:
     lessons.setdefault(record.stage, []).append(record)
 
-for start in range(0, len(catalog.STAGES), 4):
-    for offset, (place, stage) in enumerate(
-        zip(st.columns(4, gap="small"), catalog.STAGES[start : start + 4], strict=False)
+
+def stop(number: int, stage: str) -> None:
+    """One stop of the road: its question, and the way in if there is one."""
+    built = lessons.get(stage, [])
+    with st.container(border=True, height="stretch", key=f"{'open' if built else 'later'}-{stage}"):
+        st.markdown(f"###### {number} · {text(f'stage.{stage}.title')}")
+        st.markdown(text(f"stage.{stage}.question"))
+        for lesson in built:
+            st.page_link(
+                f"pages/{lesson.slug}.py",
+                label=text(f"{lesson.slug}.title"),
+                icon=lesson.icon,
+                query_params={"lang": text.lang},
+            )
+        if not built:
+            st.caption(text("home.not_built"))
+
+
+numbered = list(enumerate(catalog.STAGES, start=1))
+for start in range(0, len(numbered), COLUMNS):
+    for place, (number, stage) in zip(
+        st.columns(COLUMNS, gap="small"), numbered[start : start + COLUMNS], strict=False
     ):
-        built = lessons.get(stage, [])
-        state = "built" if built else "open"
-        with place, st.container(border=True, height="stretch", key=f"{state}-{stage}"):
-            st.markdown(f"**{start + offset + 1} · {text(f'stage.{stage}.title')}**")
-            st.markdown(text(f"stage.{stage}.question"))
-            for record in built:
-                st.page_link(
-                    f"pages/{record.slug}.py",
-                    label=text("home.open"),
-                    icon=":material/arrow_forward:",
-                    query_params={"lang": text.lang},
-                )
-            if not built:
-                st.caption(text("home.not_built"))
+        with place:
+            stop(number, stage)

@@ -117,9 +117,11 @@ def series_and_correlations(
             title={"text": text("figure.lag")},
             showgrid=False,
         ),
-        "yaxis3": axis_layout(style, anchor="x3", title={"text": text("figure.pacf")}, **lower),
-        "legend": {**spec["legend"], "y": 0.38, "x": 0, "yanchor": "bottom"},
-        "margin": {"l": 10, "r": 14, "t": 8, "b": 10},
+        # Both panels share one scale: numbers on the left one only.
+        "yaxis3": axis_layout(
+            style, anchor="x3", title={"text": text("figure.pacf")}, showticklabels=False, **lower
+        ),
+        "margin": {"l": 10, "r": 14, "t": 30, "b": 10},
     }
     return finish(
         go.Figure({"data": data, "layout": spec}),

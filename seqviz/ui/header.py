@@ -37,7 +37,7 @@ def open_page(slug: str) -> Text:
     """Title on the left, the four switches on the right; returns the words of the page."""
     _through_app()
     text = Text(language())
-    looks.apply(presenting(), text.lang)
+    looks.apply(presenting())
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
         st.title(text(f"{slug}.title"), anchor=False)
         st.space("stretch")

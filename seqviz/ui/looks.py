@@ -6,12 +6,15 @@ import streamlit as st
 
 _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
-.st-key-masthead h1 {padding: 0;}
 .st-key-masthead {row-gap: .25rem;}
+.st-key-masthead h1 {padding: 0;}
 [class*="-footer"] button {padding-left: .4rem; padding-right: .4rem;}
-[class*="_figure"], [class*="-figure"] {overflow: hidden;}
-[class*="readouts"]:empty {display: none;}
+[class*="-figure"] {overflow: hidden;}
+[class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
+[class*="st-key-open-"] {border: 2px solid currentColor;}
+[class*="st-key-later-"] {border-style: dashed;}
+[class*="st-key-later-"] p {opacity: .72;}
 """
 # Type grows to 125 %, charts take 60 % of the window, everything around the lesson goes.
 _PRESENTER = """
@@ -22,7 +25,6 @@ html {font-size: 125%;}
 """
 
 
-def apply(presenting: bool, lang: str) -> None:
-    """Put the house's rules on the page; tell screen readers and fonts the language."""
+def apply(presenting: bool) -> None:
+    """Put the house's rules on the page, and those of the lecture hall if wanted."""
     st.html(f"<style>{_PAGE}{_PRESENTER if presenting else ''}</style>")
-    del lang
