@@ -32,10 +32,10 @@ FLAGS = (
 )
 HOW_TO_GET = "No Chromium: `apt-get install chromium` or `python -m playwright install chromium`."
 
-# What a chart shows, as one string: the outlines of its marks (Plotly, Vega as SVG).
-GEOMETRY = """(host) => [
-  ...host.querySelectorAll("svg.main-svg .plot path, svg.main-svg image, svg.marks path")
-].map((mark) => mark.getAttribute("d") ?? mark.getAttribute("href")).filter(Boolean).join(" ")"""
+# What a chart shows, as one string: outline and place of its marks (Plotly, Vega as SVG).
+MARKS = "svg.main-svg .mlayer :is(path, image), svg.marks path"
+GEOMETRY = f"""(host) => [...host.querySelectorAll("{MARKS}")].map((mark) =>
+  ["d", "href", "transform"].map((name) => mark.getAttribute(name) ?? "").join(" ")).join("\\n")"""
 
 # The least that Streamlit can be: what the app is measured against.
 EMPTY_PAGE = """

@@ -28,6 +28,7 @@ from seqviz import catalog
 WARM_UP = 5
 GOAL = 1.5
 QUIET_MS = 300  # the page counts as idle when its script has rested for this long
+PATIENCE_MS = 20_000
 
 # Arms one measurement; `seqviz.done` resolves to milliseconds.
 PROBE = f"""
@@ -41,7 +42,8 @@ window.seqviz = {{
     let shown = content(), start = null, seen = false;
     document.addEventListener("keydown", () => {{ start = performance.now(); }},
       {{capture: true, once: true}});
-    this.done = new Promise((resolve) => {{
+    this.done = new Promise((resolve, reject) => {{
+      setTimeout(() => reject(new Error("nothing changed")), {PATIENCE_MS});
       const observer = new MutationObserver(async () => {{
         if (seen || start === null || content() === shown) return;
         seen = true;
@@ -57,7 +59,8 @@ window.seqviz = {{
     }});
   }},
   idle() {{
-    return new Promise((resolve) => {{
+    return new Promise((resolve, reject) => {{
+      setTimeout(() => reject(new Error("never idle")), {PATIENCE_MS});
       const app = document.querySelector(".stApp");
       let rested = performance.now();
       const timer = setInterval(() => {{

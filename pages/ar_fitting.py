@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqviz.compute import autoregression as ar
+from seqviz.compute.autoregression.networks import CELLS, NetworkSettings, fit_network
 from seqviz.data import series, upload
 from seqviz.figures import by_hand, estimation, forecast, training
 from seqviz.figures.series import lag_plot, roots_in_circle, series_and_correlations
@@ -84,7 +85,7 @@ class Networks:
 
     view: str = view(("loss", "map", "predictions"), "loss")
     preset: str = choice((*PRESET_EPOCHS, "own"), "text", menu=True)
-    cell: str = choice(("mlp", "rnn", "lstm", "gru"), "rnn", when=own)
+    cell: str = choice(CELLS, "rnn", when=own)
     epochs: int = steps((50, 100, 200, 500, 1000), 200, when=own)
     rate: float = steps((0.0003, 0.001, 0.003, 0.01, 0.03, 0.1), 0.01, when=own)
     hidden: int = steps((2, 4, 8, 16, 32, 64), 16, when=own)
@@ -123,34 +124,22 @@ def coefficients(p: Process) -> tuple[float, ...]:
     return ar.coefficients_from_partial((p.a1, p.a2, p.a3, p.a4, p.a5)[: p.order])
 
 
-def simulated(p: Process, show) -> ar.Path:
-    """The path of the first bench, the same in each bench that builds on it."""
-    return show.run(
-        ar.simulate, coefficients(p), p.sigma, n=p.n, burn_in=p.burn_in, seed=p.seed,
-        noise=p.noise, df=p.df, name="path",
+def studied(world: Process, show) -> tuple[ar.Path, np.ndarray]:
+    """The path of the first bench, and its values as they are studied: in order or shuffled."""
+    path = show.run(
+        ar.simulate, coefficients(world), world.sigma, n=world.n, burn_in=world.burn_in,
+        seed=world.seed, noise=world.noise, df=world.df, name="path",
     )  # fmt: skip
+    if not world.shuffle:
+        return path, path.values
+    return path, show.run(ar.shuffled, path.values, world.seed, name="values")
 
 
-def draw_fan(show, history, future, order, intercept, horizon, index=None, unit="") -> None:
-    line = show.run(ar.fit, history, order, "ols", intercept, name="line")
-    constant = line.intercept if intercept else 0.0
-    fan = show.run(
-        ar.forecast_recursive, history, line.coefficients, line.sigma, horizon, constant, name="fan"
-    )
-    direct = show.run(ar.forecast_direct, history, order, horizon, intercept, name="direct")
-    stationary = ar.is_stationary(line.coefficients)
-    mean = constant / (1 - float(line.coefficients.sum())) if stationary else np.nan
-    show.figure(
-        forecast.forecast_fan, history, fan, direct.mean, future, mean, index=index, unit=unit
-    )
-    inside = np.mean((future >= fan.lower[: len(future)]) & (future <= fan.upper[: len(future)]))
-    show.metric("forecast_h", number(fan.mean[-1]), f"h = {horizon}")
-    show.metric("width_h", number(fan.upper[-1] - fan.lower[-1]))
-    show.metric("difference", number(float(np.abs(fan.mean - direct.mean).max())))
-    show.metric("inside", f"{100 * inside:.0f} %")
+def theory(show, value: float) -> str:
+    return show.words("metric.theory", value=number(value))
 
 
-def mean(squares) -> float:
+def mean(squares: np.ndarray) -> float:
     """Mean squared error where there is a prediction (an AR(P) has none for the first P - 1)."""
     return float(np.nanmean(squares))
 
@@ -162,18 +151,46 @@ def pose_memory(variant: int) -> tuple[dict[str, object], float, float]:
     return {"phi": phi}, float(np.argmax(correlation < 0.1)), 0.5
 
 
+def draw_orders(show, values, highest, intercept, truth=None) -> None:
+    chosen = show.run(ar.select_order, values, highest, intercept, name="chosen")
+    show.figure(estimation.order_criteria, chosen, truth)
+    show.metrics(aic_order=str(chosen.chosen_aic), bic_order=str(chosen.chosen_bic))
+
+
+def draw_fan(show, values, order, intercept, horizon, index=None, unit="") -> None:
+    """Forecast the last `horizon` values from those before them, both ways."""
+    if len(values) < horizon + 2 * order + 20:
+        raise Problem("too_short_to_forecast", horizon=horizon, steps=len(values))
+    past, future = values[:-horizon], values[-horizon:]
+    line = show.run(ar.fit, past, order, "ols", intercept, name="line")
+    constant = line.intercept if intercept else 0.0
+    fan = show.run(
+        ar.forecast_recursive, past, line.coefficients, line.sigma, horizon, constant, name="fan"
+    )
+    direct = show.run(ar.forecast_direct, past, order, horizon, intercept, name="direct")
+    stationary = ar.is_stationary(line.coefficients)
+    level = constant / (1 - float(line.coefficients.sum())) if stationary else np.nan
+    show.figure(
+        forecast.forecast_fan, past, fan, direct.mean, future, level, index=index, unit=unit
+    )
+    inside = mean((future >= fan.lower) & (future <= fan.upper))
+    show.metrics(
+        forecast_h=(number(fan.mean[-1]), f"h = {horizon}"),
+        width_h=number(fan.upper[-1] - fan.lower[-1]),
+        difference=number(float(np.abs(fan.mean - direct.mean).max())),
+        inside=f"{100 * inside:.0f} %",
+    )
+
+
 lesson = begin("ar_fitting")
 
 
 @lesson.bench("process", Process)
 def process(p: Process, show) -> None:
-    path = simulated(p, show)
-    if len(path.values) < 40:
-        raise Problem("exploded", steps=len(path.values))
+    path, values = studied(p, show)
+    if len(values) < 40:
+        raise Problem("exploded", steps=len(values))
     stationary = ar.is_stationary(path.coefficients)
-    values = path.values
-    if p.shuffle:
-        values = show.run(ar.shuffled, path.values, p.seed, name="values")
     truth = path.coefficients if stationary and not p.shuffle else None
     found = show.run(ar.correlogram, values, min(20, len(values) // 4), truth, name="found")
     z = show.run(ar.roots, path.coefficients, name="z")
@@ -183,23 +200,21 @@ def process(p: Process, show) -> None:
         show.figure(roots_in_circle, z)
     else:
         line = show.run(ar.fit, values, 1, "ols", name="line")
-        phi = p.phi if p.order == 1 and not p.shuffle else None
-        show.figure(lag_plot, values, float(line.coefficients[0]), phi)
+        show.figure(lag_plot, values, line, p.phi if p.order == 1 and not p.shuffle else None)
     largest = float(np.abs(z).max())
-    theory = found.theory_acf[1] if truth is not None else np.nan
-    show.metric("r1", number(found.acf[1]), show.words("metric.theory", value=number(theory)))
     variance = ar.stationary_variance(path.coefficients, p.sigma) if stationary else np.inf
-    show.metric(
-        "variance", number(float(values.var())),
-        show.words("metric.theory", value=number(variance)),
+    steps_back = np.log(0.05) / np.log(largest) if 0 < largest < 1 else np.inf if largest else 0
+    show.metrics(
+        r1=(number(found.acf[1]), theory(show, found.theory_acf[1]) if truth is not None else None),
+        variance=(number(float(values.var())), theory(show, variance)),
+        root=number(largest),
+        memory=f"{np.ceil(steps_back):.0f}" if np.isfinite(steps_back) else "∞",
+    )
+    state = "stationary" if stationary else "explosive" if largest > 1 + 1e-6 else "unit_root"
+    show.note(
+        "shuffled" if p.shuffle else state,
+        root=number(largest), shown=f"{len(values):,}", n=f"{p.n:,}",
     )  # fmt: skip
-    show.metric("root", number(largest))
-    memory = np.inf if largest >= 1 else np.ceil(np.log(0.05) / np.log(largest)) if largest else 0
-    show.metric("memory", f"{memory:.0f}" if np.isfinite(memory) else "∞")
-    state = "shuffled" if p.shuffle else "stationary" if stationary else "unit_root"
-    if largest > 1 + 1e-6 and not p.shuffle:
-        state = "explosive"
-    show.note(state, root=number(largest), shown=f"{len(values):,}", n=f"{p.n:,}")
 
 
 lesson.predict("decay")
@@ -209,7 +224,8 @@ lesson.prose("by_hand")
 
 @lesson.bench("by_hand", ByHand, after=("process",))
 def hand(p: ByHand, show) -> None:
-    show.figure(by_hand.fit_by_hand, simulated(lesson.values("process"), show).values)
+    _, values = studied(lesson.values("process"), show)
+    show.figure(by_hand.fit_by_hand, values)
 
 
 lesson.prose("fit")
@@ -219,11 +235,6 @@ lesson.predict("bias")
 @lesson.bench("fit", Fit, after=("process",))
 def fit(p: Fit, show) -> None:
     world = lesson.values("process")
-    path = simulated(world, show)
-    values = path.values
-    if world.shuffle:
-        values = show.run(ar.shuffled, path.values, world.seed, name="values")
-    truth = tuple(path.coefficients) if not world.shuffle else (0.0,) * world.order
     if p.view == "sampling":
         if world.order > 1:
             raise Problem("sampling_needs_ar1")
@@ -232,33 +243,28 @@ def fit(p: Fit, show) -> None:
             intercept=p.intercept, name="many",
         )  # fmt: skip
         show.figure(estimation.sampling_distribution, many)
-        show.metric(
-            "bias", number(many.mean_bias, 2), f"± {number(many.standard_error_of_bias, 2)}"
-        )
-        show.metric("theory_bias", number(many.theory_bias, 2))
-        show.metric(
-            "spread",
-            number(many.standard_deviation),
-            show.words("metric.theory", value=number(many.theory_sd)),
+        show.metrics(
+            bias=(number(many.mean_bias, 2), f"± {number(many.standard_error_of_bias, 2)}"),
+            theory_bias=number(many.theory_bias, 2),
+            spread=(number(many.standard_deviation), theory(show, many.theory_sd)),
         )
         return
+    path, values = studied(world, show)
     if p.view == "order":
-        selection = show.run(ar.select_order, values, 10, p.intercept, name="selection")
-        show.figure(estimation.order_criteria, selection, None if world.shuffle else world.order)
-        show.metric("aic_order", str(selection.chosen_aic))
-        show.metric("bic_order", str(selection.chosen_bic))
+        draw_orders(show, values, 10, p.intercept, 0 if world.shuffle else world.order)
         return
+    truth = (0.0,) * world.order if world.shuffle else tuple(path.coefficients)
     order = world.order if p.same else p.model
-    found = [
-        show.run(ar.fit, values, order, method, p.intercept, name=method) for method in p.methods
-    ]
+    found = [show.run(ar.fit, values, order, m, p.intercept, name=m) for m in p.methods]
     show.figure(estimation.estimates_beside_truth, found, truth)
     first = found[0]
     inside = [bool(e.lower[0] <= truth[0] <= e.upper[0]) for e in found]
-    show.metric("estimate", number(first.coefficients[0]), show.option("methods", first.method))
-    show.metric("interval", f"{number(first.lower[0])} … {number(first.upper[0])}")
-    show.metric("sigma_hat", number(first.sigma), f"σ = {number(world.sigma)}")
-    show.metric("covered", f"{sum(inside)} / {len(inside)}")
+    show.metrics(
+        estimate=(number(first.coefficients[0]), show.option("methods", first.method)),
+        interval=f"{number(first.lower[0])} … {number(first.upper[0])}",
+        sigma_hat=(number(first.sigma), f"σ = {number(world.sigma)}"),
+        covered=f"{sum(inside)} / {len(inside)}",
+    )
 
 
 lesson.prose("methods")
@@ -269,9 +275,6 @@ lesson.predict("epochs")
 
 @lesson.bench("networks", Networks, after=("process",))
 def networks(p: Networks, show) -> None:
-    # torch is imported by the bench that needs it, not at the start of the app
-    from seqviz.compute.autoregression.networks import NetworkSettings, fit_network
-
     if p.preset == "own":
         world = lesson.values("process")
         share = {"train": 0.6, "validation": 0.2} if p.split else {}
@@ -281,49 +284,53 @@ def networks(p: Networks, show) -> None:
     else:  # the text's run: its series does not depend on the bench above
         world = Process(n=1000, seed=p.seed)
         settings = NetworkSettings(epochs=PRESET_EPOCHS[p.preset], seed=p.seed)
-    path = simulated(world, show)
+    path, values = studied(world, show)
     if not ar.is_stationary(path.coefficients):
         raise Problem("train_stationary")
-    values = path.values
     known = values[: 1 + round(settings.train * (len(values) - 1))]
     line = show.run(ar.fit, known, world.order, "ols", name="line")
-    misses = show.run(ar.one_step_errors, values, line.coefficients, name="misses") ** 2
-    floors = {"noise_floor": world.sigma**2, "ols_mse": mean(misses[: len(known) - 1])}
+    misses = ar.one_step_errors(values, line.coefficients) ** 2
+    # What the true rule misses: the noise; of a shuffled series, everything.
+    noise = (values if world.shuffle else path.innovations)[1:] ** 2
+    floors = {
+        "noise_floor": mean(noise) if world.shuffle else world.sigma**2,
+        "ols_mse": mean(misses[: len(known) - 1]),
+    }
 
     def so_far(trail):
-        rows = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail])
-        return training.loss_curve, (*rows.T, settings.cell, settings.epochs), floors
+        epochs, *losses = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail]).T
+        return training.loss_curve, (*losses, settings.cell, epochs, settings.epochs), floors
 
     done = show.job(fit_network, so_far, name="done", values=values, settings=settings)
-    if done is None:
+    if done is None:  # the notebook trains what has not been trained here
+        code = f"loss_curve(done.train_loss, done.validation_loss, {settings.cell!r})"
+        show.recipe.define("figure", code, None, training.loss_curve)
         return
     if p.view == "loss":
-        epochs = np.arange(1.0, settings.epochs + 1)
-        show.figure(
-            training.loss_curve, epochs, done.train_loss, done.validation_loss,
-            settings.cell, settings.epochs, **floors,
-        )  # fmt: skip
+        losses = done.train_loss, done.validation_loss
+        show.figure(training.loss_curve, *losses, settings.cell, **floors)
     elif p.view == "map":
-        truth = world.phi if world.order == 1 else None
-        show.figure(
-            training.one_step_map, done.map_inputs, done.map_mean, done.map_low, done.map_high,
-            settings.cell, values, truth,
-        )  # fmt: skip
+        learned = done.map_inputs, done.map_mean, done.map_low, done.map_high
+        slope = world.phi if world.order == 1 and not world.shuffle else None
+        show.figure(training.one_step_map, *learned, settings.cell, values, slope)
     else:
         show.figure(training.one_step_predictions, done.targets, done.predictions, settings.cell)
-    held_out = settings.train < 1
-    error = done.test_mse if held_out else done.train_mse
-    reference = mean(misses[done.validation_end :] if held_out else misses)
-    scored = show.words("metric.network_mse.test" if held_out else "metric.network_mse.train")
-    show.metric("network_mse", number(error), scored)
-    show.metric("ols_mse", number(reference), scored)
-    show.metric("floor", number(world.sigma**2))
-    lags = show.words("metric.parameters.delta", count=world.order)
-    show.metric("parameters", f"{done.parameters:,}", lags)
-    verdict = (
-        "under" if error > 1.01 * reference else "over" if error < 0.99 * reference else "even"
+    kind = "split" if settings.train < 1 else "train"
+    scored = slice(done.validation_end if kind == "split" else 0, None)
+    error = mean((done.targets - done.predictions)[scored] ** 2)
+    reference = mean(misses[scored])
+    where = show.words(f"metric.network_mse.{kind}")
+    show.metrics(
+        network_mse=(number(error), where),
+        ols_mse=(number(reference), where),
+        floor=(number(mean(noise[scored])), f"σ² = {number(floors['noise_floor'])}"),
+        parameters=(
+            f"{done.parameters:,}",
+            show.words("metric.parameters.delta", count=world.order),
+        ),
     )
-    kind = "split" if held_out else "train"
+    ratio = error / reference
+    verdict = "under" if ratio > 1.01 else "over" if ratio < 0.99 else "even"
     show.note(f"{kind}_{verdict}", error=number(error), floor=number(reference))
 
 
@@ -335,25 +342,27 @@ lesson.predict("far")
 @lesson.bench("forecast", Ahead, after=("process",))
 def ahead(p: Ahead, show) -> None:
     world = lesson.values("process")
-    path = simulated(world, show)
-    if len(path.values) < p.horizon + 40:
-        raise Problem("too_short_to_forecast", horizon=p.horizon, steps=len(path.values))
-    if p.view == "errors":
-        if not ar.is_stationary(path.coefficients):
-            raise Problem("errors_need_stationary")
-        errors = show.run(
-            ar.errors_by_horizon, path.values, p.model, p.horizon,
-            coefficients=path.coefficients, sigma=path.sigma, name="errors",
-        )  # fmt: skip
-        show.figure(forecast.error_by_horizon, errors)
-        for name, at in (("mse_1", 0), ("mse_h", -1)):
-            theory = show.words("metric.theory", value=number(errors.theory[at]))
-            show.metric(name, number(errors.recursive_mse[at]), theory)
-        show.metric("mse_direct", number(errors.direct_mse[-1]))
-        show.metric("origins", f"{errors.origins:,}")
+    path, values = studied(world, show)
+    if p.view == "fan":
+        draw_fan(show, values, p.model, p.intercept, p.horizon)
         return
-    history, future = path.values[: -p.horizon], path.values[-p.horizon :]
-    draw_fan(show, history, future, p.model, p.intercept, p.horizon)
+    if not ar.is_stationary(path.coefficients):
+        raise Problem("errors_need_stationary")
+    if 0.3 * len(values) < p.horizon + 5:
+        raise Problem("too_short_to_forecast", horizon=p.horizon, steps=len(values))
+    rule = (0.0,) if world.shuffle else path.coefficients
+    sigma = float(values.std()) if world.shuffle else path.sigma
+    errors = show.run(
+        ar.errors_by_horizon, values, p.model, p.horizon, coefficients=rule, sigma=sigma,
+        name="errors",
+    )  # fmt: skip
+    show.figure(forecast.error_by_horizon, errors)
+    show.metrics(
+        mse_1=(number(errors.recursive_mse[0]), theory(show, errors.theory[0])),
+        mse_h=(number(errors.recursive_mse[-1]), theory(show, errors.theory[-1])),
+        mse_direct=number(errors.direct_mse[-1]),
+        origins=f"{errors.origins:,}",
+    )
 
 
 lesson.prose("real")
@@ -366,26 +375,22 @@ def real(p: Real, show) -> None:
         if content is None:
             show.hint("csv")
             return
-        table = show.run(upload.parse, content, name="table", private=True)
-        column = show.pick("column", table.numeric_columns)
-        values, index, unit, source = upload.column(table, column), None, "", ""
+        table = upload.parse(content)  # a student's file: not for the cache the class shares
+        name = show.pick("column", table.numeric_columns)
+        values, index, unit, source = upload.column(table, name), None, "", ""
+        code = f'column(parse(Path("your.csv").read_bytes()), {name!r})'
+        show.recipe.define("values", code, values, upload.column, upload.parse)
     else:
         chosen = show.run(series.bundled, p.source, name="chosen")
         values, index, source = chosen.values, chosen.labels, chosen.source
         unit = show.words(f"unit.{p.source}")
-    if len(values) < p.horizon + p.model + 20:
-        raise Problem("too_short_to_forecast", horizon=p.horizon, steps=len(values))
     if p.view == "correlations":
         found = show.run(ar.correlogram, values, min(40, len(values) // 4), name="found")
         show.figure(series_and_correlations, values, found, index, unit)
     elif p.view == "order":
-        selection = show.run(ar.select_order, values, 12, True, name="selection")
-        show.figure(estimation.order_criteria, selection)
-        show.metric("aic_order", str(selection.chosen_aic))
-        show.metric("bic_order", str(selection.chosen_bic))
+        draw_orders(show, values, min(12, len(values) // 4), True)
     else:
-        history, future = values[: -p.horizon], values[-p.horizon :]
-        draw_fan(show, history, future, p.model, True, p.horizon, index, unit)
+        draw_fan(show, values, p.model, True, p.horizon, index, unit)
     if source:
         show.caption(source)
 

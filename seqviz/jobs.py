@@ -7,16 +7,14 @@ students who press the same button share one run, and a run whose students have 
 from __future__ import annotations
 
 import copy
-import dataclasses
-import enum
-import hashlib
-import inspect
 import threading
 import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from seqviz import fingerprint
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 T = TypeVar("T")
@@ -194,8 +192,8 @@ class Jobs:
         not a module's own (a lambda or a nested function has no lasting name); RuntimeError after
         `close`.
         """
-        name = _function_name(function)
-        key = _key(function, args, parameters)
+        name = fingerprint.of_function(function)
+        key = fingerprint.of_call(function, args, parameters)
         with self._lock:
             if self._closed:
                 raise RuntimeError("The queue is closed.")
@@ -225,7 +223,7 @@ class Jobs:
 
         Asking does not make the caller an owner. Raises TypeError as `submit` does.
         """
-        key = _key(function, args, parameters)
+        key = fingerprint.of_call(function, args, parameters)
         with self._lock:
             self._sweep()
             return self._known(key)
@@ -332,52 +330,3 @@ def _call(
     function: Callable[..., T], args: tuple[Any, ...], parameters: dict[str, Any]
 ) -> Callable[[Report], T]:
     return lambda report: function(*args, report=report, **parameters)
-
-
-def _key(function: Callable[..., Any], args: tuple[Any, ...], parameters: dict[str, Any]) -> bytes:
-    """What equal work has in common: the function, and every argument, defaults filled in."""
-    bound = inspect.signature(function).bind(*args, report=None, **parameters)
-    bound.apply_defaults()
-    given = {k: v for k, v in bound.arguments.items() if k != "report"}
-    return _digest((_function_name(function), given))
-
-
-def _function_name(function: Callable[..., Any]) -> bytes:
-    """What tells functions apart: the file too, since every Streamlit page is `__main__`."""
-    plain = inspect.unwrap(function)
-    if not inspect.isfunction(plain) or "<" in plain.__qualname__:
-        raise TypeError("A job must be a function defined at the top level of a module.")
-    return _digest((plain.__module__, plain.__qualname__, plain.__code__.co_filename))
-
-
-def _digest(value: object) -> bytes:
-    """A hash by value of plain data, arrays (type, shape and bytes) and dataclasses (fields).
-
-    Every value carries its type and every part its length, so no two different values are written
-    alike. Raises TypeError for anything else, rather than compare by identity.
-    """
-    kind = type(value).__qualname__.encode()
-    if value is None or type(value) in (bool, int, float, complex, str):
-        parts = [kind, repr(value).encode()]
-    elif isinstance(value, enum.Enum):
-        parts = [b"enum", kind, value.name.encode()]
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = dataclasses.fields(value)
-        parts = [b"dataclass", kind, type(value).__module__.encode()]
-        parts += [_digest((field.name, getattr(value, field.name))) for field in fields]
-    elif isinstance(value, list | tuple):
-        parts = [kind, *map(_digest, value)]
-    elif isinstance(value, dict):
-        parts = [kind, *sorted(_digest(item) for item in value.items())]
-    elif isinstance(value, set | frozenset):
-        parts = [kind, *sorted(map(_digest, value))]
-    else:
-        try:
-            view = memoryview(value)  # type: ignore[arg-type]  # bytes, numpy arrays and scalars
-        except (TypeError, ValueError):
-            raise TypeError(f"A {kind.decode()} cannot be compared by value.") from None
-        if "O" in view.format:
-            raise TypeError("An array of objects cannot be compared by value.")
-        parts = [b"buffer", repr((view.format, view.shape)).encode(), view.tobytes()]
-    packed = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-    return hashlib.sha256(packed).digest()

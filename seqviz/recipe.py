@@ -1,8 +1,9 @@
 """Remember which functions ran with which arguments, and write that down as Python code.
 
 The code shown to a student is not a second version of the page kept by hand: it is the record of
-the calls that drew the figure. Results of earlier calls are recognized by identity, so the code
-reads `acf = correlogram(path.values)` and not as a list of five hundred numbers.
+the calls that drew the figure. Results of earlier calls are recognized by identity, and a slice of
+one by its place in memory, so the code reads `found = correlogram(path.values[:-20], 20)` and not
+as a list of five hundred numbers.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +20,23 @@ import numpy as np
 _WIDTH = 88
 
 
+@dataclass(frozen=True)
+class _Call:
+    """`name = function(*args, **keywords)`, or `name = expression` with the functions it uses."""
+
+    name: str
+    functions: tuple[Callable[..., Any], ...]
+    args: tuple[Any, ...] = ()
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    expression: str = ""
+    result: object = None
+
+
 @dataclass
 class Recipe:
-    """A growing record of calls. `record` adds one, `source` gives runnable Python."""
+    """A growing record of calls; `source` writes them as a script, and only then costs anything."""
 
-    calls: list[tuple[str, str]] = field(default_factory=list)
-    imports: dict[str, set[str]] = field(default_factory=dict)
-    known: list[tuple[str, object]] = field(default_factory=list)
+    calls: list[_Call] = field(default_factory=list)
 
     def record(
         self,
@@ -36,31 +47,63 @@ class Recipe:
         name: str,
     ) -> None:
         """Note that `name = function(*args, **keywords)` ran and gave `result`."""
-        self._import(function)
-        words = [self._literal(value) for value in args]
-        defaults = inspect.signature(function).parameters
-        for key, value in keywords.items():
-            if key in defaults and _same(defaults[key].default, value):
-                continue
-            words.append(f"{key}={self._literal(value)}")
-        self.calls.append((name, _call(function.__name__, words, name)))
-        self.known.append((name, result))
+        self.calls.append(_Call(name, (function,), args, keywords, result=result))
+
+    def define(
+        self, name: str, expression: str, result: object, *functions: Callable[..., Any]
+    ) -> None:
+        """Note how `name` comes about where a reader cannot repeat the call as it was.
+
+        For instance a file that the student uploaded: `expression` reads it from a folder.
+        """
+        self.calls.append(_Call(name, functions, expression=expression, result=result))
 
     def source(self, show: bool = True) -> str:
         """The record as a script; with `show`, the last result (a figure) is displayed."""
-        lines = [
-            f"from {module} import {', '.join(sorted(names))}"
-            for module, names in sorted(self.imports.items())
-        ]
-        if any("np." in call for _, call in self.calls):
-            lines.insert(0, "import numpy as np")
-        lines += ["", *(call for _, call in self.calls)]
+        writer = _Writer()
+        lines = [writer.line(call) for call in self.calls]
         if show and self.calls:
-            lines.append(self.calls[-1][0])
-        return "\n".join(lines).strip() + "\n"
+            lines.append(self.calls[-1].name)
+        return "\n".join([*writer.imported(lines), "", *lines]).strip() + "\n"
+
+
+class _Writer:
+    """Turns calls into lines, keeping track of what must be imported and what has a name."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, set[str]] = {}
+        self.known: list[tuple[str, object]] = []
+
+    def line(self, call: _Call) -> str:
+        for function in call.functions:
+            self._import(function)
+        if call.expression:
+            line = f"{call.name} = {call.expression}"
+        else:
+            (function,) = call.functions
+            words = [self._literal(value) for value in call.args]
+            defaults = inspect.signature(function).parameters
+            words += [
+                f"{key}={self._literal(value)}"
+                for key, value in call.keywords.items()
+                if key not in defaults or not _same(defaults[key].default, value)
+            ]
+            line = _wrapped(call.name, function.__name__, words)
+        self.known.append((call.name, call.result))
+        return line
+
+    def imported(self, lines: list[str]) -> list[str]:
+        """The import lines that the script needs."""
+        text = "\n".join(lines)
+        plain = ["from pathlib import Path"] if "Path(" in text else []
+        plain += ["import numpy as np"] if "np." in text else []
+        return plain + [
+            f"from {module} import {', '.join(sorted(names))}"
+            for module, names in sorted(self.modules.items())
+        ]
 
     def _import(self, thing: Any) -> None:
-        self.imports.setdefault(_public_module(thing), set()).add(thing.__name__)
+        self.modules.setdefault(_public_module(thing), set()).add(thing.__name__)
 
     def _literal(self, value: Any) -> str:
         reference = self._reference(value)
@@ -86,25 +129,55 @@ class Recipe:
         return repr(value)
 
     def _reference(self, value: object) -> str:
-        """The name of an earlier result that is this very object, or holds it as a field."""
-        if value is None or isinstance(value, bool | str | tuple):
+        """The name of an earlier result that is this very object, holds it, or is sliced to it."""
+        # Small values may be one object by chance; a long tuple (labels of an axis) and a number
+        # with decimals are not.
+        small = value is None or isinstance(value, bool | int | float | str | tuple)
+        telling = (isinstance(value, tuple) and len(value) > 8) or (
+            isinstance(value, float) and not value.is_integer()
+        )
+        if small and not telling:
             return ""
-        plain = isinstance(value, int | float)
-        for name, result in reversed(self.known):
-            if result is value and not plain:
+        for name, held in self._holders():
+            if held is value:
                 return name
+        if isinstance(value, np.ndarray):
+            for name, held in self._holders():
+                part = _slice(held, value) if isinstance(held, np.ndarray) else ""
+                if part:
+                    return (name + part).strip()
+        return ""
+
+    def _holders(self) -> Iterator[tuple[str, object]]:
+        for name, result in reversed(self.known):
+            yield name, result
             if dataclasses.is_dataclass(result):
                 for f in dataclasses.fields(result):
-                    if getattr(result, f.name) is value and not plain:
-                        return f"{name}.{f.name}"
+                    yield f"{name}.{f.name}", getattr(result, f.name)
+
+
+def _slice(whole: np.ndarray, part: np.ndarray) -> str:
+    """`[a:b]` when `part` is that stretch of the one-dimensional `whole`, in the same memory."""
+    if whole.ndim != 1 or part.ndim != 1 or not part.size or whole.dtype != part.dtype:
         return ""
+    if whole.strides != part.strides or not np.may_share_memory(whole, part):
+        return ""
+    step = whole.strides[0] or 1
+    addresses = [array.__array_interface__["data"][0] for array in (whole, part)]
+    start, rest = divmod(addresses[1] - addresses[0], step)
+    stop = start + part.size
+    if rest or start < 0 or stop > whole.size:
+        return ""
+    if part.size == whole.size:
+        return " "  # the whole of it: its plain name
+    return f"[{start or ''}:{'' if stop == whole.size else stop}]"
 
 
 def _same(default: object, value: object) -> bool:
     return type(default) is type(value) and not isinstance(value, np.ndarray) and default == value
 
 
-def _call(function: str, words: list[str], name: str) -> str:
+def _wrapped(name: str, function: str, words: list[str]) -> str:
     line = f"{name} = {function}({', '.join(words)})"
     if len(line) <= _WIDTH:
         return line
@@ -118,4 +191,4 @@ def _public_module(thing: Any) -> str:
         module = importlib.import_module(".".join(parts[:end]))
         if getattr(module, thing.__name__, None) is thing:
             return ".".join(parts[:end])
-    return thing.__module__
+    return str(thing.__module__)

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from seqviz import fingerprint
 from seqviz import jobs as queue
 from seqviz.compute.autoregression.networks import EpochReport, NetworkSettings, fit_network
 from seqviz.jobs import MAX_TRAIL, Cancelled, Jobs, QueueFull
@@ -186,16 +187,17 @@ def test_different_values_have_different_digests():
         np.zeros(8, np.int32), np.array(["a"]), np.float32(1), NetworkSettings(),
         replace(NetworkSettings(), seed=1),
     ]  # fmt: skip
-    digests = [queue._digest(value) for value in values]
+    digests = [fingerprint.digest(value) for value in values]
     assert len(set(digests)) == len(values)
 
 
 def test_equal_values_have_equal_digests():
-    assert queue._digest({"a": 1, "b": 2}) == queue._digest({"b": 2, "a": 1})
-    assert queue._digest({3, 1, 2}) == queue._digest({2, 3, 1})
-    assert queue._digest(float("nan")) == queue._digest(float("nan"))
-    assert queue._digest(np.arange(10)[::2]) == queue._digest(np.array([0, 2, 4, 6, 8]))
-    assert queue._digest(NetworkSettings(cell="gru")) == queue._digest(NetworkSettings(cell="gru"))
+    assert fingerprint.digest({"a": 1, "b": 2}) == fingerprint.digest({"b": 2, "a": 1})
+    assert fingerprint.digest({3, 1, 2}) == fingerprint.digest({2, 3, 1})
+    assert fingerprint.digest(float("nan")) == fingerprint.digest(float("nan"))
+    assert fingerprint.digest(np.arange(10)[::2]) == fingerprint.digest(np.array([0, 2, 4, 6, 8]))
+    equal = [fingerprint.digest(NetworkSettings(cell="gru")) for _ in range(2)]
+    assert equal[0] == equal[1]
 
 
 @pytest.mark.parametrize("value", [object(), np.array([object()]), lambda: 0, iter([])])

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from seqviz.compute.autoregression import Correlogram
+from seqviz.compute.autoregression import Correlogram, Estimate
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -198,16 +198,17 @@ def roots_in_circle(roots: np.ndarray, style: Style = _STYLE) -> go.Figure:
 
 def lag_plot(
     values: Float[np.ndarray, "time"],
-    slope: float,
+    line: Estimate,
     truth: float | None = None,
     style: Style = _STYLE,
 ) -> go.Figure:
     """Each value against the one before it, with the fitted line and the true one.
 
-    values: shape (time,). slope: the fitted phi-hat of x_t = phi x_{t-1} (no intercept).
+    values: shape (time,). line: the fit of x_t = phi x_{t-1} (no intercept).
     truth: the phi that made the series, when known and of order 1.
     """
     text, palette = style.text, style.palette
+    slope = float(line.coefficients[0])
     before, now = values[:-1], values[1:]
     ends = np.array([before.min(), before.max()])
     data: list[dict[str, Any]] = [

@@ -99,16 +99,17 @@ def layout(style: Style) -> dict[str, Any]:
         "tickfont": {"size": 13 * style.scale},
         "title": {"font": {"size": 14 * style.scale}, "standoff": 8},
         "automargin": True,
+        "exponentformat": "power",
     }
     return {
         "height": style.height,
         "font": {"family": FONT, "size": 14 * style.scale, "color": style.palette.truth},
-        "margin": {"l": 10, "r": 14, "t": 34, "b": 10},
+        "margin": {"l": 10, "r": 14, "t": 44, "b": 10},
         "legend": {
             "orientation": "h",
             "x": 0,
             "xanchor": "left",
-            "y": 1.0,
+            "y": 1.02,
             "yanchor": "bottom",
             "font": {"size": 13 * style.scale},
             "bgcolor": "rgba(0,0,0,0)",

@@ -15,23 +15,26 @@ _STYLE = Style()
 
 
 def loss_curve(
-    epochs: Float[np.ndarray, "report"],
     train: Float[np.ndarray, "report"],
     validation: Float[np.ndarray, "report"],
     cell: str,
-    total: int,
+    epochs: Float[np.ndarray, "report"] | None = None,
+    total: int | None = None,
     noise_floor: float | None = None,
     ols_mse: float | None = None,
     style: Style = _STYLE,
 ) -> go.Figure:
     """Mean squared error by epoch as far as training has come, with the two lines that matter.
 
-    epochs, train, validation: shape (report,); validation may be nan. total: epochs of the whole
+    train, validation: shape (report,); validation may be nan. epochs: when each was measured, else
+    1, 2, 3 ... cell: which network, for its color and name. total: epochs of the whole
     run (the axis does not move while the curve grows). noise_floor: sigma^2, what the truth itself
     would score on average. ols_mse: what least squares scores on the training data.
     """
     text, palette = style.text, style.palette
     color = getattr(palette, cell)
+    epochs = np.arange(1.0, len(train) + 1) if epochs is None else epochs
+    total = total or len(train)
     data: list[dict[str, Any]] = [
         {
             "type": "scatter",

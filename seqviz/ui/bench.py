@@ -16,10 +16,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from seqviz.figures.style import Style, alt_text
+from seqviz.models import device
 from seqviz.recipe import Recipe
 from seqviz.text import Text
 from seqviz.ui import export, work
-from seqviz.ui.caching import cached, clocked
+from seqviz.ui.caching import cached
 from seqviz.ui.problems import sentence
 
 R = TypeVar("R")
@@ -69,15 +70,13 @@ class Show:
         /,
         *args: Any,
         name: str,
-        private: bool = False,
         **keywords: Any,
     ) -> R:
         """Call a pure function of `seqviz.compute`: cached, timed, and written into the code.
 
-        `name` is the variable that the student reads in the code. What is `private` (a student's
-        own file) does not go into the cache that the whole class shares.
+        `name` is the variable that the student reads in the code.
         """
-        timed = (clocked if private else cached)(function)(*args, **keywords)
+        timed = cached(function)(*args, **keywords)
         self.seconds += timed.seconds
         self.recipe.record(function, args, keywords, timed.result, name)
         return timed.result
@@ -151,19 +150,24 @@ class Show:
             return f"{label} · {provenance.note}"
         return f"{label} · {duration(self.seconds)} · {self.device}"
 
-    def metric(self, key: str, value: str, delta: str | None = None) -> None:
-        """One read-out; label and help come from `metric.<key>` of the lesson's words."""
+    def metrics(self, **values: str | tuple[str, str | None]) -> None:
+        """Read-outs under the figure, at most four: each a value, or a value and what it is beside.
+
+        Label and help of each come from `metric.<name>` of the lesson's words.
+        """
         with self.readouts:
-            st.metric(
-                self.words(f"metric.{key}.label"),
-                value,
-                delta=delta,
-                delta_color="off",
-                delta_arrow="off",
-                help=self.words(f"metric.{key}.help"),
-                border=True,
-                height="stretch",
-            )
+            for name, shown in values.items():
+                value, beside = shown if isinstance(shown, tuple) else (shown, None)
+                st.metric(
+                    self.words(f"metric.{name}.label"),
+                    value,
+                    delta=beside,
+                    delta_color="off",
+                    delta_arrow="off",
+                    help=self.words(f"metric.{name}.help"),
+                    border=True,
+                    height="stretch",
+                )
 
     def note(self, key: str, **values: object) -> None:
         """One sentence under the figure that says what this very picture shows."""
@@ -219,10 +223,10 @@ class Show:
         """
         work.watch(self, function, keywords, progress)
         job = work.find(function, keywords)
-        if job is None or job.state != "done":
-            return None
-        result: R = job.result
-        self.seconds += job.seconds
+        result: R | None = job.result if job is not None and job.state == "done" else None
+        if job is not None and result is not None:
+            self.seconds += job.seconds
+            self.device = device.choose().name
         self.recipe.record(function, (), keywords, result, name)
         return result
 

@@ -26,22 +26,15 @@ class Timed(Generic[R]):
     seconds: float
 
 
-def clocked(function: Callable[..., R]) -> Callable[..., Timed[R]]:
-    """`function` with a clock around it, and no cache."""
+@cache
+def cached(function: Callable[..., R]) -> Callable[..., Timed[R]]:
+    """`function` behind a cache of at most `ENTRIES` results, keyed by its arguments."""
 
     def timed(*args: Any, **keywords: Any) -> Timed[R]:
         started = time.perf_counter()
         result = function(*args, **keywords)
         return Timed(result, time.perf_counter() - started)
 
-    return timed
-
-
-@cache
-def cached(function: Callable[..., R]) -> Callable[..., Timed[R]]:
-    """`function` behind a cache of at most `ENTRIES` results, keyed by its arguments."""
-
-    timed = clocked(function)
     # Streamlit keys a cached function by its module and name: give each wrapper its own.
     timed.__module__ = function.__module__
     timed.__qualname__ = f"timed.{function.__qualname__}"

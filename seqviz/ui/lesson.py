@@ -11,8 +11,9 @@ import streamlit as st
 
 from seqviz import catalog
 from seqviz.figures.style import LIVE, Style
+from seqviz.recipe import Recipe
 from seqviz.text import Text, sections
-from seqviz.ui import controls, header, notebook
+from seqviz.ui import controls, header, notebook, widgets
 from seqviz.ui.bench import Show, guarded
 
 P = TypeVar("P")
@@ -26,12 +27,16 @@ class Lesson:
     text: Text
     benches: dict[str, type[Any]] = field(default_factory=dict)
     dependents: dict[str, list[str]] = field(default_factory=dict)
-    recipes: dict[str, str] = field(default_factory=dict)
+    recipes: dict[str, Recipe] = field(default_factory=dict)
 
     def words(self, key: str, /, **values: object) -> str:
         """A sentence of this lesson, else the shared one of the same name."""
         sentence = self.text.first(f"{self.record.slug}.{key}", key)
         return sentence.format(**values) if values else sentence
+
+    def sources(self) -> dict[str, str]:
+        """The code of every bench, in the order of the page, with the settings as they stand."""
+        return {name: self.recipes[name].source() for name in self.benches if name in self.recipes}
 
     def prose(self, section: str) -> None:
         """A named section of the lesson's Markdown."""
@@ -43,7 +48,7 @@ class Lesson:
 
     def values(self, bench: str) -> Any:
         """The parameters of another bench as they stand (for a bench that builds on it)."""
-        return controls.current(self.prefix(bench), self.benches[bench])
+        return widgets.current(self.prefix(bench), self.benches[bench])
 
     def bench(
         self, name: str, declaration: type[P], after: Sequence[str] = ()
@@ -75,7 +80,7 @@ class Lesson:
         else:
             stage, side = st.container(), st.container()
         readouts = st.container(horizontal=True, key=f"{prefix}.readouts")
-        params = controls.draw(
+        params = widgets.draw(
             prefix,
             declaration,
             self.text,
@@ -99,7 +104,7 @@ class Lesson:
 
         def attempt() -> None:
             body(params, show)
-            self.recipes[name] = show.recipe.source()
+            self.recipes[name] = show.recipe
 
         with stage:
             guarded(attempt, self.words)
@@ -203,7 +208,7 @@ class Lesson:
         self.prose("sources")
         st.download_button(
             self.text("frame.notebook"),
-            lambda: notebook.build(self.record.slug, self.text, dict(self.recipes)),
+            lambda: notebook.build(self.record.slug, self.text, self.sources()),
             file_name=f"{self.record.slug}.ipynb",
             mime="application/x-ipynb+json",
             icon=":material/menu_book:",

@@ -6,6 +6,7 @@ polls its own job; equal settings give the whole class one run.
 
 from __future__ import annotations
 
+import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,10 @@ def owner() -> str:
 
 def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> jobs.Job[Any] | None:
     """The job with these very settings, if it waits, runs or is done."""
-    return jobs.default(device.choose().kind).find(function, **keywords)
+    if "torch" not in sys.modules:
+        return None  # nothing has been trained in this process: no need to load torch to know
+    kind = device.choose().kind
+    return jobs.default(kind).find(function, **keywords, device=kind)
 
 
 def watch(
@@ -101,9 +105,10 @@ def watch(
 def _start(show: Show, function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
     """Put the work into the queue (the start button's callback)."""
     device.prepare_torch()
+    kind = device.choose().kind
     st.session_state.pop(f"{show.prefix}._failed", None)
     try:
-        jobs.default(device.choose().kind).submit(function, owner=owner(), **keywords)
+        jobs.default(kind).submit(function, owner=owner(), **keywords, device=kind)
     except jobs.QueueFull as full:
         st.session_state[f"{show.prefix}._full"] = full.waiting
 

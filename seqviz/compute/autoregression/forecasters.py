@@ -1,0 +1,172 @@
+"""The two kinds of one-step forecaster in torch: a window for the MLP, a state for the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from seqviz.compute.autoregression.networks import NetworkSettings
+
+_RECURRENT: dict[str, Callable[..., nn.Module]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
+_MOMENTS = 64
+
+
+def forecaster(
+    series: Float[Tensor, "steps"], settings: NetworkSettings, train_end: int, validation_end: int
+) -> Window | Recurrent:
+    """The untrained forecaster that the settings describe, on the series' device."""
+    kind = Window if settings.cell == "mlp" else Recurrent
+    return kind(series, settings, train_end, validation_end)
+
+
+class Window:
+    """The MLP: one row per full window, all training windows one batch."""
+
+    def __init__(
+        self,
+        series: Float[Tensor, "steps"],
+        settings: NetworkSettings,
+        train_end: int,
+        validation_end: int,
+    ):
+        with torch.device("meta"):
+            widths = [settings.lags, *[settings.hidden] * settings.layers]
+            hidden = [part for i, o in pairwise(widths) for part in (nn.Linear(i, o), nn.Tanh())]
+            network = nn.Sequential(*hidden, nn.Linear(settings.hidden, 1))
+        self.network = _initialized(network, settings.seed, series.device)
+        self.missing = settings.lags - 1  # targets that come before the first full window
+        self.windows = series[:-1].unfold(0, settings.lags, 1)
+        self.targets = series[settings.lags :]
+        self.train = slice(0, train_end - self.missing)
+        self.validation = slice(train_end - self.missing, validation_end - self.missing)
+
+    def losses(self) -> tuple[Float[Tensor, ""], Float[Tensor, ""] | None]:
+        """Training loss with its graph, and validation loss without."""
+        loss = self._loss(self.train)
+        if self.validation.start == self.validation.stop:
+            return loss, None
+        with torch.no_grad():
+            return loss, self._loss(self.validation)
+
+    def predictions_and_map(
+        self, grid: Float[Tensor, "grid"]
+    ) -> tuple[Float[Tensor, "time"], Float[Tensor, "moment grid"]]:
+        """All one-step predictions, and those with the last value of some windows replaced."""
+        predicted = self.network(self.windows).squeeze(-1)
+        missing = torch.full((self.missing,), math.nan, device=grid.device)
+        windows = self.windows[_moments(len(self.windows))]
+        asked = windows[:, None, :].repeat(1, len(grid), 1)
+        asked[:, :, -1] = grid
+        return torch.cat([missing, predicted]), self.network(asked).squeeze(-1)
+
+    def _loss(self, rows: slice) -> Float[Tensor, ""]:
+        predicted = self.network(self.windows[rows]).squeeze(-1)
+        return nn.functional.mse_loss(predicted, self.targets[rows])
+
+
+_State = Tensor | tuple[Tensor, Tensor]  # the LSTM carries hidden and cell state
+
+
+class _CellAndHead(nn.Module):
+    """A recurrent cell that reads one value a step, and a linear head on its hidden state."""
+
+    def __init__(self, settings: NetworkSettings):
+        super().__init__()
+        kind = _RECURRENT[settings.cell]
+        self.cell = kind(1, settings.hidden, num_layers=settings.layers, batch_first=True)
+        self.head = nn.Linear(settings.hidden, 1)
+
+    def forward(
+        self, inputs: Float[Tensor, "batch time 1"], state: _State | None = None
+    ) -> tuple[Float[Tensor, "batch time 1"], _State]:
+        """The prediction after each input, and the state after the last one."""
+        hidden, state = self.cell(inputs, state)
+        return self.head(hidden), state
+
+
+class Recurrent:
+    """A recurrent network: the series is one sequence, read once from its start."""
+
+    def __init__(
+        self,
+        series: Float[Tensor, "steps"],
+        settings: NetworkSettings,
+        train_end: int,
+        validation_end: int,
+    ):
+        with torch.device("meta"):
+            network = _CellAndHead(settings)
+        self.network = _initialized(network, settings.seed, series.device)
+        self.inputs = series[:-1].view(1, -1, 1)
+        self.targets = series[1:].view(1, -1, 1)
+        self.train = slice(0, train_end)
+        self.validation = slice(train_end, validation_end)
+
+    def losses(self) -> tuple[Float[Tensor, ""], Float[Tensor, ""] | None]:
+        """Training loss with its graph; validation loss without, going on from the same state."""
+        predicted, state = self.network(self.inputs[:, self.train])
+        loss = nn.functional.mse_loss(predicted, self.targets[:, self.train])
+        if self.validation.start == self.validation.stop:
+            return loss, None
+        with torch.no_grad():
+            predicted, _ = self.network(self.inputs[:, self.validation], state)
+            held_out = nn.functional.mse_loss(predicted, self.targets[:, self.validation])
+        return loss, held_out
+
+    def predictions_and_map(
+        self, grid: Float[Tensor, "grid"]
+    ) -> tuple[Float[Tensor, "time"], Float[Tensor, "moment grid"]]:
+        """All one-step predictions, and those from some states when the next input is replaced."""
+        count = self.inputs.shape[1]
+        # from 1: before the first input the state is zero and says nothing about the series
+        cuts = [1 + int(moment) for moment in _moments(count - 1)]
+        pieces: list[Tensor] = []
+        states: list[_State] = []
+        state: _State | None = None
+        for start, stop in pairwise([0, *cuts, count]):
+            predicted, state = self.network(self.inputs[:, start:stop], state)
+            pieces.append(predicted.flatten())
+            states.append(state)
+        batch = _batched(states[:-1], len(grid))
+        answers, _ = self.network(grid.repeat(len(cuts)).view(-1, 1, 1), batch)
+        return torch.cat(pieces), answers.view(len(cuts), len(grid))
+
+
+def _batched(states: list[_State], copies: int) -> _State:
+    """States of batch size 1 as one batch, each repeated for `copies` neighboring rows."""
+    if isinstance(states[0], tuple):
+        hidden, cell = (torch.cat(parts, dim=1) for parts in zip(*states, strict=True))
+        return hidden.repeat_interleave(copies, dim=1), cell.repeat_interleave(copies, dim=1)
+    return torch.cat([s for s in states if isinstance(s, Tensor)], 1).repeat_interleave(copies, 1)
+
+
+def _initialized(network: nn.Module, seed: int, device: torch.device) -> nn.Module:
+    """Allocate a network built on the meta device and draw its weights from its own generator.
+
+    Distributions and order of drawing are PyTorch's defaults, so the weights are those that
+    `torch.manual_seed(seed)` gives. Seeding the global generator instead would disturb other
+    threads, and be disturbed by them: all threads share it. Drawn on the CPU for every device.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    network = network.to_empty(device="cpu")
+    for part in network.modules():
+        if isinstance(part, nn.RNNBase):
+            bound = 1 / math.sqrt(part.hidden_size)
+            for weight in part.parameters():
+                nn.init.uniform_(weight, -bound, bound, generator=generator)
+        elif isinstance(part, nn.Linear):
+            bound = 1 / math.sqrt(part.in_features)
+            nn.init.kaiming_uniform_(part.weight, a=math.sqrt(5), generator=generator)
+            nn.init.uniform_(part.bias, -bound, bound, generator=generator)
+    return network.to(device)
+
+
+def _moments(count: int) -> np.ndarray:
+    """Centers of up to 64 equal stretches of `count` steps."""
+    return np.unique(((np.arange(_MOMENTS) + 0.5) * count / _MOMENTS).astype(int))

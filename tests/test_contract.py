@@ -1,0 +1,191 @@
+"""The house: which way imports point, what is imported when, and the platform's settings."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from seqviz.text import ASSETS
+
+ROOT = ASSETS.parent
+HEAVY = ("torch", "transformers", "statsmodels")
+
+BLOCK = """
+    import sys
+    from importlib.abc import MetaPathFinder
+
+    class Refuse(MetaPathFinder):
+        def find_spec(self, name, path=None, target=None):
+            if name.partition(".")[0] in {names!r}:
+                raise ModuleNotFoundError(f"{{name}} is refused", name=name)
+
+    sys.meta_path.insert(0, Refuse())
+"""
+
+
+def run(script: str, *refused: str) -> subprocess.CompletedProcess[str]:
+    """A fresh interpreter in the project's folder in which some packages cannot be imported."""
+    code = textwrap.dedent(BLOCK).format(names=refused) + textwrap.dedent(script)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def modules(*packages: str) -> list[str]:
+    paths = [path for package in packages for path in (ROOT / package).rglob("*.py")]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sorted(paths)]
+    return [name.removesuffix(".__init__") for name in names]
+
+
+def test_imports_point_down():
+    """import-linter's contracts, as CI runs them."""
+    from importlinter.cli import lint_imports
+
+    before = Path.cwd(), list(sys.path)
+    os.chdir(ROOT)
+    try:
+        assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True) == 0
+    finally:
+        os.chdir(before[0])
+        sys.path[:] = before[1]
+
+
+def imported(path: Path) -> set[str]:
+    """Top-level packages that a file imports anywhere, inside functions too."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return names
+
+
+@pytest.mark.parametrize("package", ["compute", "figures", "data", "models"])
+def test_only_ui_knows_streamlit(package):
+    for path in (ROOT / "seqviz" / package).rglob("*.py"):
+        assert not {n for n in imported(path) if n.partition(".")[0] == "streamlit"}, path
+
+
+def test_compute_draws_nothing_and_figures_know_no_model():
+    for path in (ROOT / "seqviz/compute").rglob("*.py"):
+        names = {n for n in imported(path) if n.startswith(("plotly", "altair", "seqviz.figures"))}
+        assert not names, path
+    for path in (ROOT / "seqviz/figures").rglob("*.py"):
+        assert not {n for n in imported(path) if n.partition(".")[0] in HEAVY}, path
+
+
+def test_the_refusal_refuses():
+    """The two tests below would pass for nothing if the blocked package could be imported."""
+    result = run("import streamlit", "streamlit")
+    assert result.returncode != 0
+    assert "streamlit is refused" in result.stderr
+
+
+def test_library_imports_without_streamlit():
+    names = modules("seqviz/compute", "seqviz/figures", "seqviz/data", "seqviz/models")
+    names += ["seqviz.recipe", "seqviz.jobs", "seqviz.text", "seqviz.catalog"]
+    assert "seqviz.compute.autoregression.networks" in names
+    assert "seqviz.figures.by_hand" in names
+    result = run(f"import importlib\nfor name in {names!r}: importlib.import_module(name)",
+                 "streamlit")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_figure_is_drawn_without_streamlit_and_heavy_libraries():
+    script = """
+        from seqviz.compute.autoregression import correlogram, simulate
+        from seqviz.figures.series import series_and_correlations
+        from seqviz.figures.by_hand import fit_by_hand
+        path = simulate((0.8,), n=100)
+        found = correlogram(path.values, 20, path.coefficients)
+        assert len(series_and_correlations(path.values, found).data) > 4
+        assert fit_by_hand(path.values).to_dict()["layer"]
+    """
+    result = run(script, "streamlit", *HEAVY)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("module", ["seqviz.ui.lesson", "seqviz.compute.autoregression"])
+def test_the_app_starts_without_heavy_libraries(module):
+    """torch costs 2 s and statsmodels 1.5 s: the bench that needs one imports it."""
+    result = run(
+        f"""
+        import sys, {module}
+        heavy = set({HEAVY!r}) & set(sys.modules)
+        assert not heavy, heavy
+        """
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_autoregression_costs_numpy_only():
+    result = run(
+        """
+        import sys, seqviz.compute.autoregression
+        assert "numpy" in sys.modules
+        heavy = {"scipy.stats", "scipy.signal", "pandas", "plotly"} & set(sys.modules)
+        assert not heavy, heavy
+        """
+    )
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture(scope="module")
+def config() -> dict:
+    return tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value"),
+    [
+        ("runner", "postScriptGC", False),  # 158 ms after every run otherwise
+        ("browser", "gatherUsageStats", False),  # nothing is sent anywhere
+        ("server", "fileWatcherType", "none"),
+        ("server", "enableXsrfProtection", False),  # a Space's iframe refuses the cookie
+        ("client", "showErrorDetails", "none"),  # students never see a traceback
+        ("client", "toolbarMode", "minimal"),
+    ],
+)
+def test_platform_settings(config, section, key, value):
+    assert config[section][key] == value
+
+
+def test_uploads_reach_the_lesson_that_explains_the_limit(config):
+    """A file just over the lesson's limit must not be stopped by the server, which explains less."""
+    from seqviz.data import upload
+
+    assert config["server"]["maxUploadSize"] * 2**20 > upload.MAX_BYTES
+
+
+def test_streamlit_knows_every_setting(config):
+    """A misspelled setting is ignored in silence; Streamlit's own list says whether it exists."""
+    from streamlit import config as known
+
+    def walk(tree: dict, prefix: str = ""):
+        for key, value in tree.items():
+            if isinstance(value, dict):
+                yield from walk(value, f"{prefix}{key}.")
+            else:
+                yield prefix + key
+
+    options = known._config_options_template
+    unknown = [name for name in walk(config) if name not in options]
+    assert not unknown
+
+
+def test_nothing_asks_another_host(config):
+    """A classroom may be offline: no font or image of the theme comes from the network."""
+    assert "http" not in (ROOT / ".streamlit/config.toml").read_text("utf-8").split("[theme]")[1]

@@ -1,0 +1,385 @@
+"""Both languages complete: the same keys, placeholders, lists and sections, and every key asked for.
+
+The words a lesson's controls need are walked through in `tests/pages/test_lesson_words.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqviz import catalog
+from seqviz.data import PROBLEM_CODES
+from seqviz.text import ASSETS, LANGUAGES, Text, catalogue, number, sections
+
+ROOT = ASSETS.parent
+SLUGS = [record.slug for record in catalog.LESSONS]
+PLACEHOLDER = re.compile(r"{(\w+)}")
+HAN = re.compile(r"[\u4e00-\u9fff]")
+# A sentence this long that has words is prose; anything else may be a symbol, a name, a formula.
+PROSE = 25
+WORD = re.compile(r"[A-Za-z]{3,}")
+NAMESPACES = ("figure", "alt", "frame", "work", "home", "nav", "stage")
+KEY = re.compile(rf"(?:{'|'.join(NAMESPACES)})\.[a-z0-9_.]+")
+
+
+def flat(value: Any) -> list[str]:
+    """Every sentence in a value of the catalogue."""
+    if isinstance(value, list):
+        return [sentence for item in value for sentence in flat(item)]
+    return [str(value)]
+
+
+def placeholders(value: Any) -> list[set[str]]:
+    return [set(PLACEHOLDER.findall(sentence)) for sentence in flat(value)]
+
+
+def shape(value: Any) -> Any:
+    """Nested lengths of a list; the type of anything else."""
+    return [shape(item) for item in value] if isinstance(value, list) else type(value)
+
+
+def wanted(key: str) -> set[str]:
+    """The placeholders of a key in all languages together."""
+    return set().union(
+        *(names for lang in LANGUAGES for names in placeholders(catalogue(lang)[key]))
+    )
+
+
+def lesson_key(key: str) -> str | None:
+    """The key of a lesson's word, in the first lesson that has it, or the shared one."""
+    known = catalogue("en")
+    return next((k for k in (*(f"{s}.{key}" for s in SLUGS), key) if k in known), None)
+
+
+# --- the two languages against each other -------------------------------------------------------
+
+
+def test_both_languages_have_the_same_keys():
+    english, chinese = (set(catalogue(lang)) for lang in LANGUAGES)
+    assert english == chinese
+    assert len(english) > 200  # the catalogue is really read
+
+
+def test_placeholders_agree():
+    english, chinese = (catalogue(lang) for lang in LANGUAGES)
+    different = {
+        key: (english[key], chinese[key])
+        for key in english.keys() & chinese.keys()
+        if placeholders(english[key]) != placeholders(chinese[key])
+    }
+    assert not different
+
+
+def test_lists_have_the_same_lengths():
+    english, chinese = (catalogue(lang) for lang in LANGUAGES)
+    different = [
+        key for key in english.keys() & chinese.keys() if shape(english[key]) != shape(chinese[key])
+    ]
+    assert not different
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_sentence_is_empty(lang):
+    empty = [
+        key for key, value in catalogue(lang).items() if any(not s.strip() for s in flat(value))
+    ]
+    assert not empty
+
+
+def test_quizzes_have_the_same_answer_and_it_is_one_of_the_options():
+    english, chinese = (catalogue(lang) for lang in LANGUAGES)
+    quizzes = [key.removesuffix(".answer") for key in english if key.endswith(".answer")]
+    quizzes = [key for key in quizzes if f"{key}.options" in english]
+    assert len(quizzes) >= 4
+    for quiz in quizzes:
+        answer = english[f"{quiz}.answer"]
+        assert answer == chinese[f"{quiz}.answer"], quiz
+        assert 0 <= answer < len(english[f"{quiz}.options"]), quiz
+        for words in (english, chinese):
+            options = words[f"{quiz}.options"]
+            assert len(set(options)) == len(options), quiz
+
+
+def test_prose_is_translated():
+    english, chinese = (catalogue(lang) for lang in LANGUAGES)
+    same = []
+    for key in english.keys() & chinese.keys():
+        pairs = zip(flat(english[key]), flat(chinese[key]), strict=False)
+        same += [
+            (key, e)
+            for e, c in pairs
+            if len(e) > PROSE and len(WORD.findall(e)) > 2 and (e == c or not HAN.search(c))
+        ]
+    assert not same
+
+
+def test_english_has_no_chinese_but_names_of_the_texts():
+    # Rows about the Chinese texts may quote them; nothing else may have been left untranslated.
+    left = [
+        key
+        for key, value in catalogue("en").items()
+        if ".texts." not in key and any(HAN.search(sentence) for sentence in flat(value))
+    ]
+    assert not left
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_exclamation_marks(lang):
+    loud = [
+        key
+        for key, value in catalogue(lang).items()
+        if any(re.search("[!!]", s) for s in flat(value))
+    ]
+    assert not loud
+    for slug in SLUGS:
+        for name, body in sections(slug, lang).items():
+            assert not re.search("[!!]", body), (slug, name)
+
+
+# --- prose --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_prose_sections_agree(slug):
+    english, chinese = (sections(slug, lang) for lang in LANGUAGES)
+    assert list(english) == list(chinese)  # the order too: a notebook prints them as they come
+    for name in english:
+        assert english[name], name
+        assert chinese[name], name
+        assert english[name] != chinese[name], name
+        assert HAN.search(chinese[name]), name
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_displayed_equations_agree(slug):
+    display = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+    english, chinese = (
+        {name: display.findall(body) for name, body in sections(slug, lang).items()}
+        for lang in LANGUAGES
+    )
+    # Words inside an equation (\text{...}) may be translated; the mathematics may not differ.
+    words = re.compile(r"\\text\{[^}]*\}")
+    for name in english:
+        assert [words.sub("", e).split() for e in english[name]] == [
+            words.sub("", c).split() for c in chinese[name]
+        ], name
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_prose_has_balanced_math_and_emphasis(slug, lang):
+    for name, body in sections(slug, lang).items():
+        assert body.count("$") % 2 == 0, name
+        assert body.count("**") % 2 == 0, name
+        assert not PLACEHOLDER.search(re.sub(r"\$\$[^$]*\$\$|\$[^$]*\$", "", body)), name
+
+
+# --- every key that the code asks for -----------------------------------------------------------
+
+
+def python(*folders: str) -> Iterator[tuple[Path, ast.Module]]:
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path, ast.parse(path.read_text("utf-8"))
+
+
+def constants(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_key_in_the_code_exists(lang):
+    found = {
+        (path.name, value)
+        for path, tree in python("seqviz/figures", "seqviz/ui", "pages")
+        for value in constants(tree)
+        if KEY.fullmatch(value) and not value.endswith((".toml", ".md", ".css", ".js", ".py"))
+    }
+    assert {"figure.theory", "alt.by_hand", "frame.failed"} <= {key for _, key in found}
+    missing = [(name, key) for name, key in found if key not in catalogue(lang)]
+    assert not missing
+
+
+def calls(tree: ast.AST, names: set[str]) -> Iterator[tuple[str, str, set[str]]]:
+    """(function, literal first argument, keyword names) of calls without `**`."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        function = node.func.attr if isinstance(node.func, ast.Attribute) else None
+        function = node.func.id if isinstance(node.func, ast.Name) else function
+        first = node.args[0]
+        literal = isinstance(first, ast.Constant) and isinstance(first.value, str)
+        spread = any(keyword.arg is None for keyword in node.keywords)
+        if function in names and literal and not spread:
+            yield function, first.value, {k.arg for k in node.keywords if k.arg}
+
+
+def test_sentences_get_every_value_they_ask_for():
+    checked = 0
+    for path, tree in python("seqviz/figures", "seqviz/ui", "pages"):
+        for _, key, given in calls(tree, {"text", "words"}):
+            full = lesson_key(key)
+            assert full is not None, (path.name, key)
+            missing = wanted(full) - given
+            assert not missing, (path.name, key, missing)
+            checked += 1
+    assert checked > 60
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_words_that_a_page_names_exist(slug):
+    """Metrics, notes, hints, problems, questions, exercises and prose, with their placeholders."""
+    tree = ast.parse((ROOT / "pages" / f"{slug}.py").read_text("utf-8"))
+    known = catalogue("en")
+    seen = set()
+    for function, name, given in calls(
+        tree, {"metric", "note", "hint", "Problem", "predict", "exercise", "prose", "bench"}
+    ):
+        seen.add(function)
+        if function == "metric":
+            assert f"{slug}.metric.{name}.label" in known, name
+            assert f"{slug}.metric.{name}.help" in known, name
+        elif function == "predict":
+            keys = {f"{slug}.predict.{name}.{k}" for k in ("question", "options", "answer")}
+            assert keys <= set(known), name
+            assert f"{slug}.predict.{name}.reveal" in known, name
+        elif function == "exercise":
+            keys = {f"{slug}.exercise.{name}.{k}" for k in ("question", "right", "hint")}
+            assert keys <= set(known), name
+        elif function == "prose":
+            assert name in sections(slug, "en"), name
+        elif function == "bench":
+            assert f"{slug}.bench.{name}" in known, name
+        else:
+            key = lesson_key(f"{function.lower()}.{name}")
+            assert key is not None, (function, name)
+            assert wanted(key) <= given, (function, name, wanted(key) - given)
+    # Notes are often named at run time: the pages' own tests see those.
+    assert seen >= {"metric", "predict", "exercise", "prose", "bench"}
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_choice_of_words_made_at_run_time_exists(slug):
+    """`show.note(f"{kind}_{verdict}")` and the like: the fixed parts match at least two keys."""
+    tree = ast.parse((ROOT / "pages" / f"{slug}.py").read_text("utf-8"))
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in {"note", "metric", "hint"}
+            and node.args
+            and isinstance(node.args[0], ast.JoinedStr)
+        ):
+            parts = (
+                re.escape(part.value) if isinstance(part, ast.Constant) else "[a-z0-9]+"
+                for part in node.args[0].values
+            )
+            pattern = re.compile(rf"{slug}\.{node.func.attr}\.{''.join(parts)}")
+            found = [key for key in catalogue("en") if pattern.fullmatch(key)]
+            assert len(found) > 1, ast.unparse(node)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("code", PROBLEM_CODES)
+def test_every_problem_with_a_file_is_translated(code, lang):
+    key = lesson_key(f"problem.{code}")
+    assert key is not None
+    assert key in catalogue(lang)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_stage_and_group_has_words(lang):
+    words = catalogue(lang)
+    for stage in catalog.STAGES:
+        assert {f"stage.{stage}.title", f"stage.{stage}.question"} <= set(words)
+    for record in catalog.LESSONS:
+        assert {f"nav.{record.group}", f"{record.slug}.title", f"{record.slug}.goal"} <= set(words)
+
+
+# --- how sentences and numbers are made ---------------------------------------------------------
+
+
+def test_a_missing_key_is_an_error_and_not_a_blank():
+    with pytest.raises(KeyError):
+        Text("en")("figure.no_such_key")
+    with pytest.raises(KeyError, match="first.wish"):
+        Text("en").first("first.wish", "second.wish")
+
+
+def test_a_missing_value_is_an_error():
+    with pytest.raises(KeyError):
+        Text("en")("figure.fitted_line", other=1)
+
+
+def test_first_takes_the_first_that_exists():
+    text = Text("en")
+    assert text.first("figure.none", "figure.acf", "figure.pacf") == text("figure.acf")
+
+
+def test_has():
+    assert Text("zh").has("frame.failed")
+    assert not Text("zh").has("frame.fail")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0, "0"),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (0.80312, "0.803"),
+        (-0.80312, "−0.803"),
+        (1, "1.00"),
+        (-1, "−1.00"),
+        (12.345, "12.3"),
+        (123.456, "123"),
+        (999, "999"),
+        (1000, "1,000"),
+        (12345.6, "12,346"),
+        (-1234567.0, "−1,234,567"),
+        (12345678.0, "1.23 × 10⁷"),
+        (-12345678.0, "−1.23 × 10⁷"),
+        (0.001, "0.00100"),
+        (0.00123, "0.00123"),
+        (0.000999, "9.99 × 10⁻⁴"),
+        (0.00001234, "1.23 × 10⁻⁵"),
+        (-0.00001234, "−1.23 × 10⁻⁵"),
+        (1e300, "1.00 × 10³⁰⁰"),
+        (float("nan"), "–"),
+        (float("inf"), "∞"),
+        (float("-inf"), "−∞"),
+        # rounding up to the next power of ten keeps three significant digits
+        (9.999, "10.0"),
+        (0.9999, "1.00"),
+        (99.96, "100"),
+        (999.6, "1,000"),
+        (9.9996e-5, "1.00 × 10⁻⁴"),
+        (9.9999e7, "1.00 × 10⁸"),
+        # the smallest float there is: a sliver of a variance must not break a figure
+        (5e-324, "4.94 × 10⁻³²⁴"),
+    ],
+)
+def test_number(value, expected):
+    assert number(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "expected"),
+    [(0.0123, 2, "0.012"), (1234.5, 2, "1,234"), (2.0, 1, "2"), (3.14159, 5, "3.1416")],
+)
+def test_number_digits(value, digits, expected):
+    assert number(value, digits) == expected
+
+
+def test_number_never_writes_a_hyphen():
+    for value in (-1e-9, -1e-3, -0.5, -3, -2500, -1e9):
+        assert "-" not in number(value)
+        assert number(value) == "−" + number(-value)
