@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,7 +73,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.modules: dict[str, set[str]] = {}
-        self.known: list[tuple[str, object]] = []
+        self.known: dict[str, object] = {}  # what each name means by now
 
     def line(self, call: _Call) -> str:
         for function in call.functions:
@@ -89,7 +90,7 @@ class _Writer:
                 if key not in defaults or not _same(defaults[key].default, value)
             ]
             line = _wrapped(call.name, function.__name__, words)
-        self.known.append((call.name, call.result))
+        self.known[call.name] = call.result
         return line
 
     def imported(self, lines: list[str]) -> list[str]:
@@ -110,9 +111,11 @@ class _Writer:
         if reference:
             return reference
         if isinstance(value, np.ndarray):
-            return f"np.array({value.tolist()!r})"
+            return f"np.array({self._literal(value.tolist())})"
         if isinstance(value, np.generic):
-            return repr(value.item())
+            value = value.item()
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"float('{value}')"
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             self._import(type(value))
             words = [
@@ -149,7 +152,7 @@ class _Writer:
         return ""
 
     def _holders(self) -> Iterator[tuple[str, object]]:
-        for name, result in reversed(self.known):
+        for name, result in reversed(self.known.items()):
             yield name, result
             if dataclasses.is_dataclass(result):
                 for f in dataclasses.fields(result):

@@ -70,7 +70,7 @@ def call(recipe: Recipe) -> ast.Call:
 
 def first(recipe: Recipe) -> str:
     """The first argument of the last recorded call as code."""
-    return first(recipe)
+    return ast.unparse(call(recipe).args[0])
 
 
 def test_the_recorded_code_gives_the_same_numbers():
@@ -327,7 +327,7 @@ def test_the_public_package_is_imported():
     line = ar.fit(np.array([0.0, 1.0, 0.5, 2.0, -1.0]), 1, "ols")
     run(recipe, lag_plot, np.arange(5.0), line, name="figure")
     lines = recipe.source().splitlines()
-    assert "from seqviz.compute.autoregression import simulate" in lines
+    assert "from seqviz.compute.autoregression import Estimate, simulate" in lines
     assert "from seqviz.figures.series import lag_plot" in lines
     assert lines.index("import numpy as np") == 0
 

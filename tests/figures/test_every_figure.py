@@ -34,7 +34,7 @@ def drawn(chart) -> str:
     """What is drawn, without Plotly's template of defaults (which Streamlit replaces)."""
     spec = json.loads(chart.to_json())
     spec.get("layout", {}).pop("template", None)
-    return json.dumps(spec)
+    return json.dumps(spec, sort_keys=True)
 
 
 def words(chart) -> list[str]:

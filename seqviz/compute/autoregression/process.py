@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Complex, Float
 
-Coefficients = Sequence[float] | Float[np.ndarray, "lag"]
+Coefficients = Sequence[float] | Float[np.ndarray, "order"]
 """phi_1 ... phi_P, in this order; empty for white noise."""
 
 Noise = Literal["gaussian", "student_t", "laplace"]

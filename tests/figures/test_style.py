@@ -1,0 +1,206 @@
+"""Colors that everybody can read: contrast, color blindness, and the theme that carries them."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from seqviz.figures.style import DARK, LIGHT, LIVE, ROLES, Palette, Style, layout
+from seqviz.text import ASSETS
+
+BACKGROUNDS = {"light": "#FFFFFF", "dark": "#11161D"}
+PALETTES = {"light": LIGHT, "dark": DARK}
+# `highlight` fills a mark, `band` tints an area and `grid` is quiet on purpose: never text.
+NOT_FOR_TEXT = {"highlight", "band", "grid"}
+NETWORKS = ("rnn", "lstm", "gru", "mlp")
+THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
+
+# Machado, Oliveira & Fernandes 2009, A physiologically-based model for simulation of color vision
+# deficiency, IEEE TVCG 15(6): severity 1.0, applied to linear RGB.
+BLINDNESS = {
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "normal": np.eye(3),
+}
+# Björn Ottosson 2020, A perceptual color space for image processing: linear sRGB to OKLab.
+TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+def linear(color: str) -> np.ndarray:
+    """Linear light of an sRGB color, IEC 61966-2-1."""
+    value = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(color: str) -> float:
+    return float(linear(color) @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.2, relative luminance and contrast ratio."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def oklab(light: np.ndarray) -> np.ndarray:
+    return TO_LAB @ np.cbrt(TO_CONES @ np.clip(light, 0, 1))
+
+
+def distance(one: str, other: str, seen: str) -> float:
+    matrix = BLINDNESS[seen]
+    return float(np.linalg.norm(oklab(matrix @ linear(one)) - oklab(matrix @ linear(other))))
+
+
+def test_the_formulas_on_known_values():
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)  # WCAG's own example
+    white = oklab(linear("#FFFFFF"))
+    np.testing.assert_allclose(white, [1, 0, 0], atol=1e-4)
+    red = oklab(linear("#FF0000"))  # Ottosson's table
+    np.testing.assert_allclose(red, [0.628, 0.225, 0.126], atol=1e-3)
+    for matrix in BLINDNESS.values():
+        np.testing.assert_allclose(matrix @ np.ones(3), 1, atol=2e-6)  # gray stays gray
+
+
+def test_color_blindness_is_simulated():
+    """Red and green of equal lightness, far apart for most people, are near for a deuteranope."""
+    red, green = "#C05040", "#5F8030"
+    assert distance(red, green, "deuteranopia") < 0.4 * distance(red, green, "normal")
+    assert distance("#0000C0", "#C0C000", "deuteranopia") > 0.3
+
+
+@THEMES
+@pytest.mark.parametrize("role", [role for role in ROLES if role not in NOT_FOR_TEXT])
+def test_text_and_lines_stand_out(theme, role):
+    ratio = contrast(getattr(PALETTES[theme], role), BACKGROUNDS[theme])
+    assert ratio >= 4.5, f"{role}: {ratio:.2f}"
+
+
+@THEMES
+def test_the_highlight_can_be_seen_and_the_grid_is_quiet(theme):
+    palette = PALETTES[theme]
+    # A mark that carries meaning needs 3 : 1 (WCAG 2.2, 1.4.11).
+    assert contrast(palette.highlight, BACKGROUNDS[theme]) >= 3
+    assert 1.1 < contrast(palette.grid, BACKGROUNDS[theme]) < 2
+    # Lines are drawn over the band.
+    for role in ("prediction", "truth", "mlp", "rnn"):
+        assert contrast(getattr(palette, role), palette.band) >= 3, role
+
+
+@THEMES
+@pytest.mark.parametrize("seen", list(BLINDNESS))
+def test_networks_can_be_told_apart(theme, seen):
+    """At least 0.05 in OKLab, some two and a half times a just noticeable difference (0.02).
+
+    The networks of a lesson also differ by dash, marker or label; color alone never decides.
+    """
+    palette = PALETTES[theme]
+    near = {
+        (a, b): distance(getattr(palette, a), getattr(palette, b), seen)
+        for a, b in combinations(NETWORKS, 2)
+    }
+    pair = min(near, key=near.__getitem__)
+    assert near[pair] >= 0.05, f"{pair}: {near[pair]:.3f}"
+
+
+@THEMES
+@pytest.mark.parametrize("seen", list(BLINDNESS))
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("truth", "prediction"), ("prediction", "baseline"), ("prediction", "highlight"),
+     ("prediction", "rnn"), ("prediction", "mlp"), ("truth", "highlight")],
+)  # fmt: skip
+def test_lines_drawn_together_can_be_told_apart(theme, seen, one, other):
+    palette = PALETTES[theme]
+    found = distance(getattr(palette, one), getattr(palette, other), seen)
+    assert found >= 0.05, f"{found:.3f}"
+
+
+def test_colors_are_all_different():
+    for palette in (LIGHT, DARK, LIVE):
+        assert len(set(palette.colors())) == len(ROLES) == 10
+
+
+def test_live_colors_are_streamlits_reserved_ones():
+    from streamlit.elements.lib import streamlit_plotly_theme as theme
+
+    assert LIVE.colors() == tuple(
+        getattr(theme, f"CATEGORY_{slot}", f"#{slot:06d}") for slot in range(1, 11)
+    )
+    assert LIVE.rnn == "#000001"
+    assert LIVE.grid == "#000010"
+
+
+@pytest.fixture(scope="module")
+def config() -> dict:
+    path = ASSETS.parent / ".streamlit/config.toml"
+    return tomllib.loads(path.read_text("utf-8"))["theme"]
+
+
+@THEMES
+def test_the_theme_has_the_same_colors_in_the_same_order(config, theme):
+    assert tuple(config[theme]["chartCategoricalColors"]) == PALETTES[theme].colors()
+
+
+@THEMES
+def test_the_theme_has_the_same_background_text_and_primary(config, theme):
+    palette: Palette = PALETTES[theme]
+    assert config[theme]["backgroundColor"].upper() == BACKGROUNDS[theme]
+    assert config[theme]["textColor"].upper() == palette.truth
+    assert config[theme]["primaryColor"].upper() == palette.prediction
+
+
+@THEMES
+def test_text_of_the_theme_stands_out_on_page_panel_and_sidebar(config, theme):
+    section = config[theme]
+    panels = [section["backgroundColor"], section["secondaryBackgroundColor"]]
+    for panel in panels:
+        assert contrast(section["textColor"], panel) >= 7
+        assert contrast(section["linkColor"], panel) >= 4.5
+        assert contrast(section["primaryColor"], panel) >= 4.5
+    if "sidebar" in section:
+        sidebar = section["sidebar"]
+        assert contrast(sidebar["textColor"], sidebar["backgroundColor"]) >= 7
+
+
+def test_layouts_are_not_shared():
+    """A figure that changes its axis must not change the template of the next one."""
+    one = layout(Style())
+    one["xaxis"]["title"]["text"] = "changed"
+    one["xaxis"]["gridcolor"] = "#123456"
+    assert "text" not in layout(Style())["xaxis"]["title"]
+    assert layout(Style())["xaxis"]["gridcolor"] == LIGHT.grid
+
+
+def test_styles_are_equal_by_what_they_say():
+    assert Style() == Style(LIGHT, "en", 420)
+    assert Style(lang="zh") != Style()
+    assert Style(lang="zh").text("figure.acf")
