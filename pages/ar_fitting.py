@@ -127,7 +127,7 @@ def coefficients(p: Process) -> tuple[float, ...]:
 def studied(world: Process, show) -> tuple[ar.Path, np.ndarray]:
     """The path of the first bench, and its values as they are studied: in order or shuffled."""
     path = show.run(
-        ar.simulate, coefficients(world), world.sigma, n=world.n, burn_in=world.burn_in,
+        ar.simulate, coefficients(world), sigma=world.sigma, n=world.n, burn_in=world.burn_in,
         seed=world.seed, noise=world.noise, df=world.df, name="path",
     )  # fmt: skip
     if not world.shuffle:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -83,12 +82,8 @@ class _Writer:
         else:
             (function,) = call.functions
             words = [self._literal(value) for value in call.args]
-            defaults = inspect.signature(function).parameters
-            words += [
-                f"{key}={self._literal(value)}"
-                for key, value in call.keywords.items()
-                if key not in defaults or not _same(defaults[key].default, value)
-            ]
+            # All of them, defaults too: the reader sees which knobs there are.
+            words += [f"{key}={self._literal(value)}" for key, value in call.keywords.items()]
             line = _wrapped(call.name, function.__name__, words)
         self.known[call.name] = call.result
         return line

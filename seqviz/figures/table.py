@@ -15,19 +15,26 @@ _TAG = re.compile(r"<[^>]+>")
 def table(chart: Any) -> pd.DataFrame:
     """Long table of a Plotly figure (series, then its axes by their titles) or an Altair chart.
 
-    Columns: "series", one per axis title, and the error bars where a trace has them. Panels with
-    different axes contribute different columns; a cell that does not apply is empty.
+    Columns: "series", one per axis title, and the ends of error bars where a trace has them. Panels
+    with different axes contribute different columns; a cell that does not apply is empty.
     """
+    panels = tables(chart)
+    return pd.concat(panels, ignore_index=True) if panels else pd.DataFrame()
+
+
+def tables(chart: Any) -> list[pd.DataFrame]:
+    """The same numbers panel by panel: one table for each set of axes, without empty columns."""
     if not isinstance(chart, go.Figure):
-        return pd.DataFrame(chart.data)
-    frames = []
+        return [pd.DataFrame(layer.data) for layer in getattr(chart, "layer", [chart])][:1]
+    panels: dict[tuple[str, ...], list[pd.DataFrame]] = {}
     for trace in chart.data:
         if trace.x is None and trace.y is None and getattr(trace, "z", None) is None:
             continue
         if getattr(trace, "hoverinfo", None) == "skip" and not trace.name:
             continue  # scaffolding (guide lines, invisible edges), no data
-        frames.append(_rows(chart, trace))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+        rows = _rows(chart, trace)
+        panels.setdefault(tuple(rows.columns), []).append(rows)
+    return [pd.concat(rows, ignore_index=True) for rows in panels.values()]
 
 
 def _rows(chart: go.Figure, trace: Any) -> pd.DataFrame:

@@ -120,29 +120,25 @@ class Show:
                 )
 
     def footer(self, chart: go.Figure, provenance: Provenance) -> None:
-        """Badge, then the four quiet buttons. What they hold is made only when one is opened."""
+        """Badge, then the four quiet buttons. What they show is made when one is pressed."""
+        panels = (
+            ("data", ":material/table_chart:", lambda: export.data_panel(self, chart)),
+            ("export", ":material/download:", lambda: export.files_panel(self, chart)),
+            ("code", ":material/code:", lambda: export.code_panel(self)),
+            ("link", ":material/link:", lambda: export.link_panel(self)),
+        )
         with st.container(
             horizontal=True, key=f"{self.prefix}.footer", vertical_alignment="center"
         ):
             icon, color = _BADGES[provenance.kind]
             st.badge(self._badge(provenance), icon=icon, color=color)
             st.space("stretch")
-            for name, icon, fill in (
-                ("data", ":material/table_chart:", lambda: export.data_panel(self, chart)),
-                ("export", ":material/download:", lambda: export.files_panel(self, chart)),
-                ("code", ":material/code:", lambda: export.code_panel(self)),
-                ("link", ":material/link:", lambda: export.link_panel(self)),
-            ):
-                panel = st.popover(
-                    self.text(f"frame.{name}"),
-                    icon=icon,
-                    type="tertiary",
-                    key=f"{self.prefix}.{name}",
-                    on_change="rerun",
-                )
-                if panel.open:
-                    with panel:
-                        fill()
+            for name, icon, fill in panels:
+                label = self.text(f"frame.{name}")
+                if st.button(label, icon=icon, type="tertiary", key=f"{self.prefix}.{name}"):
+                    # A dialog and not a popover: under a figure near the lower edge of the window
+                    # a popover has room for two lines.
+                    st.dialog(label, width="large" if name in ("data", "code") else "small")(fill)()
 
     def _badge(self, provenance: Provenance) -> str:
         label = self.text(f"frame.{provenance.kind}")

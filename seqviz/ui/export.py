@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from seqviz.figures.style import LIGHT, LIVE, alt_text, opaque, recolored
-from seqviz.figures.table import table
+from seqviz.figures.table import table, tables
 from seqviz.text import ASSETS
 from seqviz.ui import header
 
@@ -21,12 +21,12 @@ ROWS_ON_SCREEN = 1000
 
 
 def data_panel(show: Show, chart: Any) -> None:
-    """The numbers behind the figure, and the figure in words."""
-    frame = table(chart)
-    st.caption(_alt(chart))
-    st.dataframe(frame.head(ROWS_ON_SCREEN), hide_index=True, height=320)
-    if len(frame) > ROWS_ON_SCREEN:
-        st.caption(show.text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{len(frame):,}"))
+    """The figure in words, and the numbers behind it, panel by panel."""
+    st.markdown(_alt(chart))
+    for frame in tables(chart):
+        st.dataframe(frame.head(ROWS_ON_SCREEN), hide_index=True, height=260)
+        if len(frame) > ROWS_ON_SCREEN:
+            st.caption(show.text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{len(frame):,}"))
 
 
 def files_panel(show: Show, chart: Any) -> None:

@@ -12,6 +12,7 @@ _PAGE = """
 [class*="-figure"] {overflow: hidden;}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
+[data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
 [class*="st-key-open-"] {border: 2px solid currentColor;}
 [class*="st-key-later-"] {border-style: dashed;}
 [class*="st-key-later-"] p {opacity: .72;}
