@@ -50,6 +50,15 @@ class Lesson:
         """The parameters of another bench as they stand (for a bench that builds on it)."""
         return widgets.current(self.prefix(bench), self.benches[bench])
 
+    def permalink(self, bench: str) -> dict[str, str]:
+        """The query parameters that bring this bench back, and those that it builds on."""
+        sources = [other for other, users in self.dependents.items() if bench in users]
+        return {
+            key: value
+            for name in (*sources, bench)
+            for key, value in controls.permalink(self.prefix(name), self.values(name)).items()
+        }
+
     def bench(
         self, name: str, declaration: type[P], after: Sequence[str] = ()
     ) -> Callable[[Callable[[P, Show], None]], None]:
@@ -88,7 +97,7 @@ class Lesson:
             self._option_name,
             above=stage,
             side=side,
-            on_change=self._rerun(name),
+            on_change=lambda: self._rerun(name),
         )
         show = Show(
             prefix,
@@ -98,7 +107,7 @@ class Lesson:
             stage,
             side,
             readouts,
-            link=lambda: header.address(controls.permalink(prefix, self.values(name))),
+            link=lambda: header.address(self.permalink(name)),
             style=Style(LIVE, self.text.lang, scale=1.25 if header.presenting() else 1.0),
         )
 
@@ -109,13 +118,15 @@ class Lesson:
         with stage:
             guarded(attempt, self.words)
 
-    def _rerun(self, name: str) -> Callable[[], None] | None:
-        """A change in a bench that others build on: this bench first, then those, not the page."""
+    def _rerun(self, name: str) -> None:
+        """A control moved: its bench first, then those that build on it, and not the page.
+
+        Asked when the control moves and not when it is drawn: the benches further down the page
+        do not exist yet when the first one is drawn.
+        """
         others = self.dependents.get(name)
-        if not others:
-            return None
-        keys = [self.prefix(name), *(self.prefix(other) for other in others)]
-        return lambda: st.rerun(keys)
+        if others:
+            st.rerun([self.prefix(bench) for bench in (name, *others)])
 
     def _control_words(self, name: str) -> tuple[str, str | None]:
         label = self.words(f"control.{name}.label")
