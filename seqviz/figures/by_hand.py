@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import altair as alt
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 
 from seqviz.figures.style import FONT, LIVE, ROLES, Style
 from seqviz.text import number
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _STYLE = Style()
 POINTS = 400
@@ -21,6 +24,8 @@ def colored(chart: alt.Chart, role: str, style: Style) -> alt.Chart:
     role is named by its place among all roles and follows the reader's theme; in files it is the
     plain colour.
     """
+    import altair as alt
+
     if style.palette != LIVE:
         return chart.encode(color=alt.value(getattr(style.palette, role)))
     # The order of the domain is that of `chartCategoricalColors`.
@@ -51,6 +56,10 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt
     mse(phi) = mse(phi-hat) + m (phi - phi-hat)^2 with m the mean of x_{t-1}^2, so the browser
     computes it exactly for any slope, without the server.
     """
+    # Half a second of import, for the bench that needs it and not for the first figure.
+    import altair as alt
+    import pandas as pd
+
     text = style.text
     before, now = values[:-1], values[1:]
     m = float(np.mean(before**2))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _TAG = re.compile(r"<[^>]+>")
 
@@ -18,12 +20,16 @@ def table(chart: Any) -> pd.DataFrame:
     Columns: "series", one per axis title, and the ends of error bars where a trace has them. Panels
     with different axes contribute different columns; a cell that does not apply is empty.
     """
+    import pandas as pd  # slow to import, and needed only when somebody asks for the numbers
+
     panels = tables(chart)
     return pd.concat(panels, ignore_index=True) if panels else pd.DataFrame()
 
 
 def tables(chart: Any) -> list[pd.DataFrame]:
     """The same numbers panel by panel: one table for each set of axes, without empty columns."""
+    import pandas as pd
+
     if not isinstance(chart, go.Figure):
         return [pd.DataFrame(layer.data) for layer in getattr(chart, "layer", [chart])][:1]
     panels: dict[tuple[str, ...], list[pd.DataFrame]] = {}
@@ -38,6 +44,8 @@ def tables(chart: Any) -> list[pd.DataFrame]:
 
 
 def _rows(chart: go.Figure, trace: Any) -> pd.DataFrame:
+    import pandas as pd
+
     x_name = _title(chart, "x", trace.xaxis)
     y_name = _title(chart, "y", trace.yaxis)
     if trace.type == "heatmap":

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import nbformat.v4 as nb
-from nbformat import writes
-
 from seqviz.text import Text, sections
 
 
@@ -16,6 +13,9 @@ def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
     `recipes` maps a bench's name to its Python source (`Recipe.source`). The notebook needs the
     `seqviz` folder on its path: its first cell says so.
     """
+    import nbformat.v4 as nb  # slow to import; nobody waits for it but who asks for a notebook
+    from nbformat import writes
+
     cells = [
         nb.new_markdown_cell(f"# {text(f'{slug}.title')}\n\n{text(f'{slug}.goal')}"),
         nb.new_markdown_cell(text("frame.notebook_setup")),
