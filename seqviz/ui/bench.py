@@ -19,7 +19,7 @@ from seqviz.figures.style import Style, alt_text
 from seqviz.models import device
 from seqviz.recipe import Recipe
 from seqviz.text import Text
-from seqviz.ui import export, work
+from seqviz.ui import export, looks, work
 from seqviz.ui.caching import cached
 from seqviz.ui.problems import sentence
 
@@ -106,8 +106,9 @@ class Show:
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             if isinstance(chart, go.Figure):
+                # Another theme is another chart: see looks.watch_theme.
                 st.plotly_chart(
-                    chart,
+                    chart.update_layout(datarevision=looks.theme()),
                     key=f"{self.prefix}.chart",
                     height="stretch",
                     config={"displayModeBar": False, "scrollZoom": False},

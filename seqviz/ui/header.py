@@ -45,6 +45,7 @@ def open_page(slug: str) -> Text:
         _presenter_switch(text)
         _share(text)
         _about(text)
+        looks.watch_theme()
     return text
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import streamlit as st
+
+from seqviz.text import ASSETS
 
 _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
@@ -29,3 +34,23 @@ html {font-size: 125%;}
 def apply(presenting: bool) -> None:
     """Put the house's rules on the page, and those of the lecture hall if wanted."""
     st.html(f"<style>{_PAGE}{_PRESENTER if presenting else ''}</style>")
+
+
+def theme() -> str:
+    """The reader's theme as the browser last told it: "light" or "dark"."""
+    return st.context.theme.type or "light"
+
+
+def watch_theme() -> None:
+    """Run the page again when the reader switches the theme, so that every chart is repainted.
+
+    Charts carry the theme's name (`Show.chart`): Streamlit repaints a chart only when it differs.
+    """
+    _watcher()(key="theme", data={"theme": theme()}, on_theme_change=lambda: None, height=0)
+
+
+@cache
+def _watcher() -> Any:
+    return st.components.v2.component(
+        "seqviz_theme", js=(ASSETS / "static" / "theme.js").read_text("utf-8"), html="<span></span>"
+    )

@@ -1,0 +1,22 @@
+// Tell the server when the reader switches between light and dark: a chart whose data have not
+// changed keeps the colors it was first painted with, so it has to be sent again.
+
+const INTERVAL_MS = 400;
+let timer;
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const host = parentElement.host ?? parentElement;
+  let told = data.theme;
+  clearInterval(timer);
+  timer = setInterval(() => {
+    if (!host.isConnected) return clearInterval(timer);
+    const [red, green, blue] = getComputedStyle(document.querySelector(".stApp"))
+      .backgroundColor.match(/\d+/g)
+      .map(Number);
+    const theme = red + green + blue < 384 ? "dark" : "light";
+    if (theme === told) return;
+    told = theme;
+    setTriggerValue("theme", theme);
+  }, INTERVAL_MS);
+  return () => clearInterval(timer);
+}
