@@ -3,10 +3,11 @@
 A real Chromium presses the right arrow on the first slider of each lesson, and in turn on the
 slider of a page that holds nothing else (the floor: what Streamlit itself takes). The clock runs
 inside the page: from the `keydown` event to the second animation frame after the chart (there: the
-text) has changed and stayed; nothing polls in between. No value comes twice on a server that
-started with this run, so nothing that is measured comes from its cache: the slider's values are
-checked to be all different. A lesson's other benches, which its first slider changes too, are
-drawn after the first chart; every press waits until they are done.
+text) shows something else; nothing polls in between. "Settled" is when two frames have passed and
+added nothing more to the picture. No value comes twice on a server that started with this run, so
+nothing that is measured comes from its cache; the slider's values are checked to be all different.
+A lesson's first slider also changes the benches that build on the first one: they are drawn after
+the first chart, and every press waits until the whole page has been idle.
 
 `python -m benchmarks.interaction [--presses 40]`
 """
@@ -30,70 +31,64 @@ GOAL = 1.5
 QUIET_MS = 300  # the page counts as idle when its script has rested for this long
 PATIENCE_MS = 20_000
 
-# Arms one measurement; `seqviz.done` resolves to milliseconds.
-PROBE = f"""
-const geometry = {GEOMETRY};
-const host = document.querySelector(CHART);
-const content = () => host.querySelector("svg") ? geometry(host) : host.textContent;
-const twoFrames = () => new Promise((resolve) =>
-  requestAnimationFrame(() => requestAnimationFrame(resolve)));
-window.seqviz = {{
-  arm() {{
-    let shown = content(), start = null, seen = false;
-    document.addEventListener("keydown", () => {{ start = performance.now(); }},
+# `arm` starts one measurement, `done` resolves to [milliseconds to the change, to the settled].
+PROBE = f"""() => {{
+  const geometry = {GEOMETRY};
+  const host = () => document.querySelector(CHART);
+  const content = () => host().querySelector("svg") ? geometry(host()) : host().textContent;
+  const twoFrames = () => new Promise((resolve) =>
+    requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  const within = (wait) => new Promise((resolve, reject) => {{
+    setTimeout(() => reject(new Error("nothing happened")), {PATIENCE_MS});
+    wait(resolve);
+  }});
+  const press = async (resolve) => {{
+    let shown = content(), pressed = null, changed = null;
+    document.addEventListener("keydown", () => {{ pressed = performance.now(); }},
       {{capture: true, once: true}});
-    this.done = new Promise((resolve, reject) => {{
-      setTimeout(() => reject(new Error("nothing changed")), {PATIENCE_MS});
-      const observer = new MutationObserver(async () => {{
-        if (seen || start === null || content() === shown) return;
-        seen = true;
-        do {{ // until a frame adds nothing to the picture
-          shown = content();
-          await twoFrames();
-        }} while (content() !== shown);
-        observer.disconnect();
-        resolve(performance.now() - start);
-      }});
-      observer.observe(host,
-        {{subtree: true, childList: true, attributes: true, characterData: true}});
+    const observer = new MutationObserver(async () => {{
+      const now = content();
+      if (changed !== null || pressed === null || now === "" || now === shown) return;
+      changed = 0; // from now on only the loop below looks
+      do {{
+        shown = content();
+        await twoFrames();
+        changed ||= performance.now();
+      }} while (content() !== shown);
+      observer.disconnect();
+      resolve([changed - pressed, performance.now() - pressed]);
     }});
-  }},
-  idle() {{
-    return new Promise((resolve, reject) => {{
-      setTimeout(() => reject(new Error("never idle")), {PATIENCE_MS});
-      const app = document.querySelector(".stApp");
-      let rested = performance.now();
-      const timer = setInterval(() => {{
-        if (app.dataset.testScriptState !== "notRunning") rested = performance.now();
-        if (performance.now() - rested < {QUIET_MS}) return;
-        clearInterval(timer);
-        resolve();
-      }}, 20);
-    }});
-  }},
-}};
-"""
+    observer.observe(host(),
+      {{subtree: true, childList: true, attributes: true, characterData: true}});
+  }};
+  const rest = (resolve) => {{
+    const app = document.querySelector(".stApp");
+    let since = performance.now();
+    const timer = setInterval(() => {{
+      if (app.dataset.testScriptState !== "notRunning") since = performance.now();
+      if (performance.now() - since < {QUIET_MS}) return;
+      clearInterval(timer);
+      resolve();
+    }}, 20);
+  }};
+  window.seqviz = {{
+    arm() {{ this.done = within(press); }},
+    idle: () => within(rest),
+  }};
+}}"""
 
 
 @dataclass
 class Subject:
-    """One page under measurement: its slider, what its slider changes, and the times so far."""
+    """One page under measurement: its slider, what its slider changes, and the times so far.
+
+    milliseconds: per press, to the change and to the settled picture; the warm-up comes first.
+    """
 
     page: Page
     slider: str
-    chart: str
-    values: list[str] = field(default_factory=list)
-    milliseconds: list[float] = field(default_factory=list)
-
-    @property
-    def median(self) -> float:
-        """The median time in milliseconds, without the warm-up."""
-        return float(np.median(self.milliseconds[WARM_UP:]))
-
-    @property
-    def p95(self) -> float:
-        """The 95th percentile in milliseconds, without the warm-up."""
-        return float(np.percentile(self.milliseconds[WARM_UP:], 95))
+    values: list[str]
+    milliseconds: list[tuple[float, float]] = field(default_factory=list)
 
     def press(self) -> None:
         """Measure one press; wait until the page is idle before it and after it."""
@@ -101,28 +96,42 @@ class Subject:
         self.page.locator(self.slider).focus()
         self.page.evaluate("seqviz.arm()")
         self.page.keyboard.press("ArrowRight")
-        self.milliseconds.append(self.page.evaluate("seqviz.done"))
+        changed, settled = self.page.evaluate("seqviz.done")
+        self.milliseconds.append((changed, settled))
         self.values.append(self.page.locator(self.slider).input_value())
         self.page.evaluate("seqviz.idle()")
 
+    def median(self, column: int = 0) -> float:
+        """The median in milliseconds: to the change (0) or to the settled picture (1)."""
+        return float(np.median(np.array(self.milliseconds)[WARM_UP:, column]))
 
-def open_subject(browser: Browser, url: str, key: str, chart: str, presses: int) -> Subject:
-    """A page with its slider as far left of the middle as `presses` presses need.
+    def p95(self) -> float:
+        """The 95th percentile in milliseconds, to the change."""
+        return float(np.percentile(np.array(self.milliseconds)[WARM_UP:, 0], 95))
 
-    The empty page starts in the middle; a lesson is opened with a link that sets the slider.
+
+def open_floor(browser: Browser, url: str) -> Subject:
+    """The empty page: its slider starts in the middle and has 120 values to the right."""
+    return _open(browser, url, "value", "shown")
+
+
+def open_lesson(browser: Browser, url: str, lesson: catalog.Lesson, presses: int) -> Subject:
+    """A lesson, by a link that puts its first slider half the presses left of the middle.
+
+    SystemExit when the slider has too few values for that many fresh ones.
     """
-    slider = f"{css_class(key)} input[type=range]"
-    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    _open(page, url, slider, chart)
-    ends = page.locator(slider).evaluate("(s) => [+s.min, +s.max, +s.step, +s.value]")
-    low, high, step, value = ends
+    bench, parameter = f"{lesson.code}.{lesson.first[0]}", lesson.first[1]
+    key, chart, address = f"{bench}.{parameter}", f"{bench}.figure", f"{url}/{lesson.slug}"
+    subject = _open(browser, address, key, chart)
+    low, high, step = subject.page.locator(subject.slider).evaluate(
+        "(s) => [+s.min, +s.max, +s.step]"
+    )
     stops = round((high - low) / step)
     if stops < presses:
         raise SystemExit(f"{key} has {stops + 1} values, too few for {presses} fresh ones.")
+    subject.page.context.close()
     start = low + step * ((stops - presses) // 2)
-    if value + presses * step > high or "." in key:
-        _open(page, f"{url}?{urlencode({key: f'{start:g}'})}", slider, chart)
-    return Subject(page, slider, chart, [page.locator(slider).input_value()])
+    return _open(browser, f"{address}?{urlencode({key: f'{start:g}'})}", key, chart)
 
 
 def measure(presses: int) -> tuple[Subject, dict[str, Subject]]:
@@ -132,48 +141,57 @@ def measure(presses: int) -> tuple[Subject, dict[str, Subject]]:
         app = stack.enter_context(serve())
         empty = stack.enter_context(serve_empty_page())
         browser = stack.enter_context(chromium())
-        floor = open_subject(browser, empty.url, "value", css_class("shown"), total)
-        lessons = {}
-        for lesson in catalog.LESSONS:
-            bench, parameter = (f"{lesson.code}.{lesson.first[0]}", lesson.first[1])
-            chart = css_class(f"{bench}.figure")
-            url = f"{app.url}/{lesson.slug}"
-            lessons[lesson.slug] = open_subject(browser, url, f"{bench}.{parameter}", chart, total)
+        floor = open_floor(browser, empty.url)
+        lessons = {
+            lesson.slug: open_lesson(browser, app.url, lesson, total) for lesson in catalog.LESSONS
+        }
         subjects = [floor, *lessons.values()]
         for _ in range(total):
             for subject in subjects:
                 subject.press()
-        for subject in subjects:
-            if len(set(subject.values)) != total + 1:
-                raise RuntimeError(f"A value came twice: {subject.values}")
+    for subject in subjects:
+        if len(set(subject.values)) != total + 1:
+            raise RuntimeError(f"A value came twice: {subject.values}")
     return floor, lessons
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Slider press to changed picture, in a browser.")
     parser.add_argument("--presses", type=int, default=40, help="measured presses per page")
-    floor, lessons = measure(parser.parse_args().presses)
-    print(f"slider press to changed picture, {len(floor.milliseconds) - WARM_UP} fresh values each")
-    print(f"{'':20}{'median':>10}{'p95':>10}{'ratio':>8}   from ... to")
+    presses = parser.parse_args().presses
+    floor, lessons = measure(presses)
+    print(f"slider press to changed picture, {presses} fresh values each, milliseconds")
+    print(f"{'':20}{'median':>9}{'p95':>9}{'ratio':>8}{'settled':>9}   values")
     for name, subject in {"empty page": floor, **lessons}.items():
         print(
-            f"{name:20}{subject.median:7.1f} ms{subject.p95:7.1f} ms"
-            f"{subject.median / floor.median:8.2f}   {subject.values[0]} ... {subject.values[-1]}"
+            f"{name:20}{subject.median():9.1f}{subject.p95():9.1f}"
+            f"{subject.median() / floor.median():8.2f}{subject.median(1):9.1f}"
+            f"   {subject.values[0]} ... {subject.values[-1]}"
         )
-    found = {
-        slug: {"ms": round(s.median, 1), "ratio": round(s.median / floor.median, 3)}
-        for slug, s in lessons.items()
-    }
     print(f"goal: ratio <= {GOAL}")
-    print(json.dumps({"name": "interaction", "floor_ms": round(floor.median, 1), "lessons": found}))
+    found = {
+        slug: {
+            "ms": round(subject.median(), 1),
+            "ratio": round(subject.median() / floor.median(), 3),
+            "settled_ms": round(subject.median(1), 1),
+        }
+        for slug, subject in lessons.items()
+    }
+    line = {"name": "interaction", "floor_ms": round(floor.median(), 1), "lessons": found}
+    print(json.dumps(line))
 
 
-def _open(page: Page, url: str, slider: str, chart: str) -> None:
+def _open(browser: Browser, url: str, key: str, chart: str) -> Subject:
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.goto(url)
+    slider = f"{css_class(key)} input[type=range]"
     page.locator(slider).wait_for(state="attached")
-    page.locator(chart).locator("svg.main-svg, svg.marks, p, [data-testid=stText]").first.wait_for()
-    page.evaluate(PROBE.replace("CHART", json.dumps(chart)))
+    page.locator(css_class(chart)).locator(
+        "svg.main-svg, svg.marks, [data-testid=stText]"
+    ).first.wait_for()
+    page.evaluate(PROBE.replace("CHART", json.dumps(css_class(chart))))
     page.evaluate("seqviz.idle()")
+    return Subject(page, slider, [page.locator(slider).input_value()])
 
 
 if __name__ == "__main__":

@@ -91,10 +91,9 @@ def number(value: float, digits: int = 3) -> str:
         return "∞" if value > 0 else "−∞"
     if value == 0:
         return "0"
-    exponent = math.floor(math.log10(abs(value)))
+    mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")  # rounds before it decides
+    exponent = int(power)
     if exponent < -3 or exponent > 6:
-        mantissa = f"{value / 10.0**exponent:.{digits - 1}f}"
-        power = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        return f"{mantissa} × 10{power}".replace("-", "−")
-    decimals = max(0, digits - 1 - exponent)
-    return f"{value:,.{decimals}f}".replace("-", "−")
+        raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{mantissa} × 10{raised}".replace("-", "−")
+    return f"{value:,.{max(0, digits - 1 - exponent)}f}".replace("-", "−")

@@ -156,7 +156,7 @@ def config() -> dict:
         ("server", "fileWatcherType", "none"),
         ("server", "enableXsrfProtection", False),  # a Space's iframe refuses the cookie
         ("client", "showErrorDetails", "none"),  # students never see a traceback
-        ("client", "toolbarMode", "minimal"),
+        ("client", "toolbarMode", "viewer"),
     ],
 )
 def test_platform_settings(config, section, key, value):

@@ -222,10 +222,11 @@ def test_network_settings_are_written_as_calls():
     assert "epochs" not in recipe.source()
 
 
-def test_defaults_are_left_out():
+def test_every_keyword_is_shown():
+    """Defaults too: the reader sees which knobs there are."""
     recipe = Recipe()
     run(recipe, total, [1.0, 2.0], scale=1.0, offset=5, name="sum")
-    assert [keyword.arg for keyword in call(recipe).keywords] == ["offset"]
+    assert [keyword.arg for keyword in call(recipe).keywords] == ["scale", "offset"]
     assert executed(recipe)["sum"] == 8.0
 
 

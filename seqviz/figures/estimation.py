@@ -25,11 +25,12 @@ def estimates_beside_truth(
     """
     text, palette = style.text, style.palette
     colors = (palette.prediction, palette.gru, palette.rnn, palette.mlp)
-    order = max(len(e.coefficients) for e in estimates)
+    # A true coefficient that the model leaves out is on the figure too.
+    order = max(len(truth or ()), *(len(e.coefficients) for e in estimates))
     count = len(estimates)
     data: list[dict[str, Any]] = []
     if truth is not None:
-        for lag in range(max(order, len(truth))):
+        for lag in range(order):
             value = truth[lag] if lag < len(truth) else 0.0
             data.append(
                 {
@@ -66,10 +67,10 @@ def estimates_beside_truth(
         )
     spec = layout(style)
     spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.coefficient")}),
+        "xaxis": axis_layout(style, title={"text": text("figure.estimate")}),
         "yaxis": axis_layout(
             style,
-            title={"text": ""},
+            title={"text": text("figure.which")},
             tickvals=list(range(1, order + 1)),
             ticktext=[f"φ<sub>{lag}</sub>" for lag in range(1, order + 1)],
             range=[order + 0.6, 0.4],
@@ -184,6 +185,8 @@ def sampling_distribution(replications: Replications, style: Style = _STYLE) -> 
         (mean, text("figure.mean_estimate"), palette.prediction, "solid"),
         (expected, text("figure.expected_mean"), palette.rnn, "dot"),
     ):
+        if not np.isfinite(value):
+            continue  # theory has no word on a unit root or beyond
         data.append(
             {
                 "type": "scatter",

@@ -48,7 +48,7 @@ LIGHT = Palette(
     rnn="#C2410C",
     lstm="#0B6BAF",
     gru="#0A7F5C",
-    mlp="#A03A78",
+    mlp="#8B2A66",
     truth="#1B2430",
     prediction="#2457A7",
     baseline="#66707C",
@@ -60,7 +60,7 @@ DARK = Palette(
     rnn="#F2935C",
     lstm="#5CB3F0",
     gru="#3CCB9E",
-    mlp="#E58CC0",
+    mlp="#F3B0D8",
     truth="#E6EAF0",
     prediction="#7FB0F5",
     baseline="#93A0AE",
@@ -102,6 +102,9 @@ def layout(style: Style) -> dict[str, Any]:
         "exponentformat": "power",
     }
     return {
+        # None of Plotly's own: importing Streamlit changes that one for the whole process, and a
+        # file would then carry colors that only Streamlit understands.
+        "template": {},
         "height": style.height,
         "font": {"family": FONT, "size": 14 * style.scale, "color": style.palette.truth},
         "margin": {"l": 10, "r": 14, "t": 44, "b": 10},
@@ -126,7 +129,8 @@ def layout(style: Style) -> dict[str, Any]:
 
 def axis_layout(style: Style, **more: Any) -> dict[str, Any]:
     """One axis of the template, for figures with several panels; `more` overrides."""
-    return {**layout(style)["xaxis"], **more}
+    axis = layout(style)["xaxis"]
+    return {**axis, **more, "title": {**axis["title"], **more.get("title", {})}}
 
 
 def finish(figure: go.Figure, alt: str) -> go.Figure:

@@ -17,6 +17,7 @@ _PAGE = """
 [class*="-figure"] {overflow: hidden;}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
+.st-key-theme {position: absolute; width: 0; height: 0; overflow: hidden;}
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
 [class*="st-key-open-"] {border: 2px solid currentColor;}
 [class*="st-key-later-"] {border-style: dashed;}

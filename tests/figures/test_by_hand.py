@@ -37,9 +37,7 @@ def data(chart: dict, part: dict) -> list[dict]:
 
 def words(chart: dict) -> str:
     """The expression of the read-out: `[total, what it means]`."""
-    (step,) = (
-        t for t in layer(chart, "text")["transform"] if t.get("as") == "words"
-    )
+    (step,) = (t for t in layer(chart, "text")["transform"] if t.get("as") == "words")
     return step["calculate"]
 
 

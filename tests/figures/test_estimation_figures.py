@@ -75,7 +75,7 @@ def test_a_model_too_small_shows_what_it_leaves_out():
 
 def test_table_of_estimates_has_the_intervals(fits):
     frame = table(estimates_beside_truth(fits, (0.6, -0.3)))
-    name = TEXT("figure.coefficient").replace("<sub>i</sub>", "i")
+    name = TEXT("figure.estimate").replace("<sub>i</sub>", "i")
     part = frame[frame["series"] == TEXT("option.exact_ml")]
     exact = fits[ar.METHODS.index("exact_ml")]
     np.testing.assert_allclose(part[name], exact.coefficients, rtol=1e-13)

@@ -1,0 +1,93 @@
+"""From starting the server to the first picture of the first lesson, against an empty page.
+
+Each run starts a new server process and opens a new window of a Chromium that is already running:
+the server's health is polled, then the page is opened. The clock starts before the process is made
+and stops at the second animation frame after the first chart (on the empty page: the text) has
+been drawn; that moment is taken inside the page. Both take turns; one run of each goes first and
+is not counted, so that the files are in memory for both.
+
+`python -m benchmarks.cold_start [--runs 5]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from contextlib import AbstractContextManager
+
+from playwright.sync_api import Browser
+
+from benchmarks.browser import MARKS, Server, chromium, css_class, serve, serve_empty_page
+from seqviz import catalog
+
+GOAL = 1.5
+
+# Keeps the moment (milliseconds since the epoch) at which SELECTOR had been painted.
+WATCH = """
+window.painted = new Promise((resolve) => {
+  const look = () => {
+    if (!document.querySelector(SELECTOR)) return;
+    observer.disconnect();
+    requestAnimationFrame(() => requestAnimationFrame(
+      () => resolve(performance.timeOrigin + performance.now())));
+  };
+  const observer = new MutationObserver(look);
+  observer.observe(document, {subtree: true, childList: true, attributes: true});
+});
+"""
+
+
+def seconds(
+    browser: Browser, starting: AbstractContextManager[Server], path: str, painted: str
+) -> float:
+    """From before the process to the first painting of the elements `painted`."""
+    with starting as server:
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context.add_init_script(WATCH.replace("SELECTOR", json.dumps(painted)))
+        page = context.new_page()
+        page.goto(f"{server.url}/{path}", wait_until="commit")
+        ended = page.evaluate("window.painted") / 1000
+        context.close()
+        return float(ended - server.started)
+
+
+def measure(runs: int) -> tuple[list[float], list[float]]:
+    """Seconds of the empty page and of the first lesson, `runs` times in turn."""
+    lesson = catalog.LESSONS[0]
+    figure = css_class(f"{lesson.code}.{lesson.first[0]}.figure")
+    chart = f"{figure} :is({MARKS})"
+    text = f"{css_class('shown')} [data-testid=stText]"
+    with chromium() as browser:
+        pairs = [
+            (
+                seconds(browser, serve_empty_page(), "", text),
+                seconds(browser, serve(), lesson.slug, chart),
+            )
+            for _ in range(runs + 1)
+        ][1:]
+    return [empty for empty, _ in pairs], [first for _, first in pairs]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Process start to first chart, in a browser.")
+    parser.add_argument("--runs", type=int, default=5, help="measured starts of each")
+    runs = parser.parse_args().runs
+    empty, first = measure(runs)
+    ratio = statistics.median(first) / statistics.median(empty)
+    print(f"process start to first picture, {runs} starts each, seconds")
+    print(f"{'':20}{'median':>8}{'least':>8}{'most':>8}")
+    for name, times in (("empty page", empty), (catalog.LESSONS[0].slug, first)):
+        print(f"{name:20}{statistics.median(times):8.2f}{min(times):8.2f}{max(times):8.2f}")
+    print(f"ratio {ratio:.2f} (goal: <= {GOAL})")
+    line = {
+        "name": "cold_start",
+        "ratio": round(ratio, 3),
+        "empty_s": round(statistics.median(empty), 3),
+        "lesson_s": round(statistics.median(first), 3),
+    }
+    print(json.dumps(line))
+
+
+if __name__ == "__main__":
+    main()
