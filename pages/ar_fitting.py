@@ -376,7 +376,7 @@ def real(p: Real, show) -> None:
             show.hint("csv")
             return
         table = upload.parse(content)  # a student's file: not for the cache the class shares
-        name = show.pick("column", table.numeric_columns)
+        name = show.pick("column", table.numeric_columns, upload.likely(table))
         values, index, unit, source = upload.column(table, name), None, "", ""
         code = f'column(parse(Path("your.csv").read_bytes()), {name!r})'
         show.recipe.define("values", code, values, upload.column, upload.parse)

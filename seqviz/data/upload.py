@@ -122,6 +122,21 @@ def column(table: Table, name: str) -> Float[np.ndarray, "time"]:
     return values
 
 
+def likely(table: Table) -> int:
+    """Which of the numeric columns is probably meant: the first that does not merely count.
+
+    A first column of years or row numbers rises by the same step throughout.
+    """
+    for place, name in enumerate(table.numeric_columns):
+        try:
+            values = column(table, name)
+        except DataProblem:
+            return place  # a student who looks at it is told what is wrong
+        if np.ptp(np.diff(values)) > 1e-9 * np.ptp(values):
+            return place
+    return 0
+
+
 def printable(text: str, length: int) -> str:
     """Text without control and formatting characters, at most `length` characters."""
     return "".join(character for character in text if character.isprintable())[:length]

@@ -196,11 +196,11 @@ class Show:
             )
         return bytes(file.getvalue()) if file is not None else None
 
-    def pick(self, name: str, options: Sequence[str]) -> str:
+    def pick(self, name: str, options: Sequence[str], first: int = 0) -> str:
         """A choice that only the data can offer, such as a column of the student's file."""
         with self.side:
             chosen = st.selectbox(
-                self.words(f"control.{name}.label"), options, key=f"{self.prefix}.{name}"
+                self.words(f"control.{name}.label"), options, first, key=f"{self.prefix}.{name}"
             )
         return str(chosen)
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+from seqviz.refusal import Refusal
 
 
-class Problem(ValueError):
-    """`problem.<code>` of the words says what is wrong and what to do; `details` fill it in."""
+class Problem(Refusal):
+    """A refusal by a page: only its code, as the sentence is among the page's words."""
 
     def __init__(self, code: str, **details: object) -> None:
-        super().__init__(code)
-        self.code = code
-        self.details = details
+        super().__init__(code, code, **details)
 
 
-def sentence(refusal: ValueError, words: Callable[..., str]) -> str:
-    """A refusal as one sentence: translated where it has a code, else in its own words.
-
-    A `Problem` of a page and a `DataProblem` of `seqviz.data` carry a code; a ValueError of
-    `seqviz.compute` is a sentence already.
-    """
+def sentence(refusal: Any, words: Callable[..., str]) -> str:
+    """A refusal as one sentence: translated where it has a code, else in its own words."""
     code = getattr(refusal, "code", None)
-    if code is None:
-        return str(refusal)
-    return words(f"problem.{code}", **getattr(refusal, "details", {}))
+    return words(f"problem.{code}", **refusal.details) if code else str(refusal)

@@ -15,6 +15,7 @@ import streamlit as st
 
 from seqviz import jobs
 from seqviz.models import device
+from seqviz.ui.problems import sentence as said
 
 if TYPE_CHECKING:
     from seqviz.ui.bench import Show
@@ -50,23 +51,11 @@ def watch(
     that nothing else on the page is touched; when it ends, the page runs once more.
     """
     text = show.text
-    _say_what_failed(show)
     job = find(function, keywords)
     if job is not None and job.state == "done":
         return
-    if job is None:
-        with show.stage, st.container(height=show.style.height, border=False):
-            st.info(show.words("hint.train"), icon=":material/play_arrow:")
-        with show.side:
-            st.button(
-                text("work.start"),
-                type="primary",
-                icon=":material/play_arrow:",
-                key=f"{show.prefix}.start",
-                on_click=_start,
-                args=(show, function, dict(keywords)),
-                width="stretch",
-            )
+    if job is None or job.state not in ACTIVE:
+        _offer(show, function, keywords, job)
         return
     me = owner()
     job.touch(me)
@@ -74,8 +63,6 @@ def watch(
     @st.fragment(run_every=POLL_SECONDS)
     def poll() -> None:
         if job.state not in ACTIVE:
-            if job.state == "failed":
-                st.session_state[f"{show.prefix}._failed"] = str(job.error)
             st.rerun()
         job.touch(me)
         position = job.position
@@ -102,22 +89,40 @@ def watch(
         poll()
 
 
-def _start(show: Show, function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+def _offer(
+    show: Show,
+    function: Callable[..., Any],
+    keywords: Mapping[str, Any],
+    former: jobs.Job[Any] | None,
+) -> None:
+    """The start button, and why the former run or the last press came to nothing."""
+    waiting = st.session_state.pop(f"{show.prefix}._full", None)
+    with show.stage, st.container(height=show.style.height, border=False):
+        if waiting is not None:
+            sentence = show.text("problem.queue_full", waiting=waiting)
+            st.warning(sentence, icon=":material/info:")
+        if former is not None and isinstance(former.error, ValueError):
+            st.warning(said(former.error, show.words), icon=":material/info:")
+        elif former is not None and former.state == "failed":
+            st.error(show.text("frame.failed"), icon=":material/error:")
+        st.info(show.words("hint.train"), icon=":material/play_arrow:")
+    with show.side:
+        st.button(
+            show.text("work.start"),
+            type="primary",
+            icon=":material/play_arrow:",
+            key=f"{show.prefix}.start",
+            on_click=_start,
+            args=(show.prefix, function, dict(keywords)),
+            width="stretch",
+        )
+
+
+def _start(prefix: str, function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
     """Put the work into the queue (the start button's callback)."""
     device.prepare_torch()
     kind = device.choose().kind
-    st.session_state.pop(f"{show.prefix}._failed", None)
     try:
         jobs.default(kind).submit(function, owner=owner(), **keywords, device=kind)
     except jobs.QueueFull as full:
-        st.session_state[f"{show.prefix}._full"] = full.waiting
-
-
-def _say_what_failed(show: Show) -> None:
-    waiting = st.session_state.pop(f"{show.prefix}._full", None)
-    failed = st.session_state.get(f"{show.prefix}._failed")
-    with show.stage:
-        if waiting is not None:
-            st.warning(show.text("problem.queue_full", waiting=waiting), icon=":material/info:")
-        if failed:
-            st.warning(failed, icon=":material/info:")
+        st.session_state[f"{prefix}._full"] = full.waiting

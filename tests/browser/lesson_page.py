@@ -1,55 +1,76 @@
-"""A page of the app as a visitor sees it."""
+"""A page of the app as a visitor sees it, and what must hold for every visit."""
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from urllib.parse import urlencode, urlsplit
 
-from benchmarks.browser import GEOMETRY, css_class
+from playwright.sync_api import Browser, Locator, Page
+
+from benchmarks.browser import GEOMETRY, Server, css_class
+
+CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas"
+PATIENCE = 20_000
+# On a deep link Streamlit's page asks for these two first, to learn under which path it is served.
+PROBES = re.compile(r"/[a-z_]+/_stcore/(health|host-config)")
 
 
 class LessonPage:
-    """What the tests look at and touch; `page` is Playwright's own."""
+    """What the tests look at and touch; `page` is Playwright's own.
+
+    A bench is named by its prefix, such as `ar.process`. sent: how many messages the page has sent
+    to the server.
+    """
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        page.locator("h1").wait_for()
+        self.sent = 0
+        page.on("websocket", lambda socket: socket.on("framesent", self._count))
 
-    def titled(self, title: str) -> None:
-        """Wait until the page has this title."""
-        self.page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
+    def _count(self, _frame: object) -> None:
+        self.sent += 1
 
     def by_key(self, key: str) -> Locator:
         """The element of a widget or container."""
         return self.page.locator(css_class(key))
 
+    def slider(self, key: str) -> Locator:
+        """The input of a slider."""
+        return self.by_key(key).locator("input[type=range]")
+
     def figure(self, bench: str) -> Locator:
-        """The container of a bench's chart; `bench` is its prefix, such as `ar.process`."""
+        """The container of a bench's chart."""
         return self.by_key(f"{bench}.figure")
 
+    def chart(self, bench: str) -> Locator:
+        """The picture itself."""
+        return self.figure(bench).locator(CHARTS).first
+
+    def titled(self, title: str) -> None:
+        """Wait until the page has this title."""
+        self.page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
+
     def geometry(self, bench: str) -> str:
-        """The outlines of the chart's marks, once there are any."""
-        figure = self.figure(bench)
-        figure.locator("svg.main-svg, svg.marks").first.wait_for()
-        return figure.evaluate(GEOMETRY)
+        """The outlines of the chart's marks, when the page has come to rest."""
+        self.chart(bench).wait_for()
+        self.rest()
+        return self.figure(bench).evaluate(GEOMETRY)
 
     def changed(self, bench: str, before: str) -> str:
-        """The outlines as soon as they are others than `before`."""
+        """The outlines when the chart has become another one than `before`."""
         self.page.wait_for_function(
             f"""([selector, before]) => {{
                 const host = document.querySelector(selector);
-                const now = host && ({GEOMETRY})(host);
-                return now && now !== before;
+                const now = host === null ? "" : ({GEOMETRY})(host);
+                return now !== "" && now !== before;
             }}""",
             arg=[css_class(f"{bench}.figure"), before],
         )
-        return self.settled(bench)
-
-    def settled(self, bench: str) -> str:
-        """The outlines when the server has nothing more to send."""
-        self.idle()
         return self.geometry(bench)
 
-    def idle(self) -> None:
+    def rest(self) -> None:
         """Wait until the script has run and nothing has been drawn for a quarter of a second."""
         self.page.evaluate(
             """() => new Promise((resolve) => {
@@ -57,15 +78,70 @@ class LessonPage:
                 let timer;
                 const restart = () => {
                     clearTimeout(timer);
-                    timer = setTimeout(() => {
-                        if (app.dataset.testScriptState === "notRunning") {
-                            observer.disconnect();
-                            resolve();
-                        } else restart();
-                    }, 250);
+                    timer = setTimeout(finish, 250);
+                };
+                const finish = () => {
+                    if (app.dataset.testScriptState !== "notRunning") return restart();
+                    observer.disconnect();
+                    resolve();
                 };
                 const observer = new MutationObserver(restart);
                 observer.observe(document.body, {subtree: true, childList: true, attributes: true});
                 restart();
             })"""
         )
+
+
+@contextmanager
+def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPage]]:
+    """`open_page(path, parameters, **context options)`: a new visitor on that page.
+
+    At the end: AssertionError if a page asked another host for anything or logged an error, or if
+    the server printed a traceback.
+    """
+    contexts, foreign, errors = [], [], []
+    own = urlsplit(server.url).netloc
+    already = server.log.stat().st_size
+
+    def refuse(route) -> None:
+        foreign.append(route.request.url)
+        route.abort()
+
+    def console(message) -> None:
+        probe = PROBES.fullmatch(urlsplit(message.location["url"]).path)
+        if message.type == "error" and not (probe and "404" in message.text):
+            errors.append(f"{message.text} ({message.location['url']})")
+
+    def socket(opened) -> None:
+        if urlsplit(opened.url).netloc != own:
+            foreign.append(opened.url)
+
+    def watch(page) -> None:
+        page.on("console", console)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("websocket", socket)
+
+    def open_page(path: str = "", parameters: dict[str, str] | None = None, **options):
+        options = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}, **options}
+        context = browser.new_context(**options)
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        context.route(re.compile(rf"^(?!(http://{re.escape(own)}/|blob:|data:|file:))"), refuse)
+        context.on("page", watch)
+        page = context.new_page()
+        lesson = LessonPage(page)
+        page.goto(f"{server.url}/{path}" + (f"?{urlencode(parameters)}" if parameters else ""))
+        page.locator("h1").wait_for()
+        return lesson
+
+    try:
+        yield open_page
+    finally:
+        for context in contexts:
+            context.close()
+    with server.log.open("rb") as log:
+        log.seek(already)
+        printed = log.read().decode()
+    assert not foreign, f"asked another host: {foreign}"
+    assert not errors, f"errors in the browser: {errors}"
+    assert "Traceback" not in printed, printed

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from seqviz.data import PROBLEM_CODES, DataProblem, column, parse
+from seqviz.data import PROBLEM_CODES, DataProblem, column, parse, upload
 from seqviz.data.upload import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 NUMBERS = np.round(np.random.RandomState(0).normal(size=40), 3)
@@ -191,3 +191,11 @@ def test_the_largest_files_are_read_within_three_seconds(cell):
     with pytest.raises(DataProblem):  # constant, or larger than 1e100
         column(parse(content), "A")
     assert time.perf_counter() - start < 3.0
+
+
+def test_a_column_that_only_counts_is_not_the_one_meant():
+    rows = "\n".join(f"{1900 + k},{value:.3f},{k % 7}" for k, value in enumerate(np.sin(range(40))))
+    table = upload.parse(f"year,temp,day\n{rows}".encode())
+    assert table.numeric_columns[upload.likely(table)] == "temp"
+    only = upload.parse(b"year\n" + b"\n".join(b"%d" % k for k in range(40)))
+    assert upload.likely(only) == 0

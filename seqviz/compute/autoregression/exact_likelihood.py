@@ -28,6 +28,7 @@ from jaxtyping import Float, Inexact
 
 from seqviz.compute.autoregression.correlation import durbin_levinson, sample_autocovariance
 from seqviz.compute.autoregression.least_squares import lag_matrix
+from seqviz.refusal import Refusal
 
 _STEP = 1e-30  # of a complex-step derivative: no difference is taken, so it can be this small
 
@@ -100,7 +101,7 @@ def fit_exact(values: Float[np.ndarray, "time"], order: int, with_mean: bool) ->
     # move by about 1 % of a standard error.
     peaked = np.linalg.eigvalsh(information).min() > 0.0
     if not (peaked and 0.5 * slope @ np.linalg.solve(information, slope) < 1e-4):
-        raise ValueError("The exact likelihood has no maximum that the search can find.")
+        raise Refusal("no_maximum", "The exact likelihood has no maximum that the search can find.")
     covariance = np.linalg.inv(information)
 
     there = _evaluate(free[None], statistics)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.refusal import Refusal
+
 # Rounding leaves about sqrt(n) * 2e-16 of a column that is a combination of others; an explosive
 # path cut at 1e12 leaves about 1e-11 of it.
 _NO_NOISE = 1e-13
@@ -71,8 +73,9 @@ def triangular_factor(
     triangle = np.asarray(np.linalg.qr(together, mode="r"))
     size = np.sqrt(np.sum(together**2, axis=0))
     if np.any(np.abs(np.diag(triangle)) <= _NO_NOISE * size):
-        raise ValueError(
+        raise Refusal(
+            "no_noise",
             "The series follows from its own past without any noise at this order: "
-            "choose a lower order or another series."
+            "choose a lower order or another series.",
         )
     return triangle

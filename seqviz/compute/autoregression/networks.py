@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.refusal import Refusal
+
 CELLS = ("mlp", "rnn", "lstm", "gru")
 OPTIMIZERS = ("adam", "sgd")
 
@@ -262,10 +264,16 @@ def _check_finite(loss: float, updates: int, settings: NetworkSettings) -> None:
     if math.isfinite(loss):
         return
     if updates == 0:
-        raise ValueError("The values are too large for float32: standardize the series.")
-    raise ValueError(
+        raise Refusal(
+            "large_values", "The values are too large for float32: standardize the series."
+        )
+    raise Refusal(
+        "diverged",
         f"The loss became infinite or undefined after {updates} of {settings.epochs} epochs: "
-        f"the learning rate {settings.learning_rate:g} is too large."
+        f"the learning rate {settings.learning_rate:g} is too large.",
+        done=updates,
+        epochs=settings.epochs,
+        rate=f"{settings.learning_rate:g}",
     )
 
 

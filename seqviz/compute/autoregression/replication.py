@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.autoregression.process import read_only
+from seqviz.refusal import Refusal
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def replicate_paths(
             paths[time] += phi * paths[time - 1]
     # The estimate needs squares; sums of squares up to 1e300 stay finite.
     if not np.abs(paths[-1]).max() < 1e145:
-        raise ValueError("The process explodes: choose fewer values or a phi closer to 1.")
+        raise Refusal("explodes", "The process explodes: choose fewer values or a phi closer to 1.")
     return paths[burn_in:].T
 
 

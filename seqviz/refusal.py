@@ -1,0 +1,23 @@
+"""Input that cannot work, said so that a program can translate it and a person can read it."""
+
+from __future__ import annotations
+
+
+class Refusal(ValueError):
+    """str() is one English sentence; `code` and `details` let a page say it in its own language.
+
+    The page's words have the sentence under `problem.<code>`, filled in with `details`.
+    """
+
+    def __init__(self, code: str, sentence: str, **details: object) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.details = details
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Exceptions are pickled by their arguments; ours has two more."""
+        return _rebuild, (self.code, str(self), self.details)
+
+
+def _rebuild(code: str, sentence: str, details: dict[str, object]) -> Refusal:
+    return Refusal(code, sentence, **details)

@@ -1,0 +1,47 @@
+"""What a visitor sets is in the address bar, and the address brings it back."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from seqviz import catalog
+from seqviz.text import Text
+
+
+@pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
+def test_slider_by_keyboard_changes_chart_and_address_and_reload_restores_both(visit, record):
+    lesson = visit(record.slug)
+    bench, parameter = f"{record.code}.{record.first[0]}", record.first[1]
+    key = f"{bench}.{parameter}"
+    before = lesson.geometry(bench)
+    assert key not in lesson.page.url
+    slider = lesson.slider(key)
+    slider.focus()
+    lesson.page.keyboard.press("ArrowLeft")
+    after = lesson.changed(bench, before)
+    value = slider.input_value()
+    assert parse_qs(urlsplit(lesson.page.url).query)[key] == [value]
+    lesson.page.reload()
+    assert lesson.geometry(bench) == after
+    assert slider.input_value() == value
+
+
+@pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
+def test_language_switch_changes_title_and_address(visit, record):
+    lesson = visit(record.slug)
+    lesson.titled(Text("en")(f"{record.slug}.title"))
+    lesson.by_key("lang").get_by_text("中文").click()
+    lesson.titled(Text("zh")(f"{record.slug}.title"))
+    lesson.page.wait_for_url("**lang=zh*")
+
+
+@pytest.mark.parametrize("slug", ["home", catalog.LESSONS[0].slug])
+def test_a_chinese_browser_gets_chinese_without_asking(visit, slug):
+    lesson = visit("" if slug == "home" else slug, locale="zh-CN")
+    lesson.titled(Text("zh")(f"{slug}.title"))
+
+
+def test_a_link_in_english_stays_english_in_a_chinese_browser(visit):
+    visit("", {"lang": "en"}, locale="zh-CN").titled(Text("en")("home.title"))

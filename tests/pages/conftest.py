@@ -1,0 +1,85 @@
+"""A page run through app.py without a browser, and the Lesson object that its script made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from seqviz.text import Text
+from seqviz.ui import lesson as frame
+from seqviz.ui.lesson import Lesson
+
+SECONDS = 60
+
+
+@dataclass
+class Visit:
+    """One visitor: the page, its words, and the lesson as its last run left it."""
+
+    app: AppTest
+    text: Text
+    made: list[Lesson]
+
+    @property
+    def lesson(self) -> Lesson:
+        return self.made[-1]
+
+    def run(self, **state: Any) -> Visit:
+        """Run again with these values in the session ("." in keys is written "__")."""
+        for key, value in state.items():
+            self.app.session_state[key.replace("__", ".")] = value
+        self.app.run()
+        self.healthy()
+        return self
+
+    def healthy(self) -> None:
+        """No exception reached the page, and no bench said that it failed."""
+        assert not self.app.exception, [e.value for e in self.app.exception]
+        assert not self.app.error, [e.value for e in self.app.error]
+
+    def value(self, bench: str, name: str) -> Any:
+        """A control's value; None when the control is not on the page."""
+        key = f"{self.lesson.prefix(bench)}.{name}"
+        return self.app.session_state[key] if key in self.app.session_state else None
+
+    def charts(self) -> int:
+        """How many charts are on the page."""
+        return len(self.app.get("plotly_chart")) + len(self.app.get("vega_lite_chart"))
+
+    def warned(self) -> list[str]:
+        return [warning.value for warning in self.app.warning]
+
+    def readouts(self) -> dict[str, str]:
+        return {metric.label: metric.value for metric in self.app.metric}
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Visit]:
+    made: list[Lesson] = []
+    begin = frame.begin
+
+    def noted(slug: str) -> Lesson:
+        made.append(begin(slug))
+        return made[-1]
+
+    monkeypatch.setattr(frame, "begin", noted)
+
+    def open_page(slug: str, lang: str = "en", **parameters: str) -> Visit:
+        app = AppTest.from_file("../../app.py", default_timeout=SECONDS)
+        app.query_params["lang"] = lang
+        app.run()
+        app.switch_page(f"pages/{slug}.py")
+        for key, value in {"lang": lang, **parameters}.items():
+            app.query_params[key.replace("__", ".")] = value
+        app.run()
+        visitor = Visit(app, Text(lang), made)
+        visitor.healthy()
+        # AppTest stays silently on the default page when it does not find the one asked for.
+        assert app.title[0].value == visitor.text(f"{slug}.title")
+        return visitor
+
+    return open_page

@@ -1,0 +1,141 @@
+"""What holds for every lesson of the catalogue: languages, controls at their ends, links, notebook."""
+
+from __future__ import annotations
+
+import io
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from seqviz import catalog
+from seqviz.text import LANGUAGES, Text
+from seqviz.ui import controls, notebook
+
+SLUGS = [lesson.slug for lesson in catalog.LESSONS]
+
+
+def settings(lesson):
+    """(bench, field, value) for every control of every bench at each of its ends."""
+    for bench, declaration in lesson.benches.items():
+        for name, value in controls.grid(declaration):
+            yield bench, name, value
+
+
+def as_state(value):
+    return list(value) if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_lesson_draws_all_its_benches(visit, slug, lang):
+    page = visit(slug, lang)
+    # A bench that waits for a training run or a file shows a hint in place of its chart.
+    hints = [info.value for info in page.app.info]
+    assert page.charts() + len(hints) == len(page.lesson.benches)
+    assert len(page.app.metric) >= page.charts()
+    assert all(metric.value.strip() for metric in page.app.metric)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_control_at_both_ends(visit, slug):
+    page = visit(slug)
+    benches = len(page.lesson.benches)
+    tried = 0
+    for bench, name, value in list(settings(page.lesson)):
+        key = f"{page.lesson.prefix(bench)}.{name}"
+        before = page.value(bench, name)
+        page.run(**{key: as_state(value)})
+        shown = page.charts() + len(page.app.info) + len(page.app.warning)
+        assert shown >= benches, (bench, name, value)
+        tried += 1
+        if before is not None:
+            page.app.session_state[key] = before
+    assert tried > 20
+
+
+@pytest.mark.parametrize("end", [0, -1])
+@pytest.mark.parametrize("slug", SLUGS)
+def test_all_controls_at_one_end_in_chinese(visit, slug, end):
+    page = visit(slug, "zh")
+    state = {}
+    for bench, declaration in page.lesson.benches.items():
+        for name, control in controls.controls(declaration):
+            state[f"{page.lesson.prefix(bench)}.{name}"] = as_state(control.extremes()[end])
+    page.run(**state)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_permalink_brings_every_bench_back(visit, slug):
+    page = visit(slug)
+    wanted = {}
+    for bench, declaration in page.lesson.benches.items():
+        for name, control in controls.controls(declaration):
+            if control.when is None:
+                value = next(v for v in control.extremes() if v != control.default)
+                wanted[bench, name] = value
+    links = {
+        f"{page.lesson.prefix(bench)}.{name}": controls.encoded(value)
+        for (bench, name), value in wanted.items()
+    }
+    again = visit(slug, **links)
+    for (bench, name), value in wanted.items():
+        assert again.value(bench, name) == as_state(value), (bench, name)
+
+
+@pytest.mark.parametrize("raw", ["", "nan", "inf", "1e999", "-3", "²", "<script>", "9" * 400])
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_broken_link_falls_back_to_the_defaults(visit, slug, raw):
+    page = visit(slug)
+    links = {}
+    for bench, declaration in page.lesson.benches.items():
+        for name, control in controls.controls(declaration):
+            try:
+                control.clean(raw)
+            except (ValueError, KeyError):
+                links[f"{page.lesson.prefix(bench)}.{name}"] = raw
+    assert links
+    again = visit(slug, **links)
+    for bench, declaration in again.lesson.benches.items():
+        for name, control in controls.controls(declaration):
+            drawn = again.value(bench, name)
+            if f"{again.lesson.prefix(bench)}.{name}" in links and drawn is not None:
+                assert drawn == as_state(control.default)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_notebook_runs_without_streamlit(visit, slug, tmp_path):
+    page = visit(slug, "zh")
+    assert set(page.lesson.sources()) == set(page.lesson.benches)
+    built = notebook.build(slug, Text("zh"), page.lesson.sources())
+    assert built == notebook.build(slug, Text("zh"), page.lesson.sources())
+    book = nbformat.read(io.BytesIO(built), as_version=4)
+    nbformat.validate(book)
+    book.cells.append(
+        nbformat.v4.new_code_cell("import sys\nassert 'streamlit' not in sys.modules\nfigure")
+    )
+    root = str(page.app._script_path).rsplit("/", 1)[0]
+    NotebookClient(
+        book, timeout=120, kernel_name="python3", resources={"metadata": {"path": root}}
+    ).execute()
+    outputs = [cell.outputs for cell in book.cells if cell.cell_type == "code"]
+    assert all(cell for cell in outputs[:-1]), "a cell that shows nothing"
+
+
+def test_the_home_page_links_only_to_what_is_built(visit):
+    from streamlit.testing.v1 import AppTest
+
+    for lang in LANGUAGES:
+        app = AppTest.from_file("../../app.py", default_timeout=60)
+        app.query_params["lang"] = lang
+        app.run()
+        assert not app.exception
+        text = Text(lang)
+        assert app.title[0].value == text("home.title")
+        shown = " ".join(markdown.value for markdown in app.markdown)
+        for stage in catalog.STAGES:
+            assert text(f"stage.{stage}.title") in shown
+        built = {lesson.stage for lesson in catalog.LESSONS}
+        later = [caption.value for caption in app.caption]
+        assert later.count(text("home.not_built")) == len(catalog.STAGES) - len(built)
+        assert len(app.get("page_link")) == len(catalog.LESSONS)
