@@ -89,7 +89,8 @@ def html(chart: Any) -> bytes:
         page: str = figure.to_html(include_plotlyjs=True, full_html=True)
         # The picture is described for those who do not see it.
         return page.replace("<body>", f"<body><p hidden>{_escaped(_alt(chart))}</p>", 1).encode()
-    return str(chart.to_html(inline=True)).encode()
+    # On the page Streamlit gives Vega the theme's colors; a file brings its own.
+    return str(chart.configure_range(category=list(LIGHT.colors())).to_html(inline=True)).encode()
 
 
 def _escaped(sentence: str) -> str:

@@ -132,8 +132,12 @@ def link_and_code(text: Text, url: str) -> None:
             url = urlunsplit(parts._replace(netloc=f"{own}:{parts.port or 80}"))
             st.caption(text("frame.same_network"))
     st.code(url, language=None, wrap_lines=True)
-    # The code carries its own white border, so that it can be read from a dark page too.
-    st.image(segno.make(url, error="m").svg_data_uri(scale=6, border=3, light="#fff"), width=260)
+    st.image(svg_code(url), width=260)
+
+
+def svg_code(url: str) -> str:
+    """The QR code of an address, with a white border of its own: it is read from a dark page too."""
+    return str(segno.make(url, error="m").svg_inline(scale=6, border=4, light="#fff"))
 
 
 def address(parameters: Mapping[str, str]) -> str:

@@ -1,0 +1,183 @@
+"""The widgets of a declaration on a page: link in, link out, and what another bench reads."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from sample_bench import METHODS, Sample
+from streamlit.testing.v1 import AppTest
+
+from seqviz.ui.controls import controls, encoded
+
+PAGE = """
+import streamlit as st
+from sample_bench import Sample
+from seqviz.text import Text
+from seqviz.ui import widgets
+
+st.session_state["before"] = widgets.current("t.b", Sample)
+st.session_state["drawn"] = widgets.draw(
+    "t.b", Sample, Text("en"), lambda name: (name, None), lambda name, option: option.upper(),
+    st.container(), st.container(),
+)
+st.session_state["after"] = widgets.current("t.b", Sample)
+"""
+
+
+def opened(**link: str) -> AppTest:
+    app = AppTest.from_string(PAGE, default_timeout=20)
+    for name, raw in link.items():
+        app.query_params[f"t.b.{name}"] = raw
+    app.run()
+    assert not app.exception
+    return app
+
+
+def drawn(app: AppTest) -> Sample:
+    """What the bench gets; a bench that builds on it gets the same, before and after."""
+    state = app.session_state
+    # Not the class of this process's import when Streamlit has reloaded the module: compare fields.
+    values = [dataclasses.asdict(state[key]) for key in ("before", "drawn", "after")]
+    assert values[0] == values[1] == values[2]
+    return Sample(**values[1])
+
+
+def links(app: AppTest) -> dict[str, str]:
+    """The address bar, one value per name."""
+    return {
+        key.removeprefix("t.b."): value[0] if isinstance(value, list) else value
+        for key, value in app.query_params.items()
+    }
+
+
+def test_defaults_and_a_clean_address():
+    app = opened()
+    assert drawn(app) == Sample()
+    assert links(app) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "value"),
+    [
+        ("figure", "map", "map"),
+        ("phi", "-1.2", -1.2),
+        ("order", "5", 5),
+        ("n", "5000", 5000),
+        ("rate", "0.0003", 0.0003),
+        ("noise", "student_t", "student_t"),
+        ("cell", "mlp", "mlp"),
+        ("methods", "ols+exact_ml", ("ols", "exact_ml")),
+        ("shuffle", "true", True),
+        ("seed", "9999", 9999),
+    ],
+)
+def test_a_link_sets_its_control(name, raw, value):
+    app = opened(**{name: raw})
+    assert drawn(app) == dataclasses.replace(Sample(), **{name: value})
+    assert links(app) == {name: raw}
+
+
+def test_invalid_links_fall_back_and_are_taken_away():
+    """All at once: each control alone decides, none takes the page down."""
+    raw = {"figure": "x", "phi": "nan", "order": "2.0", "n": "51", "rate": "inf", "noise": "",
+           "cell": "RNN", "methods": "ols+x", "shuffle": "1", "seed": "²", "second": "1e999"}  # fmt: skip
+    assert set(raw) == {name for name, _ in controls(Sample)}
+    app = opened(**raw)
+    assert drawn(app) == Sample()
+    # what does not apply is not on the page, and its words stay in the link
+    assert set(links(app)) <= {"second"}
+
+
+def test_the_order_of_names_in_a_link_is_not_another_question():
+    app = opened(methods="exact_ml+ols")
+    assert drawn(app).methods == ("ols", "exact_ml")
+    assert links(app) == {"methods": "ols+exact_ml"}
+
+
+def test_a_name_said_twice_counts_once():
+    app = opened(methods="ols+ols")
+    assert drawn(app).methods == ("ols",)
+
+
+def test_an_unknown_parameter_is_left_alone():
+    app = opened(nothing="1")
+    assert drawn(app) == Sample()
+
+
+def test_a_control_that_does_not_apply_has_its_default():
+    app = opened(second="0.9")
+    assert drawn(app).second == 0.5
+    assert "t.b.second" not in [w.key for w in app.slider]
+    app.get_by_key("t.b.order").set_value(2)
+    app.run()
+    assert drawn(app) == dataclasses.replace(Sample(), order=2, second=0.9)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("phi", 0.25), ("order", 3), ("n", 50), ("rate", 0.1), ("seed", 12), ("shuffle", True),
+     ("cell", "mlp"), ("figure", "map"), ("noise", "student_t")],
+)  # fmt: skip
+def test_a_moved_control_is_in_the_address_and_back_at_its_default_it_is_not(name, value):
+    app = opened()
+    app.session_state[f"t.b.{name}"] = value
+    app.run()
+    assert not app.exception
+    assert drawn(app) == dataclasses.replace(Sample(), **{name: value})
+    assert links(app) == {name: encoded(value)}
+    app.session_state[f"t.b.{name}"] = getattr(Sample(), name)
+    app.run()
+    assert drawn(app) == Sample()
+    assert links(app) == {}
+
+
+def test_a_real_press_of_each_widget():
+    """Not through the session: as a visitor does it."""
+    app = opened()
+    app.get_by_key("t.b.phi").set_value(-0.3)
+    app.get_by_key("t.b.n").set_value(5000)
+    app.get_by_key("t.b.shuffle").set_value(True)
+    app.get_by_key("t.b.seed").set_value(5)
+    app.get_by_key("t.b.cell").set_value("mlp")
+    app.get_by_key("t.b.noise").set_value("student_t")
+    app.run()
+    assert not app.exception
+    wanted = dataclasses.replace(
+        Sample(), phi=-0.3, n=5000, shuffle=True, seed=5, cell="mlp", noise="student_t"
+    )
+    assert drawn(app) == wanted
+
+
+def test_the_link_is_in_words_and_not_in_labels():
+    """The labels above are upper case: a link made in one language opens in the other."""
+    app = opened(noise="student_t", methods="ols")
+    assert links(app) == {"noise": "student_t", "methods": "ols"}
+    (menu,) = app.selectbox
+    assert menu.options == ["GAUSSIAN", "STUDENT_T"]
+
+
+def test_taking_away_all_names_brings_them_all_back():
+    app = opened(methods="ols")
+    app.session_state["t.b.methods"] = []
+    app.run()
+    assert not app.exception
+    assert app.session_state["drawn"].methods == METHODS
+
+
+def test_what_hides_behind_more():
+    app = opened()
+    (more,) = app.expander
+    hidden = [w.key for w in more if getattr(w, "key", None)]
+    assert hidden == ["t.b.rate", "t.b.seed"]
+
+
+def test_ends_and_steps_of_the_widgets():
+    app = opened()
+    phi, order = (app.get_by_key(f"t.b.{name}") for name in ("phi", "order"))
+    assert (phi.min, phi.max, phi.step) == (-1.2, 1.2, 0.01)
+    assert (order.min, order.max, order.step) == (1, 5, 1)
+    assert type(order.value) is int
+    seed = app.get_by_key("t.b.seed")
+    assert (seed.min, seed.max) == (0, 9999)
+    assert app.get_by_key("t.b.n").options == ["50", "100", "5,000"]
