@@ -106,9 +106,10 @@ class Show:
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             if isinstance(chart, go.Figure):
-                # Another theme is another chart: see looks.watch_theme.
+                # The container has the height, which presenter mode changes; and another theme is
+                # another chart (looks.watch_theme).
                 st.plotly_chart(
-                    chart.update_layout(datarevision=looks.theme()),
+                    chart.update_layout(height=None, datarevision=looks.theme()),
                     key=f"{self.prefix}.chart",
                     height="stretch",
                     config={"displayModeBar": False, "scrollZoom": False},
@@ -232,7 +233,7 @@ def duration(seconds: float) -> str:
     """Seconds as a person reads them: 0.8 ms, 120 ms, 2.4 s."""
     if seconds < 0.001:
         return "< 1 ms"
-    if seconds < 1:
+    if seconds < 0.9995:  # what would be rounded to 1000 ms is a second
         return f"{seconds * 1000:.0f} ms"
     return f"{seconds:.1f} s"
 

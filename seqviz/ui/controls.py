@@ -8,7 +8,7 @@ bounds, links, the values that tests try. `seqviz.ui.widgets` draws them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +84,14 @@ class Choice(Control):
         names = tuple(raw.split("+")) if self.many else (raw,)
         if not all(name in self.options for name in names):
             raise ValueError(raw)
-        return names if self.many else raw
+        return self.ordered(names) if self.many else raw
+
+    def ordered(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Several names in declared order, once each: another order is not another question.
+
+        None at all is the default: a bench without any has nothing to show.
+        """
+        return tuple(o for o in self.options if o in names) or self.default
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def link_and_code(text: Text, url: str) -> None:
 
 
 def svg_code(url: str) -> str:
-    """The QR code of an address, with a white border of its own: it is read from a dark page too."""
+    """The QR code of an address; its own white border lets it be read from a dark page too."""
     return str(segno.make(url, error="m").svg_inline(scale=6, border=4, light="#fff"))
 
 

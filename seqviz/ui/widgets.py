@@ -26,7 +26,9 @@ def current(prefix: str, declaration: type[P]) -> P:
 def _value(key: str, control: Control) -> Any:
     if key in st.session_state:
         value = st.session_state[key]
-        return tuple(value) if isinstance(value, list) else value
+        if isinstance(control, Choice) and control.many:
+            return control.ordered(value)
+        return value
     raw = st.query_params.get(key)
     if raw is None:
         return control.default
@@ -108,8 +110,7 @@ def _widget(
                 format_func=lambda option: names(name, option),
                 **common,
             )
-            # Kept in declared order: clicking in another order is not another question.
-            value = tuple(o for o in control.options if o in (chosen or control.default))
+            value = control.ordered(chosen)
         case Choice(menu=True):
             value = st.selectbox(
                 label, control.options, format_func=lambda o: names(name, o), **common

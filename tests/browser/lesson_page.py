@@ -112,14 +112,9 @@ def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPa
         if message.type == "error" and not (probe and "404" in message.text):
             errors.append(f"{message.text} ({message.location['url']})")
 
-    def socket(opened) -> None:
-        if urlsplit(opened.url).netloc != own:
-            foreign.append(opened.url)
-
     def watch(page) -> None:
         page.on("console", console)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("websocket", socket)
 
     def open_page(path: str = "", parameters: dict[str, str] | None = None, **options):
         options = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}, **options}
@@ -127,6 +122,8 @@ def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPa
         contexts.append(context)
         context.set_default_timeout(PATIENCE)
         context.route(re.compile(rf"^(?!(http://{re.escape(own)}/|blob:|data:|file:))"), refuse)
+        elsewhere = re.compile(rf"^wss?://(?!{re.escape(own)}/)")
+        context.route_web_socket(elsewhere, lambda socket: foreign.append(socket.url))
         context.on("page", watch)
         page = context.new_page()
         lesson = LessonPage(page)

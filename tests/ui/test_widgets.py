@@ -100,6 +100,15 @@ def test_a_name_said_twice_counts_once():
     assert drawn(app).methods == ("ols",)
 
 
+def test_the_order_of_clicks_is_not_another_question():
+    """All on again, the last one clicked first: the default, and nothing for a link to say."""
+    app = opened()
+    app.session_state["t.b.methods"] = list(reversed(METHODS))
+    app.run()
+    assert drawn(app) == Sample()
+    assert links(app) == {}
+
+
 def test_an_unknown_parameter_is_left_alone():
     app = opened(nothing="1")
     assert drawn(app) == Sample()

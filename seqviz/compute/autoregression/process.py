@@ -15,6 +15,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Complex, Float
 
+from seqviz.refusal import Refusal
+
 Coefficients = Sequence[float] | Float[np.ndarray, "order"]
 """phi_1 ... phi_P, in this order; empty for white noise."""
 
@@ -162,7 +164,10 @@ def simulate(
     too_large = ~(np.abs(values) < LARGEST)
     end = int(np.argmax(too_large)) if too_large.any() else values.size
     if end <= burn_in:
-        raise ValueError("The process explodes during the burn-in: choose a burn-in of 0.")
+        raise Refusal(
+            "burn_in_explodes",
+            "The process explodes during the burn-in: choose a burn-in of 0.",
+        )
     return Path(
         values=read_only(values[burn_in:end]),
         innovations=read_only(innovations[burn_in:end]),

@@ -1,0 +1,141 @@
+"""What goes wrong on a page: one sentence in its place, in the reader's language."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from seqviz.compute import autoregression as ar
+from seqviz.compute.autoregression import networks
+from seqviz.data import DataProblem
+from seqviz.text import LANGUAGES, Text
+from seqviz.ui.bench import duration
+from seqviz.ui.problems import Problem, sentence
+
+PAGE = """
+import streamlit as st
+from seqviz.text import Text
+from seqviz.ui.bench import guarded
+from seqviz.ui.problems import Problem
+
+text = Text(st.query_params["lang"])
+
+def body():
+    st.markdown("before")
+    {body}
+    st.markdown("after")
+
+guarded(body, text)
+st.markdown("the rest of the page")
+"""
+
+
+def shown(body: str, lang: str = "en") -> AppTest:
+    app = AppTest.from_string(PAGE.replace("{body}", body), default_timeout=20)
+    app.query_params["lang"] = lang
+    app.run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> list[str]:
+    return [element.value for element in app.markdown]
+
+
+def test_a_bench_that_works_says_nothing():
+    app = shown("pass")
+    assert said(app) == ["before", "after", "the rest of the page"]
+    assert not app.warning
+    assert not app.error
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_problem_becomes_its_sentence_and_the_page_goes_on(lang):
+    app = shown("raise Problem('queue_full', waiting=3)", lang)
+    assert [w.value for w in app.warning] == [Text(lang)("problem.queue_full", waiting=3)]
+    assert said(app) == ["before", "the rest of the page"]
+
+
+def test_a_refusal_without_a_code_speaks_for_itself():
+    app = shown("raise ValueError('Choose another one.')")
+    assert [w.value for w in app.warning] == ["Choose another one."]
+    assert not app.error
+
+
+@pytest.mark.parametrize("error", ["KeyError('x')", "ZeroDivisionError()", "TypeError('secret')"])
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_mistake_of_ours_is_owned_without_its_details(error, lang, caplog):
+    app = shown(f"raise {error}", lang)
+    assert [e.value for e in app.error] == [Text(lang)("frame.failed")]
+    assert said(app)[-1] == "the rest of the page"
+    assert "secret" not in app.error[0].value
+    assert "a bench failed" in caplog.text  # and the log has the traceback
+
+
+def test_stopping_and_running_again_are_not_mistakes():
+    app = shown("st.session_state.setdefault('runs', 0); st.session_state.runs += 1\n"
+                "    st.session_state.runs < 2 and st.rerun()")  # fmt: skip
+    assert app.session_state["runs"] == 2
+    assert not app.error
+    stopped = shown("st.stop()")
+    assert said(stopped) == ["before"]
+    assert not stopped.error
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_problem_with_a_file_is_translated(lang):
+    problem = DataProblem("not_a_number", row=4, column="temp", text="warm")
+    words = sentence(problem, Text(lang))
+    assert words == Text(lang)("problem.not_a_number", row=4, column="temp", text="warm")
+    assert "warm" in words
+    assert "4" in words
+
+
+REACHED = {
+    "replications that explode": lambda: ar.replicate(1.2, n=5000),
+    "an explosion in the burn-in": lambda: ar.simulate((1.2,), burn_in=1000),
+    "too few values for the order": lambda: ar.fit(ar.simulate((0.5,), n=5).values, 4, "ols"),
+    "too few values for the horizon": lambda: ar.forecast_direct(np.arange(20.0) % 7, 5, 10),
+    "too few values for all orders": lambda: ar.select_order(np.arange(12.0) % 5, 10),
+    "a line without noise": lambda: ar.fit(np.arange(60.0), 3, "ols"),
+    "values beyond float32": lambda: networks.fit_network(
+        1e30 * ar.simulate((0.5,), n=60).values, networks.NetworkSettings(epochs=1)
+    ),
+}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("case", REACHED)
+def test_a_refusal_of_the_mathematics_is_translated(case, lang):
+    """What a student can reach with sliders and a file, met as the page meets it."""
+    with pytest.raises(ValueError, match=".") as caught:
+        REACHED[case]()
+    words = sentence(caught.value, Text(lang))
+    assert "{" not in words
+    assert any("\u4e00" <= letter <= "\u9fff" for letter in words) == (lang == "zh"), words
+
+
+def test_a_problem_is_a_value_error_with_its_code():
+    problem = Problem("exploded", steps=12)
+    assert isinstance(problem, ValueError)
+    assert (problem.code, problem.details) == ("exploded", {"steps": 12})
+
+
+def test_a_refusal_keeps_its_code_when_it_is_pickled():
+    with pytest.raises(ValueError, match=".") as caught:
+        ar.replicate(1.2, n=5000)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.code, again.details) == (caught.value.code, caught.value.details)
+    assert str(again) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "< 1 ms"), (0.0009, "< 1 ms"), (0.001, "1 ms"), (0.1204, "120 ms"), (2.44, "2.4 s"),
+     (0.9994, "999 ms"), (0.9999, "1.0 s"), (75, "75.0 s")],
+)  # fmt: skip
+def test_duration(seconds, words):
+    assert duration(seconds) == words
