@@ -164,7 +164,7 @@ def test_platform_settings(config, section, key, value):
 
 
 def test_uploads_reach_the_lesson_that_explains_the_limit(config):
-    """A file just over the lesson's limit must not be stopped by the server, which explains less."""
+    """A file just over the lesson's limit must not be stopped by the server, which says less."""
     from seqviz.data import upload
 
     assert config["server"]["maxUploadSize"] * 2**20 > upload.MAX_BYTES

@@ -1,4 +1,4 @@
-"""Both languages complete: the same keys, placeholders, lists and sections, and every key asked for.
+"""Both languages complete: the same keys, placeholders, lists and sections; every key asked for.
 
 The words a lesson's controls need are walked through in `tests/pages/test_lesson_words.py`.
 """
@@ -317,7 +317,7 @@ def test_every_stage_and_group_has_words(lang):
 def test_a_missing_key_is_an_error_and_not_a_blank():
     with pytest.raises(KeyError):
         Text("en")("figure.no_such_key")
-    with pytest.raises(KeyError, match="first.wish"):
+    with pytest.raises(KeyError, match=r"first\.wish"):
         Text("en").first("first.wish", "second.wish")
 
 

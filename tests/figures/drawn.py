@@ -1,4 +1,4 @@
-"""Every figure function with real results of `seqviz.compute`: what the tests in this folder draw."""
+"""Every figure function with real results of `seqviz.compute`: what these tests draw."""
 
 from __future__ import annotations
 

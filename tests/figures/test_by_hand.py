@@ -169,7 +169,7 @@ def test_table_lists_the_pairs():
 
 
 def test_vega_itself_shows_the_error():
-    """Vega-Lite compiles the chart and paints the read-out of a slope (Streamlit ships the same)."""
+    """Vega-Lite compiles the chart and paints the read-out of a slope."""
     vega = pytest.importorskip("vl_convert")
     chart = spec()
     chart["params"][0]["value"] = 0.25

@@ -88,7 +88,7 @@ def test_axis_names_are_in_the_readers_language(case: Case):
 
 @PLOTLY
 def test_type_is_that_of_the_house(case: Case):
-    """14 px for axis names (Plotly's own default is a fifth larger than the text), scaled as told."""
+    """14 px for axis names (Plotly's own default is a fifth larger), scaled as told."""
     for scale in (1.0, 1.25):
         for name, axis in axes(case.figure(Style(scale=scale))).items():
             assert axis.title.font.size == pytest.approx(14 * scale), name

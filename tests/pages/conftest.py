@@ -44,7 +44,8 @@ class Visit:
     def value(self, bench: str, name: str) -> Any:
         """A control's value; None when the control is not on the page."""
         key = f"{self.lesson.prefix(bench)}.{name}"
-        return self.app.session_state[key] if key in self.app.session_state else None
+        # AppTest's session state is no mapping: it has no `get`.
+        return self.app.session_state[key] if key in self.app.session_state else None  # noqa: SIM401
 
     def charts(self) -> int:
         """How many charts are on the page."""

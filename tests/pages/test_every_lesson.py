@@ -1,4 +1,4 @@
-"""What holds for every lesson of the catalogue: languages, controls at their ends, links, notebook."""
+"""What holds for every lesson: languages, controls at their ends, links, notebook."""
 
 from __future__ import annotations
 
