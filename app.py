@@ -8,7 +8,7 @@ from seqviz.ui import header, startup
 
 startup.prepare()
 text = Text(header.language())
-st.set_page_config(page_title="SeqViz", page_icon="assets/static/icon.svg", layout="wide")
+st.set_page_config(page_icon="assets/static/icon.svg", layout="wide")
 
 home = st.Page("pages/home.py", title=text("frame.map"), icon=":material/map:", default=True)
 pages = {"": [home]}

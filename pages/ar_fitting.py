@@ -185,7 +185,7 @@ def draw_fan(show, values, order, intercept, horizon, index=None, unit="") -> No
 lesson = begin("ar_fitting")
 
 
-@lesson.bench("process", Process)
+@lesson.bench("process", Process, leads=True)
 def process(p: Process, show) -> None:
     path, values = studied(p, show)
     if len(values) < 40:

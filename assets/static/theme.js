@@ -1,10 +1,11 @@
-// Tell the server when the reader switches between light and dark: a chart whose data have not
+// Tell the browser the language of the page, and the server when the reader switches between light and dark: a chart whose data have not
 // changed keeps the colors it was first painted with, so it has to be sent again.
 
 const INTERVAL_MS = 400;
 let timer;
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  document.documentElement.lang = data.lang === "zh" ? "zh-CN" : data.lang;
   const host = parentElement.host ?? parentElement;
   let told = data.theme;
   clearInterval(timer);

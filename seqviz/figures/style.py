@@ -6,8 +6,8 @@ so that the LSTM is the same blue in all lessons. Contrasts on the page backgrou
 for colour-blind readers; dashes and markers repeat what colour says.
 
 Streamlit replaces ten reserved colours (#000001 ... #000010) in the browser by the theme's
-`chartCategoricalColors`. `LIVE` uses them, so a chart follows the reader's light or dark theme at
-once, without a trip to the server; `LIGHT` and `DARK` are the same roles for notebooks and files.
+`chartCategoricalColors`. `LIVE` uses them, so the server sends one figure whatever the reader's
+theme is; `LIGHT` and `DARK` are the same roles for notebooks and files.
 """
 
 from __future__ import annotations

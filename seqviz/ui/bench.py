@@ -107,7 +107,7 @@ class Show:
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             if isinstance(chart, go.Figure):
                 # The container has the height, which presenter mode changes; and another theme is
-                # another chart (looks.watch_theme).
+                # another chart (behavior.watch_theme).
                 st.plotly_chart(
                     chart.update_layout(height=None, datarevision=looks.theme()),
                     key=f"{self.prefix}.chart",

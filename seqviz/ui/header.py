@@ -13,7 +13,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from seqviz import catalog
 from seqviz.models import device
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui import looks
+from seqviz.ui import behavior, looks
 
 _NAMES = {"en": "English", "zh": "中文"}
 
@@ -45,7 +45,7 @@ def open_page(slug: str) -> Text:
         _presenter_switch(text)
         _share(text)
         _about(text)
-        looks.watch_theme()
+        behavior.watch_theme(text.lang)
     return text
 
 

@@ -13,7 +13,7 @@ from seqviz import catalog
 from seqviz.figures.style import LIVE, Style
 from seqviz.recipe import Recipe
 from seqviz.text import Text, sections
-from seqviz.ui import controls, header, notebook, widgets
+from seqviz.ui import behavior, controls, header, notebook, widgets
 from seqviz.ui.bench import Show, guarded
 
 P = TypeVar("P")
@@ -60,12 +60,12 @@ class Lesson:
         }
 
     def bench(
-        self, name: str, declaration: type[P], after: Sequence[str] = ()
+        self, name: str, declaration: type[P], after: Sequence[str] = (), leads: bool = False
     ) -> Callable[[Callable[[P, Show], None]], None]:
         """Decorate `def f(params, show)`: a figure with its controls.
 
-        `after` names benches whose parameters this one reads: a change there reruns this one too,
-        behind the figure that the student is looking at.
+        `after` names benches whose parameters this one reads; each of those says `leads=True`. A
+        change there redraws this one as soon as the hand has left the slider.
         """
         self.benches[name] = declaration
         for other in after:
@@ -73,14 +73,16 @@ class Lesson:
 
         def place(body: Callable[[P, Show], None]) -> None:
             def run() -> None:
-                self._draw_bench(name, declaration, body)
+                self._draw_bench(name, declaration, body, leads)
 
             with st.container(border=True, key=f"bench-{name}"):
                 st.fragment(run, key=self.prefix(name))()
 
         return place
 
-    def _draw_bench(self, name: str, declaration: type[P], body: Callable[[P, Show], None]) -> None:
+    def _draw_bench(
+        self, name: str, declaration: type[P], body: Callable[[P, Show], None], leads: bool
+    ) -> None:
         prefix = self.prefix(name)
         if self.text.has(f"{self.record.slug}.bench.{name}"):
             st.markdown(f"##### {self.words(f'bench.{name}')}")
@@ -97,7 +99,6 @@ class Lesson:
             self._option_name,
             above=stage,
             side=side,
-            on_change=lambda: self._rerun(name),
         )
         show = Show(
             prefix,
@@ -108,7 +109,7 @@ class Lesson:
             side,
             readouts,
             link=lambda: header.address(self.permalink(name)),
-            style=Style(LIVE, self.text.lang, scale=1.25 if header.presenting() else 1.0),
+            style=_style(self.text.lang),
         )
 
         def attempt() -> None:
@@ -117,16 +118,14 @@ class Lesson:
 
         with stage:
             guarded(attempt, self.words)
+        if leads:
+            behavior.settle(prefix, self.permalink(name), lambda: self._follow(name))
 
-    def _rerun(self, name: str) -> None:
-        """A control moved: its bench first, then those that build on it, and not the page.
-
-        Asked when the control moves and not when it is drawn: the benches further down the page
-        do not exist yet when the first one is drawn.
-        """
-        others = self.dependents.get(name)
+    def _follow(self, name: str) -> None:
+        """The benches that build on this one are drawn when its settings have come to rest."""
+        others = [self.prefix(other) for other in self.dependents.get(name, ())]
         if others:
-            st.rerun([self.prefix(bench) for bench in (name, *others)])
+            st.rerun(others)
 
     def _control_words(self, name: str) -> tuple[str, str | None]:
         label = self.words(f"control.{name}.label")
@@ -234,6 +233,13 @@ class Lesson:
             st.markdown(self.words("texts.intro"))
             head = "| " + " | ".join(self.text.items("frame.texts_columns")) + " |\n|---|---|---|\n"
             st.markdown(head + "\n".join("| " + " | ".join(row) + " |" for row in rows))
+
+
+def _style(lang: str) -> Style:
+    """Charts in the theme's colors; larger for the lecture hall."""
+    if header.presenting():
+        return Style(LIVE, lang, height=525, scale=1.25)
+    return Style(LIVE, lang)
 
 
 def begin(slug: str) -> Lesson:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
 import streamlit as st
-
-from seqviz.text import ASSETS
 
 _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
@@ -17,7 +12,7 @@ _PAGE = """
 [class*="-figure"] {overflow: hidden;}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
-.st-key-theme {position: absolute; width: 0; height: 0; overflow: hidden;}
+.st-key-theme, [class*="-settle"] {position: absolute; width: 0; height: 0; overflow: hidden;}
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
 [class*="st-key-open-"] {border: 2px solid currentColor;}
 [class*="st-key-later-"] {border-style: dashed;}
@@ -28,7 +23,7 @@ _PRESENTER = """
 html {font-size: 125%;}
 [data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
 .stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
-[class*="-figure"] {height: 60vh !important;}
+[class*="-figure"] {flex: 0 0 60vh !important; height: 60vh !important;}
 """
 
 
@@ -40,18 +35,3 @@ def apply(presenting: bool) -> None:
 def theme() -> str:
     """The reader's theme as the browser last told it: "light" or "dark"."""
     return st.context.theme.type or "light"
-
-
-def watch_theme() -> None:
-    """Run the page again when the reader switches the theme, so that every chart is repainted.
-
-    Charts carry the theme's name (`Show.chart`): Streamlit repaints a chart only when it differs.
-    """
-    _watcher()(key="theme", data={"theme": theme()}, on_theme_change=lambda: None, height=0)
-
-
-@cache
-def _watcher() -> Any:
-    return st.components.v2.component(
-        "seqviz_theme", js=(ASSETS / "static" / "theme.js").read_text("utf-8"), html="<span></span>"
-    )

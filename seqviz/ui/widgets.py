@@ -46,7 +46,6 @@ def draw(
     names: Callable[[str, str], str],
     above: Any,
     side: Any,
-    on_change: Callable[[], None] | None = None,
 ) -> P:
     """Draw the widgets of a declaration and return its instance.
 
@@ -68,7 +67,7 @@ def draw(
             behind = behind or side.expander(text("frame.more"), type="compact")
             place = behind
         with place:
-            values[name] = _widget(control, f"{prefix}.{name}", name, words, names, on_change)
+            values[name] = _widget(control, f"{prefix}.{name}", name, words, names)
     return declaration(**values)
 
 
@@ -78,7 +77,6 @@ def _widget(
     name: str,
     words: Callable[[str], tuple[str, str | None]],
     names: Callable[[str, str], str],
-    on_change: Callable[[], None] | None,
 ) -> Any:
     if key not in st.session_state:
         start = _value(key, control)
@@ -87,7 +85,6 @@ def _widget(
     common: dict[str, Any] = {
         "key": key,
         "help": help_text,
-        "on_change": on_change,
         "persist_state": "page",
     }
     match control:

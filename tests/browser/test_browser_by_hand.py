@@ -10,6 +10,7 @@ def test_the_slope_slider_changes_the_chart_without_the_server(visit):
     before = lesson.geometry(BENCH)
     slider = lesson.figure(BENCH).locator("input[type=range]")
     value, sent = slider.input_value(), lesson.sent
+    assert sent > 0  # the page has told the server of itself: the counter works
     slider.focus()
     for _ in range(20):
         lesson.page.keyboard.press("ArrowRight")
