@@ -96,6 +96,7 @@ def layout(style: Style) -> dict[str, Any]:
         "zeroline": False,
         "showline": False,
         "ticks": "",
+        "ticklabelstandoff": 5,
         "tickfont": {"size": 13 * style.scale},
         "title": {"font": {"size": 14 * style.scale}, "standoff": 8},
         "automargin": True,

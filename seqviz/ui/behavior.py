@@ -1,4 +1,4 @@
-"""What the page does in the browser by itself, and then tells the server: two small scripts."""
+"""What the page does in the browser by itself: draw charts, notice the theme and a hand at rest."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
+from seqviz.figures.style import alt_text
 from seqviz.text import ASSETS
 from seqviz.ui import looks
 
@@ -16,7 +18,6 @@ from seqviz.ui import looks
 def watch_theme(lang: str) -> None:
     """Run the page again when the reader switches the theme, so that every chart is repainted.
 
-    Charts carry the theme's name (`Show.chart`): Streamlit repaints a chart only when it differs.
     The script also tells the browser the language of the page, for its voice and its fonts.
     """
     _component("theme")(
@@ -37,10 +38,23 @@ def settle(prefix: str, settings: Mapping[str, str], follow: Callable[[], None])
     )
 
 
+def chart(key: str, figure: go.Figure) -> None:
+    """A Plotly figure, updated in place when its data change; it fills the container around it.
+
+    The theme is part of the data, so that a switch of theme paints the chart again.
+    """
+    _component("chart", '<div class="seqviz-chart"></div>')(
+        key=key,
+        data={"figure": figure.to_json(), "alt": alt_text(figure), "theme": looks.theme()},
+        height="content",
+    )
+
+
 @cache
-def _component(name: str) -> Any:
+def _component(name: str, html: str = "<span></span>") -> Any:
     return st.components.v2.component(
         f"seqviz_{name}",
-        html="<span></span>",
+        html=html,
+        isolate_styles=False,  # the export looks into the charts, and tests do
         js=(ASSETS / "static" / f"{name}.js").read_text("utf-8"),
     )

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 import plotly.graph_objects as go
 import streamlit as st
 
-from seqviz.figures.style import Style, alt_text
+from seqviz.figures.style import Style
 from seqviz.models import device
 from seqviz.recipe import Recipe
 from seqviz.text import Text
-from seqviz.ui import export, looks, work
+from seqviz.ui import behavior, export, work
 from seqviz.ui.caching import cached
 from seqviz.ui.problems import sentence
 
@@ -106,15 +106,7 @@ class Show:
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             if isinstance(chart, go.Figure):
-                # The container has the height, which presenter mode changes; and another theme is
-                # another chart (behavior.watch_theme).
-                st.plotly_chart(
-                    chart.update_layout(height=None, datarevision=looks.theme()),
-                    key=f"{self.prefix}.chart",
-                    height="stretch",
-                    config={"displayModeBar": False, "scrollZoom": False},
-                    alt=alt_text(chart),
-                )
+                behavior.chart(f"{self.prefix}.chart", chart)
             else:
                 st.altair_chart(
                     chart,

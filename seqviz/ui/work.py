@@ -84,6 +84,8 @@ def watch(
         if trail:
             draw, args, more = progress(trail)
             show.chart(draw(*args, style=show.style, **more))
+        else:
+            st.skeleton(show.style.height)  # the room that the curve will take
 
     with show.stage:
         poll()

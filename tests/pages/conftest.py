@@ -49,7 +49,8 @@ class Visit:
 
     def charts(self) -> int:
         """How many charts are on the page."""
-        return len(self.app.get("plotly_chart")) + len(self.app.get("vega_lite_chart"))
+        scripts = [element.proto.component_name for element in self.app.get("bidi_component")]
+        return scripts.count("seqviz_chart") + len(self.app.get("vega_lite_chart"))
 
     def warned(self) -> list[str]:
         return [warning.value for warning in self.app.warning]
