@@ -1,4 +1,4 @@
-"""Declarations without a screen: links there and back, what a link may say, the grid of the tests."""
+"""Declarations without a screen: links there and back, what a link may say, the tests' grid."""
 
 from __future__ import annotations
 

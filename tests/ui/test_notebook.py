@@ -56,7 +56,7 @@ def test_every_bench_has_its_words_and_its_code(lang):
 def test_the_same_settings_give_the_same_file(lang):
     made = [notebook.build(SLUG, Text(lang), dict(RECIPES)) for _ in range(2)]
     assert made[0] == made[1]
-    assert len(set(cell.id for cell in book(lang).cells)) == len(book(lang).cells)
+    assert len({cell.id for cell in book(lang).cells}) == len(book(lang).cells)
 
 
 def test_languages_differ_in_words_and_not_in_code():

@@ -81,7 +81,8 @@ def test_a_link_sets_its_control(name, raw, value):
 def test_invalid_links_fall_back_and_are_taken_away():
     """All at once: each control alone decides, none takes the page down."""
     raw = {"figure": "x", "phi": "nan", "order": "2.0", "n": "51", "rate": "inf", "noise": "",
-           "cell": "RNN", "methods": "ols+x", "shuffle": "1", "seed": "²", "second": "1e999"}  # fmt: skip
+           "cell": "RNN", "methods": "ols+x", "shuffle": "1", "seed": "²",
+           "second": "1e999"}  # fmt: skip
     assert set(raw) == {name for name, _ in controls(Sample)}
     app = opened(**raw)
     assert drawn(app) == Sample()
