@@ -39,7 +39,10 @@ export default function ({ data, parentElement }) {
     if (size.width && size.height) Plotly.react(host, traces, { ...layout, ...size }, CONFIG);
   };
   if (window.Plotly?.react) paint(window.Plotly);
-  else plotly().then(paint);
+  else
+    plotly().then(paint, () => {
+      host.textContent = data.missing;
+    });
 
   host.observer?.disconnect();
   host.observer = new ResizeObserver(() => {

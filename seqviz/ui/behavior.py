@@ -38,14 +38,20 @@ def settle(prefix: str, settings: Mapping[str, str], follow: Callable[[], None])
     )
 
 
-def chart(key: str, figure: go.Figure) -> None:
+def chart(key: str, figure: go.Figure, missing: str) -> None:
     """A Plotly figure, updated in place when its data change; it fills the container around it.
 
-    The theme is part of the data, so that a switch of theme paints the chart again.
+    The theme is part of the data, so that a switch of theme paints the chart again. `missing` is
+    what to say where the drawing library cannot be loaded.
     """
     _component("chart", '<div class="seqviz-chart"></div>')(
         key=key,
-        data={"figure": figure.to_json(), "alt": alt_text(figure), "theme": looks.theme()},
+        data={
+            "figure": figure.to_json(),
+            "alt": alt_text(figure),
+            "theme": looks.theme(),
+            "missing": missing,
+        },
         height="content",
     )
 

@@ -106,7 +106,7 @@ class Show:
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             if isinstance(chart, go.Figure):
-                behavior.chart(f"{self.prefix}.chart", chart)
+                behavior.chart(f"{self.prefix}.chart", chart, self.text("frame.no_library"))
             else:
                 st.altair_chart(
                     chart,

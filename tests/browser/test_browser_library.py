@@ -1,0 +1,18 @@
+"""Where the drawing library cannot be loaded, the page says so and stays whole."""
+
+from __future__ import annotations
+
+from seqviz import catalog
+from seqviz.text import Text
+
+
+def test_a_missing_library_is_named(browser, server):
+    lesson = catalog.LESSONS[0]
+    context = browser.new_context(locale="en-US")
+    page = context.new_page()
+    page.route("**/plotly.min.js", lambda route: route.abort())
+    page.goto(f"{server.url}/{lesson.slug}")
+    figure = page.locator(f".st-key-{lesson.code}-{lesson.first[0]}-figure")
+    figure.get_by_text(Text("en")("frame.no_library")).wait_for(timeout=20_000)
+    page.locator(f".st-key-bench-{lesson.first[0]} [data-testid=stMetric]").first.wait_for()
+    context.close()
