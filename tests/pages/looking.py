@@ -1,0 +1,88 @@
+"""What a visitor sees on a page that AppTest ran: figures, sentences, the settings that apply."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from seqviz.ui import controls
+
+PLACEHOLDER = re.compile(r"{\w*}")
+HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """A block and everything in it."""
+    yield node
+    for child in getattr(node, "children", {}).values():
+        yield from walk(child)
+
+
+def bench(app: AppTest, name: str) -> Any:
+    """The bordered box of one bench."""
+    return app.get_by_key(f"bench-{name}")
+
+
+def figures(place: Any) -> list[dict[str, Any]]:
+    """The specification of every chart in a place: Plotly's and Vega's."""
+    found = []
+    for element in place.get("bidi_component"):
+        if element.proto.component_name == "seqviz_chart":
+            found.append(json.loads(json.loads(element.proto.json)["figure"]))
+    return found + [json.loads(chart.proto.spec) for chart in place.get("vega_lite_chart")]
+
+
+def alerts(place: Any) -> dict[str, list[str]]:
+    """What the boxes in a place say, by kind."""
+    kinds = ("error", "warning", "info", "success")
+    return {kind: [box.value for box in place.get(kind)] for kind in kinds}
+
+
+def sentences(app: AppTest) -> list[str]:
+    """Every sentence on the page; code and formulas are left out."""
+    said = []
+    for kind in ("title", "markdown", "caption", "error", "warning", "info", "success"):
+        said += [element.value for element in app.get(kind)]
+    for metric in app.metric:
+        said += [metric.label, metric.value, metric.delta]
+    for kind in ("slider", "select_slider", "toggle", "selectbox", "number_input", "radio",
+                 "button", "download_button", "button_group", "expander"):  # fmt: skip
+        for widget in app.get(kind):
+            said.append(widget.label if hasattr(widget, "label") else "")
+            said += [str(option) for option in getattr(widget, "options", ())]
+            said.append(getattr(widget, "help", "") or "")
+    return [re.sub(r"\$\$?[^$]+\$\$?", "", sentence or "") for sentence in said]
+
+
+def applied(declaration: type, state: dict[str, Any]) -> dict[str, bool]:
+    """Which controls apply when some are set and the others have their defaults."""
+    values: dict[str, Any] = {}
+    shown = {}
+    for name, control in controls.controls(declaration):
+        shown[name] = control.when is None or bool(control.when(values))
+        values[name] = state.get(name, control.default) if shown[name] else control.default
+    return shown
+
+
+def needed(declaration: type, name: str) -> dict[str, Any]:
+    """The fewest other settings with which a control applies: none, one or two."""
+    others = [
+        (other, value)
+        for other, control in controls.controls(declaration)
+        for value in control.extremes()
+        if other != name and value != control.default
+    ]
+    for count in range(3):
+        for chosen in combinations(others, count):
+            if applied(declaration, dict(chosen))[name]:
+                return dict(chosen)
+    raise AssertionError(f"no setting brings {name} to the page")
+
+
+def as_state(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
