@@ -151,7 +151,10 @@ def order_criteria(
 def sampling_distribution(replications: Replications, style: Style = _STYLE) -> go.Figure:
     """Histogram of phi-hat over many series of the same process, with the truth and both biases."""
     text, palette = style.text, style.palette
-    counts, edges = np.histogram(replications.estimates, bins=40)
+    low, high = float(replications.estimates.min()), float(replications.estimates.max())
+    if high - low < 1e-6:  # an explosive series pins phi down to the last digits: one bar
+        low, high = low - 0.001, high + 0.001
+    counts, edges = np.histogram(replications.estimates, bins=40, range=(low, high))
     centers = (edges[1:] + edges[:-1]) / 2
     mean = replications.phi + replications.mean_bias
     expected = replications.phi + replications.theory_bias

@@ -232,7 +232,12 @@ class Lesson:
         with st.expander(self.text("frame.texts"), icon=":material/menu_book:"):
             st.markdown(self.words("texts.intro"))
             head = "| " + " | ".join(self.text.items("frame.texts_columns")) + " |\n|---|---|---|\n"
-            st.markdown(head + "\n".join("| " + " | ".join(row) + " |" for row in rows))
+            st.markdown(head + "\n".join(map(_row, rows)))
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A line of a Markdown table; a bar within a cell, as in P(x | y), does not end it."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _style(lang: str) -> Style:

@@ -159,3 +159,21 @@ def test_replications_of_one_value_do_not_divide_by_zero():
     same = dataclasses.replace(many, estimates=np.full(20, 0.5))
     chart = sampling_distribution(same)
     assert int(np.sum(chart.data[0].y)) == 20
+
+
+@pytest.mark.parametrize("n", [300, 500])
+def test_estimates_that_agree_to_rounding_have_a_histogram(n):
+    """An explosive process is estimated so well that 40 bins are narrower than floats can be."""
+    many = ar.replicate(1.2, n=n, replications=200, seed=1)
+    assert 0 < np.ptp(many.estimates) < 1e-12
+    chart = sampling_distribution(many)
+    assert int(np.sum(chart.data[0].y)) == 200
+    assert chart.data[0].width > 0
+
+
+def test_estimates_pinned_to_one_value_are_still_drawn():
+    """phi = 1.2 over 200 steps: the estimates differ by less than a bin can be wide."""
+    many = ar.replicate(1.2, n=200, replications=50)
+    assert np.ptp(many.estimates) < 1e-12
+    bars = sampling_distribution(many).data[0]
+    assert np.sum(bars.y) == 50
