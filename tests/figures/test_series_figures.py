@@ -33,6 +33,18 @@ def test_series_is_the_series(found):
     np.testing.assert_array_equal(line.y, PATH.values.astype(np.float32))
 
 
+@pytest.mark.parametrize(
+    ("level", "scale"), [(1.4e9, 10.0), (0.0, 1e60), (0.0, 1e-60)], ids=["level", "huge", "tiny"]
+)
+def test_a_series_of_any_size_keeps_its_shape(level, scale):
+    """A population of 1.4 billion that moves by ten: float32 has steps of 128 there."""
+    values = level + scale * PATH.values
+    chart = series_and_correlations(values, ar.correlogram(values, 10))
+    shown = np.asarray(trace(chart, TEXT("figure.series")).y, float)
+    # A chart of 400 px: a thousandth of the range is less than half a pixel.
+    assert np.abs(shown - values).max() <= 1e-3 * np.ptp(values)
+
+
 def test_correlations_start_at_lag_one(found):
     chart = series_and_correlations(PATH.values, found)
     for axis, sample, theory in (

@@ -10,6 +10,7 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
+from seqviz import jobs
 from seqviz.text import Text
 from seqviz.ui import lesson as frame
 from seqviz.ui.lesson import Lesson
@@ -58,6 +59,12 @@ class Visit:
 
     def readouts(self) -> dict[str, str]:
         return {metric.label: metric.value for metric in self.app.metric}
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queues of this test's own: what another test trained is kept for a class, not for a test."""
+    monkeypatch.setattr(jobs, "_defaults", {})
 
 
 @pytest.fixture

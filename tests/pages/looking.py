@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from seqviz.ui import controls
 
+CHART = "seqviz_chart"
 PLACEHOLDER = re.compile(r"{\w*}")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -30,11 +31,11 @@ def bench(app: AppTest, name: str) -> Any:
 
 def figures(place: Any) -> list[dict[str, Any]]:
     """The specification of every chart in a place: Plotly's and Vega's."""
-    found = []
-    for element in place.get("bidi_component"):
-        if element.proto.component_name == "seqviz_chart":
-            found.append(json.loads(json.loads(element.proto.json)["figure"]))
-    return found + [json.loads(chart.proto.spec) for chart in place.get("vega_lite_chart")]
+    ours = (element.proto for element in place.get("bidi_component"))
+    return [
+        *(json.loads(json.loads(p.json)["figure"]) for p in ours if p.component_name == CHART),
+        *(json.loads(chart.proto.spec) for chart in place.get("vega_lite_chart")),
+    ]
 
 
 def alerts(place: Any) -> dict[str, list[str]]:

@@ -75,7 +75,6 @@ def test_every_control_at_both_ends(visit, slug, lang):
                 assert link == (encoded(wanted) if differs else None), (key, wanted)
             for key in state:
                 app.session_state[f"{prefix}.{key}"] = as_state(defaults[key].default)
-            app.run()
             tried += 1
     assert tried > 50
 

@@ -1,0 +1,119 @@
+"""The code under a figure, run without the page, gives that very figure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from looking import bench, figures
+
+from seqviz.text import LANGUAGES
+
+SLUG = "ar_fitting"
+SETTINGS: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "second views": {
+        "process.view": "lag_plot", "fit.view": "order", "forecast.view": "errors",
+        "real.view": "correlations",
+    },
+    "third views": {"process.view": "roots", "fit.view": "sampling", "real.view": "order"},
+    "shuffled": {"process.shuffle": True, "forecast.view": "errors"},
+    "shuffled lag plot": {"process.shuffle": True, "process.view": "lag_plot"},
+    "other noise": {
+        "process.noise": "student_t", "process.df": 3.0, "process.sigma": 2.5,
+        "process.burn_in": 200, "process.n": 200, "process.seed": 77,
+    },
+    "order 3": {
+        "process.order": 3, "fit.same": False, "fit.model": 4, "fit.intercept": True,
+        "fit.methods": ["yule_walker", "exact_ml"], "forecast.model": 3,
+        "forecast.intercept": True,
+    },
+    "free": {"process.order": 2, "process.free": True, "process.b1": -0.45},
+    # A fitted model that is not stationary has no long-run mean: `nan` in the code.
+    "explosive": {"process.phi": 1.2, "forecast.horizon": 5},
+    "monthly": {"real.source": "co2", "real.model": 12, "real.horizon": 50},
+    "quarterly": {"real.source": "macro_inflation", "real.view": "correlations"},
+}  # fmt: skip
+
+
+def executed(source: str) -> dict[str, Any]:
+    space: dict[str, Any] = {}
+    exec(compile(source, "<code under the figure>", "exec"), space)
+    return space
+
+
+def essence(spec: dict[str, Any]) -> list[Any]:
+    """Words and numbers of a figure; colors and sizes are the page's own."""
+    if "layer" in spec:  # Vega: the numbers are in the sentence that the browser computes
+        return [
+            step["calculate"]
+            for part in spec["layer"]
+            for step in part.get("transform", ())
+            if step["as"] == "words"
+        ]
+    layout = spec["layout"]
+    return [
+        layout["meta"]["alt"],
+        *(layout[axis]["title"]["text"] for axis in ("xaxis", "yaxis")),
+        *([trace.get("name"), trace.get("x"), trace.get("y")] for trace in spec["data"]),
+    ]
+
+
+def same(here: Any, on_page: dict[str, Any]) -> None:
+    """Compared as they are sent: typed arrays in base64, to the last bit."""
+    ours, theirs = essence(json.loads(here.to_json())), essence(on_page)
+    assert len(ours) == len(theirs) > 0
+    for mine, its in zip(ours, theirs, strict=True):
+        if mine != its:
+            raise AssertionError(f"{str(mine)[:200]}\n is not \n{str(its)[:200]}")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("case", SETTINGS)
+def test_the_code_gives_the_figure(visit, case, lang):
+    page = visit(SLUG, lang)
+    state = SETTINGS[case]
+    # One control brings another to the page, whose value must not be taken for a stale one.
+    page.run(**{f"ar.{key}": value for key, value in state.items()})
+    compared = 0
+    for name, source in page.lesson.sources().items():
+        on_page = figures(bench(page.app, name))
+        if name == "networks":
+            continue  # a minute of training: test_training.py runs a shorter one
+        assert len(on_page) == 1, name
+        assert len(source) < 3000, f"{name}: numbers listed that have a name"
+        same(executed(source)["figure"], on_page[0])
+        compared += 1
+    assert compared == 5
+
+
+def test_the_code_of_an_uploaded_file_reads_it_from_the_folder(visit, tmp_path, monkeypatch):
+    page = visit(SLUG, ar__real__source="csv")
+    values = np.random.RandomState(3).normal(size=120).cumsum()
+    content = ("year;level\n" + "\n".join(
+        f"{k};{value:.4f}".replace(".", ",") for k, value in enumerate(values)
+    )).encode()  # fmt: skip
+    page.app.get("file_uploader")[0].set_value(("my file.csv", content, "text/csv"))
+    page.app.run()
+    page.healthy()
+    page.run(ar__real__column="level")
+    source = page.lesson.sources()["real"]
+    assert "0,49" not in source
+    assert len(source) < 2000
+    (tmp_path / "your.csv").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    space = executed(source)
+    np.testing.assert_allclose(space["values"], values, atol=5.1e-5)
+    same(space["figure"], figures(bench(page.app, "real"))[0])
+
+
+def test_the_recorded_code_follows_the_sliders(visit):
+    page = visit(SLUG)
+    before = page.lesson.sources()
+    page.run(ar__process__phi=-0.25)
+    after = page.lesson.sources()
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"process", "by_hand", "fit", "forecast"}
+    assert "(-0.25,)" in after["forecast"]

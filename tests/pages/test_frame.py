@@ -1,0 +1,244 @@
+"""What surrounds a lesson: switches, the four buttons under a figure, the way on, and failures."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pandas as pd
+import pytest
+from looking import alerts, bench, figures, walk
+from streamlit.testing.v1 import AppTest
+
+from seqviz import catalog
+from seqviz.compute import autoregression as ar
+from seqviz.text import ASSETS, LANGUAGES, Text
+from seqviz.ui import export
+
+SLUGS = [lesson.slug for lesson in catalog.LESSONS]
+SLUG = "ar_fitting"
+
+
+def dialog(app: AppTest):
+    (found,) = (node for node in walk(app._tree) if node.type == "dialog")
+    return found
+
+
+def query(address: str) -> dict[str, str]:
+    return {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_first_visitor_of_a_fresh_server_follows_a_link(slug):
+    """Without `running_server`: Streamlit takes the folder `pages` for its old navigation first."""
+    app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
+    app.query_params["lang"] = "zh"
+    app.run().switch_page(f"pages/{slug}.py").run()
+    assert not app.exception
+    assert app.title[0].value == Text("zh")(f"{slug}.title")
+    assert not app.error
+
+
+def test_without_a_language_in_the_link_the_browser_decides(visit):
+    for locale, lang in (("zh-CN", "zh"), ("zh-TW", "zh"), ("en-US", "en"), ("de", "en")):
+        app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
+        app.context = {"locale": locale}
+        app.run()
+        assert app.title[0].value == Text(lang)("home.title"), locale
+
+
+def test_an_unknown_language_is_not_a_broken_page(visit):
+    app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
+    app.query_params["lang"] = "xx"
+    app.run()
+    assert not app.exception
+    assert app.title[0].value == Text("en")("home.title")
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_changing_the_language_keeps_every_setting(visit, slug):
+    page = visit(slug, "en", ar__process__phi="-0.5", ar__fit__view="order")
+    before = {(b, n): page.value(b, n) for b, d in page.lesson.benches.items()
+              for n in d.__dataclass_fields__}  # fmt: skip
+    page.app.get_by_key("lang").set_value("zh").run()
+    page.healthy()
+    assert page.app.title[0].value == Text("zh")(f"{slug}.title")
+    assert {key: page.value(*key) for key in before} == before
+    assert page.app.query_params["lang"] in ("zh", ["zh"])
+    labels = {widget.label for widget in page.app.slider}
+    assert Text("zh")(f"{slug}.control.phi.label") in labels
+    page.app.get_by_key("lang").set_value("en").run()
+    assert {key: page.value(*key) for key in before} == before
+
+
+def rules(app: AppTest) -> str:
+    """The CSS that the page carries."""
+    return "".join(element.proto.body for element in app.get("html"))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_presenter_mode(visit, slug):
+    page = visit(slug)
+    assert "stHeader" not in rules(page.app)
+    small = figures(page.app)[0]["layout"]["font"]["size"]
+    page.app.get_by_key("present").set_value(True).run()
+    page.healthy()
+    assert "stHeader" in rules(page.app)
+    assert page.app.query_params["present"] in ("true", ["true"])
+    assert figures(page.app)[0]["layout"]["font"]["size"] == pytest.approx(1.25 * small)
+    assert page.app.get_by_key("go.previous").proto.shortcut.lower() == "pageup"
+    page.app.get_by_key("present").set_value(False).run()
+    assert "stHeader" not in rules(page.app)
+    assert "present" not in page.app.query_params
+
+
+def test_a_link_can_open_in_presenter_mode(running_server):
+    app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
+    app.query_params["present"] = "true"
+    app.run()
+    assert "stHeader" in rules(app)
+    assert app.get_by_key("present").value is True
+    app.switch_page(f"pages/{SLUG}.py").run()
+    assert "stHeader" in rules(app)  # and it stays on from page to page
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_four_buttons_under_every_figure(visit, slug, lang):
+    page = visit(slug, lang)
+    text = page.text
+    for name in page.lesson.benches:
+        prefix = page.lesson.prefix(name)
+        if not figures(bench(page.app, name)):
+            continue
+        page.app.get_by_key(f"{prefix}.data").click().run()
+        page.healthy()
+        shown = dialog(page.app)
+        frames = [frame.value for frame in shown.get("dataframe")]
+        assert frames, name
+        assert all(len(frame) and isinstance(frame, pd.DataFrame) for frame in frames)
+        assert shown.get("markdown")[0].value.strip()  # the figure in words
+
+        page.app.get_by_key(f"{prefix}.export").click().run()
+        page.healthy()
+        labels = [button.label for button in dialog(page.app).get("download_button")]
+        assert labels == [text("frame.csv"), text("frame.html")]
+
+        page.app.get_by_key(f"{prefix}.code").click().run()
+        page.healthy()
+        (code,) = dialog(page.app).get("code")
+        assert code.value.strip() == page.lesson.sources()[name].strip()
+
+        page.app.get_by_key(f"{prefix}.link").click().run()
+        page.healthy()
+        (address,) = dialog(page.app).get("code")
+        assert query(address.value) == {"lang": lang}
+        # nothing happened to any bench while somebody looked behind a figure
+        assert not alerts(bench(page.app, name))["warning"]
+
+
+def test_the_data_are_those_of_the_figure(visit):
+    page = visit(SLUG)
+    page.app.get_by_key("ar.process.data").click().run()
+    frames = [frame.value for frame in dialog(page.app).get("dataframe")]
+    values = ar.simulate((0.8,), n=500, seed=1).values
+    name = page.text("figure.value").replace("<sub>", "").replace("</sub>", "")
+    series = next(frame[name].dropna() for frame in frames if name in frame)
+    assert series.to_numpy() == pytest.approx(values, rel=1e-6)  # float32 on the way
+
+
+def test_a_link_carries_what_its_bench_builds_on(visit):
+    """A figure of the fit is another one on another series: both are in its link."""
+    page = visit(SLUG)
+    page.run(ar__process__phi=0.5, ar__fit__view="order", ar__forecast__horizon=5)
+    page.app.get_by_key("ar.fit.link").click().run()
+    (address,) = dialog(page.app).get("code")
+    assert query(address.value) == {
+        "lang": "en", "ar.process.phi": "0.5", "ar.fit.view": "order",
+    }  # fmt: skip
+    page.app.get_by_key("ar.real.link").click().run()
+    (address,) = dialog(page.app).get("code")
+    assert query(address.value) == {"lang": "en"}
+
+
+def test_following_a_link_gives_the_same_figure(visit):
+    page = visit(SLUG, "zh")
+    page.run(**{"ar.process.order": 2, "ar.process.free": True})
+    page.run(**{"ar.process.b1": -0.35, "ar.process.n": 200, "ar.fit.methods": ["exact_ml"]})
+    page.app.get_by_key("ar.fit.link").click().run()
+    (address,) = dialog(page.app).get("code")
+    link = query(address.value)
+    again = visit(SLUG, **link)
+    assert figures(bench(again.app, "fit")) == figures(bench(page.app, "fit"))
+
+
+def test_sharing_the_page_shares_all_of_it(visit):
+    page = visit(SLUG, "zh", ar__process__phi="0.5", ar__real__source="nile")
+    page.app.session_state["share"] = True
+    page.app.run()
+    page.healthy()
+    address = page.app.code[0].value
+    assert query(address) == {
+        "lang": "zh", "ar.process.phi": "0.5", "ar.real.source": "nile",
+    }  # fmt: skip
+    assert page.app.get("imgs") or page.app.get("image")  # the code to scan
+
+
+def test_which_device_computes(visit):
+    page = visit(SLUG)
+    page.app.session_state["about"] = True
+    page.app.run()
+    page.healthy()
+    before, after = page.text("frame.device").split("{name}")
+    (said,) = (m.value for m in page.app.markdown if m.value.startswith(before))
+    assert said.endswith(after)
+    assert len(said) > len(before) + len(after)
+
+
+def test_the_way_back_to_the_map(visit):
+    page = visit(SLUG, "zh")
+    button = page.app.get_by_key("go.previous")
+    assert button.label == page.text("frame.map")
+    button.click().run()
+    assert not page.app.exception
+    assert page.app.title[0].value == page.text("home.title")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_map_leads_to_what_is_built_in_the_same_language(lang, running_server):
+    app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
+    app.query_params["lang"] = lang
+    app.run()
+    links = app.get("page_link")
+    assert [link.label for link in links] == [
+        Text(lang)(f"{lesson.slug}.title") for lesson in catalog.LESSONS
+    ]
+    for link, lesson in zip(links, catalog.LESSONS, strict=True):
+        assert link.proto.page == lesson.slug
+        assert query(f"?{link.proto.query_string}") == {"lang": lang}
+
+
+def test_a_bench_that_fails_takes_no_other_with_it(visit, monkeypatch, caplog):
+    page = visit(SLUG, "zh")
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a secret path")
+
+    monkeypatch.setattr("seqviz.figures.estimation.estimates_beside_truth", broken)
+    page.app.run()
+    assert alerts(bench(page.app, "fit"))["error"] == [page.text("frame.failed")]
+    for name in ("process", "by_hand", "forecast", "real"):
+        assert len(figures(bench(page.app, name))) == 1
+    assert not page.app.exception
+    assert "a bench failed" in caplog.text
+    monkeypatch.undo()
+
+
+def test_files_are_made_when_somebody_asks(visit, monkeypatch):
+    """A standalone page is 5 MB: it must not be made with every run."""
+    made: list[str] = []
+    monkeypatch.setattr(export, "html", lambda chart: made.append("html"))
+    monkeypatch.setattr(export, "csv", lambda chart: made.append("csv"))
+    page = visit(SLUG)
+    page.app.get_by_key("ar.process.export").click().run()
+    page.healthy()
+    assert made == []
