@@ -36,7 +36,7 @@ def series_and_correlations(
         {
             "type": "scatter",
             "x": time,
-            "y": np.asarray(values, np.float32),
+            "y": np.asarray(values, float),
             "name": text("figure.series"),
             "mode": "lines",
             "line": {"color": palette.truth, "width": 1.2},
@@ -214,8 +214,8 @@ def lag_plot(
     data: list[dict[str, Any]] = [
         {
             "type": "scatter",
-            "x": np.asarray(before, np.float32),
-            "y": np.asarray(now, np.float32),
+            "x": np.asarray(before, float),
+            "y": np.asarray(now, float),
             "mode": "markers",
             "name": text("figure.pairs"),
             "marker": {"color": palette.truth, "size": 5, "opacity": 0.35},

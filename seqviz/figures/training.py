@@ -127,8 +127,8 @@ def one_step_map(
         },
         {
             "type": "scatter",
-            "x": np.asarray(values[:-1], np.float32),
-            "y": np.asarray(values[1:], np.float32),
+            "x": np.asarray(values[:-1], float),
+            "y": np.asarray(values[1:], float),
             "mode": "markers",
             "name": text("figure.pairs"),
             "marker": {"color": palette.truth, "size": 4, "opacity": 0.22},

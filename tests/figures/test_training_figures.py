@@ -96,7 +96,7 @@ def test_map_band_curve_and_pairs():
     true = trace(chart, TEXT("figure.true_line", slope="0.600"))
     np.testing.assert_allclose(true.y, 0.6 * inputs)
     pairs = trace(chart, TEXT("figure.pairs"))
-    np.testing.assert_array_equal(pairs.y, PATH.values[1:].astype(np.float32))
+    np.testing.assert_array_equal(pairs.y, PATH.values[1:])
     assert len(one_step_map(inputs, mean, low, high, "lstm", PATH.values).data) == 3
 
 

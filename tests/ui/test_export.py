@@ -43,8 +43,8 @@ def test_csv_holds_the_table(lang, which):
 def test_csv_holds_the_series_itself():
     read = pd.read_csv(io.BytesIO(export.csv(charts("en")[0])))
     series = read[read["series"] == "series"]["value xt"]
-    # The figure carries float32: half a unit of its last place at values below 8.
-    np.testing.assert_allclose(series, PATH.values, atol=5e-7)
+    # The figure carries float64 and the file all its digits.
+    np.testing.assert_allclose(series, PATH.values, rtol=1e-15)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
