@@ -1,0 +1,56 @@
+"""Backpropagation through time, measured: how far an error reaches, and by which paths.
+
+Everything here needs only numpy; the check against autograd imports torch when it is asked for.
+"""
+
+from seqviz.compute.bptt.clipping import Descent, descend
+from seqviz.compute.bptt.experiment import (
+    CELLS,
+    INITS,
+    LOSSES,
+    SIGNALS,
+    Experiment,
+    Signal,
+    Unrolled,
+    recurrent_matrix,
+    signal,
+    unroll,
+)
+from seqviz.compute.bptt.norms import (
+    FLOAT32,
+    THRESHOLD,
+    LogNorms,
+    Reach,
+    Spectrum,
+    log_norms,
+    reach,
+    spectrum,
+)
+from seqviz.compute.bptt.pairs import (
+    NORMS,
+    PARTS,
+    PairNorms,
+    PairSpectrum,
+    pair_norms,
+    pair_spectrum,
+)
+from seqviz.compute.bptt.paths import Paths, Recursion, paths, recursion
+from seqviz.compute.bptt.simplified_gru import SimplifiedGRU, simplified_gru
+from seqviz.compute.bptt.truncation import (
+    KINDS,
+    Randomized,
+    Terms,
+    Truncation,
+    randomized,
+    terms,
+    truncation,
+)
+
+__all__ = [
+    "CELLS", "FLOAT32", "INITS", "KINDS", "LOSSES", "NORMS", "PARTS", "SIGNALS", "THRESHOLD",
+    "Descent", "Experiment", "LogNorms", "PairNorms", "PairSpectrum", "Paths", "Randomized",
+    "Reach", "Recursion", "Signal", "SimplifiedGRU", "Spectrum", "Terms", "Truncation",
+    "Unrolled", "descend", "log_norms", "pair_norms", "pair_spectrum", "paths", "randomized",
+    "reach", "recurrent_matrix", "recursion", "signal", "simplified_gru", "spectrum", "terms",
+    "truncation", "unroll",
+]  # fmt: skip

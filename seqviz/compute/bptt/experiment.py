@@ -1,0 +1,262 @@
+"""The network under study and what it reads: the same input and the same draws for every cell.
+
+The recurrent matrix W that the student chooses is the one through which content passes: the whole
+of an RNN, the candidate of an LSTM or GRU. The gates keep PyTorch's small uniform weights and the
+biases that the student chooses. So cells with one seed differ in their wiring and in nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute import autoregression
+from seqviz.compute.recurrent import GRU, LSTM, RNN, Cell, Trace, Weights, run
+from seqviz.refusal import Refusal
+
+CELLS = ("linear", "rnn", "relu", "lstm", "gru")
+INITS = ("gaussian", "orthogonal", "identity", "radius", "non_normal")
+SIGNALS = ("random", "adding", "ar", "sentence")
+LOSSES = ("last", "mean")
+
+_KINDS: dict[str, Cell] = {
+    "linear": RNN("linear"),
+    "rnn": RNN("tanh"),
+    "relu": RNN("relu"),
+    "lstm": LSTM(),
+    "gru": GRU(),
+}
+# Which block of the weights carries content, which one the student's bias goes to.
+_CONTENT = {"lstm": 2, "gru": 2}
+_BIASED = {"lstm": 1, "gru": 1}
+_EMBEDDING = 16
+_TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff]+")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One network, one sequence, one loss.
+
+    cell: "linear", "rnn" (tanh), "relu", "lstm" or "gru". steps: length T of the sequence (a
+    sentence has its own, cut at `steps`). width: hidden units d. init, gain: see
+    `recurrent_matrix`. forget_bias: b_f of the LSTM. update_bias: b_z of the GRU in PyTorch's
+    convention (z keeps). signal: "random" (Gaussian inputs and targets), "adding" (the adding
+    problem), "ar" (an AR(1) series and its next value) or "sentence" (next token). loss: "last"
+    (J is the loss of the last step) or "mean" (of all steps).
+    """
+
+    cell: str = "rnn"
+    steps: int = 100
+    width: int = 32
+    init: str = "gaussian"
+    gain: float = 1.0
+    forget_bias: float = 1.0
+    update_bias: float = 0.0
+    signal: str = "random"
+    sentence: str = ""
+    loss: str = "last"
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What the network reads and what it should answer.
+
+    targets: values (T, output) for the squared error, or token ids (T,) for the cross-entropy.
+    labels: the tokens read, for a sentence.
+    """
+
+    inputs: Float[np.ndarray, "time input"]
+    targets: np.ndarray
+    labels: tuple[str, ...] | None = None
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers the network answers with."""
+        return self.targets.shape[1] if self.targets.ndim == 2 else int(self.targets.max()) + 1
+
+
+@dataclass(frozen=True)
+class Unrolled:
+    """An experiment that has been run forward; the step that left float64, if any, ends it.
+
+    errors: dJ/dh_t directly from the output of step t, shape (time, hidden). overflow: the first
+    step whose state no longer is a finite float64, or None; the sequence then ends before it.
+    """
+
+    cell: Cell
+    weights: Weights
+    readout: Float[np.ndarray, "output hidden"]
+    signal: Signal
+    trace: Trace
+    errors: Float[np.ndarray, "time hidden"]
+    residuals: Float[np.ndarray, "time output"]
+    loss: float
+    overflow: int | None
+
+    @cached_property
+    def slopes(self) -> Any:
+        """The derivatives of the elementwise parts, for `cell.pullback`."""
+        return self.cell.slopes(self.weights, self.trace)  # type: ignore[arg-type]
+
+    @property
+    def steps(self) -> int:
+        """The number of steps that were run."""
+        return len(self.errors)
+
+
+def recurrent_matrix(
+    init: str, width: int, gain: float, seed: int
+) -> Float[np.ndarray, "hidden hidden"]:
+    """The recurrent matrix W of shape (width, width).
+
+    "gaussian": independent N(0, gain^2 / width), spectral radius near `gain`. "orthogonal": `gain`
+    times a matrix drawn uniformly from the orthogonal group (Saxe et al. 2014). "identity": `gain`
+    times I (Le, Jaitly and Hinton 2015). "radius": Gaussian, scaled to spectral radius exactly
+    `gain`. "non_normal": [[0.5, 10], [0, 0.5]] repeated down the diagonal, whatever the gain:
+    largest singular value 10.02, spectral radius 0.5.
+    """
+    draw = np.random.RandomState(seed).standard_normal((width, width))
+    if init == "gaussian":
+        return gain * draw / np.sqrt(width)
+    if init == "orthogonal":
+        q, r = np.linalg.qr(draw)
+        return gain * q * np.sign(np.diag(r))  # signs fixed: else the draw is not uniform
+    if init == "identity":
+        return gain * np.eye(width)
+    if init == "radius":
+        return gain * draw / np.abs(np.linalg.eigvals(draw)).max()
+    if init == "non_normal":
+        w = 0.5 * np.eye(width)
+        w[np.arange(0, width - 1, 2), np.arange(1, width, 2)] = 10
+        return w
+    raise ValueError(f"There is no initialization called {init!r}.")
+
+
+def network(experiment: Experiment, inputs: int, outputs: int) -> tuple[Cell, Weights, np.ndarray]:
+    """Cell, weights and readout W_yh, shape (outputs, width).
+
+    Input weights of the content are N(0, 1 / inputs), the readout is N(0, 1 / width), its bias 0.
+    """
+    if experiment.cell not in _KINDS:
+        raise ValueError(f"There is no cell called {experiment.cell!r}.")
+    d, cell = experiment.width, _KINDS[experiment.cell]
+    rng = np.random.RandomState(experiment.seed + 10_000)  # W has the seed itself
+    content_in = rng.standard_normal((d, inputs)) / np.sqrt(inputs)
+    readout = rng.standard_normal((outputs, d)) / np.sqrt(d)
+    bound = 1 / np.sqrt(d)
+    shape = cell.blocks, d
+    to_input = rng.uniform(-bound, bound, (*shape, inputs))
+    to_hidden = rng.uniform(-bound, bound, (*shape, d))
+    bias = np.zeros(shape)
+    content = _CONTENT.get(experiment.cell, 0)
+    to_input[content] = content_in
+    to_hidden[content] = recurrent_matrix(experiment.init, d, experiment.gain, experiment.seed)
+    if experiment.cell in _BIASED:
+        bias[_BIASED[experiment.cell]] = (
+            experiment.forget_bias if experiment.cell == "lstm" else experiment.update_bias
+        )
+    rows = cell.blocks * d
+    weights = Weights(
+        to_input.reshape(rows, inputs), to_hidden.reshape(rows, d), bias.ravel(), np.zeros(rows)
+    )
+    return cell, weights, readout
+
+
+def signal(experiment: Experiment) -> Signal:
+    """Inputs and targets of the experiment.
+
+    Raises Refusal when a sentence has fewer than three tokens.
+    """
+    rng = np.random.RandomState(experiment.seed + 20_000)
+    steps = experiment.steps
+    if experiment.signal == "random":
+        return Signal(rng.standard_normal((steps, 1)), rng.standard_normal((steps, 1)))
+    if experiment.signal == "adding":
+        values, marks = rng.uniform(0, 1, steps), np.zeros(steps)
+        half = max(1, steps // 2)
+        marks[[rng.randint(half), half + rng.randint(steps - half)]] = 1
+        return Signal(np.stack([values, marks], 1), np.cumsum(values * marks)[:, None])
+    if experiment.signal == "ar":
+        path = autoregression.simulate((0.8,), n=steps + 1, seed=experiment.seed).values
+        return Signal(path[:-1, None], path[1:, None])
+    if experiment.signal == "sentence":
+        tokens = split(experiment.sentence)[: steps + 1]
+        if len(tokens) < 3:
+            raise Refusal("short_sentence", "The sentence needs at least three words.")
+        known = list(dict.fromkeys(tokens))
+        ids = np.array([known.index(token) for token in tokens])
+        vectors = rng.standard_normal((len(known), _EMBEDDING))
+        return Signal(vectors[ids[:-1]], ids[1:], tuple(tokens[:-1]))
+    raise ValueError(f"There is no signal called {experiment.signal!r}.")
+
+
+def split(sentence: str) -> list[str]:
+    """Words between spaces; Chinese and Japanese characters one by one."""
+    return _TOKEN.findall(sentence)
+
+
+def unroll(experiment: Experiment) -> Unrolled:
+    """Run the experiment forward and take the loss.
+
+    Squared error: J = |y_T - yhat_T|^2, or its mean over the steps; cross-entropy likewise.
+    """
+    task = signal(experiment)
+    cell, weights, readout = network(experiment, task.inputs.shape[1], task.outputs)
+    trace = run(cell, weights, task.inputs)
+    overflow = _overflow(trace.hidden)
+    if overflow is not None:
+        if overflow < 3:
+            raise Refusal(
+                "overflow_at_once",
+                f"The state leaves float64 at step {overflow}: choose a smaller gain.",
+                step=overflow,
+            )
+        task = Signal(
+            task.inputs[: overflow - 1],
+            task.targets[: overflow - 1],
+            task.labels and task.labels[: overflow - 1],
+        )
+        trace = run(cell, weights, task.inputs)
+    answers = trace.hidden[1:] @ readout.T
+    losses, residuals = _losses(answers, task.targets)
+    counted = np.full(len(losses), 1 / len(losses))
+    if experiment.loss == "last":
+        counted = np.zeros(len(losses))
+        counted[-1] = 1
+    residuals = residuals * counted[:, None]
+    return Unrolled(
+        cell,
+        weights,
+        readout,
+        task,
+        trace,
+        residuals @ readout,
+        residuals,
+        float(losses @ counted),
+        overflow,
+    )
+
+
+def _losses(answers: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Loss of each step, and its derivative with respect to the answer."""
+    if targets.ndim == 2:
+        misses = answers - targets
+        return (misses**2).sum(1), 2 * misses
+    moment = np.arange(len(targets))
+    logs = answers - np.logaddexp.reduce(answers, axis=1, keepdims=True)
+    slope = np.exp(logs)
+    slope[moment, targets] -= 1
+    return -logs[moment, targets], slope
+
+
+def _overflow(hidden: np.ndarray) -> int | None:
+    """The first step whose state squares to something beyond float64 (its loss would too)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite((hidden**2).sum(-1))
+    return None if finite.all() else int(np.argmin(finite))

@@ -1,0 +1,147 @@
+"""How far back does the error reach? Norms of dJ/dh_t that neither overflow nor vanish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.bptt.experiment import Experiment, recurrent_matrix, unroll
+from seqviz.compute.recurrent import Cell, LSTMTrace, State, Trace, Weights, at
+
+THRESHOLD = 0.01  # the error still arrives where at least a hundredth of it does
+# What float32 can hold: its largest number, and half its smallest (what is below rounds to zero).
+FLOAT32 = (float(np.log10(np.finfo(np.float32).max)), float(np.log10(2.0**-150)))
+_LOG2 = np.log10(2.0)
+
+
+@dataclass(frozen=True)
+class LogNorms:
+    """Decimal logarithms of the norms of dJ/dh_t (and of dJ/dc_t for the LSTM), t = 1 ... T.
+
+    -inf where the gradient is exactly zero.
+    """
+
+    hidden: Float[np.ndarray, "time"]
+    cell_state: Float[np.ndarray, "time"] | None
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The gradient through time of one network.
+
+    horizon: the largest number of steps back from the last one over which at least `THRESHOLD` of
+    the error made at the last step arrives; measured on c for the LSTM, whose long road is c, else
+    on h. left_float32: the step t at which the norm on that road first leaves float32 on the way
+    back, or None. overflow: the first step whose state left float64 on the way forward, or None;
+    the sequence ends before it.
+    """
+
+    norms: LogNorms
+    loss: float
+    horizon: int
+    left_float32: int | None
+    overflow: int | None
+    labels: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Largest singular value and spectral radius of a recurrent matrix, and its eigenvalues."""
+
+    sigma_max: float
+    radius: float
+    eigenvalues: np.ndarray
+
+
+def spectrum(init: str, width: int, gain: float, seed: int) -> Spectrum:
+    """sigma_max(W) and rho(W) of the matrix that `recurrent_matrix` draws.
+
+    In a linear RNN, |dh_T/dh_t| is at most sigma_max^(T-t) and falls or grows like rho^(T-t) in the
+    end. sigma_max < 1 is sufficient for vanishing (|tanh'| <= 1); sigma_max > 1 is necessary for
+    exploding, not sufficient (Pascanu, Mikolov and Bengio 2013).
+    """
+    w = recurrent_matrix(init, width, gain, seed)
+    values = np.linalg.eigvals(w)
+    return Spectrum(float(np.linalg.norm(w, 2)), float(np.abs(values).max()), values)
+
+
+def log_norms(
+    cell: Cell, weights: Weights, trace: Trace, errors: Float[np.ndarray, "time *batch hidden"]
+) -> LogNorms:
+    """log10 |dJ/dh_t|, the norm taken over units and any batch together.
+
+    errors: dJ/dh_t as it comes directly from the output of step t. The gradient is carried as a
+    vector of ordinary size and a power of two, so it is followed far beyond what float64 holds.
+    """
+    slopes: Any = cell.slopes(weights, trace)  # type: ignore[arg-type]
+    steps = len(errors)
+    gated = isinstance(trace, LSTMTrace)
+    zero = np.zeros_like(trace.hidden[0])
+    carried, power = State(zero, zero if gated else None), 0
+    hidden = np.full(steps, -np.inf)
+    memory = np.full(steps, -np.inf)
+    contributes = (errors.reshape(steps, -1) != 0).any(axis=1)
+    with np.errstate(under="ignore"):
+        for t in reversed(range(steps)):
+            now = at(slopes, t)
+            if contributes[t]:
+                carried, power = _plus(carried, power, errors[t])
+            hidden[t] = _log_norm(carried.hidden, power)
+            if gated:
+                memory[t] = _log_norm(carried.cell_state + carried.hidden * now.to_memory, power)
+            carried = cell.pullback(weights, now, carried).state
+            carried, power = _rescaled(carried, power)
+    return LogNorms(hidden, memory if gated else None)
+
+
+def reach(experiment: Experiment) -> Reach:
+    """Run the experiment and follow its gradient back through time."""
+    net = unroll(experiment)
+    norms = log_norms(net.cell, net.weights, net.trace, net.errors)
+    last = np.zeros_like(net.errors)
+    last[-1] = net.errors[-1]
+    alone = norms
+    if experiment.loss != "last":
+        alone = log_norms(net.cell, net.weights, net.trace, last)
+    road = alone.hidden if alone.cell_state is None else alone.cell_state
+    arrives = np.flatnonzero(road >= road[-1] + np.log10(THRESHOLD))
+    seen = norms.hidden if norms.cell_state is None else norms.cell_state
+    left = np.flatnonzero((seen > FLOAT32[0]) | (seen < FLOAT32[1]))
+    return Reach(
+        norms,
+        net.loss,
+        net.steps - 1 - int(arrives[0]) if arrives.size else 0,
+        int(left[-1]) + 1 if left.size else None,
+        net.overflow,
+        net.signal.labels,
+    )
+
+
+def _plus(carried: State, power: int, error: np.ndarray) -> tuple[State, int]:
+    """Add an error of ordinary size to a gradient of any size."""
+    if power < -900:  # nothing of what is carried is left beside the error
+        carried, power = State(*(None if part is None else 0 * part for part in carried)), 0
+    elif power < 0:  # bring it to the error's scale
+        carried = State(*(None if part is None else np.ldexp(part, power) for part in carried))
+        power = 0
+    return State(carried.hidden + np.ldexp(error, -power), carried.cell_state), power
+
+
+def _rescaled(carried: State, power: int) -> tuple[State, int]:
+    """The same gradient with a vector near one; most steps need nothing."""
+    size = max(float(np.abs(part).max()) for part in carried if part is not None)
+    if size == 0 or 1e-60 < size < 1e60:
+        return carried, power
+    shift = int(np.frexp(size)[1])
+    return State(
+        *(None if part is None else np.ldexp(part, -shift) for part in carried)
+    ), power + shift
+
+
+def _log_norm(vector: np.ndarray, power: int) -> float:
+    flat = vector.ravel()
+    square = float(flat @ flat)
+    return 0.5 * float(np.log10(square)) + power * _LOG2 if square > 0 else -np.inf

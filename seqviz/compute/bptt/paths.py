@@ -1,0 +1,123 @@
+"""The paths of equation 44: which error contributes how much to dJ/dh_t, and one step at a time.
+
+The text writes the contribution of step tau to dJ/dh_t in a linear RNN as
+-(2/T) (W^T)^(tau-t) W_yh^T (y_{T+t-tau} - yhat_{T+t-tau}); the error must be that of step tau. Both
+are computed here. With tanh, W^T becomes W^T diag(tanh').
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.bptt.experiment import Experiment, unroll
+from seqviz.compute.recurrent import State, at, jacobians
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Contributions to dJ/dh_t of the errors at tau = t ... T, each a vector.
+
+    terms: with the error of step tau. printed: with the error that the text's index names. total:
+    the sum of `terms`. autograd: dJ/dh_t by PyTorch's automatic differentiation.
+    """
+
+    moment: int
+    terms: Float[np.ndarray, "later hidden"]
+    printed: Float[np.ndarray, "later hidden"]
+    total: Float[np.ndarray, "hidden"]
+    autograd: Float[np.ndarray, "hidden"]
+
+    def along(self, vectors: Float[np.ndarray, "later hidden"]) -> Float[np.ndarray, "later"]:
+        """Each vector's length along the gradient; those of `terms` sum to the gradient's."""
+        size = float(np.linalg.norm(self.autograd))
+        return vectors @ self.autograd / size if size > 0 else np.zeros(len(vectors))
+
+    @property
+    def mismatch(self) -> float:
+        """|sum of `terms` - autograd| / |autograd|."""
+        return _relative(self.total, self.autograd)
+
+    @property
+    def printed_mismatch(self) -> float:
+        """The same for the sum with the index as it is printed."""
+        return _relative(self.printed.sum(0), self.autograd)
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """Backpropagation step by step: dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t.
+
+    Index 0 is t = 1. from_next is zero at t = T. jacobian[t] is dh_{t+2}/dh_{t+1} in this counting:
+    the matrix that carries the gradient of the step after into this one; zero at t = T.
+    """
+
+    states: Float[np.ndarray, "time hidden"]
+    answers: Float[np.ndarray, "time output"]
+    targets: Float[np.ndarray, "time output"]
+    residuals: Float[np.ndarray, "time output"]
+    readout: Float[np.ndarray, "output hidden"]
+    jacobian: Float[np.ndarray, "time hidden hidden"]
+    from_next: Float[np.ndarray, "time hidden"]
+    from_output: Float[np.ndarray, "time hidden"]
+    total: Float[np.ndarray, "time hidden"]
+    loss: float
+
+
+def paths(experiment: Experiment, moment: int) -> Paths:
+    """The contributions to dJ/dh_t at t = `moment` (1 ... T), J the mean loss over all steps.
+
+    Source: the Chinese lecture text behind this lesson, equations 42 to 44. Raises ValueError for a
+    moment outside the sequence, and for cells other than the RNN.
+    """
+    from seqviz.compute.bptt.autograd import state_gradients
+
+    net = unroll(experiment)
+    if not 1 <= moment <= net.steps:
+        raise ValueError(f"The step t must lie between 1 and {net.steps}.")
+    if experiment.cell not in ("linear", "rnn", "relu"):
+        raise ValueError("Equation 44 is about the RNN.")
+    last, t = net.steps, moment
+    terms: list[np.ndarray] = []
+    printed: list[np.ndarray] = []
+    for later in range(t, last + 1):
+        for error, kept in ((later, terms), (last + t - later, printed)):
+            carried = State(net.errors[error - 1])
+            for step in range(later, t, -1):  # cross the steps later, ..., t + 1
+                carried = net.cell.pullback(net.weights, at(net.slopes, step - 1), carried).state
+            kept.append(carried.hidden)
+    stacked = np.stack(terms)
+    return Paths(t, stacked, np.stack(printed), stacked.sum(0), state_gradients(experiment)[t - 1])
+
+
+def recursion(experiment: Experiment) -> Recursion:
+    """All the numbers of the backward pass of a small RNN, from the last step to the first."""
+    net = unroll(experiment)
+    d = net.weights.hidden
+    steps = jacobians(net.cell, net.weights, net.trace)  # steps[t] = dh_{t+1}/dh_t
+    carry = np.concatenate([steps[1:], np.zeros((1, d, d))])
+    from_next, total = np.zeros((net.steps, d)), np.zeros((net.steps, d))
+    for t in reversed(range(net.steps)):
+        if t + 1 < net.steps:
+            from_next[t] = carry[t].T @ total[t + 1]
+        total[t] = from_next[t] + net.errors[t]
+    states = net.trace.hidden[1:]
+    return Recursion(
+        states,
+        states @ net.readout.T,
+        net.signal.targets,
+        net.residuals,
+        net.readout,
+        carry,
+        from_next,
+        net.errors,
+        total,
+        net.loss,
+    )
+
+
+def _relative(found: np.ndarray, expected: np.ndarray) -> float:
+    size = float(np.linalg.norm(expected))
+    return float(np.linalg.norm(found - expected)) / size if size > 0 else 0.0

@@ -1,0 +1,551 @@
+"""RNN, LSTM and GRU, written to be read: every quantity of every step, forward and backward.
+
+PyTorch's fused modules train; this kernel shows. For equal weights both give the same numbers
+(`tests/compute/test_recurrent.py`: states, gates and gradients, to 1e-12 in float64).
+
+A cell says three things:
+
+* `forward`: the states and gates of all steps, as a trace;
+* `slopes`: the derivatives of that trace's elementwise parts, for all steps at once;
+* `pullback`: one step of backpropagation through time. It takes dJ/d(state after the step) and
+  gives dJ/d(state before it). Every gradient here is made of it: a row of the step's Jacobian is
+  the pullback of a unit vector, and the product of many Jacobians is that row pulled back further.
+
+Time comes first, then any batch axes, then units. `hidden[0]` is the initial state, `hidden[t]` the
+state after input t, t = 1 ... T; gates and pre-activations have no entry for t = 0, so that
+`update_gate[t - 1]` made `hidden[t]`. Conventions in which texts and libraries differ are fields of
+the cell; the defaults are PyTorch's. Weights keep PyTorch's layout: blocks of `hidden` rows, one
+block a gate, in the order i f g o (LSTM) and r z n (GRU).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+Array = Any  # numpy, or torch where a GPU multiplies: `pullback` uses what both understand
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Parameters of one layer in one direction, or their gradients.
+
+    peephole: rows i, f, o (LSTM with peepholes only).
+    """
+
+    input_hidden: Float[np.ndarray, "gates_hidden input"]
+    hidden_hidden: Float[np.ndarray, "gates_hidden hidden"]
+    input_bias: Float[np.ndarray, "gates_hidden"]
+    hidden_bias: Float[np.ndarray, "gates_hidden"]
+    peephole: Float[np.ndarray, "3 hidden"] | None = None
+
+    @property
+    def hidden(self) -> int:
+        """Number of units."""
+        return self.hidden_hidden.shape[1]
+
+    def block(self, gate: int) -> Float[np.ndarray, "hidden hidden"]:
+        """The recurrent matrix of one gate."""
+        return self.hidden_hidden[gate * self.hidden : (gate + 1) * self.hidden]
+
+
+class State(NamedTuple):
+    """What a cell hands to its next step, or a gradient of it; only the LSTM has a cell state."""
+
+    hidden: Array
+    cell_state: Array | None = None
+
+
+class Pulled(NamedTuple):
+    """One step back: dJ/d(state before), and dJ/d(pre-activations) on both sides of the step.
+
+    The two sides differ only for a GRU with the reset after the product.
+    """
+
+    state: State
+    input_side: Array
+    hidden_side: Array
+
+
+@dataclass(frozen=True)
+class RNNTrace:
+    """States and pre-activations of an RNN."""
+
+    inputs: Float[np.ndarray, "time *batch input"]
+    hidden: Float[np.ndarray, "time_1 *batch hidden"]
+    preactivation: Float[np.ndarray, "time *batch hidden"]
+
+
+@dataclass(frozen=True)
+class LSTMTrace:
+    """States and gates of an LSTM; preactivation has the blocks i, f, g, o."""
+
+    inputs: Float[np.ndarray, "time *batch input"]
+    hidden: Float[np.ndarray, "time_1 *batch hidden"]
+    cell_state: Float[np.ndarray, "time_1 *batch hidden"]
+    preactivation: Float[np.ndarray, "time *batch 4 hidden"]
+    input_gate: Float[np.ndarray, "time *batch hidden"]
+    forget_gate: Float[np.ndarray, "time *batch hidden"]
+    candidate: Float[np.ndarray, "time *batch hidden"]
+    output_gate: Float[np.ndarray, "time *batch hidden"]
+
+
+@dataclass(frozen=True)
+class GRUTrace:
+    """States and gates of a GRU; preactivation has the blocks r, z, n.
+
+    recurrent: what the past contributes to n before the reset gate touches it (reset "after").
+    """
+
+    inputs: Float[np.ndarray, "time *batch input"]
+    hidden: Float[np.ndarray, "time_1 *batch hidden"]
+    preactivation: Float[np.ndarray, "time *batch 3 hidden"]
+    reset_gate: Float[np.ndarray, "time *batch hidden"]
+    update_gate: Float[np.ndarray, "time *batch hidden"]
+    candidate: Float[np.ndarray, "time *batch hidden"]
+    recurrent: Float[np.ndarray, "time *batch hidden"]
+
+
+Trace = RNNTrace | LSTMTrace | GRUTrace
+
+
+def sigmoid(a: Array) -> Array:
+    """1 / (1 + e^-a), without overflow and with full relative precision at both ends."""
+    return np.exp(-np.logaddexp(0, -a))
+
+
+def sigmoid_slope(a: Array) -> Array:
+    """Derivative of the sigmoid, s(a) s(-a): it does not round to zero where s rounds to one."""
+    return sigmoid(a) * sigmoid(-a)
+
+
+def tanh_slope(a: Array) -> Array:
+    """Derivative of tanh, 1 / cosh(a)^2: 1 - tanh(a)^2 would be exactly zero from |a| = 19 on."""
+    return 4 * sigmoid_slope(2 * a)
+
+
+_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "tanh": np.tanh,
+    "relu": lambda a: np.maximum(a, 0),
+    "linear": lambda a: a,
+}
+_SLOPES: dict[str, Callable[[Array], Array]] = {
+    "tanh": tanh_slope,
+    "relu": lambda a: (a > 0).astype(a.dtype),
+    "linear": np.ones_like,
+}
+
+
+@dataclass(frozen=True)
+class RNN:
+    """h_t = phi(W x_t + b + U h_{t-1} + b'), Elman (1990); phi: tanh, relu or linear."""
+
+    activation: Literal["tanh", "relu", "linear"] = "tanh"
+
+    blocks = 1  # of rows in the weights
+
+    class Slopes(NamedTuple):
+        """phi' at every step."""
+
+        activation: Array
+
+    def forward(
+        self, weights: Weights, inputs: Float[np.ndarray, "time *batch input"], initial: State
+    ) -> RNNTrace:
+        """All states. A linear or ReLU network may overflow: its states are then infinite."""
+        phi = _ACTIVATIONS[self.activation]
+        from_input = inputs @ weights.input_hidden.T + weights.input_bias + weights.hidden_bias
+        back = weights.hidden_hidden.T
+        a = np.empty_like(from_input)
+        h = _states(initial.hidden, a.shape)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for t in range(len(inputs)):
+                a[t] = from_input[t] + h[t] @ back
+                h[t + 1] = phi(a[t])
+        return RNNTrace(inputs, h, a)
+
+    def slopes(self, weights: Weights, trace: RNNTrace) -> Slopes:
+        """phi'(a_t)."""
+        return self.Slopes(_SLOPES[self.activation](trace.preactivation))
+
+    def pullback(self, weights: Weights, slopes: Slopes, after: State) -> Pulled:
+        """dJ/dh_{t-1} = U^T diag(phi'(a_t)) dJ/dh_t."""
+        da = slopes.activation * after.hidden
+        return Pulled(State(da @ weights.hidden_hidden), da, da)
+
+
+@dataclass(frozen=True)
+class LSTM:
+    """c_t = f c_{t-1} + i g, h_t = o tanh(c_t), with gates i, f, o and candidate g = tanh(...).
+
+    forget: "learned" (Gers, Schmidhuber and Cummins 2000) or "one", the cell of Hochreiter and
+    Schmidhuber (1997): f = 1, its block of the weights is not used. output: "tanh", or "linear" for
+    the texts that write h_t = o c_t. peephole: i and f also see c_{t-1}, o sees c_t (Gers and
+    Schmidhuber 2000), each unit its own.
+    """
+
+    forget: Literal["learned", "one"] = "learned"
+    output: Literal["tanh", "linear"] = "tanh"
+    peephole: bool = False
+
+    blocks = 4
+
+    class Slopes(NamedTuple):
+        """memory: d c_t / d (pre-activations of i, f, g), a block each. to_output: d h_t / d a_o.
+
+        to_memory: d h_t / d c_t, through the output's tanh (and its peephole). keep: f.
+        """
+
+        memory: Array
+        to_output: Array
+        to_memory: Array
+        keep: Array
+
+    def forward(
+        self, weights: Weights, inputs: Float[np.ndarray, "time *batch input"], initial: State
+    ) -> LSTMTrace:
+        """All states and gates."""
+        n, peep = weights.hidden, self._peephole(weights)
+        from_input = inputs @ weights.input_hidden.T + weights.input_bias + weights.hidden_bias
+        back = weights.hidden_hidden.T
+        a = np.empty((*from_input.shape[:-1], 4, n), from_input.dtype)
+        gates = np.empty_like(a)
+        h = _states(initial.hidden, (*from_input.shape[:-1], n))
+        c = _states(initial.cell_state, h[1:].shape)
+        for t in range(len(inputs)):
+            a[t] = (from_input[t] + h[t] @ back).reshape(a[t].shape)
+            gate = gates[t]
+            if self.peephole:
+                a[t, ..., :2, :] += peep[:2] * c[t][..., None, :]
+            gate[..., :2, :] = sigmoid(a[t, ..., :2, :])
+            if self.forget == "one":
+                gate[..., 1, :] = 1
+            gate[..., 2, :] = np.tanh(a[t, ..., 2, :])
+            c[t + 1] = gate[..., 1, :] * c[t] + gate[..., 0, :] * gate[..., 2, :]
+            if self.peephole:
+                a[t, ..., 3, :] += peep[2] * c[t + 1]
+            gate[..., 3, :] = sigmoid(a[t, ..., 3, :])
+            h[t + 1] = gate[..., 3, :] * (np.tanh(c[t + 1]) if self.output == "tanh" else c[t + 1])
+        i, f, g, o = np.moveaxis(gates, -2, 0)
+        return LSTMTrace(inputs, h, c, a, i, f, g, o)
+
+    def slopes(self, weights: Weights, trace: LSTMTrace) -> Slopes:
+        """The elementwise derivatives of both equations."""
+        i, f, g, o = np.moveaxis(trace.preactivation, -2, 0)
+        before, after = trace.cell_state[:-1], trace.cell_state[1:]
+        forgetting = sigmoid_slope(f) if self.forget == "learned" else np.zeros_like(f)
+        memory = np.stack(
+            [
+                trace.candidate * sigmoid_slope(i),
+                before * forgetting,
+                trace.input_gate * tanh_slope(g),
+            ],
+            axis=-2,
+        )
+        shown = np.tanh(after) if self.output == "tanh" else after
+        to_output = shown * sigmoid_slope(o)
+        to_memory = trace.output_gate * (tanh_slope(after) if self.output == "tanh" else 1)
+        return self.Slopes(
+            memory, to_output, to_memory + self._peephole(weights)[2] * to_output, trace.forget_gate
+        )
+
+    def pullback(self, weights: Weights, slopes: Slopes, after: State) -> Pulled:
+        """Down from h_t into c_t, then back along c (times f) and through the four gates."""
+        dc = after.hidden * slopes.to_memory
+        if after.cell_state is not None:
+            dc = dc + after.cell_state
+        da_o = after.hidden * slopes.to_output
+        da_ifg = slopes.memory * dc[..., None, :]
+        earlier_c = slopes.keep * dc
+        if self.peephole:
+            peep = self._peephole(weights)
+            earlier_c = earlier_c + peep[0] * da_ifg[..., 0, :] + peep[1] * da_ifg[..., 1, :]
+        n = weights.hidden
+        da_ifg = da_ifg.reshape((*da_ifg.shape[:-2], 3 * n))
+        U = weights.hidden_hidden
+        earlier_h = da_ifg @ U[: 3 * n] + da_o @ U[3 * n :]
+        da = _Blocks((da_ifg, da_o))
+        return Pulled(State(earlier_h, earlier_c), da, da)
+
+    def _peephole(self, weights: Weights) -> Array:
+        if self.peephole and weights.peephole is not None:
+            return weights.peephole
+        if self.peephole:
+            raise ValueError("An LSTM with peepholes needs their weights.")
+        return np.zeros((3, 1), weights.hidden_hidden.dtype)
+
+
+@dataclass(frozen=True)
+class GRU:
+    """h_t = z h_{t-1} + (1 - z) n, with gates r and z and candidate n = tanh(...), Cho et al. 2014.
+
+    update: what z multiplies, the old state ("keep", PyTorch and Cho et al.) or the candidate
+    ("write", Chung et al. 2014 and most textbooks); one is the other with z replaced by 1 - z.
+    reset: "after" the product, n = tanh(W x + b + r (U h + b')) (PyTorch, cuDNN), or "before" it,
+    n = tanh(W x + b + U (r h) + b') (Cho et al. 2014). These two are different networks.
+    """
+
+    update: Literal["keep", "write"] = "keep"
+    reset: Literal["after", "before"] = "after"
+
+    blocks = 3
+
+    class Slopes(NamedTuple):
+        """keep: the share of h_{t-1} in h_t. candidate: d h_t / d a_n. update: d h_t / d a_z.
+
+        reset: d a_r after the chain through n, per unit of da_n ("after") or of d(r h) ("before").
+        opened: r itself.
+        """
+
+        keep: Array
+        candidate: Array
+        update: Array
+        reset: Array
+        opened: Array
+
+    def forward(
+        self, weights: Weights, inputs: Float[np.ndarray, "time *batch input"], initial: State
+    ) -> GRUTrace:
+        """All states and gates."""
+        n = weights.hidden
+        U, b = weights.hidden_hidden.T, weights.hidden_bias
+        from_input = inputs @ weights.input_hidden.T + weights.input_bias
+        a = np.empty((*from_input.shape[:-1], 3, n), from_input.dtype)
+        gates = np.empty_like(a)
+        recurrent = np.empty_like(a[..., 0, :])
+        h = _states(initial.hidden, recurrent.shape)
+        for t in range(len(inputs)):
+            if self.reset == "after":
+                back = (h[t] @ U + b).reshape(a[t].shape)
+            else:
+                back = np.empty_like(a[t])
+                back[..., :2, :] = (h[t] @ U[:, : 2 * n] + b[: 2 * n]).reshape(
+                    back[..., :2, :].shape
+                )
+            a[t] = from_input[t].reshape(a[t].shape)
+            a[t, ..., :2, :] += back[..., :2, :]
+            gates[t, ..., :2, :] = sigmoid(a[t, ..., :2, :])
+            r, z = gates[t, ..., 0, :], gates[t, ..., 1, :]
+            if self.reset == "after":
+                recurrent[t] = back[..., 2, :]
+                a[t, ..., 2, :] += r * recurrent[t]
+            else:
+                recurrent[t] = (r * h[t]) @ U[:, 2 * n :] + b[2 * n :]
+                a[t, ..., 2, :] += recurrent[t]
+            gates[t, ..., 2, :] = np.tanh(a[t, ..., 2, :])
+            keep = z if self.update == "keep" else 1 - z
+            h[t + 1] = keep * h[t] + (1 - keep) * gates[t, ..., 2, :]
+        r, z, n_ = np.moveaxis(gates, -2, 0)
+        return GRUTrace(inputs, h, a, r, z, n_, recurrent)
+
+    def slopes(self, weights: Weights, trace: GRUTrace) -> Slopes:
+        """The elementwise derivatives."""
+        a_r, a_z, a_n = np.moveaxis(trace.preactivation, -2, 0)
+        before = trace.hidden[:-1]
+        sign = 1 if self.update == "keep" else -1
+        keep, write = sigmoid(sign * a_z), sigmoid(-sign * a_z)  # both to full relative precision
+        return self.Slopes(
+            keep,
+            write * tanh_slope(a_n),
+            sign * (before - trace.candidate) * sigmoid_slope(a_z),
+            (trace.recurrent if self.reset == "after" else before) * sigmoid_slope(a_r),
+            trace.reset_gate,
+        )
+
+    def pullback(self, weights: Weights, slopes: Slopes, after: State) -> Pulled:
+        """Back along h (times the share kept) and through candidate, update and reset gate."""
+        n, U = weights.hidden, weights.hidden_hidden
+        dh = after.hidden
+        da_n, da_z = dh * slopes.candidate, dh * slopes.update
+        if self.reset == "after":
+            da_r, through_n = da_n * slopes.reset, da_n * slopes.opened
+            earlier = dh * slopes.keep + through_n @ U[2 * n :]
+        else:
+            through_n = da_n
+            d_reset_state = da_n @ U[2 * n :]  # with respect to r h_{t-1}
+            da_r = d_reset_state * slopes.reset
+            earlier = dh * slopes.keep + d_reset_state * slopes.opened
+        earlier = earlier + da_r @ U[:n] + da_z @ U[n : 2 * n]
+        return Pulled(State(earlier), _Blocks((da_r, da_z, da_n)), _Blocks((da_r, da_z, through_n)))
+
+
+Cell = RNN | LSTM | GRU
+
+
+class _Blocks(tuple):
+    """Blocks of pre-activations, put side by side only when somebody needs them so."""
+
+    def joined(self) -> np.ndarray:
+        return np.concatenate(self, axis=-1)
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """dJ/d(everything) of one layer; `hidden[t]` is dJ/dh_t through all paths, t = 0 ... T.
+
+    cell_state: the same for c_t (LSTM), the path through h_t = o tanh(c_t) included.
+    """
+
+    hidden: Float[np.ndarray, "time_1 *batch hidden"]
+    cell_state: Float[np.ndarray, "time_1 *batch hidden"] | None
+    inputs: Float[np.ndarray, "time *batch input"]
+    weights: Weights
+
+
+def run(
+    cell: Cell,
+    weights: Weights,
+    inputs: Float[np.ndarray, "time *batch input"],
+    initial: State | None = None,
+) -> Trace:
+    """Run a cell over a sequence; `initial` defaults to zeros. Computes in the weights' dtype.
+
+    Raises ValueError when the weights do not fit the cell or the inputs.
+    """
+    if weights.hidden_hidden.shape[0] != cell.blocks * weights.hidden:
+        raise ValueError(
+            f"A {type(cell).__name__} with {weights.hidden} units has "
+            f"{cell.blocks * weights.hidden} rows of weights, not {weights.hidden_hidden.shape[0]}."
+        )
+    if inputs.shape[-1] != weights.input_hidden.shape[1]:
+        raise ValueError(
+            f"The inputs have {inputs.shape[-1]} features, "
+            f"the weights expect {weights.input_hidden.shape[1]}."
+        )
+    if initial is None:
+        zeros = np.zeros((*inputs.shape[1:-1], weights.hidden), weights.hidden_hidden.dtype)
+        initial = State(zeros, zeros)
+    return cell.forward(weights, inputs, initial)
+
+
+def backward(
+    cell: Cell, weights: Weights, trace: Trace, errors: Float[np.ndarray, "time *batch hidden"]
+) -> Gradients:
+    """Backpropagation through time (Werbos 1990).
+
+    errors: dJ/dh_t as it comes directly from the output of step t; zero where there is no loss.
+    """
+    slopes: Any = cell.slopes(weights, trace)  # type: ignore[arg-type]
+    steps, n = len(errors), weights.hidden
+    dh = np.zeros_like(trace.hidden)
+    dc = np.zeros_like(trace.hidden) if isinstance(trace, LSTMTrace) else None
+    sides = [np.empty((*errors.shape[:-1], cell.blocks * n), errors.dtype) for _ in range(2)]
+    carried = State(np.zeros_like(dh[0]), None if dc is None else np.zeros_like(dh[0]))
+    for t in range(steps, 0, -1):
+        now = at(slopes, t - 1)
+        after = State(carried.hidden + errors[t - 1], carried.cell_state)
+        dh[t] = after.hidden
+        if dc is not None:
+            dc[t] = after.cell_state + after.hidden * now.to_memory
+        pulled = cell.pullback(weights, now, after)
+        for side, part in zip(sides, (pulled.input_side, pulled.hidden_side), strict=True):
+            side[t - 1] = part.joined() if isinstance(part, _Blocks) else part
+        carried = pulled.state
+    dh[0] = carried.hidden
+    if dc is not None:
+        dc[0] = carried.cell_state
+    return Gradients(
+        dh, dc, sides[0] @ weights.input_hidden, weight_gradients(cell, weights, trace, *sides)
+    )
+
+
+def weight_gradients(
+    cell: Cell, weights: Weights, trace: Trace, input_side: np.ndarray, hidden_side: np.ndarray
+) -> Weights:
+    """dJ/dW from dJ/d(pre-activations): outer products with what was multiplied, summed over time.
+
+    input_side, hidden_side: shape (time, *batch, gates * hidden).
+    """
+    before = trace.hidden[:-1]
+    to_hidden = _outer(hidden_side, before)
+    if isinstance(cell, GRU) and cell.reset == "before" and isinstance(trace, GRUTrace):
+        n = weights.hidden
+        to_hidden[2 * n :] = _outer(hidden_side[..., 2 * n :], trace.reset_gate * before)
+    peephole = None
+    if isinstance(cell, LSTM) and cell.peephole and isinstance(trace, LSTMTrace):
+        seen = (trace.cell_state[:-1], trace.cell_state[:-1], trace.cell_state[1:])
+        di, df, _, do = np.split(hidden_side, 4, axis=-1)
+        axes = tuple(range(di.ndim - 1))
+        peephole = np.stack([(d * c).sum(axes) for d, c in zip((di, df, do), seen, strict=True)])
+    axes = tuple(range(input_side.ndim - 1))
+    return Weights(
+        _outer(input_side, trace.inputs),
+        to_hidden,
+        input_side.sum(axes),
+        hidden_side.sum(axes),
+        peephole,
+    )
+
+
+def jacobians(
+    cell: Cell, weights: Weights, trace: Trace
+) -> Float[np.ndarray, "time *batch state state"]:
+    """d(state after step t) / d(state before it), t = 1 ... T; the LSTM's state is (h, c).
+
+    Row i is the pullback of the i-th unit vector, for all steps at once.
+    """
+    slopes: Any = cell.slopes(weights, trace)  # type: ignore[arg-type]
+    rows = type(slopes)(*(_row_axis(name, s) for name, s in slopes._asdict().items()))
+    n = weights.hidden
+    if not isinstance(trace, LSTMTrace):
+        unit = np.eye(n, dtype=trace.hidden.dtype)
+        return np.asarray(cell.pullback(weights, rows, State(unit)).state.hidden)
+    unit = np.eye(2 * n, dtype=trace.hidden.dtype)
+    pulled = cell.pullback(weights, rows, State(unit[:, :n], unit[:, n:])).state
+    return np.concatenate([pulled.hidden, pulled.cell_state], axis=-1)
+
+
+def run_layers(
+    cell: Cell,
+    layers: Sequence[tuple[Weights, ...]],
+    inputs: Float[np.ndarray, "time *batch input"],
+) -> list[tuple[Trace, ...]]:
+    """Stacked wiring: each layer reads the states of the one below; two weights = both directions.
+
+    A layer is (forward,) or (forward, backward). The backward trace is in its own order of time:
+    its first step reads the last input. `outputs` puts a layer's states side by side.
+    """
+    traces: list[tuple[Trace, ...]] = []
+    for layer in layers:
+        directions = zip(layer, (inputs, inputs[::-1]), strict=False)
+        traces.append(tuple(run(cell, weights, read) for weights, read in directions))
+        inputs = outputs(traces[-1])
+    return traces
+
+
+def outputs(layer: tuple[Trace, ...]) -> Float[np.ndarray, "time *batch directions_hidden"]:
+    """The states of a layer at each input, both directions side by side."""
+    forward, *back = (trace.hidden[1:] for trace in layer)
+    return np.concatenate([forward, *(states[::-1] for states in back)], axis=-1)
+
+
+def at(slopes: Any, index: Any) -> Any:
+    """The slopes of one step, or of several at once (an array of steps becomes a batch)."""
+    return type(slopes)(*(part[index] for part in slopes))
+
+
+def as_dtype(weights: Weights, dtype: type[np.floating[Any]]) -> Weights:
+    """The same weights in another precision."""
+    parts = {f.name: getattr(weights, f.name) for f in fields(weights)}
+    return replace(weights, **{k: v.astype(dtype) for k, v in parts.items() if v is not None})
+
+
+def _states(initial: Array, shape: tuple[int, ...]) -> np.ndarray:
+    """Room for the states of all steps, the initial one filled in."""
+    states = np.empty((shape[0] + 1, *shape[1:]), initial.dtype)
+    states[0] = initial
+    return states
+
+
+def _outer(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Sum over time and batch of outer products."""
+    return left.reshape(-1, left.shape[-1]).T @ right.reshape(-1, right.shape[-1])
+
+
+def _row_axis(name: str, slope: np.ndarray) -> np.ndarray:
+    """Make room for the rows of a Jacobian, before the units (and before the LSTM's blocks)."""
+    return np.expand_dims(slope, -3 if name == "memory" else -2)
