@@ -54,6 +54,14 @@ LESSONS = (
         icon=":material/show_chart:",
         first=("process", "phi"),
     ),
+    Lesson(
+        slug="vanishing_gradients",
+        code="vg",
+        stage="gradients",
+        group="recurrent",
+        icon=":material/trending_down:",
+        first=("reach", "gain"),
+    ),
 )
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 LANGUAGES = ("en", "zh")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SECTION = re.compile(r"^<!--\s*section:\s*([a-z0-9_]+)\s*-->\s*$", re.MULTILINE)
 
 
@@ -94,6 +95,17 @@ def number(value: float, digits: int = 3) -> str:
     mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")  # rounds before it decides
     exponent = int(power)
     if exponent < -3 or exponent > 6:
-        raised = str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        return f"{mantissa} × 10{raised}".replace("-", "−")
+        return f"{mantissa} × 10{str(exponent).translate(_RAISED)}".replace("-", "−")
     return f"{value:,.{max(0, digits - 1 - exponent)}f}".replace("-", "−")
+
+
+def from_log10(log10: float, digits: int = 3) -> str:
+    """10 to this power as it stands on screen, also where float64 would be 0 or infinite.
+
+    Examples: 0.30103 -> "2.00", -400.5 -> "3.16 × 10⁻⁴⁰¹", -inf -> "0".
+    """
+    if not math.isfinite(log10) or abs(log10) < 300:
+        return number(10**log10, digits)
+    exponent = math.floor(log10)
+    mantissa = f"{10 ** (log10 - exponent):.{digits - 1}f}"
+    return f"{mantissa} × 10{str(exponent).translate(_RAISED)}"

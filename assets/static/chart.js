@@ -27,16 +27,33 @@ function themed(figure, host) {
   );
 }
 
-export default function ({ data, parentElement }) {
+// A click on a trace that says so (meta: "pick") goes to the server; over it the cursor is a hand.
+function listen(host) {
+  if (host.listening) return;
+  host.listening = true;
+  const picked = (event) =>
+    host.tell && event.points?.find((point) => point.data.meta === "pick");
+  host.on("plotly_hover", (event) => host.classList.toggle("picking", !!picked(event)));
+  host.on("plotly_unhover", () => host.classList.remove("picking"));
+  host.on("plotly_click", (event) => {
+    const point = picked(event);
+    if (point) host.tell({ x: point.x, y: point.y });
+  });
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-chart");
   const frame = host.closest('[class*="-figure"]') ?? host.parentElement;
   host.setAttribute("role", "img");
   host.setAttribute("aria-label", data.alt);
+  host.tell = data.picks ? (point) => setTriggerValue("pick", point) : null;
   const { data: traces, layout } = JSON.parse(themed(data.figure, host));
 
   const paint = (Plotly) => {
     const size = { width: frame.clientWidth, height: frame.clientHeight };
-    if (size.width && size.height) Plotly.react(host, traces, { ...layout, ...size }, CONFIG);
+    if (!size.width || !size.height) return;
+    Plotly.react(host, traces, { ...layout, ...size }, CONFIG);
+    listen(host);
   };
   if (window.Plotly?.react) paint(window.Plotly);
   else

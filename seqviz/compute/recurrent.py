@@ -404,11 +404,13 @@ def run(
 ) -> Trace:
     """Run a cell over a sequence; `initial` defaults to zeros. Computes in the weights' dtype.
 
-    Raises ValueError when the weights do not fit the cell or the inputs.
+    Raises ValueError when the weights do not fit the cell or the inputs, and when an LSTM is given
+    only half an initial state.
     """
+    dtype = weights.hidden_hidden.dtype
     if weights.hidden_hidden.shape[0] != cell.blocks * weights.hidden:
         raise ValueError(
-            f"A {type(cell).__name__} with {weights.hidden} units has "
+            f"The {type(cell).__name__} with {weights.hidden} units has "
             f"{cell.blocks * weights.hidden} rows of weights, not {weights.hidden_hidden.shape[0]}."
         )
     if inputs.shape[-1] != weights.input_hidden.shape[1]:
@@ -417,9 +419,12 @@ def run(
             f"the weights expect {weights.input_hidden.shape[1]}."
         )
     if initial is None:
-        zeros = np.zeros((*inputs.shape[1:-1], weights.hidden), weights.hidden_hidden.dtype)
+        zeros = np.zeros((*inputs.shape[1:-1], weights.hidden), dtype)
         initial = State(zeros, zeros)
-    return cell.forward(weights, inputs, initial)
+    if isinstance(cell, LSTM) and initial.cell_state is None:
+        raise ValueError("An LSTM starts from a hidden state and a cell state.")
+    initial = State(*(None if part is None else np.asarray(part, dtype) for part in initial))
+    return cell.forward(weights, np.asarray(inputs, dtype), initial)
 
 
 def backward(

@@ -38,12 +38,24 @@ def settle(prefix: str, settings: Mapping[str, str], follow: Callable[[], None])
     )
 
 
-def chart(key: str, figure: go.Figure, missing: str) -> None:
+def chart(
+    key: str,
+    figure: go.Figure,
+    missing: str,
+    on_pick: Callable[[float, float], None] | None = None,
+) -> None:
     """A Plotly figure, updated in place when its data change; it fills the container around it.
 
     The theme is part of the data, so that a switch of theme paints the chart again. `missing` is
-    what to say where the drawing library cannot be loaded.
+    what to say where the drawing library cannot be loaded. `on_pick(x, y)` is called before the
+    next run when somebody clicks a point or cell of a trace whose `meta` is "pick".
     """
+
+    def picked() -> None:
+        point = st.session_state[key]["pick"]
+        if on_pick is not None and point is not None:
+            on_pick(point["x"], point["y"])
+
     _component("chart", '<div class="seqviz-chart"></div>')(
         key=key,
         data={
@@ -51,8 +63,10 @@ def chart(key: str, figure: go.Figure, missing: str) -> None:
             "alt": alt_text(figure),
             "theme": looks.theme(),
             "missing": missing,
+            "picks": on_pick is not None,
         },
         height="content",
+        on_pick_change=picked,
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import plotly.graph_objects as go
@@ -21,6 +22,7 @@ from seqviz.recipe import Recipe
 from seqviz.text import Text
 from seqviz.ui import behavior, export, work
 from seqviz.ui.caching import cached
+from seqviz.ui.controls import Control, Slider, Steps, controls
 from seqviz.ui.problems import sentence
 
 R = TypeVar("R")
@@ -63,6 +65,7 @@ class Show:
     seconds: float = 0.0
     device: str = "CPU"
     style: Style = field(default_factory=Style)
+    declaration: type[Any] | None = None
 
     def run(
         self,
@@ -87,14 +90,19 @@ class Show:
         /,
         *args: Any,
         provenance: Provenance = COMPUTED,
+        picks: tuple[str, str] | None = None,
         **keywords: Any,
     ) -> None:
-        """Draw `draw(*args, style=..., **keywords)` in the common frame."""
+        """Draw `draw(*args, style=..., **keywords)` in the common frame.
+
+        picks: two controls of this bench. A click on a point or cell of a trace whose `meta` is
+        "pick" moves the first to the clicked x and the second to the clicked y.
+        """
         chart = draw(*args, style=self.style, **keywords)
         spoken = {**keywords, **({"style": Style(lang=self.text.lang)} if self.foreign else {})}
         self.recipe.record(draw, args, spoken, chart, "figure")
         with self.stage:
-            self.chart(chart)
+            self.chart(chart, picks)
             self.footer(chart, provenance)
 
     @property
@@ -102,16 +110,32 @@ class Show:
         """Whether the code has to name the language of the figure."""
         return self.text.lang != Style().lang
 
-    def chart(self, chart: go.Figure) -> None:
+    def chart(self, chart: go.Figure, picks: tuple[str, str] | None = None) -> None:
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             if isinstance(chart, go.Figure):
-                behavior.chart(f"{self.prefix}.chart", chart, self.text("frame.no_library"))
+                behavior.chart(
+                    f"{self.prefix}.chart",
+                    chart,
+                    self.text("frame.no_library"),
+                    on_pick=partial(self._pick, picks) if picks else None,
+                )
             else:
                 st.altair_chart(
                     chart,
                     key=f"{self.prefix}.chart",
                 )
+
+    def _pick(self, names: tuple[str, str], *place: Any) -> None:
+        """Move two controls to a place on the chart (before the next run, which draws them)."""
+        known = dict(controls(self.declaration)) if self.declaration else {}
+        for name, number in zip(names, place, strict=True):
+            key = f"{self.prefix}.{name}"
+            # A control that does not apply is not there; what the browser sends may be anything.
+            if key not in st.session_state or not isinstance(number, int | float):
+                continue
+            kind = type(st.session_state[key])
+            st.session_state[key] = kind(landed(number, known.get(name)))
 
     def footer(self, chart: go.Figure, provenance: Provenance) -> None:
         """Badge, then the four quiet buttons. What they show is made when one is pressed."""
@@ -219,6 +243,18 @@ class Show:
             self.device = device.choose().name
         self.recipe.record(function, (), keywords, result, name)
         return result
+
+
+def landed(number: float, control: Control | None) -> float:
+    """The value of a control that is nearest to a number."""
+    match control:
+        case Slider(low=low, high=high, step=step):
+            steps = round((min(high, max(low, number)) - low) / step)
+            return min(high, round(low + steps * step, 10))
+        case Steps(stops=stops):
+            return float(min(stops, key=lambda stop: abs(stop - number)))
+        case _:
+            return round(number)
 
 
 def duration(seconds: float) -> str:

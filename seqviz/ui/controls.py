@@ -1,8 +1,8 @@
 """One declaration of a parameter gives its widget, its default, its permalink and its test grid.
 
-A bench declares a frozen dataclass whose fields come from `slider`, `steps`, `choice`, `view`,
-`toggle` and `seed`. This module holds the declarations and what follows from them without a screen:
-bounds, links, the values that tests try. `seqviz.ui.widgets` draws them.
+A bench declares a frozen dataclass whose fields come from `slider`, `stepper`, `steps`, `choice`,
+`view`, `toggle`, `sentence` and `seed`. This module holds the declarations and what follows from
+them without a screen: bounds, links, the values that tests try. `seqviz.ui.widgets` draws them.
 """
 
 from __future__ import annotations
@@ -34,11 +34,17 @@ class Control:
 
 @dataclass(frozen=True)
 class Slider(Control):
-    """A continuous (float) or counting (int) quantity between two ends."""
+    """A continuous (float) or counting (int) quantity between two ends.
+
+    within: name of an earlier control whose value is the upper end, where that is less than `high`.
+    buttons: beside the slider, one button back and one forward.
+    """
 
     low: float = 0
     high: float = 1
     step: float = 1
+    within: str | None = None
+    buttons: bool = False
 
     def extremes(self) -> tuple[Any, ...]:
         return (self.low, self.high)
@@ -48,6 +54,10 @@ class Slider(Control):
         if not self.low <= value <= self.high:
             raise ValueError(raw)
         return value
+
+    def top(self, values: Mapping[str, Any]) -> float:
+        """The upper end beside the values of the controls before it."""
+        return self.high if self.within is None else min(self.high, values[self.within])
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,19 @@ class Toggle(Control):
 
 
 @dataclass(frozen=True)
+class Sentence(Control):
+    """A text of the student's own, of at most `limit` characters."""
+
+    limit: int = 500
+
+    def extremes(self) -> tuple[Any, ...]:
+        return ("", "x" * self.limit)
+
+    def clean(self, raw: str) -> Any:
+        return raw[: self.limit]
+
+
+@dataclass(frozen=True)
 class Seed(Control):
     """The random seed: same link, same picture for the whole class."""
 
@@ -131,9 +154,15 @@ def slider(
     *,
     more: bool = False,
     when: Condition | None = None,
+    within: str | None = None,
 ) -> Any:
     """A slider; integers when `default` is an integer."""
-    return _field(Slider(default, more, when, low, high, step))
+    return _field(Slider(default, more, when, low, high, step, within))
+
+
+def stepper(low: int, high: int, default: int, *, within: str | None = None) -> Any:
+    """A place in a sequence of steps: a slider with a button back and one forward."""
+    return _field(Slider(default, False, None, low, high, 1, within, buttons=True))
 
 
 def steps(
@@ -164,6 +193,13 @@ def view(options: tuple[str, ...], default: str) -> Any:
 def toggle(default: bool, *, more: bool = False, when: Condition | None = None) -> Any:
     """A switch."""
     return _field(Toggle(default, more, when))
+
+
+def sentence(
+    default: str, limit: int = 500, *, more: bool = False, when: Condition | None = None
+) -> Any:
+    """One line of text."""
+    return _field(Sentence(default, more, when, limit))
 
 
 def seed(default: int = 1, *, more: bool = False) -> Any:

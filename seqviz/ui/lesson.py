@@ -110,6 +110,7 @@ class Lesson:
             readouts,
             link=lambda: header.address(self.permalink(name)),
             style=_style(self.text.lang),
+            declaration=declaration,
         )
 
         def attempt() -> None:

@@ -10,6 +10,7 @@ _PAGE = """
 .st-key-masthead h1 {padding: 0;}
 [class*="-footer"] button {padding-left: .4rem; padding-right: .4rem;}
 [class*="-figure"] {overflow: hidden;}
+.seqviz-chart.picking .nsewdrag {cursor: pointer;}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
 .st-key-theme, [class*="-settle"] {position: absolute; width: 0; height: 0; overflow: hidden;}

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from seqviz.text import Text, number
-from seqviz.ui.controls import Choice, Control, Seed, Slider, Steps, Toggle, controls, encoded
+from seqviz.ui.controls import (
+    Choice,
+    Control,
+    Seed,
+    Sentence,
+    Slider,
+    Steps,
+    Toggle,
+    controls,
+    encoded,
+)
 
 P = TypeVar("P")
 
@@ -19,8 +29,15 @@ def current(prefix: str, declaration: type[P]) -> P:
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"
         shown = control.when is None or control.when(values)
-        values[name] = _value(key, control) if shown else control.default
+        values[name] = _within(control, _value(key, control), values) if shown else control.default
     return declaration(**values)
+
+
+def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
+    """A slider's value where the controls before it set its upper end."""
+    if isinstance(control, Slider) and value > control.top(values):
+        return type(control.default)(control.top(values))
+    return value
 
 
 def _value(key: str, control: Control) -> Any:
@@ -59,6 +76,7 @@ def draw(
     for name, control in controls(declaration):
         if control.when is not None and not control.when(values):
             values[name] = control.default
+            _set_aside(f"{prefix}.{name}", control)
             continue
         place = front
         if isinstance(control, Choice) and control.above:
@@ -67,20 +85,34 @@ def draw(
             behind = behind or side.expander(text("frame.more"), type="compact")
             place = behind
         with place:
-            values[name] = _widget(control, f"{prefix}.{name}", name, words, names)
+            key = f"{prefix}.{name}"
+            values[name] = _widget(control, key, name, text, words, names, values)
     return declaration(**values)
+
+
+def _set_aside(key: str, control: Control) -> None:
+    """A control that does not apply leaves the link; its value waits until it applies again."""
+    if key in st.query_params:
+        _remember(key, _value(key, control))
+        del st.query_params[key]
+
+
+def _remember(key: str, value: Any) -> None:
+    st.session_state[key] = list(value) if isinstance(value, tuple) else value
 
 
 def _widget(
     control: Control,
     key: str,
     name: str,
+    text: Text,
     words: Callable[[str], tuple[str, str | None]],
     names: Callable[[str, str], str],
+    values: Mapping[str, Any],
 ) -> Any:
-    if key not in st.session_state:
-        start = _value(key, control)
-        st.session_state[key] = list(start) if isinstance(start, tuple) else start
+    start = _within(control, _value(key, control), values)
+    if key not in st.session_state or start != _value(key, control):
+        _remember(key, start)
     label, help_text = words(name)
     common: dict[str, Any] = {
         "key": key,
@@ -93,10 +125,12 @@ def _widget(
             value = st.slider(
                 label,
                 kind(control.low),
-                kind(control.high),
+                kind(control.top(values)),
                 step=kind(control.step),
                 **common,
             )
+            if control.buttons:
+                _buttons(key, control, text, int(control.top(values)))
         case Steps():
             value = st.select_slider(label, control.stops, format_func=_stop, **common)
         case Choice(many=True):
@@ -121,6 +155,8 @@ def _widget(
                 label_visibility="collapsed" if control.above else "visible",
                 **common,
             )
+        case Sentence():
+            value = st.text_input(label, max_chars=control.limit, **common)
         case Toggle():
             value = st.toggle(label, **common)
         case Seed():
@@ -129,6 +165,21 @@ def _widget(
             raise TypeError(f"no widget for {type(control).__name__}")
     _write_link(key, value, control)
     return control.default if value is None else value
+
+
+def _buttons(key: str, control: Slider, text: Text, high: int) -> None:
+    """One step back, one step forward."""
+
+    def move(by: int) -> None:
+        st.session_state[key] = min(high, max(int(control.low), st.session_state[key] + by))
+
+    at = st.session_state[key]
+    with st.container(horizontal=True):
+        for name, by, end in (("earlier", -1, control.low), ("later", 1, high)):
+            st.button(
+                text(f"frame.{name}"), key=f"{key}.{name}", on_click=move, args=(by,),
+                disabled=at == end, width="stretch",
+            )  # fmt: skip
 
 
 def _stop(value: Any) -> str:

@@ -35,7 +35,9 @@ _KINDS: dict[str, Cell] = {
 _CONTENT = {"lstm": 2, "gru": 2}
 _BIASED = {"lstm": 1, "gru": 1}
 _EMBEDDING = 16
-_TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff]+")
+_TOKEN = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
+)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ class Unrolled:
     """An experiment that has been run forward; the step that left float64, if any, ends it.
 
     errors: dJ/dh_t directly from the output of step t, shape (time, hidden). overflow: the first
-    step whose state no longer is a finite float64, or None; the sequence then ends before it.
+    step whose state, loss or error has no finite square in float64, or None; the sequence then ends
+    before it.
     """
 
     cell: Cell
@@ -205,11 +208,14 @@ def unroll(experiment: Experiment) -> Unrolled:
     """Run the experiment forward and take the loss.
 
     Squared error: J = |y_T - yhat_T|^2, or its mean over the steps; cross-entropy likewise.
+    Raises Refusal when the state leaves float64 within two steps, ValueError for an unknown loss.
     """
+    if experiment.loss not in LOSSES:
+        raise ValueError(f"There is no loss called {experiment.loss!r}.")
     task = signal(experiment)
     cell, weights, readout = network(experiment, task.inputs.shape[1], task.outputs)
     trace = run(cell, weights, task.inputs)
-    overflow = _overflow(trace.hidden)
+    overflow = _overflow(trace.hidden, readout)
     if overflow is not None:
         if overflow < 3:
             raise Refusal(
@@ -255,8 +261,9 @@ def _losses(answers: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.nd
     return -logs[moment, targets], slope
 
 
-def _overflow(hidden: np.ndarray) -> int | None:
-    """The first step whose state squares to something beyond float64 (its loss would too)."""
+def _overflow(hidden: np.ndarray, readout: np.ndarray) -> int | None:
+    """The first step whose state, loss or error squares to something beyond float64."""
+    gain = max(1.0, 2 * float(np.linalg.norm(readout)) ** 2)  # |error| is at most this times |h|
     with np.errstate(over="ignore", invalid="ignore"):
-        finite = np.isfinite((hidden**2).sum(-1))
+        finite = np.isfinite(((gain * hidden) ** 2).sum(-1))
     return None if finite.all() else int(np.argmin(finite))

@@ -14,7 +14,7 @@ from seqviz.compute.recurrent import Cell, LSTMTrace, State, Trace, Weights, at
 THRESHOLD = 0.01  # the error still arrives where at least a hundredth of it does
 # What float32 can hold: its largest number, and half its smallest (what is below rounds to zero).
 FLOAT32 = (float(np.log10(np.finfo(np.float32).max)), float(np.log10(2.0**-150)))
-_LOG2 = np.log10(2.0)
+LOG2 = np.log10(2.0)
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Reach:
     """The gradient through time of one network.
 
     horizon: the largest number of steps back from the last one over which at least `THRESHOLD` of
-    the error made at the last step arrives; measured on c for the LSTM, whose long road is c, else
-    on h. left_float32: the step t at which the norm on that road first leaves float32 on the way
-    back, or None. overflow: the first step whose state left float64 on the way forward, or None;
-    the sequence ends before it.
+    the error made at the last step arrives, 0 where it makes none; measured on c for the LSTM,
+    whose long road is c, else on h. left_float32: the step t at which the norm on that road first
+    leaves float32 on the way back, or None. overflow: the first step whose state left float64 on
+    the way forward, or None; the sequence ends before it.
     """
 
     norms: LogNorms
@@ -107,13 +107,14 @@ def reach(experiment: Experiment) -> Reach:
     if experiment.loss != "last":
         alone = log_norms(net.cell, net.weights, net.trace, last)
     road = alone.hidden if alone.cell_state is None else alone.cell_state
-    arrives = np.flatnonzero(road >= road[-1] + np.log10(THRESHOLD))
+    # A hundredth itself counts, however the last digits of the logarithms were rounded.
+    arrives = np.flatnonzero(road >= road[-1] + np.log10(THRESHOLD) - 1e-9)
     seen = norms.hidden if norms.cell_state is None else norms.cell_state
     left = np.flatnonzero((seen > FLOAT32[0]) | (seen < FLOAT32[1]))
     return Reach(
         norms,
         net.loss,
-        net.steps - 1 - int(arrives[0]) if arrives.size else 0,
+        net.steps - 1 - int(arrives[0]) if np.isfinite(road[-1]) else 0,
         int(left[-1]) + 1 if left.size else None,
         net.overflow,
         net.signal.labels,
@@ -144,4 +145,4 @@ def _rescaled(carried: State, power: int) -> tuple[State, int]:
 def _log_norm(vector: np.ndarray, power: int) -> float:
     flat = vector.ravel()
     square = float(flat @ flat)
-    return 0.5 * float(np.log10(square)) + power * _LOG2 if square > 0 else -np.inf
+    return 0.5 * float(np.log10(square)) + power * LOG2 if square > 0 else -np.inf

@@ -14,7 +14,6 @@ from seqviz.compute.recurrent import LSTMTrace, State, as_dtype, at
 NORMS = ("rms", "largest")
 PARTS = ("hidden", "cell_state")
 _CELLS = 100  # pairs beyond that many rows and columns cannot be told apart on a screen
-_COMFORT = 8  # steps over which a product of Jacobians surely stays within float32
 _FLOPS = 2e10  # about half a second of float32 products on one core
 _SVD_SECONDS, _SVD_BUDGET = 1.3e-9, 0.6  # a d x d matrix takes about 1.3 ns d^3 on one core
 
@@ -53,6 +52,7 @@ def pair_norms(
 ) -> PairNorms:
     """The norm of dh_tau/dh_t for all pairs t <= tau (part "hidden"), or of dc_tau/dc_t of an LSTM.
 
+    An LSTM's h_t and c_t are two parts of one state: the one is moved, the other held.
     norm: "rms", the root of the mean squared singular value (the Frobenius norm over sqrt(d): how
     an error of random direction grows on average), or "largest", the largest singular value.
     stride: take every stride-th step only; None chooses it so that the answer comes in about half
@@ -62,11 +62,9 @@ def pair_norms(
     products ending in different steps grow together, one matrix product a stretch.
     Raises ValueError for an unknown norm or part, or for the cell state of another cell.
     """
-    if norm not in NORMS or part not in PARTS:
-        raise ValueError(f"There is no norm {norm!r} of {part!r}.")
-    net = unroll(experiment)
-    if part == "cell_state" and not isinstance(net.trace, LSTMTrace):
-        raise ValueError("Only the LSTM has a cell state.")
+    if norm not in NORMS:
+        raise ValueError(f"There is no norm {norm!r}.")
+    net = _unrolled(experiment, part)
     stride = stride or _affordable(net, norm)
     steps = np.arange(net.steps, 0, -stride)[::-1]  # the last step is always one of them
     blocks, sizes_of_blocks = _stretches(net, steps)
@@ -109,9 +107,9 @@ def pair_spectrum(
 ) -> PairSpectrum:
     """Singular values of dh_later/dh_earlier (or dc/dc), steps counted from 1.
 
-    Raises ValueError unless 1 <= earlier <= later <= steps.
+    Raises ValueError unless 1 <= earlier <= later <= steps, and as `pair_norms` does.
     """
-    net = unroll(experiment)
+    net = _unrolled(experiment, part)
     if not 1 <= earlier <= later <= net.steps:
         raise ValueError(f"The steps must satisfy 1 <= t <= tau <= {net.steps}.")
     d = net.weights.hidden
@@ -133,6 +131,16 @@ def pair_spectrum(
     return PairSpectrum(np.log10(values) + power, int(np.isnan(values).sum()))
 
 
+def _unrolled(experiment: Experiment, part: str) -> Unrolled:
+    """The experiment, when its state has that part."""
+    if part not in PARTS:
+        raise ValueError(f"There is no part of the state called {part!r}.")
+    net = unroll(experiment)
+    if part == "cell_state" and not isinstance(net.trace, LSTMTrace):
+        raise ValueError("Only the LSTM has a cell state.")
+    return net
+
+
 def _stretches(net: Unrolled, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """d(state at steps[k + 1]) / d(state at steps[k]) for every k, all stretches at once.
 
@@ -150,12 +158,11 @@ def _stretches(net: Unrolled, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray
         # The same slopes for all rows of a stretch.
         now = [np.expand_dims(s[steps[1:] - 1 - back], 1).astype(np.float32) for s in net.slopes]
         rows = net.cell.pullback(weights, type(net.slopes)(*now), rows).state
-        if back % _COMFORT == _COMFORT - 1 or back == stride - 1:
-            parts = [part for part in rows if part is not None]
-            sizes = np.max([np.abs(part).max((1, 2), initial=0) for part in parts], axis=0)
-            sizes[sizes == 0] = 1
-            rows = State(*(part / sizes[:, None, None] for part in parts))
-            logs += np.log10(sizes)
+        parts = [part for part in rows if part is not None]
+        sizes = np.max([np.abs(part).max((1, 2), initial=0) for part in parts], axis=0)
+        sizes[sizes == 0] = 1
+        rows = State(*(part / sizes[:, None, None] for part in parts))
+        logs += np.log10(sizes)
     return np.concatenate([part for part in rows if part is not None], axis=-1), logs
 
 

@@ -93,7 +93,12 @@ def paths(experiment: Experiment, moment: int) -> Paths:
 
 
 def recursion(experiment: Experiment) -> Recursion:
-    """All the numbers of the backward pass of a small RNN, from the last step to the first."""
+    """All the numbers of the backward pass of a small RNN, from the last step to the first.
+
+    Raises ValueError for the LSTM, whose state is more than h.
+    """
+    if experiment.cell == "lstm":
+        raise ValueError("This recursion is about h alone; the state of an LSTM is h and c.")
     net = unroll(experiment)
     d = net.weights.hidden
     steps = jacobians(net.cell, net.weights, net.trace)  # steps[t] = dh_{t+1}/dh_t

@@ -6,17 +6,18 @@ carried back to step t, times what entered there. Truncation keeps some pairs an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.bptt.experiment import Experiment, Unrolled, unroll
+from seqviz.compute.bptt.norms import LOG2, log_norms
 from seqviz.compute.recurrent import LSTMTrace, State, at, backward
 
 KINDS = ("window", "segments")
-_SHOWN = 100
+_SHOWN, _WINDOWS = 100, 40
 
 
 @dataclass(frozen=True)
@@ -66,27 +67,25 @@ def truncation(experiment: Experiment, kind: str = "window") -> Truncation:
     d2l, chapter 9.7, and of one of the texts). "segments": the sequence is cut into pieces of k
     steps, the state is handed on and the gradient is not (Jurafsky and Martin, chapter 9; what
     training loops with `detach` do). Both are biased: terms are missing, always the same ones.
-    Raises ValueError for an unknown kind.
+    Raises ValueError for an unknown kind, and where the full gradient is zero.
     """
-    if kind not in KINDS:
-        raise ValueError(f"There is no truncation called {kind!r}.")
-    net = unroll(experiment)
+    _known(kind)
+    net, _ = _tamed(unroll(experiment))
     steps = net.steps
-    windows = np.unique(np.round(np.geomspace(1, steps, min(steps, 40))).astype(int))
-    full = backward(net.cell, net.weights, net.trace, net.errors).weights.hidden_hidden
+    windows = np.arange(1, steps + 1)
+    if steps > _WINDOWS:
+        windows = np.unique(np.round(np.geomspace(1, steps, _WINDOWS)).astype(int))
+    full, length = _full(net)
     contributes = (net.errors != 0).any(axis=1)
     if kind == "segments":
         cut = _cut_gradients(net, windows)
         products = np.array([float((part * full).sum()) for part in cut])
         sizes = np.array([float(np.linalg.norm(part)) for part in cut])
-        kept = [_pairs_in_segments(contributes, k) for k in windows]
+        kept = [_pairs_in_segments(contributes, k) for k in windows.tolist()]
     else:
         products, sizes = _window_gradients(net, full)
         products, sizes = products[windows - 1], sizes[windows - 1]
         kept = [int(np.minimum(np.arange(1, steps + 1), k)[contributes].sum()) for k in windows]
-    length = float(np.linalg.norm(full))
-    if length == 0:
-        raise ValueError("The full gradient is zero.")
     with np.errstate(invalid="ignore", divide="ignore"):
         cosine = np.clip(products / (sizes * length), -1, 1)
     return Truncation(
@@ -95,8 +94,12 @@ def truncation(experiment: Experiment, kind: str = "window") -> Truncation:
 
 
 def terms(experiment: Experiment, window: int, kind: str = "window") -> Terms:
-    """The size of each pair's term, |d a_t of error tau| |h_{t-1}|, and whether it is kept."""
-    net = unroll(experiment)
+    """The size of each pair's term, |d a_t of error tau| |h_{t-1}|, and whether it is kept.
+
+    Raises ValueError for an unknown kind of truncation; `truncation` names them.
+    """
+    _known(kind)
+    net, taken = _tamed(unroll(experiment))
     stride = -(-net.steps // _SHOWN)
     steps = np.arange(net.steps, 0, -stride)[::-1]
     logs = np.full((len(steps), len(steps)), np.nan)
@@ -105,7 +108,7 @@ def terms(experiment: Experiment, window: int, kind: str = "window") -> Terms:
         column = np.searchsorted(steps, now)
         shown = steps[np.minimum(column, len(steps) - 1)] == now
         with np.errstate(divide="ignore"):
-            size = np.log10(np.linalg.norm(pre, axis=1) * before[now - 1])
+            size = _log_norm_of_rows(pre) + np.log10(before[now - 1]) + taken
         logs[row[shown], column[shown]] = size[shown]
     later, earlier = steps[:, None], steps[None, :]
     if kind == "window":
@@ -121,13 +124,12 @@ def randomized(experiment: Experiment, stop: float, draws: int = 1024, seed: int
     At every step back the gradient goes on with probability 1 - `stop`, divided by it, and else
     stops (Tallec and Ollivier 2017). The mean of many draws tends to the full gradient; the price
     is variance. Fixed truncation to the expected length 1 / stop is the comparison.
-    Raises ValueError unless 0 < stop < 1.
+    Raises ValueError unless 0 < stop < 1, and where the full gradient is zero.
     """
     if not 0 < stop < 1:
         raise ValueError("The probability of stopping must lie between 0 and 1.")
-    net = unroll(experiment)
-    full = backward(net.cell, net.weights, net.trace, net.errors).weights.hidden_hidden
-    length = float(np.linalg.norm(full))
+    net, _ = _tamed(unroll(experiment))
+    full, length = _full(net)
     rng = np.random.RandomState(seed)
     counts = 2 ** np.arange(int(np.log2(draws)) + 1)
     starts = np.concatenate([[0], counts[:-1]])  # the draws that each mean has in addition
@@ -146,6 +148,27 @@ def randomized(experiment: Experiment, stop: float, draws: int = 1024, seed: int
     products, sizes = _window_gradients(net, full)
     gap = sizes[window - 1] ** 2 - 2 * products[window - 1] + length**2
     return Randomized(counts, error, window, float(np.sqrt(max(gap, 0))) / length)
+
+
+def _known(kind: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"There is no truncation called {kind!r}.")
+
+
+def _tamed(net: Unrolled) -> tuple[Unrolled, float]:
+    """The same with a gradient whose square float64 holds, and log10 of the factor taken out."""
+    largest = log_norms(net.cell, net.weights, net.trace, net.errors).hidden.max()
+    power = int(max(0.0, float(largest)) / LOG2)
+    return replace(net, errors=np.ldexp(net.errors, -power)), power * LOG2
+
+
+def _full(net: Unrolled) -> tuple[np.ndarray, float]:
+    """The full gradient of the recurrent weights, and its length."""
+    full = backward(net.cell, net.weights, net.trace, net.errors).weights.hidden_hidden
+    length = float(np.linalg.norm(full))
+    if length == 0:
+        raise ValueError("The full gradient is zero.")
+    return full, length
 
 
 def _lags(net: Unrolled, rows: np.ndarray | None = None) -> Any:
@@ -195,6 +218,14 @@ def _cut_gradients(net: Unrolled, windows: np.ndarray) -> Float[np.ndarray, "win
 def _pairs_in_segments(contributes: np.ndarray, window: int) -> int:
     moment = np.flatnonzero(contributes)
     return int((moment % window + 1).sum())
+
+
+def _log_norm_of_rows(rows: np.ndarray) -> np.ndarray:
+    """log10 of the norm of each row, also where its square is too small for float64."""
+    size = np.abs(rows).max(axis=1)
+    return np.log10(size) + np.log10(
+        np.linalg.norm(rows / np.where(size > 0, size, 1)[:, None], axis=1)
+    )
 
 
 def _zeros(net: Unrolled, rows: int) -> State:

@@ -1,0 +1,65 @@
+"""A page with one bench whose chart can be clicked: for test_browser_picks.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from seqviz.figures.style import LIVE, Style, finish, layout
+from seqviz.text import Text
+from seqviz.ui import looks, widgets
+from seqviz.ui.bench import Show
+from seqviz.ui.controls import slider
+
+PREFIX = "sample.place"
+COLUMNS, ROWS = (10, 20, 30, 40), (0.5, 1.0, 1.5)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place on the map; the second slider ends before the map does."""
+
+    column: int = slider(10, 40, 10)
+    row: float = slider(0.25, 1.25, 0.5, 0.25)
+
+
+def grid(column: int, row: float, style: Style) -> go.Figure:
+    """Left a map of cells that can be clicked, right a line that cannot."""
+    spec = layout(style)
+    spec["xaxis"] = {**spec["xaxis"], "domain": [0, 0.45]}
+    spec["xaxis2"] = {"domain": [0.55, 1], "anchor": "y2"}
+    spec["yaxis2"] = {"anchor": "x2"}
+    cells = np.arange(12.0).reshape(3, 4)
+    data = [
+        {"type": "heatmap", "x": COLUMNS, "y": ROWS, "z": cells, "meta": "pick", "name": "cells"},
+        {"type": "scatter", "x": [column], "y": [row], "hoverinfo": "skip", "mode": "markers"},
+        {"type": "scatter", "x": [20, 30, 40], "y": [1, 1, 1], "xaxis": "x2", "yaxis": "y2"},
+    ]
+    return finish(go.Figure({"data": data, "layout": spec}), f"Cell {column}, {row}.")
+
+
+def word(name: str, option: str = "") -> str:
+    return option or name
+
+
+@st.fragment(key=PREFIX)
+def bench() -> None:
+    stage, side = st.columns([8, 3])
+    place = widgets.draw(
+        PREFIX, Place, Text("en"), lambda name: (name, None), word, above=stage, side=side
+    )
+    show = Show(
+        PREFIX, Text("en"), word, word, stage, side, st.container(), lambda: "",
+        style=Style(LIVE), declaration=Place,
+    )  # fmt: skip
+    show.figure(grid, place.column, place.row, picks=("column", "row"))
+
+
+st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+st.title("A place to click")
+looks.apply(presenting=False)
+st.text(f"{st.session_state['runs']} runs of the page")
+bench()

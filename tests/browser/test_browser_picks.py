@@ -1,0 +1,95 @@
+"""A click on a chart moves the sliders of its bench, and nothing but its bench runs again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from lesson_page import watched
+from playwright.sync_api import expect
+
+from benchmarks.browser import ROOT, serve
+
+BENCH = "sample.place"
+# The middle of a place in data units, of the first or the second panel, in pixels of the window.
+PIXELS = """(host, [panel, x, y]) => {
+    const {xaxis, yaxis} = host._fullLayout._plots[panel];
+    const box = host.getBoundingClientRect();
+    return [box.x + xaxis._offset + xaxis.d2p(x), box.y + yaxis._offset + yaxis.d2p(y)];
+}"""
+
+
+@pytest.fixture(scope="module")
+def sample(browser, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sample")
+    shutil.copy(Path(__file__).with_name("sample_page.py"), folder)
+    shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
+    (folder / "static").symlink_to(ROOT / "assets" / "static")
+    with serve(folder, "sample_page.py", {"PYTHONPATH": str(ROOT)}) as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser, sample):
+    with watched(browser, sample) as visit:
+        lesson = visit()
+        lesson.geometry(BENCH)
+        yield lesson
+
+
+def point(lesson, x: float, y: float, panel: str = "xy") -> None:
+    """Put the mouse on a place of the chart."""
+    host = lesson.figure(BENCH).locator(".js-plotly-plot")
+    left, top = host.evaluate(PIXELS, [panel, x, y])
+    lesson.page.mouse.move(left - 3, top - 3)
+    lesson.page.mouse.move(left, top)
+    lesson.rest()
+
+
+def click(lesson, *place) -> None:
+    point(lesson, *place)
+    lesson.page.mouse.down()
+    lesson.page.mouse.up()
+    lesson.rest()
+
+
+def settings(lesson) -> tuple[str, str]:
+    return tuple(lesson.slider(f"{BENCH}.{name}").input_value() for name in ("column", "row"))
+
+
+def link(lesson) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(lesson.page.url).query)
+
+
+def test_a_click_on_a_cell_moves_both_sliders_and_the_address(page):
+    assert settings(page) == ("10", "0.5")
+    click(page, 30, 1.0)
+    expect(page.slider(f"{BENCH}.column")).to_have_value("30")
+    assert settings(page) == ("30", "1")
+    assert link(page) == {f"{BENCH}.column": ["30"], f"{BENCH}.row": ["1"]}
+    page.figure(BENCH).get_by_role("img", name="Cell 30, 1.0.").wait_for()
+    page.page.get_by_text("1 runs of the page").wait_for()
+    click(page, 20, 0.5)  # and again: one handler, not two; half of it back to the default
+    assert settings(page) == ("20", "0.5")
+    assert link(page) == {f"{BENCH}.column": ["20"]}
+
+
+def test_a_click_beyond_a_slider_stops_at_its_end(page):
+    click(page, 40, 1.5)
+    assert settings(page) == ("40", "1.25")
+
+
+def test_only_what_can_be_clicked_is_clicked(page):
+    hand = page.figure(BENCH).locator(".seqviz-chart")
+    point(page, 20, 1, "x2y2")
+    assert "picking" not in hand.get_attribute("class")
+    sent = page.sent
+    click(page, 20, 1, "x2y2")
+    assert page.sent == sent
+    assert settings(page) == ("10", "0.5")
+    point(page, 20, 1.0)
+    assert "picking" in hand.get_attribute("class")
+    area = page.figure(BENCH).locator(".nsewdrag[data-subplot=xy]")
+    assert area.evaluate("(area) => getComputedStyle(area).cursor") == "pointer"

@@ -1,0 +1,139 @@
+"""Gradient clipping: the same descent by PyTorch's autograd, and what must not change at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.compute.bptt import descend, recurrent_matrix
+from seqviz.compute.bptt.clipping import FLOAT32_MAX
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def by_torch(activation, radius, threshold, rate, seed, steps, width, updates):
+    """Loss and gradient norm of each update; the draws are those of the docstring, in its order."""
+    phi = {"tanh": torch.tanh, "linear": lambda a: a}[activation]
+    rng = np.random.RandomState(seed + 30_000)
+    W = torch.tensor(rng.standard_normal((width, 1)))
+    U = torch.tensor(recurrent_matrix("radius", width, radius, seed))
+    b = torch.zeros(width, dtype=torch.float64)
+    V = torch.tensor(rng.standard_normal((1, width)) / np.sqrt(width))
+    parameters = [part.requires_grad_() for part in (W, U, b, V)]
+    losses, norms = [], []
+    for _ in range(updates):
+        noise = 0.3 * rng.standard_normal((steps, 16, 1))
+        noise[0] = first = rng.choice([-1.0, 1.0], (16, 1))
+        h = torch.zeros(16, width, dtype=torch.float64)
+        for x in torch.tensor(noise):
+            h = phi(x @ W.T + h @ U.T + b)
+        loss = torch.nn.functional.mse_loss(h @ V.T, torch.tensor(first))
+        gradients = torch.autograd.grad(loss, parameters)
+        norm = torch.cat([g.ravel() for g in gradients]).norm()
+        losses.append(loss.item())
+        norms.append(norm.item())
+        scale = 1.0 if threshold is None else min(1.0, threshold / norm.item())
+        with torch.no_grad():
+            for part, g in zip(parameters, gradients, strict=True):
+                part -= rate * scale * g
+    return np.array(losses), np.array(norms)
+
+
+@pytest.mark.parametrize(
+    ("activation", "radius", "threshold", "rate"),
+    [
+        ("linear", 1.0, 0.3, 0.02),
+        ("linear", 1.1, 1.0, 0.02),
+        ("linear", 0.9, None, 0.02),
+        ("tanh", 1.2, 0.1, 0.05),
+        ("tanh", 1.2, None, 0.02),
+    ],
+)
+def test_the_descent_recomputed(activation, radius, threshold, rate):
+    """Every loss and norm of 40 updates: so every step had the right direction and length.
+
+    Rounding of 1e-16 grows with the gradients, here by up to about 1e4 over the run.
+    """
+    found = descend(activation, radius, threshold, rate, 3, 12, 8, 40)
+    losses, norms = by_torch(activation, radius, threshold, rate, 3, 12, 8, 40)
+    np.testing.assert_allclose(found.loss, losses, rtol=1e-9)
+    np.testing.assert_allclose(found.norm, norms, rtol=1e-9)
+    assert found.left_float32 is None
+    above = 0 if threshold is None else int((norms > threshold).sum())
+    assert found.clipped == above
+    if threshold is not None:
+        assert above > 0
+
+
+def test_clipping_changes_the_run():
+    free, clipped = (descend("linear", 1.0, theta, steps=12) for theta in (None, 0.1))
+    assert free.loss[0] == clipped.loss[0]
+    assert free.norm[0] == clipped.norm[0] > 0.1
+    assert np.abs(free.loss[1:] - clipped.loss[1:]).max() > 0.01
+
+
+@pytest.mark.parametrize("activation", ["linear", "tanh"])
+def test_a_huge_threshold_is_exactly_no_clipping(activation):
+    free, huge = (descend(activation, 1.0, theta, steps=12) for theta in (None, 1e30))
+    np.testing.assert_array_equal(free.loss, huge.loss)
+    np.testing.assert_array_equal(free.norm, huge.norm)
+    assert huge.clipped == free.clipped == 0
+    assert huge.left_float32 is free.left_float32 is None
+
+
+def test_batches_are_the_same_with_and_without():
+    """Without learning nothing but the batches moves the loss, and they are not all alike."""
+    free, clipped = (descend("tanh", 1.1, theta, learning_rate=0.0) for theta in (None, 1e-3))
+    np.testing.assert_array_equal(free.loss, clipped.loss)
+    np.testing.assert_array_equal(free.norm, clipped.norm)
+    assert len(np.unique(free.loss)) == 150
+    assert clipped.clipped == 150
+
+
+def test_seeds_decide():
+    one, again, other = (descend("tanh", 1.0, 1.0, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.loss, again.loss)
+    assert one.loss[0] != other.loss[0]
+
+
+@pytest.mark.parametrize(("radius", "rate"), [(1.3, 0.1), (1.0, 0.02), (1.1, 0.005)])
+def test_leaving_float32_is_named_and_nothing_beyond_it_is_kept(radius, rate):
+    found = descend("linear", radius, None, rate)
+    assert found.left_float32 is not None
+    assert len(found.loss) == len(found.norm) == found.left_float32 - 1 < 150
+    for part in (found.loss, found.norm):
+        assert np.isfinite(part).all()
+        assert (part <= FLOAT32_MAX).all()
+    # The update that left, by torch, which goes on in float64.
+    with np.errstate(over="ignore", invalid="ignore"):
+        losses, norms = by_torch("linear", radius, None, rate, 1, 30, 16, found.left_float32)
+    assert not (losses[-1] <= FLOAT32_MAX and norms[-1] <= FLOAT32_MAX)
+    np.testing.assert_allclose(found.norm, norms[:-1], rtol=1e-9)
+
+
+def test_clipping_saves_the_run_that_left_float32():
+    clipped = descend("linear", 1.3, 0.1, 0.01)
+    assert descend("linear", 1.3, None, 0.1).left_float32 is not None
+    assert clipped.left_float32 is None
+    assert len(clipped.loss) == 150
+    assert clipped.clipped > 100
+
+
+@pytest.mark.parametrize("activation", ["linear", "tanh"])
+@pytest.mark.parametrize("radius", [0.8, 1.3])
+def test_the_ends_of_the_sliders_are_finite(activation, radius):
+    """And without a warning: they are errors in this file."""
+    for threshold, rate in ((None, 0.1), (0.01, 0.1), (1000.0, 0.001)):
+        found = descend(activation, radius, threshold, rate)
+        assert np.isfinite(found.loss).all()
+        assert np.isfinite(found.norm).all()
+        assert len(found.loss) == (150 if found.left_float32 is None else found.left_float32 - 1)

@@ -1,0 +1,105 @@
+"""Constant gates: the three exact limits, the general case, and the GRU of the kernel at rest."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from seqviz.compute.bptt import INITS, recurrent_matrix, simplified_gru
+from seqviz.compute.recurrent import GRU, Weights, jacobians, run
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+WIDTH = 6
+
+
+@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize("gate", [0.0, 0.3, 1.0])
+def test_nothing_written_forgets_nothing(init, gate):
+    """u = 0: J = I whatever r; every power is one, to the last bit."""
+    found = simplified_gru(0.0, gate, init, WIDTH, 1.5, 1, 40)
+    assert (found.jacobian == np.eye(WIDTH)).all()
+    assert (found.log10_norm == 0).all()
+    assert (found.eigenvalues == 1).all()
+
+
+@pytest.mark.parametrize("init", INITS)
+def test_everything_written_and_nothing_read_keeps_nothing(init):
+    """u = 1, r = 0: J = 0; its powers are exactly zero from the first on."""
+    found = simplified_gru(1.0, 0.0, init, WIDTH, 1.5, 1, 40)
+    assert (found.jacobian == 0).all()
+    assert found.log10_norm[0] == 0
+    assert (found.log10_norm[1:] == -np.inf).all()
+
+
+@pytest.mark.parametrize("init", INITS)
+def test_open_gates_are_the_linear_rnn(init):
+    """u = r = 1: J = W, and so are the powers and the eigenvalues."""
+    found = simplified_gru(1.0, 1.0, init, WIDTH, 1.5, 1, 40)
+    assert (found.jacobian == recurrent_matrix(init, WIDTH, 1.5, 1)).all()
+    assert (found.log10_norm == found.log10_norm_rnn).all()
+    assert (found.eigenvalues == found.eigenvalues_rnn).all()
+
+
+@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize(("u", "r"), [(0.1, 1.0), (0.5, 0.5), (0.9, 0.2), (1.0, 0.7), (0.02, 0.0)])
+def test_the_general_case_as_the_text_writes_it(init, u, r):
+    """I - D_u (I - D_r W), with diagonal matrices, and its powers by numpy."""
+    found = simplified_gru(u, r, init, WIDTH, 1.2, 2, 30)
+    unit, W = np.eye(WIDTH), recurrent_matrix(init, WIDTH, 1.2, 2)
+    J = unit - (u * unit) @ (unit - (r * unit) @ W)
+    # Two ways of rounding numbers up to 10.
+    np.testing.assert_allclose(found.jacobian, J, rtol=0, atol=4e-15)
+    for logs, matrix in ((found.log10_norm, J), (found.log10_norm_rnn, W)):
+        norms = [np.linalg.norm(np.linalg.matrix_power(matrix, k), 2) for k in range(31)]
+        # Powers of a matrix whose entries are off by 1e-15: relative 1e-13 after 30.
+        np.testing.assert_allclose(logs, np.log10(norms), rtol=0, atol=1e-12)
+    for values, matrix in ((found.eigenvalues, J), (found.eigenvalues_rnn, W)):
+        for value in values:  # det(matrix - value) = 0, whatever their order
+            smallest = np.linalg.svd(matrix - value * unit, compute_uv=False)[-1]
+            assert smallest < 1e-13
+
+
+def test_the_powers_of_an_orthogonal_network_beyond_float64():
+    """g^k for k = 2000: 1e-2000 and 1e602."""
+    for gain in (0.1, 2.0):
+        logs = simplified_gru(1.0, 1.0, "orthogonal", 4, gain, 1, 2000).log10_norm
+        np.testing.assert_allclose(logs, np.arange(2001) * math.log10(gain), rtol=0, atol=1e-10)
+
+
+def test_identity_in_closed_form():
+    """W = g I: J = (1 - u + u r g) I."""
+    logs = simplified_gru(0.1, 0.5, "identity", 3, 0.8, 1, 100).log10_norm
+    np.testing.assert_allclose(logs, np.arange(101) * math.log10(0.94), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("reset", ["after", "before"])
+@pytest.mark.parametrize(("u", "r"), [(0.1, 1 - 1e-9), (0.5, 0.5), (0.8, 0.3)])
+def test_it_is_the_jacobian_of_the_gru_at_rest(u, r, reset):
+    """The kernel's GRU has a tanh and gates that move; at h = 0, x = 0 neither shows.
+
+    There tanh' = 1, the gates' own derivatives are multiplied by h - n = 0 and U h = 0 (whatever
+    their recurrent weights), and the gates are the sigmoids of their biases. Away from rest the
+    simplified Jacobian is an approximation, as the second half shows.
+    """
+    rng, W = np.random.RandomState(0), recurrent_matrix("gaussian", WIDTH, 1.2, 2)
+    gates = rng.standard_normal((2 * WIDTH, WIDTH))
+    bias = np.repeat([math.log(r / (1 - r)), math.log(u / (1 - u)), 0.0], WIDTH)
+    weights = Weights(
+        np.ones((3 * WIDTH, 1)), np.concatenate([gates, W]), bias, np.zeros(3 * WIDTH)
+    )
+    cell = GRU("write", reset)
+    expected = simplified_gru(u, r, "gaussian", WIDTH, 1.2, 2, 5).jacobian
+    found = jacobians(cell, weights, run(cell, weights, np.zeros((5, 1))))
+    for step in found:
+        np.testing.assert_allclose(step, expected, rtol=0, atol=1e-14)
+    moved = jacobians(cell, weights, run(cell, weights, np.ones((5, 1))))
+    assert np.abs(moved[-1] - expected).max() > 0.01
+
+
+@pytest.mark.parametrize(("u", "r"), [(-0.01, 0.5), (1.01, 0.5), (0.5, -0.01), (0.5, 1.01)])
+def test_gates_outside_their_range_are_refused(u, r):
+    with pytest.raises(ValueError, match="Gates lie between 0 and 1"):
+        simplified_gru(u, r, "gaussian", 3, 1.0, 1, 5)

@@ -1,0 +1,402 @@
+"""Backpropagation in the recurrent kernel: autograd, finite differences, exact identities.
+
+Every variant of every cell is written once more here, as a plain loop in PyTorch, one line an
+equation of its docstring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from seqviz.compute.recurrent import (
+    GRU,
+    LSTM,
+    RNN,
+    LSTMTrace,
+    State,
+    Weights,
+    at,
+    backward,
+    jacobians,
+    run,
+    sigmoid,
+    sigmoid_slope,
+    tanh_slope,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+INPUT, HIDDEN, STEPS = 3, 4, 9
+VARIANTS = [
+    *(RNN(phi) for phi in ("tanh", "relu", "linear")),
+    *(
+        LSTM(forget, output, peephole)
+        for forget, output, peephole in product(
+            ("learned", "one"), ("tanh", "linear"), (False, True)
+        )
+    ),
+    *(GRU(update, reset) for update, reset in product(("keep", "write"), ("after", "before"))),
+]
+# Sums of a few hundred products of numbers near one: rounding is 1e-14, a wrong term is not below
+# 1e-3. PyTorch sums in another order.
+CLOSE = 1e-10
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def drawn(cell, seed: int = 3) -> Weights:
+    rng, rows = np.random.RandomState(seed), cell.blocks * HIDDEN
+    peephole = 0.5 * rng.standard_normal((3, HIDDEN))
+    return Weights(
+        rng.standard_normal((rows, INPUT)),
+        rng.standard_normal((rows, HIDDEN)) / np.sqrt(HIDDEN),
+        rng.standard_normal(rows),
+        rng.standard_normal(rows),
+        peephole if isinstance(cell, LSTM) and cell.peephole else None,
+    )
+
+
+def drawn_states(batch: tuple[int, ...], seed: int = 4) -> tuple[np.ndarray, State]:
+    rng = np.random.RandomState(seed)
+    inputs = rng.standard_normal((STEPS, *batch, INPUT))
+    return inputs, State(*(rng.standard_normal((*batch, HIDDEN)) for _ in range(2)))
+
+
+def plain_step(cell, W, U, b, b_, peep, x, h, c):
+    """One step of any variant: h, c and the gates by their names in the trace."""
+    if isinstance(cell, RNN):
+        phi = {"tanh": torch.tanh, "relu": torch.relu, "linear": lambda a: a}[cell.activation]
+        return phi(x @ W.T + b + h @ U.T + b_), None, {}
+    if isinstance(cell, LSTM):
+        a_i, a_f, a_g, a_o = (x @ W.T + b + h @ U.T + b_).chunk(4, dim=-1)
+        seen = (lambda k, c: peep[k] * c) if cell.peephole else (lambda k, c: 0)
+        i = torch.sigmoid(a_i + seen(0, c))
+        f = torch.sigmoid(a_f + seen(1, c)) if cell.forget == "learned" else torch.ones_like(a_f)
+        g = torch.tanh(a_g)
+        c = f * c + i * g
+        o = torch.sigmoid(a_o + seen(2, c))
+        h = o * (torch.tanh(c) if cell.output == "tanh" else c)
+        return h, c, {"input_gate": i, "forget_gate": f, "candidate": g, "output_gate": o}
+    (W_r, W_z, W_n), (U_r, U_z, U_n) = W.chunk(3), U.chunk(3)
+    (b_r, b_z, b_n), (d_r, d_z, d_n) = b.chunk(3), b_.chunk(3)
+    r = torch.sigmoid(x @ W_r.T + b_r + h @ U_r.T + d_r)
+    z = torch.sigmoid(x @ W_z.T + b_z + h @ U_z.T + d_z)
+    past = r * (h @ U_n.T + d_n) if cell.reset == "after" else (r * h) @ U_n.T + d_n
+    n = torch.tanh(x @ W_n.T + b_n + past)
+    new = z * h + (1 - z) * n if cell.update == "keep" else (1 - z) * h + z * n
+    return new, None, {"reset_gate": r, "update_gate": z, "candidate": n}
+
+
+class Plain:
+    """A run of the plain loop with its graph."""
+
+    def __init__(self, cell, weights: Weights, inputs: np.ndarray, initial: State):
+        def leaf(part):
+            return None if part is None else torch.tensor(part, requires_grad=True)
+
+        self.parameters = [leaf(part) for part in vars(weights).values()]
+        self.inputs = leaf(inputs)
+        h, c = leaf(initial.hidden), leaf(initial.cell_state)
+        self.hidden, self.memory, self.gates = [h], [c], []
+        for x in self.inputs:
+            h, c, gates = plain_step(cell, *self.parameters, x, h, c)
+            self.hidden.append(h)
+            self.memory.append(c)
+            self.gates.append(gates)
+
+    def gradients(self, errors: np.ndarray, of: list[torch.Tensor]) -> list[np.ndarray]:
+        loss = (torch.stack(self.hidden[1:]) * torch.tensor(errors)).sum()
+        found = torch.autograd.grad(loss, of, retain_graph=True, allow_unused=True)
+        return [
+            np.zeros(tuple(p.shape)) if g is None else g.numpy()
+            for p, g in zip(of, found, strict=True)
+        ]
+
+
+def together(parts: list[torch.Tensor]) -> np.ndarray:
+    return torch.stack(parts).detach().numpy()
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("cell", VARIANTS, ids=str)
+def test_every_variant_against_a_plain_loop(cell, batch):
+    """States, gates and the gradient of everything: inputs, states, memories, weights."""
+    weights, (inputs, initial) = drawn(cell), drawn_states(batch)
+    gated = isinstance(cell, LSTM)
+    if not gated:
+        initial = State(initial.hidden)
+    plain = Plain(cell, weights, inputs, initial)
+    trace = run(cell, weights, inputs, initial)
+    np.testing.assert_allclose(trace.hidden, together(plain.hidden), rtol=0, atol=1e-12)
+    for name in plain.gates[0]:
+        expected = together([gates[name] for gates in plain.gates])
+        np.testing.assert_allclose(getattr(trace, name), expected, rtol=0, atol=1e-12)
+
+    errors = np.random.RandomState(7).standard_normal(trace.hidden[1:].shape)
+    found = backward(cell, weights, trace, errors)
+    for t, expected in enumerate(plain.gradients(errors, plain.hidden)):
+        np.testing.assert_allclose(found.hidden[t], expected, rtol=0, atol=CLOSE, err_msg=f"h{t}")
+    if gated:
+        for t, expected in enumerate(plain.gradients(errors, plain.memory)):
+            np.testing.assert_allclose(
+                found.cell_state[t], expected, rtol=0, atol=CLOSE, err_msg=f"c{t}"
+            )
+    else:
+        assert found.cell_state is None
+    there = [(k, v) for k, v in vars(found.weights).items() if v is not None]
+    leaves = [leaf for leaf in plain.parameters if leaf is not None]
+    expected = plain.gradients(errors, [plain.inputs, *leaves])
+    np.testing.assert_allclose(found.inputs, expected[0], rtol=0, atol=CLOSE)
+    for (name, part), g in zip(there, expected[1:], strict=True):
+        np.testing.assert_allclose(part, g, rtol=0, atol=CLOSE, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind", "more"),
+    [
+        (RNN(), nn.RNN, {"nonlinearity": "tanh"}),
+        (RNN("relu"), nn.RNN, {"nonlinearity": "relu"}),
+        (LSTM(), nn.LSTM, {}),
+        (GRU(), nn.GRU, {}),
+    ],
+    ids=str,
+)
+def test_gradients_of_the_torch_modules(cell, kind, more):
+    """PyTorch's own modules, differentiated by PyTorch."""
+    torch.manual_seed(1)
+    module = kind(INPUT, HIDDEN, **more).to(torch.float64)
+    inputs, initial = drawn_states((2,))
+    x, h, c = (torch.tensor(part, requires_grad=True) for part in (inputs, *initial))
+    first = (h[None], c[None]) if isinstance(cell, LSTM) else h[None]
+    errors = np.random.RandomState(7).standard_normal((STEPS, 2, HIDDEN))
+    (module(x, first)[0] * torch.tensor(errors)).sum().backward()
+    names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+    weights = Weights(*(getattr(module, name).detach().numpy() for name in names))
+    trace = run(cell, weights, inputs, initial)
+    found = backward(cell, weights, trace, errors)
+    for name, part in zip(names, vars(found.weights).values(), strict=False):
+        expected = getattr(module, name).grad.numpy()
+        np.testing.assert_allclose(part, expected, rtol=0, atol=CLOSE, err_msg=name)
+    np.testing.assert_allclose(found.inputs, x.grad.numpy(), rtol=0, atol=CLOSE)
+    np.testing.assert_allclose(found.hidden[0], h.grad.numpy(), rtol=0, atol=CLOSE)
+    if isinstance(cell, LSTM):
+        np.testing.assert_allclose(found.cell_state[0], c.grad.numpy(), rtol=0, atol=CLOSE)
+
+
+def state_of(trace, t: int) -> np.ndarray:
+    parts = [trace.hidden[t]]
+    if isinstance(trace, LSTMTrace):
+        parts.append(trace.cell_state[t])
+    return np.concatenate(parts, axis=-1)
+
+
+@pytest.mark.parametrize("cell", VARIANTS, ids=str)
+def test_jacobians_against_central_differences(cell):
+    """The LSTM's state is (h, c). Step 1e-6: truncation 1e-12 and rounding 1e-16 / 1e-6 = 1e-10."""
+    weights, (inputs, initial) = drawn(cell), drawn_states(())
+    trace = run(cell, weights, inputs, initial)
+    size, step = state_of(trace, 0).size, 1e-6
+    found = jacobians(cell, weights, trace)
+    assert found.shape == (STEPS, size, size)
+    if cell == RNN("relu"):  # differences across the kink are no derivative
+        assert np.abs(trace.preactivation).min() > 100 * step
+    for t in range(STEPS):
+        ends = []
+        for sign in (1, -1):
+            moved = state_of(trace, t) + sign * step * np.eye(size)  # one coordinate a row
+            start = State(moved[:, :HIDDEN], moved[:, HIDDEN:] if size > HIDDEN else None)
+            one = np.repeat(inputs[t][None, None], size, axis=1)
+            ends.append(state_of(run(cell, weights, one, start), 1))
+        expected = ((ends[0] - ends[1]) / (2 * step)).T
+        np.testing.assert_allclose(found[t], expected, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("cell", VARIANTS, ids=str)
+def test_jacobians_with_batch_axes_are_those_of_each_sequence(cell):
+    weights, (inputs, initial) = drawn(cell), drawn_states((2, 3))
+    together = jacobians(cell, weights, run(cell, weights, inputs, initial))
+    for i, j in np.ndindex(2, 3):
+        alone = run(
+            cell, weights, inputs[:, i, j], State(initial.hidden[i, j], initial.cell_state[i, j])
+        )
+        # The same sums in another order of BLAS.
+        np.testing.assert_allclose(
+            together[:, i, j], jacobians(cell, weights, alone), rtol=0, atol=1e-13
+        )
+
+
+@pytest.mark.parametrize("cell", VARIANTS, ids=str)
+def test_a_pullback_is_a_row_times_the_jacobian(cell):
+    weights, (inputs, initial) = drawn(cell), drawn_states(())
+    trace = run(cell, weights, inputs, initial)
+    slopes, steps = cell.slopes(weights, trace), jacobians(cell, weights, trace)
+    row = np.random.RandomState(0).standard_normal(steps.shape[-1])
+    after = State(row[:HIDDEN], row[HIDDEN:] if row.size > HIDDEN else None)
+    for t in range(STEPS):
+        before = cell.pullback(weights, at(slopes, t), after).state
+        found = np.concatenate([part for part in before if part is not None])
+        np.testing.assert_allclose(found, row @ steps[t], rtol=0, atol=1e-13)
+
+
+# Identities: exact where no rounding can come between.
+
+
+def with_block(weights: Weights, gate: int, change) -> Weights:
+    rows = slice(gate * HIDDEN, (gate + 1) * HIDDEN)
+    parts = {}
+    for name in ("input_hidden", "hidden_hidden", "input_bias", "hidden_bias"):
+        part = getattr(weights, name).copy()
+        part[rows] = change(name, part[rows])
+        parts[name] = part
+    return replace(weights, **parts)
+
+
+@pytest.mark.parametrize("reset", ["after", "before"])
+def test_write_is_keep_with_the_update_gate_negated(reset):
+    """z(-a) = 1 - z(a): the same network, and the same gradients but for the sign of z's block."""
+    keep, write = GRU("keep", reset), GRU("write", reset)
+    weights, (inputs, initial) = drawn(keep), drawn_states((2,))
+    negated = with_block(weights, 1, lambda name, part: -part)
+    one, other = run(keep, weights, inputs, initial), run(write, negated, inputs, initial)
+    # 1 - z rounds differently from sigmoid(-a): two units in the last place a step.
+    np.testing.assert_allclose(one.hidden, other.hidden, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(one.update_gate, 1 - other.update_gate, rtol=0, atol=1e-14)
+    errors = np.random.RandomState(7).standard_normal((STEPS, 2, HIDDEN))
+    g, g_ = backward(keep, weights, one, errors), backward(write, negated, other, errors)
+    np.testing.assert_allclose(g.hidden, g_.hidden, rtol=0, atol=1e-12)
+    back = with_block(g_.weights, 1, lambda name, part: -part)
+    np.testing.assert_allclose(g.weights.hidden_hidden, back.hidden_hidden, rtol=0, atol=1e-12)
+    assert np.abs(one.hidden - run(write, weights, inputs, initial).hidden).max() > 0.1
+
+
+@pytest.mark.parametrize("output", ["tanh", "linear"])
+@pytest.mark.parametrize("peephole", [False, True])
+def test_forget_one_is_a_huge_forget_bias(output, peephole):
+    """sigmoid(1000) is exactly one in float64, so states and Jacobians agree to the last bit."""
+    learned, one = LSTM("learned", output, peephole), LSTM("one", output, peephole)
+    weights, (inputs, initial) = drawn(learned), drawn_states((2,))
+    huge = with_block(weights, 1, lambda name, part: part + (1000 if name == "input_bias" else 0))
+    expected, found = (
+        run(learned, huge, inputs, initial),
+        run(one, weights, inputs, initial),
+    )
+    np.testing.assert_array_equal(found.forget_gate, 1)
+    np.testing.assert_array_equal(found.cell_state, expected.cell_state)
+    np.testing.assert_array_equal(found.hidden, expected.hidden)
+    np.testing.assert_array_equal(
+        jacobians(one, weights, found), jacobians(learned, huge, expected)
+    )
+    errors = np.ones((STEPS, 2, HIDDEN))
+    unused = backward(one, weights, found, errors).weights.block(1)
+    np.testing.assert_array_equal(unused, 0)
+
+
+def test_reset_before_and_after_differ_unless_the_gate_is_open():
+    """r = 1 makes both the same network (D-03 of the map of the texts: in general they are not)."""
+    after, before = GRU(reset="after"), GRU(reset="before")
+    weights, (inputs, initial) = drawn(after), drawn_states((2,))
+    open_ = with_block(weights, 0, lambda name, p: p + (1000 if name == "input_bias" else 0))
+    np.testing.assert_allclose(
+        run(after, open_, inputs, initial).hidden,
+        run(before, open_, inputs, initial).hidden,
+        rtol=0,
+        atol=1e-14,  # one addition in another order
+    )
+    apart = (
+        run(after, weights, inputs, initial).hidden - run(before, weights, inputs, initial).hidden
+    )
+    assert np.abs(apart).max() > 0.1
+
+
+def test_peepholes_of_weight_zero_are_none():
+    with_, without = LSTM(peephole=True), LSTM()
+    weights, (inputs, initial) = drawn(without), drawn_states((2,))
+    zero = replace(weights, peephole=np.zeros((3, HIDDEN)))
+    np.testing.assert_array_equal(
+        run(with_, zero, inputs, initial).hidden, run(without, weights, inputs, initial).hidden
+    )
+
+
+def test_the_constant_error_carousel():
+    """f = 1, gates shut to the past: dc_T/dc_0 = I exactly (Hochreiter and Schmidhuber 1997)."""
+    cell, (inputs, initial) = LSTM("one"), drawn_states(())
+    weights = replace(drawn(cell), hidden_hidden=np.zeros((4 * HIDDEN, HIDDEN)))
+    total = np.linalg.multi_dot(jacobians(cell, weights, run(cell, weights, inputs, initial))[::-1])
+    np.testing.assert_array_equal(total[HIDDEN:, HIDDEN:], np.eye(HIDDEN))
+
+
+# Slopes where the function itself has long rounded to its limit.
+
+POINTS = (
+    -300.0,
+    -40.0,
+    -25.0,
+    -19.0,
+    -5.0,
+    -0.5,
+    -1e-8,
+    0.0,
+    1e-8,
+    0.5,
+    5.0,
+    19.0,
+    25.0,
+    40.0,
+    300.0,
+)
+
+
+@pytest.mark.parametrize("a", POINTS)
+def test_slopes_keep_their_relative_precision(a):
+    """Against 50 digits. exp(-x) carries the rounding of x itself: |x| units of 1.1e-16, x = 2a."""
+    tolerance = (4 * abs(a) + 10) * 1.2e-16
+    with mpmath.workdps(50):
+        x = mpmath.mpf(a)
+        s = 1 / (1 + mpmath.exp(-x))
+        for found, expected in (
+            (sigmoid(np.float64(a)), s),
+            (sigmoid_slope(np.float64(a)), mpmath.exp(-x) * s**2),
+            (tanh_slope(np.float64(a)), mpmath.sech(x) ** 2),
+        ):
+            assert expected > 0
+            assert abs(mpmath.mpf(float(found)) / expected - 1) < tolerance
+
+
+def test_the_textbook_slopes_would_be_zero_there():
+    """What the two functions are for: s (1 - s) and 1 - tanh^2 are exactly zero at these points."""
+    assert 1 - np.tanh(25.0) ** 2 == 0 < tanh_slope(25.0)
+    assert sigmoid(40.0) * (1 - sigmoid(40.0)) == 0 < sigmoid_slope(40.0)
+
+
+def test_slopes_beyond_float64_are_zero_without_a_warning():
+    far = np.array([-1e4, -800.0, 800.0, 1e4, -np.inf, np.inf])
+    np.testing.assert_array_equal(sigmoid_slope(far), 0)
+    np.testing.assert_array_equal(tanh_slope(far), 0)
+    np.testing.assert_array_equal(sigmoid(far), [0, 0, 1, 1, 0, 1])
+
+
+def test_the_gru_keeps_a_shut_gate_s_slope():
+    """update "keep" at a_z = 50: the share written, 1 - z, rounds to zero, its slope does not."""
+    cell = GRU()
+    weights = with_block(
+        drawn(cell), 1, lambda name, p: 0 * p + (50 if name == "input_bias" else 0)
+    )
+    inputs, _ = drawn_states(())
+    trace = run(cell, weights, inputs)
+    assert (1 - trace.update_gate == 0).all()
+    slope = cell.slopes(weights, trace).candidate
+    expected = np.exp(-50.0) / np.cosh(trace.preactivation[:, 2]) ** 2
+    np.testing.assert_allclose(slope, expected, rtol=1e-13)
