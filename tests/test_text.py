@@ -114,7 +114,10 @@ def test_prose_is_translated():
         same += [
             (key, e)
             for e, c in pairs
-            if len(e) > PROSE and len(WORD.findall(e)) > 2 and (e == c or not HAN.search(c))
+            # Tags and placeholders are no words: a label may be a formula and nothing else.
+            if len(e) > PROSE
+            and len(WORD.findall(re.sub("<[^>]*>|{[^}]*}", " ", e))) > 2
+            and (e == c or not HAN.search(c))
         ]
     assert not same
 
@@ -204,7 +207,13 @@ def test_every_key_in_the_code_exists(lang):
         if KEY.fullmatch(value) and not value.endswith((".toml", ".md", ".css", ".js", ".py"))
     }
     assert {"figure.theory", "alt.by_hand", "frame.failed"} <= {key for _, key in found}
-    missing = [(name, key) for name, key in found if key not in catalogue(lang)]
+    known = catalogue(lang)
+    missing = [
+        (name, key)
+        for name, key in found
+        # The fixed start of a key that is completed at run time has at least two continuations.
+        if (sum(k.startswith(key) for k in known) < 2 if key.endswith("_") else key not in known)
+    ]
     assert not missing
 
 
@@ -266,6 +275,7 @@ def test_words_that_a_page_names_exist(slug):
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "metrics"
         for keyword in node.keywords
+        if keyword.arg  # names made at run time: the page's own tests see them
     }
     assert readouts
     for name in readouts:

@@ -101,7 +101,7 @@ def unrolled_graph(found: Recursion, taken: int, style: Style = _STYLE) -> go.Fi
     sizes = np.linalg.norm(found.total, axis=1)
     known = [t >= reached for t in time]
     fills = [
-        palette.highlight if t == reached else palette.prediction if t > reached else palette.grid
+        palette.highlight if t == reached else palette.band if t > reached else palette.grid
         for t in time
     ]
     data = [
@@ -115,7 +115,7 @@ def unrolled_graph(found: Recursion, taken: int, style: Style = _STYLE) -> go.Fi
             "text": [f"h<sub>{t}</sub>" for t in time],
             "textfont": {
                 "size": 17 * style.scale,
-                "color": ["#FFFFFF" if t > reached else palette.truth for t in time],
+                "color": ["#11161D" if t == reached else palette.truth for t in time],
             },
             "customdata": [
                 number(size) if k else "?" for size, k in zip(sizes, known, strict=True)

@@ -155,7 +155,11 @@ def pair_map(
             "text": words(pairs.log10),
             "hovertemplate": "t = %{x}, τ = %{y}: %{text}<extra></extra>",
             "colorbar": {
-                "title": {"text": text("figure.pair_norm"), "side": "right"},
+                "title": {
+                    "text": text("figure.pair_norm"),
+                    "side": "right",
+                    "font": {"size": 13 * style.scale},
+                },
                 "tickvals": places,
                 "ticktext": labels,
                 "thickness": 12,
@@ -225,7 +229,7 @@ def pair_map(
         ),
         "xaxis2": axis_layout(
             style,
-            domain=[0.74, 1],
+            domain=[0.77, 1],
             anchor="y2",
             range=[0.4, len(index) + 0.6],
             title={"text": text("figure.singular_index")},

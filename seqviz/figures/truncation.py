@@ -30,7 +30,9 @@ def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _
     grays = [[0, "rgba(128,140,152,0.08)"], [1, "rgba(128,140,152,0.75)"]]
     data: list[dict[str, Any]] = []
     for name, keep, scale in (("kept", True, "Cividis"), ("lost", False, grays)):
-        z = np.where(terms.kept == keep, np.clip(terms.log10, low, None), np.nan)
+        # A term that is exactly zero (there is no state before the first step) has no color.
+        there = (terms.kept == keep) & np.isfinite(terms.log10)
+        z = np.where(there, np.clip(terms.log10, low, None), np.nan)
         if not np.isfinite(z).any():
             continue
         data.append(
@@ -49,7 +51,11 @@ def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _
                 "hovertemplate": "t = %{x}, τ = %{y}: %{text}"
                 f"<extra>{text(f'figure.terms_{name}')}</extra>",
                 "colorbar": {
-                    "title": {"text": text("figure.term_size"), "side": "right"},
+                    "title": {
+                        "text": text("figure.term_size"),
+                        "side": "right",
+                        "font": {"size": 13 * style.scale},
+                    },
                     "tickvals": places,
                     "ticktext": labels,
                     "thickness": 12,

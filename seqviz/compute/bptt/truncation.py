@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.bptt.experiment import Experiment, Unrolled, unroll
 from seqviz.compute.bptt.norms import LOG2, log_norms
 from seqviz.compute.recurrent import LSTMTrace, State, at, backward
+from seqviz.refusal import Refusal
 
 KINDS = ("window", "segments")
 _SHOWN, _WINDOWS = 100, 40
@@ -167,7 +168,7 @@ def _full(net: Unrolled) -> tuple[np.ndarray, float]:
     full = backward(net.cell, net.weights, net.trace, net.errors).weights.hidden_hidden
     length = float(np.linalg.norm(full))
     if length == 0:
-        raise ValueError("The full gradient is zero.")
+        raise Refusal("zero_gradient", "The full gradient is zero.")
     return full, length
 
 
