@@ -36,7 +36,10 @@ def path_bars(found: Paths, printed: bool = False, style: Style = _STYLE) -> go.
                 "x": later,
                 "y": values,
                 "name": text(name),
-                "marker": {"color": color, "pattern": {"shape": pattern, "fgcolor": palette.grid}},
+                "marker": {
+                    "color": color,
+                    "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": palette.grid},
+                },
                 "hovertemplate": "τ = %{x}: %{y:.3g}<extra>%{fullData.name}</extra>",
             }
         )
@@ -47,7 +50,12 @@ def path_bars(found: Paths, printed: bool = False, style: Style = _STYLE) -> go.
                 "y": np.cumsum(values),
                 "mode": "lines+markers",
                 "name": text(name + "_sum"),
-                "line": {"color": color, "width": 2, "shape": "hv"},
+                "line": {
+                    "color": color,
+                    "width": 2,
+                    "shape": "hv",
+                    "dash": "dash" if pattern else "solid",
+                },
                 "marker": {"size": 6},
                 "hovertemplate": "τ ≤ %{x}: %{y:.3g}<extra>%{fullData.name}</extra>",
             }
