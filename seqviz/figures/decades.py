@@ -14,10 +14,10 @@ _TICKS = 8
 
 
 def powers(log10: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """10 to each of these; nan (a gap in the line) where float64 has no positive number for it."""
+    """10 to each of these; nan (a gap in the line) where float64 has no full number for it."""
     with np.errstate(over="ignore", under="ignore"):
         values = np.power(10.0, log10)
-    return np.where(np.isfinite(values) & (values > 0), values, np.nan)
+    return np.where(np.isfinite(values) & (values >= np.finfo(float).tiny), values, np.nan)
 
 
 def log_axis(
