@@ -67,6 +67,7 @@ def gradient_reach(
                 "x": [place],
                 "y": powers(road[place - 1 : place]),
                 "mode": "markers",
+                "name": text("figure.reaches", cell=name),
                 "showlegend": False,
                 "hoverinfo": "skip",
                 "marker": {
