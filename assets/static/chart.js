@@ -47,9 +47,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   host.setAttribute("role", "img");
   host.setAttribute("aria-label", data.alt);
   host.tell = data.picks ? (point) => setTriggerValue("pick", point) : null;
-  const { data: traces, layout } = JSON.parse(themed(data.figure, host));
+  const written = themed(data.figure, host);
 
   const paint = (Plotly) => {
+    const figure = JSON.parse(written); // anew each time: Plotly writes into what it is given
+    const { traces, layout, taller } = stacked(figure.data, figure.layout, frame.clientWidth);
+    // Streamlit gave the frame's wrapper its height; stacked panels need more of it.
+    const height = taller > 1 ? `${taller * layout.height}px` : "";
+    Object.assign(frame.parentElement.style, { height, flexBasis: height });
     const size = { width: frame.clientWidth, height: frame.clientHeight };
     if (!size.width || !size.height) return;
     Plotly.react(host, traces, { ...layout, ...size }, CONFIG);
@@ -66,7 +71,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const { clientWidth: width, clientHeight: height } = frame;
     const drawn = host._fullLayout;
     if (drawn && width && height && (drawn.width !== width || drawn.height !== height))
-      window.Plotly.relayout(host, { width, height });
+      paint(window.Plotly);
   });
   host.observer.observe(frame);
 }

@@ -56,7 +56,7 @@ def chart(
         if on_pick is not None and point is not None:
             on_pick(point["x"], point["y"])
 
-    _component("chart", '<div class="seqviz-chart"></div>')(
+    _component("chart", '<div class="seqviz-chart"></div>', parts=("stack",))(
         key=key,
         data={
             "figure": figure.to_json(),
@@ -71,10 +71,12 @@ def chart(
 
 
 @cache
-def _component(name: str, html: str = "<span></span>") -> Any:
+def _component(name: str, html: str = "<span></span>", parts: tuple[str, ...] = ()) -> Any:
+    # Streamlit loads a component's script from memory, where it can import no other: one text.
+    scripts = [(ASSETS / "static" / f"{part}.js").read_text("utf-8") for part in (*parts, name)]
     return st.components.v2.component(
         f"seqviz_{name}",
         html=html,
         isolate_styles=False,  # the export looks into the charts, and tests do
-        js=(ASSETS / "static" / f"{name}.js").read_text("utf-8"),
+        js="\n".join(scripts),
     )

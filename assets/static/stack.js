@@ -1,0 +1,59 @@
+// On a narrow screen the panels of a figure that stand side by side are put one below the other.
+
+const NARROW = 560; // pixels
+const GAP = 0.11; // of the figure's height: the lower title of one panel
+const BAR = 0.83; // where a panel ends that has a color bar beside it
+
+const axisKey = (id, letter) => letter + "axis" + (id ?? letter).slice(1);
+const span = (axis) => axis?.domain ?? [0, 1];
+
+// One entry a horizontal axis: the vertical axes drawn over it and the rectangle they share.
+function panels(traces, layout) {
+  const found = new Map();
+  for (const { xaxis, yaxis } of traces) {
+    const x = axisKey(xaxis, "x");
+    const y = axisKey(yaxis, "y");
+    if (!found.has(x)) found.set(x, { x, verticals: new Set() });
+    found.get(x).verticals.add(y);
+  }
+  for (const panel of found.values()) {
+    const heights = [...panel.verticals].flatMap((y) => span(layout[y]));
+    panel.left = span(layout[panel.x])[0];
+    panel.bottom = Math.min(...heights);
+    panel.top = Math.max(...heights);
+  }
+  return [...found.values()].sort((a, b) => b.top - a.top || a.left - b.left);
+}
+
+// {layout, traces, taller}: `taller` is how many times the usual height the figure now needs.
+function stacked(traces, layout, width) {
+  const all = panels(traces, layout);
+  const verticals = all.flatMap((panel) => [...panel.verticals]);
+  const rows = new Set(all.map((panel) => panel.top)).size;
+  const shared = new Set(verticals).size < verticals.length;
+  if (width >= NARROW || rows === all.length || shared) return { traces, layout, taller: 1 };
+
+  const moved = { ...layout };
+  const redrawn = [...traces];
+  const room = 1 - GAP * (all.length - 1);
+  const sum = all.reduce((total, { top, bottom }) => total + top - bottom, 0);
+  let ceiling = 1;
+  for (const { x, verticals: over, top, bottom } of all) {
+    const height = (room * (top - bottom)) / sum;
+    const floor = ceiling - height;
+    const lift = (share) => floor + (height * (share - bottom)) / (top - bottom);
+    const inside = ({ xaxis }) => axisKey(xaxis, "x") === x;
+    const barred = traces.some((trace) => inside(trace) && trace.colorbar && trace.showscale !== false);
+    moved[x] = { ...layout[x], domain: [0, barred ? BAR : 1] };
+    for (const y of over) moved[y] = { ...layout[y], domain: span(layout[y]).map(lift) };
+    traces.forEach((trace, place) => {
+      if (inside(trace) && trace.colorbar)
+        redrawn[place] = {
+          ...trace,
+          colorbar: { ...trace.colorbar, x: BAR + 0.02, y: (floor + ceiling) / 2, len: height },
+        };
+    });
+    ceiling = floor - GAP;
+  }
+  return { traces: redrawn, layout: moved, taller: 1 + 0.75 * (all.length - rows) };
+}

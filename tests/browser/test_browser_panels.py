@@ -1,0 +1,62 @@
+"""Panels side by side where there is room, one below the other where there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 420, "height": 900}
+# The rectangles of a figure's panels and of its color bars, in the window's pixels.
+BOXES = """(host) => [...host.querySelectorAll(".plotbg path, .bg, .colorbar .cbfills")]
+    .map((mark) => mark.getBoundingClientRect())
+    .filter(({width, height}) => width > 4 && height > 4)
+    .map(({left, right, top, bottom}) => ({left, right, top, bottom}))"""
+FULL = """(host) => {
+    const {_fullLayout: {xaxis, xaxis2, width, height}} = host.querySelector(".js-plotly-plot");
+    return {domains: [xaxis.domain, xaxis2.domain], width, height};
+}"""
+
+# Figures with two panels, one of them with a color bar: the bench and its own words.
+BENCHES = ("vg.pairs", "vg.cut", "vg.gates")
+
+
+def boxes(lesson, bench: str) -> list[dict[str, float]]:
+    lesson.figure(bench).scroll_into_view_if_needed()
+    lesson.geometry(bench)
+    return lesson.figure(bench).evaluate(BOXES)
+
+
+def overlap(a: dict[str, float], b: dict[str, float]) -> bool:
+    across = min(a["right"], b["right"]) - max(a["left"], b["left"])
+    down = min(a["bottom"], b["bottom"]) - max(a["top"], b["top"])
+    return across > 1 and down > 1
+
+
+@pytest.mark.parametrize("bench", BENCHES)
+def test_on_a_phone_each_panel_has_the_width_for_itself(visit, bench):
+    lesson = visit("vanishing_gradients", viewport=PHONE)
+    found = boxes(lesson, bench)
+    assert not any(overlap(a, b) for place, a in enumerate(found) for b in found[:place])
+    drawn = lesson.figure(bench).evaluate(FULL)
+    (left, right), (left_2, right_2) = drawn["domains"]
+    assert min(right, right_2) > 0.8 and max(left, left_2) < 0.1  # a round panel may shrink
+    assert drawn["height"] > 1.5 * drawn["width"]
+    frame = lesson.figure(bench).bounding_box()
+    assert frame["height"] == drawn["height"]  # nothing is cut off, nothing lies under the figure
+    footer = lesson.by_key(f"{bench}.footer").bounding_box()
+    assert footer["y"] >= frame["y"] + frame["height"]
+
+
+def test_the_panels_follow_the_window_there_and_back(visit):
+    lesson = visit("vanishing_gradients", viewport=WIDE)
+    boxes(lesson, "vg.gates")
+    before = lesson.figure("vg.gates").evaluate(FULL)
+    assert before["domains"][0][1] < before["domains"][1][0]
+    lesson.page.set_viewport_size(PHONE)
+    boxes(lesson, "vg.gates")
+    assert all(
+        right - left > 0.8 for left, right in lesson.figure("vg.gates").evaluate(FULL)["domains"]
+    )
+    lesson.page.set_viewport_size(WIDE)
+    boxes(lesson, "vg.gates")
+    assert lesson.figure("vg.gates").evaluate(FULL) == before
