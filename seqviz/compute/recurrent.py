@@ -154,7 +154,11 @@ class RNN:
         activation: Array
 
     def forward(
-        self, weights: Weights, inputs: Float[np.ndarray, "time *batch input"], initial: State
+        self,
+        weights: Weights,
+        inputs: Float[np.ndarray, "time *batch input"],
+        initial: State,
+        forced: None = None,
     ) -> RNNTrace:
         """All states. A linear or ReLU network may overflow: its states are then infinite."""
         phi = _ACTIVATIONS[self.activation]
@@ -206,7 +210,11 @@ class LSTM:
         keep: Array
 
     def forward(
-        self, weights: Weights, inputs: Float[np.ndarray, "time *batch input"], initial: State
+        self,
+        weights: Weights,
+        inputs: Float[np.ndarray, "time *batch input"],
+        initial: State,
+        forced: Array | None = None,
     ) -> LSTMTrace:
         """All states and gates."""
         n, peep = weights.hidden, self._peephole(weights)
@@ -225,10 +233,12 @@ class LSTM:
             if self.forget == "one":
                 gate[..., 1, :] = 1
             gate[..., 2, :] = np.tanh(a[t, ..., 2, :])
+            _force(gate, forced, t, slice(0, 3))
             c[t + 1] = gate[..., 1, :] * c[t] + gate[..., 0, :] * gate[..., 2, :]
             if self.peephole:
                 a[t, ..., 3, :] += peep[2] * c[t + 1]
             gate[..., 3, :] = sigmoid(a[t, ..., 3, :])
+            _force(gate, forced, t, slice(3, 4))
             h[t + 1] = gate[..., 3, :] * (np.tanh(c[t + 1]) if self.output == "tanh" else c[t + 1])
         i, f, g, o = np.moveaxis(gates, -2, 0)
         return LSTMTrace(inputs, h, c, a, i, f, g, o)
@@ -308,7 +318,11 @@ class GRU:
         opened: Array
 
     def forward(
-        self, weights: Weights, inputs: Float[np.ndarray, "time *batch input"], initial: State
+        self,
+        weights: Weights,
+        inputs: Float[np.ndarray, "time *batch input"],
+        initial: State,
+        forced: Array | None = None,
     ) -> GRUTrace:
         """All states and gates."""
         n = weights.hidden
@@ -329,6 +343,7 @@ class GRU:
             a[t] = from_input[t].reshape(a[t].shape)
             a[t, ..., :2, :] += back[..., :2, :]
             gates[t, ..., :2, :] = sigmoid(a[t, ..., :2, :])
+            _force(gates[t], forced, t, slice(0, 2))
             r, z = gates[t, ..., 0, :], gates[t, ..., 1, :]
             if self.reset == "after":
                 recurrent[t] = back[..., 2, :]
@@ -337,6 +352,7 @@ class GRU:
                 recurrent[t] = (r * h[t]) @ U[:, 2 * n :] + b[2 * n :]
                 a[t, ..., 2, :] += recurrent[t]
             gates[t, ..., 2, :] = np.tanh(a[t, ..., 2, :])
+            _force(gates[t], forced, t, slice(2, 3))
             keep = z if self.update == "keep" else 1 - z
             h[t + 1] = keep * h[t] + (1 - keep) * gates[t, ..., 2, :]
         r, z, n_ = np.moveaxis(gates, -2, 0)
@@ -401,11 +417,16 @@ def run(
     weights: Weights,
     inputs: Float[np.ndarray, "time *batch input"],
     initial: State | None = None,
+    forced: Float[np.ndarray, "time *batch gates hidden"] | None = None,
 ) -> Trace:
     """Run a cell over a sequence; `initial` defaults to zeros. Computes in the weights' dtype.
 
-    Raises ValueError when the weights do not fit the cell or the inputs, and when an LSTM is given
-    only half an initial state.
+    forced: values that gates and candidate have whatever their pre-activations say, blocks in the
+    order of the weights, nan where a gate is free. The trace holds the forced values beside the
+    pre-activations that they overrule, so it is not one for `backward`.
+
+    Raises ValueError when the weights do not fit the cell or the inputs, when an LSTM is given only
+    half an initial state, and when a forced value is none that the gate could have.
     """
     dtype = weights.hidden_hidden.dtype
     if weights.hidden_hidden.shape[0] != cell.blocks * weights.hidden:
@@ -424,6 +445,9 @@ def run(
     if isinstance(cell, LSTM) and initial.cell_state is None:
         raise ValueError("An LSTM starts from a hidden state and a cell state.")
     initial = State(*(None if part is None else np.asarray(part, dtype) for part in initial))
+    if forced is not None:
+        _check_forced(cell, weights, inputs, forced)
+        return cell.forward(weights, np.asarray(inputs, dtype), initial, forced)  # type: ignore
     return cell.forward(weights, np.asarray(inputs, dtype), initial)
 
 
@@ -537,6 +561,27 @@ def as_dtype(weights: Weights, dtype: type[np.floating[Any]]) -> Weights:
     """The same weights in another precision."""
     parts = {f.name: getattr(weights, f.name) for f in fields(weights)}
     return replace(weights, **{k: v.astype(dtype) for k, v in parts.items() if v is not None})
+
+
+def _check_forced(cell: Cell, weights: Weights, inputs: Array, forced: Array) -> None:
+    if cell.blocks == 1:
+        raise ValueError("An RNN has no gates to force.")
+    shape = (*inputs.shape[:-1], cell.blocks, weights.hidden)
+    if forced.shape != shape:
+        raise ValueError(f"Forced gates have the shape {shape}, not {forced.shape}.")
+    with np.errstate(invalid="ignore"):  # nan, a free gate, is in no order
+        lowest = np.where(np.arange(cell.blocks) == 2, -1, 0)[:, None]  # candidate: g or n
+        if (forced < lowest).any() or (forced > 1).any():
+            raise ValueError(
+                "A gate is forced to a value in [0, 1], a candidate to one in [-1, 1]."
+            )
+
+
+def _force(gates: Array, forced: Array | None, step: int, blocks: slice) -> None:
+    """Overrule the given blocks of one step's gates where a value is forced."""
+    if forced is not None:
+        held = forced[step][..., blocks, :]
+        np.copyto(gates[..., blocks, :], held, where=~np.isnan(held))
 
 
 def _states(initial: Array, shape: tuple[int, ...]) -> np.ndarray:
