@@ -108,7 +108,9 @@ def layout(style: Style) -> dict[str, Any]:
         "template": {},
         "height": style.height,
         "font": {"family": FONT, "size": 14 * style.scale, "color": style.palette.truth},
-        "margin": {"l": 10, "r": 14, "t": 44, "b": 10},
+        # On the right there is room for half of the last label: where Plotly must make that room
+        # itself, a chart that is updated and the same chart drawn anew differ by a pixel.
+        "margin": {"l": 10, "r": 24, "t": 44, "b": 10},
         "legend": {
             "orientation": "h",
             "x": 0,
