@@ -1,0 +1,89 @@
+"""The same weights read under another text's equations: how far apart are the states?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.recurrent import GRU, LSTM, Cell, Weights, as_dtype, run
+
+# What is changed, beside PyTorch's own reading of the weights.
+VARIANTS = {
+    "lstm": ("one_bias", "no_bias", "linear_output", "forget_one", "peephole"),
+    "gru": ("renamed", "wrong_update", "reset_before", "one_bias", "no_bias"),
+}
+_PEEP = 0.1  # weight of every peephole in the variant: these networks were trained without
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One variant of the equations, beside PyTorch's reading of the same weights.
+
+    distance: |h'_t - h_t|_2 for t = 1 ... T. size: |h_t|_2 of PyTorch's reading, to compare with.
+    """
+
+    variant: str
+    distance: Float[np.ndarray, "time"]
+    size: Float[np.ndarray, "time"]
+
+
+def reading(
+    variant: str, kind: str, weights: Weights, inputs: Float[np.ndarray, "time input"]
+) -> Reading:
+    """Run trained weights under a variant of the cell, in float64.
+
+    LSTM: "one_bias", the two of PyTorch added (S3: one per gate); "no_bias" (S0's GRU, S1);
+    "linear_output", h = o c (S3); "forget_one", f = 1 (1997); "peephole", i and f see c_{t-1}, o
+    sees c_t, each with the weight 0.1 (Gers and Schmidhuber 2000).
+    GRU: "renamed", z' = 1 - z with the weights of z negated: the same network in the notation of
+    S0, S1, S3 and Chung et al. 2014; "wrong_update", PyTorch's numbers put into those texts'
+    equation as they are; "reset_before", r applied to h before the product (S1, S3; Cho et al.
+    2014, later version); "one_bias", "no_bias" as above.
+    Raises ValueError for a variant that the cell does not have.
+    """
+    if variant not in VARIANTS[kind]:
+        raise ValueError(f"The variants of this cell are {', '.join(VARIANTS[kind])}.")
+    exact = as_dtype(weights, np.float64)
+    cell: Cell = LSTM() if kind == "lstm" else GRU()
+    usual = run(cell, exact, inputs.astype(float)).hidden[1:]
+    other_cell, other = _variant(variant, cell, exact)
+    changed = run(other_cell, other, inputs.astype(float)).hidden[1:]
+    return Reading(
+        variant, np.linalg.norm(changed - usual, axis=-1), np.linalg.norm(usual, axis=-1)
+    )
+
+
+def _variant(variant: str, cell: Cell, weights: Weights) -> tuple[Cell, Weights]:
+    nothing = np.zeros_like(weights.input_bias)
+    if variant == "one_bias":
+        both = weights.input_bias + weights.hidden_bias
+        return cell, replace(weights, input_bias=both, hidden_bias=nothing)
+    if variant == "no_bias":
+        return cell, replace(weights, input_bias=nothing, hidden_bias=nothing)
+    if variant == "linear_output":
+        return LSTM(output="linear"), weights
+    if variant == "forget_one":
+        return LSTM(forget="one"), weights
+    if variant == "peephole":
+        return LSTM(peephole=True), replace(weights, peephole=np.full((3, weights.hidden), _PEEP))
+    if variant == "wrong_update":
+        return GRU(update="write"), weights
+    if variant == "reset_before":
+        return GRU(reset="before"), weights
+    return GRU(update="write"), _negated_update(weights)
+
+
+def _negated_update(weights: Weights) -> Weights:
+    """sigma(-a) = 1 - sigma(a): the sign of z's block turns "keep" into "write"."""
+    sign = np.ones((3, weights.hidden))
+    sign[1] = -1
+    rows = sign.reshape(-1)
+    return replace(
+        weights,
+        input_hidden=rows[:, None] * weights.input_hidden,
+        hidden_hidden=rows[:, None] * weights.hidden_hidden,
+        input_bias=rows * weights.input_bias,
+        hidden_bias=rows * weights.hidden_bias,
+    )

@@ -1,0 +1,51 @@
+"""How many parameters: by formula, and by counting the arrays of a cell that runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqviz.compute.recurrent import GRU, LSTM, RNN, Cell, Weights, run
+
+CELLS = ("rnn", "gru", "lstm")
+BIASES = {"none": 0, "one": 1, "two": 2}
+_CELLS: dict[str, Cell] = {"rnn": RNN(), "gru": GRU(), "lstm": LSTM()}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Entries of the matrices that read the input, of those that read the past, of the biases."""
+
+    input: int
+    recurrent: int
+    biases: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.input + self.recurrent + self.biases
+
+
+def by_formula(cell: str, inputs: int, hidden: int, biases: str = "two") -> Parameters:
+    """g (h i + h h + b h) with g = 1 (RNN), 3 (GRU), 4 (LSTM) blocks.
+
+    biases: per block "none" (S0's GRU, S1), "one" (S3 and most papers) or "two" (PyTorch, cuDNN).
+    For one input and 32 units PyTorch has 1,120, 3,360 and 4,480.
+    """
+    g = _CELLS[cell].blocks
+    return Parameters(g * hidden * inputs, g * hidden * hidden, g * BIASES[biases] * hidden)
+
+
+def by_counting(cell: str, inputs: int, hidden: int, biases: str = "two") -> Parameters:
+    """Make the arrays, run the cell on them for one step, and count their entries."""
+    kind = _CELLS[cell]
+    rows = kind.blocks * hidden
+    draw = np.random.RandomState(0).standard_normal
+    first, second = (np.zeros(rows) for _ in range(2))
+    weights = Weights(draw((rows, inputs)), draw((rows, hidden)), first, second)
+    run(kind, weights, draw((1, inputs)))
+    kept = (first, second)[: BIASES[biases]]
+    return Parameters(
+        weights.input_hidden.size, weights.hidden_hidden.size, sum(part.size for part in kept)
+    )

@@ -1,0 +1,128 @@
+"""A small trained network as arrays: embedding, one recurrent layer, read-out. No torch needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gates import encoding
+from seqviz.compute.gates.encoding import Encoded
+from seqviz.compute.gates.tasks import Batch
+from seqviz.compute.recurrent import GRU, LSTM, Cell, GRUTrace, LSTMTrace, State, Weights, run
+
+Gated = LSTMTrace | GRUTrace
+KINDS = ("characters", "sentiment", "latch", "count", "parity", "adding")
+
+
+@dataclass(frozen=True)
+class Network:
+    """Symbols -> embedding -> LSTM or GRU (PyTorch's equations) -> linear read-out.
+
+    kind: one of `KINDS`, what it was trained for. symbols: what its numbers stand for. head: rows
+    are answers (next symbol, negative and positive, ...).
+    """
+
+    name: str
+    cell: str
+    kind: str
+    symbols: tuple[str, ...]
+    embedding: Float[np.ndarray, "symbols input"]
+    weights: Weights
+    head: Float[np.ndarray, "answers hidden"]
+    head_bias: Float[np.ndarray, "answers"]
+
+    @property
+    def equations(self) -> Cell:
+        """The kernel's cell."""
+        return LSTM() if self.cell == "lstm" else GRU()
+
+    def encode(self, text: str) -> Encoded:
+        """A text as this network reads it."""
+        reader = {"characters": encoding.characters, "sentiment": encoding.words}
+        return reader.get(self.kind, encoding.marks)(text, self.symbols)
+
+
+def inputs(network: Network, ids: Int[np.ndarray, "time *batch"]) -> np.ndarray:
+    """Embeddings of symbols, shape (time, *batch, input)."""
+    return network.embedding[ids]
+
+
+def trace(
+    network: Network,
+    ids: Int[np.ndarray, "time *batch"],
+    forced: np.ndarray | None = None,
+) -> Gated:
+    """Run the network; `forced` as in `recurrent.run`. A language model first reads an `END`.
+
+    That first step is not in the trace: it is the initial state, the same before every text.
+    """
+    first = None
+    if network.kind == "characters":
+        begin = np.full((1, *ids.shape[1:]), network.symbols.index(encoding.END))
+        opened = run(network.equations, network.weights, inputs(network, begin))
+        first = state_after(cast(Gated, opened), 1)
+    read = inputs(network, ids)
+    return cast(Gated, run(network.equations, network.weights, read, first, forced))
+
+
+def logits(network: Network, hidden: Float[np.ndarray, "*any hidden"]) -> np.ndarray:
+    """Scores of the answers from hidden states."""
+    return hidden @ network.head.T + network.head_bias
+
+
+def log_probabilities(network: Network, hidden: Float[np.ndarray, "*any hidden"]) -> np.ndarray:
+    """log softmax of the scores, natural logarithm, float64."""
+    scores = logits(network, hidden).astype(float)
+    scores = scores - scores.max(axis=-1, keepdims=True)
+    return scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
+
+
+def accuracy(network: Network, batch: Batch) -> float:
+    """Share of right answers at the steps that are scored."""
+    answers = logits(network, trace(network, batch.symbols).hidden[1:]).argmax(axis=-1)
+    return float((answers == batch.answers)[batch.scored].mean())
+
+
+def bits_per_symbol(network: Network, ids: Int[np.ndarray, "time"]) -> Float[np.ndarray, "time"]:
+    """-log2 of the probability that a language model gave to each symbol before it came."""
+    states = trace(network, ids).hidden[:-1]
+    before = log_probabilities(network, states)
+    return -before[np.arange(len(ids)), ids] / np.log(2)
+
+
+def word_probabilities(
+    network: Network, text: str, candidates: Sequence[str]
+) -> tuple[tuple[str, ...], Float[np.ndarray, "word candidate"]]:
+    """After each word of a text: how likely a character model goes on with each candidate.
+
+    The candidate is read as " word " with its closing space, so that "was" is not also the
+    beginning of "wash". Returns the words, and natural logarithms of the product over characters.
+    """
+    pieces = encoding.normalized(text).split(" ")
+    prefixes = [" ".join(pieces[: k + 1]) for k in range(len(pieces))]
+    whole = network.encode(" ".join(pieces)).ids
+    states = trace(network, whole)
+    ends = [len(prefix) for prefix in prefixes]
+    found = np.empty((len(pieces), len(candidates)))
+    for column, candidate in enumerate(candidates):
+        tail = network.encode(f"_{candidate}_").ids.copy()
+        tail[0] = tail[-1] = network.symbols.index(" ")
+        after = run(
+            network.equations,
+            network.weights,
+            inputs(network, np.repeat(tail[:-1, None], len(ends), axis=1)),
+            state_after(states, ends),
+        )
+        log_p = log_probabilities(network, after.hidden)
+        found[:, column] = log_p[np.arange(len(tail)), :, tail].sum(axis=0)
+    return tuple(pieces), found
+
+
+def state_after(states: Gated, step: int | Sequence[int]) -> State:
+    """What the cell hands on after a step (0: the initial state); several steps become a batch."""
+    cell_state = states.cell_state[step] if isinstance(states, LSTMTrace) else None
+    return State(states.hidden[step], cell_state)

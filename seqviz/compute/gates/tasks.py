@@ -1,0 +1,123 @@
+"""Four little tasks, each of which needs something to be kept, counted or flipped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+TASKS = ("latch", "count", "parity", "adding")
+
+_LETTERS = tuple("abcd")
+_DIGITS = tuple(str(digit) for digit in range(10))
+SYMBOLS = {
+    "latch": _LETTERS,
+    "count": ("a", "b", "."),
+    "parity": ("0", "1"),
+    "adding": (*_DIGITS, *(f"{digit}*" for digit in _DIGITS)),
+}
+ANSWERS = {
+    "latch": _LETTERS,
+    "count": ("a", "b", "."),
+    "parity": ("even", "odd"),
+    "adding": tuple(str(total) for total in range(19)),
+}
+# What a page shows first: each has what the task is about, at a glance.
+EXAMPLES = {
+    "latch": "cabadbdacbbadcab",
+    "count": "aaaaaabbbbbb.",
+    "parity": "0010110001101000",
+    "adding": "27*9031*54826",
+}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Symbols in, answers out. scored: at which steps the answer follows from what was read."""
+
+    symbols: Int[np.ndarray, "time batch"]
+    answers: Int[np.ndarray, "time batch"]
+    scored: Bool[np.ndarray, "time batch"]
+
+
+def draw(task: str, length: int, size: int, random: np.random.RandomState) -> Batch:
+    """Random sequences of a task, `length` symbols each.
+
+    latch: letters; the answer is the first one, at every step. count: a^n b^n and full stops, n
+    drawn up to half the length; the answer is the next symbol, which is certain from the first b
+    on. parity: bits; the answer is whether the number of ones so far is even or odd. adding:
+    digits, two of them marked by a star; the answer is the sum of these two, scored after the last
+    digit (Hochreiter and Schmidhuber 1997, with digits for real numbers).
+    Raises ValueError for an unknown task, and a length below 3.
+    """
+    if task not in TASKS:
+        raise ValueError(f"Unknown task: {task}.")
+    if length < 3:
+        raise ValueError("A sequence needs 3 symbols or more.")
+    return {"latch": _latch, "count": _count, "parity": _parity, "adding": _adding}[task](
+        length, size, random
+    )
+
+
+def right_answers(task: str, symbols: Int[np.ndarray, "time"]) -> Batch:
+    """The answers for a sequence that somebody typed; `scored` says where there is one."""
+    column = symbols[:, None]
+    if task == "latch":
+        return _latched(column)
+    if task == "parity":
+        return _flipped(column)
+    if task == "count":
+        return _counted(column)
+    return _added(column)
+
+
+def _latch(length: int, size: int, random: np.random.RandomState) -> Batch:
+    return _latched(random.randint(len(_LETTERS), size=(length, size)))
+
+
+def _latched(symbols: Int[np.ndarray, "time batch"]) -> Batch:
+    answers = np.broadcast_to(symbols[:1], symbols.shape).copy()
+    return Batch(symbols, answers, np.ones(symbols.shape, bool))
+
+
+def _parity(length: int, size: int, random: np.random.RandomState) -> Batch:
+    return _flipped(random.randint(2, size=(length, size)))
+
+
+def _flipped(symbols: Int[np.ndarray, "time batch"]) -> Batch:
+    return Batch(symbols, np.cumsum(symbols, axis=0) % 2, np.ones(symbols.shape, bool))
+
+
+def _count(length: int, size: int, random: np.random.RandomState) -> Batch:
+    n = random.randint(1, (length - 1) // 2 + 1, size=size)
+    step = np.arange(length)[:, None]
+    return _counted(np.where(step < n, 0, np.where(step < 2 * n, 1, 2)))
+
+
+def _counted(symbols: Int[np.ndarray, "time batch"]) -> Batch:
+    """The next symbol, from the first b to the full stop, as long as the string is a^n b^n."""
+    step = np.arange(len(symbols))[:, None]
+    not_a = symbols != 0
+    n = np.where(not_a.any(axis=0), not_a.argmax(axis=0), len(symbols))
+    proper = np.where(step < n, symbols == 0, symbols == np.where(step < 2 * n, 1, 2))
+    answers = np.where(step + 1 < n, 0, np.where(step + 1 < 2 * n, 1, 2))
+    sound = np.logical_and.accumulate(proper, axis=0)
+    return Batch(symbols, answers, sound & (step >= n) & (step < 2 * n) & (n > 0))
+
+
+def _adding(length: int, size: int, random: np.random.RandomState) -> Batch:
+    symbols = random.randint(10, size=(length, size))
+    places = np.argsort(random.rand(length, size), axis=0)[:2]
+    np.put_along_axis(symbols, places, np.take_along_axis(symbols, places, 0) + 10, 0)
+    batch = _added(symbols)
+    last = np.zeros(symbols.shape, bool)
+    last[-1] = True
+    return Batch(symbols, batch.answers, last)
+
+
+def _added(symbols: Int[np.ndarray, "time batch"]) -> Batch:
+    """The sum so far; it is the answer once two digits were marked, and until a third is."""
+    marked = symbols >= 10
+    total = np.cumsum(np.where(marked, symbols - 10, 0), axis=0)
+    return Batch(symbols, np.minimum(total, 18), np.cumsum(marked, axis=0) == 2)

@@ -1,0 +1,149 @@
+"""Train a tiny LSTM or GRU on a little task, in seconds; all torch is in here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gates.networks import Network
+from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, Batch, draw
+from seqviz.compute.memory.progress import Pulse, moments
+from seqviz.compute.recurrent import Weights
+
+TESTED = 400  # sequences
+
+
+@dataclass(frozen=True)
+class TinySettings:
+    """Which network learns what.
+
+    length: symbols in a training sequence. keep_bias: where the bias of the gate that keeps (f of
+    the LSTM, z of the GRU) starts.
+    """
+
+    task: str = "latch"
+    cell: str = "lstm"
+    hidden: int = 8
+    updates: int = 1000
+    rate: float = 0.01
+    length: int = 16
+    batch: int = 64
+    keep_bias: float = 1.0
+    seed: int = 0
+
+
+_LONGER = {"adding": {"updates": 3000, "hidden": 16, "length": 12, "keep_bias": 2.0}}
+
+
+def recommended(task: str, cell: str) -> TinySettings:
+    """Settings with which the task is learned within 30 seconds on two cores."""
+    chosen = TinySettings(task, cell)
+    return replace(chosen, **_LONGER.get(task, {}))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class TinyReport:
+    """Where a training stands: the share of right answers on 400 fresh sequences."""
+
+    update: int
+    total: int
+    accuracy: float
+
+    @property
+    def fraction(self) -> float:
+        """Share of the run that is done, in [0, 1]."""
+        return self.update / self.total
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """A trained network, and the accuracy on the way: at updates[k] it was accuracy[k]."""
+
+    settings: TinySettings
+    network: Network
+    updates: Int[np.ndarray, "report"]
+    accuracy: Float[np.ndarray, "report"]
+
+
+def train_tiny(
+    settings: TinySettings,
+    report: Callable[[TinyReport], None] | None = None,
+    device: str = "cpu",
+) -> Tiny:
+    """Train by Adam on fresh sequences; symbols enter as one-hot vectors.
+
+    The loss is the mean cross-entropy of the answers at the steps that are scored. `report` is
+    called about fifty times and may raise to stop the run. Deterministic for a seed on one machine;
+    torch's global random state is neither read nor written.
+    """
+    import torch  # two seconds, paid by the first training and not by the first visitor
+
+    symbols, answers = len(SYMBOLS[settings.task]), len(ANSWERS[settings.task])
+    kind: Any = torch.nn.LSTM if settings.cell == "lstm" else torch.nn.GRU
+    layer, head = kind(symbols, settings.hidden), torch.nn.Linear(settings.hidden, answers)
+    random = np.random.RandomState([settings.seed, 0])
+    bound = settings.hidden**-0.5
+    with torch.no_grad():
+        for tensor in (*layer.parameters(), *head.parameters()):
+            tensor.copy_(torch.as_tensor(random.uniform(-bound, bound, tuple(tensor.shape))))
+        # The second block of rows is the gate that keeps: f of an LSTM, z of a GRU.
+        layer.bias_hh_l0[settings.hidden : 2 * settings.hidden] = settings.keep_bias
+    layer, head = layer.to(device), head.to(device)
+    optimizer = torch.optim.Adam([*layer.parameters(), *head.parameters()], settings.rate)
+    one_hot = torch.eye(symbols, device=device)
+
+    def scores(batch: Batch) -> torch.Tensor:
+        out, _ = layer(one_hot[torch.as_tensor(batch.symbols, device=device)])
+        return head(out[torch.as_tensor(batch.scored, device=device)])
+
+    def wanted(batch: Batch) -> torch.Tensor:
+        return torch.as_tensor(batch.answers[batch.scored], device=device)
+
+    test = draw(settings.task, settings.length, TESTED, np.random.RandomState([settings.seed, 1]))
+    pulse: Pulse[TinyReport] = Pulse(report)
+    done, found = 0, []
+    for moment in moments(settings.updates):
+        for _ in range(moment - done):
+            batch = draw(settings.task, settings.length, settings.batch, random)
+            loss = torch.nn.functional.cross_entropy(scores(batch), wanted(batch))
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+            optimizer.step()
+            pulse.beat()
+        done = moment
+        with torch.no_grad():
+            right = (scores(test).argmax(-1) == wanted(test)).float().mean().item()
+        record = TinyReport(done, settings.updates, right)
+        found.append(record)
+        pulse.tell(record)
+
+    def array(tensor: torch.Tensor) -> np.ndarray:
+        return tensor.detach().cpu().numpy().copy()
+
+    weights = Weights(
+        array(layer.weight_ih_l0),
+        array(layer.weight_hh_l0),
+        array(layer.bias_ih_l0),
+        array(layer.bias_hh_l0),
+    )
+    network = Network(
+        f"{settings.task}_{settings.cell}",
+        settings.cell,
+        settings.task,
+        SYMBOLS[settings.task],
+        np.eye(symbols, dtype=np.float32),
+        weights,
+        array(head.weight),
+        array(head.bias),
+    )
+    return Tiny(
+        settings,
+        network,
+        np.array([r.update for r in found]),
+        np.array([r.accuracy for r in found]),
+    )

@@ -1,0 +1,88 @@
+"""Rated sentences in English: movie reviews and newspaper editorials, bundled with the app."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from seqviz.refusal import Refusal
+
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "data"
+SOURCE = (
+    "C. J. Hutto and E. E. Gilbert (2014). VADER: A Parsimonious Rule-based Model for Sentiment "
+    "Analysis of Social Media Text. ICWSM 2014. MIT license."
+)
+_SHA256 = {
+    "movie_reviews": "c8293b0d942e90e223ea2c0955d969040d1a1be514a978b9af0698940bd13350",
+    "editorials": "7d8fbcce7dde5d716da53e78f4ef4be6b706e9ef1e1d51887e6d0ad4b69cc27e",
+}
+_TEST = 2000  # sentences
+_CLEAR = 0.5  # ratings nearer to zero than this are neither
+
+
+@dataclass(frozen=True)
+class Snippets:
+    """Sentences or short texts, each with the mean of twenty people's ratings in [-4, 4]."""
+
+    texts: tuple[str, ...]
+    ratings: Float[np.ndarray, "text"]
+
+
+@dataclass(frozen=True)
+class Labeled:
+    """Sentences with a label: True is positive."""
+
+    texts: tuple[str, ...]
+    positive: Bool[np.ndarray, "text"]
+
+
+def movie_reviews() -> Snippets:
+    """10,605 sentences of movie reviews (rotten.tomatoes), rated for the VADER paper."""
+    return _load("movie_reviews")
+
+
+def editorials() -> Snippets:
+    """5,190 sentences of 500 editorials of the New York Times, rated for the VADER paper."""
+    return _load("editorials")
+
+
+def sentiment_split() -> tuple[Labeled, Labeled]:
+    """(train, test) of the clear movie reviews: |rating| >= 0.5, positive where it is above zero.
+
+    10,072 sentences, 49.6 % positive, in the order of RandomState(0)'s permutation; the last 2,000
+    are the test set.
+    """
+    reviews = movie_reviews()
+    clear = np.flatnonzero(np.abs(reviews.ratings) >= _CLEAR)
+    places = np.random.RandomState(0).permutation(clear)
+    train, test = (
+        Labeled(tuple(reviews.texts[i] for i in part), reviews.ratings[part] > 0)
+        for part in (places[:-_TEST], places[-_TEST:])
+    )
+    return train, test
+
+
+@cache
+def _load(name: str) -> Snippets:
+    """Raises Refusal("damaged") when the file is not the one that was bundled."""
+    path = FOLDER / f"{name}.tsv.gz"
+    try:
+        content = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError):
+        content = b""
+    if hashlib.sha256(content).hexdigest() != _SHA256[name]:
+        raise Refusal(
+            "damaged",
+            f"{path.name} is missing or damaged; run tools/bundle_snippets.py or install again.",
+            file=path.name,
+        )
+    rows = [line.split("\t", 2) for line in content.decode("utf-8").splitlines()]
+    ratings = np.array([float(rating) for _, rating, _ in rows])
+    ratings.flags.writeable = False
+    return Snippets(tuple(" ".join(text.split()) for _, _, text in rows), ratings)

@@ -1,0 +1,121 @@
+"""The small networks that come with the app: arrays in assets/checkpoints, a card beside each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from seqviz.compute.gates.networks import Network
+from seqviz.compute.recurrent import Weights
+from seqviz.refusal import Refusal
+from seqviz.text import ASSETS
+
+FOLDER = ASSETS / "checkpoints"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a network is: data, metric beside a baseline, how and when it was trained.
+
+    twice_as_long: the tiny tasks' accuracy on sequences twice as long as in training, else None.
+    """
+
+    name: str
+    data: str
+    license: str
+    metric: str
+    value: float
+    baseline: str
+    baseline_value: float
+    parameters: int
+    script: str
+    date: str
+    sha256: str
+    twice_as_long: float | None
+
+
+def names() -> tuple[str, ...]:
+    """All networks, by name."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.safetensors")))
+
+
+def card(name: str) -> Card:
+    """The card of a network. Raises Refusal("damaged") when it is missing or cannot be read."""
+    path = FOLDER / f"{name}.json"
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+        metric, baseline = raw["metric"], raw["baseline"]
+        return Card(
+            raw["name"],
+            raw["data"],
+            raw["license"],
+            metric["name"],
+            metric["value"],
+            baseline["name"],
+            baseline["value"],
+            raw["parameters"],
+            raw["script"],
+            raw["date"],
+            raw["sha256"],
+            metric.get("twice_as_long"),
+        )
+    except (OSError, ValueError, KeyError):
+        raise _damaged(path) from None
+
+
+@cache
+def load(name: str) -> Network:
+    """A network by its name, one object for the whole process; its arrays are read-only.
+
+    Raises ValueError for an unknown name, and Refusal("damaged") when the file is not the one that
+    its card describes.
+    """
+    if name not in names():
+        raise ValueError(f"Unknown network: {name}. Known: {', '.join(names())}.")
+    from safetensors import safe_open
+
+    path = FOLDER / f"{name}.safetensors"
+    if hashlib.sha256(path.read_bytes()).hexdigest() != card(name).sha256:
+        raise _damaged(path)
+    with safe_open(path, framework="numpy") as file:
+        header = file.metadata()
+        found = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
+    for array in found.values():
+        array.flags.writeable = False
+    weights = Weights(
+        found["input_hidden"], found["hidden_hidden"], found["input_bias"], found["hidden_bias"]
+    )
+    return Network(
+        name,
+        header["cell"],
+        header["kind"],
+        tuple(json.loads(header["symbols"])),
+        found["embedding"],
+        weights,
+        found["head"],
+        found["head_bias"],
+    )
+
+
+def arrays(network: Network) -> dict[str, np.ndarray]:
+    """The arrays of a network under the names that the file has for them."""
+    return {
+        "embedding": network.embedding,
+        "input_hidden": network.weights.input_hidden,
+        "hidden_hidden": network.weights.hidden_hidden,
+        "input_bias": network.weights.input_bias,
+        "hidden_bias": network.weights.hidden_bias,
+        "head": network.head,
+        "head_bias": network.head_bias,
+    }
+
+
+def _damaged(path: Path) -> Refusal:
+    return Refusal(
+        "damaged", f"{path.name} is missing or damaged; install the app again.", file=path.name
+    )

@@ -1,0 +1,189 @@
+"""Saturation, time constants, features, orders, clamps, conventions, counts: closed forms first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.compute.gates import activations as act
+from seqviz.compute.gates import conventions, counting, forcing, ngrams
+from seqviz.compute.recurrent import GRU, LSTM, RNN, State, Weights, run
+
+
+def weights(blocks: int, width: int = 3, hidden: int = 5, seed: int = 0) -> Weights:
+    draw = np.random.RandomState(seed).standard_normal
+    rows = blocks * hidden
+    return Weights(draw((rows, width)), draw((rows, hidden)), draw(rows), draw(rows))
+
+
+X = np.random.RandomState(1).standard_normal((9, 3))
+LSTM_RUN, GRU_RUN = run(LSTM(), weights(4), X), run(GRU(), weights(3), X)
+
+
+def test_symbols_name_the_arrays_of_the_trace():
+    for trace, names in ((LSTM_RUN, "i f o g c h"), (GRU_RUN, "r z n h")):
+        assert act.symbols(trace) == tuple(names.split())
+        for name in act.symbols(trace):
+            assert act.activation(trace, name).shape == (9, 5)
+    np.testing.assert_array_equal(act.activation(LSTM_RUN, "c"), LSTM_RUN.cell_state[1:])
+    np.testing.assert_array_equal(act.activation(GRU_RUN, "z"), GRU_RUN.update_gate)
+    with pytest.raises(ValueError, match="no f"):
+        act.activation(GRU_RUN, "f")
+
+
+def test_a_time_constant_is_when_the_memory_has_fallen_to_1_over_e():
+    keep = np.full((40, 3), np.exp(-1 / np.array([1.0, 5.0, 200.0])))
+    np.testing.assert_allclose(act.time_constants(keep), [1, 5, 200], rtol=1e-12)
+    mixed = np.array([[0.5], [0.125]])  # product 1/16 over two steps: one quarter a step
+    np.testing.assert_allclose(act.time_constants(mixed), -1 / np.log(0.25))
+    assert list(act.time_constants(np.array([[1.0, 0.0], [1.0, 0.5]]))) == [np.inf, 0]
+
+
+def test_what_is_kept_is_f_or_z_or_one_minus_z():
+    np.testing.assert_array_equal(act.kept(LSTM_RUN), LSTM_RUN.forget_gate)
+    np.testing.assert_array_equal(act.kept(GRU_RUN), GRU_RUN.update_gate)
+    np.testing.assert_array_equal(act.kept(GRU_RUN, "write"), 1 - GRU_RUN.update_gate)
+    with pytest.raises(ValueError, match="no gate"):
+        act.kept(run(RNN(), weights(1), X))
+
+
+def test_saturation_counts_steps():
+    gate = np.array([[0.05, 0.5], [0.95, 0.5], [0.99, 0.1], [0.5, 0.9]])
+    found = act.saturation(gate)
+    np.testing.assert_array_equal(found.left, [0.25, 0])
+    np.testing.assert_array_equal(found.right, [0.5, 0])
+
+
+TEXT = 'It is "not good" ok'
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "wanted"),
+    [
+        ("position", "abc", [1, 2, 3]),
+        ("space", "a b", [0, 1, 0]),
+        ("vowel", "abE", [1, 0, 1]),
+        ("vowel", ("area", "shy"), [0.75, 0]),
+        ("quotes", 'a"b"c', [0, 1, 1, 1, 0]),
+        ("in_word", "ab cd", [1, 2, 0, 1, 2]),
+        ("in_word", ("ab", "c"), [2, 1]),
+        ("negation", ("it", "is", "n't", "so", "very", "bad", "now"), [0, 0, 1, 1, 1, 1, 0]),
+    ],
+)
+def test_features(name, tokens, wanted):
+    np.testing.assert_allclose(act.feature(name, list(tokens)), wanted)
+
+
+def test_negation_in_characters_starts_when_the_word_is_complete():
+    found = act.feature("negation", list("is not so"))
+    assert list(found) == [0, 0, 0, 0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("name", act.FEATURES)
+def test_features_of_nothing_and_of_one_token(name):
+    assert act.feature(name, []).shape == (0,)
+    assert act.feature(name, ["a"]).shape == (1,)
+
+
+def test_correlation_is_pearsons_and_zero_where_nothing_varies():
+    values = np.random.RandomState(2).standard_normal((30, 4))
+    values[:, 3] = 0.1
+    given = np.random.RandomState(3).standard_normal(30)
+    found = act.correlation(values, given)
+    for unit in range(3):
+        assert found[unit] == pytest.approx(np.corrcoef(values[:, unit], given)[0, 1], abs=1e-12)
+    assert found[3] == 0
+    assert not act.correlation(values, np.ones(30)).any()
+
+
+def test_orders():
+    values = np.array([[0.1, 0.9, 0.5], [0.2, 0.9, 0.7]])
+    keep = np.array([[0.5, 0.9, 0.99], [0.5, 0.9, 0.99]])
+    given = np.array([0.0, 1.0])
+    assert list(act.order("unit", values, keep, given)) == [0, 1, 2]
+    assert list(act.order("mean", values, keep, given)) == [1, 2, 0]
+    assert list(act.order("time", values, keep, given)) == [2, 1, 0]
+    assert list(act.order("correlation", values, keep, given))[-1] == 1
+    with pytest.raises(ValueError, match="Unknown order"):
+        act.order("color", values, keep, given)
+
+
+def test_clamps_say_gate_unit_and_steps():
+    values = forcing.forced(
+        LSTM(), 6, 5, [forcing.Clamp("f", 1.0), forcing.Clamp("f", 0.0, unit=2, first=3, last=4)]
+    )
+    assert (values[:, 1, 0] == 1).all()
+    assert list(values[:, 1, 1]) == [1, 1, 0, 0, 1, 1]
+    assert np.isnan(values[:, [0, 2, 3]]).all()
+    assert np.isnan(forcing.forced(GRU(), 4, 5, [forcing.Clamp("z", 1.0, first=5)])).all()
+    for clamp, message in (
+        (forcing.Clamp("z", 1.0), "no gate z"),
+        (forcing.Clamp("i", 1.0, 6), "Unit 6"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            forcing.forced(LSTM(), 4, 5, [clamp])
+    with pytest.raises(ValueError, match="no gates"):
+        forcing.forced(RNN(), 4, 5, [])
+
+
+def test_a_renamed_update_gate_is_the_same_network():
+    found = conventions.reading("renamed", "gru", weights(3), X)
+    assert found.distance.max() < 1e-13  # rounding of 1 - z
+    assert found.size.min() > 0.1
+
+
+def test_one_bias_is_the_sum_of_two_except_behind_a_reset_gate():
+    assert conventions.reading("one_bias", "lstm", weights(4), X).distance.max() < 1e-13
+    # r (U h + b') is not r U h + b': PyTorch's GRU needs both.
+    assert conventions.reading("one_bias", "gru", weights(3), X).distance.max() > 0.01
+
+
+def test_other_variants_are_other_networks():
+    for kind, blocks in (("lstm", 4), ("gru", 3)):
+        for variant in conventions.VARIANTS[kind]:
+            found = conventions.reading(variant, kind, weights(blocks), X)
+            assert found.distance.shape == (9,)
+            if variant not in ("renamed", "one_bias"):
+                assert found.distance.max() > 1e-3, variant
+    with pytest.raises(ValueError, match="variants"):
+        conventions.reading("renamed", "lstm", weights(4), X)
+
+
+def test_the_first_step_of_a_wrong_update_gate_by_hand():
+    w = weights(3)
+    found = conventions.reading("wrong_update", "gru", w, X[:1])
+    usual = run(GRU(), w, X[:1], State(np.zeros(5)))
+    z, n = usual.update_gate[0], usual.candidate[0]
+    assert found.distance[0] == pytest.approx(np.linalg.norm((1 - z) * n - z * n), abs=1e-14)
+
+
+@pytest.mark.parametrize("cell", counting.CELLS)
+@pytest.mark.parametrize("biases", counting.BIASES)
+def test_parameters_by_formula_by_counting_and_in_torch(cell, biases):
+    formula = counting.by_formula(cell, 7, 11, biases)
+    assert formula == counting.by_counting(cell, 7, 11, biases)
+    if biases != "one":  # which PyTorch does not have
+        kind = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}[cell]
+        module = kind(7, 11, bias=biases == "two")
+        assert formula.total == sum(p.numel() for p in module.parameters())
+
+
+def test_the_printed_parameter_counts():
+    assert [counting.by_formula(c, 1, 32).total for c in ("rnn", "lstm", "gru")] == [
+        1120,
+        4480,
+        3360,
+    ]
+
+
+def test_a_trigram_model_sums_to_one_and_knows_what_it_saw():
+    text = "abracadabra"
+    # Every character known, and one class for all others, exhaust the probability.
+    total = 0.0
+    for character in [*sorted(set(text)), "?"]:
+        bits = ngrams.interpolated_bits(text, "ab" + character) * 3
+        bits -= ngrams.interpolated_bits(text, "ab") * 2
+        total += 2**-bits
+    assert total == pytest.approx(1, abs=1e-12)
+    assert ngrams.interpolated_bits("ab" * 500, "ab" * 50) < 0.2

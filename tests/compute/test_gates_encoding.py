@@ -1,0 +1,68 @@
+"""Texts as symbols: every text, nothing lost, unknown things shown as such."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqviz.compute.gates.encoding import UNKNOWN, characters, marks, normalized, word, words
+
+SYMBOLS = (UNKNOWN, *"abcdefghijklmnopqrstuvwxyz ,.", "not", "n't", "do", "good", "it")
+TEXTS = (
+    "",
+    "a",
+    " ",
+    "not good",
+    "I don’t, do you?",
+    "emoji 🙂🏽 and é, é",
+    "مرحبا بالعالم",
+    "我不喜欢这部电影。",
+    "<script>alert('x')</script>",
+    "a\tb\nc\r\nd",
+    "x" * 10_000,
+    "\u200d\u0301\ufeff",
+    "_under_score_",
+)
+
+
+@pytest.mark.parametrize("read", [characters, words, marks])
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_text_has_symbols_with_their_places(read, text):
+    found = read(text, SYMBOLS)
+    assert len(found.ids) == len(found.pieces) == len(found.spans) == len(found)
+    assert found.ids.dtype == np.int64
+    assert all(0 <= i < len(SYMBOLS) for i in found.ids)
+    for piece, (first, end) in zip(found.pieces, found.spans, strict=True):
+        assert found.text[first:end] == piece != ""
+    # Between two pieces there is white space only: nothing that can be seen is lost.
+    ends = [0, *found.spans[:, 1]]
+    starts = [*found.spans[:, 0], len(found.text)]
+    for end, start in zip(ends, starts, strict=True):
+        assert end <= start
+        assert found.text[end:start].strip() == "" or read is not characters
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("I don't.", ("I", "do", "n't", ".")),
+        ("It's Bond's film", ("It", "'s", "Bond", "'s", "film")),
+        ("can’t", ("ca", "n’t")),
+        ("1999 co-star", ("1999", "co", "-", "star")),
+        ("isn't it", ("is", "n't", "it")),
+    ],
+)
+def test_words_and_contractions(text, pieces):
+    assert words(text, SYMBOLS).pieces == pieces
+
+
+def test_what_is_not_in_the_alphabet_is_unknown():
+    found = characters("aé", SYMBOLS)
+    assert [SYMBOLS[i] for i in found.ids] == ["a", UNKNOWN]
+    assert [SYMBOLS[i] for i in words("Not bad", SYMBOLS).ids] == ["not", UNKNOWN]
+
+
+def test_a_letter_and_its_accent_are_one_character():
+    assert normalized("e\u0301") == "é"
+    assert len(characters("e\u0301", SYMBOLS)) == 1
+    assert word("DON’T") == "don't"

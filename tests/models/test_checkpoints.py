@@ -1,0 +1,166 @@
+"""The networks that come with the app: whole, as good as their cards say, equal to PyTorch."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.compute.gates.activations import activation
+from seqviz.compute.gates.encoding import END, words
+from seqviz.compute.gates.networks import (
+    KINDS,
+    accuracy,
+    bits_per_symbol,
+    log_probabilities,
+    logits,
+    trace,
+    word_probabilities,
+)
+from seqviz.compute.gates.tasks import TASKS, draw
+from seqviz.compute.recurrent import as_dtype
+from seqviz.data.snippets import sentiment_split
+from seqviz.models import checkpoints
+from seqviz.refusal import Refusal
+from tools.train_characters import corpus
+
+NAMES = checkpoints.names()
+
+
+def modules(network):
+    """The same recurrent layer made of PyTorch's own module, in the network's precision."""
+    kind = torch.nn.LSTM if network.cell == "lstm" else torch.nn.GRU
+    layer = kind(network.embedding.shape[1], network.weights.hidden)
+    layer = layer.to(torch.tensor(network.embedding).dtype)
+    w = network.weights
+    with torch.no_grad():
+        for parameter, array in (
+            (layer.weight_ih_l0, w.input_hidden),
+            (layer.weight_hh_l0, w.hidden_hidden),
+            (layer.bias_ih_l0, w.input_bias),
+            (layer.bias_hh_l0, w.hidden_bias),
+        ):
+            parameter.copy_(torch.tensor(array))
+    return layer
+
+
+def test_every_kind_has_an_lstm_and_a_gru():
+    assert sorted(NAMES) == sorted(f"{kind}_{cell}" for kind in KINDS for cell in ("lstm", "gru"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 5e-6)])
+def test_states_and_gates_equal_those_of_pytorch(name, dtype, tolerance):
+    network = checkpoints.load(name)
+    network = replace(
+        network,
+        embedding=network.embedding.astype(dtype),
+        weights=as_dtype(network.weights, dtype),
+    )
+    ids = np.random.RandomState(0).randint(len(network.symbols), size=60)
+    found = trace(network, ids)
+    layer = modules(network)
+    read = [network.symbols.index(END), *ids] if network.kind == "characters" else list(ids)
+    vectors = torch.tensor(network.embedding[read])[:, None]
+    with torch.no_grad():
+        out, _ = layer(vectors)
+        # Gates are not given out by PyTorch: recover them from its states and its weights.
+        before = torch.cat([torch.zeros_like(out[:1]), out])[:-1]
+        a = vectors @ layer.weight_ih_l0.T + layer.bias_ih_l0
+        b = before @ layer.weight_hh_l0.T + layer.bias_hh_l0
+    blocks = "ifgo" if network.cell == "lstm" else "rzn"
+    skip = len(read) - len(ids)
+    np.testing.assert_allclose(found.hidden[1:], out[skip:, 0].numpy(), 0, tolerance)
+    for place, symbol in enumerate(blocks[:2] if network.cell == "gru" else blocks):
+        part = slice(place * network.weights.hidden, (place + 1) * network.weights.hidden)
+        total = (a + b)[skip:, 0, part]
+        gate = torch.tanh(total) if symbol == "g" else torch.sigmoid(total)
+        np.testing.assert_allclose(activation(found, symbol), gate.numpy(), 0, tolerance)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_the_tiny_ones_are_as_good_as_their_cards(task, cell):
+    network, card = checkpoints.load(f"{task}_{cell}"), checkpoints.card(f"{task}_{cell}")
+    length = int(card.metric.split(" of ")[1].split()[0])
+    for n, wanted in ((length, card.value), (2 * length, card.twice_as_long)):
+        found = accuracy(network, draw(task, n, 2000, np.random.RandomState(12345)))
+        assert found == pytest.approx(wanted, abs=2e-3)  # other machines round ties otherwise
+    assert card.value > 0.99 > card.baseline_value
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_the_classifiers_reach_what_their_cards_say(cell):
+    network, card = checkpoints.load(f"sentiment_{cell}"), checkpoints.card(f"sentiment_{cell}")
+    _, test = sentiment_split()
+    ids = [words(text, network.symbols).ids for text in test.texts]
+    batch = torch.nn.utils.rnn.pad_sequence([torch.tensor(one) for one in ids])
+    with torch.no_grad():
+        out, _ = modules(network)(torch.tensor(network.embedding)[batch])
+    last = out[[len(one) - 1 for one in ids], range(len(ids))].numpy()
+    right = (logits(network, last).argmax(axis=-1) == 1) == test.positive
+    assert right.mean() == pytest.approx(card.value, abs=2e-3)
+    assert card.value >= 0.74
+    assert card.value > card.baseline_value
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_the_language_models_beat_the_trigram_on_held_out_text(cell):
+    network, card = checkpoints.load(f"characters_{cell}"), checkpoints.card(f"characters_{cell}")
+    _, held_out = corpus()
+    place = {symbol: i for i, symbol in enumerate(network.symbols)}
+    ids = np.array([place.get(c, 0) for c in held_out[:20_000]])
+    bits = bits_per_symbol(network, ids).mean()
+    # The first quarter of the held-out text, so near the card's number and not equal to it.
+    assert bits == pytest.approx(card.value, abs=0.05)
+    assert card.value < card.baseline_value - 0.5
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_the_probability_of_a_word_is_the_product_over_its_characters(cell):
+    network = checkpoints.load(f"characters_{cell}")
+    pieces, found = word_probabilities(network, "The flights  the airline", ("was", "were"))
+    assert pieces == ("The", "flights", "the", "airline")
+    for k in range(4):
+        for column, word in enumerate(("was", "were")):
+            prefix = " ".join(pieces[: k + 1])
+            ids = network.encode(f"{prefix} {word} x").ids[:-1]
+            bits = bits_per_symbol(network, ids)[len(prefix) :]
+            assert found[k, column] == pytest.approx(-bits.sum() * np.log(2), abs=1e-4)  # float32
+
+
+def test_probabilities_sum_to_one():
+    network = checkpoints.load("characters_gru")
+    hidden = trace(network, network.encode("Some text.").ids).hidden
+    np.testing.assert_allclose(np.exp(log_probabilities(network, hidden)).sum(-1), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_are_small_read_only_and_documented(name):
+    assert (checkpoints.FOLDER / f"{name}.safetensors").stat().st_size <= 5_000_000
+    network, card = checkpoints.load(name), checkpoints.card(name)
+    assert checkpoints.load(name) is network
+    assert all(not array.flags.writeable for array in checkpoints.arrays(network).values())
+    assert sum(a.size for a in checkpoints.arrays(network).values()) == card.parameters
+    assert card.license
+    assert card.data
+    assert (checkpoints.FOLDER.parent.parent / card.script).exists()
+
+
+def test_a_damaged_or_missing_file_is_refused(tmp_path, monkeypatch):
+    for path in checkpoints.FOLDER.glob("latch_lstm.*"):
+        shutil.copy(path, tmp_path)
+    monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)
+    weights = tmp_path / "latch_lstm.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
+    with pytest.raises(Refusal, match="damaged"):
+        checkpoints.load.__wrapped__("latch_lstm")
+    (tmp_path / "latch_lstm.json").write_text(json.dumps({"name": "latch_lstm"}))
+    with pytest.raises(Refusal, match="damaged"):
+        checkpoints.card("latch_lstm")
+    with pytest.raises(ValueError, match="Unknown network"):
+        checkpoints.load.__wrapped__("../secret")

@@ -1,0 +1,1 @@
+"""Scripts that make what assets/ holds: `python -m tools.<name>`."""

@@ -1,0 +1,80 @@
+"""Write a trained network and its card into assets/checkpoints."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.numpy import save
+
+from seqviz.compute.gates.networks import Network
+from seqviz.compute.recurrent import Weights
+from seqviz.models import checkpoints
+
+FOLDER = checkpoints.FOLDER
+LIMIT = 5_000_000  # bytes
+
+
+class Reader(torch.nn.Module):
+    """Embedding, one recurrent layer, linear read-out at every step."""
+
+    def __init__(self, cell: str, symbols: int, width: int, hidden: int, answers: int) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Embedding(symbols, width)
+        kind = torch.nn.LSTM if cell == "lstm" else torch.nn.GRU
+        self.layer = kind(width, hidden)
+        self.head = torch.nn.Linear(hidden, answers)
+
+
+def write(
+    name: str, cell: str, kind: str, symbols: list[str], model: Reader, card: dict[str, Any]
+) -> None:
+    """A trained torch model, its arrays in PyTorch's layout, as `write_network` does."""
+    layer = model.layer
+
+    def array(tensor: torch.Tensor) -> np.ndarray:
+        return tensor.detach().numpy()
+
+    weights = Weights(
+        array(layer.weight_ih_l0),
+        array(layer.weight_hh_l0),
+        array(layer.bias_ih_l0),
+        array(layer.bias_hh_l0),
+    )
+    head = array(model.head.weight), array(model.head.bias)
+    embedding = array(model.embedding.weight)
+    write_network(Network(name, cell, kind, tuple(symbols), embedding, weights, *head), card)
+
+
+def write_network(network: Network, card: dict[str, Any]) -> None:
+    """`<name>.safetensors` (float32) and, beside it, the card with its checksum: `<name>.json`.
+
+    Raises ValueError when the file would be too large for the repository.
+    """
+    arrays = {
+        key: np.ascontiguousarray(value, np.float32)
+        for key, value in checkpoints.arrays(network).items()
+    }
+    header = {"cell": network.cell, "kind": network.kind, "symbols": json.dumps(network.symbols)}
+    content = save(arrays, header)
+    if len(content) > LIMIT:
+        raise ValueError(f"{network.name} has {len(content):,} bytes, more than {LIMIT:,}.")
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / f"{network.name}.safetensors").write_bytes(content)
+    whole = {
+        "name": network.name,
+        "cell": network.cell,
+        "kind": network.kind,
+        **card,
+        "parameters": sum(array.size for array in arrays.values()),
+        "torch": torch.__version__,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+    text = json.dumps(whole, indent=1, ensure_ascii=False)
+    (FOLDER / f"{network.name}.json").write_text(text + "\n", "utf-8")
+    print(f"{network.name}: {len(content):,} bytes")

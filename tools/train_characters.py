@@ -1,0 +1,124 @@
+"""Train the character language models: `python -m tools.train_characters --cell lstm`."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections import Counter
+
+import numpy as np
+import torch
+
+from seqviz.compute.gates.encoding import END, UNKNOWN
+from seqviz.compute.gates.ngrams import interpolated_bits
+from seqviz.data.snippets import SOURCE, editorials, movie_reviews
+from tools.checkpoints import Reader, write
+
+COMMON = 20  # a character that comes less often is unknown
+WIDTH, HIDDEN = 32, 256
+STREAMS, STEPS = 64, 100  # texts side by side, characters between two updates
+DROPOUT = 0.1
+SCRIPT = "tools/train_characters.py"
+
+
+def corpus() -> tuple[str, str]:
+    """(train, held out): sentences in a fixed random order, one a line; 5 % are held out."""
+    texts = [*movie_reviews().texts, *editorials().texts]
+    places = np.random.RandomState(0).permutation(len(texts))
+    cut = len(texts) // 20
+    held_out, train = (END.join(texts[i] for i in part) for part in (places[:cut], places[cut:]))
+    return train, held_out
+
+
+def alphabet(text: str) -> list[str]:
+    """The unknown symbol, then the common characters by frequency."""
+    return [UNKNOWN, *(c for c, n in Counter(text).most_common() if n >= COMMON)]
+
+
+def numbers(text: str, symbols: list[str]) -> torch.Tensor:
+    place = {symbol: i for i, symbol in enumerate(symbols)}
+    return torch.tensor([place.get(character, 0) for character in text])
+
+
+def bits(model: Reader, ids: torch.Tensor) -> float:
+    """Mean bits per character, the text read in one piece."""
+    with torch.no_grad():
+        read, wanted = ids[:-1, None], ids[1:]
+        out, _ = model.layer(model.embedding(read))
+        return float(torch.nn.functional.cross_entropy(model.head(out[:, 0]), wanted)) / math.log(2)
+
+
+def train(cell: str, epochs: int, rate: float) -> None:
+    """Truncated backpropagation, the state carried on; AdamW, one cycle of the learning rate."""
+    torch.manual_seed(0)
+    text, held_out = corpus()
+    symbols = alphabet(text)
+    known = numbers(END + text, symbols)
+    validation = numbers(END + held_out, symbols)
+    model = Reader(cell, len(symbols), WIDTH, HIDDEN, len(symbols))
+    dropout = torch.nn.Dropout(DROPOUT)
+    length = len(known) // STREAMS
+    streams = known[: length * STREAMS].view(STREAMS, length).T.contiguous()
+    chunks = list(range(0, length - STEPS - 1, STEPS))
+    optimizer = torch.optim.AdamW(model.parameters(), rate, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, rate, total_steps=epochs * len(chunks), pct_start=0.05
+    )
+    started = time.perf_counter()
+    best = math.inf
+    for epoch in range(1, epochs + 1):
+        state = None
+        for start in chunks:
+            read = streams[start : start + STEPS]
+            wanted = streams[start + 1 : start + STEPS + 1]
+            out, state = model.layer(dropout(model.embedding(read)), state)
+            state = tuple(s.detach() for s in state) if cell == "lstm" else state.detach()
+            loss = torch.nn.functional.cross_entropy(
+                model.head(dropout(out)).flatten(0, 1), wanted.flatten()
+            )
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+        best = bits(model, validation)
+        spent = time.perf_counter() - started
+        print(f"{cell} epoch {epoch}: {best:.4f} bits per character, {spent:.0f} s", flush=True)
+    trigram = interpolated_bits(text, held_out, order=3)
+    card = {
+        "data": "movie reviews and editorials, 95 % of the sentences, one a line",
+        "license": "data MIT: " + SOURCE,
+        "settings": {
+            "hidden": HIDDEN,
+            "embedding": WIDTH,
+            "epochs": epochs,
+            "rate": rate,
+            "streams": STREAMS,
+            "steps": STEPS,
+            "dropout": DROPOUT,
+            "seed": 0,
+        },
+        "metric": {"name": "bits per character, held-out sentences", "value": round(best, 4)},
+        "baseline": {
+            "name": "character trigram, Witten-Bell interpolation",
+            "value": round(trigram, 4),
+        },
+        "seconds": round(time.perf_counter() - started),
+        "script": SCRIPT,
+    }
+    write(f"characters_{cell}", cell, "characters", symbols, model, card)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cell", choices=("lstm", "gru"), required=True)
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--rate", type=float, default=4e-3)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    train(given.cell, given.epochs, given.rate)
+
+
+if __name__ == "__main__":
+    main()
