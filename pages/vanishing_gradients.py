@@ -396,17 +396,20 @@ lesson.prose("gates")
 @lesson.bench("gates", Gates, after=("reach",))
 def gates(p: Gates, show) -> None:
     world = lesson.values("reach")
+    steps, width = min(world.steps, MOST_STEPS), min(world.width, MOST_WIDTH)
     found = show.run(
-        bptt.simplified_gru, p.update, p.reset, world.init, world.width, world.gain, world.seed,
-        world.steps, name="found",
+        bptt.simplified_gru, p.update, p.reset, world.init, width, world.gain, world.seed, steps,
+        name="found",
     )  # fmt: skip
     show.figure(gated_jacobian.gated_jacobian, found, p.update, p.reset)
     show.metrics(
         gru_radius=number(float(np.abs(found.eigenvalues).max())),
         rnn_radius=number(float(np.abs(found.eigenvalues_rnn).max())),
-        gru_power=(from_log10(float(found.log10_norm[-1])), f"k = {world.steps}"),
-        rnn_power=(from_log10(float(found.log10_norm_rnn[-1])), f"k = {world.steps}"),
+        gru_power=(from_log10(float(found.log10_norm[-1])), f"k = {steps}"),
+        rnn_power=(from_log10(float(found.log10_norm_rnn[-1])), f"k = {steps}"),
     )
+    if (steps, width) != (world.steps, world.width):
+        show.caption(show.words("note.modest_gates", steps=steps, width=width))
     corner = (p.update == 0, p.update == 1, p.reset == 0, p.reset == 1)
     if corner[0]:
         show.note("identity")

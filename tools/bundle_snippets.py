@@ -5,6 +5,7 @@ They come with the source distribution of vaderSentiment (MIT), taken with pip a
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import hashlib
 import io
@@ -50,6 +51,7 @@ def member(archive: bytes, name: str) -> bytes:
 
 def main() -> None:
     """Fetch, check, and write the files as they are, compressed."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     source = fetch()
     inner = member(source, INNER)
     DATA.mkdir(exist_ok=True)

@@ -64,7 +64,7 @@ def card(name: str) -> Card:
             raw["sha256"],
             metric.get("twice_as_long"),
         )
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise _damaged(path) from None
 
 

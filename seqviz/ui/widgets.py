@@ -111,7 +111,8 @@ def _widget(
     values: Mapping[str, Any],
 ) -> Any:
     start = _within(control, _value(key, control), values)
-    if key not in st.session_state or start != _value(key, control):
+    moved = _moved(key, control, values)
+    if moved or key not in st.session_state or start != _value(key, control):
         _remember(key, start)
     label, help_text = words(name)
     common: dict[str, Any] = {
@@ -165,6 +166,16 @@ def _widget(
             raise TypeError(f"no widget for {type(control).__name__}")
     _write_link(key, value, control)
     return control.default if value is None else value
+
+
+def _moved(key: str, control: Control, values: Mapping[str, Any]) -> bool:
+    """Whether a slider has another upper end than before: Streamlit takes it for a new slider."""
+    if not isinstance(control, Slider) or control.within is None:
+        return False
+    top, place = control.top(values), f"{key}.top"
+    moved = st.session_state.get(place, top) != top
+    st.session_state[place] = top
+    return moved
 
 
 def _buttons(key: str, control: Slider, text: Text, high: int) -> None:

@@ -39,7 +39,7 @@ def test_every_text_has_symbols_with_their_places(read, text):
     starts = [*found.spans[:, 0], len(found.text)]
     for end, start in zip(ends, starts, strict=True):
         assert end <= start
-        assert found.text[end:start].strip() == "" or read is not characters
+        assert found.text[end:start].strip() == ""
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,10 @@ def test_every_text_has_symbols_with_their_places(read, text):
 )
 def test_words_and_contractions(text, pieces):
     assert words(text, SYMBOLS).pieces == pieces
+
+
+def test_without_an_unknown_symbol_the_number_is_minus_one():
+    assert list(marks("0x1", ("0", "1")).ids) == [0, -1, 1]
 
 
 def test_what_is_not_in_the_alphabet_is_unknown():

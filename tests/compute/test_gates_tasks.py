@@ -6,11 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from seqviz.compute.gates.encoding import marks
-from seqviz.compute.gates.networks import accuracy, trace
+from seqviz.compute.gates.networks import accuracy, inputs, trace
 from seqviz.compute.gates.tasks import ANSWERS, EXAMPLES, SYMBOLS, TASKS, draw, right_answers
 from seqviz.compute.gates.tiny import TinySettings, recommended, train_tiny
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def drawn(task: str, length: int = 13, size: int = 200):
@@ -72,6 +81,32 @@ def test_a_string_that_is_not_anbn_has_no_answer_after_its_mistake():
     ids = marks("aabab", SYMBOLS["count"]).ids
     found = right_answers("count", ids).scored[:, 0]
     assert list(found) == [False, False, True, False, False]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_nothing_and_unknown_symbols_have_no_answer(task):
+    assert right_answers(task, np.zeros(0, np.int64)).scored.shape == (0, 1)
+    ids = marks(EXAMPLES[task], SYMBOLS[task]).ids
+    whole = right_answers(task, ids)
+    for place in range(len(ids)):
+        broken = ids.copy()
+        broken[place] = -1
+        found = right_answers(task, broken)
+        np.testing.assert_array_equal(found.scored[:place], whole.scored[:place])
+        assert not found.scored[place:].any()
+
+
+def test_an_unknown_symbol_enters_as_zeros_and_not_as_the_last_one():
+    network = train_tiny(TinySettings("parity", "gru", updates=1)).network
+    found = inputs(network, np.array([1, -1, 0]))
+    np.testing.assert_array_equal(found, [[0, 1], [0, 0], [1, 0]])
+    assert found.dtype == np.float32
+
+
+def test_training_leaves_the_global_generator_alone():
+    before = torch.get_rng_state()
+    train_tiny(TinySettings("latch", "gru", updates=2))
+    assert torch.equal(before, torch.get_rng_state())
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -47,8 +47,12 @@ class Network:
 
 
 def inputs(network: Network, ids: Int[np.ndarray, "time *batch"]) -> np.ndarray:
-    """Embeddings of symbols, shape (time, *batch, input)."""
-    return network.embedding[ids]
+    """Embeddings of symbols, shape (time, *batch, input).
+
+    An unknown symbol of a tiny task has the number -1 and enters as zeros: indexing with -1 would
+    silently read the last symbol.
+    """
+    return np.where(ids[..., None] >= 0, network.embedding[ids], np.float32(0))
 
 
 def trace(

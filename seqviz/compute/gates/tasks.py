@@ -61,15 +61,18 @@ def draw(task: str, length: int, size: int, random: np.random.RandomState) -> Ba
 
 
 def right_answers(task: str, symbols: Int[np.ndarray, "time"]) -> Batch:
-    """The answers for a sequence that somebody typed; `scored` says where there is one."""
+    """The answers for a sequence that somebody typed; `scored` says where there is one.
+
+    From a symbol that the task does not have (-1) on, there is none.
+    """
+    if len(symbols) == 0:
+        nothing = np.zeros((0, 1), np.int64)
+        return Batch(nothing, nothing, np.zeros((0, 1), bool))
     column = symbols[:, None]
-    if task == "latch":
-        return _latched(column)
-    if task == "parity":
-        return _flipped(column)
-    if task == "count":
-        return _counted(column)
-    return _added(column)
+    answers = {"latch": _latched, "parity": _flipped, "count": _counted, "adding": _added}
+    found = answers[task](np.maximum(column, 0))
+    known = np.logical_and.accumulate(column >= 0, axis=0)
+    return Batch(column, found.answers, found.scored & known)
 
 
 def _latch(length: int, size: int, random: np.random.RandomState) -> Batch:

@@ -84,7 +84,10 @@ def train_tiny(
 
     symbols, answers = len(SYMBOLS[settings.task]), len(ANSWERS[settings.task])
     kind: Any = torch.nn.LSTM if settings.cell == "lstm" else torch.nn.GRU
-    layer, head = kind(symbols, settings.hidden), torch.nn.Linear(settings.hidden, answers)
+    # On the meta device, because the modules' own initialization draws from the global generator.
+    with torch.device("meta"):
+        layer, head = kind(symbols, settings.hidden), torch.nn.Linear(settings.hidden, answers)
+    layer, head = layer.to_empty(device="cpu"), head.to_empty(device="cpu")
     random = np.random.RandomState([settings.seed, 0])
     bound = settings.hidden**-0.5
     with torch.no_grad():

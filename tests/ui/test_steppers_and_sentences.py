@@ -1,0 +1,293 @@
+"""Controls that follow others: steppers, sliders within a slider, sentences, hidden controls."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from seqviz.text import LANGUAGES, Text
+from seqviz.ui.controls import Sentence, Slider, choice, controls, sentence, slider, stepper
+
+LIMIT = 40
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A place within a length, a text, and what applies only beside it."""
+
+    length: int = slider(2, 6, 4)
+    place: int = stepper(0, 6, 1, within="length")
+    free: int = stepper(-1, 2, 0)
+    share: float = slider(0.0, 9.0, 0.5, 0.5, within="length")
+    source: str = choice(("numbers", "words"), "numbers")
+    words: str = sentence("one two three", when=lambda v: v["source"] == "words")
+    short: str = sentence("", LIMIT)
+    gain: float = slider(0.0, 2.0, 1.0, 0.25, when=lambda v: v["source"] == "numbers")
+
+
+PAGE = """
+import streamlit as st
+from test_steppers_and_sentences import Walk
+from seqviz.text import Text
+from seqviz.ui import widgets
+
+st.session_state["before"] = widgets.current("t.b", Walk)
+st.session_state["drawn"] = widgets.draw(
+    "t.b", Walk, Text("LANG"), lambda name: (name, None), lambda name, option: option,
+    st.container(), st.container(),
+)
+st.session_state["after"] = widgets.current("t.b", Walk)
+"""
+
+
+def opened(lang: str = "en", **link: str) -> AppTest:
+    app = AppTest.from_string(PAGE.replace("LANG", lang), default_timeout=20)
+    for name, raw in link.items():
+        app.query_params[f"t.b.{name}"] = raw
+    app.run()
+    assert not app.exception
+    return app
+
+
+def move(app: AppTest, **values: object) -> AppTest:
+    for name, value in values.items():
+        widget(app, name).set_value(value)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def press(app: AppTest, name: str) -> AppTest:
+    widget(app, name).click().run()
+    assert not app.exception
+    return app
+
+
+def widget(app: AppTest, name: str):
+    return app.get_by_key(f"t.b.{name}")
+
+
+def drawn(app: AppTest) -> Walk:
+    """What the bench gets; a bench that builds on it gets the same, before and after."""
+    state = app.session_state
+    values = [dataclasses.asdict(state[key]) for key in ("before", "drawn", "after")]
+    assert values[0] == values[1] == values[2]
+    return Walk(**values[1])
+
+
+def links(app: AppTest) -> dict[str, str]:
+    """The address bar, one value per name."""
+    return {
+        key.removeprefix("t.b."): value[0] if isinstance(value, list) else value
+        for key, value in app.query_params.items()
+    }
+
+
+def ends(app: AppTest, name: str) -> tuple[bool, bool]:
+    """Whether the buttons back and forward are off."""
+    return widget(app, f"{name}.earlier").disabled, widget(app, f"{name}.later").disabled
+
+
+# --------------------------------------------------------------------------------------- stepper
+def test_a_stepper_is_a_slider_with_two_buttons():
+    plain = dict(controls(Walk))
+    assert isinstance(plain["place"], Slider)
+    assert [name for name, c in controls(Walk) if getattr(c, "buttons", False)] == ["place", "free"]
+    app = opened()
+    keys = {button.key for button in app.button}
+    assert keys == {
+        f"t.b.{name}.{end}" for name in ("place", "free") for end in ("earlier", "later")
+    }
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_buttons_speak_the_language_of_the_page(lang):
+    app = opened(lang)
+    assert widget(app, "free.earlier").label == Text(lang)("frame.earlier")
+    assert widget(app, "free.later").label == Text(lang)("frame.later")
+
+
+def test_the_buttons_walk_from_end_to_end_and_stop_there():
+    app = opened()
+    assert (drawn(app).place, ends(app, "place")) == (1, (False, False))
+    for place in (2, 3, 4):
+        press(app, "place.later")
+        assert (drawn(app).place, links(app)) == (place, {"place": str(place)})
+        assert widget(app, "place").value == place  # the slider goes with it
+        assert ends(app, "place") == (False, place == 4)
+    for place in (3, 2, 1, 0):
+        press(app, "place.earlier")
+        assert drawn(app).place == place
+        assert links(app) == ({} if place == 1 else {"place": str(place)})
+        assert ends(app, "place") == (place == 0, False)
+    assert drawn(app).free == 0  # the other stepper has buttons of its own
+
+
+@pytest.mark.parametrize(("name", "end", "button"), [
+    ("free", -1, "earlier"), ("free", 2, "later"), ("place", 0, "earlier"), ("place", 4, "later"),
+])  # fmt: skip
+def test_a_drag_to_the_end_and_a_press_together_do_not_leave_the_bounds(name, end, button):
+    """The button is still on when the slider arrives at its end in the same run."""
+    app = opened()
+    widget(app, name).set_value(end)
+    press(app, f"{name}.{button}")
+    assert getattr(drawn(app), name) == end
+    assert widget(app, name).value == end
+    assert links(app) == {name: str(end)}
+    assert ends(app, name) == (button == "earlier", button == "later")
+
+
+def test_the_slider_of_a_stepper_moves_too():
+    app = move(opened(), place=4)
+    assert (drawn(app).place, ends(app, "place")) == (4, (False, True))
+    assert drawn(press(app, "place.earlier")).place == 3
+
+
+# ---------------------------------------------------------------------------------------- within
+@pytest.mark.parametrize(
+    ("length", "place", "shown"),
+    [(None, "6", 4), ("2", "3", 2), ("6", "6", 6), ("3", "0", 0), ("2", "7", 1), ("2", "-1", 1)],
+)
+def test_a_link_beyond_the_other_s_value_is_brought_to_it(length, place, shown):
+    """What the length does not bear ends there; what no length bears (7, -1) is the default."""
+    app = opened(place=place, **({} if length is None else {"length": length}))
+    assert drawn(app).place == shown
+    assert widget(app, "place").value == shown
+    assert widget(app, "place").max == int(length or 4)
+    assert links(app).get("place", "1") == str(shown)
+
+
+@pytest.mark.parametrize("length", [2, 3])
+def test_a_slider_goes_back_with_the_one_it_is_within(length):
+    app = move(opened(), place=4, share=3.5)
+    move(app, length=length)
+    found = drawn(app)
+    assert (found.place, found.share) == (length, min(3.5, length))
+    assert type(found.share) is float
+    assert (widget(app, "place").max, widget(app, "share").max) == (length, length)
+    assert links(app) == {
+        "length": str(length), "place": str(length), "share": f"{min(3.5, length):g}",
+    }  # fmt: skip
+    assert ends(app, "place") == (False, True)
+
+
+def test_its_own_end_holds_where_the_other_is_larger():
+    control = dict(controls(Walk))["share"]
+    assert control.top({"length": 6}) == 6
+    assert dataclasses.replace(control, high=5.0).top({"length": 6}) == 5
+    assert Slider(1, low=0, high=3).top({}) == 3
+
+
+def test_with_room_again_the_slider_goes_as_far_as_it_may():
+    app = move(move(opened(), place=4), length=2)
+    move(app, length=6)
+    found = drawn(app)
+    assert 0 <= found.place <= found.length == 6
+    assert widget(app, "place").max == 6
+    assert links(app).get("place", "1") == str(found.place)  # the link says what is shown
+    assert drawn(move(app, place=6)).place == 6
+
+
+# -------------------------------------------------------------------------------------- sentence
+TEXTS = [
+    "two  spaces", " ends ", "我们 学习", "a&b=c+d%20#e?f", "𝛼 é ß", "'\"\\n", "<b>bold</b>", "{x}",
+    "$x$ :red[no] **no**", "0", "none",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_sentence_is_kept_in_the_link_letter_by_letter(text):
+    app = move(opened(source="words"), words=text)
+    assert drawn(app).words == text
+    assert links(app) == {"source": "words", "words": text}
+    again = opened(**links(app))
+    assert drawn(again) == drawn(app)
+    assert widget(again, "words").value == text
+
+
+def test_the_default_sentence_is_not_in_the_link():
+    app = move(opened(source="words"), words="other")
+    move(app, words="one two three")
+    assert links(app) == {"source": "words"}
+    assert drawn(app) == dataclasses.replace(Walk(), source="words")
+
+
+def test_an_empty_text_is_a_text():
+    """It is not the lack of one: the default must not come back."""
+    app = move(opened(source="words"), words="")
+    assert drawn(app).words == ""
+    assert links(app) == {"source": "words", "words": ""}
+    assert drawn(opened(**links(app))).words == ""
+    assert drawn(app.run()).words == ""
+
+
+@pytest.mark.parametrize(("name", "limit"), [("words", 500), ("short", LIMIT)])
+def test_ten_thousand_characters_are_cut_to_the_limit(name, limit):
+    text = "".join(chr(0x4E00 + k % 5000) for k in range(10_000))
+    assert dict(controls(Walk))[name].limit == limit
+    app = opened(source="words", **{name: text})
+    assert getattr(drawn(app), name) == text[:limit]
+    assert links(app)[name] == text[:limit]
+    assert widget(app, name).proto.max_chars == limit
+    # and from a browser that does not keep to the limit of its field
+    assert getattr(drawn(move(opened(source="words"), **{name: text})), name) == text[:limit]
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>"])
+def test_markup_is_shown_as_text(text):
+    app = opened(source="words", words=text)
+    assert widget(app, "words").value == drawn(app).words == text
+    assert widget(app, "words").label == "words"
+    for kind in ("markdown", "html", "caption", "code", "text"):
+        assert not [element for element in app.get(kind) if text[:5] in str(element.value)]
+    assert not any(getattr(element.proto, "allow_html", False) for element in app.markdown)
+
+
+def test_the_grid_tries_nothing_and_as_much_as_fits():
+    control = dict(controls(Walk))["short"]
+    assert isinstance(control, Sentence)
+    assert control.extremes() == ("", LIMIT * "x")
+    assert [control.clean(text) for text in control.extremes()] == ["", LIMIT * "x"]
+
+
+@pytest.mark.parametrize(("place", "before", "after"), [(2, 4, 5), (2, 4, 6), (2, 6, 4), (1, 4, 6)])
+def test_a_place_that_still_fits_stays(place, before, after):
+    """Streamlit takes a slider with another upper end for a new one."""
+    app = move(opened(place=str(place), length=str(before)), length=after)
+    assert (drawn(app).length, drawn(app).place) == (after, place)
+    assert (drawn(app.run()).length, drawn(app).place) == (after, place)
+
+
+# ------------------------------------------------------------------------ what does not apply
+def test_a_hidden_control_leaves_the_link_and_keeps_its_value():
+    app = move(opened(source="words"), words="mine alone")
+    assert links(app) == {"source": "words", "words": "mine alone"}
+    move(app, source="numbers")
+    assert drawn(app) == Walk()  # the bench gets the default
+    assert links(app) == {}
+    assert not [field for field in app.text_input if field.key == "t.b.words"]
+    move(app, gain=1.75)
+    app.run()
+    assert links(app) == {"gain": "1.75"}
+    move(app, source="words")
+    assert drawn(app) == dataclasses.replace(Walk(), source="words", words="mine alone")
+    assert links(app) == {"source": "words", "words": "mine alone"}
+    move(app, source="numbers")
+    assert drawn(app) == dataclasses.replace(Walk(), gain=1.75)
+    assert links(app) == {"gain": "1.75"}
+
+
+def test_a_link_s_value_of_a_hidden_control_waits_for_it():
+    """Both are in the link; the one that does not apply is taken out and comes back later."""
+    app = opened(words="from the link", gain="0.25")
+    assert drawn(app) == dataclasses.replace(Walk(), gain=0.25)
+    assert links(app) == {"gain": "0.25"}
+    move(app, source="words")
+    assert drawn(app).words == "from the link"
+    assert drawn(app).gain == Walk().gain
+    assert links(app) == {"source": "words", "words": "from the link"}
+    move(app, source="numbers")
+    assert drawn(app).gain == 0.25
