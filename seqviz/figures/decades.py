@@ -11,6 +11,7 @@ from seqviz.figures.style import Style, axis_layout
 
 LOWEST, HIGHEST = -50.0, 45.0  # just beyond float32: what is further out is said in words
 _TICKS = 8
+BELOW, ABOVE = (43, 108, 196), (214, 104, 20)  # red, green, blue of the ends of `diverging`
 
 
 def powers(log10: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
@@ -45,10 +46,9 @@ def diverging(style: Style) -> list[list[Any]]:
     Both ends are colors with a role of their own turned transparent toward the middle, so that the
     neutral color is the background in either theme.
     """
-    below, above = (43, 108, 196), (214, 104, 20)
     scale: list[list[Any]] = []
     for position in np.linspace(0, 1, 11):
-        color = below if position < 0.5 else above
+        color = BELOW if position < 0.5 else ABOVE
         strength = abs(position - 0.5) * 2
         scale.append([float(position), f"rgba({color[0]},{color[1]},{color[2]},{strength:.2f})"])
     return scale

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from gate_drawings import gate_drawings
 
 from seqviz.compute import autoregression as ar
 from seqviz.data import series
@@ -96,6 +97,7 @@ def cases() -> tuple[Case, ...]:
              float(np.mean((values[-50:] - predictions[-50:]) ** 2))),
         Case("by hand", by_hand.fit_by_hand, (values,),
              float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))),
+        *(Case(*drawing) for drawing in gate_drawings()),
     )  # fmt: skip
 
 

@@ -1,0 +1,211 @@
+"""What forcing a gate, or another text's equations, changes: one run beside another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from seqviz.figures.decades import log_axis
+from seqviz.figures.style import Style, axis_layout, finish, layout
+from seqviz.figures.tokens import plain, token_axis
+from seqviz.text import number
+
+_STYLE = Style()
+_DOTS = 40  # steps up to which each has its own mark
+# Lines that are no cell: role of the color, dash, marker.
+SERIES = (
+    ("prediction", "solid", "circle"),
+    ("rnn", "dash", "diamond"),
+    ("mlp", "dot", "square"),
+    ("gru", "dashdot", "triangle-up"),
+    ("truth", "longdash", "x"),
+    ("lstm", "longdashdot", "triangle-down"),
+)
+
+
+def free_and_forced(
+    free: Float[np.ndarray, "time"],
+    forced: Float[np.ndarray, "time"],
+    name: str,
+    free_p: Float[np.ndarray, "time"],
+    forced_p: Float[np.ndarray, "time"],
+    p_name: str,
+    tokens: Sequence[str],
+    clamped: tuple[int, int],
+    style: Style = _STYLE,
+) -> go.Figure:
+    """A quantity (above) and a probability (below) with a gate held, beside the free run.
+
+    name, p_name: what the two are, for the axes. clamped: first and last step at which the gate is
+    held, from 1; they are tinted.
+    """
+    text, palette = style.text, style.palette
+    steps = np.arange(1, len(tokens) + 1)
+    # The free run comes last: where both are equal its dashes are seen on the other line.
+    runs = (
+        ("forced", forced, forced_p, palette.highlight, "solid", 3.2, "circle"),
+        ("free", free, free_p, palette.baseline, "dash", 2.2, "circle-open"),
+    )
+    data: list[dict[str, Any]] = []
+    for run, quantity, probability, color, dash, width, symbol in runs:
+        for values, axis in ((quantity, "y"), (probability, "y2")):
+            data.append(
+                {
+                    "type": "scatter",
+                    "x": steps,
+                    "y": values,
+                    "yaxis": axis,
+                    "mode": mode_of(len(steps)),
+                    "name": text(f"figure.run_{run}"),
+                    "legendgroup": run,
+                    "legendrank": 1 if run == "forced" else 2,
+                    "showlegend": axis == "y",
+                    "line": {"color": color, "width": width, "dash": dash},
+                    "marker": {"color": color, "size": 7, "symbol": symbol},
+                    "hovertemplate": _at_step(style),
+                }
+            )
+    first, last = max(clamped[0], 1), min(clamped[1], len(tokens))
+    spec = layout(style)
+    spec |= {
+        "xaxis": token_axis(style, tokens, anchor="y2"),
+        "yaxis": axis_layout(
+            style,
+            domain=[0.53, 1],
+            title={"text": name},
+            zeroline=True,
+            zerolinecolor=palette.baseline,
+            nticks=5,
+        ),
+        "yaxis2": axis_layout(
+            style,
+            domain=[0, 0.47],
+            title={"text": p_name},
+            range=[-0.04, 1.04],
+            tickvals=[0, 0.25, 0.5, 0.75, 1],
+        ),
+    }
+    if first <= last:
+        spec["shapes"] = [
+            {
+                "type": "rect",
+                "yref": "paper",
+                "x0": first - 0.5,
+                "x1": last + 0.5,
+                "y0": low,
+                "y1": high,
+                "fillcolor": palette.highlight,
+                "opacity": 0.16,
+                "line": {"width": 0},
+                "layer": "below",
+            }
+            for low, high in ((0.53, 1), (0, 0.47))
+        ]
+    if (free == forced).all():
+        # A line needs room around it even where nothing varies.
+        middle = float(free.mean()) if len(free) else 0.0
+        if np.ptp(free) == 0:
+            spec["yaxis"]["range"] = [middle - 1, middle + 1]
+    return finish(
+        go.Figure({"data": data, "layout": spec}),
+        text(
+            "alt.free_and_forced",
+            name=name,
+            p_name=p_name,
+            first=first,
+            last=last,
+            free=ending(free),
+            forced=ending(forced),
+            free_p=ending(free_p),
+            forced_p=ending(forced_p),
+        ),
+    )
+
+
+def conventions(
+    distances: Mapping[str, Float[np.ndarray, "time"]],
+    tokens: Sequence[str],
+    style: Style = _STYLE,
+) -> go.Figure:
+    """Distance of the states from PyTorch's after each step, on a log axis.
+
+    distances: by the name of the variant. A log axis has no zero: a distance that is exactly zero
+    has its mark on a strip of its own below.
+    """
+    text, palette = style.text, style.palette
+    data: list[dict[str, Any]] = []
+    steps = np.arange(1, len(tokens) + 1)
+    for (role, dash, symbol), (label, values) in zip(
+        cycle(SERIES), distances.items(), strict=False
+    ):
+        color = getattr(palette, role)
+        exact = values == 0
+        parts = (
+            ("y", np.where(exact, np.nan, values), not exact.all(), mode_of(len(steps))),
+            ("y2", np.where(exact, 0.0, np.nan), exact.any(), "lines+markers"),
+        )
+        for axis, shown, there, mode in parts:
+            if there:
+                data.append(
+                    {
+                        "type": "scatter",
+                        "x": steps,
+                        "y": shown,
+                        "yaxis": axis,
+                        "mode": mode,
+                        "name": plain(label),
+                        "legendgroup": label,
+                        "showlegend": axis == "y" or bool(exact.all()),
+                        "line": {"color": color, "width": 2.4, "dash": dash},
+                        "marker": {"color": color, "size": 7, "symbol": symbol},
+                        "hovertemplate": _at_step(style),
+                    }
+                )
+    everything = np.concatenate([*distances.values(), np.zeros(0)])
+    zeros = bool((everything == 0).any())
+    with np.errstate(divide="ignore"):
+        logs = np.log10(everything)
+    spec = layout(style)
+    spec |= {
+        "xaxis": token_axis(style, tokens, anchor="y2" if zeros else "y"),
+        "yaxis": log_axis(style, logs, text("figure.distance"), domain=[0.16 if zeros else 0, 1]),
+    }
+    if zeros:
+        spec["yaxis2"] = axis_layout(
+            style,
+            domain=[0, 0.1],
+            range=[-1, 1],
+            tickvals=[0],
+            ticktext=["0"],
+            title={"text": text("figure.exactly_zero")},
+        )
+    return finish(
+        go.Figure({"data": data, "layout": spec}),
+        text(
+            "alt.conventions",
+            steps=len(tokens),
+            endings="; ".join(f"{label}: {ending(v)}" for label, v in distances.items()),
+        ),
+    )
+
+
+def mode_of(steps: int) -> str:
+    """Each point marked while there are few of them."""
+    return "lines+markers" if steps <= _DOTS else "lines"
+
+
+def ending(values: Float[np.ndarray, "time"]) -> str:
+    """The last value in words, for a description."""
+    return number(float(values[-1])) if len(values) else "–"
+
+
+def _at_step(style: Style) -> str:
+    return (
+        style.text("figure.hover_step", token="%{x}", step="%{x:d}", value="%{y:.3g}")
+        + "<extra>%{fullData.name}</extra>"
+    )

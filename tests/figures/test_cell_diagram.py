@@ -1,0 +1,111 @@
+"""The drawn cells: the numbers of one step, the convention, what is forced, how wide arrows are."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+from gate_drawings import gru_step, labels, lstm_step, sound, trace
+
+from seqviz.compute.recurrent import GRU, LSTM
+from seqviz.figures.boxes import short
+from seqviz.figures.cell_diagram import GRUStep, LSTMStep, gru_cell, lstm_cell
+from seqviz.figures.style import Style, alt_text
+from seqviz.figures.table import table
+from seqviz.text import LANGUAGES, Text
+
+LANG = pytest.mark.parametrize("lang", LANGUAGES)
+
+
+def shapes(figure, **wanted) -> list:
+    return [
+        shape
+        for shape in figure.layout.shapes
+        if all(getattr(shape, name) == value for name, value in wanted.items())
+    ]
+
+
+@LANG
+def test_lstm_cell_shows_its_numbers(lang):
+    run = trace(LSTM())
+    step = lstm_step(run, 9, 2)
+    # The step is one of the kernel's: the drawing's products add up to its state.
+    assert step.f * step.c_before + step.i * step.g == pytest.approx(step.c, rel=1e-12)
+    figure = lstm_cell(step, style=Style(lang=lang))
+    numbers = dict(zip(figure.data[0].x, figure.data[0].y, strict=True))
+    assert [
+        numbers[k] for k in ("c(t−1)", "i", "f", "g", "o", "c(t)", "h(t)", "tanh c(t)")
+    ] == list(astuple(step))
+    assert numbers["f c(t−1)"] + numbers["i g"] == pytest.approx(numbers["c(t)"], rel=1e-12)
+    assert set(numbers.values()) == set(table(figure)[Text(lang)("figure.value_now")])
+    assert Text(lang)("figure.forced") not in " ".join(labels(figure))
+
+
+@pytest.mark.parametrize("update", ["keep", "write"])
+def test_gru_cell_shares_the_state_as_its_convention_says(update):
+    run = trace(GRU())
+    step = gru_step(run, 9, 2)
+    z = step.z if update == "keep" else 1 - step.z
+    figure = gru_cell(GRUStep(step.h_before, step.r, z, step.n, step.h, update))
+    numbers = dict(zip(figure.data[0].x, figure.data[0].y, strict=True))
+    old, new = ("z", "(1 − z)") if update == "keep" else ("(1 − z)", "z")
+    assert numbers[f"{old} h(t−1)"] == pytest.approx(step.z * step.h_before, rel=1e-12)
+    assert numbers[f"{old} h(t−1)"] + numbers[f"{new} n"] == pytest.approx(step.h, rel=1e-12)
+
+
+@LANG
+def test_a_forced_gate_is_dashed_locked_and_named(lang):
+    style = Style(lang=lang)
+    step = lstm_step(trace(LSTM()), 9, 2)
+    free, held = lstm_cell(step, style=style), lstm_cell(step, frozenset("ig"), style)
+    assert not [s for s in free.layout.shapes if s.line.dash == "dash"]
+    assert len([s for s in held.layout.shapes if s.line.dash == "dash"]) == 2
+    locks = shapes(held, type="rect", xsizemode="pixel")
+    assert len(locks) == 2
+    assert not shapes(free, type="rect", xsizemode="pixel")
+    word = style.text("figure.forced")
+    assert sum(word in words for words in labels(held)) == 2
+    assert "g, i" in alt_text(held)
+
+
+def test_arrows_are_as_wide_as_what_flows():
+    def widths(f: float) -> list[float]:
+        figure = lstm_cell(LSTMStep(1.0, 0.0, f, 0.5, 0.5, f, 0.5 * np.tanh(f), np.tanh(f)))
+        return [note.arrowwidth for note in figure.layout.annotations if note.showarrow]
+
+    nothing, half, everything = widths(0.0), widths(0.5), widths(1.0)
+    wider = [a < b < c for a, b, c in zip(nothing, half, everything, strict=True)]
+    # What is kept, c twice (on and down to tanh), tanh c, f itself, h.
+    assert sum(wider) == 6
+    assert min(nothing) > 1  # nothing flows, and the way is still seen
+    assert max(everything) < 12
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-30, 1.0, 57.0, 1e6])
+def test_cells_at_the_extremes(size):
+    sound(lstm_cell(LSTMStep(-size, 0.0, 1.0, -1.0, 1.0, -size, -1.0, -1.0), frozenset("ifgo")))
+    sound(gru_cell(GRUStep(-size, 0.0, 1.0, 1.0, -size), frozenset("rzn")))
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (1.0, "1"),
+        (-1.0, "−1"),
+        (0.99999, "≈ 1"),
+        (-0.99999, "≈ −1"),
+        (1e-9, "≈ 0"),
+        (-1e-9, "≈ 0"),
+        (0.0123, "0.012"),
+        (-0.62, "−0.620"),
+        (1.0004, "1.00"),
+        (9.999, "10.0"),
+        (-57.123, "−57.1"),
+        (1234.5, "1,234"),
+    ],
+)
+def test_numbers_in_boxes_are_short_and_say_when_they_are_rounded_to_zero_or_one(value, written):
+    assert short(value) == written
