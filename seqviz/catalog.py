@@ -62,6 +62,14 @@ LESSONS = (
         icon=":material/trending_down:",
         first=("reach", "gain"),
     ),
+    Lesson(
+        slug="gates",
+        code="ga",
+        stage="gates",
+        group="recurrent",
+        icon=":material/meeting_room:",
+        first=("force", "f"),
+    ),
 )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import plotly.graph_objects as go
 
+from seqviz.compute.gates.observation import GRUStep, LSTMStep
 from seqviz.figures.boxes import HEIGHT, WIDTH, Diagram, short, sign_color
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.text import number
@@ -14,36 +14,6 @@ from seqviz.text import number
 _STYLE = Style()
 _UP, _SIDE = HEIGHT / 2, WIDTH / 2  # from the middle of a box to its edges
 _OLD_C, _OLD_H = "c<sub>t−1</sub>", "h<sub>t−1</sub>"
-
-
-@dataclass(frozen=True)
-class LSTMStep:
-    """One unit of an LSTM at one step: gates i, f, o, candidate g, states; c_before is c_{t-1}."""
-
-    c_before: float
-    i: float
-    f: float
-    g: float
-    o: float
-    c: float
-    h: float
-    tanh_c: float
-
-
-@dataclass(frozen=True)
-class GRUStep:
-    """One unit of a GRU at one step: gates r, z, candidate n, states; h_before is h_{t-1}.
-
-    update: what z is the share of: "keep", h = z h_before + (1 - z) n (PyTorch; Cho et al. 2014),
-    or "write", h = (1 - z) h_before + z n (Chung et al. 2014).
-    """
-
-    h_before: float
-    r: float
-    z: float
-    n: float
-    h: float
-    update: Literal["keep", "write"] = "keep"
 
 
 def lstm_cell(

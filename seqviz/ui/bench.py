@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 import plotly.graph_objects as go
 import streamlit as st
 
-from seqviz.figures.style import Style
+from seqviz.figures.colored_text import colored_text
+from seqviz.figures.style import DARK, LIGHT, Style
 from seqviz.models import device
 from seqviz.recipe import Recipe
 from seqviz.text import Text
-from seqviz.ui import behavior, export, work
+from seqviz.ui import behavior, export, looks, work
 from seqviz.ui.caching import cached
 from seqviz.ui.controls import Control, Slider, Steps, controls
 from seqviz.ui.problems import sentence
@@ -187,6 +188,13 @@ class Show:
         """One sentence under the figure that says what this very picture shows."""
         with self.stage:
             st.markdown(self.words(f"note.{key}", **values))
+
+    def passage(self, pieces: Sequence[str], values: Any, **more: Any) -> None:
+        """A text under the figure, each piece on a color that tells its value (`colored_text`)."""
+        palette = DARK if looks.theme() == "dark" else LIGHT  # HTML does not know the live colors
+        style = Style(palette, self.text.lang)
+        with self.stage:
+            st.html(colored_text(pieces, values, style=style, **more))
 
     def option(self, control: str, value: str) -> str:
         """The reader's word for an option of a control."""

@@ -49,3 +49,21 @@ def by_counting(cell: str, inputs: int, hidden: int, biases: str = "two") -> Par
     return Parameters(
         weights.input_hidden.size, weights.hidden_hidden.size, sum(part.size for part in kept)
     )
+
+
+@dataclass(frozen=True)
+class Table:
+    """The three cells side by side; counted and formula agree, or there is a mistake here."""
+
+    cells: tuple[str, ...]
+    formula: tuple[Parameters, ...]
+    counted: tuple[Parameters, ...]
+
+
+def table(inputs: int, hidden: int, biases: str = "two") -> Table:
+    """RNN, GRU and LSTM of one size, by formula and by counting."""
+    return Table(
+        CELLS,
+        tuple(by_formula(cell, inputs, hidden, biases) for cell in CELLS),
+        tuple(by_counting(cell, inputs, hidden, biases) for cell in CELLS),
+    )

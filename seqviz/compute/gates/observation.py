@@ -1,0 +1,252 @@
+"""What a network does while it reads a text: everything that a page about gates shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from seqviz.compute.gates import activations, conventions
+from seqviz.compute.gates.encoding import Encoded
+from seqviz.compute.gates.forcing import Clamp, forced
+from seqviz.compute.gates.networks import (
+    Gated,
+    Network,
+    inputs,
+    log_probabilities,
+    trace,
+    word_probabilities,
+)
+from seqviz.compute.gates.tasks import right_answers
+from seqviz.compute.recurrent import LSTM, LSTMTrace
+from seqviz.refusal import Refusal
+
+LONGEST = 400  # symbols; a longer text is cut
+_MOST_READ = 20_000  # characters looked at before the cut: nobody waits for a megabyte
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A network on a text, step by step.
+
+    pieces: the symbols as they stand in the text. unknown: those that the network does not know.
+    left_out: characters that were cut off. values: the gate or state asked for; order: units from
+    first to last, counted from 0. keep: the share of the old state that stays at each step.
+    probability: after each step, of the answer in question (see `observe`), or nan. answer: the
+    network's answer after each step, as a row of its read-out.
+    """
+
+    network: str
+    cell: str
+    kind: str
+    pieces: tuple[str, ...]
+    unknown: Bool[np.ndarray, "time"]
+    left_out: int
+    trace: Gated
+    symbol: str
+    values: Float[np.ndarray, "time hidden"]
+    order: Int[np.ndarray, "hidden"]
+    keep: Float[np.ndarray, "time hidden"]
+    probability: Float[np.ndarray, "time"]
+    answer: Int[np.ndarray, "time"]
+
+    @property
+    def hidden(self) -> int:
+        """Number of units."""
+        return self.values.shape[1]
+
+    @property
+    def time_constants(self) -> Float[np.ndarray, "hidden"]:
+        """Per unit, in steps."""
+        return activations.time_constants(self.keep)
+
+
+def observe(
+    network: Network,
+    text: str,
+    symbol: str = "h",
+    by: str = "unit",
+    feature: str = "position",
+    clamps: Sequence[Clamp] = (),
+) -> Observation:
+    """Run a network over a text of at most `LONGEST` symbols and keep everything.
+
+    probability: that the sentence so far is positive (sentiment); that the model had given to the
+    character that came (characters); of the task's right answer (tiny networks).
+    Raises Refusal "no_text" when there is nothing to read.
+    """
+    encoded, left_out = _cut(network, text)
+    clamped = forced(network.equations, len(encoded), network.weights.hidden, clamps)
+    found = trace(network, encoded.ids, clamped if clamps else None)
+    values = activations.activation(found, symbol)
+    keep = activations.kept(found)
+    order = activations.order(by, values, keep, activations.feature(feature, encoded.pieces))
+    log_p = log_probabilities(network, found.hidden)
+    return Observation(
+        network.name,
+        network.cell,
+        network.kind,
+        encoded.pieces,
+        _unknown(network, encoded),
+        left_out,
+        found,
+        symbol,
+        values,
+        order,
+        keep,
+        _probability(network, encoded.ids, np.exp(log_p)),
+        log_p[1:].argmax(axis=-1),
+    )
+
+
+def _cut(network: Network, text: str) -> tuple[Encoded, int]:
+    encoded = network.encode(text[:_MOST_READ])
+    if not len(encoded):
+        raise Refusal("no_text", "There is nothing to read. Type a text.")
+    if len(encoded) <= LONGEST and len(text) <= _MOST_READ:
+        return encoded, 0
+    end = int(encoded.spans[min(LONGEST, len(encoded)) - 1, 1])
+    return network.encode(encoded.text[:end]), max(len(text) - end, 0)
+
+
+def _unknown(network: Network, encoded: Encoded) -> Bool[np.ndarray, "time"]:
+    """Unknown symbols have the number of <unk>, or -1 where there is no such symbol."""
+    return (encoded.ids < 0) | (
+        np.array([network.symbols[i].startswith("<unk") if i >= 0 else False for i in encoded.ids])
+    )
+
+
+def _probability(
+    network: Network, ids: Int[np.ndarray, "time"], p: Float[np.ndarray, "time_1 answers"]
+) -> Float[np.ndarray, "time"]:
+    step = np.arange(len(ids))
+    if network.kind == "sentiment":
+        return p[1:, 1]
+    if network.kind == "characters":
+        return p[step, ids]
+    right = right_answers(network.kind, ids)
+    return np.where(right.scored[:, 0], p[step + 1, right.answers[:, 0]], np.nan)
+
+
+@dataclass(frozen=True)
+class LSTMStep:
+    """Numbers of one unit of an LSTM at one step: gates i, f, o, candidate g, states."""
+
+    c_before: float
+    i: float
+    f: float
+    g: float
+    o: float
+    c: float
+    h: float
+    tanh_c: float
+
+
+@dataclass(frozen=True)
+class GRUStep:
+    """Numbers of one unit of a GRU at one step; before: the state that came in.
+
+    update: what z is the share of: "keep", h = z h_before + (1 - z) n (PyTorch; Cho et al. 2014),
+    or "write", h = (1 - z) h_before + z n (Chung et al. 2014).
+    """
+
+    h_before: float
+    r: float
+    z: float
+    n: float
+    h: float
+    update: Literal["keep", "write"] = "keep"
+
+
+def one_step(
+    observation: Observation, unit: int, step: int, update: Literal["keep", "write"] = "keep"
+) -> LSTMStep | GRUStep:
+    """What one unit did at one step, both counted from 1.
+
+    Raises ValueError for a unit or step that there is not.
+    """
+    found = observation.trace
+    if not 1 <= unit <= observation.hidden or not 1 <= step <= len(observation.pieces):
+        raise ValueError(f"There is no unit {unit} at step {step}.")
+    at = (step - 1, unit - 1)
+    if isinstance(found, LSTMTrace):
+        i, f, g, o = (
+            float(part[at])
+            for part in (found.input_gate, found.forget_gate, found.candidate, found.output_gate)
+        )
+        c = float(found.cell_state[step, unit - 1])
+        before, h = float(found.cell_state[at]), float(found.hidden[step, unit - 1])
+        return LSTMStep(before, i, f, g, o, c, h, float(np.tanh(c)))
+    r, z, n = (float(p[at]) for p in (found.reset_gate, found.update_gate, found.candidate))
+    z = z if update == "keep" else 1 - z
+    return GRUStep(float(found.hidden[at]), r, z, n, float(found.hidden[step, unit - 1]), update)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A text read under variants of the equations; see `conventions.Reading`."""
+
+    pieces: tuple[str, ...]
+    variants: tuple[str, ...]
+    distance: Float[np.ndarray, "variant time"]
+    size: Float[np.ndarray, "time"]
+
+
+def compare(network: Network, text: str) -> Comparison:
+    """All variants of the network's cell on a text. Raises Refusal "no_text"."""
+    encoded, _ = _cut(network, text)
+    kind = "lstm" if isinstance(network.equations, LSTM) else "gru"
+    read = inputs(network, encoded.ids)
+    found = [
+        conventions.reading(variant, kind, network.weights, read)
+        for variant in conventions.VARIANTS[kind]
+    ]
+    return Comparison(
+        encoded.pieces,
+        tuple(one.variant for one in found),
+        np.array([one.distance for one in found]),
+        found[0].size,
+    )
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """How likely each network goes on with either of two words after each word of a sentence.
+
+    probability: of the word with a space before and behind it; last axis: first word, second word.
+    """
+
+    words: tuple[str, ...]
+    candidates: tuple[str, str]
+    networks: tuple[str, ...]
+    probability: Float[np.ndarray, "network word 2"]
+
+    @property
+    def bits(self) -> Float[np.ndarray, "network word"]:
+        """log2 of the second word's probability over the first one's."""
+        return np.diff(np.log2(self.probability), axis=-1)[..., 0]
+
+
+def expect(
+    networks: Sequence[Network], text: str, first: str = "was", second: str = "were"
+) -> Expectation:
+    """Ask character models which of two words comes next.
+
+    Raises Refusal "no_text" without a text, "no_word" when a word is missing or is several.
+    """
+    for word in (first, second):
+        if len(word.split()) != 1:
+            raise Refusal("no_word", "Each of the two words is one word. Type one in each field.")
+    text = text[:LONGEST]
+    if not text.split():
+        raise Refusal("no_text", "There is nothing to read. Type a text.")
+    found = [word_probabilities(one, text, (first.strip(), second.strip())) for one in networks]
+    return Expectation(
+        found[0][0],
+        (first.strip(), second.strip()),
+        tuple(one.name for one in networks),
+        np.exp(np.array([p for _, p in found])),
+    )
