@@ -52,12 +52,12 @@ class Watch:
     count: str = typed("count", tasks.EXAMPLES["count"])
     parity: str = typed("parity", tasks.EXAMPLES["parity"])
     adding: str = typed("adding", tasks.EXAMPLES["adding"])
-    lstm: str = choice(activations.LSTM_SYMBOLS, "f", when=lambda v: v["cell"] == "lstm")
-    gru: str = choice(activations.GRU_SYMBOLS, "z", when=lambda v: v["cell"] == "gru")
+    lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=lambda v: v["cell"] == "lstm")
+    gru: str = choice(activations.GRU_SYMBOLS, "h", when=lambda v: v["cell"] == "gru")
     rank: int = slider(1, 256, 1, when=picture("map", "unit", "cell"))
     step: int = stepper(1, LONGEST, 12)
-    order: str = choice(activations.ORDERS, "time", menu=True, more=True)
-    feature: str = choice(activations.FEATURES, "quotes", menu=True, more=True)
+    order: str = choice(activations.ORDERS, "correlation", menu=True, more=True)
+    feature: str = choice(activations.FEATURES, "in_word", menu=True, more=True)
     writes: bool = toggle(False, more=True, when=lambda v: v["cell"] == "gru")
 
 
@@ -74,7 +74,9 @@ class Force:
     gates_lstm: tuple[str, ...] = choice(
         ("i", "f", "g", "o"), ("f",), many=True, when=lambda v: v["cell"] == "lstm"
     )
-    gates_gru: tuple[str, ...] = choice(("r", "z", "n"), (), many=True, when=lambda v: v["cell"] == "gru")
+    gates_gru: tuple[str, ...] = choice(
+        ("r", "z", "n"), (), many=True, when=lambda v: v["cell"] == "gru"
+    )
     f: float = held("f", 0.5)
     i: float = held("i", 0.0)
     g: float = held("g", 0.0, -1.0)
@@ -142,6 +144,7 @@ def card_line(name: str, show) -> str:
         f"note.card_{kind if kind in ('characters', 'sentiment') else 'task'}",
         value=percent_or_bits(kind, card.value),
         baseline=percent_or_bits(kind, card.baseline_value),
+        five_gram=number(card.five_gram or 0),
         twice=f"{100 * (card.twice_as_long or 0):.1f} %",
         parameters=f"{card.parameters:,}",
         date=card.date,
@@ -353,7 +356,10 @@ def size(p: Size, show) -> None:
     show.figure(views.counts_view, found)
     show.metrics(
         **{
-            f"count_{cell}": (f"{counted.total:,}", f"{formula.total:,}")
+            f"count_{cell}": (
+                f"{counted.total:,}",
+                show.words("metric.count.formula", count=f"{formula.total:,}"),
+            )
             for cell, counted, formula in zip(
                 found.cells, found.counted, found.formula, strict=True
             )

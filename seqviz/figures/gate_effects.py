@@ -10,7 +10,6 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from seqviz.figures.decades import log_axis
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.figures.tokens import plain, token_axis
 from seqviz.text import number
@@ -129,61 +128,41 @@ def free_and_forced(
 
 def conventions(
     distances: Mapping[str, Float[np.ndarray, "time"]],
+    size: Float[np.ndarray, "time"],
     tokens: Sequence[str],
     style: Style = _STYLE,
 ) -> go.Figure:
-    """Distance of the states from PyTorch's after each step, on a log axis.
+    """Distance of the states from PyTorch's after each step, and the length of PyTorch's own.
 
-    distances: by the name of the variant. A log axis has no zero: a distance that is exactly zero
-    has its mark on a strip of its own below.
+    distances: by the name of the variant. size: the length to compare with. The axis is linear and
+    starts at zero, so that names for the same thing lie on it.
     """
     text, palette = style.text, style.palette
-    data: list[dict[str, Any]] = []
     steps = np.arange(1, len(tokens) + 1)
-    for (role, dash, symbol), (label, values) in zip(
-        cycle(SERIES), distances.items(), strict=False
-    ):
-        color = getattr(palette, role)
-        exact = values == 0
-        parts = (
-            ("y", np.where(exact, np.nan, values), not exact.all(), mode_of(len(steps))),
-            ("y2", np.where(exact, 0.0, np.nan), exact.any(), "lines+markers"),
-        )
-        for axis, shown, there, mode in parts:
-            if there:
-                data.append(
-                    {
-                        "type": "scatter",
-                        "x": steps,
-                        "y": shown,
-                        "yaxis": axis,
-                        "mode": mode,
-                        "name": plain(label),
-                        "legendgroup": label,
-                        "showlegend": axis == "y" or bool(exact.all()),
-                        "line": {"color": color, "width": 2.4, "dash": dash},
-                        "marker": {"color": color, "size": 7, "symbol": symbol},
-                        "hovertemplate": _at_step(style),
-                    }
-                )
-    everything = np.concatenate([*distances.values(), np.zeros(0)])
-    zeros = bool((everything == 0).any())
-    with np.errstate(divide="ignore"):
-        logs = np.log10(everything)
+    looks = [("baseline", "dot", "circle-open"), *SERIES]
+    lines = [(text("figure.own_length"), size), *distances.items()]
+    data = [
+        {
+            "type": "scatter",
+            "x": steps,
+            "y": values,
+            "mode": mode_of(len(steps)),
+            "name": plain(label),
+            "line": {"color": getattr(palette, role), "width": 2.4, "dash": dash},
+            "marker": {"color": getattr(palette, role), "size": 7, "symbol": symbol},
+            "hovertemplate": _at_step(style),
+        }
+        for (role, dash, symbol), (label, values) in zip(cycle(looks), lines, strict=False)
+    ]
+    top = max(float(np.max(values, initial=0)) for _, values in lines) or 1.0
     spec = layout(style)
     spec |= {
-        "xaxis": token_axis(style, tokens, anchor="y2" if zeros else "y"),
-        "yaxis": log_axis(style, logs, text("figure.distance"), domain=[0.16 if zeros else 0, 1]),
+        "xaxis": token_axis(style, tokens),
+        # A little below zero, so that a line of zeros is seen whole.
+        "yaxis": axis_layout(
+            style, range=[-0.03 * top, 1.06 * top], title={"text": text("figure.distance")}
+        ),
     }
-    if zeros:
-        spec["yaxis2"] = axis_layout(
-            style,
-            domain=[0, 0.1],
-            range=[-1, 1],
-            tickvals=[0],
-            ticktext=["0"],
-            title={"text": text("figure.exactly_zero")},
-        )
     return finish(
         go.Figure({"data": data, "layout": spec}),
         text(

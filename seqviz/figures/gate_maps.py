@@ -32,17 +32,17 @@ def gate_map(
     step: int,
     style: Style = _STYLE,
 ) -> go.Figure:
-    """One gate or state of all units at all steps; a click on a cell picks its step and its rank.
+    """All units over all steps; a click gives the step (x) and the place of the unit (y), from 1.
 
-    order: units (from 0) from the top row down. name: the symbol, e.g. "f". signed: colors
-    symmetric about zero; otherwise the values are gates in [0, 1]. unit, step: those selected, from
-    1; they are outlined.
+    order: row r from the top is unit order[r], counted from 0. name: symbol of what is shown.
+    signed: states on a scale symmetric about zero, which ends at 98 of 100 values where a few are
+    far beyond; otherwise gates in [0, 1]. unit, step: those selected, from 1; they are outlined.
     """
     text, palette = style.text, style.palette
     steps, units = values.shape
     label = text(f"figure.gate_{name}")
     z = np.ascontiguousarray(values.T[order], np.float32)
-    limit = float(np.abs(z).max(initial=0)) or 1.0
+    limit, beyond = _reach(z)
     ranks = [str(place + 1) for place in order]
     rank = int(np.flatnonzero(order == unit - 1)[0]) + 1
     chosen = number(float(values[step - 1, unit - 1]))
@@ -67,6 +67,7 @@ def gate_map(
             "outlinewidth": 0,
             "x": 1.03,
             "xpad": 0,
+            **(_ends(limit) if signed and beyond else {}),
         },
     }
     rows = axis_layout(style, range=[units + 0.5, 0.5], showgrid=False)
@@ -117,6 +118,27 @@ def gate_map(
             mean=number(float(values.mean())),
         ),
     )
+
+
+def _reach(values: Float[np.ndarray, "unit time"]) -> tuple[float, bool]:
+    """Where the color scale of states ends, and whether a few of them lie beyond it.
+
+    One cell state that ran away would leave all others without color: where the largest is more
+    than twice as large as 98 of 100, the scale ends there.
+    """
+    if not values.size:
+        return 1.0, False
+    largest, most = float(np.abs(values).max()), float(np.percentile(np.abs(values), 98))
+    if largest > 2 * most > 0:
+        return most, True
+    return largest or 1.0, False
+
+
+def _ends(limit: float) -> dict[str, Any]:
+    """Ticks of a color bar whose ends stand for everything beyond."""
+    places = [-limit, -limit / 2, 0.0, limit / 2, limit]
+    labels = [number(place, 2) for place in places]
+    return {"tickvals": places, "ticktext": [f"≤ {labels[0]}", *labels[1:4], f"≥ {labels[4]}"]}
 
 
 def saturation(

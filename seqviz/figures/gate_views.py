@@ -113,7 +113,7 @@ def conventions_view(found: Comparison, style: Style = _STYLE) -> go.Figure:
         style.text(f"figure.variant_{variant}"): distance
         for variant, distance in zip(found.variants, found.distance, strict=True)
     }
-    return gate_effects.conventions(lines, shown(found.pieces), style=style)
+    return gate_effects.conventions(lines, found.size, shown(found.pieces), style=style)
 
 
 def agreement_view(found: Expectation, style: Style = _STYLE) -> go.Figure:

@@ -23,6 +23,7 @@ class Card:
     """What a network is: data, metric beside a baseline, how and when it was trained.
 
     twice_as_long: the tiny tasks' accuracy on sequences twice as long as in training, else None.
+    five_gram: a second baseline of the character models, else None.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Card:
     date: str
     sha256: str
     twice_as_long: float | None
+    five_gram: float | None
 
 
 def names() -> tuple[str, ...]:
@@ -63,6 +65,7 @@ def card(name: str) -> Card:
             raw["date"],
             raw["sha256"],
             metric.get("twice_as_long"),
+            baseline.get("five_gram"),
         )
     except (OSError, ValueError, KeyError, TypeError):
         raise _damaged(path) from None

@@ -10,7 +10,6 @@ from seqviz.compute.gates.activations import GRU_SYMBOLS, LSTM_SYMBOLS, SIGNED
 from seqviz.compute.recurrent import GRU, LSTM
 from seqviz.figures import gate_effects, gate_maps, gate_networks, gate_traces
 from seqviz.figures.style import DARK, LIVE, Style, alt_text
-from seqviz.figures.table import table
 from seqviz.text import LANGUAGES, Text, number
 
 ONE = np.array([0.25])
@@ -64,6 +63,16 @@ def test_states_have_colors_symmetric_about_zero():
     (heat,) = figure.data
     assert heat.zmax == -heat.zmin == pytest.approx(np.abs(values).max(), rel=1e-6)  # float32
     assert heat.colorscale[5][1].endswith("0.00)")  # nothing at zero: the page itself
+
+
+def test_a_state_that_ran_away_does_not_take_the_color_from_the_others():
+    values = np.random.RandomState(0).uniform(-1, 1, (40, 30))
+    values[3:7, 7] = -50
+    (heat,) = gate_maps.gate_map(values, np.arange(30), ["a"] * 40, "c", True, 8, 3).data
+    assert 0.9 < heat.zmax == -heat.zmin < 1.01
+    assert heat.colorbar.ticktext[0].startswith("≤ −")
+    assert heat.colorbar.ticktext[-1].startswith("≥ ")
+    assert np.asarray(heat.z).min() == -50  # the value itself stays: on hover and in the table
 
 
 @pytest.mark.parametrize("signed", [True, False])
@@ -187,29 +196,23 @@ def test_free_and_forced_of_one_step_and_without_a_difference():
 
 
 @LANG
-def test_a_distance_of_exactly_zero_is_shown_as_such(lang):
-    some = np.array([0.0, 1e-3, 0.0, 1e-16, 10.0])
-    figure = gate_effects.conventions({"<b>": some, "same": ZERO}, TOKENS, Style(lang=lang))
+def test_distances_stand_beside_the_length_that_they_are_distances_from(lang):
+    some, size = np.array([0, 1e-3, 0, 1e-16, 10.0]), np.arange(5.0)
+    figure = gate_effects.conventions({"<b>": some, "same": ZERO}, size, TOKENS, Style(lang=lang))
     sound(figure)
-    positive, zero, same = figure.data
-    np.testing.assert_array_equal(np.asarray(positive.y), [np.nan, 1e-3, np.nan, 1e-16, 10.0])
-    np.testing.assert_array_equal(np.asarray(zero.y), [0, np.nan, 0, np.nan, np.nan])
-    np.testing.assert_array_equal(np.asarray(same.y), ZERO)
-    assert (zero.yaxis, same.yaxis) == ("y2", "y2")
-    assert [t.showlegend for t in figure.data] == [True, False, True]  # each name once
-    assert positive.name == "&lt;b&gt;"
-    assert figure.layout.yaxis2.domain[1] < figure.layout.yaxis.domain[0]
+    for line, values in zip(figure.data, (size, some, ZERO), strict=True):
+        np.testing.assert_array_equal(np.asarray(line.y), values)
+    assert figure.data[1].name == "&lt;b&gt;"
     low, high = figure.layout.yaxis.range
-    assert low < -16 < 1 < high
-    everything = table(figure).select_dtypes("number").to_numpy()
-    assert (everything == 0).sum() == 7
+    assert low < 0 < 10 < high  # zeros are seen whole
+    assert len({line.line.dash for line in figure.data}) == 3
 
 
 def test_distances_all_zero_or_of_one_step():
-    sound(gate_effects.conventions({"same": ZERO}, TOKENS))
-    figure = gate_effects.conventions({"other": ONE}, ["a"])
+    figure = gate_effects.conventions({"same": ZERO}, ZERO, TOKENS)
     sound(figure)
-    assert "yaxis2" not in figure.layout.to_plotly_json()  # no strip for zeros that are not there
+    assert figure.layout.yaxis.range[1] > 0
+    sound(gate_effects.conventions({"other": ONE}, ONE, ["a"]))
 
 
 def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
