@@ -11,7 +11,7 @@ from seqviz.compute.recurrent import run as run_cell
 from seqviz.figures import gate_views as views
 from seqviz.figures.gate_networks import training
 from seqviz.models import checkpoints, gates
-from seqviz.text import number
+from seqviz.text import literal, number
 from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
 from seqviz.ui.controls import steps as stops
 from seqviz.ui.lesson import begin
@@ -223,7 +223,10 @@ def watch(p: Watch, show) -> None:
     feature = activations.feature(p.feature, seen.pieces)
     r = activations.correlation(seen.values, feature)[unit - 1]
     show.metrics(
-        value=(number(value), show.words("metric.value.at", unit=unit, step=step, piece=piece)),
+        value=(
+            number(value),
+            show.words("metric.value.at", unit=unit, step=step, piece=literal(piece)),
+        ),
         constant=number(float(seen.time_constants[unit - 1])),
         correlation=(number(float(r)), show.option("feature", p.feature)),
         answer=answer_of(seen, show),
@@ -339,12 +342,14 @@ def agreement(p: Agreement, show) -> None:
         **{
             f"bits_{cell}": (
                 number(float(bits)),
-                show.words("metric.bits.more", word=found.candidates[int(bits > 0)]),
+                show.words("metric.bits.more", word=literal(found.candidates[int(bits > 0)])),
             )
             for cell, bits in zip(CELLS, end, strict=True)
         }
     )
-    show.note("agreement", first=found.candidates[0], second=found.candidates[1])
+    show.note("agreement", first=literal(found.candidates[0]), second=literal(found.candidates[1]))
+    if "flights" in found.words:
+        show.note("flights")
 
 
 lesson.prose("counts")

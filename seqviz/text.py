@@ -80,6 +80,14 @@ class Text:
         return list(catalogue(self.lang)[key])
 
 
+def literal(text: str) -> str:
+    """A reader's own text as it is, inside Markdown: no emphasis, no formula, no image, no link.
+
+    A link shared by somebody else can carry any text; an image in it would be fetched.
+    """
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])", r"\\\1", text)
+
+
 def number(value: float, digits: int = 3) -> str:
     """A number as it stands on screen: three significant digits, commas for thousands.
 

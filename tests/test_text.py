@@ -15,7 +15,7 @@ import pytest
 
 from seqviz import catalog
 from seqviz.data import PROBLEM_CODES
-from seqviz.text import ASSETS, LANGUAGES, Text, catalogue, number, sections
+from seqviz.text import ASSETS, LANGUAGES, Text, catalogue, literal, number, sections
 
 ROOT = ASSETS.parent
 SLUGS = [record.slug for record in catalog.LESSONS]
@@ -400,3 +400,27 @@ def test_number_never_writes_a_hyphen():
     for value in (-1e-9, -1e-3, -0.5, -3, -2500, -1e9):
         assert "-" not in number(value)
         assert number(value) == "−" + number(-value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![](http://host/x.png)",
+        "*a* _b_ `c` ~d~",
+        "$x$",
+        ":red[a]",
+        "# a",
+        "<b>",
+        "a\\b",
+        "x | y",
+        "&amp;",
+    ],
+)
+def test_a_reader_s_text_has_no_mark_left_that_markdown_would_read(text):
+    escaped = literal(text)
+    assert re.sub(r"\\(.)", r"\1", escaped) == text
+    assert not re.search(r"(?<!\\)(\\\\)*[*_`~$:#<>|&!\[\]]", escaped)
+
+
+def test_ordinary_words_stay_as_they_are():
+    assert literal("were 会 é") == "were 会 é"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from seqviz.refusal import Refusal
+from seqviz.text import literal
 
 
 class Problem(Refusal):
@@ -18,4 +19,7 @@ class Problem(Refusal):
 def sentence(refusal: Any, words: Callable[..., str]) -> str:
     """A refusal as one sentence: translated where it has a code, else in its own words."""
     code = getattr(refusal, "code", None)
-    return words(f"problem.{code}", **refusal.details) if code else str(refusal)
+    if not code:
+        return str(refusal)
+    details = {k: literal(v) if isinstance(v, str) else v for k, v in refusal.details.items()}
+    return words(f"problem.{code}", **details)

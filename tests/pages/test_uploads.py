@@ -8,7 +8,7 @@ from looking import alerts, bench, figures
 
 from seqviz.data import PROBLEM_CODES, DataProblem, column, parse
 from seqviz.data.upload import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
-from seqviz.text import LANGUAGES
+from seqviz.text import LANGUAGES, literal
 
 SLUG = "ar_fitting"
 VALUES = np.random.RandomState(8).normal(size=120).cumsum()
@@ -160,4 +160,4 @@ def test_a_column_name_is_a_name_and_no_markup(visit, name):
     assert len(figures(place)) == 1
     assert repr(name) in page.lesson.sources()["real"]
     broken = give(page, lines(name, *values, "warm", "1"), "second.csv")
-    assert name in alerts(broken)["warning"][0]
+    assert literal(name) in alerts(broken)["warning"][0]
