@@ -83,8 +83,8 @@ def gru_cell(
     """The state on its way, the share of it that stays, and the candidate that takes the rest.
 
     Arrows are as wide as what flows; gates are filled to their value. forced: symbols of gates (or
-    n) that are held at a value. On the way to the candidate the arrow after the reset gate is as
-    wide as r times the old state; the cell multiplies by W before or after it.
+    n) that are held at a value. The reset gate multiplies what the whole old state adds to the
+    candidate, U h + b' (PyTorch's form), which is why that has a box of its own.
     """
     text, v = style.text, values
     share = v.z if v.update == "keep" else 1 - v.z
@@ -117,8 +117,13 @@ def gru_cell(
     _beside(draw, 4, 2.45, f"{_shared(names[1])} n", written)
 
     # The candidate, and how much of the past it sees.
-    through = v.r * v.h_before
-    draw.elbow([(0, 3 - _UP), (0, 0), (1.3, 0)], *old)
+    through = v.r * v.past
+    all_units = "U h + b′"
+    draw.arrow((0, 3 - _UP), (0, _UP), *old)
+    draw.state(0, 0, all_units, v.past, f"{all_units}: {number(v.past)}")
+    past = (draw.width(v.past), sign_color(v.past))
+    draw.arrow((_SIDE, 0), (1.3, 0), *past, to_circle=True)
+    _flow(draw, 2.42, 0, f"r ({all_units})", through)
     draw.gate(1.3, 1, "r", v.r, said("r", v.r), "r" in forced)
     _named(draw, 1.3, "r", "r" in forced, 1, beside=True)
     draw.arrow((1.3, 1 - _UP), (1.3, 0), draw.width(v.r), gate, to_circle=True)
@@ -138,7 +143,8 @@ def gru_cell(
     draw.operation(4, 3, "+", f"h<sub>t</sub> = {number(kept)} + {number(written)}")
     draw.operation(1.3, 0, "×", text("figure.reset_lets", percent=f"{100 * v.r:.1f}"))
     quantities = {
-        "h(t−1)": v.h_before, "r": v.r, "n": v.n, "z": v.z,
+        "h(t−1)": v.h_before, "U h + b′": v.past, "r (U h + b′)": through,
+        "r": v.r, "n": v.n, "z": v.z,
         f"{_shared(names[0])} h(t−1)": kept, f"{_shared(names[1])} n": written, "h(t)": v.h,
     }  # fmt: skip
     return _figure(draw, text("option.gru"), quantities, forced, style)

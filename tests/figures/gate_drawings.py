@@ -48,6 +48,7 @@ def gru_step(run: Any, step: int, unit: int) -> GRUStep:
         float(run.hidden[step - 1, unit]),
         *(float(gate[step - 1, unit]) for gate in gates),
         float(run.hidden[step, unit]),
+        float(run.recurrent[step - 1, unit]),
     )
 
 

@@ -47,11 +47,13 @@ def test_gru_cell_shares_the_state_as_its_convention_says(update):
     run = trace(GRU())
     step = gru_step(run, 9, 2)
     z = step.z if update == "keep" else 1 - step.z
-    figure = gru_cell(GRUStep(step.h_before, step.r, z, step.n, step.h, update))
+    figure = gru_cell(GRUStep(step.h_before, step.r, z, step.n, step.h, step.past, update))
     numbers = dict(zip(figure.data[0].x, figure.data[0].y, strict=True))
     old, new = ("z", "(1 − z)") if update == "keep" else ("(1 − z)", "z")
     assert numbers[f"{old} h(t−1)"] == pytest.approx(step.z * step.h_before, rel=1e-12)
     assert numbers[f"{old} h(t−1)"] + numbers[f"{new} n"] == pytest.approx(step.h, rel=1e-12)
+    from_input = run.preactivation[8, 2, 2] - step.r * step.past
+    assert np.tanh(from_input + numbers["r (U h + b′)"]) == pytest.approx(step.n, rel=1e-12)
 
 
 @LANG
@@ -85,7 +87,7 @@ def test_arrows_are_as_wide_as_what_flows():
 @pytest.mark.parametrize("size", [0.0, 1e-30, 1.0, 57.0, 1e6])
 def test_cells_at_the_extremes(size):
     sound(lstm_cell(LSTMStep(-size, 0.0, 1.0, -1.0, 1.0, -size, -1.0, -1.0), frozenset("ifgo")))
-    sound(gru_cell(GRUStep(-size, 0.0, 1.0, 1.0, -size), frozenset("rzn")))
+    sound(gru_cell(GRUStep(-size, 0.0, 1.0, 1.0, -size, size), frozenset("rzn")))
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,7 @@ class LSTMStep:
 class GRUStep:
     """Numbers of one unit of a GRU at one step; before: the state that came in.
 
+    past: what the whole old state adds to the candidate before r multiplies it, (U h_before + b').
     update: what z is the share of: "keep", h = z h_before + (1 - z) n (PyTorch; Cho et al. 2014),
     or "write", h = (1 - z) h_before + z n (Chung et al. 2014).
     """
@@ -158,6 +159,7 @@ class GRUStep:
     z: float
     n: float
     h: float
+    past: float
     update: Literal["keep", "write"] = "keep"
 
 
@@ -182,7 +184,8 @@ def one_step(
         return LSTMStep(before, i, f, g, o, c, h, float(np.tanh(c)))
     r, z, n = (float(p[at]) for p in (found.reset_gate, found.update_gate, found.candidate))
     z = z if update == "keep" else 1 - z
-    return GRUStep(float(found.hidden[at]), r, z, n, float(found.hidden[step, unit - 1]), update)
+    h, past = float(found.hidden[step, unit - 1]), float(found.recurrent[at])
+    return GRUStep(float(found.hidden[at]), r, z, n, h, past, update)
 
 
 @dataclass(frozen=True)
