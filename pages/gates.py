@@ -72,10 +72,10 @@ class Force:
 
     cell: str = choice(CELLS, "lstm")
     gates_lstm: tuple[str, ...] = choice(
-        ("i", "f", "g", "o"), ("f",), many=True, when=lambda v: v["cell"] == "lstm"
+        ("i", "f", "g", "o"), ("f",), many=True, none=True, when=lambda v: v["cell"] == "lstm"
     )
     gates_gru: tuple[str, ...] = choice(
-        ("r", "z", "n"), (), many=True, when=lambda v: v["cell"] == "gru"
+        ("r", "z", "n"), ("z",), many=True, none=True, when=lambda v: v["cell"] == "gru"
     )
     f: float = held("f", 0.5)
     i: float = held("i", 0.0)
@@ -348,6 +348,8 @@ def agreement(p: Agreement, show) -> None:
         }
     )
     show.note("agreement", first=literal(found.candidates[0]), second=literal(found.candidates[1]))
+    if found.left_out:
+        show.note("cut", limit=len(" ".join(found.words)), left=f"{found.left_out:,}")
     if "flights" in found.words:
         show.note("flights")
 

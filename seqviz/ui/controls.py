@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+_NONE = "-"  # in a link: none of the options
 Condition = Callable[[Mapping[str, Any]], bool]
 
 
@@ -84,14 +85,17 @@ class Choice(Control):
     many: bool = False
     menu: bool = False
     above: bool = False
+    none: bool = False
 
     def extremes(self) -> tuple[Any, ...]:
         if self.many:
-            return ((self.options[0],), self.options)
+            return (() if self.none else (self.options[0],), self.options)
         return self.options
 
     def clean(self, raw: str) -> Any:
         names = tuple(raw.split("+")) if self.many else (raw,)
+        if self.none and raw == _NONE:
+            return ()
         if not all(name in self.options for name in names):
             raise ValueError(raw)
         return self.ordered(names) if self.many else raw
@@ -99,9 +103,11 @@ class Choice(Control):
     def ordered(self, names: Sequence[str]) -> tuple[str, ...]:
         """Several names in declared order, once each: another order is not another question.
 
-        None at all is the default: a bench without any has nothing to show.
+        None at all is the default, as a bench without any has nothing to show, unless it says
+        that it has (`none`).
         """
-        return tuple(o for o in self.options if o in names) or self.default
+        chosen = tuple(o for o in self.options if o in names)
+        return chosen if chosen or self.none else self.default
 
 
 @dataclass(frozen=True)
@@ -177,12 +183,13 @@ def choice(
     default: Any,
     *,
     many: bool = False,
+    none: bool = False,
     menu: bool = False,
     more: bool = False,
     when: Condition | None = None,
 ) -> Any:
-    """Buttons side by side (a drop-down with `menu`); several may be on with `many`."""
-    return _field(Choice(default, more, when, options, many, menu))
+    """Buttons side by side (a drop-down with `menu`); several may be on with `many`, or `none`."""
+    return _field(Choice(default, more, when, options, many, menu, none=none))
 
 
 def view(options: tuple[str, ...], default: str) -> Any:
@@ -225,7 +232,7 @@ def encoded(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return "+".join(value)
+        return "+".join(value) or _NONE
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

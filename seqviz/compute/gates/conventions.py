@@ -30,9 +30,15 @@ class Reading:
 
 
 def reading(
-    variant: str, kind: str, weights: Weights, inputs: Float[np.ndarray, "time input"]
+    variant: str,
+    kind: str,
+    weights: Weights,
+    inputs: Float[np.ndarray, "time input"],
+    before: Float[np.ndarray, "first input"] | None = None,
 ) -> Reading:
     """Run trained weights under a variant of the cell, in float64.
+
+    before: inputs that both read first, from states of zero, and that are not in the result.
 
     LSTM: "one_bias", the two of PyTorch added (S3: one per gate); "no_bias" (S0's GRU, S1);
     "linear_output", h = o c (S3); "forget_one", f = 1 (1997); "peephole", i and f see c_{t-1}, o
@@ -47,9 +53,11 @@ def reading(
         raise ValueError(f"The variants of this cell are {', '.join(VARIANTS[kind])}.")
     exact = as_dtype(weights, np.float64)
     cell: Cell = LSTM() if kind == "lstm" else GRU()
-    usual = run(cell, exact, inputs.astype(float)).hidden[1:]
+    start = 0 if before is None else len(before)
+    read = (inputs if before is None else np.concatenate([before, inputs])).astype(float)
+    usual = run(cell, exact, read).hidden[1 + start :]
     other_cell, other = _variant(variant, cell, exact)
-    changed = run(other_cell, other, inputs.astype(float)).hidden[1:]
+    changed = run(other_cell, other, read).hidden[1 + start :]
     return Reading(
         variant, np.linalg.norm(changed - usual, axis=-1), np.linalg.norm(usual, axis=-1)
     )

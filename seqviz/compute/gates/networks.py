@@ -55,6 +55,12 @@ def inputs(network: Network, ids: Int[np.ndarray, "time *batch"]) -> np.ndarray:
     return np.where(ids[..., None] >= 0, network.embedding[ids], np.float32(0))
 
 
+def first_read(network: Network) -> np.ndarray:
+    """What a network reads before every text: a language model an `END`, others nothing."""
+    begin = [network.symbols.index(encoding.END)] if network.kind == "characters" else []
+    return network.embedding[np.array(begin, np.int64)]
+
+
 def trace(
     network: Network,
     ids: Int[np.ndarray, "time *batch"],
@@ -66,8 +72,9 @@ def trace(
     """
     first = None
     if network.kind == "characters":
-        begin = np.full((1, *ids.shape[1:]), network.symbols.index(encoding.END))
-        opened = run(network.equations, network.weights, inputs(network, begin))
+        begin = first_read(network).reshape(1, *(1,) * (ids.ndim - 1), -1)
+        begin = np.broadcast_to(begin, (1, *ids.shape[1:], begin.shape[-1]))
+        opened = run(network.equations, network.weights, begin)
         first = state_after(cast(Gated, opened), 1)
     read = inputs(network, ids)
     return cast(Gated, run(network.equations, network.weights, read, first, forced))

@@ -10,11 +10,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.gates import activations, conventions
-from seqviz.compute.gates.encoding import Encoded
+from seqviz.compute.gates.encoding import Encoded, normalized
 from seqviz.compute.gates.forcing import Clamp, forced
 from seqviz.compute.gates.networks import (
     Gated,
     Network,
+    first_read,
     inputs,
     log_probabilities,
     trace,
@@ -33,10 +34,10 @@ class Observation:
     """A network on a text, step by step.
 
     pieces: the symbols as they stand in the text. unknown: those that the network does not know.
-    left_out: characters that were cut off. values: the gate or state asked for; order: units from
-    first to last, counted from 0. keep: the share of the old state that stays at each step.
-    probability: after each step, of the answer in question (see `observe`), or nan. answer: the
-    network's answer after each step, as a row of its read-out.
+    left_out: characters of the normalized text that were not read. values: the gate or state asked
+    for; order: units from first to last, counted from 0. keep: the share of the old state that
+    stays at each step. probability: after each step, of the answer in question (see `observe`), or
+    nan. answer: the network's answer after each step, as a row of its read-out.
     """
 
     network: str
@@ -103,13 +104,14 @@ def observe(
 
 
 def _cut(network: Network, text: str) -> tuple[Encoded, int]:
-    encoded = network.encode(text[:_MOST_READ])
+    """The first symbols of a text, and how many characters of it (normalized) were left out."""
+    whole = normalized(text)
+    encoded = network.encode(whole[:_MOST_READ])
     if not len(encoded):
         raise Refusal("no_text", "There is nothing to read. Type a text.")
-    if len(encoded) <= LONGEST and len(text) <= _MOST_READ:
-        return encoded, 0
-    end = int(encoded.spans[min(LONGEST, len(encoded)) - 1, 1])
-    return network.encode(encoded.text[:end]), max(len(text) - end, 0)
+    ids, pieces, spans = encoded.ids[:LONGEST], encoded.pieces[:LONGEST], encoded.spans[:LONGEST]
+    end = int(spans[-1, 1])
+    return Encoded(whole[:end], ids, pieces, spans), len(whole) - end
 
 
 def _unknown(network: Network, encoded: Encoded) -> Bool[np.ndarray, "time"]:
@@ -202,9 +204,9 @@ def compare(network: Network, text: str) -> Comparison:
     """All variants of the network's cell on a text. Raises Refusal "no_text"."""
     encoded, _ = _cut(network, text)
     kind = "lstm" if isinstance(network.equations, LSTM) else "gru"
-    read = inputs(network, encoded.ids)
+    before, read = first_read(network), inputs(network, encoded.ids)
     found = [
-        conventions.reading(variant, kind, network.weights, read)
+        conventions.reading(variant, kind, network.weights, read, before)
         for variant in conventions.VARIANTS[kind]
     ]
     return Comparison(
@@ -220,12 +222,14 @@ class Expectation:
     """How likely each network goes on with either of two words after each word of a sentence.
 
     probability: of the word with a space before and behind it; last axis: first word, second word.
+    left_out: characters at the end of the sentence that were not read.
     """
 
     words: tuple[str, ...]
     candidates: tuple[str, str]
     networks: tuple[str, ...]
     probability: Float[np.ndarray, "network word 2"]
+    left_out: int
 
     @property
     def bits(self) -> Float[np.ndarray, "network word"]:
@@ -243,13 +247,16 @@ def expect(
     for word in (first, second):
         if len(word.split()) != 1:
             raise Refusal("no_word", "Each of the two words is one word. Type one in each field.")
-    text = text[:LONGEST]
-    if not text.split():
+    whole = normalized(text)
+    if not whole:
         raise Refusal("no_text", "There is nothing to read. Type a text.")
-    found = [word_probabilities(one, text, (first.strip(), second.strip())) for one in networks]
+    read = whole if len(whole) <= LONGEST else whole[: LONGEST + 1].rpartition(" ")[0]
+    read = read or whole[:LONGEST]  # one endless word
+    found = [word_probabilities(one, read, (first.strip(), second.strip())) for one in networks]
     return Expectation(
         found[0][0],
         (first.strip(), second.strip()),
         tuple(one.name for one in networks),
         np.exp(np.array([p for _, p in found])),
+        len(whole) - len(read),
     )

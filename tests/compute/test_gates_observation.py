@@ -1,0 +1,250 @@
+"""A network on a text: any text, probabilities as PyTorch has them, the numbers of one step."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.compute.gates import tasks
+from seqviz.compute.gates.activations import FEATURES, ORDERS, SIGNED, symbols, time_constants
+from seqviz.compute.gates.encoding import END, normalized, word
+from seqviz.compute.gates.networks import Network
+from seqviz.compute.gates.observation import LONGEST, GRUStep, LSTMStep, observe, one_step
+from seqviz.compute.recurrent import as_dtype
+from seqviz.models import checkpoints
+from seqviz.refusal import Refusal
+
+NAMES = checkpoints.names()
+TEXTS = {
+    "characters": 'It is "not" a great film, but I loved it.',
+    "sentiment": "This film isn't good at all, but I loved every minute.",
+    **tasks.EXAMPLES,
+}
+EVERY = pytest.mark.parametrize("name", NAMES)
+
+
+@cache
+def exact(name: str) -> Network:
+    """A bundled network in float64, so that only rounding of the last digits is left."""
+    network = checkpoints.load(name)
+    return replace(
+        network,
+        embedding=network.embedding.astype(float),
+        weights=as_dtype(network.weights, np.float64),
+        head=network.head.astype(float),
+        head_bias=network.head_bias.astype(float),
+    )
+
+
+def text_of(name: str) -> str:
+    return TEXTS[checkpoints.load(name).kind]
+
+
+def known(network: Network, piece: str) -> bool:
+    return (word(piece) if network.kind == "sentiment" else piece) in network.symbols
+
+
+# ------------------------------------------------------------------------- every kind of network
+@EVERY
+def test_everything_of_an_observation_fits_together(name):
+    network = checkpoints.load(name)
+    seen = observe(network, text_of(name))
+    steps, units = len(seen.pieces), network.weights.hidden
+    assert (seen.network, seen.cell, seen.kind) == (name, network.cell, network.kind)
+    assert (seen.left_out, seen.hidden, seen.unknown.any()) == (0, units, False)
+    for symbol in symbols(seen.trace):
+        values = observe(network, text_of(name), symbol).values
+        assert values.shape == (steps, units)
+        assert np.isfinite(values).all()
+        assert symbol in SIGNED or (values.min() >= 0 and values.max() <= 1)
+    kept = observe(network, text_of(name), "f" if network.cell == "lstm" else "z").values
+    np.testing.assert_array_equal(seen.keep, kept)
+    np.testing.assert_array_equal(seen.time_constants, time_constants(kept))
+
+
+@EVERY
+def test_an_order_names_every_unit_once(name):
+    for by, feature in (
+        *((order, "vowel") for order in ORDERS),
+        *(("correlation", f) for f in FEATURES),
+    ):
+        seen = observe(checkpoints.load(name), text_of(name), "h", by, feature)
+        assert sorted(seen.order) == list(range(seen.hidden))
+
+
+def right_answer(task: str, pieces: tuple[str, ...], t: int) -> str | None:
+    """What the task asks for after step t (from 0), in plain Python; None where it does not ask."""
+    read = pieces[: t + 1]
+    if task == "latch":
+        return pieces[0]
+    if task == "parity":
+        return "odd" if read.count("1") % 2 else "even"
+    if task == "count":
+        n = pieces.count("a")
+        return ("b" if t + 1 < 2 * n else ".") if n <= t < 2 * n else None
+    marked = [int(piece[0]) for piece in read if piece.endswith("*")]
+    return str(sum(marked)) if len(marked) == 2 else None
+
+
+@EVERY
+@pytest.mark.parametrize(("network", "tolerance"), [(exact, 1e-12), (checkpoints.load, 2e-5)])
+def test_probabilities_and_answers_equal_those_of_pytorch(name, network, tolerance):
+    """In float64 to rounding, in the float32 of the files to its own."""
+    network = network(name)
+    seen = observe(network, text_of(name))
+    kind, w = network.kind, network.weights
+    size = (network.embedding.shape[1], w.hidden)
+    layer = (torch.nn.LSTM if network.cell == "lstm" else torch.nn.GRU)(*size).double()
+    for parameter, array in zip(
+        layer.parameters(),
+        (w.input_hidden, w.hidden_hidden, w.input_bias, w.hidden_bias),
+        strict=True,
+    ):
+        parameter.data = torch.tensor(array, dtype=torch.float64)
+    place = {symbol: k for k, symbol in enumerate(network.symbols)}
+    ids = [place[word(piece) if kind == "sentiment" else piece] for piece in seen.pieces]
+    read = [place[END], *ids] if kind == "characters" else ids
+    with torch.no_grad():
+        out, _ = layer(torch.tensor(network.embedding[read], dtype=torch.float64))
+        scores = out @ torch.tensor(network.head, dtype=torch.float64).T
+        p = torch.softmax(scores + torch.tensor(network.head_bias), dim=-1).numpy()
+    if kind == "characters":
+        wanted = p[np.arange(len(ids)), ids]
+    elif kind == "sentiment":
+        wanted = p[:, 1]
+    else:
+        answers = [right_answer(kind, seen.pieces, t) for t in range(len(ids))]
+        wanted = [
+            np.nan if answer is None else p[t, tasks.ANSWERS[kind].index(answer)]
+            for t, answer in enumerate(answers)
+        ]
+    assert np.isfinite(wanted).any()
+    np.testing.assert_allclose(seen.probability, wanted, 0, tolerance)
+    np.testing.assert_array_equal(seen.answer, p[len(read) - len(ids) :].argmax(axis=-1))
+
+
+# ----------------------------------------------------------------------------------- hostile texts
+@EVERY
+@pytest.mark.parametrize("text", ["", " ", " \t\r\n ", "\u3000\u2003"])
+def test_nothing_to_read_is_refused(name, text):
+    with pytest.raises(Refusal) as refused:
+        observe(checkpoints.load(name), text)
+    assert refused.value.code == "no_text"
+
+
+HOSTILE = {
+    "one letter": "a",
+    "one of no alphabet": "\u00df",
+    "Arabic": "لم يعجبني هذا الفيلم، لكن القصة جميلة",
+    "Chinese": "我不喜欢这部电影，但是演员很好。",
+    "emoji": "a good film 👩‍👩‍👧 🙂🏽",
+    "markup": "</script><script>alert('x')</script> <b>good</b> &amp;",
+    "controls": "a\x00b\x1b[0m\u202ec",
+    "accents": "cafe\u0301 café",
+}
+
+
+@EVERY
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_any_text_is_read_and_what_is_not_known_is_said(name, text):
+    network = checkpoints.load(name)
+    seen = observe(network, text)
+    between = "" if network.kind == "characters" else " "
+    whole = normalized(text)
+    assert "".join(seen.pieces) == (whole if between == "" else whole.replace(" ", ""))
+    assert list(seen.unknown) == [not known(network, piece) for piece in seen.pieces]
+    assert seen.left_out == 0
+    assert np.isfinite(seen.values).all()
+    if network.kind in ("characters", "sentiment"):
+        assert ((seen.probability >= 0) & (seen.probability <= 1)).all()
+    elif seen.unknown.any():  # nobody knows the right answer to what is no sequence of the task
+        assert np.isnan(seen.probability[seen.unknown.argmax() :]).all()
+
+
+def test_the_texts_above_have_known_and_unknown_symbols():
+    for name in ("characters_lstm", "sentiment_gru"):
+        found = {bool(u) for t in HOSTILE.values() for u in observe(exact(name), t).unknown}
+        assert found == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("name", "one"),
+    [("characters_gru", "x"), ("sentiment_lstm", "good"), ("parity_gru", "1"),
+     ("adding_lstm", "7*")],
+)  # fmt: skip
+def test_ten_thousand_characters_are_cut_to_what_a_network_reads(name, one):
+    network = checkpoints.load(name)
+    between = "" if network.kind != "sentiment" else " "
+    count = 10_000 // len(one + between)
+    text = between.join([one] * count)
+    seen = observe(network, text)
+    assert seen.pieces == (one,) * LONGEST
+    kept = between.join(seen.pieces)
+    assert seen.left_out == len(text) - len(kept)
+    whole = observe(network, kept)
+    assert whole.left_out == 0
+    np.testing.assert_array_equal(seen.values, whole.values)
+    one_more = observe(network, f"{kept}{between}{one}")
+    assert (one_more.pieces, one_more.left_out) == (seen.pieces, len(one + between))
+
+
+@pytest.mark.parametrize("name", ["characters_lstm", "sentiment_gru", "count_lstm"])
+def test_nobody_waits_for_a_megabyte(name):
+    text = " ".join(["good film."] * 100_000)
+    started = time.process_time()
+    seen = observe(checkpoints.load(name), text)
+    assert time.process_time() - started < 2  # 0.06 s on two cores; reading all of it takes 20 s
+    assert len(seen.pieces) == LONGEST
+    read = "".join(seen.pieces).replace(" ", "")
+    end = next(k for k in range(3000) if text[:k].replace(" ", "") == read)
+    assert seen.left_out == len(text) - end
+
+
+# ------------------------------------------------------------------------------------- one step
+@pytest.mark.parametrize("name", ["sentiment_lstm", "characters_lstm", "count_lstm"])
+def test_the_numbers_of_one_step_of_an_lstm(name):
+    seen = observe(exact(name), text_of(name))
+    for unit, step in ((1, 1), (seen.hidden, len(seen.pieces)), (3, 5)):
+        v = one_step(seen, unit, step)
+        assert isinstance(v, LSTMStep)
+        assert v.f * v.c_before + v.i * v.g == pytest.approx(v.c, rel=1e-14, abs=1e-15)
+        assert np.tanh(v.c) == v.tanh_c
+        assert v.o * v.tanh_c == pytest.approx(v.h, rel=1e-14)
+        for symbol in "ifgoch":
+            values = observe(exact(name), text_of(name), symbol).values
+            assert getattr(v, symbol) == values[step - 1, unit - 1]
+        if step > 1:
+            assert v.c_before == one_step(seen, unit, step - 1).c
+
+
+@pytest.mark.parametrize("name", ["sentiment_gru", "characters_gru", "count_gru"])
+def test_the_numbers_of_one_step_of_a_gru_under_both_names_of_its_gate(name):
+    seen = observe(exact(name), text_of(name))
+    for unit, step in ((1, 1), (seen.hidden, len(seen.pieces)), (3, 5)):
+        keep, write = (one_step(seen, unit, step, update) for update in ("keep", "write"))
+        assert isinstance(keep, GRUStep)
+        assert keep.z * keep.h_before + (1 - keep.z) * keep.n == pytest.approx(keep.h, rel=1e-14)
+        assert (1 - write.z) * write.h_before + write.z * write.n == pytest.approx(
+            keep.h, rel=1e-13
+        )
+        assert replace(write, z=keep.z, update="keep") == keep
+        for symbol in "rznh":
+            values = observe(exact(name), text_of(name), symbol).values
+            assert getattr(keep, symbol) == values[step - 1, unit - 1]
+        w, before = exact(name).weights, seen.trace.hidden[step - 1]
+        past = (w.block(2) @ before + w.hidden_bias[2 * seen.hidden :])[unit - 1]
+        assert keep.past == pytest.approx(past, rel=1e-12, abs=1e-14)
+        if step > 1:
+            assert keep.h_before == one_step(seen, unit, step - 1).h
+
+
+@pytest.mark.parametrize(("unit", "step"), [(0, 1), (9, 1), (1, 0), (1, 14), (-1, -1)])
+def test_there_is_no_step_outside(unit, step):
+    for cell in ("lstm", "gru"):  # 8 units, 13 symbols
+        with pytest.raises(ValueError, match=f"no unit {unit} at step {step}"):
+            one_step(observe(exact(f"count_{cell}"), TEXTS["count"]), unit, step)
