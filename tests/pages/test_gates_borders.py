@@ -59,7 +59,7 @@ def test_compare_starts_where_the_network_starts(cell):
     np.testing.assert_allclose(gates.compare(name, text).size, shown, rtol=1e-3)
 
 
-def test_no_gate_of_an_lstm_can_be_held(visit):
+def test_an_lstm_can_have_no_gate_held(visit):
     """An empty selection is one, and not the default."""
     page = opened(visit, "en")
     page.run(ga__force__gates_lstm=[])
