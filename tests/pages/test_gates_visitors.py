@@ -7,13 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import streamlit as st
-from gates_page import READOUTS, SLUG, Passage, note, opened, said, settings, shown
-from looking import applied, as_state, bench, figures
+from gates_page import READOUTS, Passage, note, opened, said, settings, shown
+from looking import bench, figures
 
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.models import checkpoints, gates
-from seqviz.text import LANGUAGES
-from seqviz.ui import controls
 
 READERS = ("watch", "force", "conventions")
 
@@ -158,70 +156,3 @@ def test_clamped_and_free_runs_at_the_same_moment():
     with ThreadPoolExecutor(8) as pool:
         for one, values in zip(clamps, pool.map(run, clamps), strict=True):
             np.testing.assert_array_equal(values, alone[one])
-
-
-# ------------------------------------------------------------------------------------------- links
-TEXT = "a b <i> & 我们 + d=e? 1*"
-LINKS = (
-    {
-        "watch": {"view": "unit", "cell": "gru", "characters": TEXT, "gru": "z", "rank": 7,
-                  "step": 3, "order": "time", "feature": "vowel", "writes": True},
-        "force": {"gates_lstm": ("i", "f", "g", "o"), "f": 0.25, "i": 0.5, "g": -0.75, "o": 1.0,
-                  "units": "one", "unit": 9, "first": 2, "last": 8},
-        "learn": {"view": "gates", "task": "parity", "symbol": "f", "seed": 12},
-        "conventions": {"cell": "lstm"},
-        "agreement": {"text": TEXT, "singular": "has", "plural": "我们"},
-        "size": {"inputs": 16, "hidden": 128, "biases": "none"},
-    },
-    {
-        "watch": {"kind": "sentiment", "sentiment": TEXT, "lstm": "o", "view": "cell"},
-        "force": {"cell": "gru", "gates_gru": ("r", "z", "n"), "z": 0.15, "r": 0.85, "n": 0.35},
-        "learn": {"view": "gates", "cell": "gru", "symbol_gru": "r"},
-    },
-    {"watch": {"kind": "latch", "latch": TEXT}, "force": {"gates_lstm": ()}},
-    {"watch": {"kind": "count", "count": TEXT}, "force": {"cell": "gru", "gates_gru": ()}},
-    {"watch": {"kind": "parity", "parity": TEXT}},
-    {"watch": {"kind": "adding", "adding": TEXT}},
-)  # fmt: skip
-
-
-def address_bar(page) -> dict[str, str]:
-    """One value per name: AppTest gives a list where the page was opened with it."""
-    return {
-        key: value[0] if isinstance(value, list) else value
-        for key, value in page.app.query_params.items()
-    }
-
-
-def test_the_links_above_set_every_control(visit):
-    page = visit(SLUG)
-    for name, declaration in page.lesson.benches.items():
-        tried = {control for link in LINKS for control in link.get(name, {})}
-        assert tried == {control for control, _ in controls.controls(declaration)}
-
-
-@pytest.mark.parametrize("wanted", LINKS)
-def test_a_full_link_brings_back_every_control_in_both_languages(visit, wanted):
-    """Set by hand, read from the address bar, opened afresh: settings and figures are the same."""
-    state = {
-        f"ga.{name}.{control}": value
-        for name, values in wanted.items()
-        for control, value in values.items()
-    }
-    page = visit(SLUG)
-    page.run(**{key: as_state(value) for key, value in state.items()})
-    link = address_bar(page)
-    assert link.pop("lang") == "en"
-    assert link == {key: controls.encoded(value) for key, value in state.items()}
-    for lang in LANGUAGES:
-        again = visit(SLUG, lang, **link)
-        assert address_bar(again) == {**link, "lang": lang}
-        for name, declaration in again.lesson.benches.items():
-            values = wanted.get(name, {})
-            shows = applied(declaration, values)
-            assert all(shows[control] for control in values)
-            for control, applies in shows.items():
-                value = as_state(getattr(declaration(**values), control)) if applies else None
-                assert again.value(name, control) == value, (name, control)
-            if lang == page.text.lang:
-                assert figures(bench(again.app, name)) == figures(bench(page.app, name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from looking import alerts, applied, as_state, bench, figures, walk
+from looking import alerts, bench, figures, walk
 from test_vanishing_gradients import SLUG, note, option, said
 
 from seqviz import jobs
@@ -13,7 +13,6 @@ from seqviz.compute import bptt, memory
 from seqviz.compute.bptt import Experiment
 from seqviz.models import device
 from seqviz.text import LANGUAGES
-from seqviz.ui import controls
 
 
 # ------------------------------------------------------------------------------ sentences too short
@@ -99,77 +98,6 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
     words = {"winners": ", ".join(names[True]), "losers": ", ".join(names[False])}
     assert note(page, key, **words) in said(page, "race")
     assert "vg.race.start" not in [button.key for button in page.app.button]
-
-
-# ------------------------------------------------------------------------------------------- links
-LINKS = (
-    {
-        "reach": {"cells": ("linear", "relu", "lstm", "gru"), "steps": 30, "init": "radius",
-                  "gain": 0.55, "signal": "sentence", "sentence": "a b <i> & 我们 + d=e?",
-                  "width": 8, "loss": "mean", "forget_bias": -0.75, "update_bias": 2.25,
-                  "seed": 17},
-        "pairs": {"cell": "lstm", "earlier": 3, "later": 12, "norm": "largest", "part": "hidden"},
-        "paths": {"cell": "rnn", "steps": 12, "t": 7, "gain": 1.05, "printed": True, "seed": 4},
-        "back": {"steps": 5, "taken": 3, "cell": "rnn", "width": 3, "seed": 8},
-        "cut": {"cell": "gru", "kind": "segments", "window": 6, "seed": 5},
-        "gates": {"update": 0.42, "reset": 0.36},
-        "race": {"view": "ladder", "delay": 7, "cells": ("lstm",), "bias": 2.5, "updates": 200,
-                 "hidden": 16, "rate": 0.0003, "seed": 6},
-    },
-    {
-        "cut": {"view": "random", "cell": "lstm", "stop": 0.26, "seed": 5},
-        "race": {"task": "adding", "bias_adding": 1.5, "updates_adding": 900, "hidden": 64,
-                 "rate_adding": 0.003},
-    },
-    {
-        "cut": {"view": "clipping", "activation": "rnn", "radius": 1.12, "threshold": 0.03,
-                "rate": 0.005},
-    },
-)  # fmt: skip
-
-
-def address_bar(page) -> dict[str, str]:
-    """One value per name: AppTest gives a list where the page was opened with it."""
-    return {
-        key: value[0] if isinstance(value, list) else value
-        for key, value in page.app.query_params.items()
-    }
-
-
-def test_the_links_above_set_every_control(visit):
-    page = visit(SLUG)
-    for name, declaration in page.lesson.benches.items():
-        tried = {control for link in LINKS for control in link.get(name, {})}
-        assert tried == {control for control, _ in controls.controls(declaration)}
-
-
-@pytest.mark.parametrize("wanted", LINKS)
-def test_a_full_link_brings_back_every_control_in_both_languages(visit, wanted):
-    """Set by hand, read from the address bar, opened afresh: settings and figures are the same."""
-    state = {
-        f"vg.{name}.{control}": value
-        for name, values in wanted.items()
-        for control, value in values.items()
-    }
-    page = visit(SLUG)
-    ends = {key: value for key, value in state.items() if key.endswith(".steps")}
-    for some in (ends, state):  # the lengths first: nobody can drag a slider beyond its end
-        page.run(**{key: as_state(value) for key, value in some.items()})
-    link = address_bar(page)
-    assert link.pop("lang") == "en"
-    assert link == {key: controls.encoded(value) for key, value in state.items()}
-    for lang in LANGUAGES:
-        again = visit(SLUG, lang, **link)
-        assert address_bar(again) == {**link, "lang": lang}
-        for name, declaration in again.lesson.benches.items():
-            values = wanted.get(name, {})
-            shows = applied(declaration, values)
-            assert all(shows[control] for control in values)
-            for control, applies in shows.items():
-                value = as_state(getattr(declaration(**values), control)) if applies else None
-                assert again.value(name, control) == value, (name, control)
-            if lang == page.text.lang:
-                assert figures(bench(again.app, name)) == figures(bench(page.app, name))
 
 
 def test_the_link_of_a_bench_carries_the_network_it_studies(visit):

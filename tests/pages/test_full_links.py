@@ -1,0 +1,104 @@
+"""Links that set every control of a lesson: set by hand, read back, opened afresh."""
+
+from __future__ import annotations
+
+import pytest
+from looking import applied, as_state, bench, figures
+
+from seqviz import catalog
+from seqviz.text import LANGUAGES
+from seqviz.ui import controls
+
+TEXT = "a b <i> & 我们 + d=e? 1*"
+GRADIENTS = (
+    {
+        "reach": {"cells": ("linear", "relu", "lstm", "gru"), "steps": 30, "init": "radius",
+                  "gain": 0.55, "signal": "sentence", "sentence": "a b <i> & 我们 + d=e?",
+                  "width": 8, "loss": "mean", "forget_bias": -0.75, "update_bias": 2.25,
+                  "seed": 17},
+        "pairs": {"cell": "lstm", "earlier": 3, "later": 12, "norm": "largest", "part": "hidden"},
+        "paths": {"cell": "rnn", "steps": 12, "t": 7, "gain": 1.05, "printed": True, "seed": 4},
+        "back": {"steps": 5, "taken": 3, "cell": "rnn", "width": 3, "seed": 8},
+        "cut": {"cell": "gru", "kind": "segments", "window": 6, "seed": 5},
+        "gates": {"update": 0.42, "reset": 0.36},
+        "race": {"view": "ladder", "delay": 7, "cells": ("lstm",), "bias": 2.5, "updates": 200,
+                 "hidden": 16, "rate": 0.0003, "seed": 6},
+    },
+    {
+        "cut": {"view": "random", "cell": "lstm", "stop": 0.26, "seed": 5},
+        "race": {"task": "adding", "bias_adding": 1.5, "updates_adding": 900, "hidden": 64,
+                 "rate_adding": 0.003},
+    },
+    {
+        "cut": {"view": "clipping", "activation": "rnn", "radius": 1.12, "threshold": 0.03,
+                "rate": 0.005},
+    },
+)  # fmt: skip
+GATES = (
+    {
+        "watch": {"view": "unit", "cell": "gru", "characters": TEXT, "gru": "z", "rank": 7,
+                  "step": 3, "order": "time", "feature": "vowel", "writes": True},
+        "force": {"gates_lstm": ("i", "f", "g", "o"), "f": 0.25, "i": 0.5, "g": -0.75, "o": 1.0,
+                  "units": "one", "unit": 9, "first": 2, "last": 8},
+        "learn": {"view": "gates", "task": "parity", "symbol": "f", "seed": 12},
+        "conventions": {"cell": "lstm"},
+        "agreement": {"text": TEXT, "singular": "has", "plural": "我们"},
+        "size": {"inputs": 16, "hidden": 128, "biases": "none"},
+    },
+    {
+        "watch": {"kind": "sentiment", "sentiment": TEXT, "lstm": "o", "view": "cell"},
+        "force": {"cell": "gru", "gates_gru": ("r", "z", "n"), "z": 0.15, "r": 0.85, "n": 0.35},
+        "learn": {"view": "gates", "cell": "gru", "symbol_gru": "r"},
+    },
+    {"watch": {"kind": "latch", "latch": TEXT}, "force": {"gates_lstm": ()}},
+    {"watch": {"kind": "count", "count": TEXT}, "force": {"cell": "gru", "gates_gru": ()}},
+    {"watch": {"kind": "parity", "parity": TEXT}},
+    {"watch": {"kind": "adding", "adding": TEXT}},
+)  # fmt: skip
+LINKS = {"vanishing_gradients": GRADIENTS, "gates": GATES}
+EACH = [(slug, link) for slug, links in LINKS.items() for link in links]
+
+
+def address_bar(page) -> dict[str, str]:
+    """One value per name: AppTest gives a list where the page was opened with it."""
+    return {
+        key: value[0] if isinstance(value, list) else value
+        for key, value in page.app.query_params.items()
+    }
+
+
+@pytest.mark.parametrize("slug", LINKS)
+def test_the_links_above_set_every_control(visit, slug):
+    page = visit(slug)
+    for name, declaration in page.lesson.benches.items():
+        tried = {control for link in LINKS[slug] for control in link.get(name, {})}
+        assert tried == {control for control, _ in controls.controls(declaration)}
+
+
+@pytest.mark.parametrize(("slug", "wanted"), EACH)
+def test_a_full_link_brings_back_every_control_in_both_languages(visit, slug, wanted):
+    """Set by hand, read from the address bar, opened afresh: settings and figures are the same."""
+    state = {
+        f"{catalog.lesson(slug).code}.{name}.{control}": value
+        for name, values in wanted.items()
+        for control, value in values.items()
+    }
+    page = visit(slug)
+    ends = {key: value for key, value in state.items() if key.endswith(".steps")}
+    for some in (ends, state):  # the lengths first: nobody can drag a slider beyond its end
+        page.run(**{key: as_state(value) for key, value in some.items()})
+    link = address_bar(page)
+    assert link.pop("lang") == "en"
+    assert link == {key: controls.encoded(value) for key, value in state.items()}
+    for lang in LANGUAGES:
+        again = visit(slug, lang, **link)
+        assert address_bar(again) == {**link, "lang": lang}
+        for name, declaration in again.lesson.benches.items():
+            values = wanted.get(name, {})
+            shows = applied(declaration, values)
+            assert all(shows[control] for control in values)
+            for control, applies in shows.items():
+                value = as_state(getattr(declaration(**values), control)) if applies else None
+                assert again.value(name, control) == value, (name, control)
+            if lang == page.text.lang:
+                assert figures(bench(again.app, name)) == figures(bench(page.app, name))
