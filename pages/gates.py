@@ -77,7 +77,7 @@ class Force:
     gates_gru: tuple[str, ...] = choice(
         ("r", "z", "n"), ("z",), many=True, none=True, when=lambda v: v["cell"] == "gru"
     )
-    f: float = held("f", 0.5)
+    f: float = held("f", 0.9)
     i: float = held("i", 0.0)
     g: float = held("g", 0.0, -1.0)
     o: float = held("o", 0.0)

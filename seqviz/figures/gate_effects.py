@@ -41,14 +41,14 @@ def free_and_forced(
     """A quantity (above) and a probability (below) with a gate held, beside the free run.
 
     name, p_name: what the two are, for the axes. clamped: first and last step at which the gate is
-    held, from 1; they are tinted.
+    held, from 1; they are tinted unless they are all.
     """
     text, palette = style.text, style.palette
     steps = np.arange(1, len(tokens) + 1)
     # The free run comes last: where both are equal its dashes are seen on the other line.
     runs = (
         ("forced", forced, forced_p, palette.highlight, "solid", 3.2, "circle"),
-        ("free", free, free_p, palette.baseline, "dash", 2.2, "circle-open"),
+        ("free", free, free_p, palette.truth, "dash", 2, "circle-open"),
     )
     data: list[dict[str, Any]] = []
     for run, quantity, probability, color, dash, width, symbol in runs:
@@ -89,7 +89,7 @@ def free_and_forced(
             tickvals=[0, 0.25, 0.5, 0.75, 1],
         ),
     }
-    if first <= last:
+    if first <= last and (first, last) != (1, len(tokens)):
         spec["shapes"] = [
             {
                 "type": "rect",

@@ -187,6 +187,12 @@ def test_free_and_forced_draw_both_runs_and_tint_the_clamp():
     assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
 
 
+def test_what_is_clamped_from_end_to_end_needs_no_tint():
+    figure = gate_effects.free_and_forced(ZERO, ZERO + 1, "c", ZERO, ZERO, "P", TOKENS, (1, 9))
+    sound(figure)
+    assert not figure.layout.shapes
+
+
 def test_free_and_forced_of_one_step_and_without_a_difference():
     figure = gate_effects.free_and_forced(ONE, ONE, "c", ONE, ONE, "P", ["a"], (1, 1))
     sound(figure)
