@@ -9,6 +9,7 @@ from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import LONGEST
 from seqviz.compute.recurrent import run as run_cell
 from seqviz.figures import gate_views as views
+from seqviz.figures.gate_effects import FARTHEST
 from seqviz.figures.gate_networks import training
 from seqviz.models import checkpoints, gates
 from seqviz.text import literal, number
@@ -323,9 +324,11 @@ def conventions(p: Conventions, show) -> None:
     most = int(share.argmax())
     show.metrics(
         same=", ".join(show.words(f"variant.{v}") for v in same) or "–",
-        furthest=(show.words(f"variant.{found.variants[most]}"), f"{100 * share[most]:.0f} %"),
+        furthest=(show.words(f"variant.{found.variants[most]}"), f"{100 * share[most]:,.0f} %"),
         size=number(float(found.size.max())),
     )
+    if share[most] > FARTHEST:
+        show.caption(show.words("note.off_scale", times=FARTHEST))
 
 
 lesson.prose("agreement")

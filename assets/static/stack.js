@@ -45,7 +45,9 @@ function stacked(traces, layout, width) {
     const inside = ({ xaxis }) => axisKey(xaxis, "x") === x;
     const barred = traces.some((trace) => inside(trace) && trace.colorbar && trace.showscale !== false);
     moved[x] = { ...layout[x], domain: [0, barred ? BAR : 1] };
-    for (const y of over) moved[y] = { ...layout[y], domain: span(layout[y]).map(lift) };
+    // A panel that shared its neighbor's numbers beside it has no neighbor now.
+    for (const y of over)
+      moved[y] = { ...layout[y], domain: span(layout[y]).map(lift), showticklabels: true };
     traces.forEach((trace, place) => {
       if (inside(trace) && trace.colorbar)
         redrawn[place] = {

@@ -17,6 +17,7 @@ from seqviz.text import number
 _STYLE = Style()
 _DOTS = 40  # steps up to which each has its own mark
 # Lines that are no cell: role of the color, dash, marker.
+FARTHEST = 3  # lengths of the state: beyond, a variant is another network, however far it is
 SERIES = (
     ("prediction", "solid", "circle"),
     ("rnn", "dash", "diamond"),
@@ -135,7 +136,8 @@ def conventions(
     """Distance of the states from PyTorch's after each step, and the length of PyTorch's own.
 
     distances: by the name of the variant. size: the length to compare with. The axis is linear and
-    starts at zero, so that names for the same thing lie on it.
+    starts at zero, so that names for the same thing lie on it; it ends at `FARTHEST` lengths, as a
+    state that runs away would press all others down.
     """
     text, palette = style.text, style.palette
     steps = np.arange(1, len(tokens) + 1)
@@ -155,6 +157,8 @@ def conventions(
         for (role, dash, symbol), (label, values) in zip(cycle(looks), lines, strict=False)
     ]
     top = max(float(np.max(values, initial=0)) for _, values in lines) or 1.0
+    if size.any():
+        top = min(top, FARTHEST * float(size.max()))
     spec = layout(style)
     spec |= {
         "xaxis": token_axis(style, tokens),

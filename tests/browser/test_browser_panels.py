@@ -48,6 +48,13 @@ def test_on_a_phone_each_panel_has_the_width_for_itself(visit, bench):
     assert footer["y"] >= frame["y"] + frame["height"]
 
 
+def test_a_panel_that_shared_its_neighbor_s_numbers_has_its_own_on_a_phone(visit):
+    wide, phone = (visit("ar_fitting", viewport=window) for window in (WIDE, PHONE))
+    for lesson, labels in ((wide, 0), (phone, 5)):
+        boxes(lesson, "ar.process")
+        assert lesson.figure("ar.process").locator(".y3tick text").count() == labels
+
+
 def test_the_panels_follow_the_window_there_and_back(visit):
     lesson = visit("vanishing_gradients", viewport=WIDE)
     boxes(lesson, "vg.gates")

@@ -214,6 +214,13 @@ def test_distances_stand_beside_the_length_that_they_are_distances_from(lang):
     assert len({line.line.dash for line in figure.data}) == 3
 
 
+def test_a_state_that_runs_away_leaves_the_figure_and_not_the_data():
+    size, far = np.ones(5), np.array([0.5, 2.0, 100.0, 2.0, 400.0])
+    figure = gate_effects.conventions({"far": far}, size, TOKENS)
+    assert 3 < figure.layout.yaxis.range[1] < 3.5
+    np.testing.assert_array_equal(np.asarray(figure.data[1].y), far)
+
+
 def test_distances_all_zero_or_of_one_step():
     figure = gate_effects.conventions({"same": ZERO}, ZERO, TOKENS)
     sound(figure)

@@ -81,7 +81,7 @@ def test_the_same_weights_in_other_equations(visit, lang, kind, cell):
     assert same  # one bias of an LSTM, another name of z: nothing but rounding
     assert shown(page, "conventions") == {
         "same": (", ".join(words[v] for v in same), ""),
-        "furthest": (words[far], f"{100 * largest[far] / found.size.max():.0f} %"),
+        "furthest": (words[far], f"{100 * largest[far] / found.size.max():,.0f} %"),
         "size": (number(found.size.max()), ""),
     }
     assert drawn(page, "conventions") == traces(page, views.conventions_view, found)
