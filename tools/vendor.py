@@ -2,46 +2,99 @@
 
 Streamlit carries a Plotly of its own, but rebuilds a chart from nothing whenever its data change.
 The lessons update theirs in place (`assets/static/chart.js`) with the part of Plotly that knows
-lines, bars and heatmaps. Taken with the npm client; at run time nothing comes from another host.
+lines, bars and heatmaps. BertViz asks a content network for d3 and jQuery
+(`seqviz/ui/bertviz_page.py` gives it these). Taken with the npm client; at run time nothing comes
+from another host.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import subprocess
 import sys
 import tarfile
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 STATIC = Path(__file__).resolve().parent.parent / "assets" / "static"
-PACKAGE = "plotly.js-cartesian-dist-min@4.1.1"
-MEMBER = "package/plotly-cartesian.min.js"
-SHA256 = "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
 
 
-def fetch(package: str, member: str) -> bytes:
-    """One file of a package, by `npm pack`."""
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["npm", "pack", "--silent", package], cwd=folder, check=True)
-        (archive,) = Path(folder).glob("*.tgz")
-        with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as packed:
-            found = packed.extractfile(member)
-            if found is None:
-                raise FileNotFoundError(member)
-            return found.read()
+@dataclass(frozen=True)
+class Vendored:
+    """A file of an npm package, the name it gets in `assets/static`, and its checksum."""
+
+    package: str
+    member: str
+    name: str
+    sha256: str
+
+
+FILES = (
+    Vendored(
+        "plotly.js-cartesian-dist-min@4.1.1",
+        "package/plotly-cartesian.min.js",
+        "plotly.min.js",
+        "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a",
+    ),
+    Vendored(
+        "d3@5.16.0",
+        "package/dist/d3.min.js",
+        "d3.min.js",
+        "5dbe924b3847df010f0b8572dd6ef42ea87d6370eeff72b13ea236247412a53c",
+    ),
+    # The BSD license wants its conditions beside the file, which itself only names its owner.
+    Vendored(
+        "d3@5.16.0",
+        "package/LICENSE",
+        "d3.LICENSE.txt",
+        "7a3cb0e5055874e67db9aa2d5fe26de23204fa994ffbad198901ffe9c812a717",
+    ),
+    Vendored(
+        "jquery@3.7.1",
+        "package/dist/jquery.min.js",
+        "jquery.min.js",
+        "fc9a93dd241f6b045cbff0481cf4e1901becd0e12fb45166a8f17f95823f0b1a",
+    ),
+    Vendored(
+        "jquery@3.7.1",
+        "package/LICENSE.txt",
+        "jquery.LICENSE.txt",
+        "d4db9ebe6f29f5168eac45ad713f055623ac5d0dcd5ba92da23d650ae012020d",
+    ),
+)
+
+
+def fetch(files: tuple[Vendored, ...]) -> dict[Vendored, bytes]:
+    """The contents of the files, by `npm pack` of each package once."""
+    contents = {}
+    for package in dict.fromkeys(file.package for file in files):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["npm", "pack", "--silent", package], cwd=folder, check=True)
+            (archive,) = Path(folder).glob("*.tgz")
+            with tarfile.open(archive) as packed:
+                for file in files:
+                    if file.package == package:
+                        found = packed.extractfile(file.member)
+                        if found is None:
+                            raise FileNotFoundError(file.member)
+                        contents[file] = found.read()
+    return contents
 
 
 def main() -> int:
-    """Write the file if its checksum is the known one."""
-    content = fetch(PACKAGE, MEMBER)
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != SHA256:
-        print(f"{PACKAGE}: sha256 {digest}, expected {SHA256}; nothing written")
+    """Write the files if all checksums are the known ones."""
+    contents = fetch(FILES)
+    digests = {file: hashlib.sha256(content).hexdigest() for file, content in contents.items()}
+    wrong = [file for file in FILES if digests[file] != file.sha256]
+    for file in wrong:
+        print(f"{file.package} {file.member}: sha256 {digests[file]}, expected {file.sha256}")
+    if wrong:
+        print("nothing written")
         return 1
-    (STATIC / "plotly.min.js").write_bytes(content)
-    print(f"{PACKAGE}: {len(content):,} bytes, checksum as expected")
+    for file in FILES:
+        (STATIC / file.name).write_bytes(contents[file])
+        print(f"{file.name} from {file.package}: {len(contents[file]):,} bytes, as expected")
     return 0
 
 

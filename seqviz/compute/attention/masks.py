@@ -1,0 +1,74 @@
+"""Who may look at whom: a matrix of permissions [query, key] from a mask's name and its cells."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from jaxtyping import Bool
+
+from seqviz.refusal import Refusal
+
+KINDS = ("own", "none", "causal", "reverse", "diagonal")
+_CELL = re.compile(r"(\d{1,4})\.(\d{1,4})")
+MOST_CELLS = 400
+
+
+def allowed(
+    real: Bool[np.ndarray, "token"],
+    kind: str,
+    decoder: bool,
+    padding: bool = True,
+    cells: tuple[tuple[int, int], ...] = (),
+) -> Bool[np.ndarray, "query key"]:
+    """True where a query may look at a key.
+
+    real: False for padding; where `padding` is on, nobody looks there. kind: "own" (what the model
+    was trained with: causal in a decoder, everything in an encoder), "none", "causal" (only back
+    and to itself), "reverse" (only ahead and to itself), "diagonal" (everything but itself).
+    cells: (query, key) pairs, from 0, whose permission is turned over; those beyond the text are
+    ignored. Raises ValueError for an unknown kind.
+    """
+    tokens = len(real)
+    if kind not in KINDS:
+        raise ValueError(f"The mask must be one of {', '.join(KINDS)}, not {kind!r}.")
+    whole = np.ones((tokens, tokens), bool)
+    if kind == "causal" or (kind == "own" and decoder):
+        whole = np.tril(whole)
+    elif kind == "reverse":
+        whole = np.triu(whole)
+    elif kind == "diagonal":
+        np.fill_diagonal(whole, False)
+    if padding:
+        whole &= real[None, :]
+    for query, key in cells:
+        if query < tokens and key < tokens:
+            whole[query, key] = not whole[query, key]
+    return whole
+
+
+def pairs(text: str) -> tuple[tuple[int, int], ...]:
+    """ "2.5 3.0" as ((2, 5), (3, 0)), sorted, each once. Raises Refusal("pairs") for anything else.
+
+    The form in which heads that are off (layer.head) and cells of a mask (query.key) stand in a
+    link.
+    """
+    parts = text.replace(",", " ").replace("+", " ").split()
+    found = set()
+    for part in parts:
+        match = _CELL.fullmatch(part)
+        if not match:
+            raise Refusal(
+                "pairs",
+                f"“{part[:20]}” is not a pair of numbers with a point between them, such as 2.5.",
+                part=part[:20],
+            )
+        found.add((int(match[1]), int(match[2])))
+    if len(found) > MOST_CELLS:
+        raise Refusal("many_pairs", f"At most {MOST_CELLS} pairs.", limit=MOST_CELLS)
+    return tuple(sorted(found))
+
+
+def written(cells: tuple[tuple[int, int], ...]) -> str:
+    """The pairs as text; `pairs` reads it back."""
+    return " ".join(f"{a}.{b}" for a, b in cells)

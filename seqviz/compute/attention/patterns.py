@@ -1,0 +1,137 @@
+"""What an attention head does, in numbers: where it looks, how far, how sharply.
+
+Everything here takes weights [..., query, key] whose rows sum to 1 and knows no model. Layers,
+heads and places are counted from 0, as in code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+# What a head may be named after; the share of its weight that goes there, a mean over queries.
+HABITS = ("previous", "next", "itself", "same", "first", "separator")
+NAMED_FROM = 0.5  # a head has a habit's name when at least half of its weight goes there
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What each head does with one text; arrays [layer, head].
+
+    previous, next, itself: weight on the token before, after, and on the query's own. same: on
+    other tokens with the same id. first: on the first token ([CLS] in BERT). separator: on
+    separators and other special tokens but the first. entropy: bits. spread: entropy as a share of
+    what looking everywhere alike would have. distance: mean of |query - key| in tokens.
+    """
+
+    previous: Float[np.ndarray, "layer head"]
+    next: Float[np.ndarray, "layer head"]
+    itself: Float[np.ndarray, "layer head"]
+    same: Float[np.ndarray, "layer head"]
+    first: Float[np.ndarray, "layer head"]
+    separator: Float[np.ndarray, "layer head"]
+    entropy: Float[np.ndarray, "layer head"]
+    spread: Float[np.ndarray, "layer head"]
+    distance: Float[np.ndarray, "layer head"]
+
+    def name(self, layer: int, head: int) -> str:
+        """One of `HABITS` when at least half of the weight goes there, else "broad" or "mixed"."""
+        shares = [float(getattr(self, habit)[layer, head]) for habit in HABITS]
+        if max(shares) >= NAMED_FROM:
+            return HABITS[int(np.argmax(shares))]
+        return "broad" if self.spread[layer, head] >= 0.9 else "mixed"
+
+
+def habits(
+    weights: Float[np.ndarray, "layer head query key"],
+    ids: Int[np.ndarray, "key"],
+    special: Bool[np.ndarray, "key"],
+) -> Habits:
+    """Means over the queries of one text, the first query left out.
+
+    The first token has none before it, and in a decoder it can only look at itself. The measures
+    follow Clark et al. (2019), section 3. special: which tokens were put there by the tokenizer.
+    A text of one token has means of that one query.
+    """
+    tokens = len(ids)
+    start = min(1, tokens - 1)
+    rows = weights[:, :, start:]
+    queries = np.arange(start, tokens)
+    before = rows[:, :, queries > 0, queries[queries > 0] - 1]
+    after = rows[:, :, queries < tokens - 1, queries[queries < tokens - 1] + 1]
+    alike = ids[queries, None] == ids[None, :]
+    alike[np.arange(len(queries)), queries] = False
+    others = special.copy()
+    others[:1] = False
+    entropies = entropy(rows)
+    open_to = np.maximum((rows > 0).sum(-1), 2)
+    gaps = np.abs(queries[:, None] - np.arange(tokens)[None, :])
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return values.sum(-1) / len(queries)
+
+    return Habits(
+        previous=mean(before),
+        next=mean(after),
+        itself=mean(rows[:, :, queries - start, queries]),
+        same=mean((rows * alike).sum(-1)),
+        first=mean(rows[..., 0]),
+        separator=mean(rows[..., others].sum(-1)),
+        entropy=mean(entropies),
+        spread=mean(entropies / np.log2(open_to)),
+        distance=mean((rows * gaps).sum(-1)),
+    )
+
+
+def entropy(weights: Float[np.ndarray, "*rows key"]) -> Float[np.ndarray, "*rows"]:
+    """Entropy of each row in bits; 0 log 0 is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(weights > 0, weights * np.log2(weights), 0.0)
+    return -terms.sum(-1)
+
+
+def rollout(
+    weights: Float[np.ndarray, "layer head query key"],
+) -> Float[np.ndarray, "layer query key"]:
+    """How much of each token of the input is in each token after every layer.
+
+    Attention rollout of Abnar and Zuidema (2020): the mean over heads, half of the identity for the
+    residual connection, multiplied from the first layer up; [-1] is the last layer's. Rows sum
+    to 1. It knows nothing of the values, the MLPs and the norms between.
+    """
+    tokens = weights.shape[-1]
+    mixed = 0.5 * weights.astype(np.float64).mean(1) + 0.5 * np.eye(tokens)
+    mixed /= mixed.sum(-1, keepdims=True)
+    paths = [mixed[0]]
+    for layer in mixed[1:]:
+        paths.append(layer @ paths[-1])
+    return np.stack(paths)
+
+
+def tiles(
+    weights: Float[np.ndarray, "layer head query key"], side: int
+) -> Float[np.ndarray, "layer head row column"]:
+    """Each map at no more than `side` cells a side; a cell keeps the largest weight within it.
+
+    The largest and not the mean: a single bright cell is what one looks for.
+    """
+    queries, keys = weights.shape[-2:]
+    if max(queries, keys) <= side:
+        return weights
+    down = np.maximum.reduceat(weights, _starts(queries, side), axis=-2)
+    return np.maximum.reduceat(down, _starts(keys, side), axis=-1)
+
+
+def _starts(count: int, side: int) -> Int[np.ndarray, "cell"]:
+    cells = min(count, side)
+    return np.arange(cells) * count // cells
+
+
+def ranked(measure: Float[np.ndarray, "layer head"], most: int) -> Sequence[tuple[int, int]]:
+    """The (layer, head) pairs with the largest values, largest first."""
+    order = np.argsort(-measure, axis=None, kind="stable")[:most]
+    layers, heads = np.unravel_index(order, measure.shape)
+    return [(int(a), int(b)) for a, b in zip(layers, heads, strict=True)]

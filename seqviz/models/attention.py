@@ -1,0 +1,280 @@
+"""The attention of a pretrained model over a student's text, as small arrays for figures.
+
+Layers, heads and places of tokens are counted from 0, as in code and in BertViz.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from seqviz.compute.attention import patterns
+from seqviz.compute.attention.patterns import Habits
+from seqviz.models import readings, texts
+from seqviz.models import tap as taps
+from seqviz.models.pretrained import load
+from seqviz.models.readings import OWN, Masking, Reading
+from seqviz.refusal import Refusal
+
+AVERAGES = ("layer", "all", "rollout")
+_CELLS = 620  # of the whole mosaic across: what a screen shows
+_SMALLEST = 24  # cells of one tile, where there are so many tiles that less would be left
+
+
+@dataclass(frozen=True)
+class Text:
+    """What the model read: see `texts.Tokens`; and where it was computed."""
+
+    model: str
+    decoder: bool
+    pieces: tuple[str, ...]
+    ids: Int[np.ndarray, "token"]
+    special: Bool[np.ndarray, "token"]
+    real: Bool[np.ndarray, "token"]
+    second: int
+    left_out: int
+    layers: int
+    heads: int
+    device: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Mosaic:
+    """All heads of all layers; tiles [layer, head, row, column], the weights where all fit.
+
+    cells: of a side that were put together into one, 1 where nothing was (the largest is kept).
+    """
+
+    text: Text
+    tiles: Float[np.ndarray, "layer head row column"]
+    cells: float
+    habits: Habits
+
+
+@dataclass(frozen=True)
+class Map:
+    """One matrix of weights [query, key]; layer and head are -1 for a mean over all of them."""
+
+    text: Text
+    weights: Float[np.ndarray, "query key"]
+    layer: int
+    head: int
+    entropy: Float[np.ndarray, "query"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One head from the inside. queries, keys, values: [token, d_k]; the others [query, key].
+
+    allowed: False where the mask forbids. divisor: the square root of d_k.
+    """
+
+    text: Text
+    layer: int
+    head: int
+    queries: Float[np.ndarray, "token d_k"]
+    keys: Float[np.ndarray, "token d_k"]
+    values: Float[np.ndarray, "token d_k"]
+    scores: Float[np.ndarray, "query key"]
+    scaled: Float[np.ndarray, "query key"]
+    weights: Float[np.ndarray, "query key"]
+    output: Float[np.ndarray, "token d_k"]
+    allowed: Bool[np.ndarray, "query key"]
+    divisor: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """What the model says before and after something was done to it.
+
+    moved: 1 - cosine of each real token's last vector with what it was. sentence: cosine of the
+    sentence vector with what it was. pair: cosine of the text's and the other text's vectors,
+    before and after (nan without another text). candidates: pieces likely next, before or after
+    (decoder), with their probabilities [before and after, candidate]. bits: the divergence
+    KL(before || after) of the next token's distribution (nan for an encoder).
+    """
+
+    text: Text
+    moved: Float[np.ndarray, "token"]
+    sentence: float
+    pair: Float[np.ndarray, "2"]
+    candidates: tuple[str, ...]
+    probabilities: Float[np.ndarray, "2 candidate"]
+    bits: float
+    off: int
+
+
+def read(model: str, text: str, other: str = "") -> Text:
+    """The tokens and ids of a text, or of a pair."""
+    return _text(model, readings.read(model, text, other))
+
+
+def mosaic(model: str, text: str, other: str = "") -> Mosaic:
+    """Every head at a glance, at reduced resolution where the text is long."""
+    found = readings.read(model, text, other)
+    layers, heads = found.weights.shape[:2]
+    tokens = len(found.tokens.ids)
+    side = max(_SMALLEST, _CELLS // max(layers, heads))
+    return Mosaic(
+        _text(model, found),
+        patterns.tiles(found.weights, side).astype(np.float32),
+        max(1.0, tokens / side),
+        patterns.habits(found.weights, found.tokens.ids, found.tokens.special),
+    )
+
+
+def head(
+    model: str, text: str, other: str = "", layer: int = 0, head: int = 0, masking: Masking = OWN
+) -> Map:
+    """The weights of one head. A layer or head beyond the model's last is the last."""
+    found = readings.read(model, text, other, masking)
+    layer, head = _inside(found, layer, head)
+    return _map(model, found, found.weights[layer, head], layer, head)
+
+
+def average(model: str, text: str, other: str = "", over: str = "layer", layer: int = 0) -> Map:
+    """A mean over the heads of one layer ("layer"), over everything ("all"), or attention rollout
+    up to and including one layer ("rollout"). Raises ValueError for anything else."""
+    found = readings.read(model, text, other)
+    layer, _ = _inside(found, layer, 0)
+    if over == "layer":
+        return _map(model, found, found.weights[layer].mean(0), layer, -1)
+    if over == "all":
+        return _map(model, found, found.weights.mean((0, 1)), -1, -1)
+    if over == "rollout":
+        paths = patterns.rollout(found.weights[: layer + 1])
+        return _map(model, found, paths[-1].astype(np.float32), layer, -1)
+    raise ValueError(f"over must be one of {', '.join(AVERAGES)}, not {over!r}.")
+
+
+def parts(model: str, text: str, other: str = "", layer: int = 0, head: int = 0) -> Parts:
+    """Queries, keys and every stage of one head, from the real weights."""
+    pretrained = load(model)
+    known = readings.read(model, text, other)
+    layer, head = _inside(known, layer, head)
+    tap = taps.Tap(keep=layer)
+    found = readings.forward(pretrained, known.tokens, tap=tap)
+    assert tap.stages is not None
+    one = {
+        name: getattr(tap.stages, name)[0, head].float().cpu().numpy()
+        for name in ("queries", "keys", "values", "scores", "scaled", "weights", "output")
+    }
+    return Parts(
+        _text(model, found),
+        layer,
+        head,
+        allowed=found.allowed,
+        divisor=float(np.sqrt(one["queries"].shape[-1])),
+        **one,
+    )
+
+
+def ablate(model: str, text: str, other: str = "", off: tuple[tuple[int, int], ...] = ()) -> Change:
+    """The model with some heads' outputs set to zero, beside the model as it is.
+
+    off: (layer, head) pairs. Raises Refusal("no_such_head") for one that the model does not have.
+    """
+    import torch
+
+    pretrained = load(model)
+    before = readings.read(model, text)
+    layers, heads = before.weights.shape[:2]
+    on = np.ones((layers, heads), np.float32)
+    for layer, place in off:
+        if layer >= layers or place >= heads:
+            raise Refusal(
+                "no_such_head",
+                f"There is no head {layer}.{place}: layers go from 0 to {layers - 1}, heads "
+                f"from 0 to {heads - 1}.",
+                pair=f"{layer}.{place}",
+                layers=layers - 1,
+                heads=heads - 1,
+            )
+        on[layer, place] = 0
+
+    def changed(reading: Reading) -> Reading:
+        tap = taps.Tap(on=torch.from_numpy(on).to(pretrained.device))
+        return readings.forward(pretrained, reading.tokens, tap=tap)
+
+    second = readings.read(model, other) if other and pretrained.card.kind == "encoder" else None
+    return _change(
+        model,
+        before,
+        changed(before),
+        len(set(off)),
+        (second, changed(second)) if second is not None else None,
+    )
+
+
+def masked(model: str, text: str, masking: Masking) -> Change:
+    """The model under another mask, beside the model as it is."""
+    before = readings.read(model, text)
+    return _change(model, before, readings.read(model, text, masking=masking), 0, None)
+
+
+def _change(
+    model: str,
+    before: Reading,
+    after: Reading,
+    off: int,
+    other: tuple[Reading, Reading] | None,
+) -> Change:
+    real = int(before.tokens.real.sum())
+    a, b = before.vectors[:real].astype(float), after.vectors[:real].astype(float)
+    lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    pair = np.full(2, np.nan)
+    if other is not None:
+        pair = np.array(
+            [r.sentence @ o.sentence for r, o in zip((before, after), other, strict=True)]
+        )
+    p, q = before.following, after.following
+    candidates: tuple[str, ...] = ()
+    probabilities, bits = np.zeros((2, 0)), float("nan")
+    if p.size:
+        likely = list(dict.fromkeys([*np.argsort(-p)[:6], *np.argsort(-q)[:6]]))
+        loaded = load(model)
+        candidates = tuple(texts.piece(loaded, int(token)) for token in likely)
+        probabilities = np.stack([p[likely], q[likely]])
+        tiny = np.finfo(float).tiny
+        bits = float((p * (np.log2(np.maximum(p, tiny)) - np.log2(np.maximum(q, tiny)))).sum())
+    return Change(
+        _text(model, before),
+        1 - (a * b).sum(1) / np.where(lengths > 0, lengths, 1.0),
+        float(before.sentence @ after.sentence),
+        pair,
+        candidates,
+        probabilities,
+        bits,
+        off,
+    )
+
+
+def _map(model: str, found: Reading, weights: np.ndarray, layer: int, head: int) -> Map:
+    return Map(_text(model, found), weights, layer, head, patterns.entropy(weights))
+
+
+def _inside(found: Reading, layer: int, head: int) -> tuple[int, int]:
+    layers, heads = found.weights.shape[:2]
+    return min(layer, layers - 1), min(head, heads - 1)
+
+
+def _text(model: str, found: Reading) -> Text:
+    layers, heads = found.weights.shape[:2]
+    t = found.tokens
+    return Text(
+        model,
+        bool(found.following.size),
+        t.pieces,
+        t.ids,
+        t.special,
+        t.real,
+        t.second,
+        t.left_out,
+        layers,
+        heads,
+        found.device,
+        found.note,
+    )

@@ -1,0 +1,183 @@
+"""One forward pass of a pretrained model over a student's text, with all attention weights.
+
+A reading is up to 283 MB, too much to keep a copy for every figure made of it: the last ones stay
+here, shared and read-only, up to `SEQVIZ_READINGS_MB` megabytes (default 512) for the whole class.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from seqviz.compute.attention import masks
+from seqviz.models import tap as taps
+from seqviz.models import texts
+from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import Tokens
+
+MOST_PADS = 64
+
+
+@dataclass(frozen=True)
+class Masking:
+    """Who may look at whom; see `seqviz.compute.attention.masks`.
+
+    pads: padding tokens behind the text. told: whether the model is told that they are padding.
+    """
+
+    kind: str = "own"
+    pads: int = 0
+    told: bool = True
+    cells: tuple[tuple[int, int], ...] = ()
+
+
+OWN = Masking()
+Key = tuple[str, str, str, Masking]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a model makes of one text.
+
+    weights: [layer, head, query, key]. vectors: the last layer's output, [token, d_model].
+    sentence: mean of the vectors over real tokens, of length 1 (encoder). following: probability of
+    each token of the vocabulary after the last real one (decoder); empty for an encoder.
+    """
+
+    tokens: Tokens
+    weights: Float[np.ndarray, "layer head query key"]
+    vectors: Float[np.ndarray, "token d_model"]
+    sentence: Float[np.ndarray, "d_model"]
+    following: Float[np.ndarray, "vocabulary"]
+    allowed: Bool[np.ndarray, "query key"]
+    device: str
+    note: str
+
+
+def read(
+    model: str,
+    text: str,
+    other: str = "",
+    masking: Masking = OWN,
+    each: Callable[[int], None] | None = None,
+) -> Reading:
+    """The reading of a text (a pair, for an encoder), from memory if a student asked before.
+
+    Two students who ask for the same at once wait for one pass. each: see `tap.Tap`. Raises the
+    refusals of `load` and `texts.tokens`.
+    """
+    return _shelf.get((model, text, other, masking), each)
+
+
+def known(model: str, text: str, other: str = "", masking: Masking = OWN) -> bool:
+    """Whether this reading is in memory."""
+    return _shelf.has((model, text, other, masking))
+
+
+def forward(
+    pretrained: Pretrained, tokens: Tokens, masking: Masking = OWN, tap: taps.Tap | None = None
+) -> Reading:
+    """One pass through the given tap (anew, not from memory)."""
+    import torch
+
+    tap = taps.Tap() if tap is None else tap
+    decoder = pretrained.card.kind == "decoder"
+    allowed = masks.allowed(tokens.real, masking.kind, decoder, masking.told, masking.cells)
+
+    def work(network: Any, device: str) -> tuple[Any, Any]:
+        tap.weights, tap.stages, tap.layer = [], None, 0
+        # The model's own mask where it is meant, so that its numbers come out bit for bit.
+        tap.allowed = None if masking == OWN else torch.from_numpy(allowed).to(device)
+        output = run_network(network, pretrained, tokens.ids[None], tokens.segments[None], device)
+        hidden = output.hidden_states[-1][0] if decoder else output.last_hidden_state[0]
+        return hidden, output.logits[0] if decoder else None
+
+    with taps.tapped(tap):
+        hidden, logits = pretrained.run(work)
+    weights = torch.stack([layer[0] for layer in tap.weights]).float().cpu().numpy()
+    vectors = hidden.float().cpu().numpy()
+    last = int(tokens.real.sum()) - 1
+    following = torch.softmax(logits[last].double(), -1).cpu().numpy() if decoder else np.zeros(0)
+    sentence = vectors[tokens.real].astype(np.float64).mean(0)
+    found = Reading(
+        tokens,
+        weights,
+        vectors,
+        sentence / (np.linalg.norm(sentence) or 1.0),
+        following,
+        allowed,
+        pretrained.device,
+        pretrained.note,
+    )
+    for array in (weights, vectors, sentence, following, allowed):
+        array.flags.writeable = False
+    return found
+
+
+def run_network(
+    network: Any, pretrained: Pretrained, ids: np.ndarray, segments: np.ndarray, device: str
+) -> Any:
+    """A batch [batch, token] through the network, with what every lesson may ask of it."""
+    import torch
+
+    inputs: dict[str, Any] = {"input_ids": torch.from_numpy(ids).to(device)}
+    if "token_type_ids" in pretrained.tokenizer.model_input_names:
+        inputs["token_type_ids"] = torch.from_numpy(segments).to(device)
+    if pretrained.card.kind == "decoder":
+        inputs |= {"use_cache": False, "output_hidden_states": True}
+    return network(**inputs)
+
+
+class _Shelf:
+    """The last readings, as many as fit; the least recently used goes first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Key, Reading] = OrderedDict()
+        self._working: dict[Key, threading.Lock] = {}
+
+    def has(self, key: Key) -> bool:
+        with self._lock:
+            return key in self._kept
+
+    def get(self, key: Key, each: Callable[[int], None] | None) -> Reading:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            turn = self._working.setdefault(key, threading.Lock())
+        try:
+            with turn:
+                with self._lock:
+                    if key in self._kept:  # somebody else asked for it at the same time
+                        return self._kept[key]
+                model, text, other, masking = key
+                pretrained = load(model)
+                tokens = texts.tokens(pretrained, text, other, min(masking.pads, MOST_PADS))
+                found = forward(pretrained, tokens, masking, taps.Tap(each=each))
+                self._keep(key, found)
+                return found
+        finally:
+            with self._lock:
+                self._working.pop(key, None)
+
+    def _keep(self, key: Key, found: Reading) -> None:
+        room = 1e6 * float(os.environ.get("SEQVIZ_READINGS_MB", "") or 512)
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > 1 and _bytes(self._kept.values()) > room:
+                self._kept.popitem(last=False)
+
+
+def _bytes(readings: Iterable[Reading]) -> int:
+    return sum(r.weights.nbytes + r.vectors.nbytes + r.following.nbytes for r in readings)
+
+
+_shelf = _Shelf()

