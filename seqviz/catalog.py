@@ -70,6 +70,14 @@ LESSONS = (
         icon=":material/meeting_room:",
         first=("force", "f"),
     ),
+    Lesson(
+        slug="attention",
+        code="at",
+        stage="attention",
+        group="transformer",
+        icon=":material/grid_on:",
+        first=("scale", "temperature"),
+    ),
 )
 
 

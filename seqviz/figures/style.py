@@ -13,6 +13,7 @@ theme is; `LIGHT` and `DARK` are the same roles for notebooks and files.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -136,9 +137,18 @@ def axis_layout(style: Style, **more: Any) -> dict[str, Any]:
     return {**axis, **more, "title": {**axis["title"], **more.get("title", {})}}
 
 
-def finish(figure: go.Figure, alt: str) -> go.Figure:
-    """Put the description of the figure, made from its numbers, where the page finds it."""
-    figure.update_layout(meta={"alt": alt})
+def finish(
+    figure: go.Figure, alt: str, names: Mapping[str, Sequence[str]] | None = None
+) -> go.Figure:
+    """Put the description of the figure, made from its numbers, where the page finds it.
+
+    names: for an axis ("x", "y2") whose numbers 1, 2, ... stand for words, these words; the table
+    behind the figure has them in a column of their own.
+    """
+    meta: dict[str, Any] = {"alt": alt}
+    if names:
+        meta["names"] = {axis: list(words) for axis, words in names.items()}
+    figure.update_layout(meta=meta)
     return figure
 
 

@@ -53,7 +53,15 @@ def _rows(chart: go.Figure, trace: Any) -> pd.DataFrame:
         down, across = np.indices(z.shape)
         x = np.asarray(trace.x if trace.x is not None else np.arange(z.shape[1]))[across.ravel()]
         y = np.asarray(trace.y if trace.y is not None else np.arange(z.shape[0]))[down.ravel()]
-        return pd.DataFrame({x_name: x, y_name: y, _plain(trace.name) or "value": z.ravel()})
+        return pd.DataFrame(
+            {
+                x_name: x,
+                **_named(chart, x_name, trace.xaxis or "x", x),
+                y_name: y,
+                **_named(chart, y_name, trace.yaxis or "y", y),
+                _plain(trace.name) or "value": z.ravel(),
+            }
+        )
     y = np.asarray(trace.y)
     x = np.asarray(trace.x) if trace.x is not None else np.arange(len(y))
     columns: dict[str, Any] = {"series": _plain(trace.name), x_name: x, y_name: y}
@@ -65,6 +73,14 @@ def _rows(chart: go.Figure, trace: Any) -> pd.DataFrame:
             columns[f"{name}, low"] = values - minus
             columns[f"{name}, high"] = values + plus
     return pd.DataFrame(columns)
+
+
+def _named(chart: go.Figure, title: str, axis: str, places: np.ndarray) -> dict[str, list[str]]:
+    """The words that the numbers 1, 2, ... of an axis stand for, as a column of their own."""
+    words = ((chart.layout.meta or {}).get("names") or {}).get(axis)
+    if not words:
+        return {}
+    return {f"{title}: name": [words[int(place) - 1] for place in places]}
 
 
 def _title(chart: go.Figure, letter: str, axis: str | None) -> str:

@@ -20,15 +20,18 @@ def plain(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def token_axis(style: Style, tokens: Sequence[str], **more: Any) -> dict[str, Any]:
+def token_axis(
+    style: Style, tokens: Sequence[str], most: int | None = None, **more: Any
+) -> dict[str, Any]:
     """Steps 1 ... T under the tokens read at them, or numbered where there are too many.
 
-    In both cases the label of x on hover is the token. `more` overrides.
+    In both cases the label of x on hover is the token. most: how many tokens find room, by default
+    what a whole figure has below it. `more` overrides.
     """
     shown = [plain(_short(token)) for token in tokens]
     axis = axis_layout(style, range=[0.5, max(len(tokens), 1) + 0.5], showgrid=False)
     letters = all(len(token) <= 2 for token in tokens)
-    if len(tokens) <= (_LETTERS if letters else _WORDS):
+    if len(tokens) <= (most or (_LETTERS if letters else _WORDS)):
         axis |= {"tickvals": list(range(1, len(tokens) + 1)), "ticktext": shown}
         if letters:
             axis["tickangle"] = 0  # letters on their side cannot be read as a text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 
 from seqviz.models import store
@@ -51,15 +50,13 @@ def _fetch(name: str, again: bool) -> int:
     from tqdm import tqdm
 
     record: Model = model(name)
-    if again and (old := store.stored(name)):
-        shutil.rmtree(old.folder)
     with tqdm(total=100, desc=record.title, unit="%", bar_format="{desc}: {bar} {n:.0f} %") as bar:
 
         def report(fraction: float) -> None:
             bar.update(100 * fraction - bar.n)
 
         try:
-            found = store.fetch(name, report)
+            found = store.fetch(name, report, again)
         except ValueError as error:
             bar.close()
             print(error, file=sys.stderr)

@@ -5,16 +5,13 @@ Layers, heads and places of tokens are counted from 0, as in code and in BertViz
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention import patterns
-from seqviz.compute.attention.patterns import Habits
+from seqviz.compute.attention.findings import Change, Map, Mosaic, Parts, Text
 from seqviz.models import readings, texts
 from seqviz.models import tap as taps
-from seqviz.models.pretrained import load
+from seqviz.models.pretrained import load, loaded
 from seqviz.models.readings import OWN, Masking, Reading
 from seqviz.refusal import Refusal
 
@@ -23,93 +20,19 @@ _CELLS = 620  # of the whole mosaic across: what a screen shows
 _SMALLEST = 24  # cells of one tile, where there are so many tiles that less would be left
 
 
-@dataclass(frozen=True)
-class Text:
-    """What the model read: see `texts.Tokens`; and where it was computed."""
-
-    model: str
-    decoder: bool
-    pieces: tuple[str, ...]
-    ids: Int[np.ndarray, "token"]
-    special: Bool[np.ndarray, "token"]
-    real: Bool[np.ndarray, "token"]
-    second: int
-    left_out: int
-    layers: int
-    heads: int
-    device: str
-    note: str
-
-
-@dataclass(frozen=True)
-class Mosaic:
-    """All heads of all layers; tiles [layer, head, row, column], the weights where all fit.
-
-    cells: of a side that were put together into one, 1 where nothing was (the largest is kept).
-    """
-
-    text: Text
-    tiles: Float[np.ndarray, "layer head row column"]
-    cells: float
-    habits: Habits
-
-
-@dataclass(frozen=True)
-class Map:
-    """One matrix of weights [query, key]; layer and head are -1 for a mean over all of them."""
-
-    text: Text
-    weights: Float[np.ndarray, "query key"]
-    layer: int
-    head: int
-    entropy: Float[np.ndarray, "query"]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """One head from the inside. queries, keys, values: [token, d_k]; the others [query, key].
-
-    allowed: False where the mask forbids. divisor: the square root of d_k.
-    """
-
-    text: Text
-    layer: int
-    head: int
-    queries: Float[np.ndarray, "token d_k"]
-    keys: Float[np.ndarray, "token d_k"]
-    values: Float[np.ndarray, "token d_k"]
-    scores: Float[np.ndarray, "query key"]
-    scaled: Float[np.ndarray, "query key"]
-    weights: Float[np.ndarray, "query key"]
-    output: Float[np.ndarray, "token d_k"]
-    allowed: Bool[np.ndarray, "query key"]
-    divisor: float
-
-
-@dataclass(frozen=True)
-class Change:
-    """What the model says before and after something was done to it.
-
-    moved: 1 - cosine of each real token's last vector with what it was. sentence: cosine of the
-    sentence vector with what it was. pair: cosine of the text's and the other text's vectors,
-    before and after (nan without another text). candidates: pieces likely next, before or after
-    (decoder), with their probabilities [before and after, candidate]. bits: the divergence
-    KL(before || after) of the next token's distribution (nan for an encoder).
-    """
-
-    text: Text
-    moved: Float[np.ndarray, "token"]
-    sentence: float
-    pair: Float[np.ndarray, "2"]
-    candidates: tuple[str, ...]
-    probabilities: Float[np.ndarray, "2 candidate"]
-    bits: float
-    off: int
-
-
 def read(model: str, text: str, other: str = "") -> Text:
     """The tokens and ids of a text, or of a pair."""
     return _text(model, readings.read(model, text, other))
+
+
+def count(model: str, text: str, other: str = "") -> int:
+    """How many tokens a text has; the most that there can be while the model is not loaded."""
+    if not loaded(model):
+        return texts.LONGEST
+    try:
+        return len(texts.tokens(load(model), text, other).ids)
+    except Refusal:  # nothing to read: said where the figure would be
+        return texts.LONGEST
 
 
 def mosaic(model: str, text: str, other: str = "") -> Mosaic:
@@ -253,7 +176,8 @@ def _change(
 
 
 def _map(model: str, found: Reading, weights: np.ndarray, layer: int, head: int) -> Map:
-    return Map(_text(model, found), weights, layer, head, patterns.entropy(weights))
+    sharpness = patterns.entropy(weights)
+    return Map(_text(model, found), weights, layer, head, sharpness, found.allowed)
 
 
 def _inside(found: Reading, layer: int, head: int) -> tuple[int, int]:

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
+from seqviz.compute.attention.findings import Effects
 from seqviz.jobs import Report
 from seqviz.models import readings
 from seqviz.models import tap as taps
 from seqviz.models.pretrained import load
-
-
-@dataclass(frozen=True)
-class Effects:
-    """The change by each head alone, [layer, head]; nan for those not yet done.
-
-    In an encoder 1 - cosine of the sentence vector with what it was; in a decoder the divergence
-    KL(before || after) of the next token's distribution in bits.
-    """
-
-    change: Float[np.ndarray, "layer head"]
-    decoder: bool
-    fraction: float
 
 
 def each_head(model: str, text: str, report: Report, device: str) -> Effects:

@@ -6,15 +6,16 @@ Nobody changes a shared model. What a student switches off or masks goes along w
 
 from __future__ import annotations
 
+import copy
 import gc
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from seqviz.models import device, store, tap
+from seqviz.models import device, errands, store, tap
 from seqviz.models.registry import Model, model
-from seqviz.refusal import Refusal
 
 R = TypeVar("R")
 _locks: dict[str, threading.Lock] = {}
@@ -38,22 +39,26 @@ class Pretrained:
     origin: str
     note: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _moving: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def run(self, work: Callable[[Any, str], R]) -> R:
         """`work(network, device)`; where the GPU's memory ends, once more on the CPU, for good."""
         import torch
 
+        with self._moving:
+            network, place = self.network, self.device
         try:
             with torch.inference_mode():
-                return work(self.network, self.device)
+                return work(network, place)
         except torch.OutOfMemoryError:
-            with self.lock:
-                self.network.to("cpu")
-                self.device = "cpu"
+            pass  # the traceback, which holds tensors of the GPU, ends here
+        with self._moving:
+            if self.device != "cpu":
+                self.network, self.device = _on_cpu(self.network), "cpu"
                 self.note = "out_of_gpu_memory"
-            torch.cuda.empty_cache()
-            with torch.inference_mode():
-                return work(self.network, self.device)
+        torch.cuda.empty_cache()
+        with torch.inference_mode():
+            return work(self.network, "cpu")
 
 
 def load(name: str) -> Pretrained:
@@ -90,12 +95,15 @@ def _load(record: Model) -> Pretrained:
     note = ""
     try:
         tokenizer = AutoTokenizer.from_pretrained(found.folder, local_files_only=True)
-        network: Any = maker.from_pretrained(
+        network: Any
+        network, report = maker.from_pretrained(
             found.folder,
             local_files_only=True,
             dtype=torch.float32,
             attn_implementation=tap.NAME,
+            output_loading_info=True,
         )
+        _check(record, network, tokenizer, report)
         place = chosen.kind
         try:
             network.to(place)
@@ -103,32 +111,41 @@ def _load(record: Model) -> Pretrained:
             network.to("cpu")
             place, note = "cpu", "out_of_gpu_memory"
     except MemoryError as error:
-        raise _no_memory(record) from error
-    except RuntimeError as error:
-        if "memory" in str(error):  # torch's own allocator does not raise MemoryError
-            raise _no_memory(record) from error
-        raise _broken(record) from error
-    except (OSError, ValueError, KeyError) as error:
-        raise _broken(record) from error
+        raise store.no_memory(record) from error
+    except Exception as error:  # of any kind: what is read are files, and they may say anything
+        if errands.out_of_memory(str(error)):  # torch raises RuntimeError
+            raise store.no_memory(record) from error
+        raise store.broken(record) from error
     network.eval().requires_grad_(False)
     gc.collect()
     gc.freeze()  # half a million objects that no collection need look at again
     return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
 
 
-def _no_memory(record: Model) -> Refusal:
-    return Refusal(
-        "no_memory",
-        f"This machine has not enough memory for {record.title}; choose a smaller model.",
-        model=record.title,
-    )
+def _check(record: Model, network: Any, tokenizer: Any, report: dict[str, Any]) -> None:
+    """Raise ValueError where transformers would only warn and go on with random or fewer weights.
+
+    Allowed: a pooler that the file lacks (not every encoder has one, and no figure reads it), and
+    what the file has for other tasks, such as the head of the masked language model.
+    """
+    lacking = [key for key in report["missing_keys"] if not key.startswith("pooler.")]
+    layers, heads = network.config.num_hidden_layers, network.config.num_attention_heads
+    numbers = [re.search(r"\.(\d+)\.", f".{key}") for key in report["unexpected_keys"]]
+    deeper = [number for number in numbers if number and int(number[1]) >= layers]
+    if lacking or deeper or report["mismatched_keys"]:
+        raise ValueError("the weights are not those of this configuration")
+    if record.layers and (layers, heads) != (record.layers, record.heads):
+        raise ValueError("the configuration is not this model's")
+    if len(tokenizer) > network.get_input_embeddings().num_embeddings:
+        raise ValueError("the tokenizer has more words than the network")
 
 
-def _broken(record: Model) -> Refusal:
-    return Refusal(
-        "model_broken",
-        f"{record.title} cannot be loaded: its files do not fit together. Run "
-        f"`python -m seqviz.models fetch --again {record.name}`.",
-        model=record.title,
-        name=record.name,
-    )
+def _on_cpu(network: Any) -> Any:
+    """A copy in main memory; the network on the GPU stays whole for who is computing with it."""
+    import torch
+
+    here: dict[int, Any] = {
+        id(one): torch.nn.Parameter(one.cpu(), requires_grad=False) for one in network.parameters()
+    }
+    here |= {id(one): one.cpu() for one in network.buffers()}
+    return copy.deepcopy(network, here)

@@ -189,6 +189,15 @@ def allowed() -> tuple[Model, ...]:
     return found
 
 
+def offered() -> tuple[Model, ...]:
+    """The allowed models that can be had: not those that only a hub has that is switched off."""
+    from seqviz.models import store
+
+    off = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
+    found = tuple(r for r in allowed() if r.wheel or not off or store.stored(r.name))
+    return found or allowed()
+
+
 def model(name: str) -> Model:
     """The record of one allowed model. Raises ValueError for any other name."""
     for record in allowed():

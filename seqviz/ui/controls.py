@@ -37,14 +37,15 @@ class Control:
 class Slider(Control):
     """A continuous (float) or counting (int) quantity between two ends.
 
-    within: name of an earlier control whose value is the upper end, where that is less than `high`.
+    within: name of an earlier control whose value is the upper end, where that is less than `high`;
+    or a function of the values of the controls before it, which gives that end.
     buttons: beside the slider, one button back and one forward.
     """
 
     low: float = 0
     high: float = 1
     step: float = 1
-    within: str | None = None
+    within: str | Callable[[Mapping[str, Any]], float] | None = None
     buttons: bool = False
 
     def extremes(self) -> tuple[Any, ...]:
@@ -58,7 +59,10 @@ class Slider(Control):
 
     def top(self, values: Mapping[str, Any]) -> float:
         """The upper end beside the values of the controls before it."""
-        return self.high if self.within is None else min(self.high, values[self.within])
+        if self.within is None:
+            return self.high
+        end = self.within(values) if callable(self.within) else values[self.within]
+        return max(self.low, min(self.high, end))
 
 
 @dataclass(frozen=True)
@@ -160,15 +164,22 @@ def slider(
     *,
     more: bool = False,
     when: Condition | None = None,
-    within: str | None = None,
+    within: str | Callable[[Mapping[str, Any]], float] | None = None,
 ) -> Any:
     """A slider; integers when `default` is an integer."""
     return _field(Slider(default, more, when, low, high, step, within))
 
 
-def stepper(low: int, high: int, default: int, *, within: str | None = None) -> Any:
+def stepper(
+    low: int,
+    high: int,
+    default: int,
+    *,
+    when: Condition | None = None,
+    within: str | Callable[[Mapping[str, Any]], float] | None = None,
+) -> Any:
     """A place in a sequence of steps: a slider with a button back and one forward."""
-    return _field(Slider(default, False, None, low, high, 1, within, buttons=True))
+    return _field(Slider(default, False, when, low, high, 1, within, buttons=True))
 
 
 def steps(

@@ -1,0 +1,120 @@
+"""What is found when a model's attention is looked into: plain arrays, for any model.
+
+Layers, heads and places of tokens are counted from 0; attention is [layer, head, query, key].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from seqviz.compute.attention.patterns import Habits
+
+
+@dataclass(frozen=True)
+class Text:
+    """What a model read, and where it was computed.
+
+    model: its name in the registry. decoder: whether it reads from left to right only. pieces:
+    tokens as shown. special: put there by the tokenizer. real: False for padding. second: where
+    the second sentence starts, 0 without one. left_out: tokens that were too many. note: why it
+    ran on another device than it should, or empty.
+    """
+
+    model: str
+    decoder: bool
+    pieces: tuple[str, ...]
+    ids: Int[np.ndarray, "token"]
+    special: Bool[np.ndarray, "token"]
+    real: Bool[np.ndarray, "token"]
+    second: int
+    left_out: int
+    layers: int
+    heads: int
+    device: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Mosaic:
+    """All heads of all layers; tiles [layer, head, row, column], the weights where all fit.
+
+    cells: of a side that were put together into one, 1 where nothing was (the largest is kept).
+    """
+
+    text: Text
+    tiles: Float[np.ndarray, "layer head row column"]
+    cells: float
+    habits: Habits
+
+
+@dataclass(frozen=True)
+class Map:
+    """One matrix of weights [query, key]; layer and head are -1 for a mean over all of them.
+
+    entropy: of each row, in bits. allowed: who may look at whom.
+    """
+
+    text: Text
+    weights: Float[np.ndarray, "query key"]
+    layer: int
+    head: int
+    entropy: Float[np.ndarray, "query"]
+    allowed: Bool[np.ndarray, "query key"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One head from the inside. queries, keys, values: [token, d_k]; the others [query, key].
+
+    allowed: False where the mask forbids. divisor: the square root of d_k.
+    """
+
+    text: Text
+    layer: int
+    head: int
+    queries: Float[np.ndarray, "token d_k"]
+    keys: Float[np.ndarray, "token d_k"]
+    values: Float[np.ndarray, "token d_k"]
+    scores: Float[np.ndarray, "query key"]
+    scaled: Float[np.ndarray, "query key"]
+    weights: Float[np.ndarray, "query key"]
+    output: Float[np.ndarray, "token d_k"]
+    allowed: Bool[np.ndarray, "query key"]
+    divisor: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """What the model says before and after something was done to it.
+
+    moved: 1 - cosine of each real token's last vector with what it was. sentence: cosine of the
+    sentence vector with what it was. pair: cosine of the text's and the other text's vectors,
+    before and after (nan without another text). candidates: pieces likely next, before or after
+    (decoder), with their probabilities [before and after, candidate]. bits: the divergence
+    KL(before || after) of the next token's distribution (nan for an encoder).
+    """
+
+    text: Text
+    moved: Float[np.ndarray, "token"]
+    sentence: float
+    pair: Float[np.ndarray, "2"]
+    candidates: tuple[str, ...]
+    probabilities: Float[np.ndarray, "2 candidate"]
+    bits: float
+    off: int
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The change by each head alone, [layer, head]; nan for those not yet done.
+
+    In an encoder 1 - cosine of the sentence vector with what it was; in a decoder the divergence
+    KL(before || after) of the next token's distribution in bits.
+    """
+
+    change: Float[np.ndarray, "layer head"]
+    decoder: bool
+    fraction: float

@@ -1,0 +1,122 @@
+"""Why scores are divided by sqrt(d_k): without it the softmax saturates as d_k grows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.attention.scaled import entropy, softmax
+
+SCALINGS = ("none", "d_k", "d")
+HEADS = 8  # d = 8 d_k, as in the base Transformer: 512 and 64
+LONGEST = 1024
+MOST_KEYS, MOST_DRAWS = 128, 400
+_PER_OCTAVE = 5
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """Softmax of random scores by d_k: unscaled, divided by sqrt(d_k), by sqrt(d) = sqrt(8 d_k).
+
+    variance: of what enters the softmax, measured; theory: the same, d_k / (divisor temperature)^2.
+    entropy: of the weights, in bits, mean over the draws; entropy_error: its standard error.
+    largest: mean of the largest weight. gradient: mean Frobenius norm of the softmax's Jacobian,
+    diag(w) - w w^T: what is left of a gradient that comes back through the softmax.
+    """
+
+    scalings: tuple[str, ...]
+    d_k: Int[np.ndarray, "size"]
+    variance: Float[np.ndarray, "scaling size"]
+    theory: Float[np.ndarray, "scaling size"]
+    entropy: Float[np.ndarray, "scaling size"]
+    entropy_error: Float[np.ndarray, "scaling size"]
+    largest: Float[np.ndarray, "scaling size"]
+    gradient: Float[np.ndarray, "scaling size"]
+    keys: int
+    temperature: float
+    seed: int
+    draws: int
+
+
+def sizes() -> Int[np.ndarray, "size"]:
+    """Values of d_k from 1 to 1024, five to an octave where whole numbers are that close."""
+    exponents = np.arange(math.log2(LONGEST) * _PER_OCTAVE + 1) / _PER_OCTAVE
+    return np.unique(np.rint(2**exponents).astype(int))
+
+
+def saturation(
+    keys: int = 16, temperature: float = 1.0, seed: int = 1, draws: int = 200
+) -> Saturation:
+    """What the softmax does with the scores of a query and `keys` keys, all entries normal.
+
+    Entries of q and k are independent with mean 0 and variance 1, so q · k has variance d_k
+    (Vaswani et al. 2017, footnote 4). keys: 2 to 128. draws: queries, each with keys of its own,
+    2 to 400. temperature: the scores are divided by it, too.
+
+    Only the queries are drawn entry by entry. Given q, its products with independent standard
+    normal keys are independent and normal with mean 0 and variance |q|^2, exactly: one normal
+    number a key, times |q|, stands for the 1,024 entries of that key. The numbers are the same for
+    all d_k, which makes the lines smooth and leaves each point as it is.
+    Raises ValueError for a setting outside these.
+    """
+    if not 2 <= keys <= MOST_KEYS:
+        raise ValueError(f"There are 2 to {MOST_KEYS} keys, not {keys}.")
+    if not 2 <= draws <= MOST_DRAWS:
+        raise ValueError(f"There are 2 to {MOST_DRAWS} draws, not {draws}.")
+    if not (math.isfinite(temperature) and temperature > 0):
+        raise ValueError(f"The temperature is a positive number, not {temperature}.")
+    source = np.random.RandomState(seed)
+    d_k = sizes()
+    queries = source.standard_normal((draws, LONGEST))
+    lengths = np.sqrt(np.cumsum(queries**2, axis=1)[:, d_k - 1].T)  # [size, draw]
+    # The order of keys means nothing; the largest first lets `_jacobian` avoid a difference of
+    # nearly equal numbers.
+    along = -np.sort(-source.standard_normal((draws, keys)), axis=1)
+    scores = lengths[..., None] * along
+    found = []
+    for divide_by in (np.ones(len(d_k)), np.sqrt(d_k), np.sqrt(HEADS * d_k)):
+        entered = scores / (divide_by * temperature)[:, None, None]
+        weights = softmax(entered)
+        spread = entropy(weights)
+        found.append(
+            (
+                entered.var(axis=(1, 2)),
+                d_k / (divide_by * temperature) ** 2,
+                spread.mean(axis=1),
+                spread.std(axis=1, ddof=1) / math.sqrt(draws),
+                weights[..., 0].mean(axis=1),
+                _jacobian(weights).mean(axis=1),
+            )
+        )
+    variance, theory, bits, error, largest, gradient = map(np.array, zip(*found, strict=True))
+    return Saturation(
+        SCALINGS,
+        d_k,
+        variance,
+        theory,
+        bits,
+        error,
+        largest,
+        gradient,
+        keys,
+        temperature,
+        seed,
+        draws,
+    )
+
+
+def _jacobian(weights: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch"]:
+    """Frobenius norm of diag(w) - w w^T, for weights whose first is the largest.
+
+    Its square is sum_i (w_i (1 - w_i))^2 + sum_{i != j} (w_i w_j)^2. Where w_1 is nearly 1, the
+    rest of the weights says what 1 - w_1 is.
+    """
+    first, rest = weights[..., 0], weights[..., 1:]
+    squares = rest**2
+    others = squares.sum(axis=-1)
+    diagonal = (first * rest.sum(axis=-1)) ** 2 + (squares * (1 - rest) ** 2).sum(axis=-1)
+    off = 2 * first**2 * others + others**2 - (squares**2).sum(axis=-1)
+    return np.sqrt(diagonal + np.maximum(off, 0))

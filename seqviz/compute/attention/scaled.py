@@ -1,0 +1,97 @@
+"""Dot-product attention with every stage kept, in the variants that the texts write down."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+SCALES = ("d_k", "d", "none")
+OPERATORS = ("add", "multiply")
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Every stage of one attention, in this order; leading axes are heads (or none).
+
+    scores: q · k. scaled: divided. masked: what enters the softmax. weights: each row sums to 1
+    (the columns do not). output: the mixtures of the values.
+    """
+
+    scores: Float[np.ndarray, "*head query key"]
+    scaled: Float[np.ndarray, "*head query key"]
+    masked: Float[np.ndarray, "*head query key"]
+    weights: Float[np.ndarray, "*head query key"]
+    output: Float[np.ndarray, "*batch query d_v"]
+
+
+def divisor(scale: str, d_k: int, d: int) -> float:
+    """What the scores are divided by.
+
+    scale: "d_k": sqrt(d_k), the length of one query (Vaswani et al. 2017, eq. 1); "d": sqrt(d), the
+    width of the model (as one of the texts writes; with d = 512 and d_k = 64 that is 22.6 instead
+    of 8); "none": 1.
+    Raises ValueError for another scale or a length below 1.
+    """
+    if scale not in SCALES:
+        raise ValueError(f"The scale is one of {', '.join(SCALES)}, not {scale!r}.")
+    if d_k < 1 or d < 1:
+        raise ValueError(f"Vectors have at least one entry: d_k is {d_k} and d is {d}.")
+    return {"d_k": math.sqrt(d_k), "d": math.sqrt(d), "none": 1.0}[scale]
+
+
+def attend(
+    queries: Float[np.ndarray, "*#head query d_k"],
+    keys: Float[np.ndarray, "*#head key d_k"],
+    values: Float[np.ndarray, "*#head key d_v"],
+    *,
+    divide_by: float = 1.0,
+    temperature: float = 1.0,
+    allowed: Bool[np.ndarray, "query key"] | None = None,
+    operator: str = "add",
+) -> Attention:
+    """Dot-product attention, softmax(Q K^T / c) V with tokens as rows (Vaswani et al. 2017, eq. 1).
+
+    divide_by, temperature: the scores are divided by both. allowed: which key each query may look
+    at; None: all. operator: "add": -inf is added to forbidden scores before the softmax (Vaswani);
+    "multiply": forbidden scores are multiplied by 0, as one of the texts has it; exp(0) = 1 is then
+    still in the sum, and forbidden keys get weight. Leading axes broadcast. float32 stays float32.
+    Raises ValueError for a divisor or temperature that is not a positive number, or an operator
+    that is not in `OPERATORS`.
+    """
+    for name, value in (("divisor", divide_by), ("temperature", temperature)):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"The {name} is a positive number, not {value}.")
+    if operator not in OPERATORS:
+        raise ValueError(f"The mask's operator is one of {', '.join(OPERATORS)}, not {operator!r}.")
+    scores = queries @ np.swapaxes(keys, -1, -2)
+    scaled = scores / divide_by / temperature
+    masked = scaled
+    if allowed is not None:
+        masked = np.where(allowed, scaled, scaled.dtype.type(-np.inf if operator == "add" else 0))
+    weights = softmax(masked)
+    return Attention(scores, scaled, masked, weights, weights @ values)
+
+
+def softmax(scores: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch key"]:
+    """exp(s_j) / sum_i exp(s_i) along the last axis; the largest score is subtracted first.
+
+    A row in which every score is -inf gives zeros: a query that may look at nothing mixes nothing
+    (as PyTorch's scaled_dot_product_attention has it since 2.5; torch.softmax gives nan).
+    """
+    largest = scores.max(axis=-1, keepdims=True)
+    # -inf minus -inf is nan; such a row has no largest score to subtract.
+    powers = np.exp(scores - np.where(np.isneginf(largest), 0, largest))
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+def entropy(weights: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch"]:
+    """-sum_j w_j log2 w_j along the last axis, in bits; 0 log 0 = 0.
+
+    0: all weight on one key; log2(n): the same weight on each of n keys.
+    """
+    logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
+    return np.asarray(0 - np.sum(weights * logs, axis=-1))

@@ -1,0 +1,185 @@
+"""Self-attention on one sentence of eight words, number by number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.attention.scaled import OPERATORS, SCALES, Attention, attend, divisor
+
+WORDS = ("can", "you", "help", "me", "to", "translate", "this", "sentence")
+IDS = (0, 7, 1, 2, 5, 6, 4, 3)  # places of these words in the alphabet of the sentence
+STAGES = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "concat")
+WIDTHS = ("full", "split")
+D = 16  # width of the model: entries of one embedding
+VOCABULARY = 10
+MOST_D_K, MOST_HEADS = 64, 8
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Every number between eight words and their new vectors; all arrays are float32.
+
+    basic: attention without parameters, x · x, unscaled. query_weight and the like: one matrix a
+    head, right factors (Q = X W). attention: by head. concatenated: the heads' outputs side by
+    side. combined = concatenated @ output_weight + output_bias. The settings come last; d_k is the
+    one that was used.
+    """
+
+    words: tuple[str, ...]
+    ids: Int[np.ndarray, "token"]
+    embeddings: Float[np.ndarray, "token d"]
+    basic: Attention
+    query_weight: Float[np.ndarray, "head d d_k"]
+    key_weight: Float[np.ndarray, "head d d_k"]
+    value_weight: Float[np.ndarray, "head d d_k"]
+    queries: Float[np.ndarray, "head token d_k"]
+    keys: Float[np.ndarray, "head token d_k"]
+    values: Float[np.ndarray, "head token d_k"]
+    attention: Attention
+    concatenated: Float[np.ndarray, "token concat"]
+    output_weight: Float[np.ndarray, "concat d"]
+    output_bias: Float[np.ndarray, "d"]
+    combined: Float[np.ndarray, "token d"]
+    d: int
+    d_k: int
+    heads: int
+    divide_by: float
+    scale: str
+    temperature: float
+    operator: str
+    causal: bool
+    seed: int
+    width: str
+
+
+def walk(
+    seed: int = 123,
+    d_k: int = 16,
+    heads: int = 1,
+    scale: str = "d_k",
+    temperature: float = 1.0,
+    operator: str = "add",
+    causal: bool = False,
+    width: str = "full",
+) -> Walk:
+    """Multi-head self-attention on "can you help me to translate this sentence", d = 16.
+
+    d_k: entries of a query, key and value, 1 to 64. heads: 1 to 8. scale, operator: see `scaled`.
+    causal: a word looks at itself and at earlier ones only. width: "full": each head has d_k
+    entries whatever the number of heads (the chapter's way); "split": d_k = 16 / heads, so that
+    the heads side by side are as wide as the model (Vaswani et al. 2017); d_k is then ignored.
+
+    With the defaults, and with 8 heads, the numbers are those printed in the Transformer chapter of
+    the machine-learning text (seed 123): embeddings from `Embedding(10, 16)`; the seed again; one
+    head: `rand(d_k, 16)` for query, key and value; several: one `rand(16, 16)` that the chapter
+    draws and does not use here, then `rand(heads, d_k, 16)` three times. It scales by 1/sqrt(m)
+    with m = d_k. Its matrices multiply from the left, q = U x; ours are their transposes, Q = X W.
+    From the same generator follow weight and bias of the last `Linear(heads d_k, 16)`, uniform in
+    +- 1/sqrt(heads d_k) as PyTorch draws them. `basic` is never scaled; the temperature and the
+    mask hold for it, too. PyTorch's generators of the whole process are left alone.
+    Raises ValueError for a setting outside these.
+    """
+    _check(seed, d_k, heads, scale, operator, width)
+    d_k = D // heads if width == "split" else d_k
+    embeddings = _embeddings(seed)
+    queried, keyed, valued, output_weight, bias = _weights(seed, d_k, heads)
+    queries, keys, values = embeddings @ queried, embeddings @ keyed, embeddings @ valued
+    n, divide_by = len(IDS), divisor(scale, d_k, D)
+    allowed = np.tri(n, dtype=bool) if causal else None
+    basic = attend(
+        embeddings,
+        embeddings,
+        embeddings,
+        temperature=temperature,
+        allowed=allowed,
+        operator=operator,
+    )
+    attention = attend(
+        queries,
+        keys,
+        values,
+        divide_by=divide_by,
+        temperature=temperature,
+        allowed=allowed,
+        operator=operator,
+    )
+    concatenated = np.moveaxis(attention.output, 0, 1).reshape(n, heads * d_k)
+    return Walk(
+        WORDS,
+        np.array(IDS),
+        embeddings,
+        basic,
+        queried,
+        keyed,
+        valued,
+        queries,
+        keys,
+        values,
+        attention,
+        concatenated,
+        output_weight,
+        bias,
+        concatenated @ output_weight + bias,
+        D,
+        d_k,
+        heads,
+        divide_by,
+        scale,
+        temperature,
+        operator,
+        causal,
+        seed,
+        width,
+    )
+
+
+def _check(seed: int, d_k: int, heads: int, scale: str, operator: str, width: str) -> None:
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"The seed is a whole number from 0 to 4,294,967,295, not {seed}.")
+    if not 1 <= d_k <= MOST_D_K:
+        raise ValueError(f"A query has 1 to {MOST_D_K} entries, not {d_k}.")
+    if not 1 <= heads <= MOST_HEADS:
+        raise ValueError(f"There are 1 to {MOST_HEADS} heads, not {heads}.")
+    for name, value, known in (
+        ("scale", scale, SCALES),
+        ("mask's operator", operator, OPERATORS),
+        ("width", width, WIDTHS),
+    ):
+        if value not in known:
+            raise ValueError(f"The {name} is one of {', '.join(known)}, not {value!r}.")
+    if width == "split" and D % heads:
+        raise ValueError(f"{D} entries cannot be split among {heads} heads of equal width.")
+
+
+def _embeddings(seed: int) -> Float[np.ndarray, "token d"]:
+    import torch
+
+    source = torch.Generator().manual_seed(seed)
+    return torch.randn(VOCABULARY, D, generator=source).numpy()[list(IDS)]
+
+
+def _weights(
+    seed: int, d_k: int, heads: int
+) -> tuple[
+    Float[np.ndarray, "head d d_k"],
+    Float[np.ndarray, "head d d_k"],
+    Float[np.ndarray, "head d d_k"],
+    Float[np.ndarray, "concat d"],
+    Float[np.ndarray, "d"],
+]:
+    """Weights for query, key, value, output, and the output's bias, as right factors."""
+    import torch
+
+    source = torch.Generator().manual_seed(seed)
+    if heads > 1:
+        torch.rand(D, D, generator=source)  # the chapter's `one_U_query`
+    queried, keyed, valued = (
+        torch.rand(heads, d_k, D, generator=source).numpy().swapaxes(1, 2) for _ in range(3)
+    )
+    reach = (heads * d_k) ** -0.5
+    weight = torch.empty(D, heads * d_k).uniform_(-reach, reach, generator=source)
+    bias = torch.empty(D).uniform_(-reach, reach, generator=source)
+    return queried, keyed, valued, weight.numpy().T, bias.numpy()

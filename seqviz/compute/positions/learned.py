@@ -1,0 +1,154 @@
+"""What a position table holds, learned or not: its path, its frequencies, its likeness."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.positions import sinusoidal
+from seqviz.compute.positions.sinusoidal import BASE, MAX_PAIRS_OF_POSITIONS, check_positions
+from seqviz.refusal import Refusal
+
+SHARES = (2, 8, 32)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Principal components of a table: where each position lies along the widest directions.
+
+    components: coordinates of the centered rows. directions: unit vectors, each with its largest
+    entry positive. explained: share of the variance around the mean row along each.
+    """
+
+    components: Float[np.ndarray, "position component"]
+    directions: Float[np.ndarray, "component d_model"]
+    explained: Float[np.ndarray, "component"]
+
+
+def path(table: Float[np.ndarray, "position d_model"], components: int = 3) -> Path:
+    """PCA: eigenvectors of the covariance, widest first; no more than the table has dimensions.
+
+    A table whose rows are all equal has no directions: its shares are 0. Raises Refusal as
+    `checked`, ValueError for fewer than one component.
+    """
+    if components < 1:
+        raise ValueError("A path needs at least one component.")
+    centered = _centered(checked(table))
+    # Squaring costs the small components their digits, not the first; an SVD takes 4 times as long.
+    values, vectors = np.linalg.eigh(centered.T @ centered)
+    values, directions = values[::-1][:components], vectors.T[::-1][:components]
+    # An eigenvector's sign is arbitrary; argmax takes the first of equals.
+    largest = np.abs(directions).argmax(axis=1)[:, None]
+    directions = directions * np.where(np.take_along_axis(directions, largest, 1) < 0, -1.0, 1.0)
+    total = (centered**2).sum()
+    explained = np.maximum(values, 0) / total if total > 0 else np.zeros(len(values))
+    return Path(centered @ directions.T, directions, explained)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Power of each frequency along the positions, averaged over the dimensions.
+
+    frequency: cycles per position, from 1/positions up to 1/2. power: one-sided; its sum is the
+    mean variance of a dimension. strongest: per dimension, the frequency with most power (the
+    lowest where there is none).
+    """
+
+    frequency: Float[np.ndarray, "frequency"]
+    power: Float[np.ndarray, "frequency"]
+    strongest: Float[np.ndarray, "d_model"]
+
+
+def spectrum(table: Float[np.ndarray, "position d_model"]) -> Spectrum:
+    """The periodogram of each dimension over the positions, each dimension's mean taken out.
+
+    No window: a wave that does not fit the table a whole number of times leaks into its neighbors.
+    Raises Refusal as `checked`, and for a single position, which has no frequencies.
+    """
+    table = checked(table)
+    n = len(table)
+    if n < 2:
+        raise Refusal("one_position", "A spectrum needs at least two positions.")
+    power = np.abs(np.fft.rfft(_centered(table), axis=0)[1:]) ** 2 / n**2
+    power[: (n - 1) // 2] *= 2  # each stands for its negative too, except 1/2 in an even length
+    frequency = np.fft.rfftfreq(n)[1:]
+    return Spectrum(frequency, power.mean(axis=1), frequency[power.argmax(axis=0)])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A table beside the sinusoidal one of the same shape.
+
+    norms: of each row. share: of the variance in the first 2, 8 and 32 principal components. cka:
+    linear centered kernel alignment, 1 when one is a turned and scaled copy of the other.
+    cka_chance: the same after shuffling the rows, mean of 20 shuffles; with few positions and many
+    dimensions it is far from 0, so compare. unlike: the share of variance left when the table is
+    best turned, mirrored and scaled onto the sinusoidal one (orthogonal Procrustes), 0 to 1.
+    """
+
+    norms: Float[np.ndarray, "position"]
+    sinusoidal_norms: Float[np.ndarray, "position"]
+    counts: Int[np.ndarray, "share"]
+    share: Float[np.ndarray, "share"]
+    sinusoidal_share: Float[np.ndarray, "share"]
+    cka: float
+    cka_chance: float
+    unlike: float
+
+
+def compare(
+    table: Float[np.ndarray, "position d_model"], base: float = BASE, seed: int = 0
+) -> Comparison:
+    """Norms, concentration and likeness to the sinusoidal encoding; `seed` draws the shuffles.
+
+    CKA: Kornblith et al. (2019), equation 4 with linear kernels, biased variant. A table without
+    variation has likeness NaN. Raises Refusal as `checked` and for a base not above 1.
+    """
+    table = checked(table)
+    waves = sinusoidal.encoding(len(table), table.shape[1], base).table
+    x, y = _centered(table), _centered(waves)
+    gram_x, gram_y = x @ x.T, y @ y.T
+    scale = np.linalg.norm(gram_x) * np.linalg.norm(gram_y)
+    draw = np.random.RandomState(seed)
+    with np.errstate(invalid="ignore"):
+        orders = [draw.permutation(len(x)) for _ in range(20)]
+        chance = [(gram_x[np.ix_(o, o)] * gram_y).sum() / scale for o in orders]
+        nuclear = np.linalg.svd(x.T @ y, compute_uv=False).sum()
+        unlike = 1 - nuclear**2 / ((x**2).sum() * (y**2).sum())
+        cka = (gram_x * gram_y).sum() / scale
+    return Comparison(
+        np.linalg.norm(table, axis=1),
+        np.linalg.norm(waves, axis=1),
+        np.array(SHARES),
+        _share(gram_x),
+        _share(gram_y),
+        float(cka),
+        float(np.mean(chance)),
+        float(unlike),
+    )
+
+
+def checked(table: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, "position d_model"]:
+    """The table in float64. Raises Refusal for no or more than 2048 rows, or values not finite."""
+    check_positions(len(table), MAX_PAIRS_OF_POSITIONS)
+    if not np.isfinite(table).all():
+        raise Refusal("table_not_finite", "The position table has values that are not numbers.")
+    return table.astype(float)
+
+
+def _centered(table: np.ndarray) -> np.ndarray:
+    """Less the mean row; what rounding leaves of equal rows is nothing, not noise."""
+    centered = table - table.mean(axis=0)
+    still = np.abs(centered).max() <= 1e-14 * math.sqrt(len(table)) * np.abs(table).max()
+    return np.zeros_like(centered) if still else centered
+
+
+def _share(gram: np.ndarray) -> np.ndarray:
+    """Variance in the first components, from the Gram matrix of centered rows."""
+    values = np.linalg.eigvalsh(gram)[::-1]
+    if not values.sum() > 0:
+        return np.zeros(len(SHARES))
+    return np.array([values[:count].sum() for count in SHARES]) / values.sum()

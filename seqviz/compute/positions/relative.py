@@ -1,0 +1,251 @@
+"""Positions inside the score: ALiBi, T5, and every scheme under a shift of all positions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.positions import rotary, sinusoidal
+from seqviz.compute.positions.sinusoidal import (
+    BASE,
+    MAX_PAIRS_OF_POSITIONS,
+    MAX_POSITIONS,
+    check_positions,
+)
+from seqviz.refusal import Refusal
+
+SCHEMES = ("none", "sinusoidal", "learned", "rotary", "alibi", "t5")
+LEARNED_ROWS = 512  # BERT's table
+SLOPE = 0.5  # ALiBi's first head of eight
+
+
+def alibi_slopes(heads: int) -> Float[np.ndarray, "head"]:
+    """The slope m of each head: 2^(-8/n), 2^(-16/n), ..., 2^-8 for n heads, n a power of two.
+
+    Press, Smith and Lewis (2022), section 3. For other numbers their code (get_slopes): the slopes
+    of the nearest smaller power of two, then every second of the next larger, from its first.
+
+    Raises Refusal for fewer than 1 or more than 1024 heads.
+    """
+    if not 1 <= heads <= 1024:
+        raise Refusal(
+            "heads", f"There can be from 1 to 1024 heads, not {heads}.", found=heads, limit=1024
+        )
+    power = 2 ** (heads.bit_length() - 1)
+    slopes = 2.0 ** (-8.0 / power * np.arange(1, power + 1))
+    more = 2.0 ** (-4.0 / power * np.arange(1, 2 * (heads - power), 2))
+    return np.concatenate([slopes, more])
+
+
+def alibi_bias(heads: int, n: int, causal: bool = True) -> Float[np.ndarray, "head query key"]:
+    """What ALiBi adds to the scores (after the division by sqrt(d_k)): -m (i - j) for key j <= i.
+
+    causal=True is the paper's: -inf for keys after the query. causal=False is the symmetric variant
+    -m |i - j| that its authors suggest for encoders.
+
+    Raises Refusal as `alibi_slopes` does and for n outside 1 to 2048.
+    """
+    check_positions(n, MAX_PAIRS_OF_POSITIONS)
+    ahead = np.subtract.outer(np.arange(n), np.arange(n))
+    distance = np.where(ahead < 0, np.inf, ahead) if causal else np.abs(ahead).astype(float)
+    return 0.0 - np.multiply.outer(alibi_slopes(heads), distance)  # 0.0 -: no negative zeros
+
+
+def t5_bucket(
+    relative_position: Int[np.ndarray, "*shape"],
+    bidirectional: bool = True,
+    buckets: int = 32,
+    max_distance: int = 128,
+) -> Int[np.ndarray, "*shape"]:
+    """The bucket of a relative position, key minus query; one learned bias per bucket and head.
+
+    Raffel et al. (2020), section 2.1, in the variant of their code (Mesh TensorFlow,
+    _relative_position_bucket). bidirectional: half the buckets are for keys after the query;
+    otherwise these all share bucket 0. In each direction, half the buckets are one distance each,
+    the others grow logarithmically up to max_distance, beyond which all share the last.
+
+    Raises Refusal for buckets that cannot be divided so, or max_distance within the exact ones.
+    """
+    one_way = buckets // 2 if bidirectional else buckets
+    exact = one_way // 2
+    if exact < 1 or (bidirectional and buckets % 2) or max_distance <= exact:
+        raise Refusal(
+            "buckets",
+            f"{buckets} buckets up to a distance of {max_distance} cannot be divided: take an even "
+            "number of at least 4 and a larger distance.",
+            buckets=buckets,
+            distance=max_distance,
+        )
+    after = np.where(relative_position > 0, one_way, 0) if bidirectional else 0
+    distance = np.abs(relative_position) if bidirectional else np.maximum(-relative_position, 0)
+    # float32 throughout, like the original: mixed precision moves the borders at powers of two.
+    ratio = np.log(np.maximum(distance, exact).astype(np.float32) / np.float32(exact))
+    grown = ratio / np.float32(math.log(max_distance / exact)) * np.float32(one_way - exact)
+    far = np.minimum(exact + grown.astype(np.int64), one_way - 1)
+    return np.asarray(after + np.where(distance < exact, distance, far))
+
+
+def t5_map(
+    n: int, bidirectional: bool = True, buckets: int = 32, max_distance: int = 128
+) -> Int[np.ndarray, "query key"]:
+    """The bucket of every pair among n positions. Raises Refusal as `t5_bucket`, n from 1 to 2048.
+
+    Equal along diagonals: only key minus query counts.
+    """
+    check_positions(n, MAX_PAIRS_OF_POSITIONS)
+    place = np.arange(n)
+    return t5_bucket(place[None, :] - place[:, None], bidirectional, buckets, max_distance)
+
+
+@dataclass(frozen=True)
+class Projections:
+    """The matrices of one attention head; vectors are rows, so queries are words @ query."""
+
+    query: Float[np.ndarray, "d_model d_model"]
+    key: Float[np.ndarray, "d_model d_model"]
+    value: Float[np.ndarray, "d_model d_model"]
+
+
+def projections(d_model: int, seed: int, kind: str = "random") -> Projections:
+    """Fixed matrices: "random" (Gaussian, variance 1/d_model, which keeps norms) or "identity"."""
+    if kind == "identity":
+        return Projections(np.eye(d_model), np.eye(d_model), np.eye(d_model))
+    if kind != "random":
+        raise ValueError(f"Unknown projections: {kind}; there are random, identity.")
+    draw = np.random.RandomState(seed).standard_normal((3, d_model, d_model))
+    return Projections(*(draw / math.sqrt(d_model)))
+
+
+def learned_table(d_model: int, seed: int, rows: int = LEARNED_ROWS) -> Float[np.ndarray, "row d"]:
+    """A stand-in for a trained table: Gaussian, with the sinusoidal encoding's mean square, 1/2."""
+    return np.random.RandomState([seed, 1]).standard_normal((rows, d_model)) * math.sqrt(0.5)
+
+
+def placed(
+    words: Float[np.ndarray, "token d_model"],
+    positions: Int[np.ndarray, "token"],
+    scheme: str,
+    table: Float[np.ndarray, "row width"] | None = None,
+    base: float = BASE,
+) -> Float[np.ndarray, "token d_model"]:
+    """Words with their position added, for the schemes that add; the words themselves for others.
+
+    A learned table has no row beyond its end: such words become NaN. Raises ValueError for an
+    unknown scheme and for "learned" without a table as wide as the words.
+    """
+    if scheme == "sinusoidal":
+        return words + sinusoidal.rows(positions, words.shape[1], base)
+    if scheme == "learned":
+        if table is None:
+            raise ValueError("A learned encoding needs its table.")
+        if table.shape[1] != words.shape[1]:
+            raise ValueError(f"The table is {table.shape[1]} wide, the words {words.shape[1]}.")
+        inside = (positions >= 0) & (positions < len(table))
+        return np.where(inside[:, None], words + table[np.where(inside, positions, 0)], np.nan)
+    if scheme not in SCHEMES:
+        raise ValueError(f"Unknown scheme: {scheme}; there are {', '.join(SCHEMES)}.")
+    return words
+
+
+def scores(
+    words: Float[np.ndarray, "token d_model"],
+    positions: Int[np.ndarray, "token"],
+    scheme: str,
+    maps: Projections,
+    table: Float[np.ndarray, "row width"] | None = None,
+    base: float = BASE,
+    seed: int = 0,
+) -> Float[np.ndarray, "query key"]:
+    """q . k / sqrt(d_model) of one head, positions entering as the scheme has it; no mask.
+
+    sinusoidal, learned: added to the words before the projections. rotary: q and k turned (pairs
+    interleaved). alibi: -|i - j|/2 added (symmetric, slope of the first of eight heads). t5: one
+    Gaussian bias per bucket added, drawn by `seed`.
+    """
+    x = placed(words, positions, scheme, table, base)
+    q, k = x @ maps.query, x @ maps.key
+    if scheme == "rotary":
+        q, k = rotary.rotate(q, positions, base), rotary.rotate(k, positions, base)
+    found = q @ k.T / math.sqrt(words.shape[1])
+    offset = positions[None, :] - positions[:, None]
+    if scheme == "alibi":
+        return found - SLOPE * np.abs(offset)
+    if scheme == "t5":
+        return found + np.random.RandomState([seed, 2]).standard_normal(32)[t5_bucket(offset)]
+    return found
+
+
+@dataclass(frozen=True)
+class ShiftChange:
+    """Scores of the same words at positions 0, 1, ... and at the same plus `shift`.
+
+    largest, typical: the greatest and root-mean-square change of a score; size: the root-mean-
+    square score itself. attention: the largest share of weight that moves to other keys in any row
+    (total variation). beyond: how many positions the learned table has no row for; where that is
+    not 0, those scores and every number that compares them are NaN.
+    """
+
+    scheme: str
+    shift: int
+    before: Float[np.ndarray, "query key"]
+    after: Float[np.ndarray, "query key"]
+    size: float
+    largest: float
+    typical: float
+    attention: float
+    beyond: int
+
+
+def shift_change(
+    scheme: str,
+    n: int = 16,
+    shift: int = 1000,
+    d_model: int = 64,
+    seed: int = 0,
+    base: float = BASE,
+    table: Float[np.ndarray, "row width"] | None = None,
+) -> ShiftChange:
+    """Move n words by `shift` positions and see which scores notice.
+
+    Words and projections are Gaussian, fixed by `seed`; `table` replaces the stand-in of 512
+    learned rows, and its width replaces d_model.
+    Relative schemes do not notice. Added encodings do, sinusoidal ones too: p_i . p_j alone would
+    depend on i - j, but the words' products with positions, and p_i W p_j, do not.
+
+    Raises Refusal for n outside 1 to 2048, a shift outside 0 to 100,000 or a bad base.
+    """
+    check_positions(n, MAX_PAIRS_OF_POSITIONS)
+    if not 0 <= shift <= MAX_POSITIONS:
+        raise Refusal(
+            "shift",
+            f"The shift can be from 0 to {MAX_POSITIONS}, not {shift}.",
+            found=shift,
+            limit=MAX_POSITIONS,
+        )
+    d_model = d_model if table is None else table.shape[1]
+    words = np.random.RandomState([seed, 0]).standard_normal((n, d_model))
+    maps = projections(d_model, seed)
+    rows = learned_table(d_model, seed) if table is None else table.astype(float)
+    place = np.arange(n)
+    before = scores(words, place, scheme, maps, rows, base, seed)
+    after = scores(words, place + shift, scheme, maps, rows, base, seed)
+    change = np.abs(after - before)
+    moved = np.abs(softmax(after) - softmax(before)).sum(axis=1).max() / 2
+    beyond = int((place + shift >= len(rows)).sum()) if scheme == "learned" else 0
+    return ShiftChange(
+        scheme, shift, before, after, _rms(before), float(change.max()), _rms(change),
+        float(moved), beyond,
+    )  # fmt: skip
+
+
+def softmax(scores: Float[np.ndarray, "query key"]) -> Float[np.ndarray, "query key"]:
+    """Attention weights: each row's exponentials over their sum; -inf gives exactly 0."""
+    grown = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return grown / grown.sum(axis=1, keepdims=True)
+
+
+def _rms(values: Float[np.ndarray, "query key"]) -> float:
+    return float(np.sqrt((values**2).mean()))

@@ -1,0 +1,133 @@
+"""Rotary position embedding (RoPE): queries and keys are turned, so scores know only distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Complex, Float, Int, Num
+
+from seqviz.compute.positions.offsets import OffsetCurve, by_offset
+from seqviz.compute.positions.sinusoidal import (
+    BASE,
+    LAYOUTS,
+    MAX_PAIRS_OF_POSITIONS,
+    MAX_POSITIONS,
+    check_base,
+    check_positions,
+)
+from seqviz.refusal import Refusal
+
+
+def frequencies(d_k: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
+    """base^(-2i/d_k) radians per position; Su et al. (2021), RoFormer, equation 15.
+
+    Raises Refusal for an odd or non-positive d_k, whose last dimension has no partner to turn with,
+    and for a base that is not a number above 1.
+    """
+    check_base(base)
+    if d_k < 2 or d_k % 2:
+        raise Refusal(
+            "odd_head",
+            f"Rotation works on pairs: the head needs an even number of dimensions, not {d_k}.",
+            width=d_k,
+        )
+    return float(base) ** (-np.arange(0, d_k, 2) / d_k)
+
+
+def rotate(
+    vectors: Float[np.ndarray, "*rest position d_k"],
+    positions: Num[np.ndarray, "position"],
+    base: float = BASE,
+    layout: str = "interleaved",
+) -> Float[np.ndarray, "*rest position d_k"]:
+    """Turn each pair of a query or key by position x frequency, counterclockwise.
+
+    (a, b) becomes (a cos - b sin, a sin + b cos). layout="interleaved": pairs (2i, 2i+1), as in
+    RoFormer (equation 34) and GPT-J; "halves": pairs (i, i + d_k/2), as in GPT-NeoX and Llama. A
+    checkpoint works only with the layout it was trained with, though both are the same up to an
+    order of dimensions. Any positions, negative ones too.
+
+    Raises Refusal as `frequencies` does, ValueError for an unknown layout.
+    """
+    angle = np.multiply.outer(positions, frequencies(vectors.shape[-1], base))
+    cos, sin = np.cos(angle), np.sin(angle)
+    a, b = _pairs(vectors, layout)
+    turned = (a * cos - b * sin, a * sin + b * cos)
+    if layout == "halves":
+        return np.concatenate(turned, axis=-1)
+    return np.stack(turned, axis=-1).reshape(vectors.shape)
+
+
+@dataclass(frozen=True)
+class ScoresByOffset:
+    """Dot products of one query and one key, set at every pair of positions.
+
+    by_offset: gathered by query position minus key position. closed_form: what they should be.
+    """
+
+    scores: Float[np.ndarray, "query key"]
+    by_offset: OffsetCurve
+    closed_form: Float[np.ndarray, "offset"]
+
+
+def score_by_offset(
+    q: Float[np.ndarray, "d_k"],
+    k: Float[np.ndarray, "d_k"],
+    positions: Int[np.ndarray, "position"],
+    base: float = BASE,
+    layout: str = "interleaved",
+) -> ScoresByOffset:
+    """Set the same q and k at all `positions` and take every rotated dot product, not divided.
+
+    (R_i q) . (R_j k) = q . R_(j-i) k (RoFormer, equation 16): the spread within an offset is
+    rounding, about 1e-16 x position x |q||k|.
+
+    Raises Refusal for no or more than 2048 positions, or any beyond 100,000 either way.
+    """
+    check_positions(len(positions), MAX_PAIRS_OF_POSITIONS)
+    if np.abs(positions).max() > MAX_POSITIONS:
+        raise Refusal(
+            "position_too_far",
+            f"Positions can be up to {MAX_POSITIONS}.",
+            limit=MAX_POSITIONS,
+        )
+    many = (len(positions), 1)
+    scores = rotate(np.tile(q, many), positions, base, layout) @ (
+        rotate(np.tile(k, many), positions, base, layout).T
+    )
+    curve = by_offset(scores, np.subtract.outer(positions, positions))
+    return ScoresByOffset(scores, curve, closed_form(q, k, curve.offset, base, layout))
+
+
+def closed_form(
+    q: Float[np.ndarray, "d_k"],
+    k: Float[np.ndarray, "d_k"],
+    offsets: Num[np.ndarray, "offset"],
+    base: float = BASE,
+    layout: str = "interleaved",
+) -> Float[np.ndarray, "offset"]:
+    """Re sum over pairs of q conj(k) e^(i offset frequency), pairs read as complex numbers.
+
+    RoFormer, equation 12; offset = query position - key position.
+    """
+    product = as_complex(q, layout) * np.conj(as_complex(k, layout))
+    angle = np.multiply.outer(offsets, frequencies(len(q), base))
+    return (np.exp(1j * angle) @ product).real
+
+
+def as_complex(
+    vectors: Float[np.ndarray, "*rest d_k"], layout: str = "interleaved"
+) -> Complex[np.ndarray, "*rest pair"]:
+    """Each pair (a, b) as the complex number a + ib, which rotation multiplies by e^(i angle)."""
+    a, b = _pairs(vectors, layout)
+    return a + 1j * b
+
+
+def _pairs(vectors: np.ndarray, layout: str) -> tuple[np.ndarray, np.ndarray]:
+    if layout == "interleaved":
+        return vectors[..., 0::2], vectors[..., 1::2]
+    if layout == "halves":
+        half = vectors.shape[-1] // 2
+        return vectors[..., :half], vectors[..., half:]
+    raise ValueError(f"Unknown layout: {layout}; there are {', '.join(LAYOUTS)}.")

@@ -1,0 +1,89 @@
+"""What a training reports on the way, and what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.positions.tiny.settings import OrderSettings
+from seqviz.compute.positions.tiny.tasks import Examples
+
+TEST_SEQUENCES = 1000  # an accuracy of 0.5 then has an interval of 0.03 to either side
+EXAMPLES = 8  # of these, are part of the result with all answers
+
+
+@dataclass(frozen=True)
+class OrderReport:
+    """Where a training stands after `update` of `total` updates.
+
+    accuracy: share of right answers on the sequences of the updates since the last report, each
+    answered before it was learned from. Encodings in the order of
+    the settings.
+    """
+
+    update: int
+    total: int
+    accuracy: Float[np.ndarray, "encoding run"]
+
+    @property
+    def fraction(self) -> float:
+        """Share of the updates that is done, in [0, 1]."""
+        return self.update / self.total
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Accuracy on 1,000 sequences of `length` letters, the same for all networks.
+
+    accuracy: share of right answers over all slots; nan where a network cannot read so long a
+    sequence (a learned table has no rows there). low, high: its 95 % Wilson interval, sequences
+    counting as the independent trials, not slots: exact for tasks with one answer; for the others,
+    whose answers within one sequence go right and wrong together, at least as wide as it must be.
+    chance: the best expected accuracy without reading, see `tasks.chance`. order_blind: the best
+    expected accuracy without encoding and mask, see `tasks.order_blind`.
+    """
+
+    length: int
+    accuracy: Float[np.ndarray, "encoding run"]
+    low: Float[np.ndarray, "encoding run"]
+    high: Float[np.ndarray, "encoding run"]
+    chance: float
+    order_blind: float
+
+    @property
+    def mean(self) -> Float[np.ndarray, "encoding"]:
+        """Mean accuracy over the runs."""
+        return self.accuracy.mean(axis=1)
+
+    @property
+    def least(self) -> Float[np.ndarray, "encoding"]:
+        """The accuracy of the worst run."""
+        return self.accuracy.min(axis=1)
+
+    @property
+    def most(self) -> Float[np.ndarray, "encoding"]:
+        """The accuracy of the best run."""
+        return self.accuracy.max(axis=1)
+
+
+@dataclass(frozen=True)
+class OrderResult:
+    """What came out; encodings in the order of the settings.
+
+    updates, curve: the reports on the way. test: on sequences as long as those of the training,
+    which were kept out of it except for `count`. longer: on sequences twice as long (and for
+    `count` with no more a than a training sequence can have). examples: the first 8 test
+    sequences; given: what each network answers there. parameters: trainable numbers of a network.
+    """
+
+    settings: OrderSettings
+    updates: Int[np.ndarray, "report"]
+    curve: Float[np.ndarray, "report encoding run"]
+    test: Scores
+    longer: Scores
+    examples: Examples
+    given: Int[np.ndarray, "encoding run example slot"]
+    parameters: Int[np.ndarray, "encoding"]
+    device: str

@@ -1,0 +1,186 @@
+"""Five tasks on letters: four need to know where a letter stands, one does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, factorial
+
+import numpy as np
+from jaxtyping import Float, Int
+
+TASKS = ("before", "copy", "reverse", "sort", "count")
+LETTERS = tuple("abcdef")
+SLOT = len(LETTERS)  # the symbol "?", where an answer is to be written
+
+_A, _B = 0, 1
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Letters in, answers out.
+
+    letters: numbers of `LETTERS`. answers: for copy, reverse and sort as many letters as there
+    are; for before one number, 1 if the first a stands before the first b and 0 if not; for count
+    one number, how many a there are.
+    """
+
+    letters: Int[np.ndarray, "batch letter"]
+    answers: Int[np.ndarray, "batch slot"]
+
+    @property
+    def symbols(self) -> Int[np.ndarray, "batch time"]:
+        """What a network reads: the letters, then one "?" for each answer."""
+        slots = np.full(self.answers.shape, SLOT)
+        return np.concatenate([self.letters, slots], axis=1)
+
+
+def slots(task: str, length: int) -> int:
+    """How many answers a task on `length` letters has: 1, or one for each letter."""
+    _check(task)
+    return 1 if task in ("before", "count") else length
+
+
+def kinds(task: str, length: int) -> int:
+    """How many different answers there are: 2 (before), length + 1 (count), or the letters."""
+    _check(task)
+    return {"before": 2, "count": length + 1}.get(task, len(LETTERS))
+
+
+def draw(
+    task: str, length: int, size: int, random: np.random.RandomState, most: int | None = None
+) -> Examples:
+    """`size` random sequences of `length` letters, and the right answers.
+
+    Every letter is as likely as every other, with two exceptions. before: an a and a b are put at
+    two random places, so that there is an answer. count: the number of a is drawn first, each from
+    0 to `most` (default: length) being as likely, and the other letters are none of them a.
+    In all tasks every order of the same letters is as likely as every other.
+    Raises ValueError for an unknown task, a length below 2, and a `most` beyond the length.
+    """
+    _check(task, length)
+    if task == "count":
+        most = length if most is None else most
+        if not 0 <= most <= length:
+            raise ValueError(f"Of {length} letters, at most {length} can be a, not {most}.")
+        letters = random.randint(1, len(LETTERS), size=(size, length))
+        number = random.randint(0, most + 1, size=(size, 1))
+        letters[_shuffled(size, length, random) < number] = _A
+    else:
+        letters = random.randint(len(LETTERS), size=(size, length))
+    if task == "before":
+        rank = _shuffled(size, length, random)
+        letters[rank == 0], letters[rank == 1] = _A, _B
+    return Examples(letters, right_answers(task, letters))
+
+
+def right_answers(
+    task: str, letters: Int[np.ndarray, "batch letter"]
+) -> Int[np.ndarray, "batch slot"]:
+    """The answers to given letters; in `before`, a letter that is missing comes last, b first."""
+    _check(task)
+    if task == "copy":
+        return letters.copy()
+    if task == "reverse":
+        return letters[:, ::-1].copy()
+    if task == "sort":
+        return np.sort(letters, axis=1)
+    if task == "count":
+        return (letters == _A).sum(axis=1, keepdims=True)
+    return (_first(letters == _A) < _first(letters == _B))[:, None].astype(letters.dtype)
+
+
+def chance(task: str, length: int) -> float:
+    """The best expected accuracy of somebody who knows the task and reads no letter.
+
+    1/2 for before, 1/(length + 1) for count, 1/6 for copy and reverse. For sort each slot has its
+    most likely letter: slot j (from 0) holds at most letter l when at least j + 1 of the letters
+    do, which is binomial, and the first slots are mostly a.
+    """
+    _check(task, length)
+    if task in ("before", "count"):
+        return 1 / kinds(task, length)
+    if task != "sort":
+        return 1 / len(LETTERS)
+    total = 0.0
+    for slot in range(length):
+        up_to = [_at_least(slot + 1, length, k / len(LETTERS)) for k in range(len(LETTERS) + 1)]
+        total += float(np.diff(up_to).max())
+    return total / length
+
+
+def order_blind(task: str, length: int) -> float:
+    """The best expected accuracy without encoding and mask.
+
+    Such a network knows which letters there are and how often each, not where; and all its slots
+    get the same answer, as they hold the same symbol. So count is possible (1). before: with m
+    times a and n times b the first of them is an a with probability m/(m + n), as all orders are
+    as likely. copy, reverse and sort: the same letter in all slots, best the most frequent one,
+    which is right in E[its number]/length of them. For sort that is less than `chance`: the order
+    of the letters does not matter there, but which slot is which does.
+    """
+    _check(task, length)
+    if task == "count":
+        return 1.0
+    if task == "before":
+        return _first_guess(length)
+    # E[M] = sum over m of P(M > m), M being the largest of the multinomial counts.
+    largest = sum(1 - _none_above(m, length) for m in range(length))
+    return largest / length
+
+
+def wilson(
+    right: Float[np.ndarray, "*shape"], trials: int
+) -> tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]:
+    """The 95 % interval (low, high) of a share found in independent trials; nan where that is nan.
+
+    Wilson (1927); unlike the normal one it stays within [0, 1] and is right near 0 and 1.
+    """
+    z = 1.959963984540054  # the 0.975 quantile of the normal distribution
+    middle = (right + z * z / (2 * trials)) / (1 + z * z / trials)
+    spread = right * (1 - right) / trials + z * z / (4 * trials * trials)
+    half = z * np.sqrt(spread) / (1 + z * z / trials)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def _check(task: str, length: int = 2) -> None:
+    if task not in TASKS:
+        raise ValueError(f"The task must be one of {', '.join(TASKS)}, not {task!r}.")
+    if length < 2:
+        raise ValueError(f"A sequence needs 2 letters or more, not {length}.")
+
+
+def _shuffled(size: int, length: int, random: np.random.RandomState) -> np.ndarray:
+    """In each row the numbers 0 to length - 1 in random order."""
+    return np.argsort(random.rand(size, length), axis=1)
+
+
+def _first(hit: np.ndarray) -> np.ndarray:
+    return np.where(hit.any(axis=1), hit.argmax(axis=1), hit.shape[1])
+
+
+def _at_least(least: int, trials: int, p: float) -> float:
+    return sum(comb(trials, k) * p**k * (1 - p) ** (trials - k) for k in range(least, trials + 1))
+
+
+def _none_above(most: int, length: int) -> float:
+    """P(no letter occurs more than `most` times), from the exponential generating function."""
+    one = np.array([1 / factorial(k) for k in range(most + 1)])
+    all_letters = np.ones(1)
+    for _ in LETTERS:
+        all_letters = np.convolve(all_letters, one)[: length + 1]
+    if len(all_letters) <= length:
+        return 0.0
+    return float(all_letters[length]) * factorial(length) / len(LETTERS) ** length
+
+
+def _first_guess(length: int) -> float:
+    """E[max(m, n)/(m + n)]: one a and one b are certain, the other letters free."""
+    free, p = length - 2, 1 / len(LETTERS)
+    total = 0.0
+    for a in range(free + 1):
+        for b in range(free - a + 1):
+            ways = comb(free, a) * comb(free - a, b)
+            total += (
+                ways * p ** (a + b) * (1 - 2 * p) ** (free - a - b) * (max(a, b) + 1) / (a + b + 2)
+            )
+    return total

@@ -1,0 +1,201 @@
+"""Train a tiny Transformer with each encoding, in seconds, and ask what it has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Int
+
+from seqviz.compute.memory.progress import Pulse, moments
+from seqviz.compute.positions.tiny.results import (
+    EXAMPLES,
+    TEST_SEQUENCES,
+    OrderReport,
+    OrderResult,
+    Scores,
+)
+from seqviz.compute.positions.tiny.settings import OrderSettings
+from seqviz.compute.positions.tiny.tasks import (
+    LETTERS,
+    Examples,
+    chance,
+    draw,
+    kinds,
+    order_blind,
+    slots,
+    wilson,
+)
+
+if TYPE_CHECKING:
+    from seqviz.compute.positions.tiny.network import Encoder
+
+BATCH = 32  # sequences per update and network
+RATE = 5e-3  # of Adam, at its height
+
+_WARM_UP = 50  # updates
+_CHUNK = 100  # test sequences at a time: a cancel is heard between them
+_WEIGHTS, _TRAIN, _TEST, _LONGER = range(4)  # streams of random numbers
+
+
+def train(
+    settings: OrderSettings,
+    report: Callable[[OrderReport], None] | None = None,
+    device: str = "cpu",
+) -> OrderResult:
+    """Train `settings.runs` networks with each encoding, all update by update side by side.
+
+    The networks read the letters and then a "?" for each answer, and answer at the "?" (see
+    `network.Encoder`: 2 layers, 4 heads, d_model 32). Loss: mean cross-entropy of the answers.
+    Adam, its rate rising over 50 updates and falling to zero in the second half. With every
+    encoding, run k starts from the same weights and reads the same sequences, drawn anew for each
+    update; a test sequence that is drawn is replaced, except for `count`: of sequences with many a
+    there are too few to hold any back (one is all a), and an answer never seen cannot be learned.
+
+    `report` is called about fifty times, and again with the latest report whenever 0.4 s pass
+    without a new one; it may raise to stop the training. `device` is a torch device name.
+    Deterministic for a seed on one machine; torch's global random state is neither read nor
+    written.
+
+    What came out with 8 letters and 500 updates, seeds 0 and 1, in 15 to 20 seconds on one core (22
+    to 30 with 12 letters). Without encoding and mask all runs ended at `order_blind`. Sinusoidal
+    and learned reached 1.00 in every task, rotary 0.99; symmetric ALiBi 1.00 in most runs, but 0.40
+    (copy), 0.69 (reverse) and 0.86 (before) in the worst. With a causal mask and seed 0, no
+    encoding was enough for before and sort (1.00), not for copy and reverse (0.60 to 0.65), where
+    ALiBi's 0.60 to 0.67 was hardly better. Twice the length: no encoding takes copy or reverse
+    there, whose slots stand at distances never trained; before is kept with a causal mask (0.98 and
+    more). Count fails with all: attention averages, so that the networks know the share of a, and
+    answer half their number.
+    """
+    import torch  # two seconds, paid by the first training and not by the first visitor
+
+    def tensor(array: np.ndarray) -> torch.Tensor:
+        return torch.as_tensor(array, device=device)
+
+    length, runs = settings.length, range(settings.runs)
+    test = draw(settings.task, length, TEST_SEQUENCES, _stream(settings, 0, _TEST))
+    sources = [_stream(settings, run, _TRAIN) for run in runs]
+    networks = [_network(settings, encoding).to(device) for encoding in settings.encodings]
+    optimizers = [torch.optim.Adam(network.parameters(), fused=True) for network in networks]
+    right = torch.zeros(len(networks), settings.runs, device=device)
+    pulse: Pulse[OrderReport] = Pulse(report)
+    done, found = 0, []
+    for moment in moments(settings.updates)[1:]:
+        right.zero_()
+        for update in range(done, moment):
+            batches = [training_batch(settings, random, test) for random in sources]
+            symbols = tensor(np.stack([batch.symbols for batch in batches]))
+            answers = tensor(np.stack([batch.answers for batch in batches]))
+            for i, (network, optimizer) in enumerate(zip(networks, optimizers, strict=True)):
+                scores = network(symbols)[:, :, length:]
+                right[i] += (scores.argmax(-1) == answers).float().mean((1, 2))
+                # The mean over one run's answers, summed over runs, which share no weight.
+                loss = settings.runs * torch.nn.functional.cross_entropy(
+                    scores.flatten(0, 2), answers.flatten()
+                )
+                optimizer.param_groups[0]["lr"] = rate(update, settings.updates)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                pulse.beat()
+        record = OrderReport(moment, settings.updates, (right / (moment - done)).cpu().numpy())
+        done = moment
+        found.append(record)
+        pulse.tell(record)
+
+    far = draw(
+        settings.task,
+        2 * length,
+        TEST_SEQUENCES,
+        _stream(settings, 0, _LONGER),
+        most=length if settings.task == "count" else None,
+    )
+    near_answers = [_answer(network, test, pulse) for network in networks]
+    far_answers = [
+        None if network.encoding == "learned" else _answer(network, far, pulse)
+        for network in networks
+    ]
+    return OrderResult(
+        settings=settings,
+        updates=np.array([r.update for r in found]),
+        curve=np.array([r.accuracy for r in found]),
+        test=_scores(settings, test, near_answers),
+        longer=_scores(settings, far, far_answers),
+        examples=Examples(test.letters[:EXAMPLES], test.answers[:EXAMPLES]),
+        given=np.stack(near_answers)[:, :, :EXAMPLES],
+        parameters=np.array([sum(p[0].numel() for p in n.parameters()) for n in networks]),
+        device=device,
+    )
+
+
+def rate(update: int, updates: int) -> float:
+    """Adam's rate: up over 50 updates, level, and in the second half down to zero."""
+    return RATE * min(1.0, (update + 1) / _WARM_UP, 2 * (1 - update / updates))
+
+
+def training_batch(
+    settings: OrderSettings, random: np.random.RandomState, test: Examples
+) -> Examples:
+    """Fresh sequences, none of which is a test sequence; for `count` any."""
+    batch = draw(settings.task, settings.length, BATCH, random)
+    if settings.task == "count":
+        return batch
+    letters, answers = batch.letters, batch.answers
+    numbers = _numbered(test.letters)
+    while (known := np.isin(_numbered(letters), numbers)).any():
+        other = draw(settings.task, settings.length, int(known.sum()), random)
+        letters[known], answers[known] = other.letters, other.answers
+    return Examples(letters, answers)
+
+
+def _numbered(letters: np.ndarray) -> np.ndarray:
+    """A number for each sequence, another for every other one; 6^12 is far below 2^63."""
+    return letters @ (len(LETTERS) ** np.arange(letters.shape[1]))
+
+
+def _stream(settings: OrderSettings, run: int, purpose: int) -> np.random.RandomState:
+    return np.random.RandomState([settings.seed, run, purpose])
+
+
+def _network(settings: OrderSettings, encoding: str) -> Encoder:
+    from seqviz.compute.positions.tiny.network import Encoder
+
+    return Encoder(
+        encoding,
+        symbols=len(LETTERS) + 1,
+        answers=kinds(settings.task, settings.length),
+        rows=settings.length + slots(settings.task, settings.length),
+        randoms=[_stream(settings, run, _WEIGHTS) for run in range(settings.runs)],
+        causal=settings.causal,
+    )
+
+
+def _answer(
+    network: Encoder, examples: Examples, pulse: Pulse[OrderReport]
+) -> Int[np.ndarray, "run batch slot"]:
+    """What each run's network answers."""
+    import torch
+
+    symbols = torch.as_tensor(examples.symbols, device=network.embedding.device)
+    parts = []
+    for chunk in symbols.split(_CHUNK):
+        with torch.no_grad():
+            scores = network(chunk.expand(len(network.embedding), -1, -1))
+        parts.append(scores[:, :, examples.letters.shape[1] :].argmax(-1).cpu().numpy())
+        pulse.beat()
+    return np.concatenate(parts, axis=1)
+
+
+def _scores(
+    settings: OrderSettings, examples: Examples, given: Sequence[np.ndarray | None]
+) -> Scores:
+    length = examples.letters.shape[1]
+    accuracy = np.full((len(given), settings.runs), np.nan)
+    for i, answers in enumerate(given):
+        if answers is not None:
+            accuracy[i] = (answers == examples.answers).mean(axis=(1, 2))
+    low, high = wilson(accuracy, len(examples.letters))
+    # Of `count` the longer sequences have as many kinds of answers as those of the training.
+    guess = chance(settings.task, settings.length if settings.task == "count" else length)
+    return Scores(length, accuracy, low, high, guess, order_blind(settings.task, length))

@@ -1,0 +1,189 @@
+"""The five tasks: answers by plain loops, closed forms against enumeration of every sequence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+
+from seqviz.compute.positions.tiny import (
+    LETTERS,
+    SLOT,
+    TASKS,
+    chance,
+    draw,
+    kinds,
+    order_blind,
+    right_answers,
+    slots,
+    wilson,
+)
+from seqviz.compute.positions.tiny.tasks import _none_above
+
+EACH_TASK = pytest.mark.parametrize("task", TASKS)
+
+
+def answer(task: str, word: str) -> list[int]:
+    """The definition, on strings."""
+    if task == "before":
+        return [int(word.index("a") < word.index("b"))]
+    if task == "count":
+        return [word.count("a")]
+    changed = {"copy": word, "reverse": word[::-1], "sort": "".join(sorted(word))}[task]
+    return ["abcdef".index(letter) for letter in changed]
+
+
+def spoken(letters: np.ndarray) -> str:
+    return "".join(LETTERS[number] for number in letters)
+
+
+def every(task: str, length: int) -> list[tuple[str, float]]:
+    """All sequences with their probability, from how the docstring of `draw` says they are made."""
+    words = ["".join(letters) for letters in product(LETTERS, repeat=length)]
+    if task == "count":
+        arrangements = Counter(word.count("a") for word in words)
+        return [(w, 1 / (length + 1) / arrangements[w.count("a")]) for w in words]
+    if task == "before":
+        found: Counter[str] = Counter()
+        for a, b in product(range(length), repeat=2):
+            if a != b:
+                for word in words:
+                    placed = list(word)
+                    placed[a], placed[b] = "a", "b"
+                    found["".join(placed)] += 1
+        total = sum(found.values())
+        return [(word, n / total) for word, n in found.items()]
+    return [(word, len(words) ** -1.0) for word in words]
+
+
+# --- sequences and answers ----------------------------------------------------------------------
+
+
+@EACH_TASK
+@pytest.mark.parametrize("length", [2, 5, 8, 24])
+def test_answers_are_those_of_the_definition(task, length):
+    examples = draw(task, length, 200, np.random.RandomState(0))
+    assert examples.letters.shape == (200, length)
+    assert examples.answers.shape == (200, slots(task, length))
+    assert [answer(task, spoken(row)) for row in examples.letters] == examples.answers.tolist()
+    assert 0 <= examples.answers.min() <= examples.answers.max() < kinds(task, length)
+
+
+@EACH_TASK
+def test_a_network_reads_the_letters_and_then_its_slots(task):
+    examples = draw(task, 6, 3, np.random.RandomState(1))
+    symbols = examples.symbols
+    np.testing.assert_array_equal(symbols[:, :6], examples.letters)
+    assert (symbols[:, 6:] == SLOT).all()
+    assert symbols.shape[1] == 6 + slots(task, 6)
+
+
+def test_a_missing_letter_comes_last():
+    typed = np.array([[0, 2, 2], [2, 1, 2], [2, 2, 2]])  # acc, cbc, ccc
+    assert right_answers("before", typed).ravel().tolist() == [1, 0, 0]
+
+
+@EACH_TASK
+def test_sequences_come_with_their_probability(task):
+    size = 60_000
+    drawn = Counter(map(spoken, draw(task, 3, size, np.random.RandomState(2)).letters))
+    expected = dict(every(task, 3))
+    assert set(drawn) <= {word for word, p in expected.items() if p > 0}
+    # chi-square with k - 1 degrees of freedom: mean k - 1, deviation sqrt(2 (k - 1)); five of these
+    present = [(drawn[word], p * size) for word, p in expected.items() if p > 0]
+    distance = sum((found - wanted) ** 2 / wanted for found, wanted in present)
+    freedom = len(present) - 1
+    assert abs(distance - freedom) < 5 * (2 * freedom) ** 0.5
+
+
+def test_count_may_be_capped():
+    numbers = draw("count", 16, 3000, np.random.RandomState(3), most=8).answers
+    assert set(numbers.ravel().tolist()) == set(range(9))
+
+
+def test_a_seed_draws_the_same_sequences():
+    one, two = (draw("sort", 8, 50, np.random.RandomState(7)) for _ in range(2))
+    np.testing.assert_array_equal(one.letters, two.letters)
+    # RandomState's stream is frozen (NEP 19): a permalink shows these letters for good
+    assert spoken(one.letters[0]) == "ebddebab"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: draw("shift", 8, 4, r), "task must be one of before, copy"),
+        (lambda r: draw("copy", 1, 4, r), "needs 2 letters or more, not 1"),
+        (lambda r: draw("count", 8, 4, r, most=9), "at most 8 can be a, not 9"),
+        (lambda r: slots("shift", 8), "task must be one of"),
+        (lambda r: order_blind("shift", 8), "task must be one of"),
+    ],
+)
+def test_what_cannot_work_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.random.RandomState(0))
+
+
+# --- closed forms -------------------------------------------------------------------------------
+
+
+@EACH_TASK
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_chance_is_the_best_constant_answer(task, length):
+    total = 0.0
+    for slot in range(slots(task, length)):
+        share: Counter[int] = Counter()
+        for word, p in every(task, length):
+            share[answer(task, word)[slot]] += p  # type: ignore[assignment]
+        total += max(share.values())
+    # sums of up to 1296 probabilities in float64
+    assert chance(task, length) == pytest.approx(total / slots(task, length), abs=1e-12)
+
+
+@EACH_TASK
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_order_blind_is_the_best_answer_to_the_letters_in_any_order(task, length):
+    """For each multiset of letters the best single answer, the same in all slots."""
+    shares: dict[str, Counter[int]] = {}
+    for word, p in every(task, length):
+        for right in answer(task, word):
+            shares.setdefault("".join(sorted(word)), Counter())[right] += p / slots(task, length)  # type: ignore[assignment]
+    best = sum(max(share.values()) for share in shares.values())
+    assert order_blind(task, length) == pytest.approx(best, abs=1e-12)
+
+
+def test_printed_shares():
+    assert chance("before", 8) == 0.5
+    assert chance("count", 8) == pytest.approx(1 / 9)
+    assert chance("reverse", 8) == pytest.approx(1 / 6)
+    assert order_blind("count", 12) == 1
+    # without knowing the slot, sorting goes worse than without reading anything
+    assert order_blind("sort", 8) < chance("sort", 8)
+    # one a and one b only: a coin
+    assert order_blind("before", 2) == 0.5
+    # both letters the same (1/6), or one of two right (5/6)
+    assert order_blind("copy", 2) == pytest.approx(1 / 6 + 5 / 12)
+    # no letter twice among 6 of 6: 6!/6^6
+    assert _none_above(1, 6) == pytest.approx(720 / 6**6, rel=1e-12)
+    assert _none_above(1, 7) == 0
+
+
+# --- intervals ----------------------------------------------------------------------------------
+
+
+def test_wilson_is_that_of_statsmodels():
+    from statsmodels.stats.proportion import proportion_confint
+
+    for right, trials in [(0, 10), (3, 10), (10, 10), (615, 1000), (1000, 1000)]:
+        low, high = wilson(np.array([right / trials]), trials)
+        expected = proportion_confint(right, trials, alpha=0.05, method="wilson")
+        # float64; their quantile and ours differ in the last digit
+        np.testing.assert_allclose([low[0], high[0]], expected, atol=1e-12)
+
+
+def test_wilson_keeps_what_is_not_known():
+    low, high = wilson(np.array([np.nan, 0.5]), 100)
+    assert np.isnan(low[0])
+    assert np.isnan(high[0])
+    assert low[1] < 0.5 < high[1]

