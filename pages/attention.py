@@ -96,8 +96,8 @@ class Real:
 
     view: str = view(("mosaic", "head", "mean", "rollout", "heads"), "mosaic")
     model: str = choice(tuple(MODELS), DEFAULT, menu=True)
-    encoder: str = sentence(ENCODER_TEXT, PASTED, when=kind("encoder"))
-    decoder: str = sentence(DECODER_TEXT, PASTED, when=kind("decoder"))
+    encoder: str = sentence(ENCODER_TEXT, PASTED, above=True, when=kind("encoder"))
+    decoder: str = sentence(DECODER_TEXT, PASTED, above=True, when=kind("decoder"))
     other: str = sentence("", PASTED, more=True, when=kind("encoder"))
     layer: int = slider(0, MOST_LAYERS - 1, 3, within=last_layer)
     head: int = slider(
@@ -198,6 +198,64 @@ def draw_passage(found, query: int, show) -> None:
         signed=False,
         title=show.words("note.passage", query=found.text.pieces[last - 1]),
         selected=last,
+    )
+
+
+def tensor(model: str, text: str, other: str) -> bytes:
+    """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
+    found = readings.read(model, text, other)
+    buffer = io.BytesIO()
+    np.savez(
+        buffer, attention=found.weights, tokens=np.array(found.tokens.pieces), ids=found.tokens.ids
+    )
+    return buffer.getvalue()
+
+
+def after_change(change, show) -> dict[str, tuple[str, str] | str]:
+    """Read-outs of a change: of a decoder the next token, of an encoder the sentence vector."""
+    if not change.text.decoder:
+        return {
+            "sentence": number(change.sentence, 4),
+            "furthest": (
+                number(float(change.moved.max()), 3),
+                change.text.pieces[int(change.moved.argmax())],
+            ),
+        }
+    best = [int(row.argmax()) for row in change.probabilities]
+    return {
+        "next_after": (
+            change.candidates[best[1]].replace("\n", "⏎"),
+            show.words(
+                "metric.next_after.before", piece=change.candidates[best[0]].replace("\n", "⏎")
+            ),
+        ),
+        "bits": number(change.bits),
+    }
+
+
+def each(above: Real, text: str, show) -> None:
+    """Every head alone, as a job."""
+
+    def so_far(trail):
+        return views.effects_view, (trail[-1], above.layer, above.head), {}
+
+    found = show.job(head_effects.each_head, so_far, name="effects", model=above.model, text=text)
+    if found is None:
+        show.recipe.define(
+            "figure",
+            f"effects_view(effects, {above.layer}, {above.head})",
+            None,
+            views.effects_view,
+        )
+        return
+    show.figure(views.effects_view, found, above.layer, above.head)
+    layer, head = patterns.ranked(found.change, 1)[0]
+    show.metrics(
+        worth=(
+            number(float(found.change[layer, head])),
+            show.text("figure.head_label", layer=layer, head=head),
+        ),
+        half=f"{100 * float((found.change < found.change.max() / 10).mean()):.0f} %",
     )
 
 
@@ -314,16 +372,6 @@ def real(p: Real, show) -> None:
     )
 
 
-def tensor(model: str, text: str, other: str) -> bytes:
-    """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
-    found = readings.read(model, text, other)
-    buffer = io.BytesIO()
-    np.savez(
-        buffer, attention=found.weights, tokens=np.array(found.tokens.pieces), ids=found.tokens.ids
-    )
-    return buffer.getvalue()
-
-
 lesson.prose("patterns")
 lesson.prose("apart")
 
@@ -383,28 +431,6 @@ def mask(p: Masks, show) -> None:
         show.note("blind")
 
 
-def after_change(change, show) -> dict[str, tuple[str, str] | str]:
-    """Read-outs of a change: of a decoder the next token, of an encoder the sentence vector."""
-    if not change.text.decoder:
-        return {
-            "sentence": number(change.sentence, 4),
-            "furthest": (
-                number(float(change.moved.max()), 3),
-                change.text.pieces[int(change.moved.argmax())],
-            ),
-        }
-    best = [int(row.argmax()) for row in change.probabilities]
-    return {
-        "next_after": (
-            change.candidates[best[1]].replace("\n", "⏎"),
-            show.words(
-                "metric.next_after.before", piece=change.candidates[best[0]].replace("\n", "⏎")
-            ),
-        ),
-        "bits": number(change.bits),
-    }
-
-
 lesson.prose("ablate")
 lesson.predict("ablate")
 
@@ -431,32 +457,6 @@ def ablate(p: Ablate, show) -> None:
             show.words("metric.pair.before", value=number(float(change.pair[0]), 4)),
         )
     show.metrics(off_count=f"{change.off} / {change.text.layers * change.text.heads}", **shown)
-
-
-def each(above: Real, text: str, show) -> None:
-    """Every head alone, as a job."""
-
-    def so_far(trail):
-        return views.effects_view, (trail[-1], above.layer, above.head), {}
-
-    found = show.job(head_effects.each_head, so_far, name="effects", model=above.model, text=text)
-    if found is None:
-        show.recipe.define(
-            "figure",
-            f"effects_view(effects, {above.layer}, {above.head})",
-            None,
-            views.effects_view,
-        )
-        return
-    show.figure(views.effects_view, found, above.layer, above.head)
-    layer, head = patterns.ranked(found.change, 1)[0]
-    show.metrics(
-        worth=(
-            number(float(found.change[layer, head])),
-            show.text("figure.head_label", layer=layer, head=head),
-        ),
-        half=f"{100 * float((found.change < found.change.max() / 10).mean()):.0f} %",
-    )
 
 
 lesson.prose("bertviz")

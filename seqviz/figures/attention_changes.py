@@ -17,7 +17,7 @@ from seqviz.figures.weights_color import bar
 from seqviz.text import number
 
 _STYLE = Style()
-_LEFT, _RIGHT = [0, 0.46], [0.58, 1]
+_LEFT, _RIGHT = [0, 0.48], [0.64, 1]
 
 
 def switches(
@@ -176,19 +176,16 @@ def _next_tokens(
             "xaxis": "x2",
             "yaxis": "y2",
             "name": text(f"figure.{name}"),
-            "marker": {
-                "color": color,
-                "pattern": {"shape": shape, "fgcolor": palette.band, "size": 6},
-            },
+            "marker": {"color": color},
             "text": [number(float(v)) if v >= 0.001 else "< 0.001" for v in values],
             "textposition": "outside",
             "cliponaxis": False,
             "textfont": {"size": 12 * style.scale},
             "hoverinfo": "skip",
         }
-        for name, values, color, shape in (
-            ("heads_all_on", probabilities[0], palette.baseline, ""),
-            ("heads_now", probabilities[1], palette.prediction, "/"),
+        for name, values, color in (
+            ("heads_all_on", probabilities[0], palette.baseline),
+            ("heads_now", probabilities[1], palette.prediction),
         )
     ]
     return data, {
@@ -206,7 +203,7 @@ def _next_tokens(
             tickvals=list(rows),
             ticktext=[plain(_visible(c)) for c in candidates],
             showgrid=False,
-            title={"text": text("figure.next_token")},
+            title={"text": ""},
         ),
         "bargap": 0.25,
     }
@@ -218,6 +215,7 @@ def _moved(
     text = style.text
     rows = np.arange(1, len(moved) + 1)
     upright = tokens_axis(style, pieces[: len(moved)], "figure.token", upright=True, anchor="x2")
+    upright["title"] = {"text": ""}  # the words say it, and there is no room beside them
     return [
         {
             "type": "bar",

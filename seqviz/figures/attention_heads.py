@@ -14,7 +14,7 @@ from seqviz.text import number
 
 _STYLE = Style()
 _GRID = [0.0, 0.5]
-_BARS = [0.74, 1.0]
+_BARS = [0.68, 1.0]
 
 
 def ranked_heads(
@@ -55,7 +55,6 @@ def ranked_heads(
         "ygap": 1,
         "hoverongaps": False,
         "colorbar": {
-            "title": {"text": measure, "side": "right", "font": {"size": 13 * style.scale}},
             "tickfont": {"size": 12 * style.scale},
             "thickness": 12,
             "outlinewidth": 0,
@@ -70,7 +69,7 @@ def ranked_heads(
         )
         + "<extra></extra>",
     }
-    rows = [text("figure.head_label", layer=a, head=b) for a, b in places]
+    rows = [f"{a}.{b}" for a, b in places]
     chosen = [(a, b) == (layer, head) for a, b in places]
     bars: dict[str, Any] = {
         "type": "bar",
@@ -112,7 +111,8 @@ def ranked_heads(
                 "x1": named_from,
                 "y0": 0,
                 "y1": 1,
-                "line": {"color": palette.baseline, "width": 1.5, "dash": "dot"},
+                "line": {"color": palette.baseline, "width": 1, "dash": "dot"},
+                "layer": "below",
             }
         )
     spec = layout(style)
@@ -135,9 +135,23 @@ def ranked_heads(
             tickvals=list(range(1, len(places) + 1)),
             ticktext=rows,
             showgrid=False,
-            title={"text": ""},
+            title={"text": text("figure.layer_head")},
         ),
         "shapes": shapes,
+        "annotations": [
+            {
+                "xref": "paper",
+                "yref": "paper",
+                "x": 0,
+                "y": 1,
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "yshift": 6,
+                "text": measure,
+                "showarrow": False,
+                "font": {"size": 14 * style.scale, "color": palette.truth},
+            }
+        ],
     }
     first = places[0] if places else (0, 0)
     return finish(

@@ -224,7 +224,7 @@ def chain(
         top = 1 - row * (height + gap)
         spec[f"yaxis{end}"] = axis_layout(
             style,
-            domain=[top - height, top],
+            domain=[max(0.0, top - height), top],
             range=[low - (0.35 * reach if low < 0 else 0), high + 0.4 * reach],
             nticks=3,
             title={"text": ""},

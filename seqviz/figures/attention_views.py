@@ -68,7 +68,7 @@ def ranked_view(
     """Heads in the order of one of the measures of `Habits`."""
     return attention_heads.ranked_heads(
         getattr(found.habits, measure),
-        names(found.habits, style.text),
+        names(found.habits, style.text, shares=False),
         style.text(f"figure.habit_{measure}"),
         min(layer, found.text.layers - 1),
         min(head, found.text.heads - 1),
@@ -143,14 +143,14 @@ def permissions_view(found: Map, style: Style = _STYLE) -> go.Figure:
     )
 
 
-def names(habits: Habits, text: Text) -> list[list[str]]:
-    """What each head does, in the reader's words, with the share that says so."""
+def names(habits: Habits, text: Text, shares: bool = True) -> list[list[str]]:
+    """What each head does, in the reader's words, perhaps with the share that says so."""
     layers, heads = habits.entropy.shape
 
     def called(layer: int, head: int) -> str:
         name = habits.name(layer, head)
         word = text(f"figure.name_{name}")
-        if name not in HABITS:
+        if name not in HABITS or not shares:
             return word
         return f"{word} {number(float(getattr(habits, name)[layer, head]), 2)}"
 

@@ -127,9 +127,10 @@ class Toggle(Control):
 
 @dataclass(frozen=True)
 class Sentence(Control):
-    """A text of the student's own, of at most `limit` characters."""
+    """A text of the student's own, of at most `limit` characters; `above`: over the figure."""
 
     limit: int = 500
+    above: bool = False
 
     def extremes(self) -> tuple[Any, ...]:
         return ("", "x" * self.limit)
@@ -214,10 +215,15 @@ def toggle(default: bool, *, more: bool = False, when: Condition | None = None) 
 
 
 def sentence(
-    default: str, limit: int = 500, *, more: bool = False, when: Condition | None = None
+    default: str,
+    limit: int = 500,
+    *,
+    above: bool = False,
+    more: bool = False,
+    when: Condition | None = None,
 ) -> Any:
-    """One line of text."""
-    return _field(Sentence(default, more, when, limit))
+    """One line of text; `above` the figure where it is what the bench is about."""
+    return _field(Sentence(default, more, when, limit, above))
 
 
 def seed(default: int = 1, *, more: bool = False) -> Any:

@@ -67,7 +67,7 @@ def draw(
     """Draw the widgets of a declaration and return its instance.
 
     `words(field)` gives a control's label and help, `names(field, option)` an option's label.
-    Views go to `above` (over the figure), everything else to `side`; controls marked `more` hide
+    What is declared as such goes to `above` (over the figure), everything else to `side`; controls marked `more` hide
     behind one quiet expander, so that few are seen at first.
     """
     front = side.container()
@@ -79,7 +79,7 @@ def draw(
             _set_aside(f"{prefix}.{name}", control)
             continue
         place = front
-        if isinstance(control, Choice) and control.above:
+        if isinstance(control, Choice | Sentence) and control.above:
             place = above
         elif control.more:
             behind = behind or side.expander(text("frame.more"), type="compact")

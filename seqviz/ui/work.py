@@ -69,7 +69,7 @@ def watch(
         label = (
             text("work.queued", position=position)
             if position
-            else text("work.running", percent=f"{100 * job.fraction:.0f}")
+            else show.words("work.running", percent=f"{100 * job.fraction:.0f}")
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.progress(job.fraction, label, width="stretch")
@@ -110,7 +110,7 @@ def _offer(
         st.info(show.words("hint.train"), icon=":material/play_arrow:")
     with show.side:
         st.button(
-            show.text("work.start"),
+            show.words("work.start"),
             type="primary",
             icon=":material/play_arrow:",
             key=f"{show.prefix}.start",

