@@ -1,7 +1,7 @@
 // On a narrow screen the panels of a figure that stand side by side are put one below the other.
 
 const NARROW = 560; // pixels
-const GAP = 0.11; // of the figure's height: the lower title of one panel
+const GAP = 0.11; // of the figure's height: the lower title of one panel, if it says nothing else
 const BAR = 0.83; // where a panel ends that has a color bar beside it
 
 const axisKey = (id, letter) => letter + "axis" + (id ?? letter).slice(1);
@@ -35,7 +35,8 @@ function stacked(traces, layout, width) {
 
   const moved = { ...layout };
   const redrawn = [...traces];
-  const room = 1 - GAP * (all.length - 1);
+  const gap = layout.meta?.gap ?? GAP;
+  const room = 1 - gap * (all.length - 1);
   const sum = all.reduce((total, { top, bottom }) => total + top - bottom, 0);
   let ceiling = 1;
   for (const { x, verticals: over, top, bottom } of all) {
@@ -55,7 +56,7 @@ function stacked(traces, layout, width) {
           colorbar: { ...trace.colorbar, x: BAR + 0.02, y: (floor + ceiling) / 2, len: height },
         };
     });
-    ceiling = floor - GAP;
+    ceiling = floor - gap;
   }
   return { traces: redrawn, layout: moved, taller: 1 + 0.75 * (all.length - rows) };
 }

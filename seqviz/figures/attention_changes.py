@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
 from seqviz.figures.attention_heads import counted
-from seqviz.figures.attention_maps import tokens_axis, weight_cells
+from seqviz.figures.attention_maps import panel_title, tokens_axis, weight_cells
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.figures.tokens import plain
 from seqviz.figures.weights_color import bar
@@ -140,16 +140,9 @@ def permissions(
     }
     spec["yaxis2"] |= {"showticklabels": False, "title": {"text": ""}}
     spec["annotations"] = [
-        {
-            "xref": "paper", "yref": "paper", "x": x, "y": 1, "xanchor": "left",
-            "yanchor": "bottom", "yshift": 4, "text": words, "showarrow": False,
-            "font": {"size": 14 * style.scale, "color": palette.truth},
-        }
-        for x, words in (
-            (0, text("figure.who_may")),
-            (0.52, text("figure.head_label", layer=layer, head=head)),
-        )
-    ]  # fmt: skip
+        panel_title(style, "", text("figure.who_may")),
+        panel_title(style, "2", text("figure.head_label", layer=layer, head=head)),
+    ]
     return finish(
         go.Figure({"data": [mask, heat], "layout": spec}),
         text(
@@ -159,6 +152,7 @@ def permissions(
             blind=int((~allowed).all(1).sum()),
         ),
         names={"x": pieces, "y": pieces, "x2": pieces, "y2": pieces},
+        gap=0.2,
     )
 
 

@@ -128,7 +128,8 @@ def mosaic(
         "annotations": [
             headline(
                 style,
-                said[layer, head].replace("<br>", " · ")
+                f"{text('figure.head_label', layer=layer, head=head)}: {names[layer][head]}, "
+                + text("figure.bits", bits=number(float(entropy[layer, head])))
                 + (f" · {text('figure.reduced', cells=number(cells, 2))}" if cells > 1 else ""),
             )
         ],
@@ -279,6 +280,22 @@ def headline(style: Style, words: str) -> dict[str, Any]:
         "text": words,
         "showarrow": False,
         "font": {"size": 14 * style.scale, "color": style.palette.truth},
+    }
+
+
+def panel_title(style: Style, end: str, words: str) -> dict[str, Any]:
+    """The title of the panel with the axes x`end` and y`end`; it moves with the panel."""
+    return {
+        "xref": f"x{end} domain",
+        "yref": f"y{end} domain",
+        "x": 0,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "yshift": 3,
+        "text": words,
+        "showarrow": False,
+        "font": {"size": 13 * style.scale, "color": style.palette.truth},
     }
 
 

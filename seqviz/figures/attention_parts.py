@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
-from seqviz.figures.attention_maps import NAMED_ROWS, headline
+from seqviz.figures.attention_maps import NAMED_ROWS, headline, panel_title
 from seqviz.figures.decades import diverging
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.figures.tokens import plain, token_axis
@@ -94,6 +94,7 @@ def products(
         bars(row, "3", names[2]),
         bars(shares, "4", names[3]),
     ]
+    ends = ("", "2", "3", "4")
     domains = ([0, 0.3], [0.33, 0.63], [0.67, 0.8], [0.84, 0.97])
     labels = [f"<b>{plain(pieces[query - 1])}</b> q", *map(plain, pieces)]
     spec = layout(style)
@@ -153,7 +154,7 @@ def products(
         }
     ]
     spec["annotations"] = [
-        _over(style, domain[0], name) for domain, name in zip(domains, names, strict=True)
+        panel_title(style, end, name) for end, name in zip(ends, names, strict=True)
     ]
     score = float(terms[key - 1].sum())
     return finish(
@@ -231,7 +232,8 @@ def chain(
             zeroline=True,
             zerolinecolor=palette.baseline,
         )
-        spec.setdefault("annotations", []).append(_over(style, 0, name, top))
+        title = panel_title(style, end, name) | {"xref": "paper", "x": 0}
+        spec.setdefault("annotations", []).append(title)
         for place in places[~np.isfinite(values)] if len(pieces) <= _WRITTEN else ():
             spec["annotations"].append(
                 {
@@ -261,19 +263,3 @@ def chain(
         ),
         names={"x": pieces},
     )
-
-
-def _over(style: Style, x: float, words: str, y: float = 1.0) -> dict[str, Any]:
-    """The title of a panel."""
-    return {
-        "xref": "paper",
-        "yref": "paper",
-        "x": x,
-        "y": y,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "yshift": 2,
-        "text": words,
-        "showarrow": False,
-        "font": {"size": 13 * style.scale, "color": style.palette.truth},
-    }

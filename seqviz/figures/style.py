@@ -138,16 +138,22 @@ def axis_layout(style: Style, **more: Any) -> dict[str, Any]:
 
 
 def finish(
-    figure: go.Figure, alt: str, names: Mapping[str, Sequence[str]] | None = None
+    figure: go.Figure,
+    alt: str,
+    names: Mapping[str, Sequence[str]] | None = None,
+    gap: float | None = None,
 ) -> go.Figure:
     """Put the description of the figure, made from its numbers, where the page finds it.
 
     names: for an axis ("x", "y2") whose numbers 1, 2, ... stand for words, these words; the table
-    behind the figure has them in a column of their own.
+    behind the figure has them in a column of their own. gap: share of the height between panels
+    that a narrow screen puts one below the other (stack.js), where the labels need more than usual.
     """
     meta: dict[str, Any] = {"alt": alt}
     if names:
         meta["names"] = {axis: list(words) for axis, words in names.items()}
+    if gap is not None:
+        meta["gap"] = gap
     figure.update_layout(meta=meta)
     return figure
 

@@ -76,6 +76,11 @@ def load(name: str) -> Pretrained:
         return _loaded[name]
 
 
+def all_loaded() -> tuple[Pretrained, ...]:
+    """The models that are in memory."""
+    return tuple(_loaded.values())
+
+
 def loaded(name: str) -> bool:
     """Whether the model is in memory already."""
     return name in _loaded

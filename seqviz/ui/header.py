@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from seqviz import catalog
-from seqviz.models import device
+from seqviz.models import device, pretrained
 from seqviz.text import LANGUAGES, Text
 from seqviz.ui import behavior, looks
 
@@ -119,6 +119,15 @@ def _about(text: Text) -> None:
             st.markdown(text("frame.device", name=chosen.name))
             if chosen.note:
                 st.caption(chosen.note)
+            for model in pretrained.all_loaded():
+                st.caption(
+                    text(
+                        "frame.loaded",
+                        model=model.card.title,
+                        dtype=model.dtype,
+                        origin=model.origin,
+                    )
+                )
 
 
 def link_and_code(text: Text, url: str) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from seqviz import catalog
 from seqviz.figures.style import LIVE, Style
+from seqviz.models import registry
 from seqviz.recipe import Recipe
 from seqviz.text import Text, sections
 from seqviz.ui import behavior, controls, header, notebook, widgets
@@ -136,6 +137,11 @@ class Lesson:
             return label, None
 
     def _option_name(self, name: str, option: str) -> str:
+        if name == "model":  # a teacher may allow others than those that we have words for
+            record = registry.model(option)
+            return self.text(
+                "frame.model", title=record.title, kind=self.text(f"frame.{record.kind}")
+            )
         return self.text.first(f"{self.record.slug}.option.{name}.{option}", f"option.{option}")
 
     def predict(self, name: str, **values: object) -> None:

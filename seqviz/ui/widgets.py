@@ -67,8 +67,8 @@ def draw(
     """Draw the widgets of a declaration and return its instance.
 
     `words(field)` gives a control's label and help, `names(field, option)` an option's label.
-    What is declared as such goes to `above` (over the figure), everything else to `side`; controls marked `more` hide
-    behind one quiet expander, so that few are seen at first.
+    What is declared as such goes to `above` (over the figure), everything else to `side`; controls
+    marked `more` hide behind one quiet expander, so that few are seen at first.
     """
     front = side.container()
     behind = None

@@ -145,9 +145,19 @@ def test_every_refusal_has_its_sentence_in_both_languages(code, lang):
     text = Text(lang)
     words = sentence(Refusal(code, "", **details), text)
     fields = {name for _, name, _, _ in string.Formatter().parse(text(f"problem.{code}")) if name}
-    assert fields == set() or fields <= REFUSALS[code]
-    assert "{" not in words
+    assert fields == REFUSALS[code]
+    assert all(f"the {name}" in words for name in details)
     assert words[-1] in ".。"
-    assert "!" not in words + "！"[1:]
-    for name in details:
-        assert f"the {name}" in words
+    assert not set("!！") & set(words)
+
+
+def test_refusals_carry_what_their_sentences_need(cache, hub):
+    assert set(store.no_memory(record()).details) == REFUSALS["no_memory"]
+    assert set(store.broken(record()).details) == REFUSALS["model_broken"]
+    with pytest.raises(Refusal) as caught:
+        store.verify("tiny")
+    assert set(caught.value.details) == REFUSALS["not_fetched"]
+    hub.faults.status = 500
+    with pytest.raises(Refusal) as caught:
+        store.fetch("tiny")
+    assert set(caught.value.details) == REFUSALS["unreachable"]
