@@ -196,7 +196,7 @@ def draw_passage(found, query: int, show) -> None:
         [f"{piece} " for piece in found.text.pieces],
         found.weights[last - 1],
         signed=False,
-        title=show.words("note.passage", query=found.text.pieces[last - 1]),
+        title=show.words("note.query_weights", query=found.text.pieces[last - 1]),
         selected=last,
     )
 

@@ -115,7 +115,7 @@ def products(
             y |= {"ticktext": [labels[0], *(str(r) for r in range(1, tokens + 1, step))]}
         spec[f"yaxis{end}"] = axis_layout(style, **y)
         if place < 2:
-            extent = {"range": [0.5, d_k + 0.5], "tickvals": [1, d_k // 2, d_k]}
+            extent: dict[str, Any] = {"range": [0.5, d_k + 0.5], "tickvals": [1, d_k // 2, d_k]}
         else:
             values = np.nan_to_num([row, shares][place - 2])
             reach = float(np.abs(values).max(initial=0)) or 1.0

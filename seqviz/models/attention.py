@@ -107,7 +107,7 @@ def ablate(model: str, text: str, other: str = "", off: tuple[tuple[int, int], .
     layers, heads = before.weights.shape[:2]
     on = np.ones((layers, heads), np.float32)
     for layer, place in off:
-        if layer >= layers or place >= heads:
+        if not (0 <= layer < layers and 0 <= place < heads):
             raise Refusal(
                 "no_such_head",
                 f"There is no head {layer}.{place}: layers go from 0 to {layers - 1}, heads "
@@ -146,8 +146,9 @@ def _change(
     other: tuple[Reading, Reading] | None,
 ) -> Change:
     real = int(before.tokens.real.sum())
-    a, b = before.vectors[:real].astype(float), after.vectors[:real].astype(float)
-    lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    a, b = (r.vectors[:real].astype(float) for r in (before, after))
+    lengths = [np.linalg.norm(v, axis=1, keepdims=True) for v in (a, b)]
+    a, b = (v / np.where(n > 0, n, 1.0) for v, n in zip((a, b), lengths, strict=True))
     pair = np.full(2, np.nan)
     if other is not None:
         pair = np.array(
@@ -165,8 +166,9 @@ def _change(
         bits = float((p * (np.log2(np.maximum(p, tiny)) - np.log2(np.maximum(q, tiny)))).sum())
     return Change(
         _text(model, before),
-        1 - (a * b).sum(1) / np.where(lengths > 0, lengths, 1.0),
-        float(before.sentence @ after.sentence),
+        # 1 - cosine as half the squared distance: exactly 0 where nothing moved, never below.
+        0.5 * ((a - b) ** 2).sum(1),
+        float(1 - 0.5 * ((before.sentence - after.sentence) ** 2).sum()),
         pair,
         candidates,
         probabilities,

@@ -51,7 +51,7 @@ def each_head(model: str, text: str, report: Report, device: str) -> Effects:
             terms = p * (np.log2(np.maximum(p, np.finfo(float).tiny)) - q)
             change[layer] = terms.sum(-1)
         else:
-            means = found[:, tokens.real].double().mean(1).cpu().numpy()
+            means = found[:, : last + 1].double().mean(1).cpu().numpy()
             means /= np.linalg.norm(means, axis=1, keepdims=True)
-            change[layer] = 1 - means @ before.sentence
+            change[layer] = 0.5 * ((means - before.sentence) ** 2).sum(1)  # 1 - cosine
     return Effects(change, decoder, 1.0)

@@ -105,20 +105,21 @@ def forward(
     vectors = hidden.float().cpu().numpy()
     last = int(tokens.real.sum()) - 1
     following = torch.softmax(logits[last].double(), -1).cpu().numpy() if decoder else np.zeros(0)
-    sentence = vectors[tokens.real].astype(np.float64).mean(0)
-    found = Reading(
+    mean = vectors[tokens.real].astype(np.float64).mean(0)
+    sentence = mean / (np.linalg.norm(mean) or 1.0)
+    own = (tokens.ids, tokens.segments, tokens.special, tokens.real)
+    for array in (weights, vectors, sentence, following, allowed, *own):
+        array.flags.writeable = False
+    return Reading(
         tokens,
         weights,
         vectors,
-        sentence / (np.linalg.norm(sentence) or 1.0),
+        sentence,
         following,
         allowed,
         pretrained.device,
         pretrained.note,
     )
-    for array in (weights, vectors, sentence, following, allowed):
-        array.flags.writeable = False
-    return found
 
 
 def run_network(
@@ -127,9 +128,9 @@ def run_network(
     """A batch [batch, token] through the network, with what every lesson may ask of it."""
     import torch
 
-    inputs: dict[str, Any] = {"input_ids": torch.from_numpy(ids).to(device)}
+    inputs: dict[str, Any] = {"input_ids": torch.tensor(ids, device=device)}
     if "token_type_ids" in pretrained.tokenizer.model_input_names:
-        inputs["token_type_ids"] = torch.from_numpy(segments).to(device)
+        inputs["token_type_ids"] = torch.tensor(segments, device=device)
     if pretrained.card.kind == "decoder":
         inputs |= {"use_cache": False, "output_hidden_states": True}
     return network(**inputs)

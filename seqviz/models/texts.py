@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,7 +15,8 @@ from seqviz.refusal import Refusal
 
 LONGEST = 512  # tokens of one text; what is beyond is left out and said
 _CHARACTERS = 20_000  # of a text are looked at: more than 512 tokens in any language
-_SPACE = "␣"
+_VISIBLE = str.maketrans({" ": "␣", "\n": "⏎", "\t": "⇥"})
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Tokens:
 
     pieces: as shown, a leading space as "␣". special: put there by the tokenizer. real: False for
     padding. second: where the second sentence starts, 0 without one. left_out: tokens beyond
-    `LONGEST`.
+    `LONGEST`, or beyond what the model has positions for; of a text of more than 20,000 characters
+    at least so many, and never 0, as its end is not looked at.
     """
 
     pieces: tuple[str, ...]
@@ -41,7 +44,10 @@ def tokens(model: Pretrained, text: str, other: str = "", pads: int = 0) -> Toke
     Raises Refusal("empty_text") when a decoder has no token to read.
     """
     encoder = model.card.kind == "encoder"
-    text, other = (_clean(part) for part in (text, other if encoder else ""))
+    longest = min(LONGEST, getattr(model.network.config, "max_position_embeddings", LONGEST))
+    other = other if encoder else ""
+    unseen = max(len(text), len(other)) > _CHARACTERS
+    text, other = _clean(text), _clean(other)
     with model.lock:
         read = model.tokenizer(
             text,
@@ -51,12 +57,12 @@ def tokens(model: Pretrained, text: str, other: str = "", pads: int = 0) -> Toke
             verbose=False,
         )
         cut = read
-        if len(read["input_ids"]) > LONGEST:
+        if len(read["input_ids"]) > longest:
             cut = model.tokenizer(
                 text,
                 other or None,
                 truncation="longest_first",
-                max_length=LONGEST,
+                max_length=longest,
                 return_special_tokens_mask=True,
                 return_token_type_ids=True,
             )
@@ -65,7 +71,7 @@ def tokens(model: Pretrained, text: str, other: str = "", pads: int = 0) -> Toke
             raise Refusal("empty_text", "There is nothing to read yet: write a word or two.")
         pad = model.tokenizer.pad_token_id
         pad = model.tokenizer.eos_token_id if pad is None else pad
-        pads = min(pads, LONGEST - len(ids))
+        pads = min(pads, longest - len(ids))
         kinds = list(cut.get("token_type_ids") or [0] * len(ids))
         pieces = _pieces(model.tokenizer, [*ids, *[pad] * pads])
     segments = np.array([*kinds, *[0] * pads])
@@ -76,7 +82,7 @@ def tokens(model: Pretrained, text: str, other: str = "", pads: int = 0) -> Toke
         special=np.array([*cut["special_tokens_mask"], *[1] * pads], bool),
         real=np.arange(len(ids) + pads) < len(ids),
         second=int(np.argmax(segments == 1)) if other and (segments == 1).any() else 0,
-        left_out=len(read["input_ids"]) - len(ids),
+        left_out=max(len(read["input_ids"]) - len(ids), int(unseen)),
     )
 
 
@@ -107,9 +113,10 @@ def _from_bytes(name: str) -> str:
     """A byte-level token: its characters, or its bytes where it holds a part of a character."""
     raw = bytes(_byte_of()[letter] for letter in name)
     try:
-        return raw.decode("utf-8").replace(" ", _SPACE)
+        shown = raw.decode("utf-8").translate(_VISIBLE)
+        return _CONTROL.sub(lambda found: f"‹{ord(found[0]):02X}›", shown)
     except UnicodeDecodeError:
-        space = _SPACE if raw.startswith(b" ") else ""
+        space = "␣" if raw.startswith(b" ") else ""
         return f"{space}‹{raw.removeprefix(b' ').hex(' ').upper()}›"
 
 

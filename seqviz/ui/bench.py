@@ -8,7 +8,7 @@ come from and how long they took, then Data, Export, Code and Link.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -111,6 +111,40 @@ class Show:
         with self.stage:
             self.chart(chart, self._on_pick(picks, opens, toggles))
             self.footer(chart, provenance)
+
+    def live(
+        self,
+        component: Callable[..., None],
+        values: dict[str, Any],
+        words: Mapping[str, str],
+        draw: Callable[..., go.Figure],
+        /,
+        *args: Any,
+    ) -> None:
+        """A drawing that answers in the browser, without the server, in the common frame.
+
+        component: `component(key, values, words, on_change)`; it draws the controls of the bench,
+        which are declared `in_browser`, and reports their values when the hand has come to rest.
+        `draw(*args)` is the same picture as a figure, for the table, the files and the code.
+        """
+        chart = draw(*args, style=self.style)
+        spoken = {"style": Style(lang=self.text.lang)} if self.foreign else {}
+        self.recipe.record(draw, args, spoken, chart, "figure")
+        with self.stage:
+            component(f"{self.prefix}.live", values, words, self._take)
+            self.footer(chart, COMPUTED)
+
+    def _take(self, values: Mapping[str, Any]) -> None:
+        """What the browser reports, into the session, as far as it is possible at all."""
+        known = dict(controls(self.declaration)) if self.declaration else {}
+        for name, value in values.items():
+            if name not in known:
+                continue
+            try:
+                clean = known[name].clean(str(value))
+            except (ValueError, KeyError):
+                continue
+            st.session_state[f"{self.prefix}.{name}"] = clean
 
     @property
     def foreign(self) -> bool:

@@ -18,11 +18,15 @@ Condition = Callable[[Mapping[str, Any]], bool]
 
 @dataclass(frozen=True)
 class Control:
-    """What every control has: whether it hides behind "more", and when it applies at all."""
+    """What every control has: whether it hides behind "more", and when it applies at all.
+
+    client: drawn in the browser by the bench's own component, which reports its value.
+    """
 
     default: Any
     more: bool = False
     when: Condition | None = None
+    client: bool = dataclasses.field(default=False, kw_only=True)
 
     def extremes(self) -> tuple[Any, ...]:
         """The values at both ends, for the tests."""
@@ -224,6 +228,11 @@ def sentence(
 ) -> Any:
     """One line of text; `above` the figure where it is what the bench is about."""
     return _field(Sentence(default, more, when, limit, above))
+
+
+def in_browser(declared: Any) -> Any:
+    """The same control, drawn by the bench's component: it answers without the server."""
+    return _field(dataclasses.replace(declared.metadata["control"], client=True))
 
 
 def seed(default: int = 1, *, more: bool = False) -> Any:

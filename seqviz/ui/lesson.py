@@ -87,7 +87,7 @@ class Lesson:
         prefix = self.prefix(name)
         if self.text.has(f"{self.record.slug}.bench.{name}"):
             st.markdown(f"##### {self.words(f'bench.{name}')}")
-        if any(True for _ in controls.controls(declaration)):
+        if not all(control.client for _, control in controls.controls(declaration)):
             stage, side = st.columns([8, 3], gap="medium")
         else:
             stage, side = st.container(), st.container()

@@ -22,6 +22,8 @@ def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
     ]
     prose = sections(slug, text.lang)
     for name, source in recipes.items():
+        if not source.strip():  # a bench that has not drawn anything yet
+            continue
         title = text.first(f"{slug}.bench.{name}", f"{slug}.title")
         note = prose.get(name, "")
         cells.append(nb.new_markdown_cell(f"## {title}\n\n{note}".strip()))

@@ -114,6 +114,9 @@ def _widget(
     moved = _moved(key, control, values)
     if moved or key not in st.session_state or start != _value(key, control):
         _remember(key, start)
+    if control.client:
+        _write_link(key, start, control)
+        return start
     label, help_text = words(name)
     common: dict[str, Any] = {
         "key": key,

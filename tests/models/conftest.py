@@ -1,14 +1,13 @@
-"""A cache of one's own and a hub on this machine; the two real models where they can be had."""
+"""A cache of one's own and a hub on this machine."""
 
 from __future__ import annotations
 
-import os
+import json
 
 import pytest
-from hub import Hub, make_bert, record
+from hub import Hub, make_bert, record, sha256
 
 from seqviz.models import device, pretrained, registry, store
-from seqviz.refusal import Refusal
 
 
 @pytest.fixture(scope="session")
@@ -37,29 +36,38 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def hub(cache, tiny_files, monkeypatch):
     """A hub on this machine that has the tiny BERT."""
+    from huggingface_hub import constants
+
     server = Hub(dict(tiny_files))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)  # read once, when first imported
     monkeypatch.setenv("HF_ENDPOINT", server.address)
     monkeypatch.delenv("HF_HUB_OFFLINE")
     yield server
     server.close()
 
 
-def real(name: str):
-    """A real model, fetched if need be; with SEQVIZ_REQUIRE_MODELS=1 a skip is an error."""
-    try:
-        store.fetch(name)
-    except Refusal as refusal:
-        if refusal.code == "unreachable" and os.environ.get("SEQVIZ_REQUIRE_MODELS") != "1":
-            pytest.skip(f"{name} is not on this machine and cannot be fetched")
-        raise
-    return pretrained.load(name)
+@pytest.fixture
+def put(cache, tiny_files):
+    """Put a model into the cache, its manifest in order, with some files changed or (None) gone."""
+
+    def into(name="tiny", **changes):
+        folder = cache / "models" / name
+        folder.mkdir(parents=True)
+        files = {**tiny_files, **{key.replace("__", "."): data for key, data in changes.items()}}
+        files = {key: data for key, data in files.items() if data is not None}
+        for key, data in files.items():
+            (folder / key).write_bytes(data)
+        checksums = {key: sha256(data) for key, data in files.items()}
+        manifest = {"origin": "hub", "version": "1", "date": "2026-01-01", "files": checksums}
+        (folder / store.MANIFEST).write_text(json.dumps(manifest))
+        return folder
+
+    return into
 
 
-@pytest.fixture(scope="session")
-def minilm():
-    return real("minilm")
-
-
-@pytest.fixture(scope="session")
-def smollm2():
-    return real("smollm2")
+@pytest.fixture
+def config(tiny_files):
+    """The configuration with something changed."""
+    return lambda **changes: json.dumps(
+        {**json.loads(tiny_files["config.json"]), **changes}
+    ).encode()

@@ -47,6 +47,13 @@ def make_bert(folder: Path) -> Path:
     return folder
 
 
+def sentence_ids(text: str = "the cat sat"):
+    """The ids of some of WORDS between [CLS] and [SEP], as a batch of one."""
+    import torch
+
+    return torch.tensor([[2, *(WORDS.index(word) for word in text.split()), 3]])
+
+
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from looking import figures
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
 from seqviz.text import Text
 from seqviz.ui import lesson as frame
+from seqviz.ui import waiting
+from seqviz.ui.controls import Control
 from seqviz.ui.lesson import Lesson
 
 SECONDS = 60
+MODELS = {"attention": ("minilm", "smollm2")}  # fixtures that the pages of a lesson need
 
 
 @dataclass
@@ -35,8 +39,16 @@ class Visit:
         for key, value in state.items():
             self.app.session_state[key.replace("__", ".")] = value
         self.app.run()
+        self.served()
         self.healthy()
         return self
+
+    def served(self) -> None:
+        """Wait for models and long texts and run again, as the page's polling fragment does."""
+        while waits := jobs.default(waiting.QUEUE)._active():
+            for job in waits:
+                assert job.wait(SECONDS)
+            self.app.run()
 
     def healthy(self) -> None:
         """No exception reached the page, and no bench said that it failed."""
@@ -49,10 +61,20 @@ class Visit:
         # AppTest's session state is no mapping: it has no `get`.
         return self.app.session_state[key] if key in self.app.session_state else None  # noqa: SIM401
 
+    def top(self, control: Control, wanted: dict[tuple[str, str], Any], bench: str) -> float:
+        """The upper end of a slider of this bench, when these (bench, name) have these values."""
+
+        def values(of: str) -> Any:
+            declaration = self.lesson.benches[of]
+            return declaration(**{name: v for (place, name), v in wanted.items() if place == of})
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(self.lesson, "values", values)  # an end may depend on another bench
+            return control.top(vars(values(bench)))
+
     def charts(self) -> int:
         """How many charts are on the page."""
-        scripts = [element.proto.component_name for element in self.app.get("bidi_component")]
-        return scripts.count("seqviz_chart") + len(self.app.get("vega_lite_chart"))
+        return len(figures(self.app))
 
     def warned(self) -> list[str]:
         return [warning.value for warning in self.app.warning]
@@ -85,7 +107,9 @@ def running_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def visit(monkeypatch: pytest.MonkeyPatch, running_server: None) -> Callable[..., Visit]:
+def visit(
+    monkeypatch: pytest.MonkeyPatch, running_server: None, request: pytest.FixtureRequest
+) -> Callable[..., Visit]:
     made: list[Lesson] = []
     begin = frame.begin
 
@@ -96,6 +120,8 @@ def visit(monkeypatch: pytest.MonkeyPatch, running_server: None) -> Callable[...
     monkeypatch.setattr(frame, "begin", noted)
 
     def open_page(slug: str, lang: str = "en", **parameters: str) -> Visit:
+        for model in MODELS.get(slug, ()):
+            request.getfixturevalue(model)
         app = AppTest.from_file("../../app.py", default_timeout=SECONDS)
         app.query_params["lang"] = lang
         app.run()
@@ -104,6 +130,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, running_server: None) -> Callable[...
             app.query_params[key.replace("__", ".")] = value
         app.run()
         visitor = Visit(app, Text(lang), made)
+        visitor.served()
         visitor.healthy()
         # AppTest stays silently on the default page when it does not find the one asked for.
         assert app.title[0].value == visitor.text(f"{slug}.title")

@@ -30,11 +30,12 @@ def bench(app: AppTest, name: str) -> Any:
 
 
 def figures(place: Any) -> list[dict[str, Any]]:
-    """The specification of every chart in a place: Plotly's and Vega's."""
+    """The specification of every chart in a place: Plotly's, Vega's, and pages in a frame."""
     ours = (element.proto for element in place.get("bidi_component"))
     return [
         *(json.loads(json.loads(p.json)["figure"]) for p in ours if p.component_name == CHART),
         *(json.loads(chart.proto.spec) for chart in place.get("vega_lite_chart")),
+        *({"page": frame.proto.srcdoc} for frame in place.get("iframe")),
     ]
 
 
@@ -75,7 +76,7 @@ def needed(declaration: type, name: str) -> dict[str, Any]:
     others = [
         (other, value)
         for other, control in controls.controls(declaration)
-        for value in control.extremes()
+        for value in places(control)
         if other != name and value != control.default
     ]
     for count in range(3):
@@ -83,6 +84,13 @@ def needed(declaration: type, name: str) -> dict[str, Any]:
             if applied(declaration, dict(chosen))[name]:
                 return dict(chosen)
     raise AssertionError(f"no setting brings {name} to the page")
+
+
+def places(control: controls.Control) -> tuple[Any, ...]:
+    """The ends of a control; of a stepper every step, as each may have controls of its own."""
+    if isinstance(control, controls.Slider) and control.buttons:
+        return tuple(range(int(control.low), int(control.high) + 1))
+    return control.extremes()
 
 
 def as_state(value: Any) -> Any:

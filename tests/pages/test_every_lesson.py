@@ -49,9 +49,9 @@ def test_a_permalink_brings_every_bench_back(visit, slug):
         for name, control in controls.controls(declaration):
             if control.when is None:
                 value = next(v for v in control.extremes() if v != control.default)
-                if isinstance(control, controls.Slider) and control.within:
-                    value = min(value, wanted[bench, control.within])
                 wanted[bench, name] = value
+                if isinstance(control, controls.Slider):
+                    wanted[bench, name] = min(value, page.top(control, wanted, bench))
     links = {
         f"{page.lesson.prefix(bench)}.{name}": controls.encoded(value)
         for (bench, name), value in wanted.items()

@@ -27,6 +27,8 @@ def test_every_control_and_option_has_words_in_both_languages(visit, slug):
                 options = control.options if isinstance(control, Choice) else ()
                 for option in options:
                     keys = {f"{slug}.option.{name}.{option}", f"option.{option}"}
+                    if name == "model":  # a teacher's own models have no words of ours
+                        keys = {"frame.model"}
                     assert keys & set(known), (lang, bench, name, option)
                     asked += 1
     assert asked > 20

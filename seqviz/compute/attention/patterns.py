@@ -90,7 +90,7 @@ def entropy(weights: Float[np.ndarray, "*rows key"]) -> Float[np.ndarray, "*rows
     """Entropy of each row in bits; 0 log 0 is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(weights > 0, weights * np.log2(weights), 0.0)
-    return -terms.sum(-1)
+    return 0.0 - terms.sum(-1)  # not -sum: a row with one weight has 0 bits, not -0
 
 
 def rollout(

@@ -1,0 +1,395 @@
+"""All heads of a 12 x 12-head model in the browser: our mosaic against BertViz' model view.
+
+The tensor is that of a randomly initialized `BertModel(BertConfig())` (12 layers of 12 heads)
+reading random ids, at 32, 64 and 128 tokens; its weights are near 1 / tokens. Four pages of one
+Streamlit server take turns, each load in a new window with an empty cache:
+
+* empty: a line of text, what Streamlit itself takes;
+* mosaic: the page's own figure, from its own functions and through its own chart component;
+* rounded: BertViz as our page sends it (`seqviz.ui.bertviz_page`): three decimals, data once;
+* BertViz: as it ships (`html_action="return"`: full floats, data twice), in `st.iframe`; only
+  require.js is replaced, as there is no network.
+
+Bytes: what the page sends for the figure, without the libraries that both load and keep (Plotly;
+d3 and jQuery). Painted: from the navigation to the second animation frame after the mosaic's image
+is decoded and its grid is there, or after all 144 thumbnails have all their lines; the libraries
+load within that time. Built: on the server, before the page is asked for. BertViz has 180 s to
+paint, and is loaded as often as fits into a minute, at least once.
+
+Above 51 tokens the mosaic puts cells together (the largest weight is kept; a click gives all of
+them); BertViz draws every weight. A picture of weights without any pattern compresses worst: the
+bytes of one of independent random weights (softmax of normal scores, deviation 2) are printed too.
+
+`--text` measures the real app alone: from Enter in the text field of the lesson to the changed
+mosaic, MiniLM reading 32 tokens that it has not read before, in turn with the slider of the empty
+page (`benchmarks.interaction`). Without `--text` both parts run.
+
+`python -m benchmarks.attention_payload [--text] [--loads 5] [--texts 20]`
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before numpy: one core, as in a shared classroom
+
+import argparse
+import contextlib
+import json
+import pickle
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import plotly.graph_objects as go
+from playwright.sync_api import Browser, Error, Page
+
+from benchmarks.browser import ROOT, Server, chromium, css_class, serve, serve_empty_page
+from benchmarks.interaction import PROBE, WARM_UP, open_floor
+from seqviz.compute.attention import patterns
+from seqviz.compute.attention.findings import Mosaic, Text
+from seqviz.figures.attention_views import mosaic_view
+from seqviz.models import attention, registry, texts
+from seqviz.ui import bertviz_page
+
+T = TypeVar("T")
+LENGTHS, LAYERS, HEADS, SEED = (32, 64, 128), 12, 12, 1
+BUILDS = 3
+LIMIT_S = 180.0  # for BertViz to paint
+BUDGET_S = 60.0  # for the loads of one view at one length; at least one goes through
+GOALS = {"bytes_ratio": 20.0, "paint_speedup": 10.0}
+TEXT_GOAL, TEXT_TOKENS = 2.5, 32
+WORDS = (
+    "the a man woman child dog house river street city night day book story song old new small "
+    "great red green saw heard knew found wrote and or but with under near before after long"
+).split()
+
+SCRIPT = """
+import pickle
+from pathlib import Path
+import streamlit as st
+from seqviz.ui import behavior, looks, startup
+
+startup.prepare()
+st.set_page_config(layout="wide")
+looks.apply(False)
+
+@st.cache_resource
+def made():
+    return {path.stem: pickle.loads(path.read_bytes()) for path in Path().glob("*.pickle")}
+
+shown = made().get(st.query_params["show"])
+with st.container(key="shown"):
+    if shown is None:
+        st.text("empty")
+    elif isinstance(shown, tuple):
+        st.iframe(shown[0], height=shown[1])
+    else:
+        with st.container(key="real.figure", height=420, border=False):
+            behavior.chart("real.chart", shown, "no library", on_pick=lambda x, y: None)
+"""
+
+# `window.painted`: milliseconds since the navigation. Frames are looked at, not changes: a watch on
+# millions of changes would slow BertViz down. In the frames within the page nothing runs.
+WATCH = """
+if (window === window.top) (async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const images = () => [...document.querySelectorAll(".st-key-real-figure image")];
+  const ready = () => READY;
+  while (!ready()) await frame();
+  await Promise.all(images().map((image) => image.decode()));
+  await frame();
+  await frame();
+  window.painted = performance.now();
+})();
+"""
+READY_EMPTY = """document.querySelector('.st-key-shown [data-testid="stText"]')"""
+READY_MOSAIC = """[".imagelayer image", ".heatmaplayer image"].every((part) =>
+  document.querySelector(`.st-key-real-figure ${part}`)?.href.baseVal)"""
+READY_BERTVIZ = """(() => {
+  const drawn = document.querySelector("iframe")?.contentDocument;
+  return drawn?.getElementsByClassName("attn_background").length === THUMBNAILS
+    && drawn.getElementsByTagName("line").length === LINES;
+})()"""
+
+# After `arm`, `done` resolves to the milliseconds from Enter to two frames after the decoded image.
+TEXT_PROBE = """() => {
+  const image = () => document.querySelector(`${CHART} .imagelayer image`);
+  const frame = () => new Promise(requestAnimationFrame);
+  seqviz.arm = () => {
+    seqviz.done = new Promise((resolve, reject) => {
+      const before = image().href.baseVal;
+      let pressed = null;
+      setTimeout(() => reject(new Error("nothing happened")), 20000);
+      document.addEventListener("keydown", () => { pressed = performance.now(); },
+        {capture: true, once: true});
+      const observer = new MutationObserver(async () => {
+        const now = image()?.href.baseVal;
+        if (pressed === null || !now || now === before) return;
+        observer.disconnect();
+        await image().decode();
+        await frame();
+        await frame();
+        resolve(performance.now() - pressed);
+      });
+      observer.observe(document.querySelector(CHART),
+        {subtree: true, childList: true, attributes: true});
+    });
+  };
+}"""
+
+
+@dataclass
+class View:
+    """One page under measurement.
+
+    ready: what is true in the page once all of it is drawn. bytes, built: as sent, and the median
+    seconds on the server. seconds: of each load. failed: why the last one did not finish, if so.
+    """
+
+    name: str
+    ready: str
+    bytes: int = 0
+    built: float = 0.0
+    seconds: list[float] = field(default_factory=list)
+    failed: str = ""
+
+    @property
+    def painted(self) -> float:
+        """Median seconds; of a page that did not finish, those that it had."""
+        return statistics.median(self.seconds)
+
+    def load(self, browser: Browser, url: str) -> None:
+        """One more load, in a new window."""
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context.add_init_script(WATCH.replace("READY", self.ready))
+        page = context.new_page()
+        started = time.perf_counter()
+        try:
+            page.goto(f"{url}/?show={self.name}", wait_until="commit")
+            waited = page.wait_for_function("window.painted", timeout=1e3 * LIMIT_S, polling=100)
+            self.seconds.append(float(waited.json_value()) / 1e3)
+        except Error as error:  # too slow, or the tab broke down
+            self.seconds.append(time.perf_counter() - started)
+            self.failed = str(error).partition("\n")[0]
+        finally:
+            context.close()
+
+
+def tensor(tokens: int) -> np.ndarray:
+    """Attention [layer, head, query, key] of a bert-base with random weights on random ids."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    torch.set_num_threads(1)
+    torch.manual_seed(SEED)
+    model = BertModel._from_config(BertConfig(), attn_implementation="eager").eval()
+    ids = np.random.RandomState(SEED).randint(1000, 30_000, tokens)
+    with torch.no_grad():
+        found = model(torch.from_numpy(ids)[None], output_attentions=True).attentions
+    weights = torch.stack(found)[:, 0].numpy()
+    assert weights.shape == (LAYERS, HEADS, tokens, tokens)
+    return weights
+
+
+def patternless(tokens: int) -> np.ndarray:
+    """Independent random weights of the same shape: a picture that hardly compresses."""
+    scores = np.exp(2 * np.random.RandomState(SEED).randn(LAYERS, HEADS, tokens, tokens))
+    return (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def mosaic(weights: np.ndarray) -> go.Figure:
+    """The figure as `seqviz.models.attention.mosaic` and the page make it."""
+    layers, heads, tokens, _ = weights.shape
+    ids, no = np.arange(tokens), np.zeros(tokens, bool)
+    text = Text(
+        "bert", False, names(tokens), ids, no, ~no, 0, 0, layers, heads, "cpu", ""
+    )  # fmt: skip
+    side = max(attention._SMALLEST, attention._CELLS // max(layers, heads))
+    tiles = patterns.tiles(weights, side).astype(np.float32)
+    habits = patterns.habits(weights, ids, no)
+    return mosaic_view(Mosaic(text, tiles, max(1.0, tokens / side), habits), 3, 1)
+
+
+def as_shipped(weights: np.ndarray) -> str:
+    """BertViz' own HTML with its own data; another two files instead of require.js."""
+    import torch
+    from bertviz import model_view
+
+    layers = tuple(torch.from_numpy(layer)[None] for layer in weights)
+    tokens = list(names(weights.shape[-1]))
+    html = model_view(layers, tokens, display_mode="light", html_action="return").data
+    _, _, body = html.partition("</script>")
+    return f"<!doctype html>\n{bertviz_page.SCRIPTS}{body}"
+
+
+def rounded(weights: np.ndarray) -> bertviz_page.Page:
+    """What our page sends; it refuses more than 41 tokens of such a model, which is undone here."""
+    limit = bertviz_page.MOST["model"]
+    bertviz_page.MOST["model"] = 10**12
+    try:
+        return bertviz_page.page("model", weights, names(weights.shape[-1]))
+    finally:
+        bertviz_page.MOST["model"] = limit
+
+
+def names(tokens: int) -> tuple[str, ...]:
+    return tuple(f"token{place}" for place in range(tokens))
+
+
+def prepare(tokens: int, folder: Path) -> list[View]:
+    """Build what each view sends, and leave it in the folder for the server."""
+    weights = tensor(tokens)
+    ready = READY_BERTVIZ.replace("THUMBNAILS", str(LAYERS * HEADS))
+    ready = ready.replace("LINES", str(LAYERS * HEADS * tokens**2))
+    sent, built_mosaic = timed(lambda: mosaic(weights).to_json())
+    lean, built_lean = timed(lambda: rounded(weights))
+    whole, built_whole = timed(lambda: as_shipped(weights))
+    views = [
+        View(f"mosaic-{tokens}", READY_MOSAIC, len(sent.encode()), built_mosaic),
+        View(f"rounded-{tokens}", ready, lean.bytes, built_lean),
+        View(f"BertViz-{tokens}", ready, len(whole.encode()), built_whole),
+    ]
+    shown = (mosaic(weights), (lean.html, lean.height), (whole, lean.height))
+    for view, content in zip(views, shown, strict=True):
+        (folder / f"{view.name}.pickle").write_bytes(pickle.dumps(content))
+    return views
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """The result, and the median seconds of a few runs after a first."""
+    result, seconds = work(), []
+    for _ in range(BUILDS):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return result, statistics.median(seconds)
+
+
+@contextlib.contextmanager
+def prepared() -> Iterator[tuple[Server, dict[int, list[View]]]]:
+    """A server that shows every view of every length."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        views = {tokens: prepare(tokens, folder) for tokens in LENGTHS}
+        (folder / "shown.py").write_text(SCRIPT, "utf-8")
+        shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
+        (folder / "static").symlink_to(ROOT / "assets" / "static")
+        with serve(folder, "shown.py", {"PYTHONPATH": str(ROOT)}) as server:
+            yield server, views
+
+
+def payload(loads: int) -> dict[str, object]:
+    """Load and print everything; the figures for the JSON line."""
+    with prepared() as (server, lengths):
+        print(f"{'tokens':>6} {'view':8}{'bytes':>13}{'built':>8}{'painted':>9}{'least':>8}", end="")
+        print(f"{'most':>8}{'loads':>7}   (seconds, medians)")
+        for tokens, views in lengths.items():
+            empty = View("empty", READY_EMPTY)
+            with chromium() as browser:
+                for view in (empty, views[0]):  # once unmeasured: the server reads the files
+                    view.load(browser, server.url)
+                    view.seconds.clear()
+                for _ in range(loads):
+                    for view in (empty, *views):
+                        if not view.failed and sum(view.seconds) < BUDGET_S:
+                            view.load(browser, server.url)
+            for view in (empty, *views):
+                _print_row(tokens, view)
+    ours, lean, whole = lengths[LENGTHS[-1]]
+    if ours.failed:
+        raise SystemExit(f"The mosaic was not painted: {ours.failed}")
+    dull = len(mosaic(patternless(LENGTHS[-1])).to_json().encode())
+    ratio, speedup = whole.bytes / ours.bytes, whole.painted / ours.painted
+    print(f"at {LENGTHS[-1]} tokens: BertViz' bytes {ratio:.0f} times ours, rounded and once", end="")
+    print(f" {lean.bytes / ours.bytes:.0f} times (goal: >= {GOALS['bytes_ratio']:.0f})")
+    print(f"a mosaic without any pattern: {dull:,} bytes, BertViz {whole.bytes / dull:.0f} times")
+    print(f"painted {'more than ' if whole.failed else ''}{speedup:.1f} times sooner", end="")
+    print(f" (goal: >= {GOALS['paint_speedup']:.0f})")
+    line: dict[str, object] = {
+        "bytes_ratio": round(ratio, 1),
+        "bytes_ratio_rounded": round(lean.bytes / ours.bytes, 1),
+        "bytes_ratio_patternless": round(whole.bytes / dull, 1),
+        "paint_speedup": None if whole.failed else round(speedup, 1),
+        "bertviz_finished": not whole.failed,
+    }
+    return line | ({"paint_speedup_at_least": round(speedup, 1)} if whole.failed else {})
+
+
+def _print_row(tokens: int, view: View) -> None:
+    name = view.name.partition("-")[0]
+    print(
+        f"{tokens:6} {name:8}{view.bytes:13,}{view.built:8.3f}{view.painted:9.2f}"
+        f"{min(view.seconds):8.2f}{max(view.seconds):8.2f}{len(view.seconds):7}"
+        + (f"   did not finish: {view.failed}" if view.failed else "")
+    )
+
+
+def sentences(count: int) -> list[str]:
+    """Different texts, each of 32 tokens for the default encoder."""
+    from seqviz.models.pretrained import load
+
+    model, random = load(registry.DEFAULTS["encoder"]), np.random.RandomState(SEED)
+    made = [" ".join(random.choice(WORDS, TEXT_TOKENS - 3)) + "." for _ in range(count)]
+    if {len(texts.tokens(model, text).ids) for text in made} != {TEXT_TOKENS}:
+        raise SystemExit(f"The texts do not have {TEXT_TOKENS} tokens each.")
+    return made
+
+
+def new_text(page: Page, text: str) -> float:
+    """Milliseconds from Enter to the mosaic of this text."""
+    page.evaluate("seqviz.idle()")
+    page.locator(css_class("at.real.encoder")).locator("input").fill(text)
+    page.locator(css_class("at.real.figure")).scroll_into_view_if_needed()
+    page.evaluate("seqviz.arm()")
+    page.keyboard.press("Enter")
+    milliseconds = float(page.evaluate("seqviz.done"))
+    page.evaluate("seqviz.idle()")
+    return milliseconds
+
+
+def text_ratio(count: int) -> dict[str, object]:
+    """New text to picture over the empty page's slider, in turn."""
+    fresh = sentences(count + WARM_UP)
+    chart = css_class("at.real.figure")
+    with serve() as app, serve_empty_page() as empty, chromium() as browser:
+        floor = open_floor(browser, empty.url)
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.goto(f"{app.url}/attention")
+        page.locator(f"{chart} .imagelayer image").wait_for(timeout=120_000)  # the model is loaded
+        page.evaluate(PROBE.replace("CHART", json.dumps(chart)))
+        page.evaluate(TEXT_PROBE.replace("CHART", json.dumps(chart)))
+        milliseconds = []
+        for text in fresh:
+            floor.press()
+            milliseconds.append(new_text(page, text))
+    found = np.array(milliseconds[WARM_UP:])
+    ratio = float(np.median(found)) / floor.median()
+    print(f"new text of {TEXT_TOKENS} tokens to picture, {count} texts, milliseconds")
+    print(f"{'':12}{'median':>9}{'p95':>9}")
+    print(f"{'empty page':12}{floor.median():9.1f}{floor.p95():9.1f}")
+    print(f"{'attention':12}{np.median(found):9.1f}{np.percentile(found, 95):9.1f}")
+    print(f"ratio {ratio:.2f} (goal: <= {TEXT_GOAL})")
+    return {"text_ratio": round(ratio, 2), "text_ms": round(float(np.median(found)), 1)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="All heads in the browser, against BertViz.")
+    parser.add_argument("--text", action="store_true", help="the real app's new text only")
+    parser.add_argument("--loads", type=int, default=5, help="loads of each page")
+    parser.add_argument("--texts", type=int, default=20, help="measured texts")
+    options = parser.parse_args()
+    line: dict[str, object] = {"name": "attention_payload"}
+    if not options.text:
+        line |= payload(options.loads)
+    print(json.dumps(line | text_ratio(options.texts)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""What a pretrained model knows of positions: plain arrays, for any model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+VARIANTS = ("own", "zero", "shuffled", "sinusoidal")
+
+
+@dataclass(frozen=True)
+class PositionTable:
+    """The learned position vectors of a model, and the lengths of its word vectors.
+
+    model: its title. table: [position, d_model]. words: a sample of word vectors [word, d_model].
+    """
+
+    model: str
+    table: Float[np.ndarray, "position d_model"]
+    words: Float[np.ndarray, "word d_model"]
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """Two texts read by one encoder with its position table, without it, and with it in disorder.
+
+    alike: cosine of the two sentence vectors. kept: cosine of the first one's vector with the one
+    of the untouched model. previous: the largest share of weight that any head gives to the token
+    before. weights: of one head on the first text, [variant, query, key].
+    """
+
+    model: str
+    pieces: tuple[str, ...]
+    others: tuple[str, ...]
+    variants: tuple[str, ...]
+    alike: Float[np.ndarray, "variant"]
+    kept: Float[np.ndarray, "variant"]
+    previous: Float[np.ndarray, "variant"]
+    weights: Float[np.ndarray, "variant query key"]
+    layer: int
+    head: int

@@ -1,0 +1,105 @@
+"""The same words in another order: what a layer of self-attention notices of it."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.positions.order import attend
+from seqviz.compute.positions.relative import learned_table
+from seqviz.compute.positions.sinusoidal import BASE
+from seqviz.refusal import Refusal
+
+SCHEMES = ("none", "sinusoidal", "learned", "rotary")
+WIDTH = 64
+MOST_WORDS = 24
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Two orders of words through one layer, once with each position scheme.
+
+    partner: for each word of the first sentence the place of the same word in the second, the n-th
+    "the" with the n-th, from 0; -1 where there is none. moved: distance between a word's output
+    here and there, as a share of the mean size of the outputs; nan without a partner. pooled: the
+    same for the mean of all outputs. first, second: weights [scheme, query, key].
+    """
+
+    words: tuple[str, ...]
+    others: tuple[str, ...]
+    partner: tuple[int, ...]
+    schemes: tuple[str, ...]
+    moved: Float[np.ndarray, "scheme word"]
+    pooled: Float[np.ndarray, "scheme"]
+    first: Float[np.ndarray, "scheme query key"]
+    second: Float[np.ndarray, "scheme key2 key2"]
+
+
+def vectors(words: tuple[str, ...], seed: int = 0) -> Float[np.ndarray, "word d_model"]:
+    """A fixed random vector for each word, the same wherever the word stands: [word, 64].
+
+    Entries are standard normal. Upper and lower case are one word.
+    """
+    rows = [
+        np.random.RandomState((zlib.crc32(word.lower().encode("utf-8")) + seed) % 2**32)
+        .standard_normal(WIDTH)
+        for word in words
+    ]  # fmt: skip
+    return np.array(rows).reshape(len(words), WIDTH)
+
+
+def shuffle(text: str, seed: int = 1) -> str:
+    """The words of a text in another order, drawn with the seed."""
+    words = text.split()
+    return " ".join(words[i] for i in np.random.RandomState(seed).permutation(len(words)))
+
+
+def compare_orders(first: str, second: str, causal: bool = False, seed: int = 0) -> Orders:
+    """How far the outputs of one self-attention layer move when the words change places.
+
+    One head with fixed random projections (`order.attend`), word vectors of `vectors`. Without
+    encoding and mask a word's output does not depend on where the words stand: the layer is
+    permutation equivariant. Raises Refusal("no_text") for a text without words and
+    Refusal("many_words") for more than 24.
+    """
+    words, others = tuple(first.split()), tuple(second.split())
+    if not words or not others:
+        raise Refusal("no_text", "There is nothing to read. Type a text.")
+    if max(len(words), len(others)) > MOST_WORDS:
+        raise Refusal("many_words", f"At most {MOST_WORDS} words; shorten.", limit=MOST_WORDS)
+    partner = _partners(words, others)
+    table = learned_table(WIDTH, seed)
+    here, there = vectors(words, seed), vectors(others, seed)
+    moved = np.full((len(SCHEMES), len(words)), np.nan)
+    pooled = np.zeros(len(SCHEMES))
+    maps: list[tuple[np.ndarray, np.ndarray]] = []
+    for row, scheme in enumerate(SCHEMES):
+        a = attend(here, scheme, causal, "random", seed, BASE, table)
+        b = attend(there, scheme, causal, "random", seed, BASE, table)
+        size = float(np.linalg.norm(a.outputs, axis=1).mean())
+        for place, other in enumerate(partner):
+            if other >= 0:
+                moved[row, place] = np.linalg.norm(a.outputs[place] - b.outputs[other]) / size
+        pooled[row] = np.linalg.norm(a.outputs.mean(0) - b.outputs.mean(0)) / size
+        maps.append((a.weights, b.weights))
+    return Orders(
+        words,
+        others,
+        partner,
+        SCHEMES,
+        moved,
+        pooled,
+        np.stack([a for a, _ in maps]),
+        np.stack([b for _, b in maps]),
+    )
+
+
+def _partners(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[int, ...]:
+    """Where each word stands in the other sentence, the n-th occurrence with the n-th."""
+    free: dict[str, list[int]] = {}
+    for place, word in enumerate(others):
+        free.setdefault(word.lower(), []).append(place)
+    return tuple(places.pop(0) if (places := free.get(word.lower(), [])) else -1 for word in words)

@@ -1,0 +1,116 @@
+"""Each head switched off alone: equal to switching them off one by one, and given up cleanly."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from seqviz.jobs import Cancelled
+from seqviz.models import attention, readings, texts
+from seqviz.models.head_effects import each_head
+
+SENTENCE = "AI and ML course is interesting and easy!"
+PROMPT = "The capital of France is"
+BORDER = tuple(itertools.product((0, 13, 29), (0, 4, 8)))  # of SmolLM2's 270 heads
+
+
+def silent(record, fraction=None):
+    """A report that nobody reads."""
+
+
+@pytest.fixture(scope="module")
+def decoder_run(smollm2):
+    """The whole job for the decoder, made once, with its reports."""
+    reports = []
+    found = each_head("smollm2", PROMPT, lambda *report: reports.append(report), "cpu")
+    return found, reports
+
+
+@pytest.fixture(scope="module")
+def encoder_run(minilm):
+    reports = []
+    found = each_head("minilm", SENTENCE, lambda *report: reports.append(report), "cpu")
+    return found, reports
+
+
+def test_encoder_heads_one_by_one(encoder_run):
+    found, _ = encoder_run
+    assert not found.decoder
+    assert found.fraction == 1
+    wanted = np.array(
+        [
+            [1 - attention.ablate("minilm", SENTENCE, off=((layer, head),)).sentence
+             for head in range(12)]
+            for layer in range(6)
+        ]
+    )  # fmt: skip
+    # float32 vectors: noise of 1e-6 of their length against changes from 1e-4 to 0.1
+    np.testing.assert_allclose(found.change, wanted, 1e-2, 1e-9)
+    assert wanted.max() > 1e-3
+
+
+def test_decoder_heads_one_by_one(decoder_run):
+    found, _ = decoder_run
+    assert found.decoder
+    assert found.change.shape == (30, 9)
+    for layer, head in BORDER:
+        wanted = attention.ablate("smollm2", PROMPT, off=((layer, head),)).bits
+        # float32 logits differ by some 1e-6; the divergence by that times its size, and squared
+        assert found.change[layer, head] == pytest.approx(wanted, rel=1e-2, abs=1e-6)
+    assert np.isfinite(found.change).all()
+    assert found.change.min() > -1e-9
+    assert found.change.max() > 0.1
+
+
+@pytest.mark.parametrize("run", ["encoder_run", "decoder_run"])
+def test_reports_grow(run, request):
+    found, reports = request.getfixturevalue(run)
+    layers = found.change.shape[0]
+    fractions = [fraction for _, fraction in reports]
+    assert fractions == sorted(set(fractions))
+    assert 0 < fractions[0]
+    assert fractions[-1] == 1
+    assert len(fractions) == layers * layers  # once a layer of each pass, so that it can be stopped
+    for record, fraction in reports:
+        assert record.fraction == fraction
+        assert record.decoder == found.decoder
+        known = np.isfinite(record.change)
+        done = int(known.all(1).sum())
+        assert known.sum() == done * found.change.shape[1]  # whole layers, from the first
+        assert layers * fraction - 1 <= done + 1e-9
+        np.testing.assert_array_equal(record.change[:done], found.change[:done])
+
+
+def test_reports_are_not_changed_afterwards(encoder_run):
+    _, reports = encoder_run
+    assert np.isnan(reports[0][0].change).all()
+    assert len({id(record.change) for record, _ in reports}) == len(reports)
+
+
+@pytest.mark.parametrize(("name", "text"), [("minilm", SENTENCE), ("smollm2", PROMPT)])
+@pytest.mark.parametrize("after", [1, 8])
+def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request):
+    model = request.getfixturevalue(name)
+    tokens = texts.tokens(model, text)
+    before = readings.forward(model, tokens)
+    seen = []
+
+    def report(record, fraction=None):
+        seen.append(fraction)
+        if len(seen) == after:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        each_head(name, text, report, "cpu")
+    assert len(seen) == after
+    again = readings.forward(model, tokens)
+    np.testing.assert_array_equal(before.weights, again.weights)
+    np.testing.assert_array_equal(before.vectors, again.vectors)
+
+
+def test_one_token(minilm):
+    found = each_head("minilm", "", silent, "cpu")  # [CLS] and [SEP]
+    assert np.isfinite(found.change).all()
+    assert found.change.min() >= 0

@@ -1,0 +1,115 @@
+"""What a figure waits for: fetching, loading, reading, in that order and told along the way."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from seqviz.jobs import Cancelled
+from seqviz.models import pretrained, readings, ready, store, texts
+from seqviz.refusal import Refusal
+
+LONG = "cat sat " * 200  # 402 tokens in MiniLM's six layers: not at once
+
+
+@pytest.fixture
+def shelf(monkeypatch):
+    monkeypatch.setattr(readings, "_shelf", readings._Shelf())
+
+
+class Reports(list):
+    """What a job said; it may be given up at the first report of one phase."""
+
+    def __init__(self, stop: str = ""):
+        self.stop = stop
+
+    def __call__(self, record, fraction=None):
+        self.append((record, fraction))
+        if record == self.stop:
+            raise Cancelled
+
+    def phases(self):
+        return [name for name, _ in itertools.groupby(self, lambda report: report[0])]
+
+    def grow(self):
+        fractions = [fraction for _, fraction in self]
+        return fractions == sorted(fractions) and 0 <= fractions[0] and fractions[-1] == 1
+
+
+def test_from_nothing_to_a_reading(hub, shelf):
+    assert not ready.is_ready("tiny", "the cat sat")
+    assert ready.size("tiny") == 4 * 6_832
+    reports = Reports()
+    device = ready.make_ready("tiny", "the cat sat", "", reports, "cpu")
+    assert device == pretrained.load("tiny").device == "cpu"
+    assert reports.phases() == ["fetch", "load", "read"]
+    assert reports.grow()
+    assert hub.downloads() == 1
+    assert ready.size("tiny") == 0
+    assert ready.is_ready("tiny", "the cat sat")
+    assert readings.known("tiny", "the cat sat")
+    assert ready.is_ready("tiny", "another text")  # short: read at once
+
+
+def test_what_is_here_is_not_fetched_again(hub, shelf):
+    store.fetch("tiny")
+    reports = Reports()
+    ready.make_ready("tiny", "the cat sat", "on the mat", reports, "cpu")
+    assert reports.phases() == ["load", "read"]
+    assert reports.grow()
+    assert hub.downloads() == 1
+    assert readings.known("tiny", "the cat sat", "on the mat")
+
+
+def test_given_up_while_it_is_fetched_and_asked_again(hub, shelf):
+    for stop in ("fetch", "load", "read"):
+        reports = Reports(stop)
+        with pytest.raises(Cancelled):
+            ready.make_ready("tiny", "the cat sat", "", reports, "cpu")
+        assert reports.phases()[-1] == stop
+        assert not readings.known("tiny", "the cat sat")
+    ready.make_ready("tiny", "the cat sat", "", Reports(), "cpu")
+    assert readings.known("tiny", "the cat sat")
+
+
+def test_what_cannot_be_fetched_is_refused(cache, shelf):
+    with pytest.raises(Refusal) as caught:
+        ready.make_ready("tiny", "the cat sat", "", Reports(), "cpu")
+    assert caught.value.code == "unreachable"
+    assert not ready.is_ready("tiny", "the cat sat")
+
+
+def test_a_long_text_is_read_in_a_job(minilm, shelf):
+    assert ready.is_ready("minilm", "the cat sat")
+    assert not ready.is_ready("minilm", LONG)
+    reports = Reports()
+    ready.make_ready("minilm", LONG, "", reports, "cpu")
+    assert reports.phases() == ["load", "read"]
+    assert reports.grow()
+    assert len(reports) == 2 + 6  # a report for each layer
+    assert ready.is_ready("minilm", LONG)
+    assert not ready.is_ready("minilm", LONG, "dog")  # another text
+
+
+def test_each_layer_of_a_pass_can_be_given_up(minilm, shelf):
+    before = readings.forward(minilm, texts.tokens(minilm, "the cat sat"))
+    seen = []
+
+    def report(record, fraction=None):
+        seen.append(fraction)
+        if len(seen) == 5:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        ready.make_ready("minilm", LONG, "", report, "cpu")
+    assert not readings.known("minilm", LONG)
+    again = readings.forward(minilm, texts.tokens(minilm, "the cat sat"))
+    np.testing.assert_array_equal(before.weights, again.weights)
+
+
+def test_nothing_to_read_is_refused_before_any_work(smollm2, shelf):
+    with pytest.raises(Refusal) as caught:
+        ready.is_ready("smollm2", "")
+    assert caught.value.code == "empty_text"

@@ -1,0 +1,237 @@
+"""A student's text as tokens: the ids of the texts, any Unicode, cut where it is too long."""
+
+from __future__ import annotations
+
+import copy
+import time
+import unicodedata
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seqviz.models import texts
+from seqviz.models.texts import LONGEST, tokens
+from seqviz.refusal import Refusal
+
+SENTENCE = "AI and ML course is interesting and easy!"
+PIECES = "[CLS] ai and ml course is interesting and easy ! [SEP]"
+HARD = {
+    "control characters": "a\x00b\x07c\x1b[31m\x7f\x85d",
+    "lone surrogates": "a\ud800b\udfff",
+    "emoji": "😀 👩‍👩‍👧 🇩🇪",
+    "right to left": "שלום עולם \u202eabc",
+    "combining": "e\u0301" * 20 + "Z̷̢̛̗̙a̷",
+    "Chinese": "你好，世界。",
+    "markup": "</script><b>&amp;\"'%{x} $x$ [CLS] <|endoftext|>",
+    "white": " \n\t\r\n \u00a0\u2003 x",
+    "private and unassigned": "\ue000\U0010ffff\ufffe",
+}
+
+
+@pytest.fixture(params=["minilm", "smollm2"])
+def model(request):
+    return request.getfixturevalue(request.param)
+
+
+def whole(found):
+    """What holds for every reading of every text."""
+    count = len(found.ids)
+    assert 0 < count <= LONGEST
+    for part in (found.pieces, found.segments, found.special, found.real):
+        assert len(part) == count
+    assert found.special.dtype == found.real.dtype == bool
+    assert np.issubdtype(found.ids.dtype, np.integer)
+    for piece in found.pieces:
+        assert piece
+        assert not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in piece), piece
+    assert found.left_out >= 0
+
+
+def test_the_sentence_of_the_text(minilm):
+    found = tokens(minilm, SENTENCE)
+    assert found.ids.tolist() == [101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102]
+    assert found.pieces == tuple(PIECES.split())
+    assert np.flatnonzero(found.special).tolist() == [0, 10]
+    assert found.real.all()
+    assert not found.segments.any()
+    assert (found.second, found.left_out) == (0, 0)
+
+
+def test_a_decoder_has_no_special_tokens_and_shows_spaces(smollm2):
+    found = tokens(smollm2, "The capital of France is")
+    assert found.pieces == ("The", "␣capital", "␣of", "␣France", "␣is")
+    assert not found.special.any()
+    assert found.ids.tolist() == smollm2.tokenizer("The capital of France is")["input_ids"]
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_any_unicode(model, name):
+    text = HARD[name]
+    found = tokens(model, text)
+    whole(found)
+    clean = text.encode("utf-8", "replace").decode()
+    assert found.ids.tolist() == model.tokenizer(clean)["input_ids"]
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("é", ("é",)),
+        ("a é", ("a", "␣é")),
+        ("😀", ("‹F0 9F›", "‹98›", "‹80›")),  # no single token is a whole character
+        ("a שׁ"[:3], ("a", "␣‹D7›", "‹A9›")),  # a space and a part of a character in one token
+        ("a\nb\tc", ("a", "⏎", "b", "⇥", "c")),
+        ("a\x00\x85", ("a", "‹00›", "‹C2›", "‹85›")),
+        ("  a", ("␣", "␣a")),
+        ("<|endoftext|>", ("<|endoftext|>",)),
+    ],
+)
+def test_pieces_of_bytes(smollm2, text, pieces):
+    found = tokens(smollm2, text)
+    whole(found)
+    assert found.pieces == pieces
+
+
+def test_byte_pieces_are_the_bytes_of_the_text(smollm2):
+    """Second implementation: put together again, the pieces are the text."""
+    text = "".join(HARD[name] for name in ("emoji", "Chinese", "right to left")) + " ñ €"
+    raw = b""
+    for piece in tokens(smollm2, text).pieces:
+        while piece:
+            if piece.startswith("‹"):
+                part, _, piece = piece[1:].partition("›")
+                raw += bytes.fromhex(part)
+            else:
+                raw += piece[0].replace("␣", " ").encode()
+                piece = piece[1:]
+    assert raw.decode() == text
+
+
+def test_every_letter_of_a_byte_vocabulary_stands_for_one_byte(smollm2):
+    table = texts._byte_of()
+    assert sorted(table.values()) == list(range(256))
+    for name, token in smollm2.tokenizer.get_vocab().items():
+        assert texts.piece(smollm2, token), name  # none is empty and none raises
+
+
+def test_piece_is_what_tokens_show(model):
+    found = tokens(model, SENTENCE)
+    for token, piece in zip(found.ids, found.pieces, strict=True):
+        assert texts.piece(model, int(token)) == piece
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\x00"])
+def test_nothing_to_read(minilm, smollm2, text):
+    found = tokens(minilm, text)
+    assert found.pieces == ("[CLS]", "[SEP]")
+    assert found.special.all()
+    if text:
+        return
+    with pytest.raises(Refusal) as caught:
+        tokens(smollm2, text)
+    assert caught.value.code == "empty_text"
+
+
+# --- pairs and padding ----------------------------------------------------------------------------
+
+
+def test_a_pair(minilm):
+    found = tokens(minilm, "A cat sat.", "It slept!")
+    assert " ".join(found.pieces) == "[CLS] a cat sat . [SEP] it slept ! [SEP]"
+    assert found.second == 6
+    assert found.segments.tolist() == [0] * 6 + [1] * 4
+    assert np.flatnonzero(found.special).tolist() == [0, 5, 9]
+
+
+def test_a_decoder_reads_one_text_only(smollm2):
+    one, two = tokens(smollm2, "A cat"), tokens(smollm2, "A cat", "It slept", 2)
+    assert two.pieces[:2] == one.pieces
+    assert (two.second, two.segments.any()) == (0, False)
+    assert len(two.ids) == 4
+
+
+def test_padding(model):
+    plain, found = tokens(model, SENTENCE), tokens(model, SENTENCE, pads=3)
+    count = len(plain.ids)
+    assert found.ids[:count].tolist() == plain.ids.tolist()
+    assert found.real.tolist() == [True] * count + [False] * 3
+    assert found.special[count:].all()
+    assert set(found.ids[count:]) == {model.tokenizer.pad_token_id}
+    if model.card.kind == "encoder":
+        assert found.pieces[count:] == ("[PAD]",) * 3
+        assert found.ids[-1] == 0
+        pair = tokens(model, "a", "b", pads=2)
+        assert pair.segments.tolist() == [0, 0, 0, 1, 1, 0, 0]
+
+
+def test_a_decoder_without_a_padding_token_pads_with_its_end(smollm2):
+    other = replace(smollm2, tokenizer=copy.deepcopy(smollm2.tokenizer))
+    other.tokenizer.pad_token = None
+    other.tokenizer.eos_token = "<|endoftext|>"
+    assert tokens(other, "A cat", pads=1).pieces[-1] == "<|endoftext|>"
+
+
+# --- long texts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [508, 509, 510, 511, 512, 513, 700])
+def test_what_is_beyond_512_tokens_is_left_out_and_said(model, count):
+    found = tokens(model, " ".join(["cat"] * count))
+    added = 2 if model.card.kind == "encoder" else 0
+    assert len(found.ids) == min(count + added, LONGEST)
+    assert found.left_out == max(0, count + added - LONGEST)
+    if added:
+        assert (found.pieces[0], found.pieces[-1]) == ("[CLS]", "[SEP]")
+        assert set(found.pieces[1:-1]) == {"cat"}
+
+
+def test_of_a_long_pair_the_longer_is_cut(minilm):
+    found = tokens(minilm, "cat " * 700, "dog " * 20)
+    assert len(found.ids) == LONGEST
+    assert found.left_out == 723 - LONGEST
+    assert found.pieces.count("dog") == 20
+    assert found.pieces[found.second] == "dog"
+    both = tokens(minilm, "cat " * 600, "dog " * 600)
+    assert abs(both.pieces.count("cat") - both.pieces.count("dog")) <= 1
+    assert both.left_out == 1203 - LONGEST
+
+
+def test_a_long_text_leaves_room_for_no_padding(model):
+    found = tokens(model, "cat " * 600, pads=5)
+    assert len(found.ids) == LONGEST
+    assert found.real.all()
+    assert tokens(model, "cat", pads=10_000).ids.shape == (LONGEST,)
+
+
+def test_a_cut_does_not_stay_in_the_tokenizer(model):
+    """A fast tokenizer keeps the settings of its last call."""
+    before = tokens(model, SENTENCE)
+    tokens(model, "cat " * 600)
+    longer = model.tokenizer("cat " * 600, verbose=False)["input_ids"]
+    assert len(longer) >= 600
+    assert tokens(model, SENTENCE).pieces == before.pieces
+
+
+@pytest.mark.parametrize("unit", ["word ", "你好世界", "😀", "a", " ", "\ud800", "<b>&"])
+def test_a_text_of_a_megabyte_is_quick_and_its_cut_is_said(model, unit):
+    text = unit * (1_000_000 // len(unit))
+    start = time.perf_counter()
+    found = tokens(model, text)
+    assert time.perf_counter() - start < 1  # measured: 0.01 to 0.05 s
+    whole(found)
+    assert found.left_out > 0  # also where what is seen of it are a few tokens
+
+
+def test_the_end_of_a_text_is_not_lost_in_silence(minilm):
+    """20,000 characters may be one token ([UNK]) or none (spaces)."""
+    assert tokens(minilm, " " * 19_995 + "cat").left_out == 0
+    assert tokens(minilm, " " * 30_000 + "cat").left_out == 1
+    assert tokens(minilm, "cat", "a" * 30_000 + " cat").left_out == 1
+
+
+def test_no_more_tokens_than_the_model_has_places_for(minilm, monkeypatch):
+    monkeypatch.setattr(minilm.network.config, "max_position_embeddings", 64)
+    found = tokens(minilm, "cat " * 100, pads=3)
+    assert len(found.ids) == 64
+    assert found.left_out == 38
