@@ -78,6 +78,14 @@ LESSONS = (
         icon=":material/grid_on:",
         first=("scale", "temperature"),
     ),
+    Lesson(
+        slug="positions",
+        code="po",
+        stage="positions",
+        group="transformer",
+        icon=":material/waves:",
+        first=("distance", "d_model"),
+    ),
 )
 
 

@@ -75,6 +75,12 @@ class Text:
         """Whether the language has this key."""
         return key in catalogue(self.lang)
 
+    def table(self, prefix: str) -> dict[str, str]:
+        """All sentences whose keys begin with `prefix` and a point, by the rest of their keys."""
+        start = prefix + "."
+        known = catalogue(self.lang)
+        return {key[len(start) :]: words for key, words in known.items() if key.startswith(start)}
+
     def items(self, key: str) -> list[str]:
         """A key that holds a list of sentences."""
         return list(catalogue(self.lang)[key])

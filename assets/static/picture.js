@@ -1,5 +1,8 @@
 // Save the chart that is on screen as SVG or PNG, without a trip to the server.
 // Plotly paints a chart as several stacked <svg> layers and Vega as one: stack them in one file.
+// A drawing of our own is one <canvas>: it goes into the file as a picture.
+
+const SHARP = 2; // times the screen, for a slide
 
 function chart(key) {
   return document.querySelector(".st-key-" + key.replaceAll(".", "-"));
@@ -8,8 +11,10 @@ function chart(key) {
 function picture(key) {
   const host = chart(key);
   const layers = host.querySelectorAll("svg.main-svg, svg.marks");
-  if (!layers.length) return null;
-  const box = layers[0].getBoundingClientRect();
+  const canvas = [...host.querySelectorAll("canvas")].find((one) => one.enlarged);
+  const drawn = layers[0] ?? canvas;
+  if (!drawn) return null;
+  const box = drawn.getBoundingClientRect();
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   svg.setAttribute("width", box.width);
@@ -20,6 +25,13 @@ function picture(key) {
   paper.setAttribute("height", "100%");
   paper.setAttribute("fill", getComputedStyle(document.querySelector(".stApp")).backgroundColor);
   svg.append(paper);
+  if (drawn === canvas) {
+    const image = document.createElementNS(svg.namespaceURI, "image");
+    image.setAttribute("width", box.width);
+    image.setAttribute("height", box.height);
+    image.setAttribute("href", canvas.enlarged(SHARP).toDataURL());
+    svg.append(image);
+  }
   for (const layer of layers) {
     const copy = layer.cloneNode(true);
     copy.querySelectorAll(".hoverlayer, .modebar-container").forEach((node) => node.remove());
@@ -42,8 +54,8 @@ function savePng(blob, width, height, name) {
   const image = new Image();
   image.onload = () => {
     const canvas = document.createElement("canvas");
-    canvas.width = 2 * width; // twice the screen: sharp on a slide
-    canvas.height = 2 * height;
+    canvas.width = SHARP * width;
+    canvas.height = SHARP * height;
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob((png) => save(png, name), "image/png");
   };

@@ -138,7 +138,8 @@ def permissions(
         ),
         "yaxis2": tokens_axis(style, pieces, "figure.queries", upright=True, anchor="x2"),
     }
-    spec["yaxis2"] |= {"showticklabels": False, "title": {"text": ""}}
+    spec["yaxis2"]["showticklabels"] = False
+    spec["yaxis2"]["title"] |= {"text": ""}
     spec["annotations"] = [
         panel_title(style, "", text("figure.who_may")),
         panel_title(style, "2", text("figure.head_label", layer=layer, head=head)),
@@ -209,7 +210,7 @@ def _moved(
     text = style.text
     rows = np.arange(1, len(moved) + 1)
     upright = tokens_axis(style, pieces[: len(moved)], "figure.token", upright=True, anchor="x2")
-    upright["title"] = {"text": ""}  # the words say it, and there is no room beside them
+    upright["title"] |= {"text": ""}  # the words say it, and there is no room beside them
     return [
         {
             "type": "bar",

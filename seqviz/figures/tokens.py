@@ -16,8 +16,9 @@ _ASIDE = 0.2  # of a step: a tick on the step itself would take the place of its
 
 
 def plain(text: str) -> str:
-    """A student's text as it is: Plotly reads tags and entities in labels."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """A student's text as it is: Plotly reads tags, entities and "%{...}" in labels."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("%{", "%&#123;")
 
 
 def token_axis(

@@ -10,10 +10,12 @@ _QUICK = 1_500  # tokens times layers that take less than a second on one core
 _FETCHED, _LOADED = 0.85, 0.9  # share of the work that is done by then, when all of it is to do
 
 
-def is_ready(model: str, text: str, other: str = "") -> bool:
-    """Whether figures of this text can be drawn within a second or so."""
+def is_ready(model: str, text: str | None = None, other: str = "") -> bool:
+    """Whether figures of this text (or of the model alone) can be drawn within a second or so."""
     if not pretrained.loaded(model):
         return False
+    if text is None:
+        return True
     if readings.known(model, text, other):
         return True
     loaded = pretrained.load(model)
@@ -21,8 +23,8 @@ def is_ready(model: str, text: str, other: str = "") -> bool:
     return len(tokens.ids) * loaded.network.config.num_hidden_layers <= _QUICK
 
 
-def make_ready(model: str, text: str, other: str, report: Report, device: str) -> str:
-    """Fetch, load and read: a job for `seqviz.jobs`. Returns the device on which it was read.
+def make_ready(model: str, text: str | None, other: str, report: Report, device: str) -> str:
+    """Fetch, load and read (where there is a text): a job for `seqviz.jobs`. Returns the device on which it was read.
 
     Raises what `store.fetch`, `pretrained.load` and `readings.read` raise. (`device` is the name
     of the queue's device; a model's own is settled when it is loaded.)
@@ -32,6 +34,8 @@ def make_ready(model: str, text: str, other: str, report: Report, device: str) -
         store.fetch(model, lambda share: report("fetch", _FETCHED * share))
     report("load", 0.05 if here else _FETCHED)
     loaded = pretrained.load(model)
+    if text is None:
+        return loaded.device
     start = 0.3 if here else _LOADED
     report("read", start)
     layers = loaded.network.config.num_hidden_layers

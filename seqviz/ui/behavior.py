@@ -70,13 +70,48 @@ def chart(
     )
 
 
+def sinusoid(
+    key: str,
+    values: Mapping[str, Any],
+    words: Mapping[str, str],
+    on_change: Callable[[Mapping[str, Any]], None],
+) -> None:
+    """Sinusoidal positional encodings with their controls, drawn and computed in the browser.
+
+    values: positions, d_model, base, layout, position and dimension; new ones move the controls.
+    words: what is written, see `assets/static/sinusoid*.js`. `on_change(values)` is called before
+    the next run when the controls have come to rest; they come from the browser, so check them.
+    """
+
+    def changed() -> None:
+        told = st.session_state[key]["settings"]
+        if isinstance(told, Mapping):
+            on_change({name: told[name] for name in values if name in told})
+
+    parts = ("values", "settings", "heat", "pen", "picture")
+    _component(
+        "sinusoid",
+        '<div class="seqviz-sinusoid"></div>',
+        parts=tuple(f"sinusoid_{part}" for part in parts),
+        css=True,
+    )(
+        key=key,
+        data={"values": dict(values), "words": dict(words)},
+        height="content",
+        on_settings_change=changed,
+    )
+
+
 @cache
-def _component(name: str, html: str = "<span></span>", parts: tuple[str, ...] = ()) -> Any:
+def _component(
+    name: str, html: str = "<span></span>", parts: tuple[str, ...] = (), css: bool = False
+) -> Any:
     # Streamlit loads a component's script from memory, where it can import no other: one text.
     scripts = [(ASSETS / "static" / f"{part}.js").read_text("utf-8") for part in (*parts, name)]
     return st.components.v2.component(
         f"seqviz_{name}",
         html=html,
         isolate_styles=False,  # the export looks into the charts, and tests do
+        css=(ASSETS / "static" / f"{name}.css").read_text("utf-8") if css else None,
         js="\n".join(scripts),
     )

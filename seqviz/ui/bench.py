@@ -278,9 +278,14 @@ class Show:
         with self.stage:
             st.info(self.words(f"hint.{key}"), icon=":material/arrow_forward:")
 
-    def ready(self, model: str, text: str, other: str = "", leads: bool = False) -> bool:
-        """Whether a pretrained model is here and has read the text; else the bench says what it
-        waits for. Of several benches with the same model one `leads`: it shows the progress."""
+    def ready(
+        self, model: str, text: str | None = None, other: str = "", leads: bool = False
+    ) -> bool:
+        """Whether a pretrained model is here and has read the text, if there is one.
+
+        Else the bench says what it waits for. Of several benches with the same model one `leads`:
+        it shows the progress.
+        """
         return waiting.wait_for(self, model, text, other, leads)
 
     def download(self, key: str, content: Callable[[], bytes], file_name: str, mime: str) -> None:

@@ -16,6 +16,7 @@ import streamlit as st
 
 R = TypeVar("R")
 ENTRIES = 256
+SIZE = "128MB"  # of the results of one function
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Timed(Generic[R]):
 
 @cache
 def cached(function: Callable[..., R]) -> Callable[..., Timed[R]]:
-    """`function` behind a cache of at most `ENTRIES` results, keyed by its arguments."""
+    """`function` behind a cache of at most `ENTRIES` results and `SIZE`, keyed by its arguments."""
 
     def timed(*args: Any, **keywords: Any) -> Timed[R]:
         started = time.perf_counter()
@@ -39,4 +40,4 @@ def cached(function: Callable[..., R]) -> Callable[..., Timed[R]]:
     timed.__module__ = function.__module__
     timed.__qualname__ = f"timed.{function.__qualname__}"
     timed.__name__ = function.__name__
-    return st.cache_data(max_entries=ENTRIES, show_spinner=False)(timed)
+    return st.cache_data(max_entries=ENTRIES, max_size=SIZE, show_spinner=False)(timed)

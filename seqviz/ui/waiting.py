@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -25,7 +25,7 @@ QUEUE = "models"
 log = logging.getLogger(__name__)
 
 
-def wait_for(show: Show, model: str, text: str, other: str, leads: bool) -> bool:
+def wait_for(show: Show, model: str, text: str | None, other: str, leads: bool) -> bool:
     """Whether the model has read this text, or will within a second; else say what it waits for.
 
     leads: this bench shows progress and the buttons; the others only say that they wait. Raises the
@@ -34,7 +34,7 @@ def wait_for(show: Show, model: str, text: str, other: str, leads: bool) -> bool
     if ready.is_ready(model, text, other):
         show.device = _device(model)
         return True
-    wish = {"model": model, "text": text, "other": other, "device": QUEUE}
+    wish: dict[str, Any] = {"model": model, "text": text, "other": other, "device": QUEUE}
     queue = jobs.default(QUEUE)
     job = queue.find(ready.make_ready, **wish)
     if job is not None and job.state == "done" and pretrained.loaded(model):
@@ -93,7 +93,7 @@ def _progress(show: Show, model: str, job: jobs.Job[str], stopped: str) -> None:
         poll()
 
 
-def _offer(show: Show, wish: dict[str, str], stopped: str, former: jobs.Job[str] | None) -> None:
+def _offer(show: Show, wish: dict[str, Any], stopped: str, former: jobs.Job[str] | None) -> None:
     """Why there is no model, and a button to try again."""
 
     def again() -> None:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from attention_drawings import attention_drawings
 from gate_drawings import gate_drawings
 
 from seqviz.compute import autoregression as ar
@@ -97,7 +98,7 @@ def cases() -> tuple[Case, ...]:
              float(np.mean((values[-50:] - predictions[-50:]) ** 2))),
         Case("by hand", by_hand.fit_by_hand, (values,),
              float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))),
-        *(Case(*drawing) for drawing in gate_drawings()),
+        *(Case(*drawing) for drawing in (*gate_drawings(), *attention_drawings())),
     )  # fmt: skip
 
 

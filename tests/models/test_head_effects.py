@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-import itertools
+import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from seqviz.jobs import Cancelled
-from seqviz.models import attention, readings, texts
+from seqviz.models import attention, pretrained, readings, texts
 from seqviz.models.head_effects import each_head
 
 SENTENCE = "AI and ML course is interesting and easy!"
 PROMPT = "The capital of France is"
-BORDER = tuple(itertools.product((0, 13, 29), (0, 4, 8)))  # of SmolLM2's 270 heads
+DEPTH = 3  # of SmolLM2's 30 layers: enough for every head to be switched off twice
 
 
 def silent(record, fraction=None):
     """A report that nobody reads."""
 
 
-@pytest.fixture(scope="module")
-def decoder_run(smollm2):
-    """The whole job for the decoder, made once, with its reports."""
+@pytest.fixture
+def shallow(smollm2, monkeypatch):
+    """SmolLM2 without all but its first layers, in place of the whole one."""
+    shared = {id(p): p for p in smollm2.network.parameters()}
+    network = copy.deepcopy(smollm2.network, shared)
+    network.model.layers = network.model.layers[:DEPTH]
+    network.config.num_hidden_layers = DEPTH
+    monkeypatch.setitem(pretrained._loaded, "smollm2", replace(smollm2, network=network))
+    monkeypatch.setattr(readings, "_shelf", readings._Shelf())
+
+
+@pytest.fixture
+def decoder_run(shallow):
+    """The whole job for the decoder, with its reports."""
     reports = []
     found = each_head("smollm2", PROMPT, lambda *report: reports.append(report), "cpu")
     return found, reports
@@ -54,14 +66,16 @@ def test_encoder_heads_one_by_one(encoder_run):
 def test_decoder_heads_one_by_one(decoder_run):
     found, _ = decoder_run
     assert found.decoder
-    assert found.change.shape == (30, 9)
-    for layer, head in BORDER:
-        wanted = attention.ablate("smollm2", PROMPT, off=((layer, head),)).bits
-        # float32 logits differ by some 1e-6; the divergence by that times its size, and squared
-        assert found.change[layer, head] == pytest.approx(wanted, rel=1e-2, abs=1e-6)
-    assert np.isfinite(found.change).all()
-    assert found.change.min() > -1e-9
-    assert found.change.max() > 0.1
+    wanted = np.array(
+        [
+            [attention.ablate("smollm2", PROMPT, off=((layer, head),)).bits for head in range(9)]
+            for layer in range(DEPTH)
+        ]
+    )
+    # float32 logits differ by some 1e-6; the divergence by that times its size, and squared
+    np.testing.assert_allclose(found.change, wanted, 1e-2, 1e-6)
+    assert wanted.min() > 0
+    assert wanted.max() > 0.1
 
 
 @pytest.mark.parametrize("run", ["encoder_run", "decoder_run"])

@@ -113,6 +113,14 @@ def test_a_configuration_of_another_model(put, config, changes):
     broken()
 
 
+def test_fewer_layers_than_weights_in_a_model_that_no_registry_knows(put, config, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_MODELS", "encoder:tiny/bert")
+    put("tiny_bert", config__json=config(num_hidden_layers=1))
+    with pytest.raises(Refusal) as caught:
+        pretrained.load("tiny_bert")
+    assert caught.value.code == "model_broken"
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff\xfe\x00"])
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
 def test_files_that_are_something_else(put, name, data):

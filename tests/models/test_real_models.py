@@ -30,6 +30,8 @@ def eager(request):
             network = copy.copy(model.network)
             network = copy.deepcopy(network, {id(p): p for p in network.parameters()})
             network.set_attn_implementation("eager")
+            assert network.config._attn_implementation == "eager"
+            assert model.network.config._attn_implementation == taps.NAME
             made[model.card.name] = network
         return made[model.card.name]
 

@@ -163,6 +163,10 @@ def test_a_slow_download_is_cancelled_within_a_second(cache, hub):
     hub.faults.block, hub.faults.pause = 100, 0.2  # 500 bytes a second
     cancelled_in_time(Cancel(lambda share: share > 0))
     assert leftovers(cache) == set()
+    for thread in threading.enumerate():
+        if thread.name == "download":  # nor does it go on behind the scenes: a minute is to come
+            thread.join(5)
+            assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("fault", ["silent_after", "silent_at_once"])

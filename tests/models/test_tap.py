@@ -57,13 +57,18 @@ def pair(request):
     maker = AutoModelForCausalLM if request.param in DECODERS else AutoModel
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        theirs = maker.from_config(CONFIGS[request.param], attn_implementation="eager")
+        # a copy each: the choice of attention is written into the configuration
+        config = copy.deepcopy(CONFIGS[request.param])
+        theirs = maker.from_config(config, attn_implementation="eager")
     with torch.no_grad():  # attention of freshly made weights is nearly uniform: nothing to compare
         for name, weights in theirs.named_parameters():
             if weights.dim() == 2 and "embed" not in name and "wte" not in name:
                 weights.mul_(8)
-    ours = maker.from_config(CONFIGS[request.param], attn_implementation=taps.NAME)
+    config = copy.deepcopy(CONFIGS[request.param])
+    ours = maker.from_config(config, attn_implementation=taps.NAME)
     ours.load_state_dict(theirs.state_dict())
+    assert theirs.config._attn_implementation == "eager"
+    assert ours.config._attn_implementation == taps.NAME
     return theirs.eval(), ours.eval()
 
 

@@ -1,0 +1,174 @@
+"""What the figures about positions share: a scheme's looks, axes that count from 0, matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Shaped
+
+from seqviz.figures.decades import diverging
+from seqviz.figures.style import Style, axis_layout
+
+_TICKS = 8
+_ROOM = 1.25  # colors end here times the largest number where numbers are read in the cells
+WRITTEN = 8  # rows and columns of a matrix whose numbers find room in the cells
+_ROLES = {  # of each scheme: role of its color, dash, marker
+    "none": ("baseline", "dot", "x"),
+    "sinusoidal": ("prediction", "solid", "circle"),
+    "learned": ("gru", "dash", "diamond"),
+    "rotary": ("rnn", "longdash", "square"),
+    "alibi": ("mlp", "dashdot", "triangle-up"),
+    "t5": ("lstm", "longdashdot", "star"),
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one way to tell positions is drawn, and its name; the same in every figure."""
+
+    name: str
+    color: str
+    dash: str
+    symbol: str
+
+
+def look(scheme: str, style: Style) -> Look:
+    """Raises KeyError for a scheme that is not one of relative.SCHEMES."""
+    role, dash, symbol = _ROLES[scheme]
+    name = style.text(f"figure.pos_scheme_{scheme}")
+    return Look(name, getattr(style.palette, role), dash, symbol)
+
+
+def stride(count: int, most: int) -> int:
+    """Show every how manyth of `count`, so that no more than `most` are shown."""
+    return max(1, -(-count // most))
+
+
+def counted(
+    style: Style, count: int, title: str, upright: bool = False, step: int = 1, **more: Any
+) -> dict[str, Any]:
+    """An axis of cells 0 ... count - 1, `step` wide, from top to bottom where `upright`."""
+    ticks = next(s for s in _steps() if count / s <= _TICKS)
+    ends = [-step / 2, float(-(-count // step) * step) - step / 2]
+    return axis_layout(
+        style,
+        range=ends[::-1] if upright else ends,
+        tickvals=list(range(0, count, ticks)),
+        ticktext=[f"{place:,}" for place in range(0, count, ticks)],
+        showgrid=False,
+        title={"text": title},
+        **more,
+    )
+
+
+def _steps() -> list[int]:
+    """Round distances between ticks, in rising order."""
+    return [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+
+
+def cells(
+    z: Shaped[np.ndarray, "row column"],
+    name: str,
+    style: Style,
+    limit: float | None = None,
+    end: str = "",
+    step: int = 1,
+    **more: Any,
+) -> dict[str, Any]:
+    """The matrix on the axes x`end` and y`end`, from 0; every `step`-th row and column of a larger.
+
+    limit: of the colors, which are signed then; without it they run from the least to the largest.
+    """
+    values = np.asarray(z, np.float32)
+    rows, columns = values.shape
+    heat: dict[str, Any] = {
+        "type": "heatmap",
+        "x": step * np.arange(columns),
+        "y": step * np.arange(rows),
+        "z": values,
+        "name": name,
+        "hoverongaps": False,
+        "xgap": 1 if columns <= 40 else 0,
+        "ygap": 1 if rows <= 40 else 0,
+        "colorscale": "Cividis",
+    }
+    if end:
+        heat |= {"xaxis": f"x{end}", "yaxis": f"y{end}"}
+    if limit is not None:
+        heat |= {"colorscale": diverging(style), "zmin": -limit, "zmax": limit}
+    return heat | more
+
+
+def numbers_in(heat: dict[str, Any], style: Style, digits: int = 2) -> dict[str, Any]:
+    """The same with its numbers written in the cells, which are paler then, where there is room."""
+    z = heat["z"]
+    if max(z.shape) > WRITTEN:
+        return heat
+    text = np.char.replace(np.char.mod(f"%.{digits}f", np.round(z, digits) + 0.0), "-", "−")
+    return heat | {
+        "zmin": _ROOM * heat["zmin"],
+        "zmax": _ROOM * heat["zmax"],
+        "text": np.where(np.isfinite(z), text, ""),
+        "texttemplate": "%{text}",
+        "textfont": {"size": 12 * style.scale, "color": style.palette.truth},
+    }
+
+
+def color_bar(style: Style, title: str, **more: Any) -> dict[str, Any]:
+    """A slender color bar with its name."""
+    return {
+        "title": {"text": title, "side": "right", "font": {"size": 13 * style.scale}},
+        "tickfont": {"size": 12 * style.scale},
+        "thickness": 12,
+        "outlinewidth": 0,
+        "xpad": 4,
+        **more,
+    }
+
+
+def largest(*arrays: Shaped[np.ndarray, "..."]) -> float:
+    """The largest finite size in all of these; 1 where there is none but 0."""
+    return max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in arrays) or 1.0
+
+
+def around(*arrays: Shaped[np.ndarray, "..."], margin: float = 0.06) -> list[float]:
+    """A range that fits these values, with some room at both ends."""
+    seen = np.concatenate([np.ravel(a[np.isfinite(a)]) for a in arrays])
+    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    room = margin * (high - low) or 0.1 * (abs(high) or 1.0)
+    return [low - room, high + room]
+
+
+def label(style: Style, words: str, color: str, **place: Any) -> dict[str, Any]:
+    """Words without an arrow, for the end of a line."""
+    return {
+        "text": words,
+        "showarrow": False,
+        "font": {"size": 13 * style.scale, "color": color},
+        **place,
+    }
+
+
+def spread(wanted: Sequence[float], least: float) -> list[float]:
+    """Places as near to the wanted ones as labels can be that must stand `least` apart."""
+    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    groups: list[tuple[list[int], float]] = []  # members from below, and their middle
+    for place in order:
+        members, middle = [place], wanted[place]
+        while groups:
+            below, center = groups[-1]
+            gap = least * (len(below) + len(members)) / 2
+            if middle - center >= gap:
+                break
+            groups.pop()
+            members = below + members
+            middle = sum(wanted[m] for m in members) / len(members)
+        groups.append((members, middle))
+    found = [0.0] * len(wanted)
+    for members, middle in groups:
+        for rank, place in enumerate(members):
+            found[place] = middle + least * (rank - (len(members) - 1) / 2)
+    return found
