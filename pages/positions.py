@@ -114,7 +114,7 @@ class Task:
     view: str = view(("result", "curves"), "result")
     task: str = choice(tiny.TASKS, "reverse", menu=True)
     causal: bool = toggle(False)
-    length: int = slider(6, 12, 8)
+    letters: int = slider(6, 12, 8)
     seed: int = seed(0, more=True)
 
 
@@ -343,7 +343,7 @@ lesson.predict("copy")
 
 @lesson.bench("task", Task)
 def task(p: Task, show) -> None:
-    settings = tiny.OrderSettings(p.task, p.length, p.causal, p.seed)
+    settings = tiny.OrderSettings(p.task, p.letters, p.causal, p.seed)
 
     def so_far(trail):
         return views.progress_view, (trail, settings), {}

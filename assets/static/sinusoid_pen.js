@@ -22,18 +22,15 @@ function pen(context, look, u) {
       self.write(text, 0, 0, "center");
       context.restore();
     },
-    // Text in lines no wider than `room`; Chinese may break anywhere.
+    // Text in lines no wider than `room`, the last one at `top`; Chinese may break anywhere.
     paragraph(text, left, top, room, color = look.text) {
-      let line = "";
+      const lines = [""];
       for (const piece of text.match(PIECES) ?? []) {
-        if (line && context.measureText((line + piece).trimEnd()).width > room) {
-          self.write(line, left, top, "left", color);
-          top += 20 * u;
-          line = "";
-        }
-        line += piece;
+        const longer = lines.at(-1) + piece;
+        if (lines.at(-1) && context.measureText(longer.trimEnd()).width > room) lines.push(piece);
+        else lines[lines.length - 1] = longer;
       }
-      self.write(line, left, top, "left", color);
+      lines.reverse().forEach((line, at) => self.write(line, left, top - 20 * u * at, "left", color));
     },
     rule(x1, y1, x2, y2, color, thick = 1) {
       context.strokeStyle = color;

@@ -29,12 +29,13 @@ function sayings({ position, dimension, d_model, base, layout }, words) {
 function geometry(width, u) {
   const narrow = width < NARROW * u;
   const lines = narrow ? 2 : 1;
-  const across = { left: 58 * u, width: Math.max(10, width - 120 * u) };
-  const map = { ...across, top: (14 + 20 * lines) * u, height: 204 * u };
-  const wave = { ...across, top: map.top + map.height + (32 + 20 * lines) * u, height: 76 * u };
-  const clocks = { ...across, top: wave.top + wave.height + (50 + 20 * lines) * u };
-  clocks.height = (narrow ? 140 : 72) * u;
-  return { height: clocks.top + clocks.height + 2 * u, u, narrow, map, wave, clocks };
+  const across = { left: 54 * u, width: Math.max(10, width - 114 * u) };
+  // 256 pixels: rows of equal height where the width of the encoding is a power of two.
+  const map = { ...across, top: (14 + 20 * lines) * u, height: 256 * u };
+  const wave = { ...across, top: map.top + map.height + (34 + 20 * lines) * u, height: 60 * u };
+  const clocks = { ...across, top: wave.top + wave.height + (48 + 20 * lines) * u };
+  clocks.height = (narrow ? 140 : 66) * u;
+  return { height: clocks.top + clocks.height + u, u, narrow, map, wave, clocks };
 }
 
 // The circles of the clocks {pair, x, y, radius}: all pairs, or 32 from the first to the last.
@@ -67,7 +68,7 @@ function drawMap(pen, { settings, words, look, plan, kept, x, y }) {
   if (kept.every > 1) said.push(filled(words.some_positions, { every: kept.every }));
   if (kept.rows < d_model) said.push(filled(words.some_dimensions, { shown: kept.rows }));
   pen.font(14);
-  pen.paragraph(said.join(words.join), map.left, 12 * u, map.width + 50 * u, look.quiet);
+  pen.paragraph(said.join(words.join), map.left, map.top - 22 * u, map.width + 50 * u, look.quiet);
 
   context.save();
   context.beginPath();
@@ -112,7 +113,7 @@ function drawWave(pen, { settings, words, look, plan, x }) {
   const { u, map, wave, narrow } = plan;
   const { context } = pen;
   const said = sayings(settings, words);
-  let [left, top] = [wave.left, wave.top - (narrow ? 35 : 15) * u];
+  let [left, top] = [wave.left, wave.top - (narrow ? 36 : 16) * u];
   const run = (text, size, weight = "", raised = 0) => {
     pen.font(size, weight);
     left += pen.write(text, left, top - raised * u);
@@ -136,7 +137,7 @@ function drawWave(pen, { settings, words, look, plan, x }) {
   }
   for (const { top, height } of [map, wave])
     for (const at of ticks(positions, wave.width / (64 * u)))
-      pen.write(grouped.format(at), x(at), top + height + 11 * u, "center");
+      pen.write(grouped.format(at), x(at), top + height + 13 * u, "center");
   pen.font(14);
   const below = wave.top + wave.height + 31 * u;
   pen.write(words.axis_position, wave.left + wave.width / 2, below, "center");
@@ -178,8 +179,8 @@ function drawClocks(pen, { settings, words, look, plan }) {
   const kind = pairs === 0 ? "no_clock" : faces.length < pairs ? "some_clocks" : "clocks";
   const values = { position: grouped.format(position), shown: faces.length, pairs };
   pen.font(14);
-  const top = clocks.top - (narrow ? 32 : 12) * u;
-  pen.paragraph(filled(words[kind], values), clocks.left, top, clocks.width + 50 * u);
+  const said = filled(words[kind], values);
+  pen.paragraph(said, clocks.left, clocks.top - 12 * u, clocks.width + 50 * u);
   for (const { pair, x, y, radius } of faces) {
     const chosen = pair === place(dimension, d_model, layout).pair;
     pen.ring(x, y, radius, chosen ? look.text : look.quiet, (chosen ? 2 : 1) * u);

@@ -72,6 +72,7 @@ def clocks_figure(before: Clocks, after: Clocks, offset: int, style: Style = _ST
             visible=False,
             scaleanchor="x",
             constrain="domain",
+            constraintoward="top",
         ),
         "yaxis2": axis_layout(
             style,

