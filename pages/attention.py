@@ -22,6 +22,7 @@ STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
 WORDS = len(walkthrough.WORDS)
 PASTED = 10_000  # characters that a text field takes; LONGEST tokens of them are read
 IDS_SHOWN = 40
+CELLS = 10 * masks.MOST_CELLS  # characters: "512.512 " is the longest pair
 MODELS = {record.name: record for record in registry.offered()}
 MOST_LAYERS, MOST_HEADS = 48, 25  # of any model that a teacher may allow (GPT-2 XL has these)
 DEFAULT = next((m for m in registry.DEFAULTS.values() if m in MODELS), next(iter(MODELS)))
@@ -42,11 +43,10 @@ class ByHand:
     query: int = slider(1, WORDS, 2)
     key: int = slider(1, WORDS, 3)
     part: str = choice(PARTS, "query", when=at_stage("project"))
-    scale: str = choice(scaled.SCALES, "d_k", when=at_stage("scale", "mask", "softmax", "sum"))
+    # Both hold at every stage: the read-outs are those of the whole way.
+    scale: str = choice(scaled.SCALES, "d_k")
     causal: bool = toggle(False)
-    operator: str = choice(
-        scaled.OPERATORS, "add", when=lambda v: v["causal"] and STAGES[v["stage"] - 1] != "basic"
-    )
+    operator: str = choice(scaled.OPERATORS, "add", when=lambda v: v["causal"])
     heads: int = stops((1, 2, 4, 8), 1, more=True)
     head: int = slider(
         0, 7, 0, more=True, when=lambda v: v["heads"] > 1, within=lambda v: v["heads"] - 1
@@ -140,7 +140,7 @@ class Masks:
     kind: str = choice(masks.KINDS, "causal", menu=True)
     pads: int = slider(0, 8, 0)
     told: bool = toggle(True, when=lambda v: v["pads"] > 0)
-    cells: str = sentence("", 2000)
+    cells: str = sentence("", CELLS)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Ablate:
     """Which heads are switched off."""
 
     view: str = view(("switches", "each"), "switches")
-    off: str = sentence("0.2", 2000, when=lambda v: v["view"] == "switches")
+    off: str = sentence("0.2", CELLS, when=lambda v: v["view"] == "switches")
     compare: str = sentence("The creature was exhausted, so it stayed where it was.", PASTED)
 
 
@@ -218,17 +218,14 @@ def after_change(change, show) -> dict[str, tuple[str, str] | str]:
             "sentence": number(change.sentence, 4),
             "furthest": (
                 number(float(change.moved.max()), 3),
-                change.text.pieces[int(change.moved.argmax())],
+                literal(change.text.pieces[int(change.moved.argmax())]),
             ),
         }
-    best = [int(row.argmax()) for row in change.probabilities]
+    before, after = (
+        literal(change.candidates[int(row.argmax())]) for row in change.probabilities
+    )
     return {
-        "next_after": (
-            change.candidates[best[1]].replace("\n", "⏎"),
-            show.words(
-                "metric.next_after.before", piece=change.candidates[best[0]].replace("\n", "⏎")
-            ),
-        ),
+        "next_after": (after, show.words("metric.next_after.before", piece=before)),
         "bits": number(change.bits),
     }
 
@@ -286,20 +283,20 @@ def by_hand(p: ByHand, show) -> None:
         )
     show.note(f"stage_{name}", stage=p.stage, all=len(STAGES))
     found = walk.attention
+    scores, weights = found.scores[head], found.weights[head]
+    if name == "basic":  # words themselves in place of queries and keys
+        scores, weights = walk.basic.scores, walk.basic.weights
     row, column = p.query - 1, p.key - 1
     words = walk.words
     show.metrics(
-        score=(
-            number(float(found.scores[head, row, column]), 6),
-            f"{words[row]} · {words[column]}",
-        ),
-        weight=number(float(found.weights[head, row, column]), 4),
-        row_sum=number(float(found.weights[head, row].sum()), 4),
-        column_sum=number(float(found.weights[head, :, column].sum()), 4),
+        score=(number(float(scores[row, column]), 6), f"{words[row]} · {words[column]}"),
+        weight=number(float(weights[row, column]), 4),
+        row_sum=number(float(weights[row].sum()), 4),
+        column_sum=number(float(weights[:, column].sum()), 4),
     )
     future = np.triu(np.ones((WORDS, WORDS), bool), 1)
     if p.causal and p.operator == "multiply":
-        leak = float(found.weights[head][future].sum() / WORDS)
+        leak = float(weights[future].sum() / WORDS)
         show.note("leak", share=f"{100 * leak:.1f} %")
 
 
@@ -391,10 +388,10 @@ def apart(p: Apart, show) -> None:
         show.figure(views.products_view, found, query, key)
     else:
         show.figure(views.chain_view, found, query, key)
-    pieces = found.text.pieces
+    pair = (found.text.pieces[query - 1], found.text.pieces[key - 1])
     score = float(found.scores[query - 1, key - 1])
     show.metrics(
-        product=(number(score, 4), f"{pieces[query - 1]} · {pieces[key - 1]}"),
+        product=(number(score, 4), " · ".join(map(literal, pair))),
         divided_by=(number(found.divisor, 4), f"√{found.keys.shape[1]}"),
         divided_score=number(score / found.divisor, 4),
         weight=number(float(found.weights[query - 1, key - 1]), 4),

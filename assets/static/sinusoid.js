@@ -199,7 +199,7 @@ class Sinusoid {
   redraw() {
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
-      const width = this.picture.clientWidth;
+      const { width } = this.picture.getBoundingClientRect();
       if (!width) return;
       const { canvas, settings, words } = this;
       const started = performance.now();
@@ -212,8 +212,9 @@ class Sinusoid {
 
   enlarged(factor) {
     const canvas = document.createElement("canvas");
-    const { settings, words, picture } = this;
-    painter()(canvas, settings, words, look(this.host), picture.clientWidth, factor);
+    const { settings, words } = this;
+    const { width } = this.picture.getBoundingClientRect();
+    painter()(canvas, settings, words, look(this.host), width, factor);
     return canvas;
   }
 

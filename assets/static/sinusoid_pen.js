@@ -30,7 +30,9 @@ function pen(context, look, u) {
         if (lines.at(-1) && context.measureText(longer.trimEnd()).width > room) lines.push(piece);
         else lines[lines.length - 1] = longer;
       }
-      lines.reverse().forEach((line, at) => self.write(line, left, top - 20 * u * at, "left", color));
+      lines.reverse().forEach((line, at) => {
+        self.write(line, left, top - 20 * u * at, "left", color);
+      });
     },
     rule(x1, y1, x2, y2, color, thick = 1) {
       context.strokeStyle = color;

@@ -25,13 +25,15 @@ function sayings({ position, dimension, d_model, base, layout }, words) {
   };
 }
 
-// Where everything stands, in CSS pixels.
+// Where everything stands, in CSS pixels; in the lecture hall it fits into the window.
 function geometry(width, u) {
   const narrow = width < NARROW * u;
   const lines = narrow ? 2 : 1;
   const across = { left: 54 * u, width: Math.max(10, width - 114 * u) };
   // 256 pixels: rows of equal height where the width of the encoding is a power of two.
-  const map = { ...across, top: (14 + 20 * lines) * u, height: 256 * u };
+  const most = u > 1 ? 0.78 * window.innerHeight - 285 * u : Infinity;
+  const map = { ...across, top: (14 + 20 * lines) * u };
+  map.height = Math.max(128 * u, Math.min(256 * u, Math.round(most)));
   const wave = { ...across, top: map.top + map.height + (34 + 20 * lines) * u, height: 60 * u };
   const clocks = { ...across, top: wave.top + wave.height + (48 + 20 * lines) * u };
   clocks.height = (narrow ? 140 : 66) * u;
@@ -150,6 +152,7 @@ function drawWave(pen, { settings, words, look, plan, x }) {
     context.fillStyle = look.line;
     context.fillRect(x(0), wave.top, x(positions - 1) - x(0), wave.height);
     context.globalAlpha = 1;
+    pen.write(words.crowded, wave.left + wave.width / 2, level(0), "center");
   } else {
     const steps = Math.round(4 * wave.width);
     context.strokeStyle = look.line;

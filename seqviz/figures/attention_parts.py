@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from seqviz.figures.attention_maps import NAMED_ROWS, headline, panel_title
 from seqviz.figures.decades import diverging
 from seqviz.figures.style import Style, axis_layout, finish, layout
-from seqviz.figures.tokens import plain, token_axis
+from seqviz.figures.tokens import numbered, plain, token_axis
 from seqviz.text import number
 
 _STYLE = Style()
@@ -110,12 +110,14 @@ def products(
         if tokens <= NAMED_ROWS:
             y |= {"tickvals": list(range(tokens + 1)), "ticktext": labels}
         else:
-            step = max(1, tokens // 10)
-            y |= {"tickvals": [0, *range(1, tokens + 1, step)]}
-            y |= {"ticktext": [labels[0], *(str(r) for r in range(1, tokens + 1, step))]}
+            y |= numbered(tokens, labels[1:])
+            y |= {"tickvals": [0, *y["tickvals"]], "ticktext": [labels[0], *y["ticktext"]]}
         spec[f"yaxis{end}"] = axis_layout(style, **y)
         if place < 2:
-            extent: dict[str, Any] = {"range": [0.5, d_k + 0.5], "tickvals": [1, d_k // 2, d_k]}
+            extent: dict[str, Any] = {
+                "range": [0.5, d_k + 0.5],
+                "tickvals": sorted({1, max(1, d_k // 2), d_k}),
+            }
         else:
             values = np.nan_to_num([row, shares][place - 2])
             reach = float(np.abs(values).max(initial=0)) or 1.0

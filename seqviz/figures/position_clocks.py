@@ -18,7 +18,7 @@ from seqviz.text import number
 _STYLE = Style()
 _MOST = 32  # clocks that can be told apart
 _WIDE, _HIGH = 2.5, 3.1  # room of a clock of radius 1 with its wavelength below
-_SHAPE = 2.3  # width of a figure over its height
+_SHAPE = 1.7  # width over height: between a desk's and a phone's
 _BINS = 80
 
 
@@ -67,7 +67,7 @@ def clocks_figure(before: Clocks, after: Clocks, offset: int, style: Style = _ST
         ),
         "yaxis": axis_layout(
             style,
-            range=[float(y[-1]) - _HIGH + 1.15, 1.15],
+            range=[float(y[-1]) - _HIGH + (1.15 if pairs == len(shown) else 0.5), 1.15],
             title={"text": text("figure.pos_sine")},
             visible=False,
             scaleanchor="x",
@@ -92,10 +92,9 @@ def clocks_figure(before: Clocks, after: Clocks, offset: int, style: Style = _ST
                 xref="paper",
                 yref="paper",
                 x=1,
-                y=1,
+                y=0,
                 xanchor="right",
                 yanchor="bottom",
-                yshift=8,
             )
         )
     turned = (after.turns - before.turns) if offset else np.zeros(pairs)
@@ -156,6 +155,7 @@ def _wavelengths_below(
                 before=number(float(before.angle[pair])),
                 after=number(float(after.angle[pair])),
             ),
+            font={"size": 12 * style.scale, "color": style.palette.truth},
         )
         for pair, across, up in zip(shown, x.tolist(), y.tolist(), strict=True)
     ]

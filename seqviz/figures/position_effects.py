@@ -68,7 +68,7 @@ def moved_words(
                 ],
                 "textposition": "outside",
                 "textangle": 0,
-                "constraintext": "none",
+                "constraintext": "outside",
                 "cliponaxis": False,
                 "textfont": {"size": 12 * style.scale},
                 "customdata": [plain(word) for word in words],
@@ -103,6 +103,8 @@ def moved_words(
         ),
         "annotations": titles,
         "bargap": 0.2,
+        # On a phone the numbers would run into one another; 0 stays, it is narrow.
+        "uniformtext": {"minsize": 10 * style.scale, "mode": "hide"},
     }
     return finish(
         go.Figure({"data": data, "layout": spec}),

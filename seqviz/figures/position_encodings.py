@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.positions.offsets import Similarity
-from seqviz.figures.attention_maps import headline, panel_title
+from seqviz.figures.attention_maps import headline
 from seqviz.figures.position_clocks import clocks_figure, norms, wavelengths
 from seqviz.figures.position_parts import (
     around,
@@ -19,6 +19,7 @@ from seqviz.figures.position_parts import (
     largest,
     numbers_in,
     stride,
+    twins,
 )
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.figures.tokens import plain
@@ -232,11 +233,10 @@ def rotation_figure(
         text("figure.pos_rotation_found", difference=difference),
     )
     data: list[dict[str, Any]] = []
-    spec = layout(style)
-    spec["annotations"] = []
-    domains = ([0, 0.43], [0.5, 0.93])
-    for end, matrix, title, domain in zip(("", "2"), (closed, found), titles, domains, strict=True):
-        name = text("figure.pos_closed_form" if not end else "figure.pos_least_squares")
+    for end, matrix, name in (
+        ("", closed, text("figure.pos_closed_form")),
+        ("2", found, text("figure.pos_least_squares")),
+    ):
         heat = cells(
             matrix,
             name,
@@ -244,24 +244,12 @@ def rotation_figure(
             limit=limit,
             end=end,
             showscale=bool(end),
+            colorbar=color_bar(style, text("figure.pos_entry"), x=0.94),
             hovertemplate="%{y}, %{x}: <b>%{z:.4f}</b><extra>" + name + "</extra>",
         )
-        if end:
-            heat["colorbar"] = color_bar(style, text("figure.pos_entry"), x=0.94)
         data.append(numbers_in(heat, style))
-        spec[f"xaxis{end}"] = counted(
-            style, width, text("figure.pos_before"), domain=domain, anchor=f"y{end}"
-        )
-        spec[f"yaxis{end}"] = counted(
-            style,
-            width,
-            text("figure.pos_after"),
-            upright=True,
-            anchor=f"x{end}",
-            showticklabels=not end,
-        )
-        spec["annotations"].append(panel_title(style, end, title))
-    spec["yaxis2"]["title"] = {"text": ""}  # the neighbor's holds for both
+    spec = layout(style)
+    spec |= twins(style, width, text("figure.pos_before"), text("figure.pos_after"), titles)
     return finish(
         go.Figure({"data": data, "layout": spec}),
         text(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Shaped
 
+from seqviz.figures.attention_maps import panel_title
 from seqviz.figures.decades import diverging
 from seqviz.figures.style import Style, axis_layout
 
@@ -67,6 +68,26 @@ def counted(
 def _steps() -> list[int]:
     """Round distances between ticks, in rising order."""
     return [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+
+
+def twins(
+    style: Style, count: int, across: str, up: str, titles: Sequence[str], step: int = 1
+) -> dict[str, Any]:
+    """Axes and titles of two square matrices side by side; rows are named once, on the left.
+
+    across, up: names of the axes.
+    """
+    spec: dict[str, Any] = {"annotations": []}
+    for end, domain, title in zip(("", "2"), ([0, 0.43], [0.5, 0.93]), titles, strict=True):
+        spec[f"xaxis{end}"] = counted(
+            style, count, across, step=step, domain=domain, anchor=f"y{end}"
+        )
+        spec[f"yaxis{end}"] = counted(
+            style, count, up, upright=True, step=step, anchor=f"x{end}", showticklabels=not end
+        )
+        spec["annotations"].append(panel_title(style, end, title))
+    spec["yaxis2"]["title"] = {"text": ""}
+    return spec
 
 
 def cells(

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.positions.learned import Comparison, Path, Spectrum
-from seqviz.figures.attention_maps import panel_title
 from seqviz.figures.decades import log_axis
 from seqviz.figures.position_parts import (
     around,
@@ -20,6 +19,7 @@ from seqviz.figures.position_parts import (
     largest,
     look,
     stride,
+    twins,
 )
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.text import number
@@ -43,43 +43,26 @@ def table_similarity(
     text = style.text
     count = len(learned)
     step = stride(count, _SIDE)
-    data: list[dict[str, Any]] = []
-    spec = layout(style)
-    spec["annotations"] = []
-    for end, matrix, scheme, domain in (
-        ("", learned, "learned", [0, 0.43]),
-        ("2", waves, "sinusoidal", [0.5, 0.93]),
-    ):
-        name = look(scheme, style).name
-        data.append(
-            cells(
-                matrix[::step, ::step],
-                name,
-                style,
-                limit=max(1.0, largest(matrix)),
-                end=end,
-                step=step,
-                meta="pick",
-                showscale=bool(end),
-                hovertemplate=f"i = %{{y}}, j = %{{x}}: <b>%{{z:.4f}}</b><extra>{name}</extra>",
-            )
-        )
-        spec[f"xaxis{end}"] = counted(
-            style, count, text("figure.pos_j"), step=step, domain=domain, anchor=f"y{end}"
-        )
-        spec[f"yaxis{end}"] = counted(
+    every = f" · {text('figure.pos_every', step=step)}" if step > 1 else ""
+    names = [look(scheme, style).name for scheme in ("learned", "sinusoidal")]
+    data = [
+        cells(
+            matrix[::step, ::step],
+            name,
             style,
-            count,
-            text("figure.pos_i"),
-            upright=True,
+            limit=max(1.0, largest(matrix)),
+            end=end,
             step=step,
-            anchor=f"x{end}",
-            showticklabels=not end,
+            meta="pick",
+            showscale=bool(end),
+            colorbar=color_bar(style, text("figure.pos_cosine"), x=0.94),
+            hovertemplate=f"i = %{{y}}, j = %{{x}}: <b>%{{z:.4f}}</b><extra>{name}</extra>",
         )
-        every = f" · {text('figure.pos_every', step=step)}" if step > 1 else ""
-        spec["annotations"].append(panel_title(style, end, name + every))
-    data[1]["colorbar"] = color_bar(style, text("figure.pos_cosine"), x=0.94)
-    spec["yaxis2"]["title"] = {"text": ""}  # the neighbor's holds for both
+        for end, matrix, name in zip(("", "2"), (learned, waves), names, strict=True)
+    ]
+    spec = layout(style)
+    titles = [name + every for name in names]
+    spec |= twins(style, count, text("figure.pos_j"), text("figure.pos_i"), titles, step)
     return finish(
         go.Figure({"data": data, "layout": spec}),
         text(

@@ -231,9 +231,9 @@ def _mean(scores: Scores, row: int, middle: float, end: str, style: Style) -> di
         style.palette.truth,
         xref=f"x{end}",
         yref=f"y{end}",
-        x=50 if none else 122,
+        x=122,
         y=row + middle,
-        xanchor="center" if none else "right",
+        xanchor="right",
     )
 
 

@@ -178,12 +178,14 @@ def allowed() -> tuple[Model, ...]:
     """The models that pages offer: all of `MODELS`, or those of `SEQVIZ_MODELS`, in that order.
 
     Raises ValueError when the setting names a model that is not listed and is no repository, or
-    names one twice.
+    names one twice, or none.
     """
     wish = os.environ.get("SEQVIZ_MODELS", "").strip()
     if not wish:
         return MODELS
     found = tuple(_wished(part.strip()) for part in wish.split(",") if part.strip())
+    if not found:
+        raise ValueError("SEQVIZ_MODELS names no model; leave it empty to allow all.")
     if len({record.name for record in found}) < len(found):
         raise ValueError("SEQVIZ_MODELS names a model twice, or two whose names are alike.")
     return found

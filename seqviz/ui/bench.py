@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 class Provenance:
     """Where the numbers of a figure come from.
 
-    kind: "live" (computed now), "precomputed" (when and on what: `note`) or "reported" (printed in
+    kind: "live" (computed now), "browser" (computed where it is drawn), "precomputed" (when and on what: `note`) or "reported" (printed in
     the text named in `note`, not computed by us).
     """
 
@@ -44,8 +44,10 @@ class Provenance:
 
 
 COMPUTED = Provenance("live")
+BROWSER = Provenance("browser")
 _BADGES: dict[str, tuple[str, Any]] = {
     "live": (":material/bolt:", "green"),
+    "browser": (":material/bolt:", "green"),
     "precomputed": (":material/inventory_2:", "blue"),
     "reported": (":material/menu_book:", "orange"),
 }
@@ -132,7 +134,7 @@ class Show:
         self.recipe.record(draw, args, spoken, chart, "figure")
         with self.stage:
             component(f"{self.prefix}.live", values, words, self._take)
-            self.footer(chart, COMPUTED)
+            self.footer(chart, BROWSER)
 
     def _take(self, values: Mapping[str, Any]) -> None:
         """What the browser reports, into the session, as far as it is possible at all."""
@@ -229,6 +231,8 @@ class Show:
 
     def _badge(self, provenance: Provenance) -> str:
         label = self.text(f"frame.{provenance.kind}")
+        if provenance.kind == "browser":
+            return label
         if provenance.kind != "live":
             return f"{label} · {provenance.note}"
         return f"{label} · {duration(self.seconds)} · {self.device}"

@@ -84,7 +84,7 @@ def test_reports_grow(run, request):
     layers = found.change.shape[0]
     fractions = [fraction for _, fraction in reports]
     assert fractions == sorted(set(fractions))
-    assert 0 < fractions[0]
+    assert fractions[0] > 0
     assert fractions[-1] == 1
     assert len(fractions) == layers * layers  # once a layer of each pass, so that it can be stopped
     for record, fraction in reports:

@@ -36,7 +36,7 @@ class Reports(list):
     def grow(self):
         fractions = [fraction for _, fraction in self]
         whole = fractions[-1] == pytest.approx(1, abs=1e-12)
-        return fractions == sorted(fractions) and 0 <= fractions[0] and whole
+        return fractions == sorted(fractions) and fractions[0] >= 0 and whole
 
 
 def test_from_nothing_to_a_reading(hub, shelf):

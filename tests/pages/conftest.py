@@ -19,7 +19,8 @@ from seqviz.ui.controls import Control
 from seqviz.ui.lesson import Lesson
 
 SECONDS = 60
-MODELS = {"attention": ("minilm", "smollm2")}  # fixtures that the pages of a lesson need
+# Fixtures that the pages of a lesson need.
+MODELS = {"attention": ("minilm", "smollm2"), "positions": ("minilm", "smollm2")}
 
 
 @dataclass

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from seqviz.ui import controls
 
 CHART = "seqviz_chart"
+DRAWN = ("seqviz_sinusoid",)  # drawings that the browser makes, from numbers and words
 PLACEHOLDER = re.compile(r"{\w*}")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -30,10 +31,11 @@ def bench(app: AppTest, name: str) -> Any:
 
 
 def figures(place: Any) -> list[dict[str, Any]]:
-    """The specification of every chart in a place: Plotly's, Vega's, and pages in a frame."""
-    ours = (element.proto for element in place.get("bidi_component"))
+    """What every chart in a place is drawn from: Plotly's, Vega's, the browser's, and pages."""
+    ours = [element.proto for element in place.get("bidi_component")]
     return [
         *(json.loads(json.loads(p.json)["figure"]) for p in ours if p.component_name == CHART),
+        *(json.loads(p.json) for p in ours if p.component_name in DRAWN),
         *(json.loads(chart.proto.spec) for chart in place.get("vega_lite_chart")),
         *({"page": frame.proto.srcdoc} for frame in place.get("iframe")),
     ]

@@ -1,0 +1,454 @@
+"""Sinusoidal encodings drawn in the browser: at once, rightly, and without the server."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import statistics
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lesson_page import PATIENCE, watched
+from PIL import Image
+from playwright.sync_api import expect
+from sinusoid_sample import BENCH, LINKED, VALUES, WORDS
+
+from benchmarks.browser import ROOT, serve
+from seqviz.compute.positions import sinusoidal
+
+AT_ONCE = 50  # milliseconds from the press to the next frame with another picture: the issue
+ONE_DRAWING = 30  # milliseconds, of the largest table
+EPS = np.finfo(float).eps
+
+# Moves a slider and waits for the frame after which the canvas shows something else. `fetch` of
+# the pixels is not part of the time.
+PRESSES = """async ([name, places]) => {
+    const canvas = document.querySelector(".seqviz-sinusoid canvas");
+    const input = document.querySelector(`.seqviz-sinusoid input[name=${name}]`);
+    const frame = () => new Promise(requestAnimationFrame);
+    const times = [];
+    for (const place of places) {
+        const before = canvas.toDataURL();
+        await frame();
+        const start = performance.now();
+        input.value = place;
+        input.dispatchEvent(new Event("input", {bubbles: true}));
+        await frame();  // drawn by now: its own request came first
+        const elapsed = performance.now() - start;
+        times.push(canvas.toDataURL() === before ? Infinity : elapsed);
+    }
+    return times;
+}"""
+COLUMN = """(table) => [...table.querySelectorAll("td")].map((cell) => +cell.dataset.value)"""
+# The same function that draws, asked for many places at once.
+TABLE = """async ([positions, width, base, layout]) => {
+    const {value} = await import("/app/static/sinusoid_values.js");
+    return positions.map((p) =>
+        Array.from({length: width}, (_, j) => value(p, j, width, base, layout)));
+}"""
+
+
+@contextmanager
+def sample_server(folder: Path):
+    for name in ("sinusoid_page.py", "sinusoid_sample.py"):
+        shutil.copy(Path(__file__).with_name(name), folder)
+    shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
+    (folder / "static").symlink_to(ROOT / "assets" / "static")
+    with serve(folder, "sinusoid_page.py", {"PYTHONPATH": str(ROOT)}) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def sample(browser, tmp_path_factory):
+    with sample_server(tmp_path_factory.mktemp("sinusoid")) as running:
+        yield running
+
+
+class Drawing:
+    """The drawing on its page."""
+
+    def __init__(self, lesson) -> None:
+        self.lesson, self.page = lesson, lesson.page
+        self.host = self.page.locator(".seqviz-sinusoid")
+        self.canvas = self.host.locator("canvas")
+        self.host.locator("canvas[data-drawn]").wait_for()
+
+    def slider(self, name: str):
+        return self.host.locator(f"input[name={name}]")
+
+    def shows(self, **values) -> None:
+        """Wait until the picture is drawn with these values."""
+        wanted = json.dumps(list((VALUES | values).values()), separators=(",", ":"))
+        wanted = wanted.replace(".0,", ",")
+        expect(self.canvas).to_have_attribute("data-drawn", wanted)
+
+    def reports(self, count: int) -> dict:
+        """The values that the server knows after so many reports."""
+        line = self.page.get_by_text(re.compile(rf"^{count} reports: "))
+        line.wait_for()
+        return json.loads(line.text_content().split(": ", 1)[1])
+
+    def column(self) -> np.ndarray:
+        """The encoding of the chosen position, as it is told to screen readers."""
+        table = self.host.locator("table")
+        drawn = self.canvas.get_attribute("data-drawn")
+        expect(table).to_have_attribute("data-settings", drawn)
+        return np.array(table.evaluate(COLUMN))
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Pixels of the window, from parts of the heatmap's width and height."""
+        box = self.canvas.evaluate(
+            """(canvas) => {
+                const {map} = canvas.closest(".seqviz-sinusoid").live.plan;
+                const {x, y} = canvas.getBoundingClientRect();
+                return [x + map.left, y + map.top, map.width, map.height];
+            }"""
+        )
+        return box[0] + x * box[2], box[1] + y * box[3]
+
+    def color(self, x: float, y: float) -> list[int]:
+        """The color of the map there."""
+        return self.canvas.evaluate(
+            """(canvas, [x, y]) => {
+                const {map} = canvas.closest(".seqviz-sinusoid").live.plan;
+                const place = [map.left + x * map.width, map.top + y * map.height];
+                const [left, top] = place.map((at) => Math.floor(at * devicePixelRatio));
+                return [...canvas.getContext("2d").getImageData(left, top, 1, 1).data];
+            }""",
+            [x, y],
+        )
+
+
+@pytest.fixture
+def drawing(browser, sample):
+    """`drawing(values, **context options)`: a visitor's page that starts with these values."""
+    with watched(browser, sample) as visit:
+
+        def open_page(values=None, **options):
+            return Drawing(visit("", {"values": json.dumps(values or {})}, **options))
+
+        yield open_page
+
+
+def expected(values: dict) -> np.ndarray:
+    v = VALUES | values
+    return sinusoidal.encoding(v["positions"], v["d_model"], v["base"], v["layout"]).table
+
+
+def tolerance(position) -> np.ndarray:
+    """Two libraries' powers may differ by an ulp or two of a frequency of at most 1, and that
+    error is multiplied by the position; then the sine's own rounding."""
+    return 2 * EPS * (1 + np.asarray(position, float))
+
+
+@pytest.mark.parametrize("layout", sinusoidal.LAYOUTS)
+@pytest.mark.parametrize(
+    ("width", "base"), [(2, 10000), (7, 1.5), (64, 100), (511, 10000), (512, 1000000)]
+)
+def test_the_values_are_those_of_the_library(drawing, width, base, layout):
+    positions = [0, 1, 2, 17, 999, 5000, 9999]
+    table = np.array(drawing().page.evaluate(TABLE, [positions, width, base, layout]))
+    truth = sinusoidal.rows(np.array(positions), width, float(base), layout)
+    assert (np.abs(table - truth) <= tolerance(positions)[:, None]).all()
+    assert np.abs(table - truth)[:4].max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"d_model": 9, "layout": "halves", "position": 63},
+        {"positions": 10000, "d_model": 512, "position": 9999},
+        {"positions": 2, "d_model": 2, "base": 1.5, "position": 1},
+    ],
+)
+def test_the_column_told_to_screen_readers_is_the_encoding(drawing, values):
+    page = drawing(values)
+    position = (VALUES | values)["position"]
+    truth = expected(values)[position]
+    assert np.abs(page.column() - truth).max() <= tolerance(position)
+    expect(page.host.locator("caption")).to_have_text(f"Encoding of position {position}")
+
+
+def test_the_colors_are_the_values(drawing):
+    values = {"positions": 10, "d_model": 4, "position": 9, "dimension": 3}
+    page, truth = drawing(values), expected(values)
+    for position in range(9):
+        for dimension in range(3):
+            shown = page.color((position + 0.5) / 10, (dimension + 0.5) / 4)
+            value = truth[position, dimension]
+            end = np.array([214, 104, 20] if value > 0 else [43, 108, 196])
+            mixed = 255 + abs(value) * (end - 255)
+            # A step between shades is 1/127 of 212 at most, rounded to it and to whole numbers.
+            assert np.abs(np.array(shown[:3]) - mixed).max() <= 0.5 * 212 / 127 + 0.5
+    # Every k-th position, and whole pairs, where there are fewer pixels than entries.
+    wide = {"positions": 10000, "d_model": 512, "position": 0, "dimension": 0}
+    page, truth = drawing(wide), expected(wide)
+    every, rows = page.canvas.evaluate(
+        """async (canvas) => {
+            const {map} = canvas.closest(".seqviz-sinusoid").live.plan;
+            return [Math.ceil(10000 / Math.round(map.width)), 2 * Math.floor(map.height / 2)];
+        }"""
+    )
+    assert every > 10
+    assert rows == 256
+    for column in (50, 200, 400):
+        for row in (180, 181, 230, 231):  # pairs 0, 2, 4 ... of 256 stand in 128 pairs of rows
+            shown = page.color((column + 0.5) * every / 10000, (row + 0.5) / rows)
+            value = truth[column * every, 4 * (row // 2) + row % 2]
+            end = np.array([214, 104, 20] if value > 0 else [43, 108, 196])
+            mixed = 255 + abs(value) * (end - 255)
+            assert np.abs(np.array(shown[:3]) - mixed).max() <= 0.5 * 212 / 127 + 0.5
+
+
+def moves(page) -> dict[str, float]:
+    """Milliseconds from press to picture, the median of several presses of each slider."""
+    times = {}
+    for name in ("positions", "d_model", "base", "position", "dimension"):
+        top = int(page.slider(name).get_attribute("max"))
+        places = [round(top * part) for part in (0.1, 0.9, 0.3, 0.7, 0.5, 0.95, 0.2)]
+        times[name] = statistics.median(page.page.evaluate(PRESSES, [name, places]))
+    return times
+
+
+def test_a_slider_changes_the_picture_at_once_also_without_the_server(browser, tmp_path):
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
+    context.set_default_timeout(PATIENCE)
+    try:
+        with sample_server(tmp_path) as server:
+            tab = context.new_page()
+            tab.goto(f"{server.url}/?" + "values=" + json.dumps({"positions": 1000}))
+            page = Drawing(type("Lesson", (), {"page": tab})())
+            with_server = moves(page)
+        tab.get_by_role("dialog", name="Connection error").wait_for()
+        tab.keyboard.press("Escape")  # Streamlit says so once
+        tab.get_by_role("dialog").wait_for(state="detached")
+        without = moves(page)
+        for times in (with_server, without):
+            print(times)
+            assert max(times.values()) <= AT_ONCE, times
+        # The rest goes on too: layout, position by keyboard, what screen readers are told.
+        page.slider("positions").fill("19")
+        page.host.get_by_role("button", name="In halves").press("Enter")
+        page.slider("position").focus()
+        before = int(page.slider("position").input_value())
+        tab.keyboard.press("ArrowLeft")
+        values = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').live.settings")
+        assert values["position"] == before - 1
+        assert values["layout"] == "halves"
+        tab.wait_for_timeout(200)
+        truth = sinusoidal.rows(
+            np.array([values["position"]]), values["d_model"], float(values["base"]), "halves"
+        )[0]
+        assert np.abs(page.column() - truth).max() <= tolerance(values["position"])
+    finally:
+        context.close()
+
+
+def test_the_largest_table_is_drawn_in_time(drawing):
+    page = drawing({"positions": 10000, "d_model": 512}, device_scale_factor=2)
+    times = []
+    for place in range(5, 15):
+        page.slider("base").fill(str(place))  # the map is computed anew each time
+        page.page.wait_for_timeout(50)
+        times.append(float(page.canvas.get_attribute("data-milliseconds")))
+    print(times)
+    assert statistics.median(times) <= ONE_DRAWING, times
+
+
+def test_what_is_chosen_reaches_the_server_once_the_hand_rests(drawing):
+    page = drawing()
+    for place in ("3", "9", "17"):  # without a rest
+        page.slider("positions").fill(place)
+    page.host.get_by_role("button", name="In halves").click()
+    told = page.reports(1)
+    # The eighteenth stop; there were only five positions on the way.
+    assert told == {**VALUES, "positions": 128, "layout": "halves", "position": 4}
+    expect(page.slider("positions")).to_have_attribute("aria-valuetext", "128")
+    # Another picture, and back: what was told before is told again.
+    page.host.get_by_role("button", name="In turn").click()
+    page.reports(2)
+    page.host.get_by_role("button", name="In halves").click()
+    assert page.reports(3) == told
+
+
+def test_a_link_moves_the_controls_and_the_same_values_can_be_chosen_again(drawing):
+    page = drawing()
+    page.slider("dimension").fill("8")
+    assert page.reports(1) == {**VALUES, "dimension": 8}
+    page.page.get_by_role("button", name="Follow a link").click()
+    page.shows(**LINKED)
+    # None of these stands on a stop: the slider goes to the nearest, the number is the true one.
+    for name, value in (("positions", "37"), ("d_model", "9"), ("base", "750")):
+        expect(page.slider(name)).to_have_attribute("aria-valuetext", value)
+    expect(page.host.get_by_role("button", name="In halves")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    page.slider("dimension").fill("7")
+    assert page.reports(2) == {**LINKED, "dimension": 7}
+
+
+def test_a_link_does_not_pull_a_slider_out_of_a_hand(drawing):
+    page = drawing()
+    box = page.slider("position").bounding_box()
+    page.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.page.mouse.down()
+    page.page.get_by_role("button", name="Follow a link").evaluate("(button) => button.click()")
+    page.page.get_by_text('"positions": 37').wait_for()
+    assert page.slider("positions").get_attribute("aria-valuetext") == "64"
+    page.page.mouse.up()
+
+
+def test_the_pointer_picks_position_and_dimension(drawing):
+    page = drawing()
+    mouse = page.page.mouse
+    mouse.move(*page.place(20.5 / 64, 30.5 / 64))
+    hint = page.host.locator(".hint")
+    expect(hint).to_have_text(f"p = 20, j = 30: {expected({})[20, 30]:.3f}".replace("-", "−"))
+    mouse.down()
+    page.shows(position=20, dimension=30)
+    mouse.move(*page.place(40.5 / 64, 10.5 / 64))
+    page.shows(position=40, dimension=10)
+    expect(hint).to_be_hidden()
+    mouse.move(*page.place(1.5, -0.5))  # beyond the corner
+    page.shows(position=63, dimension=0)
+    mouse.up()
+    mouse.move(*page.place(0.5, 0.5))
+    page.shows(position=63, dimension=0)
+    assert page.slider("position").input_value() == "63"
+    assert page.reports(1) == {**VALUES, "position": 63, "dimension": 0}
+
+
+def test_a_clock_and_the_wave_can_be_pressed(drawing):
+    page = drawing({"layout": "halves"})
+    dial, point = page.canvas.evaluate(
+        """(canvas) => {
+            const {plan} = canvas.closest(".seqviz-sinusoid").live;
+            const {x, y} = canvas.getBoundingClientRect();
+            const {clocks, wave} = plan;
+            return [[x + clocks.left + clocks.width / 32, y + clocks.top + 0.75 * clocks.height],
+                    [x + wave.left + (30.5 / 64) * wave.width, y + wave.top + 30]];
+        }"""
+    )
+    page.page.mouse.click(*dial)  # the first of the second row of sixteen
+    page.shows(layout="halves", dimension=16)
+    page.page.mouse.click(*point)
+    page.shows(layout="halves", dimension=16, position=30)
+
+
+def test_a_finger_picks_too(drawing):
+    page = drawing(viewport={"width": 420, "height": 900}, has_touch=True)
+    page.page.touchscreen.tap(*page.place(50.5 / 64, 3.5 / 64))
+    page.shows(position=50, dimension=3)
+
+
+def test_every_slider_has_a_name_and_obeys_the_keyboard(drawing):
+    page = drawing()
+    for name in ("positions", "d_model", "base", "position", "dimension"):
+        slider = page.page.get_by_role("slider", name=WORDS[name], exact=True)
+        slider.focus()
+        before = slider.get_attribute("aria-valuetext")
+        page.page.keyboard.press("ArrowRight")
+        expect(slider).not_to_have_attribute("aria-valuetext", before)
+        page.page.keyboard.press("ArrowLeft")
+        expect(slider).to_have_attribute("aria-valuetext", before)
+    page.page.get_by_role("slider", name="Base").press("Home")
+    expect(page.slider("base")).to_have_attribute("aria-valuetext", "1.5")
+    page.page.get_by_role("slider", name="Base").press("End")
+    expect(page.slider("base")).to_have_attribute("aria-valuetext", "1,000,000")
+    page.page.get_by_role("group", name="Sines and cosines").wait_for()
+    formula = "Dimension 6 of 64 is sin(p / 1000000^(2·3/64)), wavelength 22.9"
+    page.page.get_by_role("img", name=formula).wait_for()
+
+
+def test_position_and_dimension_stay_inside_a_smaller_table(drawing):
+    page = drawing({"position": 60, "dimension": 60})
+    page.slider("positions").fill("0")
+    page.slider("d_model").fill("0")
+    page.shows(positions=2, d_model=1, position=1, dimension=0)
+    assert page.column() == pytest.approx([np.sin(1)], abs=EPS)
+    page.slider("d_model").fill("4")
+    page.shows(positions=2, d_model=5, position=1, dimension=0)
+
+
+def test_impossible_values_are_not_drawn(drawing):
+    page = drawing({"base": 1, "positions": 0, "d_model": "x", "layout": "spiral", "position": -3})
+    page.shows(positions=1, position=0)
+
+
+@pytest.mark.parametrize("width", [1280, 700, 420, 340])
+def test_nothing_is_cut_off(drawing, width):
+    page = drawing({"positions": 10000, "d_model": 512}, viewport={"width": width, "height": 900})
+    picture, side = (page.host.locator(part).bounding_box() for part in (".picture", ".controls"))
+    host = page.host.bounding_box()
+    assert page.page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+    if host["width"] < 560:  # the picture first, then what moves it
+        assert side["y"] >= picture["y"] + picture["height"]
+        assert side["width"] == picture["width"] == host["width"]
+    else:
+        assert side["x"] >= picture["x"] + picture["width"]
+    frame = page.lesson.figure(BENCH).bounding_box()
+    for part in (picture, side):
+        assert part["y"] + part["height"] <= frame["y"] + frame["height"] + 1
+    height = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').live.plan.height")
+    assert picture["height"] == pytest.approx(height, abs=1)
+
+
+def test_the_presenter_s_type_is_larger_and_the_picture_is_whole(browser, sample):
+    with watched(browser, sample) as visit:
+        page = Drawing(visit("", {"present": "true"}))
+        plan = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').live.plan")
+        assert plan["u"] == 1.25
+        frame, canvas = page.lesson.figure(BENCH).bounding_box(), page.canvas.bounding_box()
+        assert frame["height"] >= canvas["height"] == pytest.approx(plan["height"], abs=1)
+        assert canvas["height"] <= 0.8 * 800
+
+
+def test_in_the_dark_zero_is_the_page_s_background(drawing):
+    values = {"positions": 10, "d_model": 4, "position": 9, "dimension": 3}
+    page = drawing(values, color_scheme="dark")
+    assert page.color(0.05, 0.125)[:3] == [17, 22, 29]  # sin 0
+    assert page.color(0.05, 0.375)[:3] == [214, 104, 20]  # cos 0
+    expect(page.host.locator("output").first).to_have_css("color", "rgb(127, 176, 245)")
+
+
+def test_a_switch_of_theme_paints_anew(drawing):
+    values = {"positions": 10, "d_model": 4, "position": 9, "dimension": 3}
+    page = drawing(values)
+    assert page.color(0.05, 0.125)[:3] == [255, 255, 255]
+    page.page.emulate_media(color_scheme="dark")
+    page.page.wait_for_function(
+        "getComputedStyle(document.querySelector('.stApp')).backgroundColor === 'rgb(17, 22, 29)'"
+    )
+    page.page.wait_for_timeout(300)
+    assert page.color(0.05, 0.125)[:3] == [17, 22, 29]
+
+
+def test_the_pixels_of_the_screen_are_used(drawing):
+    page = drawing(device_scale_factor=2)
+    width, box = page.canvas.evaluate("(c) => c.width"), page.canvas.bounding_box()
+    assert width == round(2 * box["width"])
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_picture_can_be_saved(drawing, tmp_path, kind):
+    page = drawing()
+    button = page.lesson.by_key(f"{BENCH}.picture").locator(f"button[data-kind={kind}]")
+    with page.page.expect_download() as coming:
+        button.click()
+    path = tmp_path / coming.value.suggested_filename
+    coming.value.save_as(path)
+    assert path.suffix == f".{kind}"
+    box = page.canvas.bounding_box()
+    if kind == "svg":
+        assert "data:image/png;base64," in path.read_text("utf-8")
+        return
+    with Image.open(path) as image:
+        assert image.size == pytest.approx((2 * box["width"], 2 * box["height"]), abs=2)
+        pixels = np.asarray(image.convert("RGB"), float)
+    orange = np.abs(pixels - [214, 104, 20]).max(axis=2) < 12
+    assert 0.05 < orange.mean() < 0.6  # cosines near 1 fill almost half of the map
+    assert (pixels[:5] == 255).all()  # paper, not nothing
