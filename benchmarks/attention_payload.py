@@ -68,7 +68,7 @@ TEXT_GOAL, TEXT_TOKENS = 2.5, 32
 WORDS = (
     "the a man woman child dog house river street city night day book story song old new small "
     "great red green saw heard knew found wrote and or but with under near before after long"
-).split()
+)
 
 SCRIPT = """
 import pickle
@@ -340,7 +340,7 @@ def sentences(count: int) -> list[str]:
     from seqviz.models.pretrained import load
 
     model, random = load(registry.DEFAULTS["encoder"]), np.random.RandomState(SEED)
-    made = [" ".join(random.choice(WORDS, TEXT_TOKENS - 3)) + "." for _ in range(count)]
+    made = [" ".join(random.choice(WORDS.split(), TEXT_TOKENS - 3)) + "." for _ in range(count)]
     if {len(texts.tokens(model, text).ids) for text in made} != {TEXT_TOKENS}:
         raise SystemExit(f"The texts do not have {TEXT_TOKENS} tokens each.")
     return made

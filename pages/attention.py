@@ -221,9 +221,7 @@ def after_change(change, show) -> dict[str, tuple[str, str] | str]:
                 literal(change.text.pieces[int(change.moved.argmax())]),
             ),
         }
-    before, after = (
-        literal(change.candidates[int(row.argmax())]) for row in change.probabilities
-    )
+    before, after = (literal(change.candidates[int(row.argmax())]) for row in change.probabilities)
     return {
         "next_after": (after, show.words("metric.next_after.before", piece=before)),
         "bits": number(change.bits),

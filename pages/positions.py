@@ -34,7 +34,7 @@ class Waves:
     """The sinusoidal table; drawn in the browser."""
 
     positions: int = in_browser(slider(1, 10_000, 64))
-    d_model: int = in_browser(slider(1, 512, 64))
+    d_model: int = in_browser(slider(2, 512, 64))
     base: float = in_browser(slider(1.5, 1_000_000.0, 10_000.0, 0.5))
     layout: str = in_browser(choice(LAYOUTS, "interleaved"))
     position: int = in_browser(slider(0, 9999, 20))

@@ -6,7 +6,7 @@ const STOPS = {
     512, 640, 800, 1000, 1280, 1600, 2000, 2500, 3200, 4000, 5000, 6400, 8000, 10000,
   ],
   d_model: [
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 24, 28, 31, 32, 33, 40,
+    2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 24, 28, 31, 32, 33, 40,
     48, 56, 63, 64, 65, 80, 96, 100, 112, 127, 128, 129, 160, 192, 200, 224, 255, 256, 257, 300,
     320, 384, 448, 511, 512,
   ],
@@ -28,7 +28,7 @@ function possible(values, present) {
     return Math.min(high, Math.max(low, whole ? Math.round(known) : known));
   };
   const positions = number("positions", 1, 10000);
-  const d_model = number("d_model", 1, 512);
+  const d_model = number("d_model", 2, 512);
   return {
     positions,
     d_model,

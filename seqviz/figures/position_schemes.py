@@ -105,6 +105,7 @@ def shift_bars(
     """
     text = style.text
     looks = [look(change.scheme, style) for change in changes]
+    names = [drawn.name for drawn in looks]
     values = np.array([change.largest for change in changes])
     seen = values[np.isfinite(values) & (values > 0)]
     top = float(np.log10(seen.max())) if seen.size else 0.0
@@ -113,7 +114,7 @@ def shift_bars(
             "type": "bar",
             "orientation": "h",
             "x": np.where(values > 0, values, np.nan),
-            "y": np.arange(1, len(changes) + 1),
+            "y": names,
             "name": text("figure.pos_largest_change"),
             "showlegend": False,
             "marker": {
@@ -147,9 +148,8 @@ def shift_bars(
         "xaxis": axis,
         "yaxis": axis_layout(
             style,
-            range=[len(changes) + 0.5, 0.5],
-            tickvals=np.arange(1, len(changes) + 1),
-            ticktext=[drawn.name for drawn in looks],
+            type="category",
+            autorange="reversed",
             showgrid=False,
             title={"text": text("figure.pos_scheme")},
         ),
@@ -158,14 +158,14 @@ def shift_bars(
             *(
                 {
                     "x": float(np.log10(value)) if value > 0 else _LOWEST,
-                    "y": row,
+                    "y": name,
                     "xanchor": "left",
                     "xshift": 6,
                     "text": f"<b>{words}</b>",
                     "showarrow": False,
                     "font": {"size": 14 * style.scale, "color": style.palette.truth},
                 }
-                for row, (value, words) in enumerate(zip(values, said, strict=True), 1)
+                for name, value, words in zip(names, values, said, strict=True)
             ),
         ],
     }
@@ -174,11 +174,8 @@ def shift_bars(
         text(
             "alt.pos_shift",
             shift=f"{shift:,}",
-            values="; ".join(
-                f"{drawn.name}: {words}" for drawn, words in zip(looks, said, strict=True)
-            ),
+            values="; ".join(f"{n}: {words}" for n, words in zip(names, said, strict=True)),
         ),
-        names={"y": [drawn.name for drawn in looks]},
     )
 
 

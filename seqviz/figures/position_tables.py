@@ -225,7 +225,6 @@ def norms(found: Comparison, style: Style = _STYLE) -> go.Figure:
 def shares(found: Comparison, style: Style = _STYLE) -> go.Figure:
     """How much of the variance is in the first few principal components."""
     text = style.text
-    rows = np.arange(1, len(found.counts) + 1)
     words = [text("figure.pos_components", count=int(count)) for count in found.counts]
     data = []
     for scheme, values in (("learned", found.share), ("sinusoidal", found.sinusoidal_share)):
@@ -235,7 +234,7 @@ def shares(found: Comparison, style: Style = _STYLE) -> go.Figure:
                 "type": "bar",
                 "orientation": "h",
                 "x": 100 * values,
-                "y": rows,
+                "y": words,
                 "name": drawn.name,
                 "marker": {
                     "color": drawn.color,
@@ -259,9 +258,8 @@ def shares(found: Comparison, style: Style = _STYLE) -> go.Figure:
         ),
         "yaxis": axis_layout(
             style,
-            range=[len(rows) + 0.5, 0.5],
-            tickvals=rows,
-            ticktext=words,
+            type="category",
+            autorange="reversed",
             showgrid=False,
             title={"text": text("figure.pos_first_components")},
         ),
@@ -276,7 +274,6 @@ def shares(found: Comparison, style: Style = _STYLE) -> go.Figure:
                 for c, a, b in zip(found.counts, found.share, found.sinusoidal_share, strict=True)
             ),
         ),
-        names={"y": words},
     )  # fmt: skip
 
 

@@ -142,7 +142,6 @@ def accuracies(result: OrderResult, style: Style = _STYLE) -> go.Figure:
     spec["yaxis2"]["title"] = {"text": ""}  # the neighbor's holds for both
     spec["legend"] |= {"y": 1.07}
     spec["margin"] = {**spec["margin"], "t": 72 * style.scale}
-    rows = {"y": names, "y2": names}
     return finish(
         go.Figure({"data": data, "layout": spec}),
         text(
@@ -154,7 +153,6 @@ def accuracies(result: OrderResult, style: Style = _STYLE) -> go.Figure:
             chance=f"{100 * result.test.chance:.1f}",
             blind=f"{100 * result.test.order_blind:.1f}",
         ),
-        names=rows,
         gap=0.22,
     )
 

@@ -24,7 +24,7 @@ def is_ready(model: str, text: str | None = None, other: str = "") -> bool:
 
 
 def make_ready(model: str, text: str | None, other: str, report: Report, device: str) -> str:
-    """Fetch, load and read (where there is a text): a job for `seqviz.jobs`. Returns the device on which it was read.
+    """Fetch, load and read (where there is a text): a job for `seqviz.jobs`; returns the device.
 
     Raises what `store.fetch`, `pretrained.load` and `readings.read` raise. (`device` is the name
     of the queue's device; a model's own is settled when it is loaded.)

@@ -35,8 +35,8 @@ log = logging.getLogger(__name__)
 class Provenance:
     """Where the numbers of a figure come from.
 
-    kind: "live" (computed now), "browser" (computed where it is drawn), "precomputed" (when and on what: `note`) or "reported" (printed in
-    the text named in `note`, not computed by us).
+    kind: "live" (computed now), "browser" (computed where it is drawn), "precomputed" (when and on
+    what: `note`) or "reported" (printed in the text named in `note`, not computed by us).
     """
 
     kind: str

@@ -11,7 +11,7 @@ import streamlit as st
 
 from seqviz.figures.style import LIGHT, LIVE, alt_text, opaque, recolored
 from seqviz.figures.table import table, tables
-from seqviz.text import ASSETS
+from seqviz.text import ASSETS, literal
 from seqviz.ui import header
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ ROWS_ON_SCREEN = 1000
 
 def data_panel(show: Show, chart: Any) -> None:
     """The figure in words, and the numbers behind it, panel by panel."""
-    st.markdown(_alt(chart))
+    st.markdown(literal(_alt(chart)))  # a student's words are among them
     for frame in tables(chart):
         st.dataframe(frame.head(ROWS_ON_SCREEN), hide_index=True, height=260)
         if len(frame) > ROWS_ON_SCREEN:

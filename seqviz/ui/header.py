@@ -141,7 +141,12 @@ def link_and_code(text: Text, url: str) -> None:
             url = urlunsplit(parts._replace(netloc=f"{own}:{parts.port or 80}"))
             st.caption(text("frame.same_network"))
     st.code(url, language=None, wrap_lines=True)
-    st.image(svg_code(url), width=260)
+    try:
+        picture = svg_code(url)
+    except segno.DataOverflowError:  # a pasted text is in it
+        st.caption(text("frame.long_link"))
+        return
+    st.image(picture, width=260)
 
 
 def svg_code(url: str) -> str:

@@ -368,10 +368,10 @@ def test_position_and_dimension_stay_inside_a_smaller_table(drawing):
     page = drawing({"position": 60, "dimension": 60})
     page.slider("positions").fill("0")
     page.slider("d_model").fill("0")
-    page.shows(positions=2, d_model=1, position=1, dimension=0)
-    assert page.column() == pytest.approx([np.sin(1)], abs=EPS)
-    page.slider("d_model").fill("4")
-    page.shows(positions=2, d_model=5, position=1, dimension=0)
+    page.shows(positions=2, d_model=2, position=1, dimension=1)
+    assert page.column() == pytest.approx([np.sin(1), np.cos(1)], abs=EPS)
+    page.slider("d_model").fill("3")
+    page.shows(positions=2, d_model=5, position=1, dimension=1)
 
 
 def test_impossible_values_are_not_drawn(drawing):

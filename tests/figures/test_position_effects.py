@@ -11,7 +11,6 @@ from position_drawings import OTHERS, WORDS, said, shuffles
 
 from seqviz.figures.position_effects import moved_words, outputs
 from seqviz.figures.style import LIGHT, alt_text
-from seqviz.figures.table import table
 from seqviz.text import number
 
 GAPS = {scheme: shuffle.moved for scheme, shuffle in shuffles().items()}
@@ -60,18 +59,24 @@ def test_the_largest_fits_with_its_number():
     assert number(top) in alt_text(figure)
 
 
-def test_words_are_plain_text_and_in_the_table():
+def test_words_are_plain_text():
     figure = moved_words(WORDS, GAPS)
     assert list(figure.layout.xaxis.ticktext)[:5] == [
-        "&lt;b&gt;Mary…",
+        "&lt;b&gt;Mary&lt;/b&gt;",
         "gave",
         "John &amp; co",
         "a",
         "flower",
     ]
     assert figure.data[0].customdata[0] == "&lt;b&gt;Mary&lt;/b&gt;"
-    frame = table(figure)
-    assert list(frame["Word: name"]) == list(WORDS) * 4
+    named = figure.layout.meta["names"]["x"]
+    for bars in figure.data:
+        assert [named[int(place) - 1] for place in bars.x] == list(WORDS)
+
+
+def test_a_long_word_is_cut_before_it_is_escaped():
+    (cut,) = moved_words(["<" * 30], {"none": np.ones(1)}).layout.xaxis.ticktext
+    assert cut == "&lt;" * 11 + "…"
 
 
 def test_many_words_are_read_on_hover():

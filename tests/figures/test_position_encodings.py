@@ -19,7 +19,9 @@ from seqviz.text import number
 
 FOUND = offsets.similarity(waves().table)
 CLOSED = offsets.dot_by_offset(waves().frequencies, FOUND.dot_by_offset.offset)
-SIZES = pytest.mark.parametrize("positions, width", [(1, 2), (2, 3), (7, 5), (64, 64), (512, 384)])
+SIZES = pytest.mark.parametrize(
+    ("positions", "width"), [(1, 2), (2, 3), (7, 5), (64, 64), (512, 384)]
+)
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -208,7 +210,7 @@ def test_numbers_stand_in_small_matrices_only(width):
 
 
 def hands(figure, order: int) -> np.ndarray:
-    """From the center to the tip of each hand; order: 1 for the earlier position, 2 for the later."""
+    """From center to tip; order: 1 for the hands at the earlier position, 2 for the later."""
     line = figure.data[order]
     x, y = (np.asarray(v, float).reshape(-1, 3) for v in (line.x, line.y))
     assert np.isnan(x[:, 2]).all()

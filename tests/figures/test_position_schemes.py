@@ -192,4 +192,4 @@ def test_nothing_shifted():
 
 def test_the_table_names_the_schemes():
     frame = table(drawn.shift_bars(CHANGES, style=Style()))
-    assert list(frame["Encoding: name"])[:2] == ["no encoding", "sinusoidal"]
+    assert list(frame["Encoding"])[:2] == ["no encoding", "sinusoidal"]

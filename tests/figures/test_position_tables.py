@@ -17,7 +17,7 @@ from seqviz.text import number
 
 WAVES = sinusoidal.encoding(*table().shape).table
 LIKENESS = learned.compare(table())
-SIZES = pytest.mark.parametrize("positions, width", [(1, 2), (2, 2), (3, 5), (512, 8)])
+SIZES = pytest.mark.parametrize(("positions", "width"), [(1, 2), (2, 2), (3, 5), (512, 8)])
 
 
 def noise(positions: int, width: int) -> np.ndarray:
@@ -44,7 +44,7 @@ def test_of_512_positions_every_second_is_shown():
     assert all("1 of 2 positions" in words for words in said(figure))
 
 
-@pytest.mark.parametrize("across, up", [(1, 2), (1, 3), (3, 2)])
+@pytest.mark.parametrize(("across", "up"), [(1, 2), (1, 3), (3, 2)])
 def test_path_runs_through_the_components(across, up):
     found = learned.path(table())
     figure = drawn.path(found, across, up)
@@ -109,7 +109,7 @@ def test_shares_are_percentages_with_their_names():
     np.testing.assert_allclose(trace(figure, "learned").x, 100 * LIKENESS.share)
     np.testing.assert_allclose(trace(figure, "sinusoidal").x, 100 * LIKENESS.sinusoidal_share)
     frame = numbers(figure)
-    assert list(frame["Principal components: name"])[:3] == ["first 2", "first 8", "first 32"]
+    assert list(frame["Principal components"])[:3] == ["first 2", "first 8", "first 32"]
     assert trace(figure, "learned").text[2] == "100.0 %"  # 12 dimensions have no more
 
 

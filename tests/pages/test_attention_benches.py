@@ -1,0 +1,296 @@
+"""The lesson on attention: one head taken apart, masks, heads switched off, BertViz, the code."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from attention_page import (
+    DECODER,
+    ENCODER,
+    MODEL_BENCHES,
+    drawn,
+    figure,
+    note,
+    opened,
+    read_by,
+    said,
+    shown,
+    traces,
+)
+from looking import alerts, bench, figures
+
+from seqviz import jobs
+from seqviz.compute.attention import patterns
+from seqviz.figures import attention_views as views
+from seqviz.models import attention, device, head_effects, readings
+from seqviz.models.readings import Masking
+from seqviz.text import literal, number
+from seqviz.ui import bertviz_page
+
+COMPARE = "The creature was exhausted, so it stayed where it was."
+
+
+# --------------------------------------------------------------------------------- one head apart
+@pytest.mark.parametrize(("lang", "model", "width"), [("zh", "minilm", 32), ("en", "smollm2", 64)])
+def test_the_head_chosen_above_is_taken_apart(visit, lang, model, width):
+    query, key = 11, 6
+    page = opened(
+        visit, lang, real__model=model, real__layer=4, real__head=7, apart__query=query,
+        apart__key=key,
+    )  # fmt: skip
+    found = attention.parts(model, read_by(model), "", 4, 7)
+    assert drawn(page, "apart") == traces(page, views.products_view, found, query, key)
+    q, k = found.queries[query - 1].astype(float), found.keys[key - 1].astype(float)
+    score = float(q @ k)
+    values = shown(page, "apart")
+    pieces = [literal(found.text.pieces[n - 1]) for n in (query, key)]
+    # Four digits of a sum of 64 float32 products: one more or less in the last.
+    for name, wanted in (("product", score), ("divided_score", score / np.sqrt(width))):
+        value = float(values[name][0].replace("−", "-").replace(",", ""))
+        assert value == pytest.approx(wanted, rel=1.1e-3), name
+    assert values["product"][1] == " · ".join(pieces)
+    assert values["divided_by"] == (number(float(np.sqrt(width)), 4), f"√{width}")
+    weight = readings.read(model, read_by(model)).weights[4, 7, query - 1, key - 1]
+    assert values["weight"] == (number(float(weight), 4), "")
+    assert page.text("figure.head_label", layer=4, head=7) in said(page, "apart")
+    page.run(at__apart__view="chain")
+    assert drawn(page, "apart") == traces(page, views.chain_view, found, query, key)
+
+
+def test_sliders_end_at_the_last_token_head_and_layer(visit):
+    """Of the model and the text that are chosen; a value beyond moves to the end."""
+    ends = {"minilm": (5, 11), "smollm2": (29, 8)}
+    for model, (layer, head) in ends.items():
+        tokens = len(readings.read(model, read_by(model)).tokens.ids)
+        page = opened(
+            visit, real__model=model, real__view="head", real__layer=47, real__head=24,
+            real__query=512, real__key=512, apart__query=512, apart__key=300,
+        )  # fmt: skip
+        tops = {slider.key: slider.max for slider in page.app.slider}
+        wanted = {"real.layer": layer, "real.head": head}
+        wanted |= {f"{b}.{n}": tokens for b in ("real", "apart") for n in ("query", "key")}
+        for name, top in wanted.items():
+            assert tops[f"at.{name}"] == top, name
+            assert page.value(*name.split(".")) == top, name
+        one = attention.head(model, read_by(model), "", layer, head)
+        assert drawn(page, "real") == traces(page, views.map_view, one, tokens, tokens)
+
+
+# ------------------------------------------------------------------------------------------ masks
+MASKS = (
+    ("en", "minilm", {}, "causal"),
+    ("zh", "minilm", {"kind": "none", "pads": 3, "told": False}, "none"),
+    ("en", "minilm", {"kind": "own", "pads": 8, "cells": "2.5 3.1 40.2 0.3"}, "own"),
+    ("en", "smollm2", {"kind": "reverse", "cells": "1.2"}, "reverse"),
+)
+
+
+@pytest.mark.parametrize(("lang", "model", "settings", "kind"), MASKS)
+def test_who_may_look_at_whom(visit, lang, model, settings, kind):
+    page = opened(
+        visit, lang, real__model=model, **{f"masks__{name}": v for name, v in settings.items()}
+    )
+    pads, told = settings.get("pads", 0), settings.get("told", True)
+    # On the page from 1; a place 0 is none, and one beyond the text is nowhere.
+    cells = [tuple(map(int, c.split("."))) for c in settings.get("cells", "").split()]
+    cells = tuple((a - 1, b - 1) for a, b in cells if a and b)
+    masking = Masking(kind, pads, told, cells)
+    one = attention.head(model, read_by(model), "", 3, 1, masking)
+    assert drawn(page, "masks") == traces(page, views.permissions_view, one)
+    total = len(one.text.pieces)
+    real = total - pads
+    may = {"causal": np.tri(total), "reverse": np.tri(total).T}.get(kind, np.ones((total, total)))
+    if told:
+        may[:, real:] = 0
+    for query, key in cells:
+        if max(query, key) < total:
+            may[query, key] = 1 - may[query, key]
+    np.testing.assert_array_equal(one.allowed, may.astype(bool))
+    values = shown(page, "masks")
+    assert values["allowed"][0] == f"{100 * may.mean():.0f} %"
+    on_pads = one.weights[:real, real:].sum(1).mean() if pads else 0
+    assert values["on_pads"][0] == f"{100 * on_pads:.1f} %"
+    assert (on_pads > 0) == (pads > 0 and not told)
+    check_change(page, "masks", attention.masked(model, read_by(model), masking))
+
+
+def check_change(page, name: str, change) -> None:
+    values = shown(page, name)
+    if change.text.decoder:
+        before, after = (literal(change.candidates[int(p.argmax())]) for p in change.probabilities)
+        said_before = page.text("attention.metric.next_after.before", piece=before)
+        assert values["next_after"] == (after, said_before)
+        assert values["bits"] == (number(change.bits), "")
+    else:
+        most = int(change.moved.argmax())
+        assert values["sentence"] == (number(change.sentence, 4), "")
+        assert values["furthest"] == (
+            number(float(change.moved[most])), literal(change.text.pieces[most]),
+        )  # fmt: skip
+
+
+def test_a_query_that_may_look_nowhere_is_said(visit):
+    page = opened(visit)
+    assert note(page, "blind") not in said(page, "masks")
+    page.run(at__masks__cells="1.1")  # under the causal mask all that the first token has
+    assert note(page, "blind") in said(page, "masks")
+
+
+# ------------------------------------------------------------------------------------ heads off
+OFF = (
+    ("zh", "minilm", "0.0 5.11 3.1", COMPARE),
+    ("en", "minilm", "", ""),
+    ("en", "smollm2", "0.0 29.8 12.3", COMPARE),
+)
+
+
+@pytest.mark.parametrize(("lang", "model", "written", "compare"), OFF)
+def test_heads_are_switched_off(visit, lang, model, written, compare):
+    page = opened(visit, lang, real__model=model, ablate__off=written, ablate__compare=compare)
+    off = tuple(sorted(tuple(map(int, pair.split("."))) for pair in written.split()))
+    change = attention.ablate(model, read_by(model), compare, off)
+    assert drawn(page, "ablate") == traces(page, views.switches_view, change, off)
+    check_change(page, "ablate", change)
+    values = shown(page, "ablate")
+    heads = {"minilm": 72, "smollm2": 270}[model]
+    assert values["off_count"] == (f"{len(off)} / {heads}", "")
+    if model == "minilm" and compare:
+        alone = readings.read(model, ENCODER).sentence @ readings.read(model, compare).sentence
+        before = page.text("attention.metric.pair.before", value=number(float(alone), 4))
+        assert values["pair"] == (number(float(change.pair[1]), 4), before)
+    else:
+        assert "pair" not in values
+    if not off:
+        assert values["sentence"] == (number(1.0, 4), "")
+        assert values["furthest"][0] == number(0.0)
+
+
+WRONG = (
+    ("0.2 x", "pairs", {"part": "x"}),
+    ("**3**", "pairs", {"part": literal("**3**")}),
+    ("[a](http://b.c)", "pairs", {"part": literal("[a](http://b.c)")}),
+    ("6.0", "no_such_head", {"pair": literal("6.0"), "layers": 5, "heads": 11}),
+    ("0.12", "no_such_head", {"pair": literal("0.12"), "layers": 5, "heads": 11}),
+    (" ".join(f"0.{n}" for n in range(401)), "many_pairs", {"limit": 400}),
+)
+
+
+def test_what_is_no_head_is_one_sentence_on_its_bench(visit):
+    page = opened(visit, "zh")
+    for written, code, details in WRONG:
+        page.run(at__ablate__off=written)
+        assert page.warned() == [page.text(f"problem.{code}", **details)], written
+        assert alerts(bench(page.app, "ablate"))["warning"] == page.warned()
+        assert not figures(bench(page.app, "ablate"))
+        for name in ("by_hand", "scale", "real", "apart", "masks"):
+            assert len(figures(bench(page.app, name))) == 1
+    page.run(at__ablate__off="1.2", at__masks__cells="2-3")
+    assert alerts(bench(page.app, "masks"))["warning"] == [
+        page.text("problem.pairs", part=literal("2-3"))
+    ]
+    assert len(figures(bench(page.app, "ablate"))) == 1
+
+
+@pytest.mark.parametrize(("lang", "model", "text"), [("zh", "minilm", ENCODER),
+                                                     ("en", "smollm2", "A b c")])  # fmt: skip
+def test_each_head_alone(visit, lang, model, text):
+    kind = "encoder" if model == "minilm" else "decoder"
+    page = opened(visit, lang, real__model=model, ablate__view="each", **{f"real__{kind}": text})
+    assert alerts(bench(page.app, "ablate"))["info"] == [page.text("attention.hint.train")]
+    page.app.button(key="at.ablate.start").click().run()
+    queue = jobs.default(device.choose().kind)
+    job = queue.find(head_effects.each_head, model=model, text=text, device=device.choose().kind)
+    assert job.wait(60)
+    page.run()
+    assert drawn(page, "ablate") == traces(page, views.effects_view, job.result, 3, 1)
+    change = job.result.change
+    (layer, head) = np.unravel_index(change.argmax(), change.shape)
+    assert [(int(a), int(b)) for a, b in patterns.ranked(change, 1)] == [(layer, head)]
+    alone = attention.ablate(model, text, "", ((int(layer), int(head)),))
+    effect = alone.bits if alone.text.decoder else 1 - alone.sentence
+    # One pass for a batch of twelve is not one for each: the order of float32 sums differs.
+    assert change.max() == pytest.approx(effect, rel=1e-3, abs=1e-6)
+    label = page.text("figure.head_label", layer=layer, head=head)
+    assert shown(page, "ablate") == {
+        "worth": (number(float(change.max())), label),
+        "half": (f"{100 * (change < change.max() / 10).mean():.0f} %", ""),
+    }
+
+
+# ---------------------------------------------------------------------------------------- BertViz
+@pytest.mark.parametrize(
+    ("lang", "view", "model", "other"),
+    [("en", "head", "minilm", ""), ("zh", "model", "minilm", "It slept."),
+     ("zh", "head", "smollm2", "")],
+)  # fmt: skip
+def test_bertviz_shows_the_same_reading(visit, lang, view, model, other):
+    page = opened(visit, lang, real__model=model, real__other=other, real__layer=2)
+    assert alerts(bench(page.app, "bertviz"))["info"] == [page.text("attention.hint.bertviz")]
+    page.run(at__bertviz__picture=view)
+    found = readings.read(model, read_by(model), other)
+    second = found.tokens.second or None
+    made = bertviz_page.page(view, found.weights, found.tokens.pieces, 2, second, False)
+    assert figure(page, "bertviz") == {"page": made.html}
+    size = f"{made.bytes / 1000:,.0f}"
+    assert note(page, "bertviz", kilobytes=size, layer=2) in said(page, "bertviz")
+
+
+def test_a_text_too_long_for_bertviz_is_one_sentence(visit):
+    text = "word " * 70
+    page = opened(visit, bertviz__picture="model", real__encoder=text)
+    limit = bertviz_page.most_tokens("model", 6, 12)
+    sentence = page.text("problem.bertviz_too_long", limit=limit, tokens=72)
+    assert page.warned() == [sentence]
+    assert not figures(bench(page.app, "bertviz"))
+    for name in MODEL_BENCHES:
+        assert len(figures(bench(page.app, name))) == 1
+    page.run(at__bertviz__picture="head")
+    assert not page.warned()
+    assert len(figures(bench(page.app, "bertviz"))) == 1
+
+
+# --------------------------------------------------------------------------- the code under them
+CODES = (
+    ("en", {}),
+    ("zh", {"real__view": "rollout", "apart__view": "chain", "masks__cells": "2.3 4.1",
+            "masks__pads": 2, "ablate__off": "", "by_hand__stage": 6, "by_hand__causal": True}),
+    ("en", {"real__model": "smollm2", "real__view": "head", "masks__kind": "none",
+            "by_hand__stage": 2}),
+    ("en", {"real__view": "mean", "real__over": "all", "real__other": "It's \"so\" {tired}\\n."}),
+    ("zh", {"real__view": "heads", "real__measure": "entropy", "ablate__view": "each"}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("lang", "settings"), CODES)
+def test_the_code_gives_the_figure(visit, lang, settings):
+    page = opened(visit, lang, **settings)
+    compared = 0
+    for name, source in page.lesson.sources().items():
+        on_page = figures(bench(page.app, name))
+        if not on_page:
+            continue
+        assert len(source) < 3000, name
+        assert "streamlit" not in source
+        space: dict = {}
+        exec(compile(source, f"<code under {name}>", "exec"), space)
+        assert essence(json.loads(space["figure"].to_json())) == essence(on_page[0]), name
+        compared += 1
+    assert compared == len(page.lesson.benches) - 1 - (settings.get("ablate__view") == "each")
+
+
+def essence(spec: dict) -> list:
+    """Words and numbers of a figure; colors and sizes are the page's own."""
+    return [
+        spec["layout"]["meta"]["alt"],
+        *([trace.get(part) for part in ("name", "x", "y", "z")] for trace in spec["data"]),
+    ]
+
+
+def test_the_code_names_the_head_and_the_text(visit):
+    page = opened(visit, real__view="head", real__model="smollm2", real__head=4)
+    source = page.lesson.sources()["real"]
+    assert DECODER in source
+    assert re.search(r"head\(.*'smollm2'", source, re.S)
