@@ -22,6 +22,7 @@ STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
 WORDS = len(walkthrough.WORDS)
 PASTED = 10_000  # characters that a text field takes; LONGEST tokens of them are read
 IDS_SHOWN = 40
+IN_SIGHT = 80  # tokens of the colored text, those around the query
 CELLS = 10 * masks.MOST_CELLS  # characters: "512.512 " is the longest pair
 MODELS = {record.name: record for record in registry.offered()}
 MOST_LAYERS, MOST_HEADS = 48, 25  # of any model that a teacher may allow (GPT-2 XL has these)
@@ -192,12 +193,14 @@ def say_what_was_read(found, show) -> None:
 def draw_passage(found, query: int, show) -> None:
     """The text, each token on a color that tells how much the query looks at it."""
     last = min(query, len(found.text.pieces))
+    start = max(0, min(last - IN_SIGHT // 2, len(found.text.pieces) - IN_SIGHT))
+    near = slice(start, start + IN_SIGHT)
     show.passage(
-        [f"{piece} " for piece in found.text.pieces],
-        found.weights[last - 1],
+        [f"{piece} " for piece in found.text.pieces[near]],
+        found.weights[last - 1][near],
         signed=False,
         title=show.words("note.query_weights", query=found.text.pieces[last - 1]),
-        selected=last,
+        selected=last - start,
     )
 
 

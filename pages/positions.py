@@ -13,7 +13,7 @@ from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, found_rotatio
 from seqviz.compute.positions.tiny.training import train
 from seqviz.figures import position_views as views
 from seqviz.models import positions, registry
-from seqviz.text import number
+from seqviz.text import literal, number
 from seqviz.ui import behavior
 from seqviz.ui.controls import choice, in_browser, seed, sentence, slider, toggle, view
 from seqviz.ui.controls import steps as stops
@@ -22,6 +22,7 @@ from seqviz.ui.lesson import begin
 BASES = (1.5, 10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0, 1_000_000.0)
 MODELS = {record.name: record for record in registry.offered()}
 ENCODERS = tuple(name for name, record in MODELS.items() if record.kind == "encoder")
+MOST_LAYERS, MOST_HEADS = 48, 25  # of any model that a teacher may allow
 DEFAULT = "minilm" if "minilm" in ENCODERS else next(iter(ENCODERS or MODELS))
 FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
 ROUNDING = 1e-12
@@ -74,7 +75,10 @@ class Schemes:
     base: float = stops(BASES, 100_000.0, when=seen("rotary"))
     d_k: int = stops((2, 4, 8, 16, 32, 64, 128), 64, when=seen("rotary"))
     heads: int = slider(1, 32, 8, when=seen("alibi"))
-    head: int = slider(0, 31, 0, when=seen("alibi"), within=lambda v: v["heads"] - 1)
+    head: int = slider(
+        0, 31, 0, within=lambda v: v["heads"] - 1,
+        when=lambda v: v["view"] == "alibi" and v["heads"] > 1,
+    )  # fmt: skip
     buckets: int = stops((8, 16, 32, 64), 32, when=seen("t5"))
     farthest: int = stops((64, 128, 256), 128, when=seen("t5"))
     causal: bool = toggle(False, when=seen("alibi", "t5"))
@@ -96,6 +100,14 @@ class Effect:
     seed: int = seed(0, more=True)
 
 
+def last_layer(v):
+    return (MODELS[v["model"]].layers or MOST_LAYERS) - 1
+
+
+def last_head(v):
+    return (MODELS[v["model"]].heads or MOST_HEADS) - 1
+
+
 @dataclass(frozen=True)
 class Encoder:
     """A real encoder with another table in place of its own."""
@@ -103,8 +115,8 @@ class Encoder:
     view: str = view(("variants", "maps"), "variants")
     model: str = choice(ENCODERS or tuple(MODELS), DEFAULT, menu=True)
     variant: str = choice(("zero", "shuffled", "sinusoidal"), "zero", when=seen("maps"))
-    layer: int = slider(0, 11, 0, when=seen("maps"), within=lambda v: MODELS[v["model"]].layers - 1)
-    head: int = slider(0, 11, 2, when=seen("maps"), within=lambda v: MODELS[v["model"]].heads - 1)
+    layer: int = slider(0, MOST_LAYERS - 1, 0, when=seen("maps"), within=last_layer)
+    head: int = slider(0, MOST_HEADS - 1, 2, when=seen("maps"), within=last_head)
 
 
 @dataclass(frozen=True)
@@ -293,20 +305,21 @@ def effect(p: Effect, show) -> None:
     else:
         show.figure(views.orders_view, found, p.scheme)
     if p.how == "shuffled":
-        show.note("shuffled", text=second)
-    largest = np.nan_to_num(found.moved, nan=0).max(axis=1)
+        show.note("shuffled", text=literal(second))
+    paired = found.moved[:, np.array(found.partner) >= 0]
+    largest = paired.max(axis=1, initial=0)
     show.metrics(
         **{
-            f"moved_{scheme}": percent(float(value))
+            f"moved_{scheme}": percent(float(value)) if paired.size else "–"
             for scheme, value in zip(found.schemes, largest, strict=True)
         }
     )
-    if any(place < 0 for place in found.partner):
+    if paired.shape[1] < max(len(found.words), len(found.others)):
         show.note("strangers")
-    elif p.causal:
-        show.note("causal")
-    elif largest[0] < ROUNDING:
+    elif largest[0] < ROUNDING and not p.causal:
         show.note("equivariant")
+    elif largest[0] >= ROUNDING and p.causal:
+        show.note("causal")
 
 
 lesson.prose("encoder")

@@ -20,8 +20,16 @@ lacking = []
 
 
 def real(name: str):
-    """A real model, fetched if need be; a skip where it cannot be had."""
-    from seqviz.models import pretrained, store
+    """A real model in memory."""
+    from seqviz.models import pretrained
+
+    fetch(name)
+    return pretrained.load(name)
+
+
+def fetch(name: str) -> None:
+    """A real model on this machine; a skip where it cannot be had."""
+    from seqviz.models import store
     from seqviz.refusal import Refusal
 
     try:
@@ -31,7 +39,12 @@ def real(name: str):
             lacking.append(name)
             pytest.skip(f"{name} is not on this machine and cannot be fetched")
         raise
-    return pretrained.load(name)
+
+
+@pytest.fixture(scope="session")
+def minilm_on_disk():
+    """For a server of its own, in another process."""
+    fetch("minilm")
 
 
 @pytest.fixture(scope="session")

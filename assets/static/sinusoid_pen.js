@@ -1,6 +1,8 @@
 // What the drawings of a canvas are made of. u: one pixel at a desk, more in the lecture hall.
 
-const PIECES = /[\u3000-\u9fff\uff00-\uffef]|[^\s\u3000-\u9fff\uff00-\uffef]+\s*|\s+/g;
+// Words, and single Chinese characters with the punctuation that may not begin a line.
+const CHINESE = "\\u3000-\\u9fff\\uff00-\\uffef";
+const PIECES = new RegExp(`[${CHINESE}][、。，：；）]*|[^\\s${CHINESE}]+\\s*|\\s+`, "g");
 
 function pen(context, look, u) {
   const self = {

@@ -1,7 +1,8 @@
 // The picture of one setting: heatmap, the wave of a dimension, a position as hands of clocks.
 
 const MOST_CLOCKS = 32;
-const NARROW = 480; // pixels at a desk; on less, titles take two lines and a row holds 8 clocks
+const NARROW = 580; // pixels at a desk; on less, titles take two lines and a row holds 8 clocks
+const NARROWEST = 340; // on less, titles take three lines
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 const grouped = new Intl.NumberFormat("en-US");
 const rounded = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
@@ -28,7 +29,7 @@ function sayings({ position, dimension, d_model, base, layout }, words) {
 // Where everything stands, in CSS pixels; in the lecture hall it fits into the window.
 function geometry(width, u) {
   const narrow = width < NARROW * u;
-  const lines = narrow ? 2 : 1;
+  const lines = !narrow ? 1 : width >= NARROWEST * u ? 2 : 3;
   const across = { left: 54 * u, width: Math.max(10, width - 114 * u) };
   // 256 pixels: rows of equal height where the width of the encoding is a power of two.
   const most = u > 1 ? 0.78 * window.innerHeight - 285 * u : Infinity;
@@ -37,7 +38,7 @@ function geometry(width, u) {
   const wave = { ...across, top: map.top + map.height + (34 + 20 * lines) * u, height: 60 * u };
   const clocks = { ...across, top: wave.top + wave.height + (48 + 20 * lines) * u };
   clocks.height = (narrow ? 140 : 66) * u;
-  return { height: clocks.top + clocks.height + u, u, narrow, map, wave, clocks };
+  return { height: clocks.top + clocks.height + u, u, narrow, lines, map, wave, clocks };
 }
 
 // The circles of the clocks {pair, x, y, radius}: all pairs, or 32 from the first to the last.
@@ -112,10 +113,10 @@ function drawMap(pen, { settings, words, look, plan, kept, x, y }) {
 
 function drawWave(pen, { settings, words, look, plan, x }) {
   const { positions, d_model, base, layout, position, dimension } = settings;
-  const { u, map, wave, narrow } = plan;
+  const { u, map, wave, lines } = plan;
   const { context } = pen;
   const said = sayings(settings, words);
-  let [left, top] = [wave.left, wave.top - (narrow ? 36 : 16) * u];
+  let [left, top] = [wave.left, wave.top + (4 - 20 * lines) * u];
   const run = (text, size, weight = "", raised = 0) => {
     pen.font(size, weight);
     left += pen.write(text, left, top - raised * u);
@@ -124,12 +125,18 @@ function drawWave(pen, { settings, words, look, plan, x }) {
   run(said.formula, 14);
   run(said.power, 11, "", 6);
   run(")", 14);
-  if (narrow) [left, top] = [wave.left, top + 20 * u];
+  if (lines > 1) [left, top] = [wave.left, top + 20 * u];
   else left += 14 * u;
   run(said.at, 14);
   run(said.value, 14, "600");
   pen.font(14);
-  pen.write(said.wavelength, wave.left + wave.width, top, "right", look.quiet);
+  if (lines > 2) pen.write(said.wavelength, wave.left, top + 20 * u, "left", look.quiet);
+  else {
+    // At the right end of the wave, or as far beyond it as the words before need.
+    const needed = left + 14 * u + context.measureText(said.wavelength).width;
+    const end = Math.max(wave.left + wave.width, needed);
+    pen.write(said.wavelength, end, top, "right", look.quiet);
+  }
 
   const level = (amount) => wave.top + ((1 - amount) / 2) * wave.height;
   pen.font(13);
@@ -176,7 +183,7 @@ function drawWave(pen, { settings, words, look, plan, x }) {
 
 function drawClocks(pen, { settings, words, look, plan }) {
   const { d_model, base, layout, position, dimension } = settings;
-  const { u, narrow, clocks } = plan;
+  const { u, clocks } = plan;
   const faces = dials(plan, d_model);
   const pairs = Math.floor(d_model / 2);
   const kind = pairs === 0 ? "no_clock" : faces.length < pairs ? "some_clocks" : "clocks";

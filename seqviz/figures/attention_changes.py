@@ -17,7 +17,7 @@ from seqviz.figures.weights_color import bar
 from seqviz.text import number
 
 _STYLE = Style()
-_LEFT, _RIGHT = [0, 0.48], [0.64, 1]
+_LEFT, _RIGHT = [0, 0.44], [0.68, 1]
 
 
 def switches(
@@ -124,7 +124,7 @@ def permissions(
         mask |= {
             "text": np.where(allowed, "", "×"),
             "texttemplate": "%{text}",
-            "textfont": {"size": 13 * style.scale},
+            "textfont": {"size": 13 * style.scale, "color": palette.truth},
         }
     heat = weight_cells(weights, style, allowed)
     heat |= {"xaxis": "x2", "yaxis": "y2", "colorbar": bar(style, text("figure.weight"))}
@@ -198,7 +198,7 @@ def _next_tokens(
             tickvals=list(rows),
             ticktext=[plain(_visible(c)) for c in candidates],
             showgrid=False,
-            title={"text": ""},
+            title={"text": text("figure.next_token")},
         ),
         "bargap": 0.25,
     }
@@ -210,7 +210,6 @@ def _moved(
     text = style.text
     rows = np.arange(1, len(moved) + 1)
     upright = tokens_axis(style, pieces[: len(moved)], "figure.token", upright=True, anchor="x2")
-    upright["title"] |= {"text": ""}  # the words say it, and there is no room beside them
     return [
         {
             "type": "bar",

@@ -165,6 +165,7 @@ def ranked_heads(
             name=names[first[0]][first[1]] or "–",
             median=number(float(np.median(known))) if known.size else "–",
         ),
+        names={"y2": rows},
     )
 
 

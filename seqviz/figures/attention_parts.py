@@ -100,7 +100,7 @@ def products(
     spec = layout(style)
     for place, domain in enumerate(domains):
         end = "" if place == 0 else str(place + 1)
-        y = {
+        y: dict[str, Any] = {
             "range": [tokens + 0.5, -0.5],
             "showgrid": False,
             "anchor": f"x{end}",
@@ -230,7 +230,7 @@ def chain(
             domain=[max(0.0, top - height), top],
             range=[low - (0.35 * reach if low < 0 else 0), high + 0.4 * reach],
             nticks=3,
-            title={"text": ""},
+            title={"text": text(f"figure.axis_{stage}")},
             zeroline=True,
             zerolinecolor=palette.baseline,
         )

@@ -115,9 +115,11 @@ def shift_view(changes: Sequence[ShiftChange], style: Style = _STYLE) -> go.Figu
 
 
 def moved_view(found: Orders, style: Style = _STYLE) -> go.Figure:
-    """How far each word's output moves."""
-    gaps = dict(zip(found.schemes, found.moved, strict=True))
-    return position_effects.moved_words(found.words, gaps, style=style)
+    """How far each word's output moves; a word that is in one order only is left out."""
+    paired = [place for place, other in enumerate(found.partner) if other >= 0]
+    gaps = dict(zip(found.schemes, found.moved[:, paired], strict=True))
+    words = [found.words[place] for place in paired]
+    return position_effects.moved_words(words, gaps, style=style)
 
 
 def orders_view(found: Orders, scheme: str, style: Style = _STYLE) -> go.Figure:

@@ -64,7 +64,13 @@ def _rows(chart: go.Figure, trace: Any) -> pd.DataFrame:
         )
     y = np.asarray(trace.y)
     x = np.asarray(trace.x) if trace.x is not None else np.arange(len(y))
-    columns: dict[str, Any] = {"series": _plain(trace.name), x_name: x, y_name: y}
+    columns: dict[str, Any] = {
+        "series": _plain(trace.name),
+        x_name: x,
+        **_named(chart, x_name, trace.xaxis or "x", x),
+        y_name: y,
+        **_named(chart, y_name, trace.yaxis or "y", y),
+    }
     for axis, values, name in (("error_x", x, x_name), ("error_y", y, y_name)):
         bars = getattr(trace, axis, None)
         if bars is not None and bars.array is not None:
@@ -78,7 +84,7 @@ def _rows(chart: go.Figure, trace: Any) -> pd.DataFrame:
 def _named(chart: go.Figure, title: str, axis: str, places: np.ndarray) -> dict[str, list[str]]:
     """The words that the numbers 1, 2, ... of an axis stand for, as a column of their own."""
     words = ((chart.layout.meta or {}).get("names") or {}).get(axis)
-    if not words:
+    if not words or not np.isin(places, np.arange(1, len(words) + 1)).all():
         return {}
     return {f"{title}: name": [words[int(place) - 1] for place in places]}
 

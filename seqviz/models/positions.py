@@ -31,7 +31,9 @@ def table(model: str) -> PositionTable:
     loaded = load(model)
     rows = _rows(loaded)
     words = loaded.network.get_input_embeddings().weight.detach().float().cpu().numpy()
-    return PositionTable(loaded.card.title, rows, words[:: max(1, len(words) // _SAMPLE)])
+    sample = words[:: max(1, len(words) // _SAMPLE)]
+    # Copies: these arrays are the memory of the shared model.
+    return PositionTable(loaded.card.title, rows.copy(), sample.copy())
 
 
 def reordered(
@@ -53,6 +55,9 @@ def reordered(
     own = _rows(loaded)
     read = [texts.tokens(loaded, text) for text in (first, second)]
     tables = _variants(own, max(len(tokens.ids) for tokens in read), seed)
+    config = loaded.network.config
+    layer = min(layer, config.num_hidden_layers - 1)
+    head = min(head, config.num_attention_heads - 1)
     alike, kept, previous, maps = [], [], [], []
     untouched: np.ndarray | None = None
     for name in VARIANTS:
@@ -63,7 +68,7 @@ def reordered(
         kept.append(float(vector @ untouched))
         habits = patterns.habits(weights, read[0].ids, read[0].special)
         previous.append(float(habits.previous.max()))
-        maps.append(weights[min(layer, len(weights) - 1), min(head, weights.shape[1] - 1)])
+        maps.append(weights[layer, head])
     return Reordered(
         loaded.card.title,
         read[0].pieces,
@@ -121,7 +126,7 @@ def _through(
 
 
 def _rows(loaded: Pretrained) -> Float[np.ndarray, "position d_model"]:
-    """The table, wherever the architecture keeps it."""
+    """The table, wherever the architecture keeps it, from the row of the first token on."""
     network = loaded.network
     for path in ("embeddings.position_embeddings", "transformer.wpe", "wpe"):
         found = network
@@ -129,7 +134,8 @@ def _rows(loaded: Pretrained) -> Float[np.ndarray, "position d_model"]:
             found = getattr(found, name, None)
         if found is not None:
             rows: np.ndarray = found.weight.detach().float().cpu().numpy()
-            return rows
+            # RoBERTa and its relatives count from behind the row that padding has.
+            return rows if found.padding_idx is None else rows[found.padding_idx + 1 :]
     raise Refusal(
         "no_position_table",
         f"{loaded.card.title} has no table of positions: it turns queries and keys instead.",

@@ -133,7 +133,8 @@ class Show:
         spoken = {"style": Style(lang=self.text.lang)} if self.foreign else {}
         self.recipe.record(draw, args, spoken, chart, "figure")
         with self.stage:
-            component(f"{self.prefix}.live", values, words, self._take)
+            with st.container(key=f"{self.prefix}.figure", border=False):
+                component(f"{self.prefix}.live", values, words, self._take)
             self.footer(chart, BROWSER)
 
     def _take(self, values: Mapping[str, Any]) -> None:

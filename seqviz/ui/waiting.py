@@ -46,16 +46,15 @@ def wait_for(show: Show, model: str, text: str | None, other: str, leads: bool) 
         return False
     stopped = f"{show.prefix}.{model}.stopped"
     failed = job is not None and job.state == "failed"
-    if job is None or job.state not in ACTIVE:
-        if failed or st.session_state.get(stopped):
-            _offer(show, wish, stopped, job if failed else None)
-            return False
-        try:
-            job = queue.submit(ready.make_ready, owner=owner(), **wish)
-        except jobs.QueueFull as full:
-            with show.stage:
-                st.warning(show.text("problem.queue_full", waiting=full.waiting))
-            return False
+    if failed or st.session_state.get(stopped):
+        _offer(show, wish, stopped, job if failed else None)
+        return False
+    try:  # where others wait for the same already, this visitor joins them
+        job = queue.submit(ready.make_ready, owner=owner(), **wish)
+    except jobs.QueueFull as full:
+        with show.stage:
+            st.warning(show.text("problem.queue_full", waiting=full.waiting))
+        return False
     _progress(show, model, job, stopped)
     return False
 

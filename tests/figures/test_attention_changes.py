@@ -186,10 +186,10 @@ def test_queries_that_may_look_nowhere_are_counted():
 def test_512_tokens_are_quick_and_typed(lang):
     pieces = ("cat",) * 512
     allowed, weights = np.tri(512, dtype=bool), weights_of(512, 512)
-    start = time.perf_counter()
+    start = time.process_time()
     written = permissions(allowed, weights, pieces, 0, 0, Style(lang=lang)).to_json()
     board = switches_view(change_of(30, 9, pieces), ((29, 8),), Style(lang=lang)).to_json()
-    assert time.perf_counter() - start < 1  # measured: 0.1 s
+    assert time.process_time() - start < 1  # measured: 0.1 s
     # a byte and a float32 a cell, in base64 (4/3, and each slash in it written as six letters)
     assert len(written) < 1.6 * 5 * 512 * 512
     assert len(board) < 100_000

@@ -133,10 +133,10 @@ def test_one_token():
 def test_the_mosaic_of_512_tokens_is_quick_and_small(lang):
     found = mosaic_of(30, 9, pieces=("cat",) * 120, side=24)  # what 512 tokens are reduced to
     found = replace(found, cells=512 / 24)
-    start = time.perf_counter()
+    start = time.process_time()
     figure = mosaic_view(found, 12, 3, Style(lang=lang))
     written = figure.to_json()
-    assert time.perf_counter() - start < 1  # measured: 0.15 s
+    assert time.process_time() - start < 1  # measured: 0.15 s
     assert len(written) < 1_000_000
     sound(figure)
 
@@ -228,9 +228,9 @@ def test_hover_on_a_long_text_has_tokens_too():
 @LANG
 def test_512_tokens_are_quick_and_typed(lang):
     weights = weights_of(512, 512)
-    start = time.perf_counter()
+    start = time.process_time()
     figure = attention_map(weights, ["cat"] * 512, "map", 512, 1, style=Style(lang=lang))
     written = figure.to_json()
-    assert time.perf_counter() - start < 1  # measured: 0.05 s
+    assert time.process_time() - start < 1  # measured: 0.05 s
     # float32 in base64 (4/3, and each slash in it written as six letters), no list of numbers
     assert len(written) < 1.6 * 4 * 512 * 512

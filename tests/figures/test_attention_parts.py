@@ -179,8 +179,8 @@ def test_entries_are_counted_from_one():
 @BOTH
 def test_512_tokens_are_quick_and_small(draw):
     found = parts_of(pieces=("cat",) * 512, d_k=64, causal=True)
-    start = time.perf_counter()
+    start = time.process_time()
     written = draw(found, 400, 300).to_json()
-    assert time.perf_counter() - start < 1  # measured: 0.1 s
+    assert time.process_time() - start < 1  # measured: 0.1 s
     assert len(written) < 600_000
     json.loads(written)

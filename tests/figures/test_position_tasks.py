@@ -105,7 +105,9 @@ def test_points_are_the_runs_with_their_intervals(axis):
 def test_limits_are_dotted_in_both_panels():
     figure = accuracies(DONE)
     for axis, scores in (("x", DONE.test), ("x2", DONE.longer)):
-        chance, blind = (runs(figure, axis, n) for n in ("without reading", "without any order"))
+        chance, blind = (
+            runs(figure, axis, n) for n in ("best without reading", "best without order")
+        )
         assert set(chance.x) == {100 * scores.chance}
         assert set(blind.x) == {100 * scores.order_blind}
         assert chance.line.dash == "dot"

@@ -216,9 +216,9 @@ def test_a_cut_does_not_stay_in_the_tokenizer(model):
 @pytest.mark.parametrize("unit", ["word ", "你好世界", "😀", "a", " ", "\ud800", "<b>&"])
 def test_a_text_of_a_megabyte_is_quick_and_its_cut_is_said(model, unit):
     text = unit * (1_000_000 // len(unit))
-    start = time.perf_counter()
+    start = time.process_time()
     found = tokens(model, text)
-    assert time.perf_counter() - start < 1  # measured: 0.01 to 0.05 s
+    assert time.process_time() - start < 1  # measured: 0.01 to 0.05 s
     whole(found)
     assert found.left_out > 0  # also where what is seen of it are a few tokens
 

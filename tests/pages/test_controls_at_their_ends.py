@@ -17,6 +17,7 @@ from seqviz.text import LANGUAGES, catalogue
 from seqviz.ui.controls import Sentence, Slider, controls, encoded, grid
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
+LACKING = {("learned", "model", "smollm2")}  # has no table of positions
 
 
 def said_by(lang: str, slug: str, sentence: str) -> str | None:
@@ -73,9 +74,10 @@ def test_every_control_at_both_ends(visit, slug, lang):
                 app.session_state[f"{prefix}.{key}"] = as_state(wanted)
             app.run()
             page.served()
-            # Free coefficients at the ends of their sliders explode, and a text of one word is too
-            # short to read: a sentence is in order.
+            # Free coefficients at the ends of their sliders explode, a text of one word is too
+            # short to read, a model may lack what is shown: a sentence is in order.
             refusable = bool(re.fullmatch(r"b\d", name)) or isinstance(defaults[name], Sentence)
+            refusable |= (bench_name, name, value) in LACKING
             check(page, slug, refusable, state)
             shown = applied(declaration, state)
             for key, wanted in state.items():
