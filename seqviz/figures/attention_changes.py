@@ -124,7 +124,7 @@ def permissions(
         mask |= {
             "text": np.where(allowed, "", "×"),
             "texttemplate": "%{text}",
-            "textfont": {"size": 13 * style.scale, "color": palette.truth},
+            "textfont": {"size": 13 * style.scale, "color": palette.band},
         }
     heat = weight_cells(weights, style, allowed)
     heat |= {"xaxis": "x2", "yaxis": "y2", "colorbar": bar(style, text("figure.weight"))}

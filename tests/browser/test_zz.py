@@ -1,5 +1,5 @@
 import time
-from test_browser_attention import *
+from test_browser_attention import page, loaded, field, click, link, REAL, APART, MASKS, ABLATE, expect
 def test_sm(page):
     lesson = page(real__model="smollm2")
     field(lesson, f"{REAL}.decoder").fill("one two three four five six " * 110)
@@ -15,4 +15,4 @@ def test_sm(page):
     lesson.rest(); print("rest", time.monotonic()-t)
     t=time.monotonic(); click(lesson, REAL, 12, 4); print("click tile", time.monotonic()-t, link(lesson).keys())
     lesson.page.wait_for_timeout(800); lesson.rest(); print("all at rest", time.monotonic()-t)
-    click(lesson, ABLATE, 3, 3); print("switch", time.monotonic()-t)
+    t=time.monotonic();click(lesson, ABLATE, 3, 3); print("switch", time.monotonic()-t)
