@@ -20,9 +20,7 @@ Above 51 tokens the mosaic puts cells together (the largest weight is kept; a cl
 them); BertViz draws every weight. A picture of weights without any pattern compresses worst: the
 bytes of one of independent random weights (softmax of normal scores, deviation 2) are printed too.
 
-`--text` measures the real app alone: from Enter in the text field of the lesson to the changed
-mosaic, MiniLM reading 32 tokens that it has not read before, in turn with the slider of the empty
-page (`benchmarks.interaction`). Without `--text` both parts run.
+`--text` measures the real app alone (`benchmarks.attention_text`); without it both parts run.
 
 `python -m benchmarks.attention_payload [--text] [--loads 5] [--texts 20]`
 """
@@ -48,14 +46,14 @@ from typing import TypeVar
 
 import numpy as np
 import plotly.graph_objects as go
-from playwright.sync_api import ConsoleMessage, Error, Page
+from playwright.sync_api import ConsoleMessage, Error
 
-from benchmarks.browser import ROOT, Server, chromium, css_class, serve, serve_empty_page
-from benchmarks.interaction import PROBE, WARM_UP, open_floor
+from benchmarks.attention_text import text_ratio
+from benchmarks.browser import ROOT, Server, chromium, serve
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
 from seqviz.figures.attention_views import mosaic_view
-from seqviz.models import attention, registry, texts
+from seqviz.models import attention
 from seqviz.ui import bertviz_page
 
 T = TypeVar("T")
@@ -65,11 +63,6 @@ PAINTED = "painted after ms: "
 LIMIT_S = 180.0  # for BertViz to paint
 BUDGET_S = 60.0  # for the loads of one view at one length; at least one goes through
 GOALS = {"bytes_ratio": 20.0, "paint_speedup": 10.0}
-TEXT_GOAL, TEXT_TOKENS = 2.5, 32
-WORDS = (
-    "the a man woman child dog house river street city night day book story song old new small "
-    "great red green saw heard knew found wrote and or but with under near before after long"
-)
 
 SCRIPT = """
 import pickle
@@ -119,33 +112,8 @@ READY_BERTVIZ = """(() => {
     && drawn.getElementsByTagName("line").length === LINES;
 })()"""
 
+
 # After `arm`, `done` resolves to the milliseconds from Enter to two frames after the decoded image.
-TEXT_PROBE = """() => {
-  const image = () => document.querySelector(`${CHART} .imagelayer image`);
-  const frame = () => new Promise(requestAnimationFrame);
-  seqviz.arm = () => {
-    seqviz.done = new Promise((resolve, reject) => {
-      const before = image().href.baseVal;
-      let pressed = null;
-      setTimeout(() => reject(new Error("nothing happened")), 20000);
-      document.addEventListener("keydown", () => { pressed = performance.now(); },
-        {capture: true, once: true});
-      const observer = new MutationObserver(async () => {
-        const now = image()?.href.baseVal;
-        if (pressed === null || !now || now === before) return;
-        observer.disconnect();
-        await image().decode();
-        await frame();
-        await frame();
-        resolve(performance.now() - pressed);
-      });
-      observer.observe(document.querySelector(CHART),
-        {subtree: true, childList: true, attributes: true});
-    });
-  };
-}"""
-
-
 @dataclass
 class View:
     """One page under measurement.
@@ -339,54 +307,6 @@ def _print_row(tokens: int, view: View) -> None:
         f"{min(view.seconds):8.2f}{max(view.seconds):8.2f}{len(view.seconds):7}"
         + (f"   did not finish: {view.failed}" if view.failed else "")
     )
-
-
-def sentences(count: int) -> list[str]:
-    """Different texts, each of 32 tokens for the default encoder."""
-    from seqviz.models.pretrained import load
-
-    model, random = load(registry.DEFAULTS["encoder"]), np.random.RandomState(SEED)
-    made = [" ".join(random.choice(WORDS.split(), TEXT_TOKENS - 3)) + "." for _ in range(count)]
-    if {len(texts.tokens(model, text).ids) for text in made} != {TEXT_TOKENS}:
-        raise SystemExit(f"The texts do not have {TEXT_TOKENS} tokens each.")
-    return made
-
-
-def new_text(page: Page, text: str) -> float:
-    """Milliseconds from Enter to the mosaic of this text."""
-    page.evaluate("seqviz.idle()")
-    page.locator(css_class("at.real.encoder")).locator("input").fill(text)
-    page.locator(css_class("at.real.figure")).scroll_into_view_if_needed()
-    page.evaluate("seqviz.arm()")
-    page.keyboard.press("Enter")
-    milliseconds = float(page.evaluate("seqviz.done"))
-    page.evaluate("seqviz.idle()")
-    return milliseconds
-
-
-def text_ratio(count: int) -> dict[str, object]:
-    """New text to picture over the empty page's slider, in turn."""
-    fresh = sentences(count + WARM_UP)
-    chart = css_class("at.real.figure")
-    with serve() as app, serve_empty_page() as empty, chromium() as browser:
-        floor = open_floor(browser, empty.url)
-        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        page.goto(f"{app.url}/attention")
-        page.locator(f"{chart} .imagelayer image").wait_for(timeout=120_000)  # the model is loaded
-        page.evaluate(PROBE.replace("CHART", json.dumps(chart)))
-        page.evaluate(TEXT_PROBE.replace("CHART", json.dumps(chart)))
-        milliseconds = []
-        for text in fresh:
-            floor.press()
-            milliseconds.append(new_text(page, text))
-    found = np.array(milliseconds[WARM_UP:])
-    ratio = float(np.median(found)) / floor.median()
-    print(f"new text of {TEXT_TOKENS} tokens to picture, {count} texts, milliseconds")
-    print(f"{'':12}{'median':>9}{'p95':>9}")
-    print(f"{'empty page':12}{floor.median():9.1f}{floor.p95():9.1f}")
-    print(f"{'attention':12}{np.median(found):9.1f}{np.percentile(found, 95):9.1f}")
-    print(f"ratio {ratio:.2f} (goal: <= {TEXT_GOAL})")
-    return {"text_ratio": round(ratio, 2), "text_ms": round(float(np.median(found)), 1)}
 
 
 def main() -> None:

@@ -77,7 +77,33 @@ POSITIONS = (
     {"schemes": {"view": "t5", "tokens": 64, "buckets": 16, "farthest": 64}},
     {"schemes": {"view": "shift", "shift": 40}},
 )  # fmt: skip
-LINKS = {"vanishing_gradients": GRADIENTS, "gates": GATES, "positions": POSITIONS}
+ATTENTION = (
+    {
+        "by_hand": {"stage": 3, "query": 5, "key": 6, "part": "value", "scale": "none",
+                    "causal": True, "operator": "multiply", "heads": 4, "head": 2, "d_k": 32,
+                    "temperature": 0.7, "seed": 5},
+        "scale": {"quantity": "largest", "temperature": 2.5, "keys": 64, "seed": 9},
+        "real": {"view": "head", "encoder": TEXT, "other": "我们 *b* <i> $a$", "layer": 4,
+                 "head": 7, "query": 6, "key": 2},
+        "apart": {"view": "chain", "query": 7, "key": 4},
+        "masks": {"kind": "none", "pads": 4, "told": False, "cells": "2.5 3.1"},
+        "ablate": {"off": "1.1 2.2", "compare": TEXT},
+        "bertviz": {"picture": "head"},
+    },
+    {
+        "by_hand": {"stage": 9, "heads": 8, "head": 5, "width": "split"},
+        "real": {"view": "heads", "model": "smollm2", "decoder": TEXT, "head": 8,
+                 "measure": "entropy"},
+        "ablate": {"view": "each"},
+    },
+    {"real": {"view": "mean", "over": "all"}},
+)  # fmt: skip
+LINKS = {
+    "vanishing_gradients": GRADIENTS,
+    "gates": GATES,
+    "attention": ATTENTION,
+    "positions": POSITIONS,
+}
 EACH = [(slug, link) for slug, links in LINKS.items() for link in links]
 
 
