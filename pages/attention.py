@@ -10,7 +10,7 @@ from seqviz.compute.attention.saturation import saturation
 from seqviz.figures import attention_views as views
 from seqviz.figures.attention_scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention_steps import PARTS, walk_basic, walk_stage
-from seqviz.models import attention, head_effects, readings, registry, tap, texts
+from seqviz.models import attention, head_effects, readings, ready, registry, tap, texts
 from seqviz.models.readings import Masking
 from seqviz.text import literal, number
 from seqviz.ui import bertviz_page
@@ -101,10 +101,7 @@ class Real:
     decoder: str = sentence(DECODER_TEXT, PASTED, above=True, when=kind("decoder"))
     other: str = sentence("", PASTED, more=True, when=kind("encoder"))
     layer: int = slider(0, MOST_LAYERS - 1, 3, within=last_layer)
-    head: int = slider(
-        0, MOST_HEADS - 1, 1, within=last_head,
-        when=lambda v: v["view"] in ("mosaic", "head", "heads"),
-    )  # fmt: skip
+    head: int = slider(0, MOST_HEADS - 1, 1, within=last_head)
     over: str = choice(("layer", "all"), "layer", when=lambda v: v["view"] == "mean")
     measure: str = choice(
         (*patterns.HABITS, "entropy", "distance"), "first", menu=True,
@@ -170,6 +167,11 @@ def pose_scores(variant: int) -> tuple[dict[str, object], float, float]:
     first, second, d_k = ((8, 4, 16), (6, 3, 9), (10, 4, 4), (5, 5, 64), (2, 8, 36))[variant % 5]
     found = scaled.softmax(np.array([[first, second]]) / np.sqrt(d_k))
     return {"first": first, "second": second, "d_k": d_k}, float(found[0, 0]), 0.006
+
+
+def one_way(p: Real) -> bool:
+    """Whether the model reads from left to right only."""
+    return MODELS[p.model].kind == "decoder"
 
 
 def say_what_was_read(found, show) -> None:
@@ -411,6 +413,8 @@ def mask(p: Masks, show) -> None:
     cells = tuple((a - 1, b - 1) for a, b in masks.pairs(p.cells) if a and b)
     if not show.ready(above.model, text):
         return
+    if p.kind not in ("own", "causal" if one_way(above) else "none") or p.pads or cells:
+        ready.check_live(above.model, text)
     masking = Masking(p.kind, p.pads, p.told, cells)
     one = show.run(
         attention.head, above.model, text, "", above.layer, above.head, masking, name="one"
@@ -440,6 +444,7 @@ def ablate(p: Ablate, show) -> None:
     off = masks.pairs(p.off)
     if not show.ready(above.model, text):
         return
+    ready.check_live(above.model, text)
     if p.view == "each":
         each(above, text, show)
         return

@@ -255,9 +255,8 @@ lesson.predict("shift")
 @lesson.bench("schemes", Schemes)
 def schemes(p: Schemes, show) -> None:
     if p.view == "rotary":
-        q, k = np.random.RandomState(p.seed).standard_normal((2, p.d_k))
         found = show.run(
-            rotary.score_by_offset, q, k, np.arange(p.tokens), p.base, "halves", name="found"
+            rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed, name="found"
         )
         show.figure(views.rotary_view, found)
         show.metrics(

@@ -5,6 +5,9 @@ Layers, heads and places of tokens are counted from 0, as in code and in BertViz
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
+
 import numpy as np
 
 from seqviz.compute.attention import patterns
@@ -53,7 +56,7 @@ def head(
     model: str, text: str, other: str = "", layer: int = 0, head: int = 0, masking: Masking = OWN
 ) -> Map:
     """The weights of one head. A layer or head beyond the model's last is the last."""
-    found = readings.read(model, text, other, masking)
+    found = readings.read(model, text, other, _plain(model, masking))
     layer, head = _inside(found, layer, head)
     return _map(model, found, found.weights[layer, head], layer, head)
 
@@ -73,23 +76,33 @@ def average(model: str, text: str, other: str = "", over: str = "layer", layer: 
     raise ValueError(f"over must be one of {', '.join(AVERAGES)}, not {over!r}.")
 
 
+class _Enough(Exception):
+    """Raised when the layer that was asked for is done."""
+
+
 def parts(model: str, text: str, other: str = "", layer: int = 0, head: int = 0) -> Parts:
     """Queries, keys and every stage of one head, from the real weights."""
     pretrained = load(model)
     known = readings.read(model, text, other)
     layer, head = _inside(known, layer, head)
-    tap = taps.Tap(keep=layer)
-    found = readings.forward(pretrained, known.tokens, tap=tap)
+
+    def stop(done: int) -> None:
+        if done > layer:
+            raise _Enough
+
+    tap = taps.Tap(keep=layer, note=False, each=stop)
+    with contextlib.suppress(_Enough):  # what comes after this layer is not asked for
+        readings.forward(pretrained, known.tokens, tap=tap)
     assert tap.stages is not None
     one = {
         name: getattr(tap.stages, name)[0, head].float().cpu().numpy()
         for name in ("queries", "keys", "values", "scores", "scaled", "weights", "output")
     }
     return Parts(
-        _text(model, found),
+        _text(model, known),
         layer,
         head,
-        allowed=found.allowed,
+        allowed=known.allowed,
         divisor=float(np.sqrt(one["queries"].shape[-1])),
         **one,
     )
@@ -135,7 +148,14 @@ def ablate(model: str, text: str, other: str = "", off: tuple[tuple[int, int], .
 def masked(model: str, text: str, masking: Masking) -> Change:
     """The model under another mask, beside the model as it is."""
     before = readings.read(model, text)
-    return _change(model, before, readings.read(model, text, masking=masking), 0, None)
+    after = readings.read(model, text, masking=_plain(model, masking))
+    return _change(model, before, after, 0, None)
+
+
+def _plain(model: str, masking: Masking) -> Masking:
+    """The model's own mask where it is asked for under another name: read already."""
+    own = "causal" if load(model).card.kind == "decoder" else "none"
+    return OWN if replace(masking, told=True) == Masking(own) else masking
 
 
 def _change(

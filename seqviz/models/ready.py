@@ -5,8 +5,10 @@ from __future__ import annotations
 from seqviz.jobs import Report
 from seqviz.models import pretrained, readings, store, texts
 from seqviz.models.registry import model as record_of
+from seqviz.refusal import Refusal
 
 _QUICK = 1_500  # tokens times layers that take less than a second on one core
+_LIVE = 6_000  # the same for what needs a pass of its own after every press
 _FETCHED, _LOADED = 0.85, 0.9  # share of the work that is done by then, when all of it is to do
 
 
@@ -21,6 +23,22 @@ def is_ready(model: str, text: str | None = None, other: str = "") -> bool:
     loaded = pretrained.load(model)
     tokens = texts.tokens(loaded, text, other)
     return len(tokens.ids) * loaded.network.config.num_hidden_layers <= _QUICK
+
+
+def check_live(model: str, text: str) -> None:
+    """Raise Refusal("too_long_live") where a text is too long for a new pass after every press."""
+    loaded = pretrained.load(model)
+    limit = _LIVE // loaded.network.config.num_hidden_layers
+    found = len(texts.tokens(loaded, text).ids)
+    if found > limit:
+        raise Refusal(
+            "too_long_live",
+            f"Each change here is a new pass of {loaded.card.title}: at most {limit} tokens, and "
+            f"the text has {found}. Shorten it; the figures above read all of it.",
+            model=loaded.card.title,
+            limit=limit,
+            found=found,
+        )
 
 
 def make_ready(model: str, text: str | None, other: str, report: Report, device: str) -> str:

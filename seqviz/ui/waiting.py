@@ -40,12 +40,14 @@ def wait_for(show: Show, model: str, text: str | None, other: str, leads: bool) 
     if job is not None and job.state == "done" and pretrained.loaded(model):
         show.device = _device(model)
         return True  # read before and since forgotten for others: it is read again in this run
-    if not leads:
-        with show.stage:
-            st.info(show.text("work.model_above", model=record_of(model).title))
-        return False
-    stopped = f"{show.prefix}.{model}.stopped"
+    stopped = f"_{model}.stopped"
     failed = job is not None and job.state == "failed"
+    if not leads:
+        missing = failed or st.session_state.get(stopped)
+        with show.stage:
+            state = "work.model_stopped" if missing else "work.model_above"
+            st.info(show.text(state, model=record_of(model).title))
+        return False
     if failed or st.session_state.get(stopped):
         _offer(show, wish, stopped, job if failed else None)
         return False

@@ -136,3 +136,28 @@ def test_what_cannot_work_is_refused():
         assert caught.value.code == code
     with pytest.raises(ValueError, match="layout"):
         rotary.rotate(np.ones((2, 8)), np.arange(2), layout="thirds")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_random_scores_are_those_of_a_pair_drawn_with_the_seed(layout):
+    found = rotary.random_scores(8, 12, 100.0, layout, seed=3)
+    q, k = np.random.RandomState(3).standard_normal((2, 8))
+    wanted = rotary.score_by_offset(q, k, np.arange(12), 100.0, layout)
+    np.testing.assert_array_equal(found.scores, wanted.scores)
+    np.testing.assert_array_equal(found.closed_form, wanted.closed_form)
+    assert not np.array_equal(rotary.random_scores(8, 12, 100.0, layout, 4).scores, found.scores)
+
+
+def test_random_scores_vary_by_the_root_of_the_width():
+    """400 scores of offset 0 for each width: within five standard errors of a variance."""
+    for d_k in (2, 64):
+        scores = [rotary.random_scores(d_k, 1, seed=seed).scores[0, 0] for seed in range(400)]
+        # The fourth moment of such a sum is 3 + 6 / d_k times the squared variance.
+        error = np.sqrt((2 + 6 / d_k) / 400)
+        assert abs(np.mean(np.square(scores)) / d_k - 1) < 5 * error
+
+
+@pytest.mark.parametrize(("d_k", "positions", "base"), [(7, 4, 10.0), (8, 0, 10.0), (8, 4, 1.0)])
+def test_random_scores_refuse_what_the_others_refuse(d_k, positions, base):
+    with pytest.raises(Refusal):
+        rotary.random_scores(d_k, positions, base)

@@ -114,3 +114,13 @@ def test_nothing_to_read_is_refused_before_any_work(smollm2, shelf):
     with pytest.raises(Refusal) as caught:
         ready.is_ready("smollm2", "")
     assert caught.value.code == "empty_text"
+
+
+def test_a_text_too_long_for_a_pass_after_every_press_is_refused(smollm2, minilm):
+    text = "one two three " * 100  # 300 tokens and more: 30 layers are too many, 6 are not
+    ready.check_live("minilm", text)
+    with pytest.raises(Refusal) as refusal:
+        ready.check_live("smollm2", text)
+    assert refusal.value.code == "too_long_live"
+    assert refusal.value.details["limit"] == 200 < refusal.value.details["found"]
+    ready.check_live("smollm2", "one two three")

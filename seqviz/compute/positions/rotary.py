@@ -100,6 +100,20 @@ def score_by_offset(
     return ScoresByOffset(scores, curve, closed_form(q, k, curve.offset, base, layout))
 
 
+def random_scores(
+    d_k: int, positions: int, base: float = BASE, layout: str = "halves", seed: int = 1
+) -> ScoresByOffset:
+    """`score_by_offset` at 0, 1, 2, ... of a query and a key of normal numbers from the seed.
+
+    Entries are standard normal, so that the scores have the standard deviation sqrt(d_k). Raises
+    as `frequencies` and `score_by_offset` do.
+    """
+    frequencies(d_k, base)
+    check_positions(positions, MAX_PAIRS_OF_POSITIONS)
+    q, k = np.random.RandomState(seed).standard_normal((2, d_k))
+    return score_by_offset(q, k, np.arange(positions), base, layout)
+
+
 def closed_form(
     q: Float[np.ndarray, "d_k"],
     k: Float[np.ndarray, "d_k"],

@@ -299,3 +299,31 @@ def test_a_head_under_a_mask(model):
     assert not found.allowed[3, 1]
     assert found.weights[3, 1] == 0
     assert found.weights[3].sum() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(("model", "kind"), [("smollm2", "causal"), ("minilm", "none")])
+def test_the_models_own_mask_by_another_name_is_read_once(
+    model, kind, smollm2, minilm, monkeypatch
+):
+    text = f"A text that nobody has read before, {model}."
+    attention.mosaic(model, text)
+    monkeypatch.setattr(readings, "forward", None)  # another pass would fail
+    change = attention.masked(model, text, Masking(kind, told=False))
+    assert change.sentence == pytest.approx(1)
+    assert not change.moved.any()
+    assert attention.head(model, text, "", 1, 2, Masking(kind)).weights.shape[0] > 5
+
+
+def test_taking_a_head_apart_stops_after_its_layer(smollm2, monkeypatch):
+    text, done = "Only as far as it must.", []
+    attention.mosaic("smollm2", text)
+    begin = readings.forward
+
+    def watched(pretrained, tokens, masking=readings.OWN, tap=None):
+        asked = tap.each
+        tap.each = lambda layer: (done.append(layer), asked(layer))
+        return begin(pretrained, tokens, masking, tap)
+
+    monkeypatch.setattr(readings, "forward", watched)
+    attention.parts("smollm2", text, "", 3, 1)
+    assert done == [1, 2, 3, 4]

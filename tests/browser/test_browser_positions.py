@@ -1,0 +1,208 @@
+"""The lesson on positions in a browser: every bench paints, waves go on without a server."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pandas as pd
+import pytest
+from lesson_page import CHARTS, PATIENCE, LessonPage
+from playwright.sync_api import expect
+
+from benchmarks.browser import serve
+from seqviz.compute.positions.sinusoidal import encoding
+from seqviz.text import LANGUAGES, Text
+
+SLUG = "positions"
+CHARTED = ("po.distance", "po.learned", "po.schemes", "po.effect", "po.encoder")
+VALUES = {
+    "positions": 64, "d_model": 64, "base": 10000, "layout": "interleaved", "position": 20,
+    "dimension": 8,
+}  # fmt: skip
+COLUMN = """(table) => [...table.querySelectorAll("td")].map((cell) => +cell.dataset.value)"""
+
+
+@pytest.fixture(autouse=True)
+def model(minilm):
+    """On this machine's disk, where the server finds it."""
+
+
+class Waves:
+    """The drawing on the lesson's page."""
+
+    def __init__(self, lesson) -> None:
+        self.lesson, self.page = lesson, lesson.page
+        self.host = self.page.locator(".seqviz-sinusoid")
+        self.canvas = self.host.locator("canvas")
+        self.host.locator("canvas[data-drawn]").wait_for()
+
+    def slide(self, name: str, place: int) -> None:
+        self.host.locator(f"input[name={name}]").fill(str(place))
+
+    def shows(self, **values) -> None:
+        """Wait until the picture is drawn with these values."""
+        wanted = json.dumps(list((VALUES | values).values()), separators=(",", ":"))
+        expect(self.canvas).to_have_attribute("data-drawn", wanted)
+
+    def linked(self, **values) -> None:
+        """Wait until the address bar says these values and no others of this bench."""
+        wanted = {f"po.waves.{name}": [str(value)] for name, value in values.items()}
+        self.page.wait_for_function(
+            """(wanted) => {
+                const query = new URLSearchParams(location.search);
+                const found = [...query.keys()].filter((name) => name.startsWith("po.waves"));
+                return found.length === Object.keys(wanted).length
+                    && found.every((name) => query.get(name) === wanted[name]?.[0]);
+            }""",
+            arg=wanted,
+        )
+        query = parse_qs(urlsplit(self.page.url).query)
+        assert {k: v for k, v in query.items() if k.startswith("po.waves")} == wanted
+
+    def column(self) -> np.ndarray:
+        """The encoding of the chosen position, as it is told to screen readers."""
+        table = self.host.locator("table")
+        expect(table).to_have_attribute("data-settings", self.canvas.get_attribute("data-drawn"))
+        return np.array(table.evaluate(COLUMN))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_bench_paints(visit, lang):
+    lesson = visit(SLUG, {"lang": lang})
+    text = Text(lang)
+    lesson.titled(text(f"{SLUG}.title"))
+    waves = Waves(lesson)
+    waves.shows()
+    box = waves.canvas.bounding_box()
+    assert min(box["width"], box["height"]) > 100
+    for bench in CHARTED:
+        figure = lesson.figure(bench)
+        figure.scroll_into_view_if_needed()
+        chart = figure.locator(CHARTS).first
+        chart.wait_for(timeout=60_000)  # the model is loaded once per server
+        box = chart.bounding_box()
+        assert min(box["width"], box["height"]) > 100, bench
+    lesson.page.get_by_text(text(f"{SLUG}.hint.train")).wait_for()
+    name = text(f"{SLUG}.work.start")
+    lesson.page.get_by_role("button", name=name).wait_for()
+
+
+def test_waves_change_the_link_when_the_hand_rests_and_a_reload_restores_them(visit):
+    lesson = visit(SLUG)
+    waves = Waves(lesson)
+    lesson.rest()
+    waves.linked()
+    waves.slide("d_model", 7)  # the eighth stop
+    waves.shows(d_model=9)
+    waves.slide("position", 3)
+    waves.host.locator("button[value=halves]").click()
+    waves.shows(d_model=9, layout="halves", position=3)
+    waves.linked(d_model=9, layout="halves", position=3)
+    wanted = encoding(64, 9, 10_000.0, "halves").table[3]
+    # float64 on both sides; sines of arguments up to 3
+    np.testing.assert_allclose(waves.column(), wanted, atol=1e-15)
+    lesson.page.reload()
+    waves = Waves(lesson)
+    waves.shows(d_model=9, layout="halves", position=3)
+    np.testing.assert_allclose(waves.column(), wanted, atol=1e-15)
+    waves.linked(d_model=9, layout="halves", position=3)
+    # Back to what is declared: nothing of it is left in the link.
+    waves.host.locator("button[value=interleaved]").click()
+    waves.slide("position", 20)
+    waves.shows(d_model=9)
+    waves.linked(d_model=9)
+
+
+def test_what_stands_under_the_waves_is_of_what_they_show(visit):
+    """Data, Export and Code after a change in the browser."""
+    lesson = visit(SLUG)
+    waves = Waves(lesson)
+    lesson.rest()
+    waves.slide("d_model", 4)
+    waves.slide("positions", 3)
+    waves.shows(d_model=6, positions=5, position=4, dimension=5)
+    waves.linked(d_model=6, positions=5, position=4, dimension=5)
+    lesson.rest()
+    table = encoding(5, 6).table
+
+    lesson.by_key("po.waves.data").get_by_role("button").click()
+    dialog = lesson.page.get_by_role("dialog")
+    dialog.get_by_test_id("stDataFrame").first.wait_for()
+    said = Text("en")("alt.pos_map", positions="5", width=6, base="10,000", low="@", high="@")
+    dialog.get_by_text(re.compile(re.escape(said.split("@")[0]))).wait_for()
+    lesson.page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+
+    lesson.by_key("po.waves.export").get_by_role("button").click()
+    with lesson.page.expect_download() as download:
+        dialog.get_by_role("button", name=Text("en")("frame.csv")).click()
+    frame = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))
+    # one row an entry; as many digits as a CSV keeps
+    values = frame.select_dtypes("number").to_numpy()
+    assert len(frame) == table.size
+    for value in table.ravel():
+        assert np.isclose(values, value, rtol=0, atol=1e-6).any(), value
+    lesson.page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+
+    lesson.by_key("po.waves.code").get_by_role("button").click()
+    code = dialog.get_by_test_id("stCode").first
+    code.wait_for()
+    assert re.search(r"sines = encoding\(\s*5, 6, 10000\.0, 'interleaved'", code.inner_text())
+
+
+def test_waves_answer_when_the_server_is_gone(browser):
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
+    context.set_default_timeout(PATIENCE)
+    try:
+        with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
+            lesson = LessonPage(context.new_page())
+            lesson.page.goto(f"{server.url}/{SLUG}")
+            waves = Waves(lesson)
+            waves.shows()
+        lesson.page.get_by_role("dialog", name="Connection error").wait_for()
+        lesson.page.keyboard.press("Escape")  # Streamlit says so once
+        lesson.page.get_by_role("dialog").wait_for(state="detached")
+        waves.slide("position", 33)
+        waves.slide("d_model", 4)
+        waves.shows(position=33, d_model=6, dimension=5)
+        # The browser's sine and NumPy's of an argument of 33, which is known to 33 x 1e-16.
+        np.testing.assert_allclose(waves.column(), encoding(64, 6).table[33], atol=1e-14)
+    finally:
+        context.close()
+
+
+def test_another_bench_and_the_waves_do_not_disturb_each_other(visit):
+    """A slider of a bench on the server, then one of the browser's, then the first again."""
+    lesson = visit(SLUG)
+    waves = Waves(lesson)
+    before = lesson.geometry("po.distance")
+    waves.slide("position", 5)
+    waves.linked(position=5)
+    slider = lesson.slider("po.distance.d_model")
+    slider.focus()
+    lesson.page.keyboard.press("ArrowLeft")
+    after = lesson.changed("po.distance", before)
+    assert after != before
+    waves.shows(position=5)
+    waves.slide("position", 7)
+    waves.linked(position=7)
+    assert lesson.geometry("po.distance") == after
+    assert parse_qs(urlsplit(lesson.page.url).query)["po.distance.d_model"] == ["62"]
+
+
+def test_the_sentences_change_the_encoder_below(visit):
+    lesson = visit(SLUG)
+    lesson.figure("po.encoder").scroll_into_view_if_needed()
+    lesson.figure("po.encoder").locator(CHARTS).first.wait_for(timeout=60_000)
+    before = lesson.geometry("po.encoder")
+    field = lesson.by_key("po.effect.second").locator("input")
+    field.fill("<b>Mary</b> gave $x$ a flower")
+    field.press("Enter")
+    assert lesson.changed("po.encoder", before) != before
+    note = Text("en")(f"{SLUG}.note.strangers")
+    lesson.page.get_by_text(note).wait_for()
