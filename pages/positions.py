@@ -236,6 +236,8 @@ def learned(p: Learned, show) -> None:
     else:
         scale = show.run(embedding_scale, table.words, table.table, name="scale")
         show.figure(views.norms_view, scale)
+        width = table.table.shape[1]
+        show.note("norms", width=width, length=number(float(np.sqrt(width / 2))))
     rows, width = table.table.shape
     show.metrics(
         size=(f"{rows} × {width}", table.model),
@@ -328,7 +330,8 @@ lesson.prose("encoder")
 def encoder(p: Encoder, show) -> None:
     above = lesson.values("effect")
     second = orders.shuffle(above.first, above.draw) if above.how == "shuffled" else above.second
-    if not show.ready(p.model):
+    # The table's bench shows progress for its own model only.
+    if not show.ready(p.model, leads=p.model != lesson.values("learned").model):
         return
     found = show.run(
         positions.reordered, p.model, above.first, second, p.layer, p.head, name="found"

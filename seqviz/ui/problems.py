@@ -17,9 +17,12 @@ class Problem(Refusal):
 
 
 def sentence(refusal: Any, words: Callable[..., str]) -> str:
-    """A refusal as one sentence: translated where it has a code, else in its own words."""
+    """A refusal as one sentence: translated where its code has words, else in its own words."""
     code = getattr(refusal, "code", None)
     if not code:
         return str(refusal)
     details = {k: literal(v) if isinstance(v, str) else v for k, v in refusal.details.items()}
-    return words(f"problem.{code}", **details)
+    try:
+        return words(f"problem.{code}", **details)
+    except KeyError:  # nobody expected it here, as of a teacher's own model: better in English
+        return str(refusal)

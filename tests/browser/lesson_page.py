@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page
 
 from benchmarks.browser import GEOMETRY, Server, css_class
 
-CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas"
+CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
 PATIENCE = 20_000
 # On a deep link Streamlit's page asks for these two first, to learn under which path it is served.
 PROBES = re.compile(r"/[a-z_]+/_stcore/(health|host-config)")

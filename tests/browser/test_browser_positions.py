@@ -134,7 +134,7 @@ def test_what_stands_under_the_waves_is_of_what_they_show(visit):
     dialog.get_by_test_id("stDataFrame").first.wait_for()
     said = Text("en")("alt.pos_map", positions="5", width=6, base="10,000", low="@", high="@")
     dialog.get_by_text(re.compile(re.escape(said.split("@")[0]))).wait_for()
-    lesson.page.keyboard.press("Escape")
+    dialog.get_by_role("button", name="Close").click()
     dialog.wait_for(state="detached")
 
     lesson.by_key("po.waves.export").get_by_role("button").click()
@@ -146,7 +146,7 @@ def test_what_stands_under_the_waves_is_of_what_they_show(visit):
     assert len(frame) == table.size
     for value in table.ravel():
         assert np.isclose(values, value, rtol=0, atol=1e-6).any(), value
-    lesson.page.keyboard.press("Escape")
+    dialog.get_by_role("button", name="Close").click()
     dialog.wait_for(state="detached")
 
     lesson.by_key("po.waves.code").get_by_role("button").click()

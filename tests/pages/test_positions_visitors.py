@@ -314,7 +314,7 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_whole(visit, nowhere, lang):
         assert warning.replace("\\", "").startswith(sentence.replace("\\", ""))
         assert warned(page, "learned") == [warning]
         assert alerts(bench(page.app, "encoder"))["info"] == [
-            page.text("work.model_above", model="all-MiniLM-L6-v2")
+            page.text("work.model_stopped", model="all-MiniLM-L6-v2")
         ]
         for name in MODEL_BENCHES:
             assert not figures(bench(page.app, name))
@@ -326,10 +326,18 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_whole(visit, nowhere, lang):
     assert notes(page, "effect") == {"causal"}
 
 
-def test_different_models_wait_each_where_it_is_shown(visit, nowhere):
+def test_a_model_that_no_bench_above_waits_for_is_fetched_here(visit, minilm, smollm2, monkeypatch):
     """The bench of the learned table leads for its own model only."""
+    monkeypatch.setattr(pretrained, "_loaded", {})  # on the disk, not in memory
     page = opened(visit, learned__model="smollm2")
-    assert len(page.app.warning) >= 1
-    encoder = alerts(bench(page.app, "encoder"))
-    assert encoder["info"] or encoder["warning"]
-    assert not page.app.exception
+    assert len(figures(bench(page.app, "encoder"))) == 1
+    assert not bench(page.app, "encoder").info
+    assert pretrained.loaded("minilm")
+
+
+def test_two_models_that_cannot_be_had_say_so_each_for_itself(visit, nowhere):
+    page = opened(visit, learned__model="smollm2")
+    for name, title in (("learned", "SmolLM2-135M-Instruct"), ("encoder", "all-MiniLM-L6-v2")):
+        (warning,) = warned(page, name)
+        assert title in warning.replace("\\", "")
+        assert page.app.button(key=f"po.{name}.again").label == page.text("work.again")

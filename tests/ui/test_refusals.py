@@ -65,6 +65,16 @@ def test_a_refusal_without_a_code_speaks_for_itself():
     assert not app.error
 
 
+def test_a_refusal_whose_code_has_no_words_speaks_for_itself():
+    """Such as a table of a teacher's own model that is too long: a sentence, not a stack trace."""
+    app = shown(
+        "from seqviz.refusal import Refusal; raise Refusal('of_mars', 'Too far away.', far=1)", "zh"
+    )
+    assert [w.value for w in app.warning] == ["Too far away."]
+    assert not app.error
+    assert said(app)[-1] == "the rest of the page"
+
+
 @pytest.mark.parametrize("error", ["KeyError('x')", "ZeroDivisionError()", "TypeError('secret')"])
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_mistake_of_ours_is_owned_without_its_details(error, lang, caplog):
