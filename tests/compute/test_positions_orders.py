@@ -196,3 +196,11 @@ def test_as_many_words_as_there_may_be():
     found = compare_orders(LONG, shuffle(LONG, 3))
     assert found.moved.shape == (len(SCHEMES), 24)
     assert np.isfinite(found.moved).all()
+
+
+def test_chinese_is_read_character_by_character():
+    found = compare_orders("玛丽给了约翰一朵花", "约翰给了玛丽一朵花")
+    assert found.words == tuple("玛丽给了约翰一朵花")
+    assert found.partner == (4, 5, 2, 3, 0, 1, 6, 7, 8)
+    assert np.abs(found.moved[0]).max() < 1e-12 < np.abs(found.moved[1]).max()
+    assert compare_orders("AI很有趣", "很有趣AI").words == ("AI", "很", "有", "趣")

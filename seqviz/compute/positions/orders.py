@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from dataclasses import dataclass
 
@@ -51,9 +52,17 @@ def vectors(words: tuple[str, ...], seed: int = 0) -> Float[np.ndarray, "word d_
     return np.array(rows).reshape(len(words), WIDTH)
 
 
+def split(text: str) -> tuple[str, ...]:
+    """The words of a text; where there is no space, as in Chinese, its characters one by one."""
+    words = tuple(text.split())
+    if len(words) == 1:
+        return tuple(re.findall(r"[\u4e00-\u9fff]|[^\u4e00-\u9fff]+", words[0]))
+    return words
+
+
 def shuffle(text: str, seed: int = 1) -> str:
     """The words of a text in another order, drawn with the seed."""
-    words = text.split()
+    words = split(text)
     return " ".join(words[i] for i in np.random.RandomState(seed).permutation(len(words)))
 
 
@@ -65,7 +74,7 @@ def compare_orders(first: str, second: str, causal: bool = False, seed: int = 0)
     permutation equivariant. Raises Refusal("no_text") for a text without words and
     Refusal("many_words") for more than 24.
     """
-    words, others = tuple(first.split()), tuple(second.split())
+    words, others = split(first), split(second)
     if not words or not others:
         raise Refusal("no_text", "There is nothing to read. Type a text.")
     if max(len(words), len(others)) > MOST_WORDS:
