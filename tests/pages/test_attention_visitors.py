@@ -61,7 +61,7 @@ def nowhere(minilm, smollm2, monkeypatch, tmp_path):
 
 
 def waits(page, model: str) -> None:
-    """The bench that leads says why there is no model, the others that they wait."""
+    """The bench that leads says why there is no model, the others that they have none."""
     assert not page.app.error
     assert not page.app.exception
     sentence = page.text("problem.unreachable", model=model, name="@").split("@")[0]
@@ -70,7 +70,9 @@ def waits(page, model: str) -> None:
     assert alerts(bench(page.app, "real"))["warning"] == [warning]
     assert not figures(bench(page.app, "real"))
     for name in MODEL_BENCHES[1:]:
-        assert alerts(bench(page.app, name))["info"] == [page.text("work.model_above", model=model)]
+        assert alerts(bench(page.app, name))["info"] == [
+            page.text("work.model_stopped", model=model)
+        ]
         assert not figures(bench(page.app, name))
         assert not bench(page.app, name).metric
     for name in ("by_hand", "scale"):
