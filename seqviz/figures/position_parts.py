@@ -173,8 +173,11 @@ def label(style: Style, words: str, color: str, **place: Any) -> dict[str, Any]:
     }
 
 
-def spread(wanted: Sequence[float], least: float) -> list[float]:
-    """Places as near to the wanted ones as labels can be that must stand `least` apart."""
+def spread(wanted: Sequence[float], least: float, highest: float = float("inf")) -> list[float]:
+    """Places as near to the wanted ones as labels can be that must stand `least` apart.
+
+    highest: none stands above it; Plotly leaves out a label that is beyond its axis.
+    """
     order = sorted(range(len(wanted)), key=lambda place: wanted[place])
     groups: list[tuple[list[int], float]] = []  # members from below, and their middle
     for place in order:
@@ -192,4 +195,7 @@ def spread(wanted: Sequence[float], least: float) -> list[float]:
     for members, middle in groups:
         for rank, place in enumerate(members):
             found[place] = middle + least * (rank - (len(members) - 1) / 2)
+    for place in sorted(range(len(found)), key=lambda place: -found[place]):
+        found[place] = min(found[place], highest)
+        highest = found[place] - least
     return found

@@ -81,7 +81,7 @@ def curves(
         "yaxis": axis_layout(style, title={"text": text("figure.accuracy")}, range=[-3, _TOP]),
         "annotations": [
             label(style, drawn.name, drawn.color, x=last, y=at, xanchor="left", xshift=6)
-            for drawn, at in zip(looks, spread(ends, _APART), strict=True)
+            for drawn, at in zip(looks, spread(ends, _APART, _TOP - _APART / 2), strict=True)
             if last
         ],
     }

@@ -191,11 +191,16 @@ def allowed() -> tuple[Model, ...]:
     return found
 
 
+def hub_is_off() -> bool:
+    """Whether `HF_HUB_OFFLINE` forbids to ask the hub."""
+    return os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
+
+
 def offered() -> tuple[Model, ...]:
     """The allowed models that can be had: not those that only a hub has that is switched off."""
     from seqviz.models import store
 
-    off = os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
+    off = hub_is_off()
     found = tuple(r for r in allowed() if r.wheel or not off or store.stored(r.name))
     return found or allowed()
 

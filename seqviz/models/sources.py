@@ -18,7 +18,7 @@ from typing import Any
 
 from seqviz.models import errands
 from seqviz.models.errands import Progress
-from seqviz.models.registry import Model
+from seqviz.models.registry import Model, hub_is_off
 from seqviz.refusal import Refusal
 
 _PATIENCE = 5.0  # seconds for the hub's first answer
@@ -57,7 +57,7 @@ def from_hub(record: Model, folder: Path, report: Progress) -> Origin:
     Raises Unreachable when the hub is switched off (`HF_HUB_OFFLINE`), does not answer or lacks the
     model; Refusal("wrong_checksum") when a file is not what it should be.
     """
-    if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
+    if hub_is_off():
         raise Unreachable("switched off by HF_HUB_OFFLINE")
     return errands.attended(lambda note: _from_hub(record, folder, note), report)
 

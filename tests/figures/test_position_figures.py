@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -134,3 +135,11 @@ def test_a_range_holds_its_values():
     for flat in (np.zeros(3), np.full(3, 5.0), np.full(2, np.nan)):
         low, high = around(flat)
         assert low < high
+
+
+def test_no_label_stands_above_the_axis_that_would_leave_it_out():
+    found = spread([100.0, 100.0, 100.0, 90.0, 36.0], 6.0, 103.0)
+    assert max(found) == 103.0
+    in_order = sorted(found)
+    assert all(b - a >= 6.0 - 1e-9 for a, b in pairwise(in_order))
+    assert found[4] == 36.0

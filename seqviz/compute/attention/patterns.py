@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from seqviz.compute.attention.scaled import entropy
+
 # What a head may be named after; the share of its weight that goes there, a mean over queries.
 HABITS = ("previous", "next", "itself", "same", "first", "separator")
 NAMED_FROM = 0.5  # a head has a habit's name when at least half of its weight goes there
@@ -84,13 +86,6 @@ def habits(
         spread=mean(entropies / np.log2(open_to)),
         distance=mean((rows * gaps).sum(-1)),
     )
-
-
-def entropy(weights: Float[np.ndarray, "*rows key"]) -> Float[np.ndarray, "*rows"]:
-    """Entropy of each row in bits; 0 log 0 is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(weights > 0, weights * np.log2(weights), 0.0)
-    return 0.0 - terms.sum(-1)  # not -sum: a row with one weight has 0 bits, not -0
 
 
 def rollout(

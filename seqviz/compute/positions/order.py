@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.positions.relative import (
     SCHEMES,
     learned_table,
     placed,
     projections,
     scores,
-    softmax,
 )
 from seqviz.compute.positions.sinusoidal import BASE, MAX_PAIRS_OF_POSITIONS, check_positions
 from seqviz.refusal import Refusal

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.positions import rotary, sinusoidal
 from seqviz.compute.positions.sinusoidal import (
     BASE,
@@ -239,12 +240,6 @@ def shift_change(
         scheme, shift, before, after, _rms(before), float(change.max()), _rms(change),
         float(moved), beyond,
     )  # fmt: skip
-
-
-def softmax(scores: Float[np.ndarray, "query key"]) -> Float[np.ndarray, "query key"]:
-    """Attention weights: each row's exponentials over their sum; -inf gives exactly 0."""
-    grown = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return grown / grown.sum(axis=1, keepdims=True)
 
 
 def _rms(values: Float[np.ndarray, "query key"]) -> float:
