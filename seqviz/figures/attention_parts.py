@@ -80,6 +80,7 @@ def products(
             "text": [number(float(v)) if tokens <= _WRITTEN else "" for v in x],
             "textposition": "outside",
             "cliponaxis": False,
+            "constraintext": "none",  # or Plotly shrinks long numbers
             "textfont": {"size": 11 * style.scale},
             "hovertemplate": text("figure.hover_bar", key="%{y}", value="%{x:.4f}")
             + "<extra>%{fullData.name}</extra>",
@@ -200,6 +201,10 @@ def chain(
         end = "" if row == 0 else str(row + 1)
         name = text(f"figure.parts_{stage}")
         written = [number(float(v)) if np.isfinite(v) else "−∞" for v in values]
+        if stage == "weights":
+            written = [
+                "< 0.001" if 0 < v < 0.001 else w for v, w in zip(values, written, strict=True)
+            ]
         data.append(
             {
                 "type": "bar",
@@ -216,6 +221,7 @@ def chain(
                 "text": written if len(pieces) <= _WRITTEN else None,
                 "textposition": "outside",
                 "cliponaxis": False,
+                "constraintext": "none",  # or Plotly shrinks long numbers
                 "textfont": {"size": 11 * style.scale},
                 "hovertemplate": text("figure.hover_bar", key="%{x}", value="%{y:.4f}")
                 + "<extra>%{fullData.name}</extra>",
