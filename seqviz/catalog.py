@@ -86,6 +86,14 @@ LESSONS = (
         icon=":material/waves:",
         first=("distance", "d_model"),
     ),
+    Lesson(
+        slug="bert_accuracy",
+        code="ba",
+        stage="bert",
+        group="transformer",
+        icon=":material/visibility_off:",
+        first=("knife", "share"),
+    ),
 )
 
 

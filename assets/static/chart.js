@@ -69,9 +69,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   host.observer?.disconnect();
   host.observer = new ResizeObserver(() => {
     const { clientWidth: width, clientHeight: height } = frame;
-    const drawn = host._fullLayout;
-    if (drawn && width && height && (drawn.width !== width || drawn.height !== height))
-      paint(window.Plotly);
+    const drawn = host._fullLayout; // none yet where the chart was in a closed tab
+    if (!window.Plotly?.react || !width || !height) return;
+    if (drawn?.width !== width || drawn?.height !== height) paint(window.Plotly);
   });
   host.observer.observe(frame);
 }

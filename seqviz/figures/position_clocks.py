@@ -11,7 +11,8 @@ from jaxtyping import Float
 
 from seqviz.compute.positions.clocks import Clocks, EmbeddingScale
 from seqviz.figures.decades import log_axis
-from seqviz.figures.position_parts import counted, label
+from seqviz.figures.line_ends import label
+from seqviz.figures.position_parts import counted
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 

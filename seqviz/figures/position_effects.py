@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.figures.attention_maps import panel_title, tokens_axis, weight_cells
-from seqviz.figures.position_parts import label, look
+from seqviz.figures.line_ends import label
+from seqviz.figures.position_parts import look
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.figures.tokens import plain
 from seqviz.figures.weights_color import bar

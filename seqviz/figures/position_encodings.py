@@ -10,9 +10,9 @@ from jaxtyping import Float
 
 from seqviz.compute.positions.offsets import Similarity
 from seqviz.figures.attention_maps import headline
+from seqviz.figures.line_ends import around
 from seqviz.figures.position_clocks import clocks_figure, norms, wavelengths
 from seqviz.figures.position_parts import (
-    around,
     cells,
     color_bar,
     counted,

@@ -13,8 +13,9 @@ from seqviz.compute.positions.relative import LEARNED_ROWS, ShiftChange
 from seqviz.compute.positions.rotary import ScoresByOffset
 from seqviz.figures.attention_maps import headline
 from seqviz.figures.decades import log_axis
+from seqviz.figures.line_ends import around
 from seqviz.figures.position_biases import alibi, t5_buckets
-from seqviz.figures.position_parts import around, look
+from seqviz.figures.position_parts import look
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 

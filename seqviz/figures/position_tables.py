@@ -10,17 +10,8 @@ from jaxtyping import Float
 
 from seqviz.compute.positions.learned import Comparison, Path, Spectrum
 from seqviz.figures.decades import log_axis
-from seqviz.figures.position_parts import (
-    around,
-    cells,
-    color_bar,
-    counted,
-    label,
-    largest,
-    look,
-    stride,
-    twins,
-)
+from seqviz.figures.line_ends import around, label
+from seqviz.figures.position_parts import cells, color_bar, counted, largest, look, stride, twins
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 

@@ -11,7 +11,8 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.positions.tiny.results import OrderResult, Scores
 from seqviz.figures.attention_maps import panel_title
-from seqviz.figures.position_parts import label, look, spread
+from seqviz.figures.line_ends import label, spread
+from seqviz.figures.position_parts import look
 from seqviz.figures.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 

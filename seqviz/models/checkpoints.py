@@ -42,8 +42,9 @@ class Card:
 
 
 def names() -> tuple[str, ...]:
-    """All networks, by name."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.safetensors")))
+    """All recurrent networks, by name; the folder also has what other lessons need."""
+    found = (path.stem for path in FOLDER.glob("*.safetensors"))
+    return tuple(sorted(name for name in found if name.endswith(("_gru", "_lstm"))))
 
 
 def card(name: str) -> Card:

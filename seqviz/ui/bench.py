@@ -17,11 +17,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from seqviz.compute.attention import masks
+from seqviz.data import measured
 from seqviz.figures.colored_text import colored_text
 from seqviz.figures.style import DARK, LIGHT, Style
 from seqviz.models import device
 from seqviz.recipe import Recipe
-from seqviz.text import Text
+from seqviz.text import Text, literal
 from seqviz.ui import behavior, export, looks, waiting, work
 from seqviz.ui.caching import cached
 from seqviz.ui.controls import Control, Slider, Steps, controls
@@ -312,6 +313,36 @@ class Show:
         with self.stage:
             st.iframe(html, height=height, alt=alt)
 
+    def pieces(self, name: str, words: Sequence[str], chosen: int) -> int:
+        """The words of a text to click on; a click moves the control `name` (1: the first word)."""
+        key = f"{self.prefix}.{name}"
+        st.session_state[f"{key}.pick"] = chosen
+
+        def take() -> None:
+            if picked := st.session_state[f"{key}.pick"]:  # a click on the chosen one takes it back
+                st.session_state[key] = picked
+
+        with self.stage:
+            st.pills(
+                self.words(f"control.{name}.label"),
+                range(1, len(words) + 1),
+                format_func=lambda place: literal(words[place - 1]),
+                key=f"{key}.pick",
+                on_change=take,
+                label_visibility="collapsed",
+            )
+        return chosen
+
+    def rows(self, key: str, columns: Mapping[str, Sequence[Any]]) -> None:
+        """A table to read under the figure; the name of each column is `column.<name>`."""
+        with self.stage:
+            st.dataframe(
+                {self.words(f"column.{name}"): list(column) for name, column in columns.items()},
+                key=f"{self.prefix}.{key}",
+                hide_index=True,
+                height=260,
+            )
+
     def caption(self, sentence: str) -> None:
         """A quiet line under the figure: where the data come from."""
         with self.stage:
@@ -336,10 +367,41 @@ class Show:
             )
         return str(chosen)
 
+    def measured(
+        self,
+        function: Callable[..., R],
+        progress: work.Progress | None = None,
+        /,
+        *,
+        name: str,
+        **keywords: Any,
+    ) -> tuple[R | None, Provenance]:
+        """As `job`, but what came with the app for these very arguments is there at once.
+
+        Returns the result and where it is from. With a shipped one, a button computes it anew;
+        until that is done the shipped one stays.
+        """
+        there = measured.find(function, keywords) is not None
+        result = self._job(function, progress, name, keywords, there)
+        if result is None and there:
+            return self.shipped(function, name=name, **keywords)
+        return result, COMPUTED
+
+    def shipped(
+        self, function: Callable[..., R], /, *, name: str, **keywords: Any
+    ) -> tuple[R | None, Provenance]:
+        """What came with the app for these arguments, if anything did, and where it is from."""
+        found = measured.find(function, keywords)
+        if found is None:
+            return None, COMPUTED
+        self.recipe.record(function, (), keywords, found.result, name)
+        note = f"{found.date} · {found.device} · {duration(found.seconds)}"
+        return found.result, Provenance("precomputed", note)
+
     def job(
         self,
         function: Callable[..., R],
-        progress: work.Progress,
+        progress: work.Progress | None,
         /,
         *,
         name: str,
@@ -350,12 +412,26 @@ class Show:
         `progress(trail)` says how to draw what has been reported so far: a figure function, its
         arguments and its keywords. The polling fragment redraws only this.
         """
-        work.watch(self, function, keywords, progress)
+        result = self._job(function, progress, name, keywords, False)
+        if result is None:
+            self.recipe.record(function, (), keywords, None, name)
+        return result
+
+    def _job(
+        self,
+        function: Callable[..., R],
+        progress: work.Progress | None,
+        name: str,
+        keywords: Mapping[str, Any],
+        anew: bool,
+    ) -> R | None:
+        work.watch(self, function, keywords, progress, anew)
         job = work.find(function, keywords)
-        result: R | None = job.result if job is not None and job.state == "done" else None
-        if job is not None and result is not None:
-            self.seconds += job.seconds
-            self.device = device.choose().name
+        if job is None or job.state != "done":
+            return None
+        result: R = job.result
+        self.seconds += job.seconds
+        self.device = device.choose().name
         self.recipe.record(function, (), keywords, result, name)
         return result
 

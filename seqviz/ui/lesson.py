@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ class Lesson:
     benches: dict[str, type[Any]] = field(default_factory=dict)
     dependents: dict[str, list[str]] = field(default_factory=dict)
     recipes: dict[str, Recipe] = field(default_factory=dict)
+    parts: dict[str, str] = field(default_factory=dict)
 
     def words(self, key: str, /, **values: object) -> str:
         """A sentence of this lesson, else the shared one of the same name."""
@@ -54,11 +55,35 @@ class Lesson:
     def permalink(self, bench: str) -> dict[str, str]:
         """The query parameters that bring this bench back, and those that it builds on."""
         sources = [other for other, users in self.dependents.items() if bench in users]
-        return {
+        part = {self.prefix("part"): self.parts[bench]} if bench in self.parts else {}
+        return part | {
             key: value
             for name in (*sources, bench)
             for key, value in controls.permalink(self.prefix(name), self.values(name)).items()
         }
+
+    def tabs(self, parts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """Parts of the lesson side by side, each with the names of its benches.
+
+        Use as `with tabs["name"]:`. A link to a bench opens the part that it is in: it names it, or
+        has settings of a bench in it. All parts are drawn at once, so that a tab opens at once.
+        """
+        self.parts |= {bench: part for part, benches in parts.items() for bench in benches}
+        labels = {part: self.words(f"part.{part}") for part in parts}
+        asked = st.query_params.get(self.prefix("part"))
+        changed = (
+            self.parts.get(key.removeprefix(f"{self.record.code}.").split(".")[0])
+            for key in st.query_params
+            if key.startswith(f"{self.record.code}.")
+        )
+        first = asked if asked in labels else next(filter(None, changed), next(iter(labels)))
+        key = f"{self.record.code}.tabs"
+        opened = st.session_state.setdefault(f"_{key}", first)  # the hand decides from then on
+        return dict(
+            zip(
+                labels, st.tabs(list(labels.values()), default=labels[opened], key=key), strict=True
+            )
+        )
 
     def bench(
         self, name: str, declaration: type[P], after: Sequence[str] = (), leads: bool = False

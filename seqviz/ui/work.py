@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.6
 ACTIVE = ("queued", "running")
-# From the records so far: a figure function, its arguments, its keywords.
+# From the records so far: a figure function, its arguments, its keywords. None: no figure yet.
 Progress = Callable[[Sequence[Any]], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
 
 
@@ -43,19 +43,21 @@ def watch(
     show: Show,
     function: Callable[..., Any],
     keywords: Mapping[str, Any],
-    progress: Progress,
+    progress: Progress | None,
+    anew: bool = False,
 ) -> None:
     """Start button; place in the queue; progress with cancel and a figure that grows.
 
     Draws nothing once the work is done. While it waits or runs, a fragment of its own polls, so
-    that nothing else on the page is touched; when it ends, the page runs once more.
+    that nothing else on the page is touched; when it ends, the page runs once more. anew: there is
+    a result of an earlier computation, which stays on the page until the new one is there.
     """
     text = show.text
     job = find(function, keywords)
     if job is not None and job.state == "done":
         return
     if job is None or job.state not in ACTIVE:
-        _offer(show, function, keywords, job)
+        _offer(show, function, keywords, job, anew)
         return
     me = owner()
     job.touch(me)
@@ -81,10 +83,10 @@ def watch(
                 args=(me,),
             )
         trail = job.trail
-        if trail:
+        if trail and progress:
             draw, args, more = progress(trail)
             show.chart(draw(*args, style=show.style, **more))
-        else:
+        elif not anew:
             st.skeleton(show.style.height)  # the room that the curve will take
 
     with show.stage:
@@ -96,10 +98,12 @@ def _offer(
     function: Callable[..., Any],
     keywords: Mapping[str, Any],
     former: jobs.Job[Any] | None,
+    anew: bool,
 ) -> None:
     """The start button, and why the former run or the last press came to nothing."""
     waiting = st.session_state.pop(f"{show.prefix}._full", None)
-    with show.stage, st.container(height=show.style.height, border=False):
+    height = "content" if anew else show.style.height
+    with show.stage, st.container(height=height, border=False):
         if waiting is not None:
             sentence = show.text("problem.queue_full", waiting=waiting)
             st.warning(sentence, icon=":material/info:")
@@ -107,11 +111,12 @@ def _offer(
             st.warning(said(former.error, show.words), icon=":material/info:")
         elif former is not None and former.state == "failed":
             st.error(show.text("frame.failed"), icon=":material/error:")
-        st.info(show.words("hint.train"), icon=":material/play_arrow:")
+        if not anew:
+            st.info(show.words("hint.train"), icon=":material/play_arrow:")
     with show.side:
         st.button(
-            show.words("work.start"),
-            type="primary",
+            show.words("work.anew" if anew else "work.start"),
+            type="secondary" if anew else "primary",
             icon=":material/play_arrow:",
             key=f"{show.prefix}.start",
             on_click=_start,

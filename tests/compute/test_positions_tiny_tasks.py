@@ -18,7 +18,6 @@ from seqviz.compute.positions.tiny import (
     order_blind,
     right_answers,
     slots,
-    wilson,
 )
 from seqviz.compute.positions.tiny.tasks import _none_above
 
@@ -167,23 +166,3 @@ def test_printed_shares():
     # no letter twice among 6 of 6: 6!/6^6
     assert _none_above(1, 6) == pytest.approx(720 / 6**6, rel=1e-12)
     assert _none_above(1, 7) == 0
-
-
-# --- intervals ----------------------------------------------------------------------------------
-
-
-def test_wilson_is_that_of_statsmodels():
-    from statsmodels.stats.proportion import proportion_confint
-
-    for right, trials in [(0, 10), (3, 10), (10, 10), (615, 1000), (1000, 1000)]:
-        low, high = wilson(np.array([right / trials]), trials)
-        expected = proportion_confint(right, trials, alpha=0.05, method="wilson")
-        # float64; their quantile and ours differ in the last digit
-        np.testing.assert_allclose([low[0], high[0]], expected, atol=1e-12)
-
-
-def test_wilson_keeps_what_is_not_known():
-    low, high = wilson(np.array([np.nan, 0.5]), 100)
-    assert np.isnan(low[0])
-    assert np.isnan(high[0])
-    assert low[1] < 0.5 < high[1]

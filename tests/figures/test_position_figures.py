@@ -11,7 +11,8 @@ import pytest
 from gate_drawings import refuse
 from position_drawings import drawings
 
-from seqviz.figures.position_parts import around, look, spread, stride
+from seqviz.figures.line_ends import around, spread
+from seqviz.figures.position_parts import look, stride
 from seqviz.figures.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
 from seqviz.figures.table import table
 from seqviz.text import LANGUAGES

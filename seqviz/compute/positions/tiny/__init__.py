@@ -16,12 +16,11 @@ from seqviz.compute.positions.tiny.tasks import (
     order_blind,
     right_answers,
     slots,
-    wilson,
 )
 from seqviz.compute.positions.tiny.training import train
 
 __all__ = [
     "ENCODINGS", "LETTERS", "LIMITS", "SLOT", "TASKS", "TEST_SEQUENCES", "Examples", "OrderReport",
     "OrderResult", "OrderSettings", "Scores", "chance", "draw", "kinds", "order_blind",
-    "right_answers", "slots", "train", "wilson",
+    "right_answers", "slots", "train",
 ]  # fmt: skip

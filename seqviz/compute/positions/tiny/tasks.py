@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import comb, factorial
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 TASKS = ("before", "copy", "reverse", "sort", "count")
 LETTERS = tuple("abcdef")
@@ -126,20 +126,6 @@ def order_blind(task: str, length: int) -> float:
     # E[M] = sum over m of P(M > m), M being the largest of the multinomial counts.
     largest = sum(1 - _none_above(m, length) for m in range(length))
     return largest / length
-
-
-def wilson(
-    right: Float[np.ndarray, "*shape"], trials: int
-) -> tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]:
-    """The 95 % interval (low, high) of a share found in independent trials; nan where that is nan.
-
-    Wilson (1927); unlike the normal one it stays within [0, 1] and is right near 0 and 1.
-    """
-    z = 1.959963984540054  # the 0.975 quantile of the normal distribution
-    middle = (right + z * z / (2 * trials)) / (1 + z * z / trials)
-    spread = right * (1 - right) / trials + z * z / (4 * trials * trials)
-    half = z * np.sqrt(spread) / (1 + z * z / trials)
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
 def _check(task: str, length: int = 2) -> None:

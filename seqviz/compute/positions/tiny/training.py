@@ -25,8 +25,8 @@ from seqviz.compute.positions.tiny.tasks import (
     kinds,
     order_blind,
     slots,
-    wilson,
 )
+from seqviz.compute.proportions import wilson
 
 if TYPE_CHECKING:
     from seqviz.compute.positions.tiny.network import Encoder

@@ -1,0 +1,139 @@
+"""What the page's way of training costs against the texts' way: `python -m benchmarks.accuracy_lab`.
+
+Same sentences, same encoder (MiniLM), one thread on both sides, in one run.
+
+* Head only, five epochs. The texts' way (S0): the frozen encoder reads every sentence again in each
+  epoch, padded to 512 tokens. Ours: it reads them once, sentences of like length together, and
+  the head learns on what it said. Our side is the real work on all 7,272 sentences; theirs is
+  measured on a sample and scaled by the number of sentences and epochs.
+* One epoch of all weights. Same step, batches of 32; padded to the longest of a batch of like
+  lengths, or to 512. Both on a sample.
+* The accuracy of two heads, trained on vectors of either way, on the same sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute import proportions
+from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz.models import device
+from seqviz.models.accuracy import features, heads
+from seqviz.models.accuracy.encoding import vectors
+from seqviz.models.accuracy.training import Data, Progress, Run, Sentences, batches
+from seqviz.models.pretrained import Pretrained, load
+
+LONG = 512  # tokens: what the texts pad to
+EPOCHS = 5
+HEAD_GOAL, FULL_GOAL = 50, 4
+
+
+def pick(part: str, count: int) -> Sentences:
+    """Sentences drawn from a part, so that lengths are like those of all."""
+    labels = features.parts()[part].positive
+    places = np.random.RandomState(0).permutation(len(labels))[:count]
+    ids = features.ids("minilm", part)
+    return Sentences([ids[i] for i in places], labels[places])
+
+
+def encode(model: Pretrained, ids: Sequence[np.ndarray], length: int | None) -> tuple[Any, float]:
+    """Mean vectors and the seconds for them."""
+    started = time.perf_counter()
+    found = vectors(model, ids, length=length).mean
+    return found, time.perf_counter() - started
+
+
+def accuracy(known: tuple[np.ndarray, Any], asked: tuple[np.ndarray, Any]) -> np.ndarray:
+    """Which of the asked sentences a head is right on that was trained on the known ones."""
+    found = heads.fit(*known, *asked, epochs=20, rate=heads.STANDARD.head_rate)
+    return (heads.apply(found.heads[0], asked[0]) > 0.5) == asked[1]
+
+
+def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
+    """Five epochs of the head, both ways, and the accuracy of both on the sample."""
+    labels = features.parts()
+    ids = features.ids("minilm", "train")
+    ours, reading = encode(model, ids, None)
+    held, _ = encode(model, features.ids("minilm", "validation"), None)
+    started = time.perf_counter()
+    truth = labels["train"].positive, labels["validation"].positive
+    heads.fit(ours, truth[0], held, truth[1], epochs=EPOCHS, rate=heads.STANDARD.head_rate)
+    learning = time.perf_counter() - started
+    known, asked = pick("train", sample), pick("test", sample)
+    long, seconds = encode(model, known.ids, LONG)
+    long_asked, _ = encode(model, asked.ids, LONG)
+    theirs = EPOCHS * (seconds * len(ids) / sample + learning / EPOCHS)
+    short, short_asked = (encode(model, one.ids, None)[0] for one in (known, asked))
+    right = [
+        accuracy((v, known.positive), (w, asked.positive))
+        for v, w in ((short, short_asked), (long, long_asked))
+    ]
+    return {
+        "ours_s": reading + learning,
+        "reading_s": reading,
+        "learning_s": learning,
+        "theirs_s": theirs,
+        "right": right,
+        "vectors_differ": float(abs(long - short).max()),
+    }
+
+
+def epoch_of(model: Pretrained, data: Data, length: int | None) -> float:
+    """Seconds of one epoch of all weights on the sample."""
+    settings = TuneSettings("minilm", "all", "mean", epochs=1)
+
+    run = Run(model, settings, 0, length)
+    run.network.train()
+    random = np.random.RandomState(0)
+    order = batches(np.array([len(one) for one in data.train.ids]), settings.batch, random)
+    progress = Progress(lambda *_: None, settings, data)
+    started = time.perf_counter()
+    for places in order:
+        run.step(data.train, places, 1.0, progress)
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sample", type=int, default=256, help="sentences padded to 512")
+    sample = parser.parse_args().sample
+    device.prepare_torch()
+    model = load("minilm")
+    head = head_only(model, sample)
+    few = pick("train", sample)
+    data = Data(few, few.first(1), few.first(1))
+    short, long = epoch_of(model, data, None), epoch_of(model, data, LONG)
+    ours, theirs = head["right"]
+    gap = float(ours.mean() - theirs.mean())
+    one = proportions.proportion(ours)
+    print(f"Head only, {EPOCHS} epochs on 7,272 sentences")
+    print(f"  ours: {head['reading_s']:.1f} s reading + {head['learning_s']:.2f} s learning")
+    print(f"  encode every epoch, padded to 512: {head['theirs_s']:,.0f} s ({sample} scaled)")
+    print(f"All weights, one epoch on {sample} sentences: {short:.1f} s, padded {long:.1f} s")
+    print(
+        f"Accuracy on {sample} test sentences, heads trained on {sample}: {one.share:.4f} "
+        f"[{one.low:.4f}, {one.high:.4f}], padded {theirs.mean():.4f}; "
+        f"vectors differ by at most {head['vectors_differ']:.1e}"
+    )
+    result = {
+        "name": "accuracy_lab",
+        "head_speedup": round(head["theirs_s"] / head["ours_s"], 1),
+        "full_speedup": round(long / short, 1),
+        "accuracy_gap": gap,
+        "goals": {
+            "head": head["theirs_s"] / head["ours_s"] >= HEAD_GOAL,
+            "full": long / short >= FULL_GOAL,
+            "accuracy": one.low <= theirs.mean() <= one.high,
+        },
+    }
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

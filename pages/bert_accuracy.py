@@ -1,0 +1,669 @@
+"""Masked or not: what the word means four times, and what each costs in accuracy."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from seqviz.compute import proportions
+from seqviz.compute.accuracy import corruption, counting, reported
+from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES, TuneSettings
+from seqviz.figures import (
+    accuracy_compare,
+    accuracy_counts,
+    accuracy_curves,
+    accuracy_direction,
+    accuracy_fill,
+    accuracy_ids,
+    accuracy_knife,
+    accuracy_modes,
+    accuracy_padding,
+    accuracy_race,
+    accuracy_regimes,
+    accuracy_search,
+)
+from seqviz.models import pretrained, registry, texts
+from seqviz.models.accuracy import (
+    direction,
+    features,
+    fill,
+    heads,
+    knife,
+    modes,
+    padding,
+    search,
+    shipped,
+    systems,
+    tuning,
+)
+from seqviz.text import number
+from seqviz.ui.bench import COMPUTED, Provenance
+from seqviz.ui.controls import choice, seed, sentence, slider, stepper, view
+from seqviz.ui.controls import steps as stops
+from seqviz.ui.lesson import begin
+
+MODELS = {record.name: record for record in registry.offered() if record.kind == "encoder"}
+DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
+REVIEW = "The acting is fine, but the story is not as funny as it wants to be."
+CAPITAL = "The capital of France is Paris, and the food there is wonderful."
+PASTED = 2000  # characters of a text field
+LONGEST = 60  # tokens of a student's sentence that can be chosen
+RATES = (1e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+TRAINED_ON = (50, 100, 200, 500, 1000, 2000, 4000, 7272)
+TESTED_ON = (200, 500, shipped.SENTENCES)
+CHANCE = 0.05  # a smaller p is hardly chance
+READ = 30  # sentences to read, of those on which two systems differ
+PARTS = {
+    "token": ("knife", "fill", "guess"),
+    "padding": ("padding",),
+    "direction": ("looks",),
+    "weights": ("heads", "tune", "count", "search", "modes"),
+}
+
+
+def seen(*names):
+    return lambda v: v["view"] in names
+
+
+def model_menu():
+    """Which encoder; not asked where there is only one."""
+    return choice(tuple(MODELS) or (DEFAULT,), DEFAULT, menu=True, more=True, when=several)
+
+
+def several(_):
+    return len(MODELS) > 1
+
+
+@dataclass(frozen=True)
+class Knife:
+    """Sentiment while words are masked."""
+
+    view: str = view(("class", "own"), "class")
+    text: str = sentence(REVIEW, PASTED, above=True, when=seen("own"))
+    order: str = choice(ORDERS, "random", menu=True)
+    share: int = slider(0, 100, 35)
+    sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=seen("class"))
+    model: str = model_menu()
+
+
+@dataclass(frozen=True)
+class Fill:
+    """The tokens that BERT's training hides."""
+
+    view: str = view(("treatments", "share"), "treatments")
+    share: int = slider(5, 100, 15, 5)
+    mask: int = slider(0, 100, 80, 5, when=seen("treatments"))
+    random: int = slider(
+        0, 100, 10, 5, within=lambda v: 100 - v["mask"],
+        when=lambda v: v["view"] == "treatments" and v["mask"] < 100,
+    )  # fmt: skip
+    sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One token of one's own sentence."""
+
+    text: str = sentence(CAPITAL, PASTED, above=True)
+    place: int = stepper(1, LONGEST, 6)
+    seed: int = seed(0, more=True)
+
+
+@dataclass(frozen=True)
+class Pads:
+    """Padding, told or not told."""
+
+    view: str = view(("accuracy", "flipped", "drift", "on_pads", "own", "tokens"), "accuracy")
+    text: str = sentence(REVIEW, PASTED, above=True, when=seen("own", "tokens"))
+    length: int = stops(shipped.LENGTHS, 128, when=lambda v: v["view"] != "tokens")
+    side: str = choice(SIDES, "right", when=lambda v: v["view"] != "tokens")
+    sentences: int = stops(
+        TESTED_ON, 2000, more=True, when=lambda v: v["view"] not in ("own", "tokens")
+    )
+    model: str = model_menu()
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Both ways, only left, only right."""
+
+    view: str = view(("class", "own"), "class")
+    text: str = sentence(CAPITAL, PASTED, above=True, when=seen("own"))
+    place: int = stepper(1, LONGEST, 6, when=seen("own"))
+    sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=seen("class"))
+
+
+@dataclass(frozen=True)
+class Heads:
+    """A head on the frozen encoder: trained while you watch."""
+
+    feature: str = choice(FEATURES, shipped.HEAD.feature)
+    head_rate: float = stops(RATES, shipped.HEAD.head_rate)
+    epochs: int = slider(1, 20, shipped.HEAD.epochs)
+    sentences: int = stops(TRAINED_ON, shipped.HEAD.sentences)
+    runs: int = slider(1, 5, shipped.HEAD.runs)
+    model: str = model_menu()
+
+
+@dataclass(frozen=True)
+class Tune:
+    """More than the head: last layers, adapters, all weights."""
+
+    regime: str = choice(("top", "lora", "all"), "all")
+    layers: int = slider(1, 6, 2, when=lambda v: v["regime"] == "top")
+    rank: int = stops((1, 2, 4, 8, 16, 32), 8, when=lambda v: v["regime"] == "lora")
+    rate: float = stops(RATES[:6], shipped.TUNE.rate)
+    sentences: int = stops(TRAINED_ON, shipped.TUNE.sentences)
+    epochs: int = slider(1, 5, shipped.TUNE.epochs)
+    head_rate: float = stops(RATES, shipped.TUNE.head_rate, more=True)
+    feature: str = choice(FEATURES, shipped.TUNE.feature, more=True)
+    runs: int = slider(1, 5, shipped.TUNE.runs, more=True)
+    model: str = model_menu()
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many weights are trained."""
+
+    network: str = choice(tuple(counting.CONFIGS), "bert_base", menu=True)
+    regime: str = choice(("head", "top", "lora", "all"), "head")
+    layers: int = slider(1, 12, 2, when=lambda v: v["regime"] == "top")
+    rank: int = stops((1, 2, 4, 8, 16, 32), 8, when=lambda v: v["regime"] == "lora")
+
+
+@dataclass(frozen=True)
+class Search:
+    """Looking for a learning rate and a batch size within a budget."""
+
+    view: str = view(("surface", "race"), "surface")
+    method: str = choice(METHODS, "bayes", when=seen("surface"))
+    budget: int = stops((6, 9, 12, 18, 24, 30), 12)
+    feature: str = choice(FEATURES, "mean", more=True)
+    seed: int = seed(0, more=True)
+
+
+@dataclass(frozen=True)
+class Modes:
+    """train() and eval()."""
+
+    text: str = sentence(REVIEW, PASTED, above=True)
+    repeats: int = slider(5, 50, 20)
+    seed: int = seed(0, more=True)
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Any two systems on the same sentences."""
+
+    view: str = view(("systems", "running", "paired", "confusion"), "systems")
+    first: str = choice(systems.NAMES, "all", menu=True)
+    second: str = choice(
+        systems.NAMES, "head_mean", menu=True, when=lambda v: v["view"] != "systems"
+    )
+    sentences: int = slider(20, 2000, 2000, 20, when=lambda v: v["view"] != "systems")
+
+
+def pose_replaced(variant: int) -> tuple[dict[str, object], float, float]:
+    """Tokens that BERT's training replaces by another one."""
+    tokens, share = ((400, 15), (200, 15), (1000, 15), (500, 40), (2000, 30))[variant % 5]
+    return {"tokens": tokens, "share": share}, tokens * share / 100 * 0.1, 0.01
+
+
+def pose_margin(variant: int) -> tuple[dict[str, object], float, float]:
+    """The width of a Wilson interval in percentage points."""
+    right, n = ((80, 100), (1600, 2000), (320, 400), (45, 50), (500, 1000))[variant % 5]
+    found = proportions.of(right, n)
+    width = 100 * (found.high - found.low)
+    return {"right": right, "n": f"{n:,}"}, width, 0.02 * width
+
+
+def said(found: proportions.Proportion) -> tuple[str, str]:
+    """An accuracy, and beside it what it is worth."""
+    if not found.n:
+        return "–", "n = 0"
+    ends = f"{100 * found.low:.1f}–{100 * found.high:.1f} %"
+    return f"{100 * found.share:.1f} %", f"{ends}, n = {found.n:,}"
+
+
+def right(probability: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Which answers are right; sentences without an answer are left out."""
+    there = ~np.isnan(probability)
+    return (probability[there] > 0.5) == positive[there]
+
+
+def majority() -> proportions.Proportion:
+    """Always the class that is more frequent in training, on the test sentences."""
+    parts = features.parts()
+    return proportions.majority(parts["train"].positive, parts["test"].positive)
+
+
+def compare_plainly(show, names: tuple[str, str], first: np.ndarray, second: np.ndarray):
+    """McNemar's test of two systems on the same sentences, in one sentence."""
+    found = show.run(proportions.mcnemar, first, second, name="paired")
+    if found.only_first + found.only_second == 0:
+        verdict = show.words("note.no_difference")
+    else:
+        verdict = show.words("note.real_difference" if found.p < CHANCE else "note.chance")
+    show.note(
+        "mcnemar",
+        first=names[0],
+        second=names[1],
+        a=f"{found.only_first:,}",
+        b=f"{found.only_second:,}",
+        n=f"{found.n:,}",
+        p="< 0.001" if found.p < 0.001 else f"= {found.p:.3f}",
+        verdict=verdict,
+    )
+    return found
+
+
+def choose_token(show, model: str, text: str, place: int) -> int:
+    """The tokens to click on; the place of the chosen one, [CLS] being 0."""
+    loaded = pretrained.load(model)
+    pieces = texts.tokens(loaded, text).pieces[1:-1]
+    show.caption(show.words("note.guess_pieces"))
+    chosen = show.pieces("place", pieces[:LONGEST], min(place, len(pieces), LONGEST))
+    if len(pieces) > LONGEST:
+        show.caption(show.words("note.more_tokens", limit=LONGEST))
+    return chosen
+
+
+lesson = begin("bert_accuracy")
+tabs = lesson.tabs(PARTS)
+
+with tabs["token"]:
+    lesson.prose("token")
+
+    @lesson.bench("knife", Knife)
+    def knife_bench(p: Knife, show) -> None:
+        if p.view == "own":
+            own_knife(p, show)
+            return
+        found, origin = show.measured(
+            knife.knife,
+            name="found",
+            **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
+        )
+        if found is None:
+            return
+        guess = majority()
+        show.figure(
+            accuracy_knife.knife_view, found, p.order, float(p.share), guess, provenance=origin
+        )
+        at = int(np.argmin(abs(found.shares - p.share / 100)))
+        answers = found.probability[:, at]
+        here = right(answers[found.orders.index(p.order)], found.positive)
+        share = f"{100 * found.shares[at]:.0f} %"
+        value, ends = said(proportions.proportion(here))
+        whole = right(found.probability[0, 0], found.positive)
+        show.metrics(
+            accuracy_here=(value, f"{share}: {ends}"),
+            accuracy_whole=said(proportions.proportion(whole)),
+            majority=said(guess),
+        )
+        other = "random" if p.order != "random" else "function"
+        names = show.option("order", p.order), show.option("order", other)
+        there = right(answers[found.orders.index(other)], found.positive)
+        compare_plainly(show, names, here, there)
+
+    def own_knife(p: Knife, show) -> None:
+        """A student's sentence under the knife."""
+        if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
+            return
+        found = show.run(knife.own_knife, p.model, p.text, name="found")
+        row, words = found.orders.index(p.order), len(found.words)
+        masked = corruption.count(p.share / 100, words)
+        show.figure(accuracy_knife.own_knife_view, found, p.order, masked)
+        gone = found.turns[row] < masked
+        pieces = [f"{'[MASK]' if out else w} " for w, out in zip(found.words, gone, strict=True)]
+        show.passage(pieces, gone.astype(float), signed=False, title=show.option("order", p.order))
+        answers = found.probability[row] > 0.5
+        turned = np.flatnonzero(answers != answers[0])
+        show.metrics(
+            positive=f"{100 * found.probability[row, masked]:.1f} %",
+            words_masked=f"{masked} / {words}",
+            undecided=str(turned[0]) if len(turned) else "–",
+        )
+
+    lesson.prose("knife")
+    lesson.predict("half")
+    lesson.prose("fill")
+
+    @lesson.bench("fill", Fill)
+    def fill_bench(p: Fill, show) -> None:
+        settings = replace(
+            shipped.FILL,
+            share=p.share / 100,
+            mask=p.mask / 100,
+            random=p.random / 100,
+            sentences=p.sentences,
+        )
+        if p.view == "share":
+            settings = replace(shipped.FILL, sentences=p.sentences)
+            found, origin = show.measured(
+                fill.fill_in_by_share,
+                name="found",
+                settings=settings,
+                shares=shipped.SELECTED,
+                model=shipped.MODEL,
+            )
+            if found is None:
+                return
+            show.figure(accuracy_fill.fill_curves_view, found, float(p.share), provenance=origin)
+            shares = np.array([one.settings.share for one in found])
+            one = found[int(np.argmin(abs(shares - p.share / 100)))]
+        else:
+            one, origin = show.measured(
+                fill.fill_in, name="found", settings=settings, model=shipped.MODEL
+            )
+            if one is None:
+                return
+            show.figure(accuracy_fill.fill_view, one, provenance=origin)
+        top = {
+            name: said(accuracy_fill.top(one, 1, place))
+            for place, name in enumerate(("top_mask", "top_random", "top_kept"))
+        }
+        show.metrics(**top, top_frequent=said(accuracy_fill.by_frequency(one, 1)))
+
+    lesson.exercise("replaced", pose_replaced)
+
+    @lesson.bench("guess", Guess)
+    def guess_bench(p: Guess, show) -> None:
+        if not show.ready(shipped.MODEL, leads=lesson.values("knife").view != "own"):
+            return
+        place = choose_token(show, shipped.MODEL, p.text, p.place)
+        found = show.run(fill.guesses, shipped.MODEL, p.text, place, seed=p.seed, name="found")
+        show.figure(accuracy_fill.guesses_view, found)
+        ranked = [
+            (f"{rank:,}", f"{100 * chance:.1f} %")
+            for rank, chance in zip(found.rank, found.chance, strict=True)
+        ]
+        show.metrics(rank=ranked[0], rank_random=ranked[1], rank_kept=ranked[2])
+
+
+def heads_ready(model: str, show) -> bool:
+    """Whether the standard head is there, or can be fitted at once."""
+    if heads.known(model) or features.ready(model):
+        return True
+    show.note("features_first")
+    return show.job(features.make, None, name="made", model=model) is not None
+
+
+with tabs["padding"]:
+    lesson.prose("padding")
+    lesson.predict("padding")
+
+    @lesson.bench("padding", Pads)
+    def padding_bench(p: Pads, show) -> None:
+        if p.view in ("own", "tokens"):
+            own_padding(p, show)
+            return
+        found, origin = show.measured(
+            padding.padding,
+            name="found",
+            **{**shipped.PADDING, "model": p.model, "sentences": p.sentences},
+        )
+        if found is None:
+            return
+        show.figure(
+            accuracy_padding.padding_view, found, p.view, p.length, p.side, provenance=origin
+        )
+        side, at = SIDES.index(p.side), int(np.flatnonzero(found.lengths == p.length)[0])
+        told, untold = found.probability[:, side, at]
+        there = ~np.isnan(untold)
+        flipped = (untold[there] > 0.5) != (found.plain[there] > 0.5)
+        show.metrics(
+            told=said(proportions.proportion(right(told, found.positive))),
+            untold=said(proportions.proportion(right(untold, found.positive))),
+            flipped=said(proportions.proportion(flipped)),
+            on_pads=f"{100 * float(np.nanmean(found.on_pads[1, side, at])):.1f} %",
+        )
+        names = show.words("metric.told.label"), show.words("metric.untold.label")
+        compare_plainly(show, names, right(told, found.positive), right(untold, found.positive))
+        if p.side == "left":
+            show.note("left_side")
+
+    def own_padding(p: Pads, show) -> None:
+        """A student's sentence with more and more padding."""
+        if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
+            return
+        found = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS, name="found")
+        real = int(found.real.sum())
+        if p.view == "tokens":
+            show.figure(accuracy_ids.ids_view, found)
+            longest = max(shipped.LENGTHS)
+            show.note("ids_real", real=real, length=longest, pads=longest - real)
+            return
+        show.figure(accuracy_padding.own_padding_view, found, p.length)
+        at = shipped.LENGTHS.index(p.length)
+        side = SIDES.index(p.side)
+        show.metrics(
+            positive=f"{100 * found.plain:.1f} %",
+            told=f"{100 * found.probability[0, side, at]:.1f} %",
+            untold=f"{100 * found.probability[1, side, at]:.1f} %",
+            on_pads=f"{100 * found.on_pads[1, side, at]:.1f} %",
+        )
+
+    lesson.prose("padding_notice")
+
+with tabs["direction"]:
+    lesson.prose("direction")
+    lesson.predict("direction")
+
+    @lesson.bench("looks", Looks)
+    def looks_bench(p: Looks, show) -> None:
+        if p.view == "own":
+            if not show.ready(shipped.MODEL, leads=True):
+                return
+            place = choose_token(show, shipped.MODEL, p.text, p.place)
+            one = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, place, name="found")
+            show.figure(accuracy_fill.guesses_view, one)
+            return
+        found, origin = show.measured(
+            direction.direction,
+            name="found",
+            **{**shipped.DIRECTION, "sentences": p.sentences},
+        )
+        if found is None:
+            return
+        show.figure(accuracy_direction.direction_view, found, majority(), provenance=origin)
+        both, left = (right(found.probability[row], found.positive) for row in (0, 1))
+        first = found.rank == 1
+        show.metrics(
+            look_both=said(proportions.proportion(both)),
+            look_left=said(proportions.proportion(left)),
+            look_refitted=said(proportions.proportion(right(found.refitted[1], found.positive))),
+            look_fill=(f"{100 * first[1].mean():.1f} %", f"{100 * first[0].mean():.1f} %"),
+        )
+        names = show.words("metric.look_both.label"), show.words("metric.look_left.label")
+        compare_plainly(show, names, both, left)
+
+
+def say_what_was_trained(found, show) -> None:
+    """Read-outs of a trained classifier."""
+    truth = systems.truth()
+    runs = np.array([right(row, truth).mean() for row in found.probability])
+    middle = proportions.of(round(float(runs.mean()) * len(truth)), len(truth))
+    show.metrics(
+        trained=said(middle),
+        spread=f"{100 * runs.min():.1f}–{100 * runs.max():.1f} %" if len(runs) > 1 else "–",
+        trainable=(f"{found.trainable:,}", f"/ {found.total:,}"),
+        seconds=f"{found.seconds:.2g} s"
+        if found.seconds < 100
+        else f"{found.seconds / 60:.0f} min",
+    )
+
+
+with tabs["weights"]:
+    lesson.prose("weights")
+    lesson.predict("rate")
+
+    @lesson.bench("heads", Heads)
+    def heads_bench(p: Heads, show) -> None:
+        settings = TuneSettings(
+            p.model,
+            "head",
+            p.feature,
+            sentences=p.sentences,
+            epochs=p.epochs,
+            head_rate=p.head_rate,
+            runs=p.runs,
+        )
+        found, origin = show.shipped(tuning.tune, name="found", settings=settings)
+        if found is None or (pretrained.loaded(p.model) and features.ready(p.model)):
+            if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
+                return
+            found, origin = show.run(heads.train_head, settings, name="found"), COMPUTED
+        steps = settings.epochs * -(-min(settings.sentences, 7272) // settings.batch)
+        show.figure(accuracy_curves.curves_view, found, provenance=origin)
+        say_what_was_trained(found, show)
+        reach = reported.adam_reach(settings.head_rate, steps)
+        show.note(
+            "adam", steps=f"{steps:,}", rate=f"{settings.head_rate:g}", reach=number(reach, 2)
+        )
+
+    lesson.prose("tune")
+
+    @lesson.bench("tune", Tune)
+    def tune_bench(p: Tune, show) -> None:
+        settings = TuneSettings(
+            p.model,
+            p.regime,
+            p.feature,
+            p.sentences,
+            p.epochs,
+            p.rate,
+            p.head_rate,
+            p.layers,
+            p.rank,
+            runs=p.runs,
+        )
+
+        def so_far(trail):
+            return accuracy_curves.progress_view, (trail, settings), {}
+
+        found, origin = show.measured(tuning.tune, so_far, name="found", settings=settings)
+        show.note("shipped_runs")
+        if found is None:
+            return
+        show.figure(accuracy_curves.curves_view, found, provenance=origin)
+        say_what_was_trained(found, show)
+        show.caption(show.words("note.split"))
+
+    @lesson.bench("count", Count)
+    def count_bench(p: Count, show) -> None:
+        config = counting.CONFIGS[p.network]
+        layers = min(p.layers, config.layers)
+        found = show.run(counting.count, config, p.regime, layers, p.rank, name="found")
+        title = f"{show.option('network', p.network)}, {show.option('regime', p.regime)}"
+        show.figure(accuracy_counts.parts_view, found, title)
+        show.metrics(
+            total=f"{found.total:,}",
+            trainable=f"{found.trainable:,}",
+            share_trained=f"{100 * found.trainable / found.total:.3g} %",
+        )
+
+    lesson.prose("search")
+
+    @lesson.bench("search", Search)
+    def search_bench(p: Search, show) -> None:
+        settings = [
+            replace(shipped.SEARCH, feature=p.feature, method=m, budget=p.budget, seed=p.seed)
+            for m in (METHODS if p.view == "race" else (p.method,))
+        ]
+        found, origin = show.measured(search.searches, name="found", settings=tuple(settings))
+        if found is None:
+            return
+        if p.view == "race":
+            show.figure(accuracy_race.search_race_view, found, provenance=origin)
+        else:
+            surface, _ = show.measured(
+                search.surface, name="surface", model=shipped.MODEL, feature=p.feature
+            )
+            if surface is None:
+                return
+            show.figure(accuracy_search.search_view, found[0], surface, provenance=origin)
+        one = max(found, key=lambda each: each.validation[each.best])
+        tested = right(one.probability, systems.truth())
+        show.metrics(
+            best=f"{100 * one.validation[one.best]:.1f} %",
+            best_rate=(number(float(one.rate[one.best]), 2), f"{one.batch[one.best]}"),
+            best_test=said(proportions.proportion(tested)),
+        )
+
+    lesson.prose("modes")
+
+    @lesson.bench("modes", Modes)
+    def modes_bench(p: Modes, show) -> None:
+        if not show.ready(shipped.MODEL, leads=True) or not heads_ready(shipped.MODEL, show):
+            return
+        found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed, name="found")
+        show.figure(accuracy_modes.modes_view, found)
+        spread = np.ptp(found.probability, axis=1)
+        show.metrics(
+            spread_eval=f"{100 * spread[0]:.1f} %", spread_train=f"{100 * spread[1]:.1f} %"
+        )
+
+
+lesson.prose("compare")
+
+
+@lesson.bench("compare", Compare)
+def compare_bench(p: Compare, show) -> None:
+    answers = systems.answers()
+    truth = systems.truth()
+    when = systems.origin()
+    origin = Provenance("precomputed", f"{when.date} · {when.device}")
+    if p.view == "systems":
+        show.figure(
+            accuracy_regimes.regimes_view,
+            answers,
+            truth,
+            p.first,
+            majority(),
+            reported.REPORTED,
+            provenance=origin,
+        )
+        show.caption(show.words("note.seeds", n=f"{len(truth):,}"))
+        return
+    names = show.option("first", p.first), show.option("second", p.second)
+    first, second = (one.probability[0] for one in systems.pair(p.first, p.second))
+    n = p.sentences
+    a, b = right(first, truth), right(second, truth)
+    if p.view == "running":
+        runs = [proportions.running(one) for one in (a, b)]
+        show.figure(accuracy_compare.running_view, *runs, names, n, provenance=origin)
+    elif p.view == "paired":
+        pair = proportions.mcnemar(a[:n], b[:n])
+        show.figure(accuracy_compare.paired_view, pair, names, provenance=origin)
+    else:
+        tables = [proportions.confusion(truth[:n], one[:n] > 0.5) for one in (first, second)]
+        show.figure(accuracy_compare.confusion_view, *tables, names, provenance=origin)
+    found = compare_plainly(show, names, a[:n], b[:n])
+    discordant = (found.only_first + found.only_second) / found.n
+    needed = proportions.needed_n(float(a[:n].mean()), float(b[:n].mean()), discordant)
+    show.metrics(
+        system_a=said(proportions.proportion(a[:n])),
+        system_b=said(proportions.proportion(b[:n])),
+        p_value="< 0.001" if found.p < 0.001 else f"{found.p:.3f}",
+        needed=f"{needed:,.0f}" if np.isfinite(needed) else "∞",
+    )
+    differ = np.flatnonzero(a[:n] != b[:n])
+    shown = differ[:READ]
+    sentences = features.parts()["test"].texts
+    show.caption(show.words("note.disagree", shown=len(shown), count=f"{len(differ):,}"))
+    classes = show.words("class.negative"), show.words("class.positive")
+    show.rows(
+        "differ",
+        {
+            "sentence": [sentences[i] for i in shown],
+            "truth": [classes[int(truth[i])] for i in shown],
+            "first": [f"{100 * first[i]:.0f} %" for i in shown],
+            "second": [f"{100 * second[i]:.0f} %" for i in shown],
+        },
+    )
+
+
+lesson.exercise("margin", pose_margin)
+lesson.prose("equations")
+lesson.code(proportions.wilson, proportions.mcnemar, corruption.select, heads.fit)
+lesson.end()

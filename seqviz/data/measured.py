@@ -1,0 +1,183 @@
+"""Results that come with the app: computed once by `tools/measure_accuracy.py`, with date and device.
+
+Each is the result of one function with one set of arguments. A file holds its arrays (.npz without
+objects); `index.json` beside the files says which call each answers, when and where it was computed,
+and its checksum. Asked for another call, there is no result.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.accuracy import findings
+from seqviz.refusal import Refusal
+
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "data" / "measured"
+_TYPE = "type"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A result with the day and the device of its computation; seconds: how long it took."""
+
+    result: Any
+    date: str
+    device: str
+    seconds: float
+
+
+def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> Measured | None:
+    """The shipped result of `function(**keywords)`, read-only; None when there is none.
+
+    Raises Refusal("damaged") when the file is not the one that the index describes.
+    """
+    return _read(_call(function, keywords))
+
+
+def write(
+    function: Callable[..., Any],
+    keywords: Mapping[str, Any],
+    result: Any,
+    about: Mapping[str, Any],
+) -> Path:
+    """Put a result into the folder and the index. about: date, device, seconds, script."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    call = _call(function, keywords)
+    arrays: dict[str, np.ndarray] = {}
+    plain = _packed(result, "", arrays)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    content = buffer.getvalue()
+    key = hashlib.sha256(call.encode()).hexdigest()[:8]
+    path = FOLDER / f"{function.__name__}-{key}.npz"
+    _replace(path, content)
+    index = {entry["call"]: entry for entry in _index()}
+    index[call] = {
+        "call": call,
+        "file": path.name,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        **about,
+        "result": plain,
+    }
+    entries = [index[name] for name in sorted(index)]
+    _replace(FOLDER / "index.json", (json.dumps(entries, indent=1) + "\n").encode())
+    _read.cache_clear()
+    return path
+
+
+def _call(function: Callable[..., Any], keywords: Mapping[str, Any]) -> str:
+    """A call as a text that names the function and its arguments."""
+    plain = {name: _argument(value) for name, value in sorted(keywords.items())}
+    return f"{function.__name__} {json.dumps(plain, sort_keys=True)}"
+
+
+def _argument(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {name: _argument(part) for name, part in dataclasses.asdict(value).items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _index() -> list[dict[str, Any]]:
+    path = FOLDER / "index.json"
+    try:
+        found: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))
+        return found
+    except FileNotFoundError:
+        return []
+    except ValueError:
+        raise _damaged(path) from None
+
+
+@cache
+def _read(call: str) -> Measured | None:
+    entry = next((entry for entry in _index() if entry["call"] == call), None)
+    if entry is None:
+        return None
+    path = FOLDER / entry["file"]
+    try:
+        content = path.read_bytes()
+    except OSError:
+        raise _damaged(path) from None
+    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
+        raise _damaged(path)
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        result = _unpacked(entry["result"], "", arrays)
+    return Measured(result, entry["date"], entry["device"], entry["seconds"])
+
+
+def _packed(value: Any, place: str, arrays: dict[str, np.ndarray]) -> Any:
+    """What JSON can say of a result; its arrays go into `arrays` under their places."""
+    if isinstance(value, np.ndarray):
+        arrays[place] = _small(value, place)
+        return {"array": place}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {
+            f.name: _packed(getattr(value, f.name), f"{place}.{f.name}".lstrip("."), arrays)
+            for f in dataclasses.fields(value)
+        }
+        return {_TYPE: type(value).__name__, "fields": fields}
+    if isinstance(value, tuple):
+        return [_packed(part, f"{place}.{i}".lstrip("."), arrays) for i, part in enumerate(value)]
+    return value
+
+
+def _small(array: np.ndarray, place: str) -> np.ndarray:
+    """The smallest form that keeps what is shown.
+
+    Of a probability its distance from 1/2, so that half precision never changes the answer.
+    """
+    if array.dtype.kind == "f":
+        if _is_probability(place):
+            return (array - 0.5).astype(np.float16)
+        return array.astype(np.float32)
+    if array.dtype.kind == "i" and array.size and abs(array).max() < 2**15:
+        return array.astype(np.int16)
+    return array
+
+
+def _is_probability(place: str) -> bool:
+    return place.rsplit(".", 1)[-1] in ("probability", "plain", "refitted")
+
+
+def _unpacked(value: Any, place: str, arrays: Mapping[str, np.ndarray]) -> Any:
+    if isinstance(value, dict) and "array" in value:
+        array = arrays[value["array"]]
+        if array.dtype.kind == "f":
+            array = array.astype(np.float64) + (0.5 if _is_probability(value["array"]) else 0.0)
+        elif array.dtype.kind == "i":
+            array = array.astype(np.int64)
+        array.flags.writeable = False
+        return array
+    if isinstance(value, dict):
+        made = {
+            name: _unpacked(part, f"{place}.{name}", arrays)
+            for name, part in value["fields"].items()
+        }
+        return getattr(findings, value[_TYPE])(**made)
+    if isinstance(value, list):
+        return tuple(_unpacked(part, place, arrays) for part in value)
+    return value
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    made = path.with_suffix(f"{path.suffix}.new")
+    made.write_bytes(content)
+    os.replace(made, path)
+
+
+def _damaged(path: Path) -> Refusal:
+    return Refusal(
+        "damaged", f"{path.name} is missing or damaged; install the app again.", file=path.name
+    )

@@ -1,0 +1,77 @@
+"""All systems of the lesson on the same test sentences, from the results that come with the app."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.accuracy.findings import Answers, Direction, Knife, Padding, Tuned
+from seqviz.data import measured
+from seqviz.data.snippets import sentiment_split
+from seqviz.models.accuracy import shipped
+from seqviz.refusal import Refusal
+
+NAMES = (
+    "random_head", "head_pooler", "head_cls", "head_mean", "top_2", "lora", "all",
+    "bag_of_words", "lstm", "gru",
+    "masked_50", "pads_64", "pads_128", "causal",
+)  # fmt: skip
+
+
+@cache
+def answers() -> tuple[Answers, ...]:
+    """What each of `NAMES` says of the 2,000 test sentences, in that order.
+
+    masked_50: half of the words masked at random. pads_64, pads_128: padded to that length on the
+    right, the network not told. causal: every token looks to the left only. These four and head_mean
+    have the same head. Raises Refusal("damaged") when a result is not there.
+    """
+    found = {name: _tuned(name) for name in shipped.TUNED}
+    found |= {one.system: one.probability for one in _result("baselines")}
+    knife: Knife = _result("knife")
+    half = int(np.argmin(abs(knife.shares - 0.5)))
+    found["masked_50"] = knife.probability[knife.orders.index("random"), half][None]
+    padding: Padding = _result("padding")
+    for length in (64, 128):
+        column = int(np.flatnonzero(padding.lengths == length)[0])
+        found[f"pads_{length}"] = padding.probability[1, 0, column][None]
+    direction: Direction = _result("direction")
+    found["causal"] = direction.probability[direction.directions.index("left")][None]
+    return tuple(Answers(name, found[name]) for name in NAMES)
+
+
+def pair(first: str, second: str) -> tuple[Answers, Answers]:
+    """The answers of two systems."""
+    known = {one.system: one for one in answers()}
+    return known[first], known[second]
+
+
+def truth() -> np.ndarray:
+    """Which of the test sentences are positive."""
+    return sentiment_split()[1].positive
+
+
+def origin() -> measured.Measured:
+    """When and on what the longest of these experiments was run."""
+    return _measured("all")
+
+
+def _tuned(name: str) -> np.ndarray:
+    found: Tuned = _result(name)
+    return found.probability
+
+
+def _result(name: str) -> Any:
+    return _measured(name).result
+
+
+def _measured(name: str) -> measured.Measured:
+    function, keywords = shipped.calls()[name]
+    found = measured.find(function, keywords)
+    if found is None:
+        raise Refusal(
+            "damaged", "The results of the experiments are missing; install again.", file=name
+        )
+    return found

@@ -1,0 +1,166 @@
+"""Counts from a configuration against transformers' and peft's modules, which need no weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from seqviz.compute.accuracy.counting import (
+    BERT_BASE,
+    BERT_LARGE,
+    DISTILBERT,
+    MINILM,
+    count,
+    fewer,
+    groups,
+)
+
+LORA = ("query", "key", "value", "attention.output.dense", "intermediate.dense", "output.dense")
+ODD = replace(BERT_BASE, vocabulary=70, width=24, layers=3, heads=3, inner=50, positions=9)
+
+
+def real_bert(config):
+    """The module itself, with shapes but without memory."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    settings = BertConfig(
+        vocab_size=config.vocabulary,
+        hidden_size=config.width,
+        num_hidden_layers=config.layers,
+        num_attention_heads=config.heads,
+        intermediate_size=config.inner,
+        max_position_embeddings=config.positions,
+        type_vocab_size=config.types,
+        num_labels=config.classes,
+    )
+    with torch.device("meta"):
+        return BertForSequenceClassification(settings)
+
+
+def shapes(network) -> dict[str, tuple[int, ...]]:
+    return {
+        name.removeprefix("bert."): tuple(values.shape)
+        for name, values in network.named_parameters()
+    }
+
+
+@pytest.mark.parametrize("config", [BERT_BASE, BERT_LARGE, MINILM, replace(ODD, classes=5)])
+def test_every_part_is_one_of_transformers(config):
+    wanted = shapes(real_bert(config))
+    found = count(config)
+    assert {part.name: part.shape for part in found.parts} == wanted
+    assert found.total == found.trainable == sum(part.parameters for part in found.parts)
+
+
+def test_distilbert_is_that_of_transformers():
+    import torch
+    from transformers import DistilBertConfig, DistilBertForSequenceClassification
+
+    with torch.device("meta"):
+        network = DistilBertForSequenceClassification(DistilBertConfig())
+    found = count(DISTILBERT, "head")
+    # The names differ, so the shapes are compared in whatever order.
+    assert sorted(part.shape for part in found.parts) == sorted(shapes(network).values())
+    head = [name for name in shapes(network) if "classifier" in name]
+    assert found.trainable == sum(network.get_parameter(name).numel() for name in head)
+
+
+def test_printed_numbers():
+    assert count(BERT_BASE, "head").total == 109_483_778  # row 0-70
+    assert count(BERT_BASE, "head").trainable == 1_538
+    assert count(DISTILBERT).total == 66_955_010
+    totals = [
+        count(replace(config, classes=0)).total
+        for config in (BERT_BASE, BERT_LARGE, DISTILBERT, MINILM)
+    ]
+    assert totals == [109_482_240, 335_141_888, 66_362_880, 22_713_216]  # D-52, pretrained.md
+    assert fewer(DISTILBERT, BERT_BASE) == pytest.approx(1 - 66_362_880 / 109_482_240)
+    assert round(fewer(DISTILBERT, BERT_BASE), 1) == 0.4  # row 4-43
+
+
+@pytest.mark.parametrize(("config", "rank"), [(MINILM, 8), (BERT_BASE, 4), (ODD, 1)])
+def test_lora_is_that_of_peft(config, rank):
+    import torch
+    from peft import LoraConfig, inject_adapter_in_model
+
+    settings = LoraConfig(r=rank, target_modules=list(LORA))
+    with torch.device("meta"):
+        network = inject_adapter_in_model(settings, real_bert(config))
+    wanted = {
+        name.replace(".default", ""): shape
+        for name, shape in shapes(network).items()
+        if "lora_" in name
+    }
+    found = count(config, "lora", rank=rank)
+    added = [part for part in found.parts if ".lora_" in part.name]
+    assert {part.name: part.shape for part in added} == wanted
+    # Six matrices a layer: four width x width, two between width and inner.
+    each = rank * (10 * config.width + 2 * config.inner)
+    assert sum(part.parameters for part in added) == config.layers * each
+    head = config.classes * (config.width + 1)
+    assert found.trainable == config.layers * each + head
+    assert found.total == count(config).total + config.layers * each
+
+
+@pytest.mark.parametrize("config", [BERT_BASE, DISTILBERT, ODD])
+def test_regimes_train_what_they_say(config):
+    head = count(config, "head").trainable
+    assert count(config, "random").trainable == 0
+    pooler = config.pooler * (config.width + 1) * config.width
+    layer = count(config, "top", layers=1).trainable - head - pooler
+    # Four matrices of the attention, two feed-forward, their biases, two normalizations.
+    width, inner = config.width, config.inner
+    assert layer == 4 * (width * width + width) + 2 * width * inner + inner + width + 4 * width
+    for layers in range(config.layers + 1):
+        assert count(config, "top", layers=layers).trainable == (head + pooler + layers * layer)
+    last = [part.name for part in count(config, "top", layers=1).parts if part.trainable]
+    assert all(
+        f"layer.{config.layers - 1}." in name or "classifier" in name or "pooler" in name
+        for name in last
+    )
+    for regime in ("top", "all"):
+        with_pooler, without = (count(config, regime, feature=f) for f in ("pooler", "mean"))
+        assert with_pooler.trainable - without.trainable == pooler
+    for regime in ("random", "head", "top", "all"):
+        assert count(config, regime).total == count(config).total
+
+
+@pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
+@pytest.mark.parametrize("feature", ["pooler", "mean"])
+def test_the_app_trains_what_is_counted(minilm, regime, feature):
+    from seqviz.models.accuracy.shells import shell
+
+    made = shell(minilm, regime, layers=1, rank=4, feature=feature)
+    found = count(replace(MINILM, classes=0), regime, layers=1, rank=4, feature=feature)
+    assert (made.trainable, made.total) == (found.trainable, found.total)
+
+
+def test_groups_hold_everything_once():
+    counted = count(BERT_BASE, "lora", rank=8)
+    found = groups(counted)
+    layers = [f"layer {i}" for i in range(1, 13)]
+    assert [group.name for group in found] == [
+        "embeddings", *layers, "pooler", "classifier", "lora"
+    ]  # fmt: skip
+    assert sum(group.total for group in found) == counted.total
+    assert sum(group.trainable for group in found) == counted.trainable
+    assert found[0].total == (30522 + 512 + 2) * 768 + 2 * 768
+    assert found[-2].trainable == 1538
+    distil = groups(count(DISTILBERT, "head"))
+    assert [group.name for group in distil][-2:] == ["layer 6", "classifier"]
+    assert distil[-1].trainable == 768 * 769 + 1538
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"regime": "some"}, "one of random"),
+        ({"regime": "top", "layers": 13}, "Of 12 layers"),
+        ({"regime": "lora", "rank": 0}, "rank"),
+    ],
+)
+def test_what_cannot_be_trained(settings, words):
+    with pytest.raises(ValueError, match=words):
+        count(BERT_BASE, **settings)

@@ -1,0 +1,198 @@
+"""Intervals, McNemar's test and sample sizes against statsmodels, exact sums and enumeration."""
+
+from __future__ import annotations
+
+import warnings
+from math import comb, inf
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from seqviz.compute.proportions import (
+    Confusion,
+    confusion,
+    majority,
+    mcnemar,
+    needed_n,
+    of,
+    proportion,
+    running,
+    scores,
+    wilson,
+)
+
+
+def cases(both: int, only_first: int, only_second: int, neither: int) -> tuple:
+    """Where each of two systems is right, in a mixed order."""
+    counts = (both, only_first, only_second, neither)
+    first = np.repeat([True, True, False, False], counts)
+    second = np.repeat([True, False, True, False], counts)
+    order = np.random.RandomState(0).permutation(len(first))
+    return first[order], second[order]
+
+
+# --- intervals ----------------------------------------------------------------------------------
+
+
+def test_wilson_is_that_of_statsmodels():
+    from statsmodels.stats.proportion import proportion_confint
+
+    for right, trials in [(0, 10), (3, 10), (10, 10), (615, 1000), (1000, 1000)]:
+        low, high = wilson(np.array([right / trials]), trials)
+        expected = proportion_confint(right, trials, alpha=0.05, method="wilson")
+        # float64; their quantile and ours differ in the last digit
+        np.testing.assert_allclose([low[0], high[0]], expected, atol=1e-12)
+        found = of(right, trials)
+        assert (found.low, found.high) == (low[0], high[0])
+        assert (found.correct, found.n, found.share) == (right, trials, right / trials)
+
+
+def test_wilson_keeps_what_is_not_known():
+    low, high = wilson(np.array([np.nan, 0.5]), 100)
+    assert np.isnan(low[0])
+    assert np.isnan(high[0])
+    assert low[1] < 0.5 < high[1]
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says():
+    # Exact coverage over all 201 outcomes; Wilson's is 0.95 on average, not at every share.
+    outcomes = np.arange(201)
+    low, high = wilson(outcomes / 200, 200)
+    truths = np.linspace(0.05, 0.95, 91)
+    held = (low <= truths[:, None]) & (truths[:, None] <= high)
+    covered = (binom.pmf(outcomes, 200, truths[:, None]) * held).sum(axis=1)
+    assert covered.mean() == pytest.approx(0.95, abs=0.003)
+    assert covered.min() > 0.92
+
+
+def test_no_cases_and_impossible_ones():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nothing = proportion(np.zeros(0, bool))
+        assert len(running(np.zeros(0, bool)).n) == 0
+    assert (nothing.correct, nothing.n) == (0, 0)
+    assert np.isnan([nothing.share, nothing.low, nothing.high]).all()
+    for correct, n in [(3, 2), (-1, 2)]:
+        with pytest.raises(ValueError, match="cannot be correct"):
+            of(correct, n)
+
+
+def test_running_is_the_proportion_of_each_beginning():
+    right = np.random.RandomState(1).rand(40) < 0.7
+    found = running(right)
+    for place in range(40):
+        wanted = proportion(right[: place + 1])
+        assert found.n[place] == wanted.n
+        got = (found.share[place], found.low[place], found.high[place])
+        # The same arithmetic, one by one: equal to the last digit but one.
+        np.testing.assert_allclose(got, (wanted.share, wanted.low, wanted.high), rtol=1e-14)
+
+
+def test_majority_is_learned_in_training():
+    test = np.array([True] * 3 + [False] * 7)
+    assert majority(np.array([True, True, False]), test).correct == 3
+    assert majority(np.array([False, True, False]), test).correct == 7
+    assert majority(np.array([False, True]), test).correct == 3
+
+
+# --- two systems --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "counts", [(1500, 61, 38, 401), (5, 3, 3, 0), (0, 9, 0, 1), (0, 1, 2, 0), (2, 0, 0, 2)]
+)
+def test_mcnemar_against_the_sum_and_statsmodels(counts):
+    from statsmodels.stats.contingency_tables import mcnemar as theirs
+
+    both, only_first, only_second, neither = counts
+    found = mcnemar(*cases(*counts))
+    assert (found.both, found.only_first, found.only_second, found.neither) == counts
+    assert found.n == sum(counts)
+    differing, fewer = only_first + only_second, min(only_first, only_second)
+    # Twice the smaller tail of a fair coin; the middle is counted only once.
+    tail = sum(comb(differing, k) for k in range(fewer + 1))
+    exact = min(1.0, 2 * tail / 2**differing)
+    assert found.p == pytest.approx(exact, rel=1e-12)
+    table = [[both, only_first], [only_second, neither]]
+    if differing:
+        assert found.p == pytest.approx(theirs(table, exact=True).pvalue, rel=1e-12)
+
+
+def test_the_order_of_two_systems_does_not_matter():
+    first, second = cases(10, 7, 2, 3)
+    one, other = mcnemar(first, second), mcnemar(second, first)
+    assert one.p == other.p
+    assert (one.only_first, one.only_second) == (other.only_second, other.only_first) == (7, 2)
+    assert mcnemar(first, first).p == 1.0
+
+
+def exact_power(first: float, second: float, share: float, n: int) -> float:
+    """P(exact p < 0.05), summed over every number of disagreements and every way they fall."""
+    uneven = (share + first - second) / (2 * share)
+    total = 0.0
+    differing = np.arange(n + 1)
+    weights = binom.pmf(differing, n, share)
+    for m in differing[weights > 1e-8]:
+        fewer = np.arange(m + 1)
+        p = 2 * binom.cdf(np.minimum(fewer, m - fewer), m, 0.5)
+        total += weights[m] * binom.pmf(fewer, m, uneven)[p < 0.05].sum()
+    return float(total)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "discordant", "most"),
+    [
+        (0.87, 0.85, 0.1, 0.83),
+        (0.79, 0.73, 0.2, 0.83),
+        (0.8, 0.7, None, 0.83),
+        (0.87, 0.67, None, 0.85),  # 82 cases
+        (0.93, 0.88, 0.055, 0.91),  # one-sided
+    ],
+)
+def test_the_sample_size_has_the_power_it_promises(first, second, discordant, most):
+    n = needed_n(first, second, discordant)
+    share = first * (1 - second) + second * (1 - first) if discordant is None else discordant
+    assert 0.8 <= exact_power(first, second, share, int(n)) < most
+    assert n == needed_n(second, first, discordant)
+
+
+def test_the_sample_size_by_simulation():
+    n = int(needed_n(0.85, 0.75, 0.2))
+    draws = np.random.RandomState(0).multinomial(n, [0.7, 0.15, 0.05, 0.1], size=400)
+    found = sum(mcnemar(*cases(*counts)).p < 0.05 for counts in draws.tolist())
+    low, high = binom.interval(1 - 1e-4, 400, [0.80, 0.83])
+    assert low[0] < found < high[1]
+
+
+def test_sample_sizes_at_the_edge():
+    assert needed_n(0.8, 0.8) == inf
+    # As few disagreements as there can be: each of them falls to the same side.
+    assert needed_n(0.8, 0.7, 0.1) < needed_n(0.8, 0.7, 0.3)
+    for wrong in (0.05, 0.6):
+        with pytest.raises(ValueError, match="of the cases"):
+            needed_n(0.8, 0.7, wrong)
+
+
+# --- confusion ----------------------------------------------------------------------------------
+
+
+def test_confusion_and_scores_are_those_of_sklearn():
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+    random = np.random.RandomState(2)
+    positive, predicted = random.rand(300) < 0.4, random.rand(300) < 0.5
+    found = confusion(positive, predicted)
+    np.testing.assert_array_equal(found.counts, confusion_matrix(positive, predicted))
+    wanted = precision_recall_fscore_support(positive, predicted, average="binary")[:3]
+    got = scores(found)
+    np.testing.assert_allclose((got.precision, got.recall, got.f1), wanted, rtol=1e-12)
+
+
+def test_scores_of_nothing():
+    never = scores(Confusion(np.array([[5, 0], [3, 0]])))
+    assert np.isnan(never.precision)
+    assert (never.recall, never.f1) == (0.0, 0.0)
+    nobody = confusion(np.zeros(4, bool), np.zeros(4, bool))
+    assert nobody.counts.tolist() == [[4, 0], [0, 0]]
+    assert np.isnan([scores(nobody).recall, scores(nobody).f1]).all()

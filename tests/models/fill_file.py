@@ -1,0 +1,55 @@
+"""A fill-in file for the real MiniLM as `tools` would make one, but small and random."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import torch
+from safetensors.torch import save_file
+
+LINEAR = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "intermediate.dense",
+    "output.dense",
+)
+RANK, ALPHA, LOW = 3, 6, 5
+
+
+def tensors(network, embedding=True):
+    """Seeded random tensors, large enough that leaving one out is seen."""
+    random = torch.Generator().manual_seed(0)
+
+    def draw(*shape, size=1.0):
+        return size * torch.randn(shape, generator=random)
+
+    found = {
+        "dense.weight": torch.eye(384) + draw(384, 384, size=0.02),
+        "dense.bias": draw(384, size=0.1),
+        "norm.weight": 1 + draw(384, size=0.1),
+        "norm.bias": draw(384, size=0.1),
+        "bias": draw(30522, size=0.5),
+    }
+    for layer in range(6):
+        for name in LINEAR:
+            path = f"encoder.layer.{layer}.{name}"
+            linear = network.get_submodule(path)
+            found[f"{path}.lora_A.weight"] = draw(RANK, linear.in_features, size=0.05)
+            found[f"{path}.lora_B.weight"] = draw(linear.out_features, RANK, size=0.05)
+    if embedding:
+        found["embedding.lora_A"] = draw(LOW, 384, size=0.05)
+        found["embedding.lora_B"] = draw(30522, LOW, size=0.2)
+    return {name: tensor.half() for name, tensor in found.items()}
+
+
+def write(folder, found):
+    """The file and its card; returns the file's path."""
+    path = folder / "fill_in_minilm.safetensors"
+    save_file(found, path, {"alpha": str(ALPHA), "rank": str(RANK)})
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    card = {"name": "fill_in_minilm", "kind": "fill_in", "sha256": sha256}
+    path.with_suffix(".json").write_text(json.dumps(card), "utf-8")
+    return path

@@ -1,0 +1,204 @@
+"""Heads on vectors that are there: our optimizer is torch's, and the issue's figures come out."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.compute import proportions
+from seqviz.compute.accuracy import searching
+from seqviz.compute.accuracy.findings import SearchSettings, TuneSettings
+from seqviz.data.snippets import Labeled
+from seqviz.models.accuracy import features, heads, search
+from seqviz.models.accuracy.encoding import Vectors
+from seqviz.models.accuracy.features import Features
+
+WIDTH = 6
+
+
+def cloud(count: int, seed: int):
+    """Two overlapping clouds of vectors, as good as logistic regression can have it."""
+    random = np.random.RandomState(seed)
+    positive = random.rand(count) < 0.5
+    vectors = random.normal(size=(count, WIDTH)) + 0.6 * np.where(positive, 1, -1)[:, None]
+    return vectors.astype(np.float32), positive
+
+
+TRAIN, VALID = cloud(203, 0), cloud(50, 1)  # 203 = 6 batches of 32 and one of 11
+
+
+def fit(**settings):
+    return heads.fit(*TRAIN, *VALID, **{"epochs": 3, "rate": 0.02, "batch": 32, **settings})
+
+
+def by_torch(seed: int, epochs: int, rate: float, batch: int):
+    """The same training in the words of torch: (weight, bias, mean loss of each epoch)."""
+    data, label = torch.tensor(TRAIN[0]), torch.tensor(TRAIN[1]).long()
+    start = heads.new_head(WIDTH, seed)
+    weight = torch.nn.Parameter(torch.tensor(start.weight))
+    bias = torch.nn.Parameter(torch.tensor(start.bias))
+    groups = [{"params": [weight]}, {"params": [bias], "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=rate, weight_decay=0.01)
+    random, losses = np.random.RandomState(seed), []
+    for epoch in range(epochs):
+        order, total = random.permutation(len(data)), 0.0
+        for first in range(0, len(data), batch):
+            for group in optimizer.param_groups:
+                group["lr"] = rate * (1 - (epoch + first / len(data)) / epochs)
+            places = order[first : first + batch]
+            logits = data[places] @ weight.T + bias
+            loss = torch.nn.functional.cross_entropy(logits, label[places])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total += loss.item() * len(places) / len(data)
+        losses.append(total)
+    return weight.detach().numpy(), bias.detach().numpy(), losses
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_every_step_is_that_of_torch(seed):
+    found = fit(seeds=(seed,))
+    weight, bias, losses = by_torch(seed, 3, 0.02, 32)
+    np.testing.assert_allclose(found.heads[0].weight, weight, atol=1e-5)  # float32, 21 steps
+    np.testing.assert_allclose(found.heads[0].bias, bias, atol=1e-5)
+    np.testing.assert_allclose(found.loss[0, 1:], losses, atol=1e-5)
+
+
+def test_runs_side_by_side_are_the_runs_alone():
+    together = fit(seeds=(0, 1, 2))
+    for run in range(3):
+        alone = fit(seeds=(run,))
+        np.testing.assert_allclose(together.heads[run].weight, alone.heads[0].weight, atol=1e-5)
+        np.testing.assert_allclose(together.validation[run], alone.validation[0])
+    assert np.abs(together.heads[0].weight - together.heads[1].weight).max() > 1e-3
+
+
+def test_before_training_it_is_the_new_head():
+    seen = []
+    found = fit(epochs=0, each=lambda so_far, epoch: seen.append(epoch))
+    head = heads.new_head(WIDTH, 0)
+    np.testing.assert_array_equal(found.heads[0].weight, head.weight)
+    probability = heads.apply(head, TRAIN[0])
+    truth = np.where(TRAIN[1], probability, 1 - probability)
+    assert found.loss.shape == (1, 1)
+    assert seen == [0]
+    np.testing.assert_allclose(found.loss[0, 0], -np.log(truth).mean(), rtol=1e-5)
+    np.testing.assert_allclose(found.accuracy[0, 0], (truth > 0.5).mean())
+    assert 0.018 < heads.new_head(2000, 0).weight.std() < 0.022  # BERT's 0.02
+
+
+def test_apply_is_the_softmax_of_two_logits():
+    head = heads.Head(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0.5, 0.0]))
+    one, other = np.exp(3 + 0.5), np.exp(2 * 1.5)
+    np.testing.assert_allclose(heads.apply(head, np.array([[3, 1.5]])), other / (one + other))
+
+
+def test_it_finds_what_logistic_regression_finds():
+    from sklearn.linear_model import LogisticRegression
+
+    other = LogisticRegression(C=100).fit(*TRAIN)
+    test = cloud(4000, 2)
+    found = fit(epochs=40).heads[0]
+    right = (heads.apply(found, test[0]) > 0.5) == test[1]
+    share = proportions.proportion(right)
+    assert share.low < other.score(*test) < share.high
+
+
+# --------------------------------------------------------------------------------- the real vectors
+# From the disk; where they are not there they are computed, which takes a minute and a half.
+@pytest.fixture(scope="module")
+def real(minilm):
+    return {part: features.features("minilm", part) for part in features.PARTS}
+
+
+def interval(probability: np.ndarray):
+    return proportions.proportion((probability > 0.5) == features.parts()["test"].positive)
+
+
+@pytest.mark.parametrize(("feature", "figure"), [("mean", 0.794), ("pooler", 0.728)])
+def test_the_standard_head_reaches_the_figures_of_the_issue(real, feature, figure):
+    head = heads.standard_head("minilm", feature)
+    assert head is heads.standard_head("minilm", feature)
+    found = interval(heads.apply(head, getattr(real["test"].vectors, feature)))
+    assert found.low < figure < found.high
+
+
+def test_a_head_on_real_vectors_is_as_good_as_logistic_regression(real):
+    from sklearn.linear_model import LogisticRegression
+
+    parts = features.parts()
+    other = LogisticRegression(C=1, max_iter=200)
+    other.fit(real["train"].vectors.mean, parts["train"].positive)
+    found = heads.train_head(TuneSettings(head_rate=1e-2))
+    share = interval(found.probability[0])
+    assert share.low < other.score(real["test"].vectors.mean, parts["test"].positive) < share.high
+    assert (found.trainable, found.total) == (2 * 384 + 2, 22_713_216 + 770)
+
+
+def test_a_head_takes_less_than_a_second(real):
+    start = time.process_time()  # of this process: the machine may be busy
+    heads.train_head(TuneSettings(epochs=5))
+    one = time.process_time() - start
+    heads.train_head(TuneSettings(epochs=5, runs=5))
+    assert one < 1
+    assert time.process_time() - start - one < 2
+
+
+def test_a_random_head_guesses(real):
+    found = heads.train_head(TuneSettings(regime="random", feature="pooler", runs=5))
+    assert found.trainable == 0
+    assert found.loss.shape == (5, 1)
+    np.testing.assert_allclose(found.loss, np.log(2), atol=0.01)  # knows nothing
+    right = (found.probability > 0.5) == features.parts()["test"].positive
+    assert abs(right.mean() - 0.5) < 0.05
+
+
+# --------------------------------------------------------------------------------------- the search
+@pytest.fixture
+def clouds(monkeypatch):
+    """The clouds in place of the sentences' vectors."""
+    sets = {"train": TRAIN, "validation": VALID, "test": cloud(60, 2)}
+    labels = {part: Labeled(("",) * len(y), y) for part, (_, y) in sets.items()}
+    found = {p: Features(Vectors(x, x, x), 0.0, "disk") for p, (x, _) in sets.items()}
+    monkeypatch.setattr(features, "parts", lambda: labels)
+    for module in (features, heads):
+        monkeypatch.setattr(module, "features", lambda model, part, report=None: found[part])
+    monkeypatch.setattr(features, "ready", lambda model: True)
+    monkeypatch.setattr(heads, "check", lambda pretrained, feature: None)
+    monkeypatch.setattr(heads, "load", lambda model: None)
+    return sets
+
+
+@pytest.mark.parametrize("method", ["grid", "random", "bayes"])
+def test_a_search_tells_what_each_trial_reaches(clouds, method):
+    settings = SearchSettings(method=method, budget=6, epochs=2)
+    seen = []
+    found = search.search(settings, lambda record, share: seen.append((record, share)), "cpu")
+    again = [
+        heads.fit(*TRAIN, *VALID, epochs=2, rate=rate, batch=batch)
+        for rate, batch in zip(found.rate, found.batch, strict=True)
+    ]
+    np.testing.assert_array_equal(found.validation, [one.validation[0, -1] for one in again])
+    assert found.best == np.argmax(found.validation)
+    best = heads.apply(again[found.best].heads[0], clouds["test"][0])
+    np.testing.assert_allclose(found.probability, best, atol=1e-5)  # float32
+    shares = [share for _, share in seen]
+    assert shares == sorted(shares)
+    assert shares[-1] <= 1
+    assert max(len(record.rate) for record, _ in seen) == 5  # the last one is the result
+
+
+def test_the_points_of_a_grid_lie_on_the_surface(clouds):
+    found = search.surface("any", epochs=2, report=lambda record, share: None, device="cpu")
+    assert found.validation.shape == (3, 17)
+    assert not np.isnan(found.validation).any()
+    settings = SearchSettings(method="grid", budget=15, epochs=2)
+    grid = search.search(settings, lambda record, share: None, "cpu")
+    for rate, batch, value in zip(grid.rate, grid.batch, grid.validation, strict=True):
+        column = np.argmin(abs(np.log(found.rate / rate)))
+        assert np.isclose(found.rate[column], rate)
+        assert found.validation[list(searching.BATCHES).index(batch), column] == value

@@ -1,0 +1,312 @@
+"""Training on a shared model: it learns, by the seed alone, and the shared model never notices."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.compute.accuracy import counting
+from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz.data.snippets import Labeled
+from seqviz.models import pretrained
+from seqviz.models.accuracy import encoding, features, heads, shells, training, tuning
+from seqviz.models.accuracy.training import Data, Progress, Run, Sentences
+from seqviz.refusal import Refusal
+
+LETTERS = "abcdefghij"
+FLOAT = 1e-5  # float32, summed in another order
+
+
+def silent(record, fraction=None) -> None:
+    pass
+
+
+@pytest.fixture
+def tiny(put):
+    put()
+    return pretrained.load("tiny")
+
+
+def sentences(model, count: int, seed: int) -> Sentences:
+    """Texts of letters of many lengths; positive are those with more a-e than f-j."""
+    random = np.random.RandomState(seed)
+    words = [random.choice(list(LETTERS), random.randint(1, 30)) for _ in range(count)]
+    positive = np.array([(row < "f").mean() > 0.5 for row in words])
+    return Sentences(encoding.tokenize(model, [" ".join(row) for row in words]), positive)
+
+
+def data(model, count: int = 40) -> Data:
+    return Data(*(sentences(model, n, seed) for seed, n in enumerate((count, 12, 12))))
+
+
+def settings(**changes) -> TuneSettings:
+    given = {"model": "tiny", "regime": "all", "epochs": 2, "layers": 1, "rank": 2, "batch": 8}
+    return TuneSettings(**{**given, "rate": 1e-3, "head_rate": 1e-2, **changes})
+
+
+def tensors(network) -> list[torch.Tensor]:
+    return [one.clone() for one in (*network.parameters(), *network.buffers())]
+
+
+# ------------------------------------------------------------------------------------------- shells
+@pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
+@pytest.mark.parametrize("feature", ["mean", "pooler"])
+def test_a_shell_counts_as_the_configuration_does(minilm, regime, feature):
+    with shells.Dice(0, "cpu").thrown():
+        made = shells.shell(minilm, regime, layers=2, rank=4, feature=feature)
+    counted = counting.count(counting.MINILM, regime, 2, 4, feature)
+    head = 2 * 384 + 2
+    assert (made.total, made.trainable) == (counted.total - head, counted.trainable - head)
+
+
+@pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
+def test_a_shell_shares_what_is_frozen_and_answers_alike(tiny, regime):
+    with shells.Dice(0, "cpu").thrown():
+        made = shells.shell(tiny, regime, layers=1, rank=2)
+    shared = {one.data_ptr() for one in tiny.network.parameters()}
+    for name, one in made.network.named_parameters():
+        assert (one.data_ptr() in shared) == (not one.requires_grad), name
+    assert not any(one.requires_grad for one in tiny.network.parameters())
+    assert not any(name.startswith("pooler.") for name, p in _trained(made.network))
+    batch = encoding.pad(sentences(tiny, 5, 0).ids, 0)
+    with torch.no_grad():  # an adapter starts as nothing: its second matrix is 0
+        mine, its = (encoding.hidden(n, "cpu", batch)[0] for n in (made.network, tiny.network))
+    real = torch.from_numpy(batch.real)
+    torch.testing.assert_close(mine[real], its[real], atol=FLOAT, rtol=0)
+    assert tiny.network.config._attn_implementation == "seqviz"
+
+
+def _trained(network):
+    return [pair for pair in network.named_parameters() if pair[1].requires_grad]
+
+
+def test_the_last_layers_are_the_last(tiny):
+    made = shells.shell(tiny, "top", layers=1, feature="pooler")
+    names = [name for name, _ in _trained(made.network)]
+    assert names
+    assert all(name.startswith(("encoder.layer.1.", "pooler.")) for name in names)
+    assert any(name.startswith("pooler.") for name in names)
+
+
+def test_dice_depend_on_their_seed_alone():
+    outside = torch.get_rng_state()
+    alone = shells.Dice(3, "cpu")
+    with alone.thrown():
+        whole = torch.rand(6)
+    mine, other = shells.Dice(3, "cpu"), shells.Dice(4, "cpu")
+    parts = []
+    for _ in range(2):
+        with mine.thrown():
+            parts.append(torch.rand(3))
+        with other.thrown():
+            torch.rand(5)
+    assert torch.equal(torch.cat(parts), whole)
+    assert torch.equal(torch.get_rng_state(), outside)
+
+
+# ----------------------------------------------------------------------------------------- training
+def test_batches_hold_every_sentence_once_and_like_lengths():
+    lengths = np.random.RandomState(0).randint(3, 60, 700)
+    found = training.batches(lengths, 32, np.random.RandomState(1))
+    assert sorted(np.concatenate(found)) == list(range(700))
+    assert len(found) == 22  # 700 = 21 * 32 + 28
+    padding = sum(int(lengths[one].max() * len(one) - lengths[one].sum()) for one in found)
+    assert padding < 0.15 * lengths.sum()  # at random it is 0.9 of it
+    again = training.batches(lengths, 32, np.random.RandomState(2))
+    assert not all(np.array_equal(a, b) for a, b in zip(found, again, strict=True))
+
+
+def test_the_rate_rises_for_a_tenth_and_falls_to_zero():
+    shares = [training.share_of_rate(step, 100) for step in range(100)]
+    np.testing.assert_allclose(shares[:10], np.arange(1, 11) / 10)
+    np.testing.assert_allclose(shares[10:], np.arange(90, 0, -1) / 90)
+    assert training.share_of_rate(0, 1) == 1
+
+
+def test_every_step_is_that_of_a_plain_loop(tiny, monkeypatch):
+    """Without dropout: all weights, AdamW, clipping, portions that add up to the batch."""
+    monkeypatch.setattr(training, "_CPU", 40)
+    given, chosen = data(tiny), settings(epochs=1)
+    run = Run(tiny, chosen, 0)
+    for part in run.network.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
+    run.dropout = 0.0
+    network, head = copy.deepcopy(tiny.network), heads.new_head(16, 0)
+    network.set_attn_implementation("eager")
+    weight, bias = (torch.nn.Parameter(torch.tensor(one)) for one in (head.weight, head.bias))
+    encoder = [p.requires_grad_() for n, p in network.named_parameters() if "pooler" not in n]
+    groups = [{"params": encoder, "lr": 1e-3}, {"params": [weight, bias], "lr": 1e-2}]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    steps = training.steps_of(chosen, 40)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: training.share_of_rate(min(step, steps - 1), steps)
+    )
+    lengths = np.array([len(one) for one in given.train.ids])
+    losses = []
+    for places in training.batches(lengths, 8, np.random.RandomState(0)):
+        batch = encoding.pad([given.train.ids[i] for i in places], 0)
+        real = torch.from_numpy(batch.real)
+        hidden = network(torch.tensor(batch.ids), attention_mask=real.long()).last_hidden_state
+        mean = torch.stack([row[kept].mean(0) for row, kept in zip(hidden, real, strict=True)])
+        truth = torch.tensor(given.train.positive[places]).long()
+        loss = torch.nn.functional.cross_entropy(mean @ weight.T + bias, truth)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_([*encoder, weight, bias], 1.0)
+        optimizer.step()
+        scheduler.step()
+        losses.append(loss.item())
+    records = []
+    found = run.go(given, Progress(lambda r, f: records.append(r), chosen, given))
+    mine = {r.step: r.loss for r in records if r.step}
+    np.testing.assert_allclose([mine[i + 1] for i in range(steps)], losses, atol=1e-4)
+    assert found.loss[1] == pytest.approx(np.mean(losses), abs=1e-4)
+    torch.testing.assert_close(run.weight, weight, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("regime", ["top", "lora", "all"])
+def test_training_changes_nothing_that_others_read(tiny, regime):
+    before, ids = tensors(tiny.network), sentences(tiny, 10, 5).ids
+    expected, done, seen = encoding.vectors(tiny, ids).mean, threading.Event(), []
+
+    def read():
+        while not done.is_set():
+            seen.append(encoding.vectors(tiny, ids).mean)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    found = tuning.train(tiny, settings(regime=regime), data(tiny), silent)
+    done.set()
+    reader.join()
+    for one, now in zip(before, tensors(tiny.network), strict=True):
+        assert torch.equal(one, now)
+    assert not any(part.training for part in tiny.network.modules())
+    assert len(seen) > 1
+    assert all(np.array_equal(one, expected) for one in seen)
+    assert found.loss.shape == found.validation.shape == (1, 3)
+    assert found.loss[0, 2] < found.loss[0, 0]
+
+
+def test_a_run_follows_from_its_seed_whoever_else_throws_dice(tiny):
+    given = data(tiny)
+    alone = tuning.train(tiny, settings(runs=2), given, silent)
+    other, done = shells.Dice(9, "cpu"), threading.Event()
+
+    def throw():
+        while not done.is_set():
+            with other.thrown():
+                torch.rand(7)
+
+    thread = threading.Thread(target=throw)
+    thread.start()
+    again = tuning.train(tiny, settings(runs=2), given, silent)
+    done.set()
+    thread.join()
+    np.testing.assert_array_equal(alone.loss, again.loss)
+    np.testing.assert_array_equal(alone.probability, again.probability)
+    assert np.abs(alone.probability[0] - alone.probability[1]).max() > 1e-3
+
+
+def test_all_weights_learn_what_can_be_learned(tiny):
+    given = Data(*(sentences(tiny, n, seed) for seed, n in enumerate((400, 100, 200))))
+    found = tuning.train(tiny, settings(epochs=6, rate=5e-3), given, silent)
+    assert ((found.probability[0] > 0.5) == given.test.positive).mean() > 0.85
+    assert found.validation[0, 0] < found.validation[0, -1]
+
+
+def test_a_run_of_the_real_model_learns(minilm):
+    train, test = (features.parts()[part] for part in ("train", "test"))
+    parts = [(train, 48), (test, 16), (test, 16)]
+    given = Data(
+        *(Sentences(encoding.tokenize(minilm, x.texts[:n]), x.positive[:n]) for x, n in parts)
+    )
+    chosen = TuneSettings(regime="top", layers=1, epochs=3, rate=5e-4, batch=16)
+    found = tuning.train(minilm, chosen, given, silent)
+    assert found.loss[0, -1] < 0.9 * found.loss[0, 0]
+    assert found.total == 22_713_986
+
+
+def test_a_run_tells_how_far_it_is(tiny):
+    records, given = [], data(tiny)
+    chosen = settings(runs=2)
+    tuning.train(tiny, chosen, given, lambda record, share: records.append((record, share)))
+    shares = [share for _, share in records]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    steps = [(record.run, record.step) for record, _ in records]
+    assert [key for key, _ in itertools.groupby(steps)] == [
+        (run, step) for run in range(2) for step in range(11)
+    ]
+    assert all(record.steps == 10 for record, _ in records)
+    known = {(r.run, r.step) for r, _ in records if not np.isnan(r.validation)}
+    assert known == {(run, step) for run in range(2) for step in (0, 5, 10)}
+
+
+def test_a_run_can_be_left_at_any_report(tiny):
+    class Left(Exception):
+        pass
+
+    for last in (1, 7, 30):
+        count = itertools.count(1)
+
+        def report(record, share=None, count=count, last=last):
+            if next(count) == last:
+                raise Left
+
+        with pytest.raises(Left):
+            tuning.train(tiny, settings(), data(tiny), report)
+        assert next(count) == last + 1
+    assert not any(part.training for part in tiny.network.modules())
+
+
+# ------------------------------------------------------------------------------------ all regimes
+@pytest.fixture
+def few(tiny, monkeypatch):
+    """The job on few sentences of letters."""
+    random = np.random.RandomState(0)
+    parts = {
+        part: Labeled(tuple(" ".join(random.choice(list(LETTERS), 9)) for _ in range(n)), y)
+        for part, n in (("train", 50), ("validation", 10), ("test", 12))
+        for y in (random.rand(n) < 0.5,)
+    }
+    for module in (features, heads):
+        monkeypatch.setattr(module, "parts", lambda: parts)
+    features.ids.cache_clear()
+    yield parts
+    features.ids.cache_clear()
+    features._kept.clear()
+
+
+@pytest.mark.parametrize("regime", ["random", "head", "top", "lora", "all"])
+@pytest.mark.parametrize("feature", ["mean", "cls", "pooler"])
+def test_the_job_trains_every_regime_on_every_feature(few, regime, feature):
+    records = []
+    chosen = settings(regime=regime, feature=feature, sentences=20, epochs=1)
+    found = tuning.tune(chosen, lambda record, share: records.append(record), "cpu")
+    assert found.probability.shape == (1, 12)
+    assert np.isfinite(found.loss).all()
+    # All begin with the same head on the same vectors, so they agree about what was before.
+    other = settings(regime="random", feature=feature, sentences=20)
+    frozen = tuning.tune(other, silent, "cpu")
+    np.testing.assert_allclose(found.loss[:, 0], frozen.loss[:, 0], atol=FLOAT)
+    np.testing.assert_allclose(found.validation[:, 0], frozen.validation[:, 0])
+    assert (found.trainable == 0) == (regime == "random")
+    assert records[-1].fraction == pytest.approx(1)
+
+
+def test_what_cannot_be_trained_is_refused(few, tiny, monkeypatch):
+    with pytest.raises(ValueError, match="regime"):
+        tuning.tune(settings(regime="some"), silent, "cpu")
+    with pytest.raises(ValueError, match="feature"):
+        tuning.tune(settings(feature="max"), silent, "cpu")
+    monkeypatch.setattr(tiny.network, "pooler", None)
+    with pytest.raises(Refusal) as refused:
+        tuning.tune(settings(feature="pooler"), silent, "cpu")
+    assert refused.value.code == "no_pooler"
+    assert tuning.tune(settings(epochs=1), silent, "cpu").probability.shape == (1, 12)

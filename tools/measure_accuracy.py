@@ -1,0 +1,54 @@
+"""Run the experiments of the accuracy lesson and ship what they find.
+
+`python -m tools.measure_accuracy` takes about an hour and a half on two cores; `--only knife
+padding` runs some of them again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import platform
+import time
+
+from seqviz.data import measured
+from seqviz.models import device
+from seqviz.models.accuracy import shipped
+
+SCRIPT = "tools/measure_accuracy.py"
+
+
+def main() -> None:
+    known = shipped.calls()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=tuple(known), default=tuple(known))
+    wanted = parser.parse_args().only
+    device.prepare_torch()
+    chosen = device.choose()
+    for name in wanted:
+        function, keywords = known[name]
+        last = 0.0
+
+        def report(record: object, fraction: float | None = None, name: str = name) -> None:
+            nonlocal last
+            share = getattr(record, "fraction", 0.0) if fraction is None else fraction
+            if share >= last + 0.1:
+                last = share
+                print(f"  {name}: {100 * share:.0f} %", flush=True)
+
+        started = time.perf_counter()
+        result = function(**keywords, report=report, device=chosen.kind)
+        seconds = time.perf_counter() - started
+        about = {
+            "date": datetime.date.today().isoformat(),
+            "device": chosen.name,
+            "seconds": round(seconds, 1),
+            "script": SCRIPT,
+            "python": platform.python_version(),
+        }
+        path = measured.write(function, keywords, result, about)
+        print(f"{name}: {seconds:.0f} s, {path.name}, {path.stat().st_size:,} bytes", flush=True)
+
+
+if __name__ == "__main__":
+    main()
