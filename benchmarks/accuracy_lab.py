@@ -31,6 +31,7 @@ from seqviz.models.pretrained import Pretrained, load
 
 LONG = 512  # tokens: what the texts pad to
 EPOCHS = 5
+SETTING: dict[str, Any] = {"rate": heads.STANDARD.head_rate, "batch": heads.STANDARD.batch}
 HEAD_GOAL, FULL_GOAL = 50, 4
 
 
@@ -51,7 +52,7 @@ def encode(model: Pretrained, ids: Sequence[np.ndarray], length: int | None) -> 
 
 def accuracy(known: tuple[np.ndarray, Any], asked: tuple[np.ndarray, Any]) -> np.ndarray:
     """Which of the asked sentences a head is right on that was trained on the known ones."""
-    found = heads.fit(*known, *asked, epochs=20, rate=heads.STANDARD.head_rate)
+    found = heads.fit(*known, *asked, epochs=EPOCHS, **SETTING)
     return (heads.apply(found.heads[0], asked[0]) > 0.5) == asked[1]
 
 
@@ -63,7 +64,7 @@ def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
     held, _ = encode(model, features.ids("minilm", "validation"), None)
     started = time.perf_counter()
     truth = labels["train"].positive, labels["validation"].positive
-    heads.fit(ours, truth[0], held, truth[1], epochs=EPOCHS, rate=heads.STANDARD.head_rate)
+    heads.fit(ours, truth[0], held, truth[1], epochs=EPOCHS, **SETTING)
     learning = time.perf_counter() - started
     known, asked = pick("train", sample), pick("test", sample)
     long, seconds = encode(model, known.ids, LONG)

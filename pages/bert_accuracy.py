@@ -9,6 +9,7 @@ from seqviz.compute.accuracy import corruption, counting, reported
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES, TuneSettings
 from seqviz.figures import (
     accuracy_compare,
+    accuracy_confusion,
     accuracy_counts,
     accuracy_curves,
     accuracy_direction,
@@ -17,6 +18,7 @@ from seqviz.figures import (
     accuracy_knife,
     accuracy_modes,
     accuracy_padding,
+    accuracy_progress,
     accuracy_race,
     accuracy_regimes,
     accuracy_search,
@@ -43,14 +45,13 @@ from seqviz.ui.lesson import begin
 
 MODELS = {record.name: record for record in registry.offered() if record.kind == "encoder"}
 DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
-REVIEW = "The acting is fine, but the story is not as funny as it wants to be."
+REVIEW = "The story is simple, but the acting is wonderful and the film is a delight to watch."
 CAPITAL = "The capital of France is Paris, and the food there is wonderful."
 PASTED = 2000  # characters of a text field
 LONGEST = 60  # tokens of a student's sentence that can be chosen
 RATES = (1e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 TRAINED_ON = (50, 100, 200, 500, 1000, 2000, 4000, 7272)
 TESTED_ON = (200, 500, shipped.SENTENCES)
-CHANCE = 0.05  # a smaller p is hardly chance
 READ = 30  # sentences to read, of those on which two systems differ
 PARTS = {
     "token": ("knife", "fill", "guess"),
@@ -216,14 +217,6 @@ def pose_margin(variant: int) -> tuple[dict[str, object], float, float]:
     return {"right": right, "n": f"{n:,}"}, width, 0.02 * width
 
 
-def said(found: proportions.Proportion) -> tuple[str, str]:
-    """An accuracy, and beside it what it is worth."""
-    if not found.n:
-        return "–", "n = 0"
-    ends = f"{100 * found.low:.1f}–{100 * found.high:.1f} %"
-    return f"{100 * found.share:.1f} %", f"{ends}, n = {found.n:,}"
-
-
 def right(probability: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Which answers are right; sentences without an answer are left out."""
     there = ~np.isnan(probability)
@@ -234,26 +227,6 @@ def majority() -> proportions.Proportion:
     """Always the class that is more frequent in training, on the test sentences."""
     parts = features.parts()
     return proportions.majority(parts["train"].positive, parts["test"].positive)
-
-
-def compare_plainly(show, names: tuple[str, str], first: np.ndarray, second: np.ndarray):
-    """McNemar's test of two systems on the same sentences, in one sentence."""
-    found = show.run(proportions.mcnemar, first, second, name="paired")
-    if found.only_first + found.only_second == 0:
-        verdict = show.words("note.no_difference")
-    else:
-        verdict = show.words("note.real_difference" if found.p < CHANCE else "note.chance")
-    show.note(
-        "mcnemar",
-        first=names[0],
-        second=names[1],
-        a=f"{found.only_first:,}",
-        b=f"{found.only_second:,}",
-        n=f"{found.n:,}",
-        p="< 0.001" if found.p < 0.001 else f"= {found.p:.3f}",
-        verdict=verdict,
-    )
-    return found
 
 
 def choose_token(show, model: str, text: str, place: int) -> int:
@@ -267,11 +240,76 @@ def choose_token(show, model: str, text: str, place: int) -> int:
     return chosen
 
 
+def heads_ready(model: str, show) -> bool:
+    """Whether the standard head is there, or can be fitted at once."""
+    if heads.known(model) or features.ready(model):
+        return True
+    show.note("features_first")
+    return show.job(features.make, None, name="made", model=model) is not None
+
+
+def own_knife(p: Knife, show) -> None:
+    """A student's sentence under the knife."""
+    if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
+        return
+    found = show.run(knife.own_knife, p.model, p.text, name="found")
+    row, words = found.orders.index(p.order), len(found.words)
+    masked = corruption.count(p.share / 100, words)
+    show.figure(accuracy_knife.own_knife_view, found, p.order, masked)
+    gone = found.turns[row] < masked
+    pieces = [f"{'[MASK]' if out else w} " for w, out in zip(found.words, gone, strict=True)]
+    show.passage(pieces, gone.astype(float), signed=False, title=show.option("order", p.order))
+    answers = found.probability[row] > 0.5
+    turned = np.flatnonzero(answers != answers[0])
+    show.metrics(
+        positive=f"{100 * found.probability[row, masked]:.1f} %",
+        words_masked=f"{masked} / {words}",
+        undecided=str(turned[0]) if len(turned) else "–",
+    )
+
+
+def own_padding(p: Pads, show) -> None:
+    """A student's sentence with more and more padding."""
+    if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
+        return
+    lengths = shipped.LENGTHS[: 1 if p.view == "tokens" else None]
+    found = show.run(padding.own_padding, p.model, p.text, lengths, name="found")
+    real = int(found.real.sum())
+    if p.view == "tokens":
+        show.figure(accuracy_ids.ids_view, found)
+        longest = max(shipped.LENGTHS)
+        show.note("ids_real", real=real, length=longest, pads=longest - real)
+        return
+    show.figure(accuracy_padding.own_padding_view, found, p.length)
+    at = shipped.LENGTHS.index(p.length)
+    side = SIDES.index(p.side)
+    show.metrics(
+        positive=f"{100 * found.plain:.1f} %",
+        positive_told=f"{100 * found.probability[0, side, at]:.1f} %",
+        positive_untold=f"{100 * found.probability[1, side, at]:.1f} %",
+        on_pads=f"{100 * found.on_pads[1, side, at]:.1f} %",
+    )
+
+
+def say_what_was_trained(found, show) -> None:
+    """Read-outs of a trained classifier."""
+    truth = systems.truth()
+    runs = np.array([right(row, truth).mean() for row in found.probability])
+    middle = proportions.of(round(float(runs.mean()) * len(truth)), len(truth))
+    show.metrics(
+        trained=readouts.accuracy(middle),
+        spread=f"{100 * runs.min():.1f}–{100 * runs.max():.1f} %" if len(runs) > 1 else "–",
+        trainable=(f"{found.trainable:,}", f"/ {found.total:,}"),
+        seconds=f"{found.seconds:.2g} s"
+        if found.seconds < 100
+        else f"{found.seconds / 60:.0f} min",
+    )
+
+
 lesson = begin("bert_accuracy")
 tabs = lesson.tabs(PARTS)
 
 with tabs["token"]:
-    lesson.prose("token")
 
     @lesson.bench("knife", Knife)
     def knife_bench(p: Knife, show) -> None:
@@ -293,36 +331,17 @@ with tabs["token"]:
         answers = found.probability[:, at]
         here = right(answers[found.orders.index(p.order)], found.positive)
         share = f"{100 * found.shares[at]:.0f} %"
-        value, ends = said(proportions.proportion(here))
+        value, ends = readouts.accuracy(proportions.proportion(here))
         whole = right(found.probability[0, 0], found.positive)
         show.metrics(
             accuracy_here=(value, f"{share}: {ends}"),
-            accuracy_whole=said(proportions.proportion(whole)),
-            majority=said(guess),
+            accuracy_whole=readouts.accuracy(proportions.proportion(whole)),
+            majority=readouts.accuracy(guess),
         )
         other = "random" if p.order != "random" else "function"
         names = show.option("order", p.order), show.option("order", other)
         there = right(answers[found.orders.index(other)], found.positive)
-        compare_plainly(show, names, here, there)
-
-    def own_knife(p: Knife, show) -> None:
-        """A student's sentence under the knife."""
-        if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
-            return
-        found = show.run(knife.own_knife, p.model, p.text, name="found")
-        row, words = found.orders.index(p.order), len(found.words)
-        masked = corruption.count(p.share / 100, words)
-        show.figure(accuracy_knife.own_knife_view, found, p.order, masked)
-        gone = found.turns[row] < masked
-        pieces = [f"{'[MASK]' if out else w} " for w, out in zip(found.words, gone, strict=True)]
-        show.passage(pieces, gone.astype(float), signed=False, title=show.option("order", p.order))
-        answers = found.probability[row] > 0.5
-        turned = np.flatnonzero(answers != answers[0])
-        show.metrics(
-            positive=f"{100 * found.probability[row, masked]:.1f} %",
-            words_masked=f"{masked} / {words}",
-            undecided=str(turned[0]) if len(turned) else "–",
-        )
+        readouts.mcnemar(show, names, here, there)
 
     lesson.prose("knife")
     lesson.predict("half")
@@ -359,10 +378,10 @@ with tabs["token"]:
                 return
             show.figure(accuracy_fill.fill_view, one, provenance=origin)
         top = {
-            name: said(accuracy_fill.top(one, 1, place))
+            name: readouts.accuracy(accuracy_fill.top(one, 1, place))
             for place, name in enumerate(("top_mask", "top_random", "top_kept"))
         }
-        show.metrics(**top, top_frequent=said(accuracy_fill.by_frequency(one, 1)))
+        show.metrics(**top, top_frequent=readouts.accuracy(accuracy_fill.by_frequency(one, 1)))
 
     lesson.exercise("replaced", pose_replaced)
 
@@ -378,14 +397,6 @@ with tabs["token"]:
             for rank, chance in zip(found.rank, found.chance, strict=True)
         ]
         show.metrics(rank=ranked[0], rank_random=ranked[1], rank_kept=ranked[2])
-
-
-def heads_ready(model: str, show) -> bool:
-    """Whether the standard head is there, or can be fitted at once."""
-    if heads.known(model) or features.ready(model):
-        return True
-    show.note("features_first")
-    return show.job(features.make, None, name="made", model=model) is not None
 
 
 with tabs["padding"]:
@@ -405,43 +416,28 @@ with tabs["padding"]:
         if found is None:
             return
         show.figure(
-            accuracy_padding.padding_view, found, p.view, p.length, p.side, provenance=origin
+            accuracy_padding.padding_view,
+            found,
+            p.view,
+            p.length,
+            p.side,
+            majority(),
+            provenance=origin,
         )
         side, at = SIDES.index(p.side), int(np.flatnonzero(found.lengths == p.length)[0])
         told, untold = found.probability[:, side, at]
         there = ~np.isnan(untold)
         flipped = (untold[there] > 0.5) != (found.plain[there] > 0.5)
         show.metrics(
-            told=said(proportions.proportion(right(told, found.positive))),
-            untold=said(proportions.proportion(right(untold, found.positive))),
-            flipped=said(proportions.proportion(flipped)),
+            told=readouts.accuracy(proportions.proportion(right(told, found.positive))),
+            untold=readouts.accuracy(proportions.proportion(right(untold, found.positive))),
+            flipped=readouts.accuracy(proportions.proportion(flipped)),
             on_pads=f"{100 * float(np.nanmean(found.on_pads[1, side, at])):.1f} %",
         )
         names = show.words("metric.told.label"), show.words("metric.untold.label")
-        compare_plainly(show, names, right(told, found.positive), right(untold, found.positive))
+        readouts.mcnemar(show, names, right(told, found.positive), right(untold, found.positive))
         if p.side == "left":
             show.note("left_side")
-
-    def own_padding(p: Pads, show) -> None:
-        """A student's sentence with more and more padding."""
-        if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
-            return
-        found = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS, name="found")
-        real = int(found.real.sum())
-        if p.view == "tokens":
-            show.figure(accuracy_ids.ids_view, found)
-            longest = max(shipped.LENGTHS)
-            show.note("ids_real", real=real, length=longest, pads=longest - real)
-            return
-        show.figure(accuracy_padding.own_padding_view, found, p.length)
-        at = shipped.LENGTHS.index(p.length)
-        side = SIDES.index(p.side)
-        show.metrics(
-            positive=f"{100 * found.plain:.1f} %",
-            told=f"{100 * found.probability[0, side, at]:.1f} %",
-            untold=f"{100 * found.probability[1, side, at]:.1f} %",
-            on_pads=f"{100 * found.on_pads[1, side, at]:.1f} %",
-        )
 
     lesson.prose("padding_notice")
 
@@ -469,28 +465,15 @@ with tabs["direction"]:
         both, left = (right(found.probability[row], found.positive) for row in (0, 1))
         first = found.rank == 1
         show.metrics(
-            look_both=said(proportions.proportion(both)),
-            look_left=said(proportions.proportion(left)),
-            look_refitted=said(proportions.proportion(right(found.refitted[1], found.positive))),
+            look_both=readouts.accuracy(proportions.proportion(both)),
+            look_left=readouts.accuracy(proportions.proportion(left)),
+            look_refitted=readouts.accuracy(
+                proportions.proportion(right(found.refitted[1], found.positive))
+            ),
             look_fill=(f"{100 * first[1].mean():.1f} %", f"{100 * first[0].mean():.1f} %"),
         )
         names = show.words("metric.look_both.label"), show.words("metric.look_left.label")
-        compare_plainly(show, names, both, left)
-
-
-def say_what_was_trained(found, show) -> None:
-    """Read-outs of a trained classifier."""
-    truth = systems.truth()
-    runs = np.array([right(row, truth).mean() for row in found.probability])
-    middle = proportions.of(round(float(runs.mean()) * len(truth)), len(truth))
-    show.metrics(
-        trained=said(middle),
-        spread=f"{100 * runs.min():.1f}–{100 * runs.max():.1f} %" if len(runs) > 1 else "–",
-        trainable=(f"{found.trainable:,}", f"/ {found.total:,}"),
-        seconds=f"{found.seconds:.2g} s"
-        if found.seconds < 100
-        else f"{found.seconds / 60:.0f} min",
-    )
+        readouts.mcnemar(show, names, both, left)
 
 
 with tabs["weights"]:
@@ -539,7 +522,7 @@ with tabs["weights"]:
         )
 
         def so_far(trail):
-            return accuracy_curves.progress_view, (trail, settings), {}
+            return accuracy_progress.progress_view, (trail, settings), {}
 
         found, origin = show.measured(tuning.tune, so_far, name="found", settings=settings)
         show.note("shipped_runs")
@@ -576,18 +559,16 @@ with tabs["weights"]:
         if p.view == "race":
             show.figure(accuracy_race.search_race_view, found, provenance=origin)
         else:
-            surface, _ = show.measured(
+            surface, _ = show.shipped(
                 search.surface, name="surface", model=shipped.MODEL, feature=p.feature
             )
-            if surface is None:
-                return
             show.figure(accuracy_search.search_view, found[0], surface, provenance=origin)
         one = max(found, key=lambda each: each.validation[each.best])
         tested = right(one.probability, systems.truth())
         show.metrics(
             best=f"{100 * one.validation[one.best]:.1f} %",
             best_rate=(number(float(one.rate[one.best]), 2), f"{one.batch[one.best]}"),
-            best_test=said(proportions.proportion(tested)),
+            best_test=readouts.accuracy(proportions.proportion(tested)),
         )
 
     lesson.prose("modes")
@@ -637,14 +618,14 @@ def compare_bench(p: Compare, show) -> None:
         show.figure(accuracy_compare.paired_view, pair, names, provenance=origin)
     else:
         tables = [proportions.confusion(truth[:n], one[:n] > 0.5) for one in (first, second)]
-        show.figure(accuracy_compare.confusion_view, *tables, names, provenance=origin)
-    found = compare_plainly(show, names, a[:n], b[:n])
+        show.figure(accuracy_confusion.confusion_view, *tables, names, provenance=origin)
+    found = readouts.mcnemar(show, names, a[:n], b[:n])
     discordant = (found.only_first + found.only_second) / found.n
     needed = proportions.needed_n(float(a[:n].mean()), float(b[:n].mean()), discordant)
     show.metrics(
-        system_a=said(proportions.proportion(a[:n])),
-        system_b=said(proportions.proportion(b[:n])),
-        p_value="< 0.001" if found.p < 0.001 else f"{found.p:.3f}",
+        system_a=readouts.accuracy(proportions.proportion(a[:n])),
+        system_b=readouts.accuracy(proportions.proportion(b[:n])),
+        p_value=readouts.p_value(found.p),
         needed=f"{needed:,.0f}" if np.isfinite(needed) else "∞",
     )
     differ = np.flatnonzero(a[:n] != b[:n])

@@ -49,6 +49,10 @@ class Report(Protocol):
         """Report one step."""
 
 
+def silent(record: object, fraction: float | None = None) -> None:
+    """A `Report` for a notebook, where nobody waits for news."""
+
+
 class Job(Generic[T]):
     """One piece of work in a queue; made by `Jobs.submit`. All attributes may be read at any time.
 

@@ -1,8 +1,8 @@
-"""Results that come with the app: computed once by `tools/measure_accuracy.py`, with date and device.
+"""Results that come with the app: computed once by `tools/measure_accuracy.py`, dated.
 
 Each is the result of one function with one set of arguments. A file holds its arrays (.npz without
-objects); `index.json` beside the files says which call each answers, when and where it was computed,
-and its checksum. Asked for another call, there is no result.
+objects); `index.json` beside the files says which call each answers, when and where it was
+computed, and its checksum. Asked for another call, there is no result.
 """
 
 from __future__ import annotations
@@ -42,7 +42,18 @@ def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> Measured 
 
     Raises Refusal("damaged") when the file is not the one that the index describes.
     """
-    return _read(_call(function, keywords))
+    return _read(_call(function.__name__, keywords))
+
+
+def result(name: str, /, **keywords: Any) -> Any:
+    """The shipped result of the function of this name, for a notebook.
+
+    Raises ValueError when there is none for these arguments, and Refusal("damaged").
+    """
+    found = _read(_call(name, keywords))
+    if found is None:
+        raise ValueError(f"No result of {name} with these arguments came with the app.")
+    return found.result
 
 
 def write(
@@ -53,11 +64,11 @@ def write(
 ) -> Path:
     """Put a result into the folder and the index. about: date, device, seconds, script."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    call = _call(function, keywords)
+    call = _call(function.__name__, keywords)
     arrays: dict[str, np.ndarray] = {}
     plain = _packed(result, "", arrays)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
     content = buffer.getvalue()
     key = hashlib.sha256(call.encode()).hexdigest()[:8]
     path = FOLDER / f"{function.__name__}-{key}.npz"
@@ -76,16 +87,16 @@ def write(
     return path
 
 
-def _call(function: Callable[..., Any], keywords: Mapping[str, Any]) -> str:
+def _call(name: str, keywords: Mapping[str, Any]) -> str:
     """A call as a text that names the function and its arguments."""
-    plain = {name: _argument(value) for name, value in sorted(keywords.items())}
-    return f"{function.__name__} {json.dumps(plain, sort_keys=True)}"
+    plain = {key: _argument(value) for key, value in keywords.items()}
+    return f"{name} {json.dumps(plain, sort_keys=True)}"
 
 
 def _argument(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: _argument(part) for name, part in dataclasses.asdict(value).items()}
-    return list(value) if isinstance(value, tuple) else value
+        return {key: _argument(part) for key, part in dataclasses.asdict(value).items()}
+    return [_argument(part) for part in value] if isinstance(value, tuple) else value
 
 
 def _index() -> list[dict[str, Any]]:

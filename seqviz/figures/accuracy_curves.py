@@ -119,8 +119,10 @@ def curves_view(
                 ),
             )
         )
+    said_baseline = ""
     if baseline is not None:
         data.append(majority(baseline, [0, last], style, "2"))
+        said_baseline = " " + text("alt.acc_baseline", percent=percent(baseline.share))
     return finish(
         go.Figure({"data": data, "layout": spec}),
         text(
@@ -135,7 +137,7 @@ def curves_view(
             value="–" if best is None else number(float(valid[best])),
             n=f"{n:,}",
         )
-        + ("" if baseline is None else text("alt.acc_baseline", percent=percent(baseline.share))),
+        + said_baseline,
         gap=0.17,
     )
 

@@ -263,6 +263,11 @@ class Show:
         with self.stage:
             st.markdown(self.words(f"note.{key}", **values))
 
+    def say(self, key: str, **values: object) -> None:
+        """As `note`, with a sentence that lessons share."""
+        with self.stage:
+            st.markdown(self.text(key, **values))
+
     def passage(self, pieces: Sequence[str], values: Any, **more: Any) -> None:
         """A text under the figure, each piece on a color that tells its value (`colored_text`)."""
         palette = DARK if self.dark else LIGHT  # HTML does not know the live colors
@@ -394,7 +399,7 @@ class Show:
         found = measured.find(function, keywords)
         if found is None:
             return None, COMPUTED
-        self.recipe.record(function, (), keywords, found.result, name)
+        self.recipe.record(measured.result, (function.__name__,), keywords, found.result, name)
         note = f"{found.date} · {found.device} · {duration(found.seconds)}"
         return found.result, Provenance("precomputed", note)
 

@@ -102,7 +102,7 @@ def _offer(
 ) -> None:
     """The start button, and why the former run or the last press came to nothing."""
     waiting = st.session_state.pop(f"{show.prefix}._full", None)
-    height = "content" if anew else show.style.height
+    height: Any = "content" if anew else show.style.height
     with show.stage, st.container(height=height, border=False):
         if waiting is not None:
             sentence = show.text("problem.queue_full", waiting=waiting)

@@ -165,6 +165,7 @@ def test_strong_lines_are_means_and_thin_lines_runs():
     assert strong.line.dash == "solid"
     assert figure.data[0].name == "training"
     assert len(figure.data[0].x) == 6
+    assert alt_text(figure).endswith(". Always the more frequent answer: 49.9 %.")
 
 
 def test_the_band_is_the_interval_of_the_validation():

@@ -31,6 +31,14 @@ class Answers:
 
 
 @dataclass(frozen=True)
+class Head:
+    """logits = weight @ vector + bias; class 1 is "positive"."""
+
+    weight: Float[np.ndarray, "class d"]
+    bias: Float[np.ndarray, "class"]
+
+
+@dataclass(frozen=True)
 class Knife:
     """Sentiment while more and more words are replaced by [MASK].
 

@@ -8,19 +8,19 @@ from seqviz.compute.accuracy.findings import Answers
 from seqviz.compute.gates.encoding import words
 from seqviz.compute.gates.networks import logits, trace
 from seqviz.data.snippets import sentiment_split
-from seqviz.jobs import Report
+from seqviz.jobs import Report, silent
 from seqviz.models import checkpoints
 from seqviz.models.accuracy.features import parts
 
 CELLS = ("lstm", "gru")
 
 
-def baselines(report: Report, device: str) -> tuple[Answers, ...]:
+def baselines(report: Report = silent, device: str = "cpu") -> tuple[Answers, ...]:
     """A job: the answers of each to the test sentences.
 
     Bag of words: which words and pairs of words are there, logistic regression, its penalty chosen
-    by five-fold cross-validation (scikit-learn), trained on the same 7,272 sentences. LSTM, GRU: the
-    networks of the lesson on gates, trained on the same sentences. (`device` names the queue.)
+    by five-fold cross-validation (scikit-learn), trained on the same 7,272 sentences. LSTM, GRU:
+    the networks of the lesson on gates, trained on the same sentences. (`device` names the queue.)
     """
     found = [Answers("bag_of_words", _bag_of_words()[None])]
     report("bag_of_words", 0.8)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from seqviz.compute.accuracy.findings import DIRECTIONS, Direction
+from seqviz.compute.accuracy.findings import DIRECTIONS, Direction, Head
 from seqviz.data.snippets import sentiment_split
-from seqviz.jobs import Report
+from seqviz.jobs import Report, silent
 from seqviz.models.accuracy import features, heads
 from seqviz.models.accuracy.encoding import Looks, tokenize, vectors
 from seqviz.models.accuracy.fill import ranked, special
 from seqviz.models.accuracy.fill_head import head
-from seqviz.models.accuracy.heads import STANDARD, Head
+from seqviz.models.accuracy.heads import STANDARD
 from seqviz.models.accuracy.knife import standard_head
 from seqviz.models.pretrained import Pretrained, load
 
@@ -23,8 +23,8 @@ LOOKS: dict[str, Looks | None] = {"both": None, "left": "left", "right": "right"
 def direction(
     model: str,
     sentences: int,
-    report: Report,
-    device: str,
+    report: Report = silent,
+    device: str = "cpu",
     feature: str = "mean",
     training: int | None = None,
     seed: int = 0,

@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Int
 
 from seqviz.data.snippets import Labeled, sentiment_split
-from seqviz.jobs import Report
+from seqviz.jobs import Report, silent
 from seqviz.models import store
 from seqviz.models.accuracy import encoding
 from seqviz.models.accuracy.encoding import Vectors
@@ -118,7 +118,7 @@ def ready(model: str) -> bool:
     return False
 
 
-def make(model: str, report: Report, device: str) -> None:
+def make(model: str, report: Report = silent, device: str = "cpu") -> None:
     """A job: the vectors of all parts, 50 to 100 s on one core. (`device` names the queue.)"""
     counts = {part: len(parts()[part].texts) for part in PARTS}
     total, before = sum(counts.values()), 0

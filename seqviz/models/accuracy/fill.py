@@ -13,7 +13,7 @@ from jaxtyping import Int
 from seqviz.compute.accuracy import corruption
 from seqviz.compute.accuracy.findings import DIRECTIONS, TREATMENTS, FillIn, FillSettings, Guesses
 from seqviz.data.snippets import sentiment_split
-from seqviz.jobs import Report
+from seqviz.jobs import Report, silent
 from seqviz.models import tap as taps
 from seqviz.models import texts
 from seqviz.models.accuracy.encoding import Looks, buckets, hidden, pad, tokenize
@@ -25,7 +25,9 @@ _BATCH = 32  # sentences: a quarter of a second
 _CHUNK = 256  # places whose scores are in memory at once: 31 MB
 
 
-def fill_in(settings: FillSettings, report: Report, device: str, model: str = "minilm") -> FillIn:
+def fill_in(
+    settings: FillSettings, report: Report = silent, device: str = "cpu", model: str = "minilm"
+) -> FillIn:
     """A job: corrupt the first test sentences as BERT's training does and rank the true tokens.
 
     Each sentence has a seed of its own, (settings.seed, its number), so that the first 200 are the
@@ -67,8 +69,8 @@ def fill_in(settings: FillSettings, report: Report, device: str, model: str = "m
 def fill_in_by_share(
     settings: FillSettings,
     shares: Sequence[float],
-    report: Report,
-    device: str,
+    report: Report = silent,
+    device: str = "cpu",
     model: str = "minilm",
 ) -> tuple[FillIn, ...]:
     """A job: `fill_in` with each share of selected tokens in place of that of `settings`."""

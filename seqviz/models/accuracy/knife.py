@@ -9,14 +9,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.accuracy import corruption
-from seqviz.compute.accuracy.findings import ORDERS, Knife, OwnKnife
+from seqviz.compute.accuracy.findings import ORDERS, Head, Knife, OwnKnife
 from seqviz.data.snippets import sentiment_split
-from seqviz.jobs import Report
+from seqviz.jobs import Report, silent
 from seqviz.models.accuracy import heads
 from seqviz.models.accuracy.encoding import tokenize, vectors
 from seqviz.models.accuracy.features import features
 from seqviz.models.accuracy.fill import special
-from seqviz.models.accuracy.heads import Head
 from seqviz.models.accuracy.importance import attention_received, gradient_times_input
 from seqviz.models.pretrained import Pretrained, load
 
@@ -41,8 +40,8 @@ def knife(
     model: str,
     sentences: int,
     shares: Sequence[float],
-    report: Report,
-    device: str,
+    report: Report = silent,
+    device: str = "cpu",
     feature: str = "mean",
     seed: int = 0,
     orders: Sequence[str] = ORDERS,
@@ -144,7 +143,7 @@ def _drawn(order: str, words: tuple[str, ...], seed: tuple[int, int]) -> np.ndar
 
 def standard_head(model: str, feature: str, wait: Callable[[], object]) -> Head:
     """`heads.standard_head`; `wait` is called while its training vectors are computed."""
-    for part in ("train", "validation"):
+    for part in () if heads.known(model, feature) else ("train", "validation"):
         features(model, part, report=lambda fraction: wait())
     return heads.standard_head(model, feature)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.compute.accuracy.findings import Modes
+from seqviz.compute.accuracy.findings import Head, Modes
 from seqviz.models import texts
 from seqviz.models.accuracy.encoding import Batch, hidden, pooled
-from seqviz.models.accuracy.heads import Head, standard_head
+from seqviz.models.accuracy.heads import standard_head
 from seqviz.models.accuracy.shells import Dice, shell
 from seqviz.models.pretrained import Pretrained, load
 

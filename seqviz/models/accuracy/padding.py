@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.accuracy.findings import TOLD, OwnPadding, Padding
+from seqviz.compute.accuracy.findings import TOLD, Head, OwnPadding, Padding
 from seqviz.data.snippets import sentiment_split
-from seqviz.jobs import Report
+from seqviz.jobs import Report, silent
 from seqviz.models import tap as taps
 from seqviz.models import texts
 from seqviz.models.accuracy import heads
 from seqviz.models.accuracy.encoding import Side, hidden, pad, pooled, tokenize, vectors
-from seqviz.models.accuracy.heads import Head
 from seqviz.models.accuracy.knife import standard_head
 from seqviz.models.pretrained import Pretrained, load
 
@@ -39,8 +38,8 @@ def padding(
     model: str,
     sentences: int,
     lengths: Sequence[int],
-    report: Report,
-    device: str,
+    report: Report = silent,
+    device: str = "cpu",
     feature: str = "mean",
     few: int = FEW,
 ) -> Padding:

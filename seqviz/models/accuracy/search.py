@@ -8,7 +8,7 @@ import numpy as np
 
 from seqviz.compute.accuracy import searching
 from seqviz.compute.accuracy.findings import Searched, SearchSettings, Surface
-from seqviz.jobs import Report
+from seqviz.jobs import Report, silent
 from seqviz.models.accuracy import features, heads
 from seqviz.models.accuracy.heads import Fitted
 
@@ -48,7 +48,7 @@ class _Trials:
         return found
 
 
-def search(settings: SearchSettings, report: Report, device: str) -> Searched:
+def search(settings: SearchSettings, report: Report = silent, device: str = "cpu") -> Searched:
     """A job: `compute.accuracy.searching.propose` with what a head reaches in validation.
 
     The test sentences are looked at once, by the trial that was best in validation (the first of
@@ -79,13 +79,27 @@ def search(settings: SearchSettings, report: Report, device: str) -> Searched:
     return _searched(settings, tried, heads.apply(best, test))
 
 
+def searches(
+    settings: tuple[SearchSettings, ...], report: Report = silent, device: str = "cpu"
+) -> tuple[Searched, ...]:
+    """A job: `search` with each of these settings, one after the other."""
+    found: list[Searched] = []
+
+    def each(record: object, fraction: float | None = None) -> None:
+        report(record, (len(found) + (fraction or 0.0)) / len(settings))
+
+    for one in settings:
+        found.append(search(one, each, device))  # noqa: PERF401
+    return tuple(found)
+
+
 def surface(
     model: str,
     feature: str = "mean",
     epochs: int = SearchSettings.epochs,
     *,
-    report: Report,
-    device: str,
+    report: Report = silent,
+    device: str = "cpu",
 ) -> Surface:
     """A job: what every combination of 17 learning rates and three batch sizes reaches.
 

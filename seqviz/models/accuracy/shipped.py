@@ -16,7 +16,7 @@ from seqviz.compute.accuracy.findings import (
     SearchSettings,
     TuneSettings,
 )
-from seqviz.models.accuracy import baselines, direction, fill, knife, padding, search, tuning
+from seqviz.models.accuracy import baselines, direction, fill, heads, knife, padding, search, tuning
 
 MODEL = "minilm"
 SENTENCES = 2000
@@ -28,7 +28,7 @@ KNIFE = {"model": MODEL, "sentences": SENTENCES, "shares": SHARES}
 FILL = FillSettings(sentences=SENTENCES)
 PADDING = {"model": MODEL, "sentences": SENTENCES, "lengths": LENGTHS}
 DIRECTION = {"model": MODEL, "sentences": SENTENCES}
-HEAD = TuneSettings(MODEL, "head", "mean", epochs=5, head_rate=3e-3, runs=5)
+HEAD = replace(heads.STANDARD, model=MODEL, runs=5)
 TUNE = TuneSettings(MODEL, "all", "mean", epochs=2, rate=5e-5, head_rate=1e-3)
 SEARCH = SearchSettings(MODEL)
 TUNED = {
@@ -44,7 +44,11 @@ Call = tuple[Callable[..., Any], Mapping[str, Any]]
 
 def calls() -> dict[str, Call]:
     """Every experiment by name, the quick ones first."""
-    found: dict[str, Call] = {"baselines": (baselines.baselines, {})}
+    found: dict[str, Call] = {
+        f"standard_{feature}": (heads.fit_standard, {"model": MODEL, "feature": feature})
+        for feature in FEATURES
+    }
+    found["baselines"] = (baselines.baselines, {})
     for name, settings in TUNED.items():
         found[name] = (tuning.tune, {"settings": settings})
     found["surface"] = (search.surface, {"model": MODEL, "feature": "mean"})

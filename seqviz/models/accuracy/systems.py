@@ -25,8 +25,8 @@ def answers() -> tuple[Answers, ...]:
     """What each of `NAMES` says of the 2,000 test sentences, in that order.
 
     masked_50: half of the words masked at random. pads_64, pads_128: padded to that length on the
-    right, the network not told. causal: every token looks to the left only. These four and head_mean
-    have the same head. Raises Refusal("damaged") when a result is not there.
+    right, the network not told. causal: every token looks to the left only. These four have the
+    head of head_mean's first run. Raises Refusal("damaged") when a result is not there.
     """
     found = {name: _tuned(name) for name in shipped.TUNED}
     found |= {one.system: one.probability for one in _result("baselines")}

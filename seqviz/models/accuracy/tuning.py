@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from seqviz.compute.accuracy.findings import REGIMES, Tuned, TuneRecord, TuneSettings
-from seqviz.jobs import Report
+from seqviz.jobs import Report, silent
 from seqviz.models.accuracy import features, heads
 from seqviz.models.accuracy.training import Data, Progress, Run, Sentences, steps_of
 from seqviz.models.pretrained import Pretrained, load
@@ -15,7 +15,7 @@ from seqviz.models.pretrained import Pretrained, load
 _FEATURES = 0.95  # of a head's work where the sentence vectors have to be made first
 
 
-def tune(settings: TuneSettings, report: Report, device: str) -> Tuned:
+def tune(settings: TuneSettings, report: Report = silent, device: str = "cpu") -> Tuned:
     """A job: train a classifier in one of `REGIMES`, once for each random seed, and test it.
 
     Reports a TuneRecord every step; of a head on the frozen encoder, which is quicker than one can
