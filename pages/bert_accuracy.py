@@ -38,14 +38,17 @@ from seqviz.models.accuracy import (
     tuning,
 )
 from seqviz.text import number
+from seqviz.ui import readouts
 from seqviz.ui.bench import COMPUTED, Provenance
-from seqviz.ui.controls import choice, seed, sentence, slider, stepper, view
+from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
 from seqviz.ui.controls import steps as stops
 from seqviz.ui.lesson import begin
+from seqviz.ui.problems import Problem
 
 MODELS = {record.name: record for record in registry.offered() if record.kind == "encoder"}
 DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
 REVIEW = "The story is simple, but the acting is wonderful and the film is a delight to watch."
+MIXED = "The acting is fine, but the story is not as funny as it wants to be."
 CAPITAL = "The capital of France is Paris, and the food there is wonderful."
 PASTED = 2000  # characters of a text field
 LONGEST = 60  # tokens of a student's sentence that can be chosen
@@ -142,6 +145,7 @@ class Heads:
     epochs: int = slider(1, 20, shipped.HEAD.epochs)
     sentences: int = stops(TRAINED_ON, shipped.HEAD.sentences)
     runs: int = slider(1, 5, shipped.HEAD.runs)
+    texts: bool = toggle(False, more=True)
     model: str = model_menu()
 
 
@@ -158,6 +162,7 @@ class Tune:
     head_rate: float = stops(RATES, shipped.TUNE.head_rate, more=True)
     feature: str = choice(FEATURES, shipped.TUNE.feature, more=True)
     runs: int = slider(1, 5, shipped.TUNE.runs, more=True)
+    texts: bool = toggle(False, more=True, when=lambda v: v["regime"] == "all")
     model: str = model_menu()
 
 
@@ -186,7 +191,7 @@ class Search:
 class Modes:
     """train() and eval()."""
 
-    text: str = sentence(REVIEW, PASTED, above=True)
+    text: str = sentence(MIXED, PASTED, above=True)
     repeats: int = slider(5, 50, 20)
     seed: int = seed(0, more=True)
 
@@ -223,16 +228,23 @@ def right(probability: np.ndarray, positive: np.ndarray) -> np.ndarray:
     return (probability[there] > 0.5) == positive[there]
 
 
-def majority() -> proportions.Proportion:
-    """Always the class that is more frequent in training, on the test sentences."""
+def majority(part: str = "test") -> proportions.Proportion:
+    """Always the class that is more frequent in training, on the sentences of a part."""
     parts = features.parts()
-    return proportions.majority(parts["train"].positive, parts["test"].positive)
+    return proportions.majority(parts["train"].positive, parts[part].positive)
+
+
+def read(model: str, text: str) -> tuple[str, ...]:
+    """The tokens of a student's sentence; a refusal where there are none."""
+    pieces = texts.tokens(pretrained.load(model), text).pieces[1:-1]
+    if not pieces:
+        raise Problem("empty_text")
+    return pieces
 
 
 def choose_token(show, model: str, text: str, place: int) -> int:
     """The tokens to click on; the place of the chosen one, [CLS] being 0."""
-    loaded = pretrained.load(model)
-    pieces = texts.tokens(loaded, text).pieces[1:-1]
+    pieces = read(model, text)
     show.caption(show.words("note.guess_pieces"))
     chosen = show.pieces("place", pieces[:LONGEST], min(place, len(pieces), LONGEST))
     if len(pieces) > LONGEST:
@@ -252,6 +264,7 @@ def own_knife(p: Knife, show) -> None:
     """A student's sentence under the knife."""
     if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
         return
+    read(p.model, p.text)
     found = show.run(knife.own_knife, p.model, p.text, name="found")
     row, words = found.orders.index(p.order), len(found.words)
     masked = corruption.count(p.share / 100, words)
@@ -272,6 +285,7 @@ def own_padding(p: Pads, show) -> None:
     """A student's sentence with more and more padding."""
     if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
         return
+    read(p.model, p.text)
     lengths = shipped.LENGTHS[: 1 if p.view == "tokens" else None]
     found = show.run(padding.own_padding, p.model, p.text, lengths, name="found")
     real = int(found.real.sum())
@@ -497,7 +511,10 @@ with tabs["weights"]:
                 return
             found, origin = show.run(heads.train_head, settings, name="found"), COMPUTED
         steps = settings.epochs * -(-min(settings.sentences, 7272) // settings.batch)
-        show.figure(accuracy_curves.curves_view, found, provenance=origin)
+        text = reported.CURVES[0] if p.texts else None
+        show.figure(
+            accuracy_curves.curves_view, found, text, majority("validation"), provenance=origin
+        )
         say_what_was_trained(found, show)
         reach = reported.adam_reach(settings.head_rate, steps)
         show.note(
@@ -522,13 +539,16 @@ with tabs["weights"]:
         )
 
         def so_far(trail):
-            return accuracy_progress.progress_view, (trail, settings), {}
+            return accuracy_progress.progress_view, (trail, settings, majority("validation")), {}
 
         found, origin = show.measured(tuning.tune, so_far, name="found", settings=settings)
         show.note("shipped_runs")
         if found is None:
             return
-        show.figure(accuracy_curves.curves_view, found, provenance=origin)
+        text = reported.CURVES[1] if p.texts else None
+        show.figure(
+            accuracy_curves.curves_view, found, text, majority("validation"), provenance=origin
+        )
         say_what_was_trained(found, show)
         show.caption(show.words("note.split"))
 
@@ -577,6 +597,7 @@ with tabs["weights"]:
     def modes_bench(p: Modes, show) -> None:
         if not show.ready(shipped.MODEL, leads=True) or not heads_ready(shipped.MODEL, show):
             return
+        read(shipped.MODEL, p.text)
         found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed, name="found")
         show.figure(accuracy_modes.modes_view, found)
         spread = np.ptp(found.probability, axis=1)
@@ -590,11 +611,11 @@ lesson.prose("compare")
 
 @lesson.bench("compare", Compare)
 def compare_bench(p: Compare, show) -> None:
-    answers = systems.answers()
-    truth = systems.truth()
     when = systems.origin()
     origin = Provenance("precomputed", f"{when.date} · {when.device}")
+    truth = show.run(systems.truth, name="positive")
     if p.view == "systems":
+        answers = show.run(systems.answers, name="found")
         show.figure(
             accuracy_regimes.regimes_view,
             answers,
@@ -607,18 +628,25 @@ def compare_bench(p: Compare, show) -> None:
         show.caption(show.words("note.seeds", n=f"{len(truth):,}"))
         return
     names = show.option("first", p.first), show.option("second", p.second)
-    first, second = (one.probability[0] for one in systems.pair(p.first, p.second))
+    first = show.run(systems.first_run, p.first, name="first")
+    second = show.run(systems.first_run, p.second, name="second")
     n = p.sentences
-    a, b = right(first, truth), right(second, truth)
+    if p.view == "confusion":
+        tables = [
+            show.run(proportions.confusion, truth[:n], said[:n], name=f"{name}_table")
+            for name, said in (("first", first.positive), ("second", second.positive))
+        ]
+        show.figure(accuracy_confusion.confusion_view, *tables, names, provenance=origin)
+    a, b = first.right, second.right
     if p.view == "running":
-        runs = [proportions.running(one) for one in (a, b)]
+        runs = [
+            show.run(proportions.running, one, name=f"{name}_running")
+            for name, one in (("first", a), ("second", b))
+        ]
         show.figure(accuracy_compare.running_view, *runs, names, n, provenance=origin)
     elif p.view == "paired":
-        pair = proportions.mcnemar(a[:n], b[:n])
+        pair = show.run(proportions.mcnemar, a[:n], b[:n], name="pair")
         show.figure(accuracy_compare.paired_view, pair, names, provenance=origin)
-    else:
-        tables = [proportions.confusion(truth[:n], one[:n] > 0.5) for one in (first, second)]
-        show.figure(accuracy_confusion.confusion_view, *tables, names, provenance=origin)
     found = readouts.mcnemar(show, names, a[:n], b[:n])
     discordant = (found.only_first + found.only_second) / found.n
     needed = proportions.needed_n(float(a[:n].mean()), float(b[:n].mean()), discordant)
@@ -638,8 +666,8 @@ def compare_bench(p: Compare, show) -> None:
         {
             "sentence": [sentences[i] for i in shown],
             "truth": [classes[int(truth[i])] for i in shown],
-            "first": [f"{100 * first[i]:.0f} %" for i in shown],
-            "second": [f"{100 * second[i]:.0f} %" for i in shown],
+            "first": [f"{100 * first.probability[i]:.0f} %" for i in shown],
+            "second": [f"{100 * second.probability[i]:.0f} %" for i in shown],
         },
     )
 

@@ -152,6 +152,9 @@ class _Writer:
             if dataclasses.is_dataclass(result):
                 for f in dataclasses.fields(result):
                     yield f"{name}.{f.name}", getattr(result, f.name)
+            elif isinstance(result, tuple):
+                for place, part in enumerate(result):
+                    yield f"{name}[{place}]", part
 
 
 def _slice(whole: np.ndarray, part: np.ndarray) -> str:

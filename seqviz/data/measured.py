@@ -70,19 +70,24 @@ def write(
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     content = buffer.getvalue()
-    key = hashlib.sha256(call.encode()).hexdigest()[:8]
+    checksum = hashlib.sha256(content).hexdigest()
+    # Another result has another name: the former one is whole until the index names the new one.
+    key = hashlib.sha256(f"{call} {checksum}".encode()).hexdigest()[:8]
     path = FOLDER / f"{function.__name__}-{key}.npz"
-    _replace(path, content)
-    index = {entry["call"]: entry for entry in _index()}
+    index = _index()
+    former = FOLDER / str(index.get(call, {}).get("file", path.name))
     index[call] = {
         "call": call,
         "file": path.name,
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "sha256": checksum,
         **about,
         "result": plain,
     }
     entries = [index[name] for name in sorted(index)]
+    _replace(path, content)
     _replace(FOLDER / "index.json", (json.dumps(entries, indent=1) + "\n").encode())
+    if former != path:
+        former.unlink(missing_ok=True)
     _read.cache_clear()
     return path
 
@@ -99,32 +104,34 @@ def _argument(value: Any) -> Any:
     return [_argument(part) for part in value] if isinstance(value, tuple) else value
 
 
-def _index() -> list[dict[str, Any]]:
+def _index() -> dict[str, dict[str, Any]]:
+    """What is known of each call."""
     path = FOLDER / "index.json"
     try:
-        found: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))
-        return found
+        return {entry["call"]: entry for entry in json.loads(path.read_text("utf-8"))}
     except FileNotFoundError:
-        return []
-    except ValueError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError):
         raise _damaged(path) from None
 
 
 @cache
 def _read(call: str) -> Measured | None:
-    entry = next((entry for entry in _index() if entry["call"] == call), None)
+    entry = _index().get(call)
     if entry is None:
         return None
-    path = FOLDER / entry["file"]
+    path = FOLDER / str(entry.get("file"))
     try:
         content = path.read_bytes()
-    except OSError:
+        if hashlib.sha256(content).hexdigest() != entry["sha256"]:
+            raise _damaged(path)
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            result = _unpacked(entry["result"], "", arrays)
+        return Measured(result, entry["date"], entry["device"], entry["seconds"])
+    except Refusal:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise _damaged(path) from None
-    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-        raise _damaged(path)
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        result = _unpacked(entry["result"], "", arrays)
-    return Measured(result, entry["date"], entry["device"], entry["seconds"])
 
 
 def _packed(value: Any, place: str, arrays: dict[str, np.ndarray]) -> Any:
@@ -146,11 +153,15 @@ def _packed(value: Any, place: str, arrays: dict[str, np.ndarray]) -> Any:
 def _small(array: np.ndarray, place: str) -> np.ndarray:
     """The smallest form that keeps what is shown.
 
-    Of a probability its distance from 1/2, so that half precision never changes the answer.
+    Of a probability its distance from 1/2, so that half precision never changes the answer: what
+    would be rounded to 1/2 stays on its side of it.
     """
     if array.dtype.kind == "f":
         if _is_probability(place):
-            return (array - 0.5).astype(np.float16)
+            distance = array - 0.5
+            small = distance.astype(np.float16)
+            least = np.copysign(np.finfo(np.float16).smallest_subnormal, distance)
+            return np.where((small == 0) & (distance != 0), least, small).astype(np.float16)
         return array.astype(np.float32)
     if array.dtype.kind == "i" and array.size and abs(array).max() < 2**15:
         return array.astype(np.int16)
@@ -184,8 +195,11 @@ def _unpacked(value: Any, place: str, arrays: Mapping[str, np.ndarray]) -> Any:
 def _replace(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     made = path.with_suffix(f"{path.suffix}.new")
-    made.write_bytes(content)
-    os.replace(made, path)
+    try:
+        made.write_bytes(content)
+        os.replace(made, path)
+    finally:
+        made.unlink(missing_ok=True)
 
 
 def _damaged(path: Path) -> Refusal:

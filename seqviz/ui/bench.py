@@ -390,6 +390,8 @@ class Show:
         result = self._job(function, progress, name, keywords, there)
         if result is None and there:
             return self.shipped(function, name=name, **keywords)
+        if result is None:
+            self.recipe.record(function, (), keywords, None, name)
         return result, COMPUTED
 
     def shipped(

@@ -27,9 +27,10 @@ def p_value(p: float) -> str:
 def mcnemar(show: Show, names: tuple[str, str], first: np.ndarray, second: np.ndarray) -> Paired:
     """McNemar's test of two systems on the same cases, said in one sentence under the figure.
 
-    first, second: on which cases each is right.
+    first, second: on which cases each is right. It is no part of the code under the figure, which
+    would have to list the cases.
     """
-    found = show.run(proportions.mcnemar, first, second, name="paired")
+    found = proportions.mcnemar(first, second)
     if found.only_first + found.only_second == 0:
         verdict = show.text("readout.no_difference")
     else:

@@ -20,7 +20,11 @@ from seqviz.ui.lesson import Lesson
 
 SECONDS = 60
 # Fixtures that the pages of a lesson need.
-MODELS = {"attention": ("minilm", "smollm2"), "positions": ("minilm", "smollm2")}
+MODELS = {
+    "attention": ("minilm", "smollm2"),
+    "positions": ("minilm", "smollm2"),
+    "bert_accuracy": ("minilm",),
+}
 
 
 @dataclass

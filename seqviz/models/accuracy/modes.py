@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.accuracy.findings import Head, Modes
-from seqviz.models import texts
-from seqviz.models.accuracy.encoding import Batch, hidden, pooled
+from seqviz.models.accuracy.encoding import hidden, pad, pooled, tokenize
 from seqviz.models.accuracy.heads import standard_head
 from seqviz.models.accuracy.shells import Dice, shell
 from seqviz.models.pretrained import Pretrained, load
@@ -17,10 +16,11 @@ MODES = ("eval", "train")
 def modes(model: str, text: str, repeats: int = 20, seed: int = 0) -> Modes:
     """A sentence `repeats` times in evaluation mode and in training mode, nothing being trained.
 
-    `network.train()` switches dropout on, `network.eval()` switches it off, and that is all they do
-    in an encoder. Whether a gradient can be computed is another switch: `gradient` [mode, no_grad]
-    is found by trying, once as it is and once under `torch.no_grad()`. With the standard head on
-    the mean; dropout's random numbers follow from `seed`.
+    Of a longer one the first 64 tokens. `network.train()` switches dropout on, `network.eval()`
+    switches it off, and that is all they do in an encoder. Whether a gradient can be computed is
+    another switch: `gradient` [mode, no_grad] is found by trying, once as it is and once under
+    `torch.no_grad()`. With the standard head on the mean; dropout's random numbers follow from
+    `seed`.
     """
     return measure(load(model), standard_head(model), text, repeats, seed)
 
@@ -29,18 +29,18 @@ def measure(pretrained: Pretrained, head: Head, text: str, repeats: int, seed: i
     """`modes` with any head on the mean."""
     import torch
 
-    tokens = texts.tokens(pretrained, text)
+    ids = tokenize(pretrained, [text])
     made = shell(pretrained, "head")
     dice = Dice(seed, made.device)
     weight = torch.tensor(head.weight, device=made.device, requires_grad=True)
     bias = torch.tensor(head.bias, device=made.device)
-    real = torch.from_numpy(tokens.real[None]).to(made.device)
 
     def logits(count: int) -> torch.Tensor:
-        batch = Batch(tokens.ids[None].repeat(count, 0), tokens.real[None].repeat(count, 0))
+        batch = pad(ids * count, pretrained.tokenizer.pad_token_id)
         with dice.thrown():
             last, pooler = hidden(made.network, made.device, batch)
-        return pooled(last, pooler, real.expand(count, -1))[1] @ weight.T + bias
+        real = torch.from_numpy(batch.real).to(made.device)
+        return pooled(last, pooler, real)[1] @ weight.T + bias
 
     probability = np.zeros((len(MODES), repeats))
     gradient = np.zeros((len(MODES), 2), bool)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool, Float
 
 from seqviz.compute.accuracy.findings import Answers, Direction, Knife, Padding, Tuned
 from seqviz.data import measured
@@ -18,6 +20,18 @@ NAMES = (
     "bag_of_words", "lstm", "gru",
     "masked_50", "pads_64", "pads_128", "causal",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Said:
+    """One run's answers to the test sentences.
+
+    probability: of "positive". positive: the answer. right: whether it is the true one.
+    """
+
+    probability: Float[np.ndarray, "sentence"]
+    positive: Bool[np.ndarray, "sentence"]
+    right: Bool[np.ndarray, "sentence"]
 
 
 @cache
@@ -42,10 +56,11 @@ def answers() -> tuple[Answers, ...]:
     return tuple(Answers(name, found[name]) for name in NAMES)
 
 
-def pair(first: str, second: str) -> tuple[Answers, Answers]:
-    """The answers of two systems."""
-    known = {one.system: one for one in answers()}
-    return known[first], known[second]
+def first_run(name: str) -> Said:
+    """What the first run of one of `NAMES` says. Raises Refusal("damaged")."""
+    probability = answers()[NAMES.index(name)].probability[0]
+    positive = probability > 0.5
+    return Said(probability, positive, positive == truth())
 
 
 def truth() -> np.ndarray:
