@@ -49,7 +49,7 @@ MODELS = {record.name: record for record in registry.offered() if record.kind ==
 DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
 REVIEW = "The story is simple, but the acting is wonderful and the film is a delight to watch."
 MIXED = "The acting is fine, but the story is not as funny as it wants to be."
-CAPITAL = "The capital of France is Paris, and the food there is wonderful."
+FILMS = "This is one of the best films of the year."
 PASTED = 2000  # characters of a text field
 LONGEST = 60  # tokens of a student's sentence that can be chosen
 RATES = (1e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
@@ -94,7 +94,7 @@ class Fill:
     """The tokens that BERT's training hides."""
 
     view: str = view(("treatments", "share"), "treatments")
-    share: int = slider(5, 100, 15, 5)
+    selected: int = slider(5, 100, 15, 5)
     mask: int = slider(0, 100, 80, 5, when=seen("treatments"))
     random: int = slider(
         0, 100, 10, 5, within=lambda v: 100 - v["mask"],
@@ -107,8 +107,8 @@ class Fill:
 class Guess:
     """One token of one's own sentence."""
 
-    text: str = sentence(CAPITAL, PASTED, above=True)
-    place: int = stepper(1, LONGEST, 6)
+    text: str = sentence(FILMS, PASTED, above=True)
+    place: int = stepper(1, LONGEST, 7)
     seed: int = seed(0, more=True)
 
 
@@ -131,8 +131,8 @@ class Looks:
     """Both ways, only left, only right."""
 
     view: str = view(("class", "own"), "class")
-    text: str = sentence(CAPITAL, PASTED, above=True, when=seen("own"))
-    place: int = stepper(1, LONGEST, 6, when=seen("own"))
+    text: str = sentence(FILMS, PASTED, above=True, when=seen("own"))
+    place: int = stepper(1, LONGEST, 7, when=seen("own"))
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=seen("class"))
 
 
@@ -365,7 +365,7 @@ with tabs["token"]:
     def fill_bench(p: Fill, show) -> None:
         settings = replace(
             shipped.FILL,
-            share=p.share / 100,
+            share=p.selected / 100,
             mask=p.mask / 100,
             random=p.random / 100,
             sentences=p.sentences,
@@ -381,9 +381,9 @@ with tabs["token"]:
             )
             if found is None:
                 return
-            show.figure(accuracy_fill.fill_curves_view, found, float(p.share), provenance=origin)
+            show.figure(accuracy_fill.fill_curves_view, found, float(p.selected), provenance=origin)
             shares = np.array([one.settings.share for one in found])
-            one = found[int(np.argmin(abs(shares - p.share / 100)))]
+            one = found[int(np.argmin(abs(shares - p.selected / 100)))]
         else:
             one, origin = show.measured(
                 fill.fill_in, name="found", settings=settings, model=shipped.MODEL

@@ -148,8 +148,8 @@ def guesses_view(found: Guesses, style: Style = _STYLE) -> go.Figure:
             style,
             domain=[start, min(start + width, 1)],
             anchor=f"y{end}",
-            range=[0, 1.55 * most],
-            nticks=4,
+            range=[0, 1.55 * most],  # room for the number and the word behind the longest bar
+            **({"tickvals": [0, 50, 100]} if 1.55 * most > 100 else {"nticks": 4}),
             title={"text": text("figure.acc_probability")},
         )
         spec[f"yaxis{end}"] = axis_layout(

@@ -335,6 +335,7 @@ class Show:
                 key=f"{key}.pick",
                 on_change=take,
                 label_visibility="collapsed",
+                wrap=True,
             )
         return chosen
 

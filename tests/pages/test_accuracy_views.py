@@ -25,7 +25,7 @@ from scipy.stats import binom
 
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import counting, reported
-from seqviz.compute.accuracy.findings import METHODS, ORDERS, SIDES
+from seqviz.compute.accuracy.findings import METHODS, ORDERS, SIDES, TuneSettings
 from seqviz.data import measured
 from seqviz.figures import (
     accuracy_compare,
@@ -52,9 +52,9 @@ REVIEW = "The film is not good."
 TRUTH = systems.truth()
 
 
-def majority() -> proportions.Proportion:
+def majority(part: str = "test") -> proportions.Proportion:
     parts = features.parts()
-    return proportions.majority(parts["train"].positive, parts["test"].positive)
+    return proportions.majority(parts["train"].positive, parts[part].positive)
 
 
 def percent(right: np.ndarray) -> tuple[str, str]:
@@ -156,7 +156,7 @@ def test_knife(visit, lang, order, share):
     assert shown(page, "knife") == {
         "accuracy_here": (value, f"{5 * at} %: {ends}"),
         "accuracy_whole": percent(right(found.probability[0, 0])),
-        "majority": percent(TRUTH == (features.parts()["train"].positive.mean() >= 0.5)),
+        "majority": percent((features.parts()["train"].positive.mean() >= 0.5) == TRUTH),
     }
     other = "random" if order != "random" else "function"
     names = [page.text(f"{SLUG}.option.order.{one}") for one in (order, other)]
@@ -192,11 +192,11 @@ def test_own_sentence_under_the_knife(visit, lang):
         "words_masked": "2 / 6",
         "undecided": str(turned[0]) if len(turned) else "–",
     }
-    (html,) = (element.proto.body for element in bench(page.app, "knife").get("html"))
     gone = [found.words[k] for k in np.flatnonzero(found.turns[ORDERS.index("content")] < 2)]
     assert sorted(gone) == ["film", "good"]
-    assert html.count("[MASK]") == 2
-    assert ">the" in html
+    (html,) = (element.proto.body for element in bench(page.app, "knife").get("html"))
+    words = re.sub(r"<[^>]+>", "", html).split()
+    assert words == ["the", "[MASK]", "is", "not", "[MASK]", "."]
 
 
 @EACH
@@ -295,8 +295,10 @@ def test_direction(visit, lang):
     assert readouts["look_fill"][0] == f"{100 * (found.rank[1] == 1).mean():.1f} %"
     names = [page.text(f"{SLUG}.metric.{name}.label") for name in ("look_both", "look_left")]
     mcnemar(page, "looks", names, both, left)
-    page.run(ba__looks__view="own", ba__looks__place=4)
-    wanted = fill.guesses_by_direction("minilm", page.value("looks", "text"), 4)
+    text = "the capital of france is paris"
+    page.run(ba__looks__view="own")
+    page.run(ba__looks__place=4, ba__looks__text=text)
+    wanted = fill.guesses_by_direction("minilm", text, 4)
     assert wanted.truth == "france"
     same(page, "looks", accuracy_fill.guesses_view, wanted)
 
@@ -306,16 +308,12 @@ def test_direction(visit, lang):
 def test_heads_are_trained_while_one_watches(visit, lang):
     page = opened(visit, lang, heads__feature="cls", heads__epochs=2, heads__runs=3,
                   heads__sentences=500, heads__head_rate=0.01)  # fmt: skip
-    settings = page.lesson.benches["heads"]
-    assert settings.__dataclass_fields__["runs"].default == 5
-    wanted = heads.train_head(
-        heads.TuneSettings(
-            "minilm", "head", "cls", sentences=500, epochs=2, head_rate=0.01, runs=3
-        )
+    settings = TuneSettings(
+        "minilm", "head", "cls", sentences=500, epochs=2, head_rate=0.01, runs=3
     )
-    live = figure(page, "heads")
-    ours = drawn(page, accuracy_curves.curves_view, wanted)
-    assert live["data"] == ours["data"]
+    wanted = heads.train_head(settings)
+    validation = majority("validation")
+    same(page, "heads", accuracy_curves.curves_view, wanted, None, validation)
     runs = np.array([right(row).mean() for row in wanted.probability])
     readouts = shown(page, "heads")
     assert readouts["trained"][0] == f"{100 * runs.mean():.1f} %"
@@ -328,12 +326,21 @@ def test_heads_are_trained_while_one_watches(visit, lang):
 
 
 @EACH
+def test_the_curves_of_the_texts_beside_ours(visit, lang):
+    page = opened(visit, lang, heads__texts=True, tune__texts=True)
+    ours = {"heads": heads.train_head(shipped.HEAD), "tune": result("all")}
+    for (name, found), curve in zip(ours.items(), reported.CURVES[:2], strict=True):
+        same(page, name, accuracy_curves.curves_view, found, curve, majority("validation"))
+
+
+@EACH
 @pytest.mark.parametrize("regime", ["all", "top", "lora"])
 def test_what_was_trained_for_minutes_is_there(visit, lang, regime):
     settings = {"lora": {"tune__rate": 3e-4}}.get(regime, {})
     page = opened(visit, lang, tune__regime=regime, **settings)
     found = result({"top": "top_2"}.get(regime, regime))
-    same(page, "tune", accuracy_curves.curves_view, found)
+    validation = majority("validation")
+    same(page, "tune", accuracy_curves.curves_view, found, None, validation)
     readouts = shown(page, "tune")
     assert readouts["trained"] == percent(right(found.probability[0]))
     assert readouts["spread"] == "–"
@@ -422,7 +429,8 @@ def test_two_systems(visit, lang, first, second, n, verdict):
     assert readouts["system_b"] == percent(b[:n])
     p = mcnemar(page, "compare", list(names), a[:n], b[:n])
     if verdict:
-        assert any(page.text(f"readout.{verdict}") in sentence for sentence in said(page, "compare"))
+        words = page.text(f"readout.{verdict}")
+        assert any(words in sentence for sentence in said(page, "compare"))
     assert readouts["p_value"] == ("< 0.001" if p < 0.001 else f"{p:.3f}")
     if first == second:
         assert readouts["needed"] == "∞"
