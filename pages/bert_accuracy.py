@@ -343,12 +343,14 @@ with tabs["token"]:
         )
         at = int(np.argmin(abs(found.shares - p.share / 100)))
         answers = found.probability[:, at]
-        here = right(answers[found.orders.index(p.order)], found.positive)
+        row = found.orders.index(p.order)
+        here = right(answers[row], found.positive)
         share = f"{100 * found.shares[at]:.0f} %"
         value, ends = readouts.accuracy(proportions.proportion(here))
         whole = right(found.probability[0, 0], found.positive)
         show.metrics(
             accuracy_here=(value, f"{share}: {ends}"),
+            says_positive=f"{100 * float((answers[row] > 0.5).mean()):.1f} %",
             accuracy_whole=readouts.accuracy(proportions.proportion(whole)),
             majority=readouts.accuracy(guess),
         )

@@ -10,12 +10,24 @@ import argparse
 import datetime
 import platform
 import time
+from collections.abc import Mapping
+from typing import Any
 
+from seqviz.compute.accuracy.findings import TuneSettings
 from seqviz.data import measured
 from seqviz.models import device
 from seqviz.models.accuracy import shipped
 
 SCRIPT = "tools/measure_accuracy.py"
+
+
+def seeds(keywords: Mapping[str, Any]) -> list[int]:
+    """The random seeds of a call: those of its settings, else the default 0."""
+    settings = keywords.get("settings")
+    if isinstance(settings, TuneSettings):
+        return list(range(settings.runs))
+    every = settings if isinstance(settings, tuple) else (settings,)
+    return sorted({getattr(one, "seed", 0) for one in every})
 
 
 def main() -> None:
@@ -44,6 +56,7 @@ def main() -> None:
             "device": chosen.name,
             "seconds": round(seconds, 1),
             "script": SCRIPT,
+            "seeds": seeds(keywords),
             "python": platform.python_version(),
         }
         path = measured.write(function, keywords, result, about)

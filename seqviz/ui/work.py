@@ -83,10 +83,12 @@ def watch(
                 args=(me,),
             )
         trail = job.trail
+        if anew:
+            return  # the earlier figure stands in this place
         if trail and progress:
             draw, args, more = progress(trail)
             show.chart(draw(*args, style=show.style, **more))
-        elif not anew:
+        else:
             st.skeleton(show.style.height)  # the room that the curve will take
 
     with show.stage:

@@ -204,7 +204,7 @@ def test_fill(visit, lang):
     page = opened(visit, lang)
     one, every = result("fill"), result("fill_by_share")
     for view, share in (("treatments", 15), ("share", 15), ("share", 100), ("share", 25)):
-        page.run(ba__fill__view=view, ba__fill__share=share if view == "share" else 15)
+        page.run(ba__fill__view=view, ba__fill__selected=share if view == "share" else 15)
         if view == "treatments":
             same(page, "fill", accuracy_fill.fill_view, one)
             here = one

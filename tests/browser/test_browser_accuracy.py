@@ -1,0 +1,213 @@
+"""The lesson on accuracy in a browser: tabs, words to click, a training beside a slider."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import time
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from lesson_page import CHARTS, watched
+from playwright.sync_api import expect
+
+from benchmarks.browser import ROOT, serve
+from benchmarks.interaction import PROBE, Subject
+from seqviz.models.accuracy import features
+from seqviz.text import LANGUAGES, Text
+
+SLUG = "bert_accuracy"
+PARTS = {
+    "token": ("ba.knife", "ba.fill", "ba.guess"),
+    "padding": ("ba.padding",),
+    "direction": ("ba.looks",),
+    "weights": ("ba.heads", "ba.tune", "ba.count", "ba.search", "ba.modes"),
+}
+FIRST = 90_000  # ms for the server's first visitor, who waits until torch and the model are loaded
+GONE = 4.0  # seconds after which a server of these tests takes a visitor for gone
+PRESSES = 5
+
+
+@pytest.fixture(scope="module", autouse=True)
+def model(minilm):
+    """Model and sentence vectors on this machine's disk, where the server finds them."""
+    features.make("minilm")
+
+
+@pytest.fixture(scope="module")
+def loaded(model, browser, server):
+    """The server with the model in its memory."""
+    with watched(browser, server) as open_page:
+        lesson = open_page(SLUG)
+        lesson.figure("ba.guess").locator(CHARTS).first.wait_for(timeout=FIRST)
+
+
+def opened(visit, lang: str = "en", options=None, **settings: str):
+    link = {f"ba.{key.replace('__', '.')}": value for key, value in settings.items()}
+    lesson = visit(SLUG, {**link, "lang": lang}, **(options or {}))
+    lesson.titled(Text(lang)(f"{SLUG}.title"))
+    lesson.rest()
+    return lesson
+
+
+def tab(lesson, part: str, lang: str = "en"):
+    """The label of a tab."""
+    return lesson.page.get_by_role("tab", name=Text(lang)(f"{SLUG}.part.{part}"), exact=True)
+
+
+def fills(lesson, bench: str) -> None:
+    """The chart of a bench can be seen, and is as wide as its frame."""
+    figure = lesson.figure(bench)
+    figure.scroll_into_view_if_needed()
+    chart = figure.locator(CHARTS).first
+    chart.wait_for()
+    lesson.rest()
+    frame, box = figure.bounding_box(), chart.bounding_box()
+    assert min(box["width"], box["height"]) > 100, bench
+    assert abs(box["width"] - frame["width"]) < 4, bench
+    assert box["height"] <= frame["height"] + 1, bench
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_tab_paints_when_it_is_opened(loaded, visit, lang):
+    """All of them were drawn while three of the four were hidden."""
+    lesson = opened(visit, lang)
+    for part, benches in PARTS.items():
+        tab(lesson, part, lang).click()
+        for bench in benches:
+            fills(lesson, bench)
+        for other in set(PARTS) - {part}:
+            for bench in PARTS[other]:
+                expect(lesson.figure(bench)).to_be_hidden()
+    fills(lesson, "ba.compare")
+
+
+def test_a_link_to_a_bench_opens_its_tab(loaded, visit):
+    lesson = opened(visit, search__view="race")
+    expect(tab(lesson, "weights")).to_have_attribute("aria-selected", "true")
+    fills(lesson, "ba.search")
+    lesson.by_key("ba.count.link").get_by_role("button").click()
+    dialog = lesson.page.get_by_role("dialog")
+    address = dialog.get_by_test_id("stCode").first.inner_text().strip()
+    query = parse_qs(urlsplit(address).query)
+    assert query == {"ba.part": ["weights"], "lang": ["en"]}
+    again = visit(f"{SLUG}?{urlsplit(address).query}")
+    again.titled(Text("en")(f"{SLUG}.title"))
+    expect(tab(again, "weights")).to_have_attribute("aria-selected", "true")
+    fills(again, "ba.count")
+    tab(again, "padding").click()  # the hand decides from then on
+    again.slider("ba.padding.length").focus()
+    again.page.keyboard.press("ArrowLeft")
+    again.page.wait_for_url("**ba.padding.length=64*")
+    again.rest()
+    expect(tab(again, "padding")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_click_on_a_word_hides_it(loaded, visit):
+    lesson = opened(visit, guess__text="one of the best films ever", guess__place="4")
+    before = lesson.geometry("ba.guess")
+    words = lesson.by_key("ba.guess.place.pick")
+    for place, word in ((5, "films"), (2, "of")):
+        words.get_by_role("button", name=word, exact=True).or_(
+            words.get_by_role("radio", name=word, exact=True)
+        ).click()
+        before = lesson.changed("ba.guess", before)
+        expect(lesson.slider("ba.guess.place")).to_have_value(str(place))
+        assert f"ba.guess.place={place}" in lesson.page.url
+
+
+def test_a_head_learns_at_every_press(loaded, visit):
+    lesson = opened(visit, part="weights", heads__runs="1")
+    badge = lesson.by_key("ba.heads.footer")
+    expect(badge).to_contain_text(Text("en")("frame.live"))
+    before = lesson.geometry("ba.heads")
+    for key in ("ba.heads.epochs", "ba.heads.head_rate"):
+        slider = lesson.slider(key)
+        slider.focus()
+        lesson.page.keyboard.press("ArrowLeft")
+        before = lesson.changed("ba.heads", before)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_phone_never_scrolls_sideways_in_any_tab(loaded, visit, lang):
+    phone = {"width": 420, "height": 800}
+    lesson = opened(visit, lang, {"viewport": phone}, looks__view="own", knife__view="own")
+    for part, benches in PARTS.items():
+        tab(lesson, part, lang).click()
+        for bench in benches:
+            lesson.figure(bench).scroll_into_view_if_needed()
+            lesson.chart(bench).wait_for()
+            lesson.rest()
+            box = lesson.chart(bench).bounding_box()
+            assert box["x"] >= 0, bench
+            assert box["x"] + box["width"] <= phone["width"], bench
+        for place in ("html", ".stMain"):
+            sizes = lesson.page.locator(place).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
+            assert sizes[0] <= sizes[1], (part, place)
+
+
+# ------------------------------------------------------------------------------ beside a training
+@pytest.fixture
+def hasty(model, browser, tmp_path):
+    """A server that soon takes a visitor for gone."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "if 'streamlit' in ' '.join(sys.orig_argv):\n"
+        "    from seqviz import jobs\n"
+        "    made = jobs.Jobs.__init__\n"
+        "    jobs.Jobs.__init__ = lambda self, *args, **keywords: made(\n"
+        f"        self, *args, **{{'abandon_after': {GONE}, **keywords}}\n"
+        "    )\n",
+        "utf-8",
+    )
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    path = os.pathsep.join(filter(None, [str(tmp_path), str(ROOT), *known]))
+    with serve(environment={"HF_HUB_OFFLINE": "1", "PYTHONPATH": path}) as running:
+        yield running
+
+
+def presses(subject: Subject) -> float:
+    """The median of some presses, in milliseconds to the changed picture."""
+    subject.milliseconds.clear()
+    for _ in range(PRESSES):
+        subject.press()
+    return statistics.median(changed for changed, _ in subject.milliseconds)
+
+
+def test_a_slider_answers_beside_a_training_and_a_closed_tab_ends_it(hasty, browser):
+    words = Text("en")
+    with watched(browser, hasty) as visit:
+        lesson = opened(
+            visit, part="weights", tune__sentences="200", tune__epochs="5", knife__share="10"
+        )
+        lesson.figure("ba.modes").locator(CHARTS).first.wait_for(timeout=FIRST)
+        tab(lesson, "token").click()
+        lesson.geometry("ba.knife")
+        lesson.page.evaluate(PROBE.replace("CHART", json.dumps(".st-key-ba-knife-figure")))
+        slider = ".st-key-ba-knife-share input[type=range]"
+        subject = Subject(lesson.page, slider, [])
+        presses(subject)  # warm-up
+        idle = presses(subject)
+
+        tab(lesson, "weights").click()
+        start = words(f"{SLUG}.work.start")
+        lesson.by_key("ba.tune.start").get_by_role("button", name=start).click()
+        progress = lesson.page.get_by_test_id("stProgress")
+        expect(progress).to_contain_text("%")
+        tab(lesson, "token").click()
+        busy = presses(subject)
+        expect(progress).to_contain_text("%")  # it was still at work
+        print(f"idle {idle:.0f} ms, beside the training {busy:.0f} ms")
+
+        # Somebody else waits behind the training, until its visitor has gone.
+        other = opened(visit, fill__sentences="200")
+        other.by_key("ba.fill.start").get_by_role("button", name=start).click()
+        waits = other.page.get_by_test_id("stProgress")
+        expect(waits).to_contain_text(words("work.queued", position=1))
+        lesson.page.close()
+        closed = time.monotonic()
+        expect(waits).not_to_contain_text(words("work.queued", position=1), timeout=30_000)
+        assert time.monotonic() - closed < GONE + 5
+        other.chart("ba.fill").wait_for(timeout=60_000)
+    assert busy <= 2 * idle, f"idle {idle:.0f} ms, beside the training {busy:.0f} ms"
