@@ -25,6 +25,7 @@ from seqviz.refusal import Refusal
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "data" / "measured"
 _TYPE = "type"
+_FEW = 1000  # numbers that stay as they are: an axis says 0.35 and not 0.3499999940395355
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def _small(array: np.ndarray, place: str) -> np.ndarray:
             small = distance.astype(np.float16)
             least = np.copysign(np.finfo(np.float16).smallest_subnormal, distance)
             return np.where((small == 0) & (distance != 0), least, small).astype(np.float16)
-        return array.astype(np.float32)
+        return array if array.size <= _FEW else array.astype(np.float32)
     if array.dtype.kind == "i" and array.size and abs(array).max() < 2**15:
         return array.astype(np.int16)
     return array

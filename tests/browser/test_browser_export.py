@@ -15,7 +15,8 @@ each_lesson = pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda reco
 
 # The numbers that Plotly drew, trace by trace, as it unpacked them.
 DRAWN = """(host) => host.querySelector(".js-plotly-plot")._fullData
-    .filter((trace) => trace.visible === true && (trace.name || trace.hoverinfo !== "skip"))
+    .filter((trace) => trace.visible === true
+        && (trace._input.name || trace.hoverinfo !== "skip"))
     .map((trace) => [Array.from(trace.x), Array.from(trace.y)])"""
 CURVE = ".mlayer .js-line"
 

@@ -213,6 +213,16 @@ def test_single_precision_in_does_not_change_an_answer_either():
     np.testing.assert_array_equal(kept(probability) > 0.5, probability > 0.5)
 
 
+def test_the_places_on_an_axis_are_kept_to_the_last_digit():
+    shares = np.array([round(0.05 * step, 2) for step in range(21)])
+    rates = np.geomspace(1e-5, 0.1, 17)
+    surface = Surface(rates, np.array([16]), shares[None, :17])
+    measured.write(experiment, {}, surface, ABOUT)
+    found = measured.find(experiment, {}).result
+    assert found.rate.tolist() == rates.tolist()
+    assert found.validation.tolist() == [shares[:17].tolist()]
+
+
 def test_what_is_missing_stays_missing():
     found = kept(np.array([np.nan, 0.25, np.nan]))
     np.testing.assert_array_equal(np.isnan(found), [True, False, True])

@@ -73,8 +73,15 @@ def applied(declaration: type, state: dict[str, Any]) -> dict[str, bool]:
     return shown
 
 
+def fixed(control: controls.Control) -> bool:
+    """Whether there is nothing to set: a menu of models where only one is offered."""
+    return set(control.extremes()) == {control.default}
+
+
 def needed(declaration: type, name: str) -> dict[str, Any]:
     """The fewest other settings with which a control applies: none, one or two."""
+    if fixed(dict(controls.controls(declaration))[name]):
+        return {}
     others = [
         (other, value)
         for other, control in controls.controls(declaration)
