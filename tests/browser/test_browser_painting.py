@@ -28,6 +28,7 @@ def all_charts(lesson) -> list:
             figure = lesson.page.locator(f".{name}")
             if tab and not figure.is_visible():
                 continue
+            figure.scroll_into_view_if_needed()
             chart = figure.locator(CHARTS).first
             chart.wait_for()
             box = chart.bounding_box()

@@ -157,6 +157,7 @@ def test_knife(visit, lang, order, share):
         "accuracy_here": (value, f"{5 * at} %: {ends}"),
         "accuracy_whole": percent(right(found.probability[0, 0])),
         "majority": percent((features.parts()["train"].positive.mean() >= 0.5) == TRUTH),
+        "says_positive": f"{100 * (found.probability[ORDERS.index(order), at] > 0.5).mean():.1f} %",
     }
     other = "random" if order != "random" else "function"
     names = [page.text(f"{SLUG}.option.order.{one}") for one in (order, other)]
