@@ -185,7 +185,7 @@ def _curves(found: Padding, measure: str) -> Shares:
     if measure == "accuracy":
         return shares(answers_right(found.probability, found.positive))
     if measure == "flipped":
-        return shares(1 - answers_right(found.probability, found.plain >= 0.5))
+        return shares(1 - answers_right(found.probability, found.plain > 0.5))
     values = found.drift if measure == "drift" else 100 * found.on_pads
     n = np.isfinite(values).sum(axis=-1)
     quartiles = np.full((3, *n.shape), np.nan)

@@ -16,9 +16,9 @@ def answers_right(
 ) -> Float[np.ndarray, "*rows case"]:
     """1 where the answer is right, 0 where it is wrong, nan where there is none (nan).
 
-    The answer is "positive" where that has at least even odds.
+    The answer is "positive" where that is likelier than not.
     """
-    return np.where(np.isfinite(probability), (probability >= 0.5) == positive, np.nan)
+    return np.where(np.isfinite(probability), (probability > 0.5) == positive, np.nan)
 
 
 @dataclass(frozen=True)
