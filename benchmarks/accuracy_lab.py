@@ -88,7 +88,6 @@ def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
 def epoch_of(model: Pretrained, data: Data, length: int | None) -> float:
     """Seconds of one epoch of all weights on the sample."""
     settings = TuneSettings("minilm", "all", "mean", epochs=1)
-
     run = Run(model, settings, 0, length)
     run.network.train()
     random = np.random.RandomState(0)
@@ -130,7 +129,7 @@ def main() -> None:
         "goals": {
             "head": head["theirs_s"] / head["ours_s"] >= HEAD_GOAL,
             "full": long / short >= FULL_GOAL,
-            "accuracy": one.low <= theirs.mean() <= one.high,
+            "accuracy": bool(one.low <= theirs.mean() <= one.high),
         },
     }
     print(json.dumps(result))

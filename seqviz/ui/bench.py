@@ -457,12 +457,12 @@ def landed(number: float, control: Control | None) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person reads them: 0.8 ms, 120 ms, 2.4 s."""
+    """Seconds as a person reads them: 120 ms, 2.4 s, 14 min."""
     if seconds < 0.001:
         return "< 1 ms"
     if seconds < 0.9995:  # what would be rounded to 1000 ms is a second
         return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.1f} s"
+    return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60:.0f} min"
 
 
 def guarded(body: Callable[[], None], words: Callable[..., str]) -> None:

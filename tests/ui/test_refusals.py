@@ -145,7 +145,8 @@ def test_a_refusal_keeps_its_code_when_it_is_pickled():
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0, "< 1 ms"), (0.0009, "< 1 ms"), (0.001, "1 ms"), (0.1204, "120 ms"), (2.44, "2.4 s"),
-     (0.9994, "999 ms"), (0.9999, "1.0 s"), (75, "75.0 s")],
+     (0.9994, "999 ms"), (0.9999, "1.0 s"), (75, "75.0 s"), (99.96, "2 min"),
+     (815, "14 min")],
 )  # fmt: skip
 def test_duration(seconds, words):
     assert duration(seconds) == words
