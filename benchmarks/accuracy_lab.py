@@ -1,4 +1,4 @@
-"""What the page's way of training costs against the texts' way: `python -m benchmarks.accuracy_lab`.
+"""Training as the page does it against the texts' way: `python -m benchmarks.accuracy_lab`.
 
 Same sentences, same encoder (MiniLM), one thread on both sides, in one run.
 

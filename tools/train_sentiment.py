@@ -23,6 +23,7 @@ from transformers import BertTokenizerFast
 
 from seqviz.compute.gates.encoding import UNKNOWN, word, words
 from seqviz.data.snippets import SOURCE, Labeled, sentiment_split
+from seqviz.models.accuracy.baselines import bag_of_words
 from tools.checkpoints import Reader, write
 
 COMMON = 2  # a word that comes less often in the training sentences is unknown
@@ -93,22 +94,7 @@ def accuracy(model: Reader, ids: list[np.ndarray], positive: np.ndarray) -> floa
 
 def baseline(train: Labeled, test: Labeled) -> float:
     """Bag of words (one and two in a row) and logistic regression, C by cross-validation."""
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegressionCV
-    from sklearn.pipeline import make_pipeline
-
-    model = make_pipeline(
-        CountVectorizer(ngram_range=(1, 2), binary=True, min_df=2),
-        LogisticRegressionCV(
-            Cs=[0.03, 0.1, 0.3, 1.0],
-            cv=5,
-            max_iter=2000,
-            l1_ratios=(0,),
-            scoring="accuracy",
-            use_legacy_attributes=False,
-        ),
-    )
-    return float(model.fit(train.texts, train.positive).score(test.texts, test.positive))
+    return float(bag_of_words().fit(train.texts, train.positive).score(test.texts, test.positive))
 
 
 def train(cell: str, epochs: int, rate: float, drop: float, decay: float) -> None:
