@@ -42,9 +42,9 @@ NONE = of(0, 0)
 
 def test_shares_count_the_answers_that_are_there():
     probability = np.array([[0.9, 0.5, 0.49, np.nan], [np.nan] * 4])
-    positive = np.array([True, False, False, True])
+    positive = np.array([True, True, False, True])
     right = answers_right(probability, positive)
-    np.testing.assert_array_equal(right[0], [1, 0, 1, np.nan])  # even odds are "positive"
+    np.testing.assert_array_equal(right[0], [1, 0, 1, np.nan])  # even odds are "negative"
     found = shares(right)
     assert found.n.tolist() == [3, 0]
     low, high = wilson(np.array([2 / 3]), 3)
