@@ -132,7 +132,9 @@ def test_the_four_buttons_under_every_figure(visit, slug, lang):
         page.app.get_by_key(f"{prefix}.link").click().run()
         page.healthy()
         (address,) = dialog(page.app).get("code")
-        assert query(address.value) == {"lang": lang}
+        tab = page.lesson.parts.get(name)  # a link names the tab of its bench
+        where = {page.lesson.prefix("part"): tab} if tab else {}
+        assert query(address.value) == {"lang": lang, **where}
         # nothing happened to any bench while somebody looked behind a figure
         assert not alerts(bench(page.app, name))["warning"]
 
