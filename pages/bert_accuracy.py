@@ -486,7 +486,7 @@ with tabs["direction"]:
             look_refitted=readouts.accuracy(
                 proportions.proportion(right(found.refitted[1], found.positive))
             ),
-            look_fill=(f"{100 * first[1].mean():.1f} %", f"{100 * first[0].mean():.1f} %"),
+            look_fill=readouts.accuracy(proportions.proportion(first[1])),
         )
         names = show.words("metric.look_both.label"), show.words("metric.look_left.label")
         readouts.mcnemar(show, names, both, left)
@@ -587,8 +587,11 @@ with tabs["weights"]:
             show.figure(accuracy_search.search_view, found[0], surface, provenance=origin)
         one = max(found, key=lambda each: each.validation[each.best])
         tested = right(one.probability, systems.truth())
+        judges = features.VALIDATION
         show.metrics(
-            best=f"{100 * one.validation[one.best]:.1f} %",
+            best=readouts.accuracy(
+                proportions.of(round(one.validation[one.best] * judges), judges)
+            ),
             best_rate=(number(float(one.rate[one.best]), 2), f"{one.batch[one.best]}"),
             best_test=readouts.accuracy(proportions.proportion(tested)),
         )

@@ -65,7 +65,11 @@ def regimes_view(
     bold = [f"<b>{name}</b>" if s == chosen else name for name, s in zip(names, order, strict=True)]
     spec |= _axes("", bold, _OURS if theirs else [0, 1], [0, 1], style)
     spec["annotations"] += _values(
-        [ours[system] for system in order], order.index(chosen), "", style
+        [ours[system] for system in order],
+        order.index(chosen),
+        "",
+        style,
+        [float(np.nanmax(runs[system], initial=0)) for system in order],
     )
     labels = [_named(one, style) for one in theirs]
     if theirs:
@@ -184,19 +188,24 @@ def _axes(
 
 
 def _values(
-    found: Sequence[Proportion], chosen: int, end: str, style: Style
+    found: Sequence[Proportion],
+    chosen: int,
+    end: str,
+    style: Style,
+    best: Sequence[float] | None = None,
 ) -> list[dict[str, Any]]:
-    """The share behind each bar and its whisker; bold for the chosen one."""
+    """The share behind each bar, its whisker and its `best` run; bold for the chosen one."""
+    best = best or [0.0] * len(found)
     return [
         label(
             style,
             f"<b>{percent(one.share)}</b>" if place == chosen + 1 else percent(one.share),
             style.palette.truth,
             **{key.replace("axis", "ref"): axis for key, axis in (on_axes(end) or _FIRST).items()},
-            x=100 * float(np.nanmax([one.share, one.high, 0])),
+            x=100 * float(np.nanmax([one.share, one.high, best[place - 1], 0])),
             y=place,
             xanchor="left",
-            xshift=6,
+            xshift=8,
         )
         for place, one in enumerate(found, 1)
     ]

@@ -293,7 +293,7 @@ def test_direction(visit, lang):
     assert readouts["look_both"] == percent(both)
     assert readouts["look_left"] == percent(left)
     assert readouts["look_refitted"] == percent(right(found.refitted[1]))
-    assert readouts["look_fill"][0] == f"{100 * (found.rank[1] == 1).mean():.1f} %"
+    assert readouts["look_fill"] == percent(found.rank[1] == 1)
     names = [page.text(f"{SLUG}.metric.{name}.label") for name in ("look_both", "look_left")]
     mcnemar(page, "looks", names, both, left)
     text = "the capital of france is paris"
@@ -372,13 +372,15 @@ def test_search(visit, lang):
         same(page, "search", accuracy_search.search_view, found, surface)
         best = int(np.argmax(found.validation))
         readouts = shown(page, "search")
-        assert readouts["best"] == f"{100 * found.validation[best]:.1f} %"
+        assert readouts["best"] == percent(np.arange(800) < round(800 * found.validation[best]))
         assert readouts["best_rate"] == (number(float(found.rate[best]), 2), f"{found.batch[best]}")
         assert readouts["best_test"] == percent(right(found.probability))
     page.run(ba__search__view="race")
     same(page, "search", accuracy_race.search_race_view, race)
     top = max(race, key=lambda one: one.validation.max())
-    assert shown(page, "search")["best"] == f"{100 * top.validation.max():.1f} %"
+    assert shown(page, "search")["best"] == percent(
+        np.arange(800) < round(800 * top.validation.max())
+    )
 
 
 @EACH
