@@ -7,6 +7,7 @@ let timer;
 export default function ({ data, parentElement, setTriggerValue }) {
   document.documentElement.lang = data.lang === "zh" ? "zh-CN" : data.lang;
   const host = parentElement.host ?? parentElement;
+  tellParent(() => host.isConnected);
   let told = data.theme;
   clearInterval(timer);
   timer = setInterval(() => {
@@ -19,5 +20,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     told = theme;
     setTriggerValue("theme", theme);
   }, INTERVAL_MS);
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    clearInterval(address);
+  };
 }

@@ -1,4 +1,4 @@
-"""`python -m seqviz.models fetch|list|verify`: the pretrained models of this machine."""
+"""`python -m seqviz.models fetch|bake|list|verify`: the pretrained models of this machine."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
     fetching = commands.add_parser("fetch", help="bring models onto this machine")
     fetching.add_argument("names", nargs="*", help="default: the two that lessons start with")
     fetching.add_argument("--again", action="store_true", help="even where there is a copy")
+    commands.add_parser("bake", help="all that an image needs: fetch, verify, sentence vectors")
     commands.add_parser("list", help="all models of this app, and which are here")
     verifying = commands.add_parser("verify", help="compare the checksums of what is here")
     verifying.add_argument("names", nargs="*", help="default: all that are here")
@@ -25,6 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
             return _list()
         if chosen.command == "fetch":
             return max(_fetch(name, chosen.again) for name in chosen.names or DEFAULTS.values())
+        if chosen.command == "bake":
+            return _bake()
         here = [record.name for record in allowed() if store.stored(record.name)]
         return max((_verify(name) for name in chosen.names or here), default=0)
     except ValueError as error:
@@ -62,6 +65,25 @@ def _fetch(name: str, again: bool) -> int:
             print(error, file=sys.stderr)
             return 1
     print(f"{record.title}: {found.size / 1e6:,.0f} MB in {found.folder}, from the {found.origin}")
+    return 0
+
+
+def _bake() -> int:
+    """What lessons would otherwise fetch or compute when the first student needs it."""
+    offered = {record.name for record in allowed()}
+    names = [name for name in DEFAULTS.values() if name in offered]
+    failed = max((_fetch(name, again=False) or _verify(name) for name in names), default=0)
+    if failed or DEFAULTS["encoder"] not in names:
+        return failed
+    from seqviz.models.accuracy import features
+
+    encoder = DEFAULTS["encoder"]
+    features.make(encoder)
+    folder = store.cache() / "features"
+    if not all(any(folder.glob(f"{encoder}-{part}-*.npz")) for part in features.PARTS):
+        print(f"The sentence vectors could not be written to {folder}.", file=sys.stderr)
+        return 1
+    print(f"{model(encoder).title}: sentence vectors in {folder}")
     return 0
 
 

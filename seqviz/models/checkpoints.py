@@ -42,8 +42,11 @@ class Card:
 
 
 def names() -> tuple[str, ...]:
-    """All recurrent networks, by name; the folder also has what other lessons need."""
-    found = (path.stem for path in FOLDER.glob("*.safetensors"))
+    """All recurrent networks, by name; the folder also has what other lessons need.
+
+    One of which only the card or only the arrays are left is among them: `load` says so.
+    """
+    found = {path.stem for path in FOLDER.glob("*.*") if path.suffix in (".json", ".safetensors")}
     return tuple(sorted(name for name in found if name.endswith(("_gru", "_lstm"))))
 
 
@@ -84,7 +87,11 @@ def load(name: str) -> Network:
     from safetensors import safe_open
 
     path = FOLDER / f"{name}.safetensors"
-    if hashlib.sha256(path.read_bytes()).hexdigest() != card(name).sha256:
+    try:
+        found_here = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        raise _damaged(path) from None
+    if found_here != card(name).sha256:
         raise _damaged(path)
     with safe_open(path, framework="numpy") as file:
         header = file.metadata()

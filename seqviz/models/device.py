@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from seqviz import settings
+
 Kind = Literal["cpu", "cuda", "mps"]
-WISHES = ("auto", "cpu", "cuda", "mps")
+WISHES = settings.DEVICES
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,7 @@ def choose() -> Device:
     `auto` takes CUDA, then Apple's MPS, then the CPU. Torch is not imported when the wish is `cpu`.
     Raises ValueError when `SEQVIZ_DEVICE` is none of `WISHES`.
     """
-    wish = os.environ.get("SEQVIZ_DEVICE", "").strip().lower() or "auto"
-    if wish not in WISHES:
-        raise ValueError(f"SEQVIZ_DEVICE must be one of {', '.join(WISHES)}, not {wish!r}.")
+    wish = settings.value("SEQVIZ_DEVICE")
     if wish != "cpu":
         import torch
 
@@ -56,13 +56,11 @@ def prepare_torch() -> int:
 
     Raises ValueError when `SEQVIZ_THREADS` is not a whole number of at least 1.
     """
-    text = os.environ.get("SEQVIZ_THREADS", "").strip() or "1"
-    if not (text.isdecimal() and int(text) >= 1):
-        raise ValueError(f"SEQVIZ_THREADS must be a whole number of at least 1, not {text!r}.")
+    threads: int = settings.value("SEQVIZ_THREADS")
     import torch
 
-    torch.set_num_threads(int(text))
-    return int(text)
+    torch.set_num_threads(threads)
+    return threads
 
 
 def _cpu_name() -> str:

@@ -7,13 +7,13 @@ Nobody changes a shared model. What a student switches off or masks goes along w
 from __future__ import annotations
 
 import copy
-import gc
 import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from seqviz import collector
 from seqviz.models import device, errands, store, tap
 from seqviz.models.registry import Model, model
 
@@ -122,8 +122,7 @@ def _load(record: Model) -> Pretrained:
             raise store.no_memory(record) from error
         raise store.broken(record) from error
     network.eval().requires_grad_(False)
-    gc.collect()
-    gc.freeze()  # half a million objects that no collection need look at again
+    collector.settle()
     return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
 
 

@@ -6,7 +6,6 @@ here, shared and read-only, up to `SEQVIZ_READINGS_MB` megabytes (default 512) f
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from seqviz import settings
 from seqviz.compute.attention import masks
 from seqviz.models import tap as taps
 from seqviz.models import texts
@@ -170,7 +170,7 @@ class _Shelf:
                 self._working.pop(key, None)
 
     def _keep(self, key: Key, found: Reading) -> None:
-        room = 1e6 * float(os.environ.get("SEQVIZ_READINGS_MB", "") or 512)
+        room = 1e6 * settings.value("SEQVIZ_READINGS_MB")
         with self._lock:
             self._kept[key] = found
             while len(self._kept) > 1 and _bytes(self._kept.values()) > room:

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from seqviz import settings
+
 Kind = Literal["encoder", "decoder"]
 _EXTRA = re.compile(r"(encoder|decoder):(\w[\w.-]*/\w[\w.-]*)", re.ASCII)
 
@@ -180,7 +182,7 @@ def allowed() -> tuple[Model, ...]:
     Raises ValueError when the setting names a model that is not listed and is no repository, or
     names one twice, or none.
     """
-    wish = os.environ.get("SEQVIZ_MODELS", "").strip()
+    wish = settings.value("SEQVIZ_MODELS")
     if not wish:
         return MODELS
     found = tuple(_wished(part.strip()) for part in wish.split(",") if part.strip())

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from seqviz import settings
 from seqviz.models import sources
 from seqviz.models.errands import Progress, full
 from seqviz.models.registry import Model, model
@@ -46,9 +47,9 @@ class Stored:
 
 def cache() -> Path:
     """The folder for everything that can be fetched or computed again."""
-    wish = os.environ.get("SEQVIZ_CACHE", "").strip()
-    if wish:
-        return Path(wish).expanduser()
+    wish: Path | None = settings.value("SEQVIZ_CACHE")
+    if wish is not None:
+        return wish
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
     return (Path(base) if base else Path.home() / ".cache") / "seqviz"
 

@@ -18,9 +18,10 @@ from seqviz.ui import looks
 def watch_theme(lang: str) -> None:
     """Run the page again when the reader switches the theme, so that every chart is repainted.
 
-    The script also tells the browser the language of the page, for its voice and its fonts.
+    The script also tells the browser the language of the page, for its voice and its fonts, and the
+    page around a frame what the address bar would show (`assets/static/parent.js`).
     """
-    _component("theme")(
+    _component("theme", parts=("parent",))(
         key="theme",
         data={"theme": looks.theme(), "lang": lang},
         on_theme_change=lambda: None,

@@ -10,7 +10,7 @@ import segno
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from seqviz import catalog
+from seqviz import catalog, settings
 from seqviz.models import device, pretrained
 from seqviz.text import LANGUAGES, Text
 from seqviz.ui import behavior, looks
@@ -19,9 +19,11 @@ _NAMES = {"en": "English", "zh": "中文"}
 
 
 def language() -> str:
-    """The reader's language: the switch, else the link, else the browser's preference."""
+    """The reader's language: the switch, else the link, else the server's, else the browser's."""
     chosen = st.session_state.get("lang") or st.query_params.get("lang")
-    if chosen in LANGUAGES:
+    if chosen not in LANGUAGES:
+        chosen = settings.language()
+    if chosen:
         return chosen
     return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
 

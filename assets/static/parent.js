@@ -1,0 +1,52 @@
+// In a Space the app stands in a frame of another site's page, and the reader sees that page's address. Its query string reaches the frame
+// once, when it is loaded, and only at the app's root; so tell it every change, and find the lesson again that its link names.
+
+const ADDRESS_MS = 250;
+const KEPT = "seqviz.parent";
+let address;
+
+// The site around the frame, or null. Not every browser lists it; the first page was referred from there, and a later one from ourselves.
+function parentOrigin() {
+  let origin = location.ancestorOrigins?.[0];
+  try {
+    if (!origin && document.referrer) origin = new URL(document.referrer).origin;
+    if (origin && origin !== location.origin) sessionStorage.setItem(KEPT, origin);
+    else origin = sessionStorage.getItem(KEPT) ?? origin;
+  } catch {
+    // a browser that keeps nothing in frames: what this page knows must do
+  }
+  return origin && origin !== "null" ? origin : null;
+}
+
+// The settings in the address, without the site's own (__theme, __sign), and the lesson's name, which here is the path.
+function parentQuery() {
+  const slug = location.pathname.split("/").pop();
+  const settings = location.search.slice(1).split("&");
+  const ours = settings.filter((part) => part !== "" && !part.startsWith("__") && !part.startsWith("lesson="));
+  return (slug === "" ? ours : [`lesson=${slug}`, ...ours]).join("&");
+}
+
+// `/?lesson=attention&...` opens that lesson with these settings. Returns whether the page is about to be left.
+function openNamedLesson() {
+  const named = location.search.slice(1).split("&").find((part) => part.startsWith("lesson="));
+  const slug = named?.slice("lesson=".length);
+  if (!location.pathname.endsWith("/") || !/^[a-z0-9_]+$/.test(slug ?? "")) return false;
+  const others = location.search.slice(1).split("&").filter((part) => part !== named);
+  location.replace(location.pathname + slug + (others.length ? `?${others.join("&")}` : ""));
+  return true;
+}
+
+function tellParent(isThere) {
+  clearInterval(address);
+  if (openNamedLesson() || window.parent === window) return;
+  const origin = parentOrigin();
+  if (origin === null) return;
+  let told = null;
+  address = setInterval(() => {
+    if (!isThere()) return clearInterval(address);
+    const queryString = parentQuery();
+    if (queryString === told) return;
+    told = queryString;
+    window.parent.postMessage({ queryString, hash: "" }, origin);
+  }, ADDRESS_MS);
+}

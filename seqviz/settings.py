@@ -1,0 +1,254 @@
+"""Every environment variable of the app: its name, its default, what it means, how it is read.
+
+`value("SEQVIZ_QUEUE")` reads one when it is asked for; `check()` reads all, before the first
+visitor. What is empty or blank counts as not set. README's table of settings is made of this list.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+LANGUAGES = ("en", "zh")
+LEVELS = ("debug", "info", "warning", "error")
+UPLOAD_MB = 5  # .streamlit/config.toml lets the server take 6, so that the app can explain
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One environment variable.
+
+    default: what is read where it is not set. meaning: for README. allowed: completes the sentence
+    "NAME must be ...". read: from text to value; raises ValueError for what is not allowed.
+    shown: the default in README, where it is not the text itself.
+    """
+
+    name: str
+    default: str
+    meaning: str
+    allowed: str
+    read: Callable[[str], Any]
+    shown: str = ""
+
+    def value(self) -> Any:
+        """What is set, checked. Raises ValueError with one sentence for what is not allowed."""
+        text = os.environ.get(self.name, "").strip() or self.default
+        try:
+            return self.read(text)
+        except ValueError:
+            raise ValueError(f"{self.name} must be {self.allowed}, not {text!r}.") from None
+
+
+def value(name: str) -> Any:
+    """The value of a setting now. Raises ValueError where what is set is not allowed."""
+    return _BY_NAME[name].value()
+
+
+def language() -> str | None:
+    """What a visitor sees whose link names no language; None: what the browser prefers."""
+    return value("SEQVIZ_LANGUAGE")
+
+
+def check() -> None:
+    """Raise ValueError, with one sentence, where any setting has a value that is not allowed."""
+    from seqviz.models import registry
+
+    for setting in SETTINGS:
+        setting.value()
+    folder: Path | None = value("SEQVIZ_CACHE")
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise ValueError(f"SEQVIZ_CACHE must be a folder, not {str(folder)!r}.")
+    offered = {record.name for record in registry.allowed()}
+    for name in value("SEQVIZ_PRELOAD"):
+        if name not in offered:
+            known = ", ".join(sorted(offered))
+            raise ValueError(f"SEQVIZ_PRELOAD must be names of {known}, not {name!r}.")
+
+
+def _one_of(choices: tuple[str, ...]) -> dict[str, Any]:
+    def read(text: str) -> str:
+        if text.lower() not in choices:
+            raise ValueError(text)
+        return text.lower()
+
+    return {"allowed": f"one of {', '.join(choices)}", "read": read}
+
+
+def _whole(least: int) -> dict[str, Any]:
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise ValueError(text)
+        return int(text)
+
+    return {"allowed": f"a whole number of at least {least}", "read": read}
+
+
+def _number(least: float, most: float = math.inf) -> dict[str, Any]:
+    def read(text: str) -> float:
+        number = float(text)
+        if not least <= number <= most or math.isinf(number):
+            raise ValueError(text)
+        return number
+
+    above = "" if math.isinf(most) else f" and at most {most:g}"
+    return {"allowed": f"a number of at least {least:g}{above}", "read": read}
+
+
+def _yes(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(text)
+    return text == "1"
+
+
+def _language(text: str) -> str | None:
+    if text.lower() not in ("", *LANGUAGES):
+        raise ValueError(text)
+    return text.lower() or None
+
+
+def _folder(text: str) -> Path | None:
+    try:
+        return Path(text).expanduser() if text else None
+    except RuntimeError:  # ~somebody who has no home here
+        raise ValueError(text) from None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _origins(text: str) -> str:
+    # it becomes part of a header: nothing that could begin another directive
+    if not re.fullmatch(r"('none'|'self'|[\w:/.*-]+)( +('none'|'self'|[\w:/.*-]+))*", text, re.A):
+        raise ValueError(text)
+    return text
+
+
+_NAMES: dict[str, Any] = {"allowed": "names of models, separated by commas", "read": _names}
+
+SETTINGS = (
+    Setting(
+        "SEQVIZ_DEVICE",
+        "auto",
+        "where networks run: `auto`, `cpu`, `cuda`, `mps`",
+        **_one_of(DEVICES),
+    ),
+    Setting(
+        "SEQVIZ_THREADS",
+        "1",
+        "threads of one torch operation; one is best with many students",
+        **_whole(1),
+    ),
+    Setting(
+        "SEQVIZ_CACHE",
+        "",
+        "folder for fetched models and what is computed from them",
+        "a folder",
+        _folder,
+        shown="`~/.cache/seqviz`",
+    ),
+    Setting(
+        "SEQVIZ_MODELS",
+        "",
+        "which models students may choose: `minilm,gpt2,encoder:owner/name`",
+        "names of models",  # `models.registry` reads them and says what is wrong
+        str,
+        shown="all that are listed",
+    ),
+    Setting(
+        "SEQVIZ_PRELOAD",
+        "",
+        "models loaded before the first student comes; the image has `minilm,smollm2`",
+        **_NAMES,
+        shown="none",
+    ),
+    Setting(
+        "SEQVIZ_READINGS_MB",
+        "512",
+        "memory for the attention of the last texts, for the whole class",
+        **_number(0),
+    ),
+    Setting(
+        "SEQVIZ_CACHE_MB",
+        "40",
+        "memory for the last results of computations, for the whole class",
+        **_whole(1),
+    ),
+    Setting(
+        "SEQVIZ_LANGUAGE",
+        "",
+        "what a visitor sees whose link names no language: `en`, `zh`",
+        f"one of {', '.join(LANGUAGES)}",
+        _language,
+        shown="the browser's",
+    ),
+    Setting(
+        "SEQVIZ_SESSION_JOBS",
+        "3",
+        "trainings of one student that wait or run at a time; `0`: any number",
+        **_whole(0),
+    ),
+    Setting(
+        "SEQVIZ_SESSION_SECONDS",
+        "60",
+        "seconds of computation that one student may use at once; `0`: any number",
+        **_number(0),
+    ),
+    Setting(
+        "SEQVIZ_SESSION_SHARE",
+        "0.25",
+        "seconds of computation that one student gets back each second",
+        **_number(0.01),
+    ),
+    Setting(
+        "SEQVIZ_SESSION_TOKENS",
+        "20000",
+        "tokens of text that one student may have read each minute; `0`: any number",
+        **_whole(0),
+    ),
+    Setting("SEQVIZ_QUEUE", "16", "trainings that may wait for one device", **_whole(1)),
+    Setting(
+        "SEQVIZ_STALL_SECONDS",
+        "120",
+        "seconds without news after which a training is given up",
+        **_number(1),
+    ),
+    Setting(
+        "SEQVIZ_UPLOAD_MB",
+        f"{UPLOAD_MB}",
+        f"largest file that a student may upload; at most {UPLOAD_MB}",
+        **_number(0.001, UPLOAD_MB),
+    ),
+    Setting(
+        "SEQVIZ_FRAME_ANCESTORS",
+        "*",
+        "sites that may show the app in a frame, as in the header of that name",
+        "origins separated by spaces, 'self' or 'none'",
+        _origins,
+    ),
+    Setting(
+        "SEQVIZ_METRICS",
+        "1",
+        "`1`: figures for Prometheus at `/metrics`; `0`: none",
+        "0 or 1",
+        _yes,
+    ),
+    Setting(
+        "SEQVIZ_FREEZE",
+        "1",
+        "`1`: what is loaded is taken out of garbage collection; `0`: Python as it is, to compare",
+        "0 or 1",
+        _yes,
+    ),
+    Setting("SEQVIZ_LOG_LEVEL", "info", "least level that is logged", **_one_of(LEVELS)),
+    Setting(
+        "SEQVIZ_LOG_FORMAT", "text", "lines of the log: `text`, `json`", **_one_of(("text", "json"))
+    ),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}

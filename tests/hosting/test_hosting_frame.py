@@ -1,0 +1,135 @@
+"""In a Space: the app in a frame of another site, whose address is what students share."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import threading
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from seqviz import catalog
+
+REQUIRED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"  # set where a browser was promised
+if not REQUIRED:
+    pytest.importorskip("playwright")
+from benchmarks.browser import MARKS, NoChromium, chromium, css_class, serve  # noqa: E402
+
+pytestmark = pytest.mark.browser
+
+# The least that the site around a Space does: its query string goes to the frame when that is made,
+# and what the frame posts goes into its own address.
+PARENT = """<!doctype html><title>around</title>
+<iframe style="width: 1200px; height: 900px" allow="clipboard-write"></iframe>
+<script>
+  const frame = document.querySelector("iframe"), app = "APP";
+  window.told = [];
+  addEventListener("message", (event) => {
+    if (event.origin !== app || typeof event.data.queryString !== "string") return;
+    told.push(event.data);
+    history.replaceState(null, "", "?" + event.data.queryString);
+  });
+  const own = location.search.slice(1);
+  frame.src = app + "/?__theme=light" + (own ? "&" + own : "");
+</script>"""
+LESSON = catalog.LESSONS[0]
+KEY = f"{LESSON.code}.{LESSON.first[0]}.{LESSON.first[1]}"
+
+
+@pytest.fixture(scope="module")
+def app():
+    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def around(app):
+    """The address of a page of another origin that shows the app in a frame."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(PARENT.replace("APP", app.url).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{site.server_port}/"
+    site.shutdown()
+    site.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        with chromium() as running:
+            yield running
+    except NoChromium as error:
+        if REQUIRED:
+            raise
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def page(browser):
+    context = browser.new_context()
+    opened = context.new_page()
+    opened.set_default_timeout(60_000)  # a machine that runs all tests at once is slow
+    yield opened
+    context.close()
+
+
+def slider(page):
+    """The lesson's first slider, when its chart is painted."""
+    frame = page.frame_locator("iframe")
+    frame.locator(MARKS).first.wait_for(state="attached")
+    return frame.locator(f"{css_class(KEY)} input[type=range]")
+
+
+def test_a_moved_slider_is_in_the_address_of_the_page_around_and_comes_back(page, around):
+    page.goto(around)
+    frame = page.frame_locator("iframe")
+    frame.locator("h1").wait_for()
+    frame.locator(f"a[href^='{LESSON.slug}?']").first.click()
+    slider(page).press("ArrowLeft")
+    page.wait_for_function("(key) => location.search.includes(key)", arg=f"{KEY}=")
+    value = slider(page).input_value()
+    known = parse_qs(urlsplit(page.url).query)
+    assert known[KEY] == [value]
+    assert known["lesson"] == [LESSON.slug]
+    assert "__theme" not in known
+    assert page.evaluate("told.every(({hash}) => hash === '')")
+
+    page.goto(page.url)  # another student opens the link of the page around
+    assert slider(page).input_value() == value
+    path = urlsplit(page.frames[1].url).path
+    assert path == f"/{LESSON.slug}"
+    # and goes on from there, although the frame's page was loaded by the frame itself
+    page.evaluate("told.length = 0")
+    slider(page).press("ArrowLeft")
+    page.wait_for_function("told.length > 0")
+    latest = page.evaluate("told.at(-1).queryString")
+    assert parse_qs(latest)[KEY] == [slider(page).input_value()] != [value]
+
+
+@pytest.mark.parametrize("named", ["//evil.example", "..%2Fx", "https:evil", "x?y", ""])
+def test_a_link_cannot_send_the_frame_anywhere_but_to_a_lesson(page, app, named):
+    page.goto(f"{app.url}/?lesson={named}")
+    page.locator("h1").wait_for()
+    page.wait_for_timeout(500)  # two looks of the script
+    assert page.url.startswith(f"{app.url}/?lesson=")
+
+
+def test_without_a_frame_nothing_is_posted(page, app):
+    page.add_init_script("window.told = []; addEventListener('message', (e) => told.push(e.data))")
+    page.goto(f"{app.url}/{LESSON.slug}")
+    page.locator(MARKS).first.wait_for(state="attached")
+    page.locator(f"{css_class(KEY)} input[type=range]").press("ArrowLeft")
+    page.wait_for_function("(key) => location.search.includes(key)", arg=f"{KEY}=")
+    page.wait_for_timeout(500)
+    assert page.evaluate("told.filter((data) => data && 'queryString' in data)") == []

@@ -1,0 +1,183 @@
+"""The image: what is copied into it, how it runs, and its steps carried out on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import constraints, container, dockerfile
+
+ROOT = Path(__file__).resolve().parents[2]
+STEPS = dockerfile.steps((ROOT / "Dockerfile").read_text("utf-8"))
+
+
+def only(name: str) -> dockerfile.Step:
+    (step,) = [step for step in STEPS if step.name == name]
+    return step
+
+
+def copied() -> set[Path]:
+    return {*dockerfile.context(ROOT, (ROOT / ".dockerignore").read_text("utf-8"))}
+
+
+# What is in it
+
+
+def test_what_is_copied_is_what_the_app_reads_and_nothing_else():
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    ours = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
+    parts = ("seqviz/", "pages/", "assets/", ".streamlit/")
+    files = ("app.py", "requirements.txt", "constraints.txt", "LICENSE")
+    needed = {Path(name) for name in ours if name.startswith(parts) or name in files}
+    assert copied() == {path for path in needed if (ROOT / path).exists()}
+    assert sum((ROOT / path).stat().st_size for path in copied()) < 40e6
+
+
+def test_histories_caches_secrets_and_environments_stay_out(tmp_path):
+    names = (
+        ".git/config", ".env", ".venv/bin/python", "tests/test_x.py", "seqviz/a.py",
+        "seqviz/__pycache__/a.pyc", "seqviz/ui/__pycache__/b.pyc", ".streamlit/config.toml",
+        "seqviz/.mypy_cache/c", "seqviz.egg-info/PKG-INFO", "notes.txt",
+    )  # fmt: skip
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    found = dockerfile.context(tmp_path, (ROOT / ".dockerignore").read_text("utf-8"))
+    assert {*map(str, found)} == {"seqviz/a.py", ".streamlit/config.toml"}
+
+
+def test_the_last_pattern_that_fits_decides(tmp_path):
+    for name in ("a/b.txt", "a/c.log", "a/d/e.log", "f.log"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+
+    def given(ignore: str) -> list[str]:
+        return [str(path) for path in dockerfile.context(tmp_path, ignore)]
+
+    assert given("# nothing\n") == ["a/b.txt", "a/c.log", "a/d/e.log", "f.log"]
+    assert given("*.log") == ["a/b.txt", "a/c.log", "a/d/e.log"]
+    assert given("**/*.log") == ["a/b.txt"]
+    assert given("*\n!a\na/d") == ["a/b.txt", "a/c.log"]
+    assert given("a/?.log\n") == ["a/b.txt", "a/d/e.log", "f.log"]
+
+
+def test_every_library_has_one_version():
+    known = dict(
+        line.split("==")
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if not line.startswith("#")
+    )
+    wanted = constraints.required(ROOT / "requirements.txt")
+    for one in wanted:
+        name = re.sub(r"[-_.]+", "-", one.name).lower()
+        assert one.specifier.contains(known.get(name, "0")), (
+            f"{one}: run `python -m tools.constraints`"
+        )
+    assert {*constraints.closure(wanted)} <= known.keys()
+
+
+# How it runs
+
+
+def test_the_app_runs_as_user_1000_on_the_port_that_the_space_expects():
+    names = [step.name for step in STEPS]
+    before = [step for step in STEPS[: names.index("USER")] if step.name in ("RUN", "COPY")]
+    assert [step.text for step in before] == ["useradd -m -u 1000 user"]
+    assert only("USER").text == "user"
+    assert all(step.flags == ("--chown=user",) for step in STEPS if step.name == "COPY")
+    assert only("EXPOSE").text == "7860"
+    command = json.loads(only("CMD").text)
+    assert command[:5] == ["python", "-m", "streamlit", "run", "app.py"]
+    assert {"--server.port=7860", "--server.address=0.0.0.0"} <= {*command}
+    assert "http://127.0.0.1:7860/_stcore/health" in only("HEALTHCHECK").text
+
+
+def test_models_are_baked_in_before_the_hub_is_switched_off():
+    order = [f"{step.name} {step.text}" for step in STEPS]
+    baked = order.index("RUN python -m seqviz.models bake")
+    (off,) = [place for place, text in enumerate(order) if "HF_HUB_OFFLINE=1" in text]
+    assert baked < off
+    assert "SEQVIZ_PRELOAD=minilm,smollm2" in order[off]
+
+
+def test_an_image_without_its_models_is_not_built(tmp_path):
+    """No hub, no package index, no cache: `bake` says so and fails, and so does the build."""
+    nothing = {"HF_HUB_OFFLINE": "1", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "seqviz.models", "bake"], cwd=ROOT, capture_output=True, text=True,
+        timeout=60, env={**os.environ, **nothing, "SEQVIZ_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "cannot be fetched now" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "cache" / "features").exists()
+
+
+def test_the_readme_configures_the_space():
+    front = (ROOT / "README.md").read_text("utf-8").split("---\n")[1]
+    fields = dict(re.findall(r"^(\w+): (.*)$", front, re.M))
+    assert (fields["sdk"], fields["app_port"], fields["license"]) == ("docker", "7860", "mit")
+    colors = ["red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"]
+    assert {fields["colorFrom"], fields["colorTo"]} <= {*colors}
+    assert len(fields["short_description"]) <= 60  # the hub's limit
+    from seqviz.models.registry import DEFAULTS, MODELS
+
+    hubs = [record.hub for record in MODELS if record.name in DEFAULTS.values()]
+    assert re.findall(r"^  - (.*)$", front, re.M) == hubs
+
+
+@pytest.mark.parametrize(("wish", "good"), [("cpu", True), ("cuda", True), ("tpu", False)])
+def test_the_build_takes_two_devices_and_the_index_only_where_one_is_given(tmp_path, wish, good):
+    """The shell line of the Dockerfile, with a pip and a python3 that only note their calls."""
+    (install,) = [step.text for step in STEPS if "pip install" in step.text]
+    log = tmp_path / "log"
+    for name in ("pip", "python3"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@" >> {log}\n')
+        (tmp_path / name).chmod(0o755)
+    for index in ("", "file:///wheels"):
+        log.unlink(missing_ok=True)
+        done = subprocess.run(
+            ["sh", "-c", install], cwd=ROOT, capture_output=True, text=True,
+            env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "DEVICE": wish, "TORCH_INDEX": index},
+        )  # fmt: skip
+        assert (done.returncode == 0) == good
+        calls = log.read_text().splitlines()
+        torch = [line for line in calls if "--index-url file:///wheels torch==" in line]
+        assert len(torch) == (1 if good and index else 0)
+        assert (calls[-1].startswith("pip install") and "-c constraints.txt" in calls[-1]) == good
+
+
+def test_a_file_that_is_not_given_to_the_engine_cannot_be_copied(tmp_path):
+    box = container.Box(tmp_path, "1", quick=True)
+    box.user = "user"
+    box.do(dockerfile.Step("WORKDIR", (), "/home/user/app"))
+    with pytest.raises(container.Failed, match="not all of this"):
+        box.do(dockerfile.Step("COPY", ("--chown=user",), "tests ./"))
+    with pytest.raises(container.Failed, match="leaves files to root"):
+        box.do(dockerfile.Step("COPY", (), "app.py ./"))
+    with pytest.raises(container.Failed, match="does not know"):
+        box.do(dockerfile.Step("VOLUME", (), "/data"))
+
+
+@pytest.mark.browser
+def test_the_steps_of_the_dockerfile_lead_to_the_first_lesson():
+    """Copy, bake, start, health, lesson, SIGTERM: with this machine's libraries and models."""
+    if os.environ.get("SEQVIZ_REQUIRE_BROWSER") != "1":
+        pytest.importorskip("playwright")
+    done = subprocess.run(
+        [str(ROOT / "tools/space.sh"), "--quick"], cwd=ROOT, capture_output=True, text=True,
+        timeout=240, env={**os.environ, "PYTHON": sys.executable},
+    )  # fmt: skip
+    if "No Chromium" in done.stderr and os.environ.get("SEQVIZ_REQUIRE_BROWSER") != "1":
+        pytest.skip("No Chromium: `apt-get install chromium`.")
+    assert done.returncode == 0, done.stderr
+    measured = json.loads(done.stdout.splitlines()[-1])
+    assert measured["uid"] == (1000 if os.geteuid() == 0 else os.geteuid())
+    assert measured["exit"] in (0, -15)  # ended by SIGTERM, which Streamlit may pass on
+    assert measured["stop_s"] < 8  # an engine kills after ten

@@ -1,0 +1,159 @@
+"""Every setting: an environment variable declared once, documented, refused where it is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seqviz import settings
+from seqviz.models import device, readings, store
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = [setting.name for setting in settings.SETTINGS]
+FOR_TESTS = {"SEQVIZ_REQUIRE_BROWSER", "SEQVIZ_REQUIRE_MODELS", "SEQVIZ_VENV"}
+# One value of each that cannot be meant.
+WRONG = {
+    "SEQVIZ_DEVICE": "tpu",
+    "SEQVIZ_THREADS": "0",
+    "SEQVIZ_CACHE": "~nobody-of-this-name/cache",
+    "SEQVIZ_MODELS": "no such model",
+    "SEQVIZ_PRELOAD": "minilm, no such model",
+    "SEQVIZ_READINGS_MB": "nan",
+    "SEQVIZ_CACHE_MB": "0",
+    "SEQVIZ_LANGUAGE": "de",
+    "SEQVIZ_SESSION_JOBS": "-1",
+    "SEQVIZ_SESSION_SECONDS": "20 s",
+    "SEQVIZ_SESSION_SHARE": "0",
+    "SEQVIZ_SESSION_TOKENS": "2e4",
+    "SEQVIZ_QUEUE": "many",
+    "SEQVIZ_STALL_SECONDS": "0",
+    "SEQVIZ_FREEZE": "on",
+    "SEQVIZ_UPLOAD_MB": "6",
+    "SEQVIZ_FRAME_ANCESTORS": "*; script-src *",
+    "SEQVIZ_METRICS": "yes",
+    "SEQVIZ_LOG_LEVEL": "loud",
+    "SEQVIZ_LOG_FORMAT": "xml",
+}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_set(monkeypatch):
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_readme_lists_exactly_these_settings_with_defaults_and_meaning():
+    rows = re.findall(
+        r"^\| `(SEQVIZ_\w+)` \| (.*?) \| (.*) \|$", (ROOT / "README.md").read_text(), re.M
+    )
+    assert rows == [
+        (one.name, one.shown or f"`{one.default}`", one.meaning) for one in settings.SETTINGS
+    ]
+
+
+def test_no_module_reads_a_setting_of_its_own():
+    found = {}
+    for path in [ROOT / "app.py", *(ROOT / "seqviz").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
+        if path.name == "settings.py":
+            continue
+        text = path.read_text("utf-8")
+        direct = re.findall(r"(?:environ|getenv)\W[^\n]*?[\"'](SEQVIZ_\w+)", text)
+        asked = re.findall(r"settings\.value\(\s*[\"'](\w+)", text)
+        if direct or not {*asked} <= {*NAMES}:
+            found[path.name] = direct or asked
+    assert found == {}
+
+
+def test_every_name_in_scripts_and_image_is_a_setting():
+    files = [ROOT / "Dockerfile", ROOT / ".ci/run", *(ROOT / "tools").iterdir()]
+    named = {
+        name
+        for path in files
+        if path.is_file()
+        for name in re.findall(r"SEQVIZ_[A-Z_]+", path.read_text("utf-8"))
+    }
+    assert named - FOR_TESTS <= {*NAMES}
+
+
+def test_defaults_are_allowed_and_blank_is_not_set(monkeypatch):
+    settings.check()
+    plain = {name: settings.value(name) for name in NAMES}
+    for name in NAMES:
+        monkeypatch.setenv(name, "  ")
+    assert {name: settings.value(name) for name in NAMES} == plain
+    assert plain["SEQVIZ_SESSION_JOBS"] == 3
+    assert plain["SEQVIZ_LANGUAGE"] is None
+    assert plain["SEQVIZ_METRICS"] is True
+
+
+def test_a_value_is_read_when_it_is_asked_for(monkeypatch):
+    monkeypatch.setenv("SEQVIZ_QUEUE", "4")
+    assert settings.value("SEQVIZ_QUEUE") == 4
+    monkeypatch.setenv("SEQVIZ_QUEUE", " 5 ")
+    assert settings.value("SEQVIZ_QUEUE") == 5
+    monkeypatch.setenv("SEQVIZ_LANGUAGE", "ZH")
+    assert settings.language() == "zh"
+    monkeypatch.setenv("SEQVIZ_PRELOAD", "minilm , smollm2,")
+    assert settings.value("SEQVIZ_PRELOAD") == ("minilm", "smollm2")
+    monkeypatch.setenv("SEQVIZ_FRAME_ANCESTORS", "'self' https://school.example:8443")
+    assert settings.value("SEQVIZ_FRAME_ANCESTORS") == "'self' https://school.example:8443"
+    monkeypatch.setenv("SEQVIZ_CACHE", "~/elsewhere")
+    assert store.cache() == Path.home() / "elsewhere"
+
+
+def test_each_wrong_value_is_refused_in_one_sentence_that_names_it(monkeypatch):
+    assert WRONG.keys() == {*NAMES}
+    for name, wrong in WRONG.items():
+        with monkeypatch.context() as patch:
+            patch.setenv(name, wrong)
+            with pytest.raises(ValueError, match=name) as caught:
+                settings.check()
+            said = str(caught.value)
+            assert wrong.split(", ")[-1] in said
+            assert said.endswith(".")
+            assert "\n" not in said
+
+
+def test_a_model_that_is_not_offered_is_not_preloaded(monkeypatch):
+    monkeypatch.setenv("SEQVIZ_MODELS", "minilm")
+    monkeypatch.setenv("SEQVIZ_PRELOAD", "smollm2")
+    with pytest.raises(ValueError, match="SEQVIZ_PRELOAD must be names of minilm, not 'smollm2'"):
+        settings.check()
+
+
+def test_a_file_is_no_cache(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ValueError, match="SEQVIZ_CACHE must be a folder"):
+        settings.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [
+        ("SEQVIZ_DEVICE", device.choose.__wrapped__),
+        ("SEQVIZ_THREADS", device.prepare_torch.__wrapped__),
+        ("SEQVIZ_READINGS_MB", lambda: readings._shelf._keep(("m", "t", "", None), None)),
+    ],
+)
+def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):
+    monkeypatch.setenv(name, WRONG[name])
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        reader()
+
+
+def test_the_app_does_not_start_with_a_wrong_setting():
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port=0"]
+    done = subprocess.run(
+        [*command, "--server.headless=true"], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "SEQVIZ_QUEUE": "many"},
+    )  # fmt: skip
+    assert done.returncode != 0
+    said = done.stdout + done.stderr
+    assert "SEQVIZ_QUEUE must be a whole number of at least 1, not 'many'." in said
+    assert "Traceback" not in said

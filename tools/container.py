@@ -1,0 +1,168 @@
+"""What stands for the container without an engine: it carries out a Dockerfile's instructions.
+
+In a folder that stands for the image's /home/user, as uid 1000 where this is root, and with no
+variable of this shell except those that tell pip where to look.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+from seqviz.models import store
+from tools import dockerfile
+
+ROOT = Path(__file__).resolve().parent.parent
+UID = 1000
+HOME, PORT = "/home/user", "7860"
+FETCHING = ("PIP_", "SSL_", "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+
+
+class Failed(RuntimeError):
+    """A step did not work; the message says which, and its last words."""
+
+
+class Box:
+    """What stands for the container: a home, an environment, a working folder, a user."""
+
+    def __init__(self, place: Path, port: str, quick: bool) -> None:
+        self.home, self.port, self.quick = place / "home", port, quick
+        self.home.mkdir()
+        place.chmod(0o755)
+        self.folder = self.home
+        base = Path(sys.base_prefix) / "bin"
+        self.environment = {"PATH": f"{base}:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        self.arguments: dict[str, str] = {}
+        self.health: list[str] = []
+        self.command: list[str] = []
+        self.user = ""
+        self.own(self.home)
+
+    def here(self, text: str) -> str:
+        """The text with the image's home and port replaced by this box's."""
+        return text.replace(PORT, self.port).replace(HOME, str(self.home))
+
+    def own(self, path: Path) -> None:
+        if os.geteuid() == 0:
+            os.chown(path, UID, UID, follow_symlinks=False)
+
+    def start(self, command: list[str], output: int | None, build: bool) -> subprocess.Popen[bytes]:
+        """Start a program as the box's user, with the box's environment and nothing else."""
+        known = {**self.environment, **self.arguments} if build else self.environment
+        if build:
+            known |= {k: v for k, v in os.environ.items() if k.upper().startswith(FETCHING)}
+            settings = Path.home() / ".config/pip/pip.conf"
+            known |= {"PIP_CONFIG_FILE": str(settings)} if settings.is_file() else {}
+        return subprocess.Popen(
+            [*_as_user(), *command],
+            env=known,
+            cwd=self.folder,
+            stdout=output,
+            stderr=subprocess.STDOUT if output else None,
+        )
+
+    def run(self, command: list[str], build: bool = True) -> tuple[int, str]:
+        process = self.start(command, subprocess.PIPE, build)
+        said = process.communicate()[0].decode("utf-8", "replace")
+        return process.returncode, said
+
+    # The instructions of the Dockerfile
+
+    def do(self, step: dockerfile.Step) -> None:
+        """Carry out one instruction. Raises Failed, also for one that is not known here."""
+        action = getattr(self, f"_{step.name.lower()}", None)
+        if action is None:
+            raise Failed(f"The Dockerfile has {step.name}, which tools/container.py does not know.")
+        action(step)
+
+    def _from(self, step: dockerfile.Step) -> None:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        if step.text != f"python:{version}-slim":
+            raise Failed(f"The image is {step.text}, and this is Python {version}.")
+
+    def _arg(self, step: dockerfile.Step) -> None:
+        name, _, default = step.text.partition("=")
+        self.arguments.setdefault(name, default)
+
+    def _env(self, step: dockerfile.Step) -> None:
+        for pair in shlex.split(step.text):
+            name, _, text = pair.partition("=")
+            value = dockerfile.expand(self.here(text), {**self.arguments, **self.environment})
+            self.environment[name] = value
+
+    def _user(self, step: dockerfile.Step) -> None:
+        self.user = step.text
+
+    def _workdir(self, step: dockerfile.Step) -> None:
+        self.folder = Path(self.here(step.text))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.own(self.folder)
+
+    def _expose(self, step: dockerfile.Step) -> None:
+        if step.text != PORT:
+            raise Failed(f"The image exposes {step.text}, and the Space expects {PORT}.")
+
+    def _copy(self, step: dockerfile.Step) -> None:
+        if step.flags != (f"--chown={self.user}",):
+            raise Failed(f"COPY {step.text} leaves files to root.")
+        *sources, target = step.text.split()
+        known = dockerfile.context(ROOT, (ROOT / ".dockerignore").read_text("utf-8"))
+        if target != "./" or not (sources == ["."] or {*map(Path, sources)} <= {*known}):
+            raise Failed(f"COPY {step.text}: not all of this is given to the engine.")
+        for path in known if sources == ["."] else map(Path, sources):
+            for folder in reversed(path.parents[:-1]):
+                if not (self.folder / folder).exists():
+                    (self.folder / folder).mkdir()
+                    self.own(self.folder / folder)
+            shutil.copy2(ROOT / path, self.folder / path, follow_symlinks=False)
+            self.own(self.folder / path)
+
+    def _run(self, step: dockerfile.Step) -> None:
+        if not self.user:
+            if step.text != f"useradd -m -u {UID} user":
+                raise Failed(f"RUN {step.text}: as root, nothing but the user is made.")
+            return
+        if self.quick and "pip install" in step.text:
+            (self.home / "env").symlink_to(sys.prefix)
+            return
+        if self.quick and "seqviz.models bake" in step.text:
+            self._take_cache()
+        status, said = self.run(["sh", "-c", self.here(step.text)])
+        if status:
+            raise Failed(f"RUN {step.text}\n{said[-3000:]}")
+
+    def _healthcheck(self, step: dockerfile.Step) -> None:
+        self.health = ["sh", "-c", self.here(step.text.removeprefix("CMD "))]
+
+    def _cmd(self, step: dockerfile.Step) -> None:
+        self.command = json.loads(self.here(step.text))
+
+    def _take_cache(self) -> None:
+        """The models and vectors that this machine has, so that nothing need be fetched."""
+        target = self.home / ".cache" / "seqviz"
+        for name in ("models", "features"):
+            if (store.cache() / name).is_dir():
+                shutil.copytree(store.cache() / name, target / name, dirs_exist_ok=True)
+        for path in (target.parent, target, *target.rglob("*")):
+            if path.exists():
+                self.own(path)
+
+
+def _as_user() -> list[str]:
+    """Become uid 1000, where this is root."""
+    if os.geteuid() != 0:
+        return []
+    command = ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups"]
+    lying = [Path(sys.base_prefix), Path(sys.prefix), Path.home() / ".config"]
+    for path in (place for start in lying for place in (start, *start.parents)):
+        if path.exists() and not path.stat().st_mode & stat.S_IXOTH:
+            # this machine's Python lies in root's home: the user may read there, write nowhere
+            reading = "+dac_read_search"
+            return [*command, f"--inh-caps={reading}", f"--ambient-caps={reading}"]
+    return command

@@ -1,0 +1,77 @@
+"""What a Dockerfile and a .dockerignore say: as much of both formats as this repository's use."""
+
+from __future__ import annotations
+
+import os
+import re
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Step:
+    """One instruction: its name in capitals, its flags (`--chown=user`), the rest of its text."""
+
+    name: str
+    flags: tuple[str, ...]
+    text: str
+
+
+def steps(source: str) -> tuple[Step, ...]:
+    """The instructions of a Dockerfile, without comments, continued lines joined."""
+    lines = [line for line in source.splitlines() if not line.lstrip().startswith("#")]
+    joined = re.sub(r"\\\n\s*", "", "\n".join(lines))
+    found = []
+    for line in filter(str.strip, joined.splitlines()):
+        name, _, rest = line.strip().partition(" ")
+        words = rest.split()
+        flags = []
+        while words and words[0].startswith("--"):
+            flags.append(words.pop(0))
+        text = rest.strip() if not flags else rest.split(flags[-1], 1)[1].strip()
+        found.append(Step(name.upper(), tuple(flags), text))
+    return tuple(found)
+
+
+def expand(text: str, variables: Mapping[str, str]) -> str:
+    """The text with $NAME and ${NAME} filled in; an unknown name is empty, as for an engine."""
+    names = re.findall(r"\$\{?(\w+)\}?", text)
+    return string.Template(text).substitute({name: variables.get(name, "") for name in names})
+
+
+def context(root: Path, ignore: str) -> tuple[Path, ...]:
+    """The files below `root` that an engine would be given, as paths relative to it, sorted.
+
+    ignore: the text of .dockerignore: the last pattern that fits a file or a folder it is in
+    decides, `!` brings it back.
+    """
+    rules = [
+        (not line.startswith("!"), _pattern(line.removeprefix("!")))
+        for line in map(str.strip, ignore.splitlines())
+        if line and not line.startswith("#")
+    ]
+
+    def left_out(path: Path) -> bool:
+        places = ["/".join(path.parts[:count]) for count in range(1, len(path.parts) + 1)]
+        verdict = False
+        for out, pattern in rules:
+            if any(pattern.fullmatch(place) for place in places):
+                verdict = out
+        return verdict
+
+    found = []
+    for folder, folders, files in os.walk(root):
+        here = Path(folder).relative_to(root)
+        links = [name for name in folders if (Path(folder) / name).is_symlink()]
+        folders[:] = [name for name in folders if name not in (*links, ".git")]
+        found += [path for path in (here / name for name in files + links) if not left_out(path)]
+    return tuple(sorted(found))
+
+
+def _pattern(line: str) -> re.Pattern[str]:
+    """Go's `filepath.Match` and `**`: a star stays within a folder, two cross folders."""
+    parts = re.split(r"(\*\*/|\*|\?)", line.strip("/"))
+    known = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(known.get(part, re.escape(part)) for part in parts))
