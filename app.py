@@ -1,18 +1,37 @@
-"""SeqViz: lessons in a browser in which students move sliders on live sequence models."""
+"""SeqViz: lessons in a browser in which students move sliders on live sequence models.
+
+Streamlit runs this file for each visitor; `streamlit run app.py` imports it once and serves `app`.
+"""
 
 import streamlit as st
 
-from seqviz import catalog
-from seqviz.text import Text
-from seqviz.ui import header, startup
+if __name__ == "__main__":
+    from seqviz import catalog
+    from seqviz.text import Text
+    from seqviz.ui import header, startup
+    from seqviz.ui.server import visits
 
-startup.prepare()
-text = Text(header.language())
-st.set_page_config(page_icon="assets/static/icon.svg", layout="wide")
+    startup.prepare()
+    text = Text(header.language())
+    st.set_page_config(page_icon="assets/static/icon.svg", layout="wide")
 
-home = st.Page("pages/home.py", title=text("frame.map"), icon=":material/map:", default=True)
-pages = {"": [home]}
-for lesson in catalog.LESSONS:
-    page = st.Page(f"pages/{lesson.slug}.py", title=text(f"{lesson.slug}.title"), icon=lesson.icon)
-    pages.setdefault(text(f"nav.{lesson.group}"), []).append(page)
-st.navigation(pages, position="top").run()
+    home = st.Page("pages/home.py", title=text("frame.map"), icon=":material/map:", default=True)
+    pages = {"": [home]}
+    for lesson in catalog.LESSONS:
+        title = text(f"{lesson.slug}.title")
+        page = st.Page(f"pages/{lesson.slug}.py", title=title, icon=lesson.icon)
+        pages.setdefault(text(f"nav.{lesson.group}"), []).append(page)
+    chosen = st.navigation(pages, position="top")
+    with visits.page():
+        chosen.run()
+else:
+    from seqviz.ui.server import application
+
+    application.begin()
+    app = st.App(
+        __file__,
+        routes=application.routes(),
+        middleware=application.middleware(),
+        lifespan=application.lifespan,
+        on_script_error=application.on_script_error,
+    )

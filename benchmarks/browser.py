@@ -15,11 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
-PORTS = range(8700, 8800)
+ATTEMPTS = 3
+TAKEN = "is not available"  # what Streamlit says of a port
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox",  # a container's root may not make one, and only our own pages are opened
@@ -87,29 +89,31 @@ def serve(
     script: str = "app.py",
     environment: Mapping[str, str] | None = None,
     patience: float = 60.0,
+    options: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
     """A server for `script` of `folder` on a free port, from when it is healthy to the end.
 
     folder: also where `.streamlit/config.toml` is read. environment: set beside what is set here.
-    patience: seconds to wait for its health; RuntimeError with its last words after that.
+    options: Streamlit's own, by name; they go before `.streamlit/config.toml`, which goes before
+    the environment. patience: seconds to wait for its health; RuntimeError with its last words
+    after that. Where somebody else takes the port between the choice and the start, another one is
+    tried.
     """
-    port = _free_port()
-    options = {"server.port": port, "server.address": HOST, "server.headless": "true"}
-    command = [sys.executable, "-m", "streamlit", "run", script]
-    command += [f"--{name}={value}" for name, value in options.items()]
     with tempfile.TemporaryDirectory() as place:
         log = Path(place) / "server.log"
-        with log.open("wb") as output:
+        for attempt in range(ATTEMPTS):
+            port = _free_port()
             started = time.time()
-            process = subprocess.Popen(
-                command,
-                cwd=folder,
-                env={**os.environ, **(environment or {})},
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
+            process = _start(folder, script, environment or {}, options or {}, port, log)
+            try:
+                _wait_for_health(port, process, log, started + patience)
+            except RuntimeError:
+                _stop(process)
+                if attempt + 1 < ATTEMPTS and TAKEN in log.read_text("utf-8"):
+                    continue
+                raise
+            break
         try:
-            _wait_for_health(port, process, log, started + patience)
             yield Server(f"http://{HOST}:{port}", started, log)
         finally:
             _stop(process)
@@ -142,16 +146,32 @@ def _executable(playwright: Playwright) -> str | None:
     raise NoChromium(HOW_TO_GET)
 
 
+def _start(
+    folder: Path,
+    script: str,
+    environment: Mapping[str, str],
+    options: Mapping[str, str],
+    port: int,
+    log: Path,
+) -> subprocess.Popen[bytes]:
+    ours = {"server.port": port, "server.address": HOST, "server.headless": "true"}
+    command = [sys.executable, "-m", "streamlit", "run", script]
+    command += [f"--{name}={value}" for name, value in {**ours, **options}.items()]
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+
 def _free_port() -> int:
-    for port in PORTS:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((HOST, port))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError(f"No free port between {PORTS.start} and {PORTS.stop - 1}.")
+    """A port that the system gives nobody else for a while: it goes through all of its range."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
 
 
 def _wait_for_health(
@@ -161,7 +181,7 @@ def _wait_for_health(
         connection = http.client.HTTPConnection(HOST, port, timeout=1)
         try:
             connection.request("GET", "/_stcore/health")
-            if connection.getresponse().status == 200:
+            if connection.getresponse().status == 200 and _listens(process, port):
                 return
         except OSError:
             pass
@@ -169,6 +189,12 @@ def _wait_for_health(
             connection.close()
         time.sleep(0.01)  # short against a start, which takes seconds
     raise RuntimeError(f"The server did not start:\n{log.read_text('utf-8')[-2000:]}")
+
+
+def _listens(process: subprocess.Popen[bytes], port: int) -> bool:
+    """Whether it is our own server that answers there, and not somebody else's."""
+    ours = psutil.Process(process.pid).net_connections("tcp")
+    return any(c.status == psutil.CONN_LISTEN and c.laddr.port == port for c in ours)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -34,9 +34,10 @@ class _Call:
 
 @dataclass
 class Recipe:
-    """A growing record of calls; `source` writes them as a script, and only then costs anything."""
+    """A growing record of calls; `source` writes them as a script (a fraction of a millisecond)."""
 
     calls: list[_Call] = field(default_factory=list)
+    _written: str | None = None
 
     def record(
         self,
@@ -58,8 +59,15 @@ class Recipe:
         """
         self.calls.append(_Call(name, functions, expression=expression, result=result))
 
+    def close(self) -> None:
+        """Write the script now and let go of all results: a session keeps text, not arrays."""
+        self._written = self.source()
+        self.calls.clear()
+
     def source(self, show: bool = True) -> str:
         """The record as a script; with `show`, the last result (a figure) is displayed."""
+        if self._written is not None:
+            return self._written
         writer = _Writer()
         lines = [writer.line(call) for call in self.calls]
         if show and self.calls:

@@ -4,7 +4,9 @@ BertViz (Vig, "A Multiscale Visualization of Attention in the Transformer Model"
 https://aclanthology.org/P19-3007) writes HTML that asks a content network for require.js, d3 and
 jQuery. Here its drawing script is kept as it is; d3 and jQuery come from `static/`
 (`tools/vendor.py`), a few lines stand in for require.js, and its data are written anew: rounded,
-once instead of twice, and so that no token can end the script they stand in.
+once instead of twice, and so that no token can end the block they stand in. The data are in a block
+that does not run: the scripts that do are the same on every page, so the server's policy can name
+their digests (`scripts`, `seqviz.ui.server.policy`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +33,7 @@ LONGEST = 80  # letters of a token; BertViz has room for about 14, and sends eac
 ROOT = "bertviz"
 BACKGROUND = {"light": "#FFFFFF", "dark": "#11161D"}
 MARGIN = 8
+WIDTH = 970 + 2 * MARGIN  # of the model view
 
 # What BertViz asks of require.js: names are looked up among what the two files have defined.
 SCRIPTS = """<script src="/app/static/d3.min.js"></script>
@@ -37,6 +42,10 @@ SCRIPTS = """<script src="/app/static/d3.min.js"></script>
 window.require = window.requirejs = (names, draw) =>
   draw(...names.map((name) => ({jquery: window.jQuery, d3: window.d3})[name]));
 window.require.config = () => {};
+window.bertviz = () => {
+  const text = document.getElementById("data").textContent;
+  return JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
+};
 </script>
 """
 STYLE = """
@@ -121,7 +130,7 @@ def page(
         "text": text,
     }
     style += (HEAD_STYLE if view == "head" else "") + (DARK_STYLE if dark else "")
-    fit = FIT % {"width": 970 + 2 * MARGIN} if view == "model" else ""
+    fit = FIT % {"width": WIDTH} if view == "model" else ""
     html = (
         '<!doctype html>\n<html><head><meta charset="utf-8">\n'
         f"<style>{style}</style>\n{SCRIPTS}</head><body>{_rewritten(drawn)}{fit}</body></html>\n"
@@ -181,22 +190,47 @@ def _bertviz(
     return model_view(display_mode=mode, **common).data
 
 
+def scripts() -> tuple[str, ...]:
+    """The inline scripts of all pages, as they stand between their tags.
+
+    BertViz' own are read from its files; importing it would import torch.
+    """
+    found = find_spec("bertviz")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    folder = Path(found.submodule_search_locations[0])
+    drawing = [_drawing(f"\n{(folder / f'{view}_view.js').read_text()}\n") for view in VIEWS]
+    ours = (page.partition("<script>\n")[2].partition("</script>")[0] for page in (SCRIPTS, FIT))
+    shim, fit = (f"\n{text}" for text in ours)
+    return shim, fit % {"width": WIDTH}, *drawing
+
+
 def _rewritten(html: str) -> str:
     """BertViz' HTML without require.js, its random name and the second copy of its data.
 
     The script reads `const params = <data>; // HACK: <data> is a template marker ...`: BertViz
-    fills in the comment as well. Its data are ASCII (`json.dumps`), so no line separator or quote
+    fills in the comment as well. The data are ASCII (`json.dumps`), so no line separator or quote
     ends a string early; `<` is written as an escape, so that neither `</script` nor `<!--` is in
     them. The script hands tokens to d3's `.text()` only, never to anything that reads HTML.
     """
     _, _, body = html.partition("</script>")
-    before, _, after = body.partition("const params = ")
-    params, end = json.JSONDecoder().raw_decode(after)
-    _, _, script = after[end:].partition("\n")
+    before, opening, script = body.partition('<script type="text/javascript">')
+    params, _ = json.JSONDecoder().raw_decode(script.partition(_MARK)[2])
     before = before.replace(params["root_div_id"], ROOT)
     params["root_div_id"] = ROOT
     data = json.dumps(params, separators=(",", ":")).replace("<", "\\u003c")
-    return f"{before}const params = {data};\n{script}"
+    block = f'<script type="text/plain" id="data">\n{_MARK}{data};\n</script>\n'
+    return f"{before}{block}{opening}{_drawing(script)}"
+
+
+_MARK = "const params = "
+
+
+def _drawing(script: str) -> str:
+    """BertViz' script, which takes its data from the block before it and not from its own line."""
+    head, _, after = script.partition(_MARK)
+    _, _, tail = after.partition("\n")
+    return f"{head}{_MARK}bertviz();\n{tail}"
 
 
 def _height(view: str, layers: int, heads: int, length: int, second: int | None) -> int:

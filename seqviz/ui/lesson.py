@@ -16,6 +16,7 @@ from seqviz.recipe import Recipe
 from seqviz.text import Text, sections
 from seqviz.ui import behavior, controls, header, notebook, widgets
 from seqviz.ui.bench import Show, guarded
+from seqviz.ui.server import visits
 
 P = TypeVar("P")
 
@@ -99,7 +100,8 @@ class Lesson:
 
         def place(body: Callable[[P, Show], None]) -> None:
             def run() -> None:
-                self._draw_bench(name, declaration, body, leads)
+                with visits.drawing(name):
+                    self._draw_bench(name, declaration, body, leads)
 
             with st.container(border=True, key=f"bench-{name}"):
                 st.fragment(run, key=self.prefix(name))()
@@ -141,6 +143,7 @@ class Lesson:
 
         def attempt() -> None:
             body(params, show)
+            show.recipe.close()
             self.recipes[name] = show.recipe
 
         with stage:

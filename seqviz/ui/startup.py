@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import gc
+import importlib
 import os
 from functools import cache
+
+from seqviz import collector
+
+# What lessons import when they need it; in an image, where time to start is no matter, before.
+LIBRARIES = ("scipy.signal", "scipy.stats", "statsmodels.tsa.api", "pandas", "nbformat.v4")
 
 
 @cache
 def prepare() -> None:
     """One thread per computation, and the loaded libraries taken out of garbage collection.
 
-    Streamlit can collect after every run (off in `.streamlit/config.toml`); freezing what is
-    loaded keeps the collections that Python itself starts short (shared/platform.md: 30 students
-    wait 20 ms instead of seconds).
+    Streamlit can collect after every run as well: that is off in `.streamlit/config.toml`.
     """
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    settle()
+    collector.settle()
 
 
-def settle() -> None:
-    """Call again after a heavy library or a model has been loaded."""
-    gc.collect()
-    gc.freeze()
+def load_libraries() -> None:
+    """Import what takes seconds to import, so that no student waits for it."""
+    for name in LIBRARIES:
+        importlib.import_module(name)

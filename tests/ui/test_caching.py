@@ -1,74 +1,163 @@
-"""The class-wide cache: right results, told apart, bounded, timed."""
+"""The class-wide store of results: right ones, told apart, shared, bounded, timed."""
 
 from __future__ import annotations
 
+import gc
+import threading
+from dataclasses import dataclass
+
 import numpy as np
+import pytest
 
+from seqviz import collector
 from seqviz.compute import autoregression as ar
-from seqviz.ui import startup
-from seqviz.ui.caching import ENTRIES, cached
+from seqviz.ui import caching
+from seqviz.ui.caching import MEGABYTE, Results, cached, weight
 
-calls: list[float] = []
+calls: list[object] = []
 
 
-def slow_square(value: float) -> float:
+@pytest.fixture(autouse=True)
+def _nothing_is_kept():
+    calls.clear()
+    caching.results.cache_clear()
+    yield
+    caching.results.cache_clear()
+
+
+@dataclass(frozen=True)
+class Pair:
+    first: np.ndarray
+    rest: tuple[np.ndarray, dict[str, np.ndarray]]
+
+
+def square(value: float) -> float:
     calls.append(value)
     return value * value
 
 
+def halves(n: int) -> Pair:
+    calls.append(n)
+    return Pair(np.zeros(n), (np.ones(n), {"one": np.ones(1)}))
+
+
+def failing(value: float) -> float:
+    calls.append(value)
+    raise ValueError("no")
+
+
 def test_equal_arguments_are_computed_once():
-    calls.clear()
-    first = cached(slow_square)(3.5)
-    second = cached(slow_square)(3.5)
+    first, second = cached(square)(3.5), cached(square)(3.5)
     assert first.result == second.result == 12.25
     assert first.seconds == second.seconds > 0
     assert calls == [3.5]
 
 
-def test_functions_of_one_name_are_told_apart():
-    def named(offset):
-        def answer(value: float) -> float:
-            return value + offset
-
-        answer.__module__ = f"module_{offset}"
-        return answer
-
-    one, two = named(1), named(2)
-    assert cached(one)(1.0).result == 2.0
-    assert cached(two)(1.0).result == 3.0
+def test_functions_and_arguments_are_told_apart():
+    assert cached(square)(2.0).result == 4.0
+    assert cached(halves)(2).result.first.shape == (2,)
+    assert cached(square)(2).result == 4  # an integer is another question than a float
+    assert cached(square)(value=2.0).result == 4.0
+    assert calls == [2.0, 2, 2, 2.0]
 
 
-def test_the_cache_is_bounded():
-    calls.clear()
-    for value in range(ENTRIES + 10):
-        cached(slow_square)(float(value))
-    cached(slow_square)(0.0)  # the oldest has gone, and is computed again
-    assert calls.count(0.0) == 2
-    cached(slow_square)(float(ENTRIES + 9))  # the newest is still there
-    assert calls.count(float(ENTRIES + 9)) == 1
+def test_everybody_gets_the_same_object_and_nobody_can_write_into_it():
+    found = cached(halves)(3).result
+    assert cached(halves)(3).result is found
+    for array in (found.first, found.rest[0], found.rest[1]["one"]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 9
 
 
-def test_a_student_who_writes_into_a_result_harms_nobody():
-    def draw() -> np.ndarray:
-        return np.zeros(3)
+def test_the_weight_of_a_result_is_that_of_its_arrays():
+    assert 8 * 2001 < weight(halves(1000)) < 8 * 2001 + 2000
 
-    mine = cached(draw)().result
-    mine[:] = 9
-    assert cached(draw)().result.tolist() == [0, 0, 0]
+
+def test_what_is_kept_is_bounded_and_the_least_recently_asked_for_goes():
+    store = Results(room=50_000)
+    for n in (1000, 1001, 1002):  # 16 kB each
+        store.ask(halves, n)
+    assert store.ask(halves, 1000)[1]  # now the latest
+    assert not store.ask(halves, 1003)[1]
+    assert store.size <= 50_000
+    assert store.ask(halves, 1000)[1]
+    assert not store.ask(halves, 1001)[1]
+
+
+def test_a_result_beyond_the_room_is_given_and_not_kept():
+    store = Results(room=50_000)
+    store.ask(square, 2.0)
+    assert store.ask(halves, 10_000)[0].result.first.shape == (10_000,)
+    assert not store.ask(halves, 10_000)[1]
+    assert store.ask(square, 2.0)[1]  # and nothing had to leave for it
+
+
+def test_a_failure_is_not_kept_and_whoever_waited_tries_again():
+    store = Results(room=MEGABYTE)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"):
+            store.ask(failing, 1.0)
+    assert calls == [1.0, 1.0]
+
+
+def test_a_class_that_asks_at_once_waits_for_one_computation():
+    release, begun = threading.Event(), threading.Event()
+    store = Results(room=MEGABYTE)
+    slow.wait, slow.begun = release, begun
+    answers: list[bool] = []
+    students = [
+        threading.Thread(target=lambda: answers.append(store.ask(slow, 1)[1])) for _ in range(8)
+    ]
+    for student in students:
+        student.start()
+    assert begun.wait(10)
+    assert answers == []
+    release.set()
+    for student in students:
+        student.join(10)
+    assert calls == [1]
+    assert sorted(answers) == [False] + [True] * 7
+
+
+def slow(value: int) -> int:
+    calls.append(value)
+    slow.begun.set()
+    assert slow.wait.wait(10)
+    return value
 
 
 def test_results_keep_what_they_hold():
     path = cached(ar.simulate)((0.8,), n=60, seed=2).result
-    again = cached(ar.simulate)((0.8,), n=60, seed=2).result
-    np.testing.assert_array_equal(path.values, again.values)
     np.testing.assert_array_equal(path.values, ar.simulate((0.8,), n=60, seed=2).values)
     found = cached(ar.correlogram)(path.values, 5, path.coefficients).result
     np.testing.assert_array_equal(found.acf, ar.correlogram(path.values, 5).acf)
 
 
 def test_start_up_takes_what_is_loaded_out_of_collection():
-    import gc
-
     gc.unfreeze()
-    startup.settle()
+    collector.settle()
     assert gc.get_freeze_count() > 10_000
+
+
+def test_what_left_after_the_last_settling_is_collected_at_the_next():
+    class Session:
+        def __init__(self):
+            self.me = self
+
+    import weakref
+
+    session = Session()
+    gone = weakref.ref(session)
+    collector.settle()
+    del session
+    gc.collect()
+    assert gone() is not None  # frozen: no collection looks at it
+    collector.settle()
+    assert gone() is None
+
+
+def test_freezing_can_be_left_out_to_compare(monkeypatch):
+    monkeypatch.setenv("SEQVIZ_FREEZE", "0")
+    gc.unfreeze()
+    collector.settle()
+    assert gc.get_freeze_count() == 0

@@ -1,0 +1,163 @@
+"""The app as it is served: what `app.py` hands to Streamlit besides its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import platform
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from seqviz import collector, jobs, settings
+from seqviz.refusal import Refusal
+from seqviz.ui import startup
+from seqviz.ui.server import gauges, logs, metrics, policy
+
+if TYPE_CHECKING:
+    from starlette.middleware import Middleware
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+STREAM = "/_stcore/stream"  # the websocket of a page
+CLOSING_SECONDS = 5.0
+FORGETTING_SECONDS = 10.0
+log = logging.getLogger(__name__)
+
+
+def begin() -> None:
+    """Before anything is served: settings are checked, the log is set up.
+
+    Ends the process with one sentence where a setting cannot be.
+    """
+    try:
+        settings.check()
+    except ValueError as refusal:
+        sys.exit(f"SeqViz does not start: {refusal}")
+    logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
+    gauges.install()
+
+
+def routes() -> list[BaseRoute]:
+    """What is served besides the pages."""
+    from starlette.routing import Route
+
+    return [Route("/metrics", _metrics)] if settings.value("SEQVIZ_METRICS") else []
+
+
+def middleware() -> list[Middleware]:
+    """What every request and answer passes through, first to last."""
+    from starlette.middleware import Middleware
+
+    return [
+        Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
+        Middleware(Counting),
+    ]
+
+
+@asynccontextmanager
+async def lifespan(_app: Any) -> AsyncIterator[None]:
+    """From before the first visitor to after the last."""
+    started = time.perf_counter()
+    startup.prepare()
+    wanted = settings.value("SEQVIZ_PRELOAD")
+    loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
+    log.info(
+        "start",
+        extra={
+            "version": _version(),
+            "python": platform.python_version(),
+            "device": settings.value("SEQVIZ_DEVICE"),
+            "preloaded": ",".join(loaded) or "none",
+            "preload_seconds": round(time.perf_counter() - started, 1),
+        },
+    )
+    tidying = asyncio.create_task(_forget())
+    try:
+        yield
+    finally:
+        tidying.cancel()
+        await asyncio.to_thread(_close)
+        log.info("stop")
+
+
+def on_script_error(error: Exception) -> bool:
+    """Streamlit has logged what a page raised, and shows its own sentence."""
+    return False
+
+
+class Counting:
+    """Middleware that counts the pages that are connected."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; a page is connected as long as its websocket is."""
+        if scope["type"] != "websocket" or not scope["path"].endswith(STREAM):
+            await self.app(scope, receive, send)
+            return
+        gauges.connections.open += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            gauges.connections.open -= 1
+
+
+def _preload(names: tuple[str, ...]) -> list[str]:
+    """The named models in memory, with the libraries that all lessons need.
+
+    One that is not here is logged and left out: the lesson offers to fetch it.
+    """
+    from seqviz.models import pretrained
+
+    startup.load_libraries()
+    loaded = []
+    for name in names:
+        try:
+            pretrained.load(name)
+        except Refusal:
+            log.exception("a model could not be preloaded", extra={"model": name})
+        else:
+            loaded.append(name)
+    collector.settle()
+    return loaded
+
+
+async def _forget() -> None:
+    """Let go of the sessions whose time is over, while nobody else comes or goes.
+
+    Streamlit looks for them only when another session ends: after a class the last hundred would
+    stay in memory until the next one. There is no public way to its storage.
+    """
+    from streamlit.runtime import get_instance
+
+    storage: Any = get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
+    while True:
+        await asyncio.sleep(FORGETTING_SECONDS)
+        storage._cache.expire()
+
+
+def _close() -> None:
+    """No job goes on: each is told to stop, and waited for a few seconds in all."""
+    deadline = time.monotonic() + CLOSING_SECONDS
+    for queue in jobs.queues().values():
+        queue.close(timeout=max(0.1, deadline - time.monotonic()))
+
+
+async def _metrics(_request: Request) -> Response:
+    from starlette.responses import Response
+
+    return Response(await asyncio.to_thread(metrics.text), media_type=metrics.TYPE)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("seqviz")
+    except metadata.PackageNotFoundError:  # run from its folder
+        return "unpackaged"

@@ -1,0 +1,137 @@
+"""What `/metrics` reads when it is asked: queues, models, connections, memory, collections."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import psutil
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from seqviz import jobs
+from seqviz.ui.server import metrics
+
+ENDS = ("done", "failed", "cancelled", "given_up")
+
+
+class Pauses:
+    """How often and how long the garbage collector has stopped everything, by generation.
+
+    Plain numbers: a collection may start while this very thread holds the lock of a counter.
+    """
+
+    def __init__(self) -> None:
+        self.counts = [0, 0, 0]
+        self.seconds, self.longest = 0.0, 0.0
+        self._started = 0.0
+
+    def __call__(self, phase: str, info: dict[str, int]) -> None:
+        """Called by the collector before ("start") and after ("stop") its work."""
+        if phase == "start":
+            self._started = time.perf_counter()
+            return
+        seconds = time.perf_counter() - self._started
+        self.counts[info["generation"]] += 1
+        self.seconds += seconds
+        self.longest = max(self.longest, seconds)
+
+
+class Connections:
+    """Websockets that are open now: tabs that show the app."""
+
+    def __init__(self) -> None:
+        self.open = 0
+
+
+pauses = Pauses()
+connections = Connections()
+
+
+class _Now(Collector):
+    def describe(self) -> list[Metric]:
+        return []  # nothing is read before somebody asks
+
+    def collect(self) -> Iterator[Metric]:
+        yield _gauge("sessions_connected", "Tabs that are connected now", connections.open)
+        yield from _queues()
+        yield from _models()
+        yield from _process()
+        collections = CounterMetricFamily(
+            "seqviz_gc_pauses", "Collections of garbage; 2: of everything", labels=["generation"]
+        )
+        for generation, count in enumerate(pauses.counts):
+            collections.add_metric([str(generation)], count)
+        yield collections
+        yield _counter("gc_pause_seconds", "Seconds that they took", pauses.seconds)
+        yield _gauge("gc_longest_pause_seconds", "The longest of them", pauses.longest)
+        yield _gauge("gc_frozen", "Objects that no collection looks at", gc.get_freeze_count())
+
+
+@cache
+def install() -> None:
+    """Begin to count; called once, by the server."""
+    gc.callbacks.append(pauses)
+    metrics.registry.register(_Now())
+
+
+def _queues() -> Iterator[Metric]:
+    waiting = GaugeMetricFamily("seqviz_jobs_waiting", "Jobs in the queue", labels=["device"])
+    running = GaugeMetricFamily("seqviz_jobs_running", "Jobs that run", labels=["device"])
+    left = GaugeMetricFamily(
+        "seqviz_jobs_left_behind", "Threads of jobs that were given up", labels=["device"]
+    )
+    ended = CounterMetricFamily("seqviz_jobs", "Jobs that have ended", labels=["device", "how"])
+    seconds = CounterMetricFamily(
+        "seqviz_job_seconds", "Seconds that jobs have run", labels=["device"]
+    )
+    for device, queue in jobs.queues().items():
+        waiting.add_metric([device], queue.waiting)
+        running.add_metric([device], queue.running)
+        left.add_metric([device], queue.left_behind)
+        for how in ENDS:
+            ended.add_metric([device, how], getattr(queue.tally, how))
+        seconds.add_metric([device], queue.tally.seconds)
+    yield from (waiting, running, left, ended, seconds)
+
+
+def _models() -> Iterator[Metric]:
+    loaded: tuple[Any, ...] = ()
+    if "seqviz.models.pretrained" in sys.modules:  # else there is none, and it need not be loaded
+        loaded = sys.modules["seqviz.models.pretrained"].all_loaded()
+    family = GaugeMetricFamily(
+        "seqviz_model_bytes", "Weights of a model in memory", labels=["model", "device"]
+    )
+    for one in loaded:
+        size = sum(p.numel() * p.element_size() for p in one.network.parameters())
+        family.add_metric([one.card.name, one.device], size)
+    yield _gauge("models_loaded", "Pretrained models in memory", len(loaded))
+    yield family
+
+
+def _process() -> Iterator[Metric]:
+    process = psutil.Process()
+    with process.oneshot():
+        yield _gauge("memory_bytes", "Resident memory", process.memory_info().rss)
+        times = process.cpu_times()
+        yield _counter("cpu_seconds", "Processor time", times.user + times.system)
+        yield _gauge("started_seconds", "When it started, since 1970", process.create_time())
+    if hasattr(os, "sched_getaffinity"):
+        yield _gauge("cores", "Cores that it may use", len(os.sched_getaffinity(0)))
+    yield _gauge("threads", "Threads", threading.active_count())
+    if hasattr(process, "num_fds"):  # not on Windows
+        yield _gauge("open_files", "Open files and sockets", process.num_fds())
+
+
+def _gauge(name: str, meaning: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"seqviz_{name}", meaning, value)
+
+
+def _counter(name: str, meaning: str, value: float) -> Metric:
+    return CounterMetricFamily(f"seqviz_{name}", meaning, value)

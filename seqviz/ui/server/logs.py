@@ -1,0 +1,162 @@
+"""One line for each event, as text or JSON, and never what a student wrote.
+
+The message of an exception may quote its cause ("could not convert string to float: 'my secret'").
+So every record of the process, whoever makes it, is written with the exception's type and the
+places it went through, without its message; of our own refusals also the code. This is done where
+records are made, so no handler, not even Streamlit's own, can print more.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, TextIO
+
+import streamlit.logger
+from pythonjsonlogger.core import RESERVED_ATTRS
+from pythonjsonlogger.json import JsonFormatter
+
+from seqviz.refusal import Refusal
+from seqviz.ui.server import metrics, visits
+
+_STANDARD = {*RESERVED_ATTRS, "message", "asctime"}
+# Chatter of a server that says nothing but addresses: one line for each connection.
+_QUIET = {"uvicorn.access": logging.WARNING, "uvicorn.error": logging.WARNING}
+_make: Any = logging.LogRecord
+_log = logging.getLogger(__name__)
+
+
+class Lines(logging.Formatter):
+    """Text: time, level, logger, message, then what the record brings along as name=value."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, and below it where an exception went through."""
+        brought = "".join(
+            f" {name}={_plain(value)}"
+            for name, value in vars(record).items()
+            if name not in _STANDARD and not name.startswith("_") and value not in ("", None)
+        )
+        at = self.formatTime(record, self.datefmt)
+        line = f"{at} {record.levelname:7} {record.name}: {record.getMessage()}{brought}"
+        return f"{line}\n{record.exc_text}" if record.exc_text else line
+
+
+class _Counting(logging.Filter):
+    """Counts the failures that a page had to tell a student."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno >= logging.ERROR and record.exc_text:
+            metrics.failed(visits.lesson())
+        return True
+
+
+def begin(level: str, form: str, stream: TextIO | None = None) -> None:
+    """Everything that is logged in this process goes to `stream` (stderr) in our form."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    date = "%Y-%m-%dT%H:%M:%S%z"
+    names = {"asctime": "time", "levelname": "level", "name": "logger"}
+    json_lines = JsonFormatter(
+        "{asctime}{levelname}{name}{message}{exc_info}", style="{", rename_fields=names,
+        json_ensure_ascii=False, datefmt=date,
+    )  # fmt: skip
+    handler.setFormatter(json_lines if form == "json" else Lines(datefmt=date))
+    handler.addFilter(_Counting())
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    logging.setLogRecordFactory(_record)
+    _adopt_all()
+    sys.excepthook = _uncaught
+    threading.excepthook = lambda args: _uncaught(args.exc_type, args.exc_value, args.exc_traceback)
+    warnings.showwarning = _warned
+
+
+def frames(error: BaseException | None) -> str:
+    """An exception and what caused it: types and places, no messages, no values."""
+    parts = []
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        places = "".join(traceback.format_tb(error.__traceback__))
+        parts.append(f"Traceback (most recent call last):\n{places}{said(error)}")
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return "\n\nwhich came from:\n".join(parts)
+
+
+def said(error: BaseException) -> str:
+    """An exception in a word: its type, of our own refusals also the code."""
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else _full(kind)
+    return f"{name}[{error.code}]" if isinstance(error, Refusal) else name
+
+
+def _full(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _record(*args: Any, **keywords: Any) -> logging.LogRecord:
+    """A record without the words of an exception, and with where it happened."""
+    record: logging.LogRecord = _make(*args, **keywords)
+    if isinstance(record.args, tuple):
+        record.args = tuple(said(a) if isinstance(a, BaseException) else a for a in record.args)
+    if isinstance(record.msg, BaseException):
+        record.msg = said(record.msg)
+    if record.exc_info and record.exc_info[1] is not None:
+        record.exc_text = frames(record.exc_info[1])
+        record.exc_info = None
+        for name, value in (("lesson", visits.lesson()), ("bench", visits.bench())):
+            setattr(record, name, value)
+    return record
+
+
+def _plain(value: Any) -> str:
+    """A value on one line, in quotes where it has a space."""
+    text = str(value).replace("\n", " ")
+    return f'"{text}"' if " " in text else text
+
+
+def _adopt_all() -> None:
+    """Loggers with handlers of their own write through ours instead, those to come as well."""
+    for logger in _loggers():
+        _adopt(logger)
+    # Streamlit gives every logger that it makes a handler; it has no setting for that.
+    streamlit.logger.setup_formatter = _adopt
+    for name, level in _QUIET.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def _loggers() -> Iterator[logging.Logger]:
+    for name in list(logging.root.manager.loggerDict):
+        logger = logging.getLogger(name)
+        if logger.handlers:
+            yield logger
+
+
+def _adopt(logger: logging.Logger) -> None:
+    logger.handlers = []
+    logger.propagate = True
+
+
+def _uncaught(
+    _kind: type[BaseException], error: BaseException | None, _places: TracebackType | None
+) -> None:
+    if isinstance(error, KeyboardInterrupt | SystemExit) or error is None:
+        return
+    _log.critical("uncaught", exc_info=error)
+
+
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A library's warning: which and where; its words may quote a text."""
+    _log.warning("%s at %s:%d", category.__name__, filename, lineno)

@@ -1,0 +1,108 @@
+"""What the server counts, for `/metrics`: sessions, runs of pages, computing, refusals, failures.
+
+In the format of Prometheus, in a registry of our own. Labels come from fixed sets (lessons of the
+catalogue, kinds of refusals, devices); nothing here says who did what. What can be read when it is
+asked for (queues, models, memory) is in `gauges`.
+"""
+
+from __future__ import annotations
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+
+from seqviz import catalog
+
+TYPE = CONTENT_TYPE_LATEST
+ELSEWHERE = "none"  # the map, a notebook, a job: not a page of the catalogue
+LESSONS = (*(lesson.slug for lesson in catalog.LESSONS), ELSEWHERE)
+RUNS = ("page", "bench")
+# Fixed kinds, so that nothing that a student wrote becomes a label.
+REFUSALS = ("compute", "tokens", "jobs", "queue", "upload", "other")
+SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+disable_created_metrics()  # when a series began doubles the page and helps nobody
+registry = CollectorRegistry()
+_sessions = Counter(
+    "seqviz_sessions", "Sessions (tabs of browsers) since the start", registry=registry
+)
+_closed = Counter(
+    "seqviz_sessions_closed", "Sessions that have left and been forgotten", registry=registry
+)
+_runs = Histogram(
+    "seqviz_run_seconds",
+    "Runs of a page's script: whole pages, and benches after a press",
+    ("lesson", "kind"),
+    buckets=SECONDS,
+    registry=registry,
+)
+_computing = Histogram(
+    "seqviz_compute_seconds",
+    "Computations that were not in the cache",
+    ("lesson",),
+    buckets=SECONDS,
+    registry=registry,
+)
+_hits = Counter(
+    "seqviz_cache_hits", "Results that were in the cache", ("lesson",), registry=registry
+)
+_misses = Counter(
+    "seqviz_cache_misses", "Results that had to be computed", ("lesson",), registry=registry
+)
+_errors = Counter(
+    "seqviz_errors", "Failures of the app that a student was told of", ("lesson",),
+    registry=registry,
+)  # fmt: skip
+_refusals = Counter("seqviz_refusals", "Wishes beyond a limit", ("kind",), registry=registry)
+
+# Made once: finding a labeled child takes longer than counting.
+_run = {(lesson, kind): _runs.labels(lesson, kind) for lesson in LESSONS for kind in RUNS}
+_compute = {lesson: _computing.labels(lesson) for lesson in LESSONS}
+_hit = {lesson: _hits.labels(lesson) for lesson in LESSONS}
+_miss = {lesson: _misses.labels(lesson) for lesson in LESSONS}
+_error = {lesson: _errors.labels(lesson) for lesson in LESSONS}
+_refusal = {kind: _refusals.labels(kind) for kind in REFUSALS}
+
+
+def opened() -> None:
+    """A session has begun."""
+    _sessions.inc()
+
+
+def closed() -> None:
+    """A session has been forgotten, with all that it held."""
+    _closed.inc()
+
+
+def ran(lesson: str, kind: str, seconds: float) -> None:
+    """A page ("page") or one bench of it ("bench") has run."""
+    _run[lesson, kind].observe(seconds)
+
+
+def asked(lesson: str, seconds: float | None) -> None:
+    """A page asked for a result. seconds: what computing it took; None: it was in the cache."""
+    if seconds is None:
+        _hit[lesson].inc()
+    else:
+        _miss[lesson].inc()
+        _compute[lesson].observe(seconds)
+
+
+def failed(lesson: str) -> None:
+    """Something failed, and the page said so."""
+    _error[lesson].inc()
+
+
+def refused(kind: str) -> None:
+    """A limit was reached; kind: one of `REFUSALS`, else it counts as "other"."""
+    _refusal.get(kind, _refusal["other"]).inc()
+
+
+def text() -> bytes:
+    """All figures, as Prometheus reads them."""
+    return generate_latest(registry)

