@@ -1,159 +1,43 @@
 """A bounded queue for long work (training): progress, cancel, one run for equal requests.
 
 One worker thread per device takes one job after another. A page submits, then polls its job; thirty
-students who press the same button share one run, and a run whose students have all gone stops.
+students who press the same button share one run, and a run whose students have all gone stops. A
+job that has fallen silent is given up: its thread is left behind, and another takes the next job.
 """
 
 from __future__ import annotations
 
 import copy
+import logging
 import threading
 import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any
 
-from seqviz import fingerprint
+from seqviz import fingerprint, settings
+from seqviz.job import (
+    MAX_TRAIL,
+    Cancelled,
+    Job,
+    QueueFull,
+    Report,
+    State,
+    T,
+    Tally,
+    explained,
+    silent,
+)
+from seqviz.refusal import Refusal
 
-State = Literal["queued", "running", "done", "failed", "cancelled"]
-T = TypeVar("T")
-
-MAX_TRAIL = 2000
-
-
-class Cancelled(BaseException):
-    """Raised by `report` inside a cancelled job.
-
-    Not an `Exception`, so that a training loop's `except Exception` does not swallow it.
-    """
-
-
-class QueueFull(RuntimeError):
-    """No room in the queue; `waiting` is the number of jobs in it."""
-
-    def __init__(self, waiting: int):
-        super().__init__(f"The queue is full: {waiting} runs are waiting, try again in a minute.")
-        self.waiting = waiting
-
-
-class Report(Protocol):
-    """What a job's function receives as `report`, to be called after every step of its work.
-
-    `record` is anything worth keeping, for instance an epoch's losses; `fraction` is the share of
-    the work that is done, by default `record.fraction` where the record has one. Raises `Cancelled`
-    when nobody wants the result any more.
-    """
-
-    def __call__(self, record: object, fraction: float | None = None) -> None:
-        """Report one step."""
-
-
-def silent(record: object, fraction: float | None = None) -> None:
-    """A `Report` for a notebook, where nobody waits for news."""
-
-
-class Job(Generic[T]):
-    """One piece of work in a queue; made by `Jobs.submit`. All attributes may be read at any time.
-
-    The result is shared by all owners, who must not write into it.
-    """
-
-    def __init__(self, jobs: Jobs, key: bytes, function: bytes, call: Callable[..., T]):
-        self._jobs, self._key, self._function = jobs, key, function
-        self._call: Callable[..., T] | None = call
-        self._state: State = "queued"
-        self._owners: dict[str, float] = {}  # owner -> when last seen
-        self._unwanted = False
-        self._records: list[object] = []
-        self._latest: tuple[object, ...] = ()
-        self._reported = 0
-        self._stride = 1
-        self._fraction = 0.0
-        self._result: T | None = None
-        self._error: BaseException | None = None
-        self._started: float | None = None
-        self._ended: float | None = None
-
-    @property
-    def state(self) -> State:
-        """One of queued, running, done, failed, cancelled."""
-        return self._state
-
-    @property
-    def position(self) -> int | None:
-        """Place in the queue, 1 is next; None when it is not waiting."""
-        with self._jobs._lock:
-            return self._jobs._queue.index(self) + 1 if self in self._jobs._queue else None
-
-    @property
-    def owners(self) -> int:
-        """How many owners share this job while it waits or runs."""
-        return len(self._owners)
-
-    @property
-    def fraction(self) -> float:
-        """Share of the work that is done, in [0, 1], as reported; 1 when done."""
-        return 1.0 if self._state == "done" else self._fraction
-
-    @property
-    def trail(self) -> tuple[object, ...]:
-        """The records reported so far, evenly thinned to at most 2,000; the latest is the last."""
-        with self._jobs._lock:
-            return (*self._records, *self._latest)
-
-    @property
-    def result(self) -> T:
-        """What the function returned; raises RuntimeError unless the state is done."""
-        if self._state != "done":
-            raise RuntimeError(f"The job has no result: it is {self._state}.")
-        return self._result  # type: ignore[return-value]
-
-    @property
-    def error(self) -> BaseException | None:
-        """The exception of a failed job, else None."""
-        return self._error
-
-    @property
-    def seconds(self) -> float:
-        """How long it has been running, or ran; 0 before it starts."""
-        started, ended = self._started, self._ended
-        if started is None:
-            return 0.0
-        return (self._jobs._clock() if ended is None else ended) - started
-
-    def leave(self, owner: str) -> None:
-        """Take back one owner's wish. The work stops when its last owner has left."""
-        with self._jobs._lock:
-            if self._owners.pop(owner, None) is not None and not self._owners:
-                self._jobs._drop(self)
-
-    def touch(self, owner: str) -> None:
-        """Say that an owner still waits; a page does so at every poll."""
-        with self._jobs._lock:
-            if owner in self._owners:
-                self._owners[owner] = self._jobs._clock()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Block until the job has ended, at most `timeout` seconds; whether it has ended.
-
-        For notebooks and tests: it does not count as a touch.
-        """
-        with self._jobs._changed:
-            return self._jobs._changed.wait_for(lambda: self._ended is not None, timeout)
-
-    def _keep(self, record: object) -> None:
-        """Keep every `stride`-th record and the latest; double the stride when space runs out."""
-        if self._reported % self._stride == 0:
-            self._records.append(record)
-            self._latest = ()
-        else:
-            self._latest = (record,)
-        self._reported += 1
-        if len(self._records) == MAX_TRAIL:
-            self._latest = (record,)  # of an even number of records, halving drops the last
-            self._records = self._records[::2]
-            self._stride *= 2
+__all__ = [
+    "MAX_TRAIL", "Cancelled", "Job", "Jobs", "QueueFull", "Report", "State", "Tally", "default",
+    "queues", "silent",
+]  # fmt: skip
+STALL_SECONDS = 120.0
+MOST_LEFT_BEHIND = 3
+log = logging.getLogger(__name__)
 
 
 class Jobs:
@@ -161,8 +45,10 @@ class Jobs:
 
     `capacity` is how many jobs may wait; `keep` how many ended jobs are kept, the least recently
     asked for going first (failed ones only for `find`: asking again runs anew); a job that no owner
-    has touched for `abandon_after` seconds stops (students who closed the browser). `clock` is for
-    tests.
+    has touched for `abandon_after` seconds stops (students who closed the browser); one that has
+    not reported for `stall_after` seconds is given up. A thread cannot be stopped from outside, so
+    that of such a job goes on unheard; while `most_left` of them do, all new jobs fail at once.
+    `clock` is for tests. `tally` may be read at any time.
     """
 
     def __init__(
@@ -171,8 +57,11 @@ class Jobs:
         keep: int = 64,
         abandon_after: float = 90.0,
         clock: Callable[[], float] = time.monotonic,
+        stall_after: float = STALL_SECONDS,
+        most_left: int = MOST_LEFT_BEHIND,
     ):
         self._capacity, self._keep, self._abandon_after = capacity, keep, abandon_after
+        self._stall_after, self._most_left = stall_after, most_left
         self._clock = clock
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
@@ -180,7 +69,24 @@ class Jobs:
         self._running: Job[Any] | None = None
         self._kept: OrderedDict[bytes, Job[Any]] = OrderedDict()
         self._worker: threading.Thread | None = None
+        self._left: set[threading.Thread] = set()
         self._closed = False
+        self.tally = Tally()
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait."""
+        return len(self._queue)
+
+    @property
+    def running(self) -> int:
+        """How many jobs run: 0 or 1."""
+        return int(self._running is not None)
+
+    @property
+    def left_behind(self) -> int:
+        """How many threads go on with a job that has been given up."""
+        return len(self._left)
 
     def submit(
         self, function: Callable[..., T], /, *args: Any, owner: str, **parameters: Any
@@ -189,7 +95,8 @@ class Jobs:
 
         Equal work (the same function with equal parameters) that waits, runs or is kept gives the
         same job. An owner waits for one job per function: a new request leaves the former one.
-        The parameters are copied, so the caller may go on changing its arrays.
+        The parameters are copied, so the caller may go on changing its arrays. Where too many
+        threads are left behind the job has failed already, with Refusal("queue_stuck").
 
         Raises QueueFull when there is no room, the former job being kept then; TypeError when the
         parameters do not fit the function or cannot be compared by value, or when the function is
@@ -209,9 +116,13 @@ class Jobs:
                 if len(self._queue) - freed >= self._capacity:
                     raise QueueFull(len(self._queue))
                 args, parameters = copy.deepcopy((args, parameters))
-                job = Job(self, key, name, _call(function, args, parameters))
-                self._queue.append(job)
-                self._start()
+                call = _call(function, args, parameters)
+                job = Job(self, key, name, call, function.__qualname__)
+                if self._stuck():
+                    self._refuse(job)
+                else:
+                    self._queue.append(job)
+                    self._start()
             elif job._state == "done":
                 self._kept.move_to_end(key)
             if job._ended is None:
@@ -231,6 +142,13 @@ class Jobs:
         with self._lock:
             self._sweep()
             return self._known(key)
+
+    def held(self, owner: str, besides: Callable[..., Any]) -> int:
+        """How many jobs wait or run for this owner, those of the function `besides` not counted."""
+        name = fingerprint.of_function(besides)
+        with self._lock:
+            self._sweep()
+            return sum(owner in j._owners and j._function != name for j in self._active())
 
     def close(self, timeout: float = 10.0) -> None:
         """Cancel everything and wait, at most `timeout` seconds, for the worker to stop."""
@@ -256,6 +174,7 @@ class Jobs:
             self._worker.start()
 
     def _work(self) -> None:
+        me = threading.current_thread()
         while True:
             with self._lock:
                 self._changed.wait_for(lambda: self._queue or self._closed)
@@ -266,13 +185,20 @@ class Jobs:
                     continue
                 job = self._running = self._queue.pop(0)
                 job._state, job._started = "running", self._clock()
+                job._heard = job._started
+            log.info("job started", extra={"job": job._name})
             self._run(job)
+            with self._lock:
+                if me in self._left:  # another thread has taken its place
+                    self._left.discard(me)
+                    return
 
     def _run(self, job: Job[Any]) -> None:
         def report(record: object, fraction: float | None = None) -> None:
             with self._lock:
+                job._heard = self._clock()
                 self._sweep()
-                if job._unwanted:
+                if job._unwanted or job._ended is not None:
                     raise Cancelled
                 job._keep(record)
                 share = getattr(record, "fraction", None) if fraction is None else fraction
@@ -280,30 +206,78 @@ class Jobs:
                     job._fraction = min(max(float(share), 0.0), 1.0)
 
         assert job._call is not None
+        result, failure = None, None
         try:
-            job._result = job._call(report)
+            result = job._call(report)
             state: State = "done"
         except Cancelled:
             state = "cancelled"
         except BaseException as error:  # whatever the function does, the worker goes on
-            job._error = error
+            failure = explained(error)
             traceback.clear_frames(error.__traceback__)  # a kept failure must not keep the data
             state = "failed"
         with self._lock:
+            if job._ended is not None:  # it was given up: nobody waits for what comes now
+                return
+            if failure is not None and not isinstance(failure, ValueError):
+                log.error("a job failed: %s", job._name, exc_info=failure)
+            job._result, job._error = result, failure
             self._running = None
             self._end(job, "cancelled" if job._unwanted else state)
-            if job._state != "cancelled":
-                self._kept[job._key] = job
-                self._kept.move_to_end(job._key)
-                while len(self._kept) > self._keep:
-                    self._kept.popitem(last=False)
+            self._remember(job)
+
+    def _remember(self, job: Job[Any]) -> None:
+        if job._state != "cancelled":
+            self._kept[job._key] = job
+            self._kept.move_to_end(job._key)
+            while len(self._kept) > self._keep:
+                self._kept.popitem(last=False)
 
     def _sweep(self) -> None:
-        """Drop the jobs that none of their owners has touched for too long."""
-        oldest = self._clock() - self._abandon_after
+        """Drop the jobs that nobody waits for any more, and give up one that has fallen silent."""
+        now = self._clock()
+        oldest = now - self._abandon_after
         for job in self._active():
             if max(job._owners.values(), default=oldest) < oldest:
                 self._drop(job)
+        if self._running is not None and now - self._running._heard > self._stall_after:
+            self._give_up(self._running)
+
+    def _give_up(self, job: Job[Any]) -> None:
+        """Leave the thread of a silent job behind; the next job gets a new one."""
+        log.error(
+            "a job has not reported for %.0f s and is given up: %s", self._stall_after, job._name
+        )
+        assert self._worker is not None
+        self._left.add(self._worker)
+        self._worker = self._running = None
+        job._error = Refusal(
+            "job_hung",
+            f"This run has not moved for {self._stall_after:.0f} s and was given up.",
+            seconds=f"{self._stall_after:.0f}",
+        )
+        self._end(job, "cancelled" if job._unwanted else "failed", given_up=True)
+        self._remember(job)
+        if self._stuck():
+            for other in [*self._queue]:
+                self._queue.remove(other)
+                self._refuse(other)
+        elif self._queue:
+            self._start()
+
+    def _stuck(self) -> bool:
+        return len(self._left) >= self._most_left
+
+    def _refuse(self, job: Job[Any]) -> None:
+        """End a job that no thread can be given to."""
+        job._error = Refusal(
+            "queue_stuck",
+            f"No run can start: {len(self._left)} earlier ones never came to an end. The app has "
+            "to be restarted.",
+            count=len(self._left),
+        )
+        self._end(job, "failed")
+        self._remember(job)
 
     def _drop(self, job: Job[Any]) -> None:
         """Cancel: at once when it waits, at its next report when it runs."""
@@ -312,11 +286,17 @@ class Jobs:
             self._queue.remove(job)
             self._end(job, "cancelled")
 
-    def _end(self, job: Job[Any], state: State) -> None:
+    def _end(self, job: Job[Any], state: State, given_up: bool = False) -> None:
         job._ended = self._clock()
         job._state = state
         job._call = None  # lets go of the parameters
         job._owners.clear()
+        how = "given_up" if given_up else state
+        setattr(self.tally, how, getattr(self.tally, how) + 1)
+        self.tally.seconds += job.seconds
+        log.info(
+            "job ended", extra={"job": job._name, "how": how, "seconds": round(job.seconds, 1)}
+        )
         self._changed.notify_all()
 
 
@@ -327,7 +307,18 @@ _defaults_lock = threading.Lock()
 def default(device: str = "cpu") -> Jobs:
     """The queue of a device, one for the whole process."""
     with _defaults_lock:
-        return _defaults.setdefault(device, Jobs())
+        if device not in _defaults:
+            _defaults[device] = Jobs(
+                capacity=settings.value("SEQVIZ_QUEUE"),
+                stall_after=settings.value("SEQVIZ_STALL_SECONDS"),
+            )
+        return _defaults[device]
+
+
+def queues() -> dict[str, Jobs]:
+    """The queues that there are so far, by device."""
+    with _defaults_lock:
+        return dict(_defaults)
 
 
 def _call(

@@ -235,6 +235,7 @@ def test_the_caller_may_change_its_array_after_submitting(jobs):
 # --- cancel -------------------------------------------------------------------------------------
 
 
+@pytest.mark.timing
 def test_a_real_training_run_stops_within_a_second(jobs):
     settings = NetworkSettings(epochs=100_000)
     job = jobs.submit(fit_network, ar1(0), settings, owner="a")

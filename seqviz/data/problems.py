@@ -5,6 +5,10 @@ from __future__ import annotations
 _SENTENCES = {
     "empty": "The file is empty.",
     "too_large": "The file has {size} bytes; at most {limit} are read.",
+    "not_csv": (
+        "The file begins as a {kind} file does, whatever its name says. "
+        "Save it as CSV in UTF-8 and load it again."
+    ),
     "encoding": (
         "Row {row} is not UTF-8 text. Save the file as CSV in UTF-8 "
         "(in a spreadsheet: Save as, CSV UTF-8) and load it again."
@@ -37,7 +41,7 @@ class DataProblem(ValueError):
 
     code: one of `PROBLEM_CODES`. details: the values the sentence is filled with, for translation:
     `row` (1-based, as a spreadsheet counts, header included), `column` (name), `text` (the cell,
-    shortened), `found`, `expected`, `size`, `limit`. str() is one or two English sentences.
+    shortened), `kind`, `found`, `expected`, `size`, `limit`. str() is one or two English sentences.
     """
 
     def __init__(self, code: str, **details: object) -> None:

@@ -7,7 +7,6 @@ it is there. The work has a queue of its own, so that nobody's training waits fo
 from __future__ import annotations
 
 import contextlib
-import logging
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from seqviz.ui.bench import Show
 
 QUEUE = "models"
-log = logging.getLogger(__name__)
 
 
 def wait_for(show: Show, model: str, text: str | None, other: str, leads: bool) -> bool:
@@ -107,8 +105,7 @@ def _offer(show: Show, wish: dict[str, Any], stopped: str, former: jobs.Job[str]
             st.info(show.text("work.model_stopped", model=record_of(wish["model"]).title))
         elif isinstance(former.error, ValueError):
             st.warning(sentence(former.error, show.words), icon=":material/info:")
-        else:
-            log.error("a model could not be made ready", exc_info=former.error)
+        else:  # the queue has logged it
             st.error(show.text("frame.failed"), icon=":material/error:")
         st.button(
             show.text("work.again"), icon=":material/refresh:", type="primary",

@@ -1,0 +1,91 @@
+"""Pages, hubs and models as other tests have them, and faults that really happen."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from seqviz.models import device
+
+TESTS = Path(__file__).resolve().parent.parent
+for folder in ("pages", "models", "browser"):  # for `looking`, `hub` and `lesson_page`
+    if str(TESTS / folder) not in sys.path:
+        sys.path.append(str(TESTS / folder))
+
+
+def _of(folder: str):
+    """The conftest of another folder of tests."""
+    spec = importlib.util.spec_from_file_location(
+        f"{folder}_fixtures", TESTS / folder / "conftest.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look there
+    spec.loader.exec_module(module)
+    return module
+
+
+pages = _of("pages")
+nobody_has_trained, running_server, visit = (
+    pages.nobody_has_trained,
+    pages.running_server,
+    pages.visit,
+)
+
+models = _of("models")
+tiny_files, cache, hub = models.tiny_files, models.cache, models.hub
+
+
+@pytest.fixture
+def on_the_cpu(monkeypatch) -> Iterator[None]:
+    monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
+    device.choose.cache_clear()
+    yield
+    device.choose.cache_clear()
+
+
+@pytest.fixture
+def at_each_update(on_the_cpu) -> Iterator[Callable]:
+    """`at_each_update(act)`: before each update of any network's weights, `act()` is called."""
+    from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+    handles = []
+
+    def hook(act: Callable[[], object]) -> None:
+        def called(*_: object) -> None:
+            act()
+
+        handles.append(register_optimizer_step_pre_hook(called))
+
+    yield hook
+    for handle in handles:
+        handle.remove()
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    """What a hung job waits for; opened at the end, whatever happens, so that no thread stays."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+@pytest.fixture
+def small_disk(tmp_path, monkeypatch) -> Iterator[Path]:
+    """A disk of 1 MB with the cache on it: a real file system of the kernel."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("only root can make a small file system, and not on every machine")
+    monkeypatch.setenv("SEQVIZ_CACHE", str(place))
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)

@@ -1,0 +1,121 @@
+"""Files that came with the app are damaged: a sentence in the bench that needs them, no more."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from looking import alerts, bench, figures
+
+from seqviz.data import measured, snippets
+from seqviz.models import checkpoints
+from seqviz.models.accuracy import features, heads, systems
+from seqviz.text import LANGUAGES, literal
+
+EACH = pytest.mark.parametrize("lang", LANGUAGES)
+REMEMBERED = (
+    *(measured._read, systems.answers, heads.standard_head, snippets._load, features.parts),
+    *(checkpoints.load,),
+)
+
+
+def forget() -> None:
+    """As a server that has just been started."""
+    for remembered in REMEMBERED:
+        remembered.cache_clear()
+
+
+@pytest.fixture
+def fresh():
+    """`fresh(module)`: a copy of the module's folder, which the app reads from now on."""
+    import streamlit as st
+
+    with pytest.MonkeyPatch.context() as patch:
+
+        def copied(module, folder: Path) -> Path:
+            shutil.copytree(module.FOLDER, folder)
+            patch.setattr(module, "FOLDER", folder)
+            forget()
+            st.cache_data.clear()
+            return folder
+
+        yield copied
+    forget()
+    st.cache_data.clear()
+
+
+def cut(path: Path) -> None:
+    """What a disk that was full, or a copy that broke off, leaves."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def flipped(path: Path) -> None:
+    """One bit of the middle is another."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+
+
+def gone(path: Path) -> None:
+    path.unlink()
+
+
+DAMAGES = pytest.mark.parametrize(("damage", "lang"), [(flipped, "en"), (gone, "zh")])
+
+
+def told(page, file: str) -> set[str]:
+    """The benches that say that this file is damaged; all others have what they always have."""
+    sentence = page.text("problem.damaged", file=literal(file))
+    assert not page.app.error
+    assert not page.app.exception
+    assert set(page.warned()) == {sentence}
+    return {name for name in page.lesson.benches if alerts(bench(page.app, name))["warning"]}
+
+
+def drawn(page) -> set[str]:
+    return {name for name in page.lesson.benches if figures(bench(page.app, name))}
+
+
+@DAMAGES
+def test_a_damaged_network(visit, fresh, tmp_path, damage, lang):
+    damage(fresh(checkpoints, tmp_path / "checkpoints") / "characters_lstm.safetensors")
+    page = visit("gates", lang)
+    harmed = told(page, "characters_lstm.safetensors")
+    assert "watch" in harmed
+    assert drawn(page) == set(page.lesson.benches) - harmed - {"learn"}  # which waits for a button
+    assert {"conventions", "size"} <= drawn(page)
+    page.run(ga__watch__cell="gru", ga__force__cell="gru")  # the other network answers
+    assert "watch" in drawn(page)
+
+
+@DAMAGES
+def test_a_damaged_result_that_came_with_the_app(visit, fresh, tmp_path, damage, lang):
+    folder = fresh(measured, tmp_path / "measured")
+    (file,) = folder.glob("direction-*.npz")
+    damage(file)
+    page = visit("bert_accuracy", lang)
+    harmed = told(page, file.name)
+    assert harmed == {"looks", "compare"}  # two show it
+    assert drawn(page) == set(page.lesson.benches) - harmed
+
+
+@EACH
+def test_a_damaged_index_of_results(visit, fresh, tmp_path, lang):
+    folder = fresh(measured, tmp_path / "measured")
+    cut(folder / "index.json")
+    page = visit("bert_accuracy", lang)
+    harmed = told(page, "index.json")
+    assert {"knife", "fill", "padding", "looks", "tune", "search", "compare"} <= harmed
+    assert set(page.lesson.benches) - harmed <= drawn(page)
+    assert "count" not in harmed
+
+
+@DAMAGES
+def test_damaged_sentences(visit, fresh, tmp_path, damage, lang):
+    damage(fresh(snippets, tmp_path / "data") / "movie_reviews.tsv.gz")
+    page = visit("bert_accuracy", lang)
+    harmed = told(page, "movie_reviews.tsv.gz")
+    assert harmed
+    assert set(page.lesson.benches) - harmed <= drawn(page)
+    assert "count" not in harmed

@@ -1,0 +1,193 @@
+"""Jobs that fall silent: given up, left behind, counted; the queue goes on."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from seqviz.jobs import Jobs, Tally
+from seqviz.refusal import Refusal
+
+LONG = 30.0  # seconds; a bound that is reached only when something hangs
+gates: dict[str, threading.Event] = {}
+heard: list[str] = []
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def jobs(clock):
+    gates.clear()
+    heard.clear()
+    made = Jobs(clock=clock, stall_after=60.0, abandon_after=1e9, most_left=2)
+    yield made
+    for gate in gates.values():
+        gate.set()
+    made.close()
+
+
+def hangs(name, report):
+    """Reports once, then waits for its gate; what it still has to say is noted."""
+    report(name)
+    gates.setdefault(name, threading.Event()).wait(LONG)
+    try:
+        report(name)
+        heard.append(f"{name} was heard")
+    finally:
+        heard.append(f"{name} has ended")
+    return name
+
+
+def never_listens(name, report):
+    gates.setdefault(name, threading.Event()).wait(LONG)
+    heard.append(f"{name} has ended")
+    return name
+
+
+def square(x, report):
+    return x * x
+
+
+def began(job) -> None:
+    """Wait until a job's function waits at its gate."""
+    while job.state == "queued" or not gates:
+        threading.Event().wait(0.005)
+
+
+def until(happened) -> None:
+    for _ in range(int(LONG / 0.005)):
+        if happened():
+            return
+        threading.Event().wait(0.005)
+    raise AssertionError("it never happened")
+
+
+def test_a_silent_job_is_given_up_and_the_next_one_runs(jobs, clock):
+    hung = jobs.submit(hangs, "first", owner="a")
+    began(hung)
+    waiting = jobs.submit(square, 3, owner="b")
+    clock.now += 59
+    hung.touch("a")
+    assert (hung.state, waiting.position) == ("running", 1)
+    clock.now += 2
+    waiting.touch("b")  # whoever asks notices
+    assert hung.state == "failed"
+    assert isinstance(hung.error, Refusal)
+    assert (hung.error.code, hung.error.details) == ("job_hung", {"seconds": "60"})
+    assert waiting.wait(LONG)
+    assert waiting.result == 9
+    assert jobs.left_behind == 1
+    assert jobs.tally == Tally(done=1, given_up=1, seconds=61.0)
+
+
+@pytest.mark.parametrize("function", [hangs, never_listens])
+def test_what_comes_late_is_dropped(jobs, clock, function):
+    hung = jobs.submit(function, "first", owner="a")
+    began(hung)
+    clock.now += 61
+    assert jobs.find(function, "first").state == "failed"
+    again = jobs.submit(function, "first", owner="a")  # the same work, anew
+    assert again is not hung
+    until(lambda: again.state == "running")
+    gates["first"].set()
+    assert again.wait(LONG)
+    assert again.state == "done"
+    until(lambda: jobs.left_behind == 0)
+    assert hung.state == "failed"
+    with pytest.raises(RuntimeError, match="no result"):
+        _ = hung.result
+    assert jobs.find(function, "first") is again
+    if function is hangs:  # the late one was told that nobody waits
+        assert sorted(heard) == ["first has ended", "first has ended", "first was heard"]
+    assert jobs.tally == Tally(done=1, given_up=1, seconds=61.0)
+
+
+def test_a_job_that_reports_now_and_then_is_not_given_up(jobs, clock):
+    slow = jobs.submit(reports_at_its_gates, 5, owner="a")
+    for step in range(5):
+        until(lambda step=step: len(slow.trail) == step + 1)
+        clock.now += 50
+        gates.setdefault(str(step), threading.Event()).set()
+    assert slow.wait(LONG)
+    assert slow.result == 5
+    assert jobs.left_behind == 0
+
+
+def reports_at_its_gates(n, report):
+    for step in range(n):
+        report(step)
+        gates.setdefault(str(step), threading.Event()).wait(LONG)
+    return n
+
+
+def test_a_silent_job_that_nobody_wants_any_more_is_given_up_too(jobs, clock):
+    hung = jobs.submit(hangs, "first", owner="a")
+    began(hung)
+    hung.leave("a")
+    waiting = jobs.submit(square, 4, owner="b")
+    clock.now += 61
+    assert waiting.wait(LONG)
+    assert hung.state == "cancelled"
+    assert jobs.find(hangs, "first") is None
+    assert jobs.tally.given_up == 1
+
+
+def test_who_only_waits_notices_too(jobs, clock):
+    """A notebook, which does not poll."""
+    hung = jobs.submit(hangs, "first", owner="a")
+    began(hung)
+    threading.Timer(0.2, lambda: setattr(clock, "now", clock.now + 61)).start()
+    assert hung.wait(LONG)
+    assert hung.state == "failed"
+
+
+def test_with_too_many_left_behind_all_are_told_until_one_ends(jobs, clock):
+    for name in ("first", "second"):
+        hung = jobs.submit(hangs, name, owner=name)
+        until(lambda hung=hung, name=name: hung.state == "running" and name in gates)
+        if name == "second":
+            waiting = jobs.submit(square, 2, owner="b")
+        clock.now += 61
+        hung.touch(name)
+        assert hung.state == "failed"
+    assert jobs.left_behind == 2
+    for job in (waiting, jobs.submit(square, 3, owner="c")):
+        assert job.wait(0)
+        assert job.state == "failed"
+        assert (job.error.code, job.error.details) == ("queue_stuck", {"count": 2})
+    assert (jobs.waiting, jobs.running) == (0, 0)
+    gates["first"].set()
+    until(lambda: jobs.left_behind == 1)
+    found = jobs.submit(square, 3, owner="c")
+    assert found.wait(LONG)
+    assert found.result == 9
+
+
+def test_how_jobs_end_is_counted(jobs, clock):
+    for x in range(3):
+        assert jobs.submit(square, x, owner="a").wait(LONG)
+    assert jobs.submit(fails, owner="a").wait(LONG)
+    left = jobs.submit(hangs, "first", owner="a")
+    began(left)
+    clock.now += 5
+    left.leave("a")
+    gates["first"].set()
+    assert left.wait(LONG)
+    assert jobs.tally == Tally(done=3, failed=1, cancelled=1, seconds=5.0)
+
+
+def fails(report):
+    raise RuntimeError("broken")

@@ -1,0 +1,151 @@
+"""Visitors who vanish: the line is cut, nobody says goodbye."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+import urllib.request
+
+import pytest
+
+from benchmarks.browser import ROOT, serve
+from benchmarks.client import Student
+from seqviz import jobs
+from seqviz.models import ready, store
+
+KEPT = 2  # seconds for which the server of these tests keeps a vanished visitor's session
+LONG = 60.0
+COUNTING = """
+import sys
+if "streamlit" in " ".join(sys.orig_argv):
+    import gc, os, threading, time, weakref
+    from pathlib import Path
+    from streamlit.runtime import app_session
+    alive, made = weakref.WeakSet(), app_session.AppSession.__init__
+    def init(self, *args, **keywords):
+        made(self, *args, **keywords)
+        alive.add(self)
+    app_session.AppSession.__init__ = init
+    def tell():
+        while True:
+            gc.collect()
+            place = Path(os.environ["SEQVIZ_TEST_COUNT"])
+            place.with_suffix(".new").write_text(str(len(alive)))
+            place.with_suffix(".new").rename(place)
+            time.sleep(0.2)
+    threading.Thread(target=tell, daemon=True).start()
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("leaving")
+
+
+@pytest.fixture(scope="module")
+def server(place):
+    """A server that says how many sessions are in its memory, and forgets vanished ones soon."""
+    (place / "sitecustomize.py").write_text(COUNTING, "utf-8")
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    environment = {
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(place), str(ROOT), *known])),
+        "SEQVIZ_TEST_COUNT": str(place / "count"),
+    }
+    options = {"server.disconnectedSessionTTL": str(KEPT)}
+    with serve(environment=environment, options=options) as running:
+        yield running
+
+
+def alive(place) -> int:
+    return int((place / "count").read_text())
+
+
+def cut(student: Student) -> None:
+    """As a lid that is closed: no goodbye, the connection just ends."""
+    assert student._socket is not None
+    student._socket.transport.abort()
+
+
+async def vanish(url: str, slug: str) -> None:
+    """Open a page, move nothing, be gone in the middle of the next run."""
+    student = await Student(url, slug).__aenter__()
+    await student.open()
+    asking = asyncio.ensure_future(student.open())
+    await asyncio.sleep(0.02)  # the server is at work
+    cut(student)
+    with pytest.raises(Exception):  # noqa: B017, PT011 (of websockets, of any kind)
+        await asking
+
+
+def test_vanishing_in_the_middle_of_a_run_harms_nobody(server):
+    async def lesson() -> tuple[float, list[str]]:
+        async with Student(server.url, "ar_fitting") as stays:
+            await stays.open()
+            await asyncio.gather(*(vanish(server.url, "ar_fitting") for _ in range(8)))
+            seconds = await stays.move("ar.process.phi", 0.37)
+            return seconds, stays.errors
+
+    seconds, errors = asyncio.run(lesson())
+    assert errors == []
+    assert seconds < 10  # on a busy machine; not a measurement
+    assert "Traceback" not in server.log.read_text("utf-8")
+
+
+def test_a_vanished_visitor_is_forgotten(server, place):
+    """Sessions are objects with all that a visitor had; they leave memory."""
+
+    async def come_and_vanish() -> None:
+        async with Student(server.url, "ar_fitting") as stays:
+            await stays.open()
+            await asyncio.gather(*(vanish(server.url, "ar_fitting") for _ in range(6)))
+
+    asyncio.run(come_and_vanish())
+    last = time.monotonic() + LONG
+
+    async def look() -> int:
+        """Somebody comes now and then, as in a class: the server clears up when it is asked."""
+        async with Student(server.url, "home") as one:
+            await one.open()
+        return alive(place)
+
+    most = asyncio.run(look())
+    while (now := asyncio.run(look())) > 3 and time.monotonic() < last:
+        most = max(most, now)
+        time.sleep(KEPT / 2)
+    assert most > 3, "they were never there"
+    assert now <= 3
+
+
+def test_a_half_download_by_the_browser_harms_nobody(server):
+    """A large file of the app, and the reader leaves after its first bytes."""
+    address = f"{server.url}/app/static/plotly.min.js"
+    for _ in range(5):
+        answer = urllib.request.urlopen(address, timeout=LONG)
+        assert len(answer.read(1000)) == 1000
+        answer.close()  # a megabyte is left
+    with urllib.request.urlopen(address, timeout=LONG) as whole:
+        assert len(whole.read()) == int(whole.headers["Content-Length"])
+    assert "Traceback" not in server.log.read_text("utf-8")
+
+
+def test_a_model_that_nobody_waits_for_any_more_is_not_fetched_to_its_end(cache, hub):
+    """The visitor who asked for it has gone: the download stops and nothing of it is left."""
+    hub.faults.block, hub.faults.pause = 500, 0.2  # it would take half a minute
+    queue = jobs.Jobs(abandon_after=1.5)
+    wish = {"model": "tiny", "text": None, "other": "", "device": "models"}
+    job = queue.submit(ready.make_ready, owner="gone", **wish)
+    assert job.wait(LONG)
+    assert job.state == "cancelled"
+    assert hub.downloads() == 1
+    left = [path.name for path in (cache / "models").iterdir()]
+    assert all(re.fullmatch(r"\..*\.lock", name) for name in left), left
+    hub.faults.block, hub.faults.pause = 1 << 20, 0.0
+    again = queue.submit(ready.make_ready, owner="next", **wish)
+    while not again.wait(0.5):
+        again.touch("next")  # this one stays
+    assert again.state == "done"
+    assert store.verify("tiny")
+    queue.close()

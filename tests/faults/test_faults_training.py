@@ -1,0 +1,161 @@
+"""A training that hangs, raises or runs out of memory in the middle: what its students see."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+from looking import alerts, bench, figures
+
+from seqviz import jobs
+from seqviz.text import LANGUAGES
+
+SLUG = "ar_fitting"
+OWN = {"ar__networks__preset": "own", "ar__networks__cell": "mlp", "ar__networks__epochs": "50"}
+LONG = 60.0  # seconds; a bound that is reached only when something hangs for good
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch) -> Clock:
+    """What the queue goes by."""
+    made = Clock()
+    monkeypatch.setattr(jobs, "_defaults", {"cpu": jobs.Jobs(clock=made)})
+    return made
+
+
+def press(page) -> None:
+    page.app.get_by_key("ar.networks.start").click().run()
+    page.healthy()
+
+
+def offered(page, kind: str, sentence: str) -> None:
+    """The bench says why there is no figure and offers the start; the others are whole."""
+    assert sentence in alerts(bench(page.app, "networks"))[kind]
+    assert page.app.get_by_key("ar.networks.start").label == page.text("work.start")
+    assert not figures(bench(page.app, "networks"))
+    assert not page.app.exception
+    for name in set(page.lesson.benches) - {"networks"}:
+        place = bench(page.app, name)
+        assert figures(place), name
+        assert not alerts(place)["error"], name
+
+
+def class_of(visit, seed: int) -> list:
+    """Two students with the same settings, one in each language."""
+    return [visit(SLUG, lang, ar__networks__seed=str(seed), **OWN) for lang in LANGUAGES]
+
+
+def ended() -> None:
+    """Wait until nothing waits or runs any more."""
+    for job in jobs.default("cpu")._active():
+        assert job.wait(LONG)
+
+
+def trained(page) -> None:
+    """The page has the figure of the training."""
+    page.app.run()
+    page.healthy()
+    assert figures(bench(page.app, "networks"))
+
+
+def test_a_training_that_hangs(visit, at_each_update, clock, gate):
+    stuck, there = threading.Event(), threading.Lock()
+
+    def hang() -> None:
+        with there:
+            first = not stuck.is_set()
+            stuck.set()
+        if first:
+            gate.wait(10 * LONG)
+
+    at_each_update(hang)
+    pair, behind = class_of(visit, 3), visit(SLUG, ar__networks__seed="4", **OWN)
+    for page in pair:
+        press(page)
+    job = jobs.default("cpu")._running
+    assert job is not None
+    assert job.owners == 2
+    press(behind)
+    (bar,) = bench(behind.app, "networks").get("progress")
+    assert bar.text == behind.text("work.queued", position=1)
+    assert stuck.wait(LONG)
+    for seconds in (70, 51):  # two minutes and a second, in which the browsers poll
+        assert job.state == "running"
+        clock.now += seconds
+        for page in (pair[0], behind):
+            page.app.run()
+            page.healthy()
+    for page in pair:
+        page.app.run()
+        offered(page, "warning", page.text("problem.job_hung", seconds="120"))
+
+    # Who was behind it has what he asked for, though the hung thread is still there.
+    ended()
+    trained(behind)
+    assert jobs.default("cpu").left_behind == 1
+
+    # Pressed again, it runs; when the hung one comes back, nobody notices.
+    press(pair[0])
+    gate.set()
+    ended()
+    for page in pair:
+        trained(page)
+    assert job.state == "failed"
+
+
+def test_a_training_that_raises(visit, at_each_update, caplog):
+    broken: list[int] = []
+
+    def fail() -> None:
+        if not broken:
+            broken.append(1)
+            raise RuntimeError("something nobody has thought of")
+
+    at_each_update(fail)
+    pair = class_of(visit, 5)
+    pair[0].app.get_by_key("ar.networks.start").click().run()
+    ended()
+    for page in pair:
+        page.app.run()
+        offered(page, "error", page.text("frame.failed"))
+    told = [record for record in caplog.records if record.name == "seqviz.jobs"]
+    assert [record.getMessage() for record in told] == ["a job failed: fit_network"]  # once
+    pair[1].app.get_by_key("ar.networks.start").click().run()
+    ended()
+    for page in pair:
+        trained(page)
+
+
+def more_than_any_machine_has() -> None:
+    torch.empty(10**15)  # 4 PB
+
+
+def what_a_full_gpu_raises() -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+
+
+@pytest.mark.parametrize("ask", [more_than_any_machine_has, what_a_full_gpu_raises])
+def test_a_training_that_runs_out_of_memory(visit, at_each_update, ask):
+    """The machine's memory really ends; of the GPU only the error is real, there is none here."""
+    full = [True]
+    at_each_update(lambda: full and full.pop() and ask())
+    pair = class_of(visit, 6)
+    pair[0].app.get_by_key("ar.networks.start").click().run()
+    ended()
+    for page in pair:
+        page.app.run()
+        offered(page, "warning", page.text("problem.job_no_memory"))
+    pair[1].app.get_by_key("ar.networks.start").click().run()
+    ended()
+    for page in pair:
+        trained(page)
