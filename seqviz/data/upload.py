@@ -18,6 +18,7 @@ from itertools import islice
 import numpy as np
 from jaxtyping import Float
 
+from seqviz import settings
 from seqviz.data.problems import DataProblem
 
 MAX_BYTES = 5 * 2**20
@@ -30,6 +31,20 @@ _MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
+}
+# How files begin that are no text. Nothing here unpacks any of them, so none can be a bomb.
+_BEGINNINGS = {
+    b"PK\x03\x04": "ZIP or Excel",
+    b"PK\x05\x06": "ZIP or Excel",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "Excel (xls)",
+    b"\x1f\x8b": "GZIP",
+    b"BZh91AY&SY": "BZIP2",
+    b"\xfd7zXZ\x00": "XZ",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a\x07": "RAR",
+    b"%PDF-": "PDF",
+    b"PAR1": "Parquet",
 }
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBER_EITHER_MARK = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -58,15 +73,19 @@ class Table:
 def parse(content: bytes) -> Table:
     """Read a CSV file.
 
-    content: at most 5 MB (5 * 2^20 bytes) of UTF-8, with or without a byte order mark, or UTF-16
-    with one; separated by commas, semicolons or tabs; the header row is optional. Blank lines at
-    the start and the end are ignored; in between they are rows of missing values.
+    content: at most SEQVIZ_UPLOAD_MB (5 MB, 5 * 2^20 bytes) of UTF-8, with or without a byte order
+    mark, or UTF-16 with one; separated by commas, semicolons or tabs; the header row is optional.
+    Blank lines at the start and the end are ignored; in between they are rows of missing values.
 
-    Raises DataProblem, and nothing else, with code empty, too_large, encoding, malformed,
+    Raises DataProblem, and nothing else, with code empty, too_large, not_csv, encoding, malformed,
     too_many_columns, too_long, ragged or no_numeric_column.
     """
-    if len(content) > MAX_BYTES:
-        raise DataProblem("too_large", size=len(content), limit=MAX_BYTES)
+    limit = min(MAX_BYTES, int(2**20 * settings.value("SEQVIZ_UPLOAD_MB")))
+    if len(content) > limit:
+        raise DataProblem("too_large", size=len(content), limit=limit)
+    for beginning, kind in _BEGINNINGS.items():
+        if content.startswith(beginning):
+            raise DataProblem("not_csv", kind=kind)
     text = _decode(content)
     delimiter = _delimiter(text)
     rows, first_row = _rows(text, delimiter)

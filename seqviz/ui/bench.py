@@ -1,14 +1,14 @@
 """A bench: one figure with its controls, in one keyed fragment, so a slider reruns only its bench.
 
-`Show` is what a bench function talks to. It runs computations (cached, timed and recorded), draws
-figures in the common frame, and shows read-outs. The frame under each figure: where the numbers
-come from and how long they took, then Data, Export, Code and Link.
+`Show` is what a bench function talks to. It runs computations (cached, timed and recorded) and
+draws figures in the common frame (`frame`); what stands around them is in `stage`, and where a
+click on them goes in `picking`.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -16,61 +16,28 @@ from typing import Any, TypeVar
 import plotly.graph_objects as go
 import streamlit as st
 
-from seqviz.compute.attention import masks
 from seqviz.data import measured
-from seqviz.figures.colored_text import colored_text
-from seqviz.figures.style import DARK, LIGHT, Style
-from seqviz.models import device
-from seqviz.recipe import Recipe
-from seqviz.text import Text, literal
-from seqviz.ui import behavior, export, looks, waiting, work
+from seqviz.figures.style import Style
+from seqviz.models import device, readings
+from seqviz.ui import behavior, limits, waiting, work
 from seqviz.ui.caching import cached
-from seqviz.ui.controls import Control, Slider, Steps, controls
+from seqviz.ui.frame import BROWSER, COMPUTED, Provenance, duration, footer
+from seqviz.ui.limits import Turn, metered
+from seqviz.ui.picking import on_pick, take
 from seqviz.ui.problems import sentence
+from seqviz.ui.stage import Stage
+
+__all__ = ["BROWSER", "COMPUTED", "Provenance", "Show", "duration", "guarded"]
 
 R = TypeVar("R")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """Where the numbers of a figure come from.
-
-    kind: "live" (computed now), "browser" (computed where it is drawn), "precomputed" (when and on
-    what: `note`) or "reported" (printed in the text named in `note`, not computed by us).
-    """
-
-    kind: str
-    note: str = ""
-
-
-COMPUTED = Provenance("live")
-BROWSER = Provenance("browser")
-_BADGES: dict[str, tuple[str, Any]] = {
-    "live": (":material/bolt:", "green"),
-    "browser": (":material/bolt:", "green"),
-    "precomputed": (":material/inventory_2:", "blue"),
-    "reported": (":material/menu_book:", "orange"),
-}
-
-
 @dataclass
-class Show:
-    """The stage of one bench during one run."""
+class Show(Stage):
+    """One bench during one run: what it computes, draws and says."""
 
-    prefix: str
-    text: Text
-    words: Callable[..., str]
-    names: Callable[[str, str], str]
-    stage: Any
-    side: Any
-    readouts: Any
-    link: Callable[[], str]
-    recipe: Recipe = field(default_factory=Recipe)
-    seconds: float = 0.0
-    device: str = "CPU"
-    style: Style = field(default_factory=Style)
-    declaration: type[Any] | None = None
+    turn: Turn = field(default_factory=Turn)
 
     def run(
         self,
@@ -84,10 +51,16 @@ class Show:
 
         `name` is the variable that the student reads in the code.
         """
-        timed = cached(function)(*args, **keywords)
+        with self.turn.counted():
+            timed = cached(metered(function))(*args, **keywords)
         self.seconds += timed.seconds
         self.recipe.record(function, args, keywords, timed.result, name)
         return timed.result
+
+    def own(self, function: Callable[[bytes], R], content: bytes) -> R:
+        """Read a student's own file: not for the cache that the class shares, but it counts."""
+        with self.turn.counted():
+            return metered(function)(content)
 
     def figure(
         self,
@@ -112,8 +85,8 @@ class Show:
         spoken = {**keywords, **({"style": Style(lang=self.text.lang)} if self.foreign else {})}
         self.recipe.record(draw, args, spoken, chart, "figure")
         with self.stage:
-            self.chart(chart, self._on_pick(picks, opens, toggles))
-            self.footer(chart, provenance)
+            self.chart(chart, on_pick(self.prefix, self.declaration, picks, opens, toggles))
+            footer(self, chart, provenance)
 
     def live(
         self,
@@ -135,20 +108,9 @@ class Show:
         self.recipe.record(draw, args, spoken, chart, "figure")
         with self.stage:
             with st.container(key=f"{self.prefix}.figure", border=False):
-                component(f"{self.prefix}.live", values, words, self._take)
-            self.footer(chart, BROWSER)
-
-    def _take(self, values: Mapping[str, Any]) -> None:
-        """What the browser reports, into the session, as far as it is possible at all."""
-        known = dict(controls(self.declaration)) if self.declaration else {}
-        for name, value in values.items():
-            if name not in known:
-                continue
-            try:
-                clean = known[name].clean(str(value))
-            except (ValueError, KeyError):
-                continue
-            st.session_state[f"{self.prefix}.{name}"] = clean
+                report = partial(take, self.prefix, self.declaration)
+                component(f"{self.prefix}.live", values, words, report)
+            footer(self, chart, BROWSER)
 
     @property
     def foreign(self) -> bool:
@@ -175,203 +137,18 @@ class Show:
                     key=f"{self.prefix}.chart",
                 )
 
-    def _on_pick(
-        self,
-        picks: tuple[str, str] | None,
-        opens: tuple[str, str] | None,
-        toggles: tuple[str, str] | None,
-    ) -> Callable[[float, float], None] | None:
-        if toggles:
-            return partial(self._toggle, *toggles)
-        return partial(self._pick, picks, opens) if picks else None
-
-    def _toggle(self, name: str, order: str, x: Any, y: Any) -> None:
-        """Put a pair into a control, or take it out (before the next run, which draws it)."""
-        key = f"{self.prefix}.{name}"
-        if key not in st.session_state or not all(isinstance(n, int | float) for n in (x, y)):
-            return
-        pair = (round(x), round(y)) if order == "xy" else (round(y), round(x))
-        try:
-            pairs = set(masks.pairs(st.session_state[key]))
-            st.session_state[key] = masks.written(tuple(sorted(pairs ^ {pair})))
-        except ValueError:
-            return  # what stands there is said to be wrong under the figure
-
-    def _pick(self, names: tuple[str, str], opens: tuple[str, str] | None, *place: Any) -> None:
-        """Move two controls to a place on the chart (before the next run, which draws them)."""
-        if opens:
-            st.session_state[f"{self.prefix}.{opens[0]}"] = opens[1]
-        known = dict(controls(self.declaration)) if self.declaration else {}
-        for name, number in zip(names, place, strict=True):
-            key = f"{self.prefix}.{name}"
-            # A control that does not apply is not there; what the browser sends may be anything.
-            if key not in st.session_state or not isinstance(number, int | float):
-                continue
-            kind = type(st.session_state[key])
-            st.session_state[key] = kind(landed(number, known.get(name)))
-
-    def footer(self, chart: go.Figure, provenance: Provenance) -> None:
-        """Badge, then the four quiet buttons. What they show is made when one is pressed."""
-        panels = (
-            ("data", ":material/table_chart:", lambda: export.data_panel(self, chart)),
-            ("export", ":material/download:", lambda: export.files_panel(self, chart)),
-            ("code", ":material/code:", lambda: export.code_panel(self)),
-            ("link", ":material/link:", lambda: export.link_panel(self)),
-        )
-        with st.container(
-            horizontal=True, key=f"{self.prefix}.footer", vertical_alignment="center"
-        ):
-            icon, color = _BADGES[provenance.kind]
-            st.badge(self._badge(provenance), icon=icon, color=color)
-            st.space("stretch")
-            for name, icon, fill in panels:
-                label = self.text(f"frame.{name}")
-                if st.button(label, icon=icon, type="tertiary", key=f"{self.prefix}.{name}"):
-                    # A dialog and not a popover: under a figure near the lower edge of the window
-                    # a popover has room for two lines.
-                    st.dialog(label, width="large" if name in ("data", "code") else "small")(fill)()
-
-    def _badge(self, provenance: Provenance) -> str:
-        label = self.text(f"frame.{provenance.kind}")
-        if provenance.kind == "browser":
-            return label
-        if provenance.kind != "live":
-            return f"{label} · {provenance.note}"
-        return f"{label} · {duration(self.seconds)} · {self.device}"
-
-    def metrics(self, **values: str | tuple[str, str | None]) -> None:
-        """Read-outs under the figure, at most four: each a value, or a value and what it is beside.
-
-        Label and help of each come from `metric.<name>` of the lesson's words.
-        """
-        with self.readouts:
-            for name, shown in values.items():
-                value, beside = shown if isinstance(shown, tuple) else (shown, None)
-                st.metric(
-                    self.words(f"metric.{name}.label"),
-                    value,
-                    delta=beside,
-                    delta_color="off",
-                    delta_arrow="off",
-                    help=self.words(f"metric.{name}.help"),
-                    border=True,
-                    height="stretch",
-                )
-
-    def note(self, key: str, **values: object) -> None:
-        """One sentence under the figure that says what this very picture shows."""
-        with self.stage:
-            st.markdown(self.words(f"note.{key}", **values))
-
-    def say(self, key: str, **values: object) -> None:
-        """As `note`, with a sentence that lessons share."""
-        with self.stage:
-            st.markdown(self.text(key, **values))
-
-    def passage(self, pieces: Sequence[str], values: Any, **more: Any) -> None:
-        """A text under the figure, each piece on a color that tells its value (`colored_text`)."""
-        palette = DARK if self.dark else LIGHT  # HTML does not know the live colors
-        style = Style(palette, self.text.lang)
-        with self.stage:
-            st.html(colored_text(pieces, values, style=style, **more))
-
-    @property
-    def dark(self) -> bool:
-        """Whether the reader's page is dark."""
-        return looks.theme() == "dark"
-
-    def option(self, control: str, value: str) -> str:
-        """The reader's word for an option of a control."""
-        return self.names(control, value)
-
-    def hint(self, key: str) -> None:
-        """What to do next, where there is no figure yet."""
-        with self.stage:
-            st.info(self.words(f"hint.{key}"), icon=":material/arrow_forward:")
-
     def ready(
         self, model: str, text: str | None = None, other: str = "", leads: bool = False
     ) -> bool:
         """Whether a pretrained model is here and has read the text, if there is one.
 
         Else the bench says what it waits for. Of several benches with the same model one `leads`:
-        it shows the progress.
+        it shows the progress. Raises Problem("token_limit") where this student has had too much
+        read.
         """
+        if leads and text is not None and not readings.known(model, text, other):
+            limits.read(text, other)
         return waiting.wait_for(self, model, text, other, leads)
-
-    def download(self, key: str, content: Callable[[], bytes], file_name: str, mime: str) -> None:
-        """A button that saves a file, made when it is pressed; `key` names its words."""
-        with self.stage:
-            st.download_button(
-                self.words(f"download.{key}"),
-                content,
-                file_name,
-                mime,
-                key=f"{self.prefix}.{key}",
-                on_click="ignore",
-                type="tertiary",
-                icon=":material/download:",
-            )
-
-    def page(self, html: str, height: int, alt: str) -> None:
-        """A page of its own in a frame; its maker has escaped what students wrote."""
-        with self.stage:
-            st.iframe(html, height=height, alt=alt)
-
-    def pieces(self, name: str, words: Sequence[str], chosen: int) -> int:
-        """The words of a text to click on; a click moves the control `name` (1: the first word)."""
-        key = f"{self.prefix}.{name}"
-        st.session_state[f"{key}.pick"] = chosen
-
-        def take() -> None:
-            if picked := st.session_state[f"{key}.pick"]:  # a click on the chosen one takes it back
-                st.session_state[key] = picked
-
-        with self.stage:
-            st.pills(
-                self.words(f"control.{name}.label"),
-                range(1, len(words) + 1),
-                format_func=lambda place: literal(words[place - 1]),
-                key=f"{key}.pick",
-                on_change=take,
-                label_visibility="collapsed",
-                wrap=True,
-            )
-        return chosen
-
-    def rows(self, key: str, columns: Mapping[str, Sequence[Any]]) -> None:
-        """A table to read under the figure; the name of each column is `column.<name>`."""
-        with self.stage:
-            st.dataframe(
-                {self.words(f"column.{name}"): list(column) for name, column in columns.items()},
-                key=f"{self.prefix}.{key}",
-                hide_index=True,
-                height=260,
-            )
-
-    def caption(self, sentence: str) -> None:
-        """A quiet line under the figure: where the data come from."""
-        with self.stage:
-            st.caption(sentence)
-
-    def upload(self, name: str) -> bytes | None:
-        """A file of the student's own; None until there is one."""
-        with self.side:
-            file = st.file_uploader(
-                self.words(f"control.{name}.label"),
-                type=["csv", "txt", "tsv"],
-                key=f"{self.prefix}.{name}",
-                help=self.words(f"control.{name}.help"),
-            )
-        return bytes(file.getvalue()) if file is not None else None
-
-    def pick(self, name: str, options: Sequence[str], first: int = 0) -> str:
-        """A choice that only the data can offer, such as a column of the student's file."""
-        with self.side:
-            chosen = st.selectbox(
-                self.words(f"control.{name}.label"), options, first, key=f"{self.prefix}.{name}"
-            )
-        return str(chosen)
 
     def measured(
         self,
@@ -442,27 +219,6 @@ class Show:
         self.device = device.choose().name
         self.recipe.record(function, (), keywords, result, name)
         return result
-
-
-def landed(number: float, control: Control | None) -> float:
-    """The value of a control that is nearest to a number."""
-    match control:
-        case Slider(low=low, high=high, step=step):
-            steps = round((min(high, max(low, number)) - low) / step)
-            return min(high, round(low + steps * step, 10))
-        case Steps(stops=stops):
-            return float(min(stops, key=lambda stop: abs(stop - number)))
-        case _:
-            return round(number)
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a person reads them: 120 ms, 2.4 s, 14 min."""
-    if seconds < 0.001:
-        return "< 1 ms"
-    if seconds < 0.9995:  # what would be rounded to 1000 ms is a second
-        return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60:.0f} min"
 
 
 def guarded(body: Callable[[], None], words: Callable[..., str]) -> None:

@@ -259,7 +259,7 @@ def encoded(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return "+".join(value) or _NONE
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def permalink(prefix: str, params: Any) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,21 @@ from seqviz.text import ASSETS, literal
 from seqviz.ui import header
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from seqviz.ui.bench import Show
 
 ROWS_ON_SCREEN = 1000
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # the wide ones in Asian Excel
+_NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?%?")
 
 
 def data_panel(show: Show, chart: Any) -> None:
     """The figure in words, and the numbers behind it, panel by panel."""
     st.markdown(literal(_alt(chart)))  # a student's words are among them
     for frame in tables(chart):
-        st.dataframe(frame.head(ROWS_ON_SCREEN), hide_index=True, height=260)
+        # The browser saves what is shown here as CSV, too.
+        st.dataframe(no_formulas(frame.head(ROWS_ON_SCREEN)), hide_index=True, height=260)
         if len(frame) > ROWS_ON_SCREEN:
             st.caption(show.text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{len(frame):,}"))
 
@@ -78,8 +84,28 @@ def link_panel(show: Show) -> None:
 def csv(chart: Any) -> bytes:
     """The figure's numbers as CSV, UTF-8 with a byte-order mark so that Excel reads Chinese."""
     buffer = io.StringIO()
-    table(chart).to_csv(buffer, index=False)
+    no_formulas(table(chart)).to_csv(buffer, index=False)
     return buffer.getvalue().encode("utf-8-sig")
+
+
+def no_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before each text that a spreadsheet would run as a formula.
+
+    Texts come from students: tokens, words, names of columns. What is a number stays one.
+    """
+    from pandas.api.types import is_numeric_dtype  # slow to import, needed only here
+
+    safe = frame.rename(columns=no_formula)
+    for place, kind in enumerate(frame.dtypes):
+        if not is_numeric_dtype(kind):
+            safe.isetitem(place, frame.iloc[:, place].map(no_formula).to_list())
+    return safe
+
+
+def no_formula(cell: Any) -> Any:
+    """One cell of such a table."""
+    risky = isinstance(cell, str) and len(cell) > 1 and cell.lstrip().startswith(_FORMULA)
+    return f"'{cell}" if risky and not _NUMBER.fullmatch(cell) else cell
 
 
 def html(chart: Any) -> bytes:

@@ -160,6 +160,8 @@ def _widget(
                 **common,
             )
         case Sentence():
+            most = text("frame.text_limit", limit=f"{control.limit:,}")
+            common["help"] = f"{help_text} {most}" if help_text else most
             value = st.text_input(label, max_chars=control.limit, **common)
         case Toggle():
             value = st.toggle(label, **common)

@@ -15,6 +15,8 @@ import streamlit as st
 
 from seqviz import jobs
 from seqviz.models import device
+from seqviz.ui import limits
+from seqviz.ui.problems import Problem
 from seqviz.ui.problems import sentence as said
 
 if TYPE_CHECKING:
@@ -103,12 +105,11 @@ def _offer(
     anew: bool,
 ) -> None:
     """The start button, and why the former run or the last press came to nothing."""
-    waiting = st.session_state.pop(f"{show.prefix}._full", None)
+    refused = st.session_state.pop(f"{show.prefix}._refused", None)
     height: Any = "content" if anew else show.style.height
     with show.stage, st.container(height=height, border=False):
-        if waiting is not None:
-            sentence = show.text("problem.queue_full", waiting=waiting)
-            st.warning(sentence, icon=":material/info:")
+        if refused is not None:
+            st.warning(said(refused, show.words), icon=":material/info:")
         if former is not None and isinstance(former.error, ValueError):
             st.warning(said(former.error, show.words), icon=":material/info:")
         elif former is not None and former.state == "failed":
@@ -131,7 +132,11 @@ def _start(prefix: str, function: Callable[..., Any], keywords: Mapping[str, Any
     """Put the work into the queue (the start button's callback)."""
     device.prepare_torch()
     kind = device.choose().kind
+    refused = f"{prefix}._refused"
     try:
+        limits.check_jobs(owner(), function)
         jobs.default(kind).submit(function, owner=owner(), **keywords, device=kind)
+    except Problem as limit:
+        st.session_state[refused] = limit
     except jobs.QueueFull as full:
-        st.session_state[f"{prefix}._full"] = full.waiting
+        st.session_state[refused] = Problem("queue_full", waiting=full.waiting)

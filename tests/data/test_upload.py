@@ -181,16 +181,17 @@ def test_unknown_and_textual_columns():
         column(table, "note")
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("cell", [b"1", b"-123.4567", b"1" * 100_000])
 def test_the_largest_files_are_read_within_three_seconds(cell):
     width = max(1, min(MAX_COLUMNS, MAX_BYTES // (MAX_ROWS * (len(cell) + 1))))
     row = b",".join([cell] * width) + b"\n"
     content = row * min(MAX_ROWS, MAX_BYTES // len(row))
     assert len(content) > 0.9 * MAX_BYTES
-    start = time.perf_counter()
+    start = time.thread_time()  # of the processor: other tests may run beside this one
     with pytest.raises(DataProblem):  # constant, or larger than 1e100
         column(parse(content), "A")
-    assert time.perf_counter() - start < 3.0
+    assert time.thread_time() - start < 3.0
 
 
 def test_a_column_that_only_counts_is_not_the_one_meant():

@@ -22,6 +22,7 @@ def lines(*rows: str) -> bytes:
 FILES = {
     "empty": b"\n \n",
     "too_large": b"x\n" + b"1\n2\n" * (MAX_BYTES // 4),
+    "not_csv": b"PK\x03\x04" + lines("when,level", *ROWS),
     "encoding": lines("when,level", *ROWS) + "\n120,温度".encode("gbk"),
     "malformed": lines("when,level", *ROWS[:50], '50,"1.5', *ROWS[51:]),
     "too_many_columns": lines(",".join("1" * (MAX_COLUMNS + 1))),

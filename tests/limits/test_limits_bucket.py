@@ -1,0 +1,89 @@
+"""The arithmetic of a limit: a leaky bucket with a clock that the test turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqviz.models import texts
+from seqviz.ui.limits import SHARE_BACK, Bucket, tokens
+
+CAPACITY, RATE = 20.0, 0.25
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def bucket(clock) -> Bucket:
+    return Bucket(clock)
+
+
+def test_what_fits_is_let_in_at_once(bucket):
+    for _ in range(20):
+        assert bucket.wait(CAPACITY, RATE) == 0
+        bucket.draw(1.0, CAPACITY, RATE)
+    assert bucket.wait(CAPACITY, RATE) == 0  # full to the brim is not over
+
+
+def test_over_the_brim_one_waits_until_a_tenth_is_free(bucket, clock):
+    bucket.draw(23.0, CAPACITY, RATE)
+    expected = (23.0 - (1 - SHARE_BACK) * CAPACITY) / RATE
+    assert bucket.wait(CAPACITY, RATE) == pytest.approx(expected) == pytest.approx(20.0)
+    clock.now += 19.9
+    assert 0 < bucket.wait(CAPACITY, RATE) < 0.2
+    clock.now += 0.2
+    assert bucket.wait(CAPACITY, RATE) == 0
+    bucket.draw(1.9, CAPACITY, RATE)  # the tenth that came back can be used
+    assert bucket.wait(CAPACITY, RATE) == 0
+
+
+def test_it_drains_to_empty_and_not_further(bucket, clock):
+    bucket.draw(5.0, CAPACITY, RATE)
+    clock.now += 8.0
+    assert bucket.wait(CAPACITY, RATE) == 0
+    assert bucket.used == pytest.approx(3.0)
+    clock.now += 1e9  # a week off is no store of seconds
+    bucket.draw(20.5, CAPACITY, RATE)
+    assert bucket.wait(CAPACITY, RATE) > 0
+
+
+def test_in_the_long_run_only_the_rate_goes_through(bucket, clock):
+    """A user who asks ten times a second for 40 ms, all day, whatever the order of the sizes."""
+    random = np.random.RandomState(0)
+    let_in, began = 0.0, clock.now
+    for _ in range(36_000):
+        clock.now += 0.1
+        if bucket.wait(CAPACITY, RATE) == 0:
+            size = 0.08 * random.uniform()
+            bucket.draw(size, CAPACITY, RATE)
+            let_in += size
+    hour = clock.now - began
+    assert RATE * hour <= let_in <= RATE * hour + CAPACITY + 0.08
+
+
+def test_a_change_of_the_settings_counts_from_then_on(bucket):
+    bucket.draw(10.0, CAPACITY, RATE)
+    assert bucket.wait(CAPACITY, RATE) == 0
+    bucket.draw(0.0, 5.0, RATE)
+    assert bucket.wait(5.0, RATE) == pytest.approx((10.0 - 4.5) / RATE)
+
+
+def test_tokens_are_near_what_a_tokenizer_counts(minilm):
+    english = "The animal didn't cross the street because it was too tired, and nobody minded. " * 3
+    chinese = "这只动物没有过马路，因为它太累了。" * 3
+    for text in (english, chinese):
+        counted = int((~texts.tokens(minilm, text).special).sum())
+        assert 0.6 * counted <= tokens(text) <= 1.6 * counted
+    assert tokens("x" * 1_000_000) == texts.LONGEST  # what is beyond is not read
+    assert tokens("") == 0
