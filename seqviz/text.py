@@ -19,6 +19,13 @@ from typing import Any
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 LANGUAGES = ("en", "zh")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# What Streamlit's Markdown changes after its escapes have been read: addresses, icons, arrows.
+_TAKEN = re.compile(
+    r"https?(?=://)|www(?=\.)|[-.\w+](?=@)|:(?=material/|streamlit:)"
+    r"|(?<![^\s\ufeff])(?:<->|->|<-|--|[><~]=)(?![^\s\ufeff])",
+    re.IGNORECASE,
+)
+_JOINER = "\u2060"  # a word joiner: no width, and no line break
 _SECTION = re.compile(r"^<!--\s*section:\s*([a-z0-9_]+)\s*-->\s*$", re.MULTILINE)
 
 
@@ -89,9 +96,12 @@ class Text:
 def literal(text: str) -> str:
     """A reader's own text as it is, inside Markdown: no emphasis, no formula, no image, no link.
 
-    A link shared by somebody else can carry any text; an image in it would be fetched.
+    A link shared by somebody else can carry any text; an image in it would be fetched. A backslash
+    does not stop what Streamlit makes of addresses, icons and arrows: there an invisible character
+    does. Line breaks become spaces, as two of them would end the paragraph.
     """
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])", r"\\\1", text)
+    whole = _TAKEN.sub(lambda found: found[0] + _JOINER, re.sub(r"[\r\n]+", " ", text))
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])", r"\\\1", whole)
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -1,0 +1,297 @@
+"""A class at one server: how long does a student wait while a hundred move their sliders?
+
+The students speak Streamlit's protocol over the websocket (`benchmarks.client`); the server is the
+app as it is served, in a process of its own, on the same two cores. Each student opens the lesson
+at a moment of its own within `--arrive` seconds, then moves the lesson's first slider and thinks,
+on average, for `--think` seconds. No value comes twice in a class: where the slider has too few,
+each student first moves another one (`BESIDE`), and the server's count of cache hits is
+printed, so that a cache cannot flatter the numbers. Where other benches build on the slider they
+are redrawn when it rests, as in a browser, and count as load; the time reported is the press.
+
+A second class has one training in the server all the while. A third, with `--collector both`, is
+the same class at a server with Streamlit's own setting of the garbage collector.
+
+`python -m benchmarks.classroom --students 100 --think 6 --lesson all`
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import random
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import psutil
+
+from benchmarks.browser import Server, serve
+from benchmarks.client import Student
+from seqviz import catalog
+
+SEED = 8
+GOALS = {"p95_ms": 100, "first_p95_ms": 300, "training_p95_ms": 250, "rss_growth_mb": 50}
+# Where the first slider has too few values for a class, each student first moves another control:
+# a slider to one of its values, a menu to one of its options.
+BESIDE = {"positions": "po.distance.length", "bert_accuracy": "ba.knife.order"}
+# A training that lasts for a while; the next one has another seed.
+TRAINER = "ar_fitting"
+START = "ar.networks.start"
+TRAINING = {
+    "ar.networks.preset": "own",
+    "ar.networks.cell": "lstm",
+    "ar.networks.epochs": "1000",
+    "ar.networks.hidden": "64",
+    "ar.process.n": "2000",
+}
+# As in an image: models are on the disk, and in memory before the first student comes.
+MODELS = {"HF_HUB_OFFLINE": "1", "SEQVIZ_PRELOAD": "minilm,smollm2"}
+# What Streamlit does by itself: collect after every run, with nothing frozen.
+PLAIN = {"runner.postScriptGC": "true"}
+
+
+@dataclass
+class Times:
+    """What a class has waited, in seconds, and what went wrong."""
+
+    presses: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def percentile(self, percent: float) -> float:
+        """Of the presses, in milliseconds."""
+        return round(1e3 * float(np.percentile(self.presses, percent)), 1) if self.presses else 0.0
+
+    def first_p95(self) -> float:
+        """95th percentile of the first load, in milliseconds."""
+        return round(1e3 * float(np.percentile(self.first, 95)), 1) if self.first else 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A class: how many, how long they think on average, over how long they arrive and press."""
+
+    students: int
+    think: float
+    arrive: float
+    seconds: float
+
+
+@dataclass
+class Watched:
+    """The memory and the counters of a server in another process."""
+
+    server: Server
+
+    def __post_init__(self) -> None:
+        port = urlsplit(self.server.url).port
+        self._process = next(
+            child
+            for child in psutil.Process().children(recursive=True)
+            if any(c.laddr.port == port for c in child.net_connections("tcp") if c.laddr)
+        )
+
+    def megabytes(self) -> float:
+        """Resident memory."""
+        return self._process.memory_info().rss / 1e6
+
+    def cpu_seconds(self) -> float:
+        """Processor time so far."""
+        used = self._process.cpu_times()
+        return used.user + used.system
+
+    def counter(self, name: str, **labels: str) -> float:
+        """The sum of a counter on /metrics over the labels that are not given."""
+        with urllib.request.urlopen(f"{self.server.url}/metrics", timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        wanted = [f'{key}="{value}"' for key, value in labels.items()]
+        return sum(
+            float(line.rsplit(" ", 1)[1])
+            for line in lines
+            if line.split("{")[0].split(" ")[0] == name and all(w in line for w in wanted)
+        )
+
+
+def fresh(student: Student, key: str, draw: random.Random) -> Iterator[Any]:
+    """Values of a slider (or a menu) in random order, none twice until all have been used."""
+    control = student.widgets[key].message
+    if not hasattr(control, "step"):
+        yield from draw.sample(list(control.options), len(control.options))
+        return
+    count = round((control.max - control.min) / control.step)
+    while True:
+        for place in draw.sample(range(count + 1), count + 1):
+            value = control.min + place * control.step
+            if control.data_type == control.FLOAT:  # between the stops there are more, as fresh
+                value = min(control.max, value + draw.random() * control.step)
+            yield value
+
+
+async def sit(url: str, lesson: catalog.Lesson, number: int, plan: Plan, times: Times) -> None:
+    """One student's lesson, from the first load to the end of the class."""
+    draw = random.Random(f"{SEED}.{lesson.slug}.{number}.{plan.students}")
+    loop = asyncio.get_running_loop()
+    end = loop.time() + plan.arrive + plan.seconds
+    await asyncio.sleep(draw.random() * plan.arrive)
+    key = f"{lesson.code}.{lesson.first[0]}.{lesson.first[1]}"
+    student = Student(url, lesson.slug)
+    try:
+        started = loop.time()
+        async with student:
+            await student.open()
+            times.first.append(loop.time() - started)
+            if other := BESIDE.get(lesson.slug):
+                await student.move(other, next(fresh(student, other, draw)))
+            values = fresh(student, key, draw)
+            while True:
+                pause = plan.think * (0.5 + draw.random())
+                if loop.time() + pause > end:
+                    break
+                await asyncio.sleep(pause)
+                times.presses.append(await student.move(key, next(values)))
+                await student.rest()
+    except (TimeoutError, OSError, KeyError) as error:
+        times.errors.append(f"{type(error).__name__}: {error}")
+    times.errors += student.errors
+
+
+async def train(url: str, running: asyncio.Event) -> None:
+    """Keep one training going, and poll it as its page does."""
+    seed = 0
+    while True:
+        seed += 1
+        settings = {**TRAINING, "ar.process.seed": str(5000 + seed)}
+        async with Student(url, TRAINER, settings) as student:
+            await student.open()
+            await student.press(START)
+            running.set()
+            while student.polls:
+                await student.poll()
+
+
+async def attend(url: str, lesson: catalog.Lesson, plan: Plan, training: bool = False) -> Times:
+    """A whole class."""
+    times = Times()
+    trainer = None
+    if training:
+        running = asyncio.Event()
+        trainer = asyncio.create_task(train(url, running))
+        await asyncio.wait(
+            [trainer, asyncio.create_task(running.wait())], return_when=asyncio.FIRST_COMPLETED
+        )
+        if trainer.done():
+            trainer.result()  # raises what went wrong
+    gc.collect()
+    gc.disable()  # a pause of the students would be taken for one of the server
+    await asyncio.gather(*(sit(url, lesson, n, plan, times) for n in range(plan.students)))
+    gc.enable()
+    if trainer is not None:
+        if trainer.done():
+            trainer.result()
+        trainer.cancel()
+        with suppress(asyncio.CancelledError):
+            await trainer
+    return times
+
+
+async def warm_up(url: str, lesson: catalog.Lesson) -> None:
+    """One student before the class: libraries are imported, models loaded."""
+    plan = Plan(students=1, think=0.2, arrive=0.0, seconds=3.0)
+    times = Times()
+    await sit(url, lesson, -1, plan, times)
+    if times.errors:
+        raise RuntimeError(f"{lesson.slug}: {times.errors[0]}")
+
+
+def measure(server: Server, lesson: catalog.Lesson, plan: Plan, training: bool) -> dict[str, float]:
+    """One lesson, without and with a training."""
+    watched = Watched(server)
+    asyncio.run(warm_up(server.url, lesson))
+    before, cpu = watched.megabytes(), watched.cpu_seconds()
+    hits = watched.counter("seqviz_cache_hits_total", lesson=lesson.slug)
+    times = asyncio.run(attend(server.url, lesson, plan))
+    found = {
+        "p50_ms": times.percentile(50),
+        "p95_ms": times.percentile(95),
+        "first_p95_ms": times.first_p95(),
+        "errors": len(times.errors),
+        "presses": len(times.presses),
+        "hits": watched.counter("seqviz_cache_hits_total", lesson=lesson.slug) - hits,
+        "cpu_share": round((watched.cpu_seconds() - cpu) / (plan.arrive + plan.seconds), 2),
+        "rss_growth_mb": round(watched.megabytes() - before, 1),
+    }
+    for error in sorted(set(times.errors))[:3]:
+        print(f"  {error}")
+    if training:
+        busy = asyncio.run(attend(server.url, lesson, plan, training=True))
+        found |= {"training_p95_ms": busy.percentile(95), "training_errors": len(busy.errors)}
+    return found
+
+
+def visit(
+    lessons: list[catalog.Lesson],
+    plan: Plan,
+    training: bool,
+    environment: Mapping[str, str],
+    options: Mapping[str, str],
+) -> tuple[dict[str, dict[str, float]], float]:
+    """All lessons at one server, which is then as warm as on the day; and its memory at the end."""
+    found = {}
+    with serve(environment=environment, options=options) as server:
+        for lesson in lessons:
+            found[lesson.slug] = measure(server, lesson, plan, training)
+            print(row(lesson.slug, found[lesson.slug]), flush=True)
+        return found, round(Watched(server).megabytes(), 1)
+
+
+def row(slug: str, found: Mapping[str, float]) -> str:
+    """A line of the table."""
+    return f"{slug:20}" + "".join(
+        f"{found.get(name, float('nan')):>{width}}" for name, width in COLUMNS.items()
+    )
+
+
+COLUMNS = {
+    "p50_ms": 9,
+    "p95_ms": 9,
+    "first_p95_ms": 14,
+    "training_p95_ms": 17,
+    "errors": 8,
+    "presses": 9,
+    "hits": 7,
+    "cpu_share": 11,
+    "rss_growth_mb": 15,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A class of students at one server.")
+    parser.add_argument("--students", type=int, default=100)
+    parser.add_argument("--think", type=float, default=6.0, help="mean seconds between presses")
+    parser.add_argument("--lesson", default="all", help="a lesson's slug, or all")
+    parser.add_argument("--arrive", type=float, default=30.0, help="seconds in which they open it")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of pressing after that")
+    parser.add_argument("--no-training", action="store_true", help="leave the second class out")
+    parser.add_argument("--collector", choices=("ours", "both"), default="both")
+    asked = parser.parse_args()
+    lessons = list(catalog.LESSONS) if asked.lesson == "all" else [catalog.lesson(asked.lesson)]
+    plan = Plan(asked.students, asked.think, asked.arrive, asked.seconds)
+    print(f"{plan}\n{'':20}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
+    found, memory = visit(lessons, plan, not asked.no_training, MODELS, {})
+    line = {"name": "classroom", "students": plan.students, "lessons": found, "rss_mb": memory}
+    if asked.collector == "both":
+        print("the same with Streamlit's own setting of the garbage collector")
+        plain, _ = visit(lessons, plan, False, {**MODELS, "SEQVIZ_FREEZE": "0"}, PLAIN)
+        line["default_collector"] = plain
+    print(f"goals: {GOALS}")
+    print(json.dumps(line))
+
+
+if __name__ == "__main__":
+    main()

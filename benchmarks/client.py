@@ -1,0 +1,226 @@
+"""A student without a browser: Streamlit's own protocol over the websocket.
+
+A hundred browsers do not fit on the machine that is measured; a hundred of these do. Each speaks as
+the browser does: it asks for the page, opens the websocket, sends the address, keeps the messages
+that the server may refer to later, sends a control's new value for the fragment that the control is
+in, and says that the settings of a bench have come to rest (`assets/static/settle.js`), which
+redraws the benches that build on it. What it does not do is paint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Delta_pb2 import Delta
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+REST_SECONDS = 0.25  # after which settle.js speaks
+CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCachedMessageAge)
+PATIENCE = 60.0
+SETTLE = "seqviz_settle"
+FAILURES = ("exception", "alert")  # an error alert is what a student sees when a bench fails
+
+
+@dataclass(frozen=True)
+class Widget:
+    """A control as the page describes it: its place, and its message."""
+
+    fragment: str
+    message: Any
+
+    @property
+    def id(self) -> str:
+        return str(self.message.id)
+
+
+@dataclass
+class Student:
+    """One connection; `async with Student(url, slug) as student`.
+
+    widgets: the controls of the page by their keys. errors: what went wrong on the page so far.
+    received: bytes. ended: `time.perf_counter()` when the last run was complete. polls: fragments
+    that ask to be run again by themselves (a running job's progress), with their seconds.
+    """
+
+    url: str
+    page: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    widgets: dict[str, Widget] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    received: int = 0
+    ended: float = 0.0
+    polls: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._query = urlencode({"lang": "en", **self.parameters})
+        self._hash = ""
+        self._cached: dict[str, tuple[ForwardMsg, int]] = {}
+        self._run = 0
+        self._settings: dict[str, str] = {}  # bench -> settings that settle.js last told
+        self._socket: ClientConnection | None = None
+
+    async def __aenter__(self) -> Student:
+        address = urlsplit(self.url)
+        self._socket = await connect(
+            f"ws://{address.netloc}/_stcore/stream",
+            subprotocols=[Subprotocol("streamlit")],
+            max_size=None,
+            open_timeout=PATIENCE,
+            compression=None,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def open(self) -> float:
+        """Ask for the page; seconds until the script has run to its end."""
+        return await self._ask()
+
+    async def move(self, key: str, value: Any) -> float:
+        """Move a control; seconds until the bench is redrawn. KeyError where it is not there."""
+        widget = self.widgets[key]
+        state = WidgetState(id=widget.id)
+        if isinstance(value, str):
+            state.string_value = value
+        elif isinstance(value, bool):
+            state.bool_value = value
+        else:
+            state.double_array_value.data.append(value)
+        return await self._ask([state], widget.fragment)
+
+    async def press(self, key: str) -> float:
+        """Press a button; seconds until what it changes is drawn."""
+        widget = self.widgets[key]
+        state = WidgetState(id=widget.id, trigger_value=True)
+        return await self._ask([state], widget.fragment)
+
+    async def poll(self) -> float:
+        """Wait, then run the fragments that ask for it, once; seconds of the longest."""
+        longest = 0.0
+        for fragment, interval in list(self.polls.items()):
+            await asyncio.sleep(interval)
+            longest = max(longest, await self._ask((), fragment, auto=True))
+        return longest
+
+    async def rest(self) -> float:
+        """What settle.js does: after a rest, tell the new settings of benches that have changed.
+
+        Returns the seconds of the longest run that this caused, 0.0 where nothing has changed.
+        """
+        told = [w for w in self.widgets.values() if _is_settle(w) and self._changed(w)]
+        if not told:
+            return 0.0
+        await asyncio.sleep(REST_SECONDS)
+        longest = 0.0
+        for widget in told:
+            data = json.loads(widget.message.json)
+            self._settings[data["bench"]] = data["settings"]
+            event = [{"event": "settled", "value": data["settings"]}]
+            state = WidgetState(id=f"{widget.id}__events", json_trigger_value=json.dumps(event))
+            taken = await self._ask([state], widget.fragment)
+            longest = max(longest, taken)
+        return longest
+
+    def _changed(self, widget: Widget) -> bool:
+        data = json.loads(widget.message.json)
+        return self._settings.setdefault(data["bench"], data["settings"]) != data["settings"]
+
+    async def _ask(
+        self, states: Sequence[WidgetState] = (), fragment: str = "", auto: bool = False
+    ) -> float:
+        """Send new states and read until the run that they cause has ended."""
+        assert self._socket is not None
+        back = BackMsg()
+        client = back.rerun_script
+        client.query_string, client.page_name = self._query, self.page
+        client.page_script_hash, client.fragment_id = self._hash, fragment
+        client.context_info.color_scheme = "light"
+        client.context_info.locale = "en-US"
+        client.context_info.url = f"{self.url}/{self.page}"
+        client.cached_message_hashes.extend(self._cached)
+        client.widget_states.widgets.extend(states)
+        client.is_auto_rerun = auto
+        self._run += 1
+        started = time.perf_counter()
+        await self._socket.send(back.SerializeToString())
+        while True:
+            raw = await asyncio.wait_for(self._socket.recv(), PATIENCE)
+            self.received += len(raw)
+            message = ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
+            if self._take(message):
+                break
+        self.ended = time.perf_counter()
+        self._forget()
+        return self.ended - started
+
+    def _take(self, message: ForwardMsg) -> bool:
+        """Take one message in; whether it ends the run."""
+        kind = message.WhichOneof("type")
+        if kind == "ref_hash":
+            kept, _ = self._cached[message.ref_hash]
+            self._cached[message.ref_hash] = (kept, self._run)
+            message, kind = kept, kept.WhichOneof("type")
+        elif message.metadata.cacheable:
+            self._cached[message.hash] = (message, self._run)
+        if kind == "new_session":
+            self._hash = message.new_session.page_script_hash
+            if not message.metadata.run.fragment_ids:
+                self.polls.clear()  # a run of the whole page begins
+        elif kind == "page_info_changed":
+            self._query = message.page_info_changed.query_string
+        elif kind == "page_not_found":
+            self.errors.append("page not found")
+        elif kind == "delta":
+            self._draw(message.delta)
+        elif kind == "auto_rerun":
+            self.polls[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+        elif kind == "stop_auto_rerun":
+            for fragment in message.stop_auto_rerun.fragment_ids:
+                self.polls.pop(fragment, None)
+        elif kind == "script_finished":
+            if message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+                self.errors.append("compile error")
+            return message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        return False
+
+    def _draw(self, delta: Delta) -> None:
+        if delta.WhichOneof("type") != "new_element":
+            return
+        element: Element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind is None:
+            return
+        message = getattr(element, kind)
+        if kind == "exception" or (kind == "alert" and message.format == message.ERROR):
+            self.errors.append(f"{kind}: {getattr(message, 'body', '') or message.message}")
+        name = getattr(message, "id", "")
+        if name:
+            self.widgets[_key(name)] = Widget(delta.fragment_id, message)
+            if kind == "bidi_component" and message.component_name == SETTLE:
+                self._changed(self.widgets[_key(name)])  # the first settings are known
+
+    def _forget(self) -> None:
+        oldest = self._run - CACHED_RUNS
+        self._cached = {h: entry for h, entry in self._cached.items() if entry[1] > oldest}
+
+
+def _key(widget_id: str) -> str:
+    """The key that the page gave a widget: ids are `$$ID-<hash>-<key>`."""
+    return widget_id.split("-", 2)[-1]
+
+
+def _is_settle(widget: Widget) -> bool:
+    return getattr(widget.message, "component_name", "") == SETTLE

@@ -1,0 +1,93 @@
+"""A link's text becomes a value that the widget takes, or none, whatever it says."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from seqviz.text import literal
+from seqviz.ui.controls import Choice, Seed, Sentence, Slider, Steps, Toggle, encoded
+from tests.hostile import links, markup, strange
+from tests.hostile.declared import SLUGS, keys, text_fields
+
+CONTROLS = [(key, control) for slug in SLUGS for key, control in keys(slug).items()]
+FLOATS = [(key, c) for key, c in CONTROLS if isinstance(c, Slider) and isinstance(c.default, float)]
+QUICK = settings(
+    max_examples=300,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def fits(control, value) -> bool:
+    """Whether the widget of a control takes a value without complaint."""
+    match control:
+        case Slider(low=low, high=high, default=default):
+            return type(value) is type(default) and math.isfinite(value) and low <= value <= high
+        case Steps(stops=stops):
+            return type(value) is type(stops[0]) and value in stops
+        case Choice(many=True, options=options, none=none):
+            ordered = tuple(option for option in options if option in value)
+            return isinstance(value, tuple) and value == ordered and bool(value or none)
+        case Choice(options=options):
+            return value in options
+        case Toggle():
+            return isinstance(value, bool)
+        case Sentence(limit=limit):
+            return isinstance(value, str) and len(value) <= limit
+        case Seed():
+            return type(value) is int and 0 <= value <= 9999
+    raise TypeError(control)
+
+
+@QUICK
+@given(strange.junk)
+def test_whatever_a_link_says_the_widget_gets_a_value_that_it_takes_or_none(raw):
+    """300 texts for each of some 280 controls."""
+    for key, control in CONTROLS:
+        try:
+            value = control.clean(raw)
+        except (ValueError, KeyError):  # what widgets._value falls back on
+            continue
+        assert fits(control, value), (key, raw, value)
+
+
+@QUICK
+@given(st.sampled_from(SLUGS).flatmap(links.extreme))
+def test_every_value_comes_back_from_the_link_that_carries_it(link):
+    """300 links with every control of a lesson: more than 10,000 values."""
+    slug, pairs = link
+    for key, raw in pairs:
+        control = keys(slug).get(key)
+        if control is None:  # language, presenter mode
+            continue
+        value = control.clean(raw)
+        assert fits(control, value), (key, raw, value)
+        again = control.clean(encoded(value))
+        # Between the steps of a slider there are values that a link writes with fewer digits.
+        assert again == (pytest.approx(value, rel=1e-5) if isinstance(value, float) else value)
+        assert control.clean(encoded(again)) == again
+
+
+def test_every_step_of_a_slider_comes_back_exactly():
+    for key, control in FLOATS:
+        steps = round((control.high - control.low) / control.step)
+        for step in range(0, steps + 1, max(1, steps // 2000)):
+            value = round(control.low + step * control.step, 10)
+            assert control.clean(encoded(value)) == pytest.approx(value, rel=1e-9), key
+
+
+@QUICK
+@given(strange.raw_texts)
+def test_a_text_in_a_sentence_of_the_page_is_no_command(text):
+    said = f"Read: {literal(text[:300])} (1)."
+    assert markup._markdown(said) == set()
+
+
+def test_there_are_text_fields_in_every_lesson_but_the_first():
+    assert {slug for slug, _, _ in text_fields()} == set(SLUGS) - {"ar_fitting"}

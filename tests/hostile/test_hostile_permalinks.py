@@ -1,0 +1,37 @@
+"""Whole pages opened by random links, as many as fit in a quarter of a minute.
+
+All 10,000: `python -m tests.hostile.permalinks --count 10000`, or SEQVIZ_HOSTILE=full with pytest.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.hostile import links, permalinks
+from tests.hostile.page import opened
+
+FULL = os.environ.get("SEQVIZ_HOSTILE") == "full"
+
+
+def test_random_links_open_whole_pages(minilm, smollm2):
+    count, seconds = (10_000, float("inf")) if FULL else (150, 15.0)
+    found = permalinks.search(count, start=8, within=seconds)
+    assert found.count > 5
+    assert [f"{links.address(link)}: {why}" for link, why in found.failures] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        (("po.distance.d_model", "7"), ("po.distance.view", "rotation")),  # between two steps
+        (("po.schemes.d_k", "2"), ("po.schemes.tokens", "64")),
+        (("po.effect.first", ""), ("po.effect.second", "")),
+        (("po.effect.first", "\udfff<b id=sqvz7>"), ("po.effect.view", "maps")),
+        (("lang", "\ud800"), ("present", "yes"), ("embed", "true"), ("po.part", "x")),
+        (("", ""), ("__class__", "x"), ("_owner", "x"), ("po.waves.positions", "9" * 5000)),
+    ],
+)
+def test_odd_links_that_are_worth_a_look_each(minilm, query):
+    assert opened("positions", query).faults() == []

@@ -1,0 +1,191 @@
+"""Messages that no browser of ours sends: the sender may lose the session, nobody else does."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import struct
+from urllib.parse import urlsplit
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from tests.hostile.wire import Visitor
+
+NAN, INF = float("nan"), float("inf")
+SLIDER, STEPS, BUTTONS, SEED, TEXT = (
+    "vg.reach.gain", "vg.reach.width", "vg.reach.cells", "vg.reach.seed", "vg.reach.sentence",
+)  # fmt: skip
+CHART, SETTLE = "vg.pairs.chart", "vg.reach.settle"
+
+
+async def visit(url: str, page: str = "vanishing_gradients") -> Visitor:
+    async with Visitor(url, page, query="lang=en&vg.reach.signal=sentence") as visitor:
+        await visitor.ask()
+    return visitor
+
+
+def check_others_are_served(server, run) -> None:
+    """The process lives, and a new visitor gets a whole page."""
+    address = urlsplit(server.url)
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=30)
+    connection.request("GET", "/_stcore/health")
+    assert connection.getresponse().status == 200
+    seen = run(visit(server.url))
+    assert not seen.errors
+    assert seen.charts >= 5
+
+
+def doubles(*values: float) -> dict:
+    return {"double_array_value": {"data": list(values)}}
+
+
+def integers(*values: int) -> dict:
+    return {"int_array_value": {"data": list(values)}}
+
+
+def event(name: str, value: object) -> dict:
+    return {"json_trigger_value": json.dumps([{"event": name, "value": value}])}
+
+
+WRONG = [
+    (SLIDER, {"string_value": "0.5"}),
+    (SLIDER, {"int_value": 2**63 - 1}),
+    (SLIDER, {"trigger_value": True}),
+    (SLIDER, {"json_value": '{"__proto__": 1}'}),
+    (SLIDER, {"bytes_value": b"\xff" * 100}),
+    (SLIDER, doubles()),
+    (SLIDER, doubles(NAN)),
+    (SLIDER, doubles(INF)),
+    (SLIDER, doubles(-1e308)),
+    (SLIDER, doubles(*[0.5] * 1_000_000)),
+    (STEPS, doubles(NAN)),
+    (STEPS, doubles(1e9)),
+    (STEPS, doubles(-1.0)),
+    (STEPS, {"string_value": "32"}),
+    (STEPS, {"string_array_value": {"data": ["no such stop"]}}),
+    (BUTTONS, integers(99)),
+    (BUTTONS, integers(-99)),
+    (BUTTONS, integers(*[0] * 1_000_000)),
+    (BUTTONS, {"string_array_value": {"data": ["__class__"]}}),
+    (BUTTONS, {"string_value": "rnn"}),
+    (SEED, {"double_value": NAN}),
+    (SEED, {"double_value": 1e300}),
+    (SEED, {"int_value": -(2**63)}),
+    (SEED, {"string_value": "x"}),
+    (TEXT, {"string_value": "x" * 1_000_000}),
+    (TEXT, {"int_value": 5}),
+    (TEXT, doubles(1.0)),
+    ("lang", integers(7)),
+    ("lang", {"string_array_value": {"data": ["xx"]}}),
+    ("present", {"string_value": "yes"}),
+    (f"{CHART}__events", event("pick", {"x": "a", "y": None})),
+    (f"{CHART}__events", event("pick", {"x": 1e308, "y": NAN})),
+    (f"{CHART}__events", event("pick", {"x": INF, "y": -INF})),
+    (f"{CHART}__events", event("pick", {})),
+    (f"{CHART}__events", event("pick", [1, 2])),
+    (f"{CHART}__events", event("pick", "x")),
+    (f"{CHART}__events", event("pick", {"x": 10**400, "y": True})),
+    (f"{CHART}__events", event("no such event", 1)),
+    (f"{CHART}__events", {"json_trigger_value": "{"}),
+    (f"{CHART}__events", {"json_trigger_value": '{"event": 1}'}),
+    (f"{CHART}__events", {"string_value": "pick"}),
+    (CHART, {"json_value": '{"pick": {"x": "a"}}'}),
+    (CHART, {"json_value": "[" * 10_000}),
+    (f"{SETTLE}__events", event("settled", {"x": "a"})),
+    ("theme__events", event("theme", {"x": "a"})),
+    ("theme", {"json_value": "[]"}),
+]
+
+
+def the_id(visitor: Visitor, key: str) -> str:
+    base, dunder, events = key.partition("__events")
+    return visitor.ids[base] + dunder + events
+
+
+async def tell(url: str, wrong: list[tuple[str, dict]]) -> list[tuple[str, str]]:
+    """One visitor per message; those who were left without a chart, a sentence, or an end."""
+    unanswered = []
+    for key, value in wrong:
+        async with Visitor(url, "vanishing_gradients", "lang=en&vg.reach.signal=sentence") as one:
+            await one.ask()
+            await one.ask(WidgetState(id=the_id(one, key), **value))
+            if not one.closed and not one.charts and not one.errors:
+                unanswered.append((key, str(value)[:60]))
+    return unanswered
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_states_of_the_wrong_kind_harm_nobody_else(server, run, part):
+    assert run(tell(server.url, WRONG[part::4])) == []
+    check_others_are_served(server, run)
+
+
+async def unknown(url: str) -> Visitor:
+    async with Visitor(url, "vanishing_gradients") as one:
+        await one.ask()
+        made_up = [WidgetState(id=f"$$ID-{n:032x}-None", string_value="x") for n in range(20_000)]
+        return await one.ask(*made_up)
+
+
+def test_widgets_that_are_on_no_page_are_passed_over(server, run):
+    seen = run(unknown(server.url))
+    assert not seen.errors
+    assert seen.charts >= 5
+
+
+def broken_messages() -> list[bytes | str]:
+    whole = BackMsg()
+    whole.rerun_script.query_string = "lang=en"
+    whole.rerun_script.page_script_hash = "0" * 32
+    sent = whole.SerializeToString()
+    return [
+        b"",
+        b"\x00" * 1000,
+        b"\xff" * 100_000,
+        sent[: len(sent) // 2],
+        sent[:-1] + b"\xff",
+        "text where bytes are meant",
+        '{"json": true}',
+        struct.pack("<Q", 2**63) * 5000,
+        b"\x0a" + b"\xff\xff\xff\xff\x0f" + b"x" * 50,  # a length of four billion
+        b"\x0a\x80" * 50_000,  # nested without an end
+    ]
+
+
+async def send_all(url: str) -> None:
+    for message in broken_messages():
+        async with Visitor(url, "vanishing_gradients") as one:
+            await one.send(message)
+            await one.ask()
+    # A page that does not exist, a fragment that does not exist, queries beyond all bounds.
+    for page, query, fragment in (
+        ("no/such/page", "lang=en", ""),
+        ("vanishing_gradients", "lang=en", "no such fragment"),
+        ("vanishing_gradients", "&=&" * 400 + "a=" * 400, ""),
+        ("vanishing_gradients", "vg.reach.sentence=" + "x" * 2_000_000, ""),
+    ):
+        async with Visitor(url, page, query, patience=3) as one:  # it need not answer
+            await one.ask(fragment=fragment)
+
+
+def test_broken_messages_harm_nobody_else(server, run):
+    run(send_all(server.url))
+    check_others_are_served(server, run)
+
+
+async def send_much(url: str, megabytes: int) -> bool:
+    """Whether the server hangs up on a message of this size."""
+    async with Visitor(url, "vanishing_gradients") as one:
+        await one.ask()
+        if await one.send(b"\x0a" * (megabytes * 2**20)):
+            await asyncio.sleep(2)
+            await one.ask()
+        return one.closed
+
+
+def test_a_message_of_300_mb_is_refused_and_harms_nobody_else(server, run):
+    assert run(send_much(server.url, 300))
+    check_others_are_served(server, run)
