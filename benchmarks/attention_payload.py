@@ -86,7 +86,9 @@ with st.container(key="shown"):
         st.iframe(shown[0], height=shown[1])
     else:
         with st.container(key="real.figure", height=420, border=False):
-            behavior.chart("real.chart", shown, "no library", on_pick=lambda x, y: None)
+            behavior.chart(
+                "real.chart", shown.to_json(), "", "no library", on_pick=lambda x, y: None
+            )
 """
 
 # Says in the console how many milliseconds after the navigation the page was painted. It looks once

@@ -176,8 +176,8 @@ SETTINGS = (
     ),
     Setting(
         "SEQVIZ_CACHE_MB",
-        "40",
-        "memory for the last results of computations, for the whole class",
+        "64",
+        "memory for the last results and figures, for the whole class",
         **_whole(1),
     ),
     Setting(

@@ -7,10 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from seqviz.figures.style import alt_text
 from seqviz.text import ASSETS
 from seqviz.ui import looks
 
@@ -41,11 +39,12 @@ def settle(prefix: str, settings: Mapping[str, str], follow: Callable[[], None])
 
 def chart(
     key: str,
-    figure: go.Figure,
+    figure: str,
+    alt: str,
     missing: str,
     on_pick: Callable[[float, float], None] | None = None,
 ) -> None:
-    """A Plotly figure, updated in place when its data change; it fills the container around it.
+    """A Plotly figure (its JSON), updated in place when its data change; it fills its container.
 
     The theme is part of the data, so that a switch of theme paints the chart again. `missing` is
     what to say where the drawing library cannot be loaded. `on_pick(x, y)` is called before the
@@ -60,8 +59,8 @@ def chart(
     _component("chart", '<div class="seqviz-chart"></div>', parts=("stack",))(
         key=key,
         data={
-            "figure": figure.to_json(),
-            "alt": alt_text(figure),
+            "figure": figure,
+            "alt": alt,
             "theme": looks.theme(),
             "missing": missing,
             "picks": on_pick is not None,

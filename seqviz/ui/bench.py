@@ -20,7 +20,7 @@ from seqviz.data import measured
 from seqviz.figures.style import Style
 from seqviz.models import device, readings
 from seqviz.ui import behavior, limits, waiting, work
-from seqviz.ui.caching import cached
+from seqviz.ui.caching import Drawn, cached, drawn
 from seqviz.ui.frame import BROWSER, COMPUTED, Provenance, duration, footer
 from seqviz.ui.limits import Turn, metered
 from seqviz.ui.picking import on_pick, take
@@ -35,9 +35,13 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Show(Stage):
-    """One bench during one run: what it computes, draws and says."""
+    """One bench during one run: what it computes, draws and says.
+
+    shared: nothing had to be computed for it so far: the class has been here before.
+    """
 
     turn: Turn = field(default_factory=Turn)
+    shared: bool = True
 
     def run(
         self,
@@ -52,10 +56,11 @@ class Show(Stage):
         `name` is the variable that the student reads in the code.
         """
         with self.turn.counted():
-            timed = cached(metered(function))(*args, **keywords)
-        self.seconds += timed.seconds
-        self.recipe.record(function, args, keywords, timed.result, name)
-        return timed.result
+            found = cached(metered(function))(*args, **keywords)
+        self.seconds += found.seconds
+        self.shared = self.shared and found.kept
+        self.recipe.record(function, args, keywords, found.result, name)
+        return found.result
 
     def own(self, function: Callable[[bytes], R], content: bytes) -> R:
         """Read a student's own file: not for the cache that the class shares, but it counts."""
@@ -81,12 +86,12 @@ class Show(Stage):
         toggles: a control with pairs of numbers ("2.5 3.0") and the order of a pair, "xy" or "yx".
         A click puts the pair of its place in, or takes it out.
         """
-        chart = draw(*args, style=self.style, **keywords)
+        picture = drawn(draw, args, {**keywords, "style": self.style}, self.shared)
         spoken = {**keywords, **({"style": Style(lang=self.text.lang)} if self.foreign else {})}
-        self.recipe.record(draw, args, spoken, chart, "figure")
+        self.recipe.record(draw, args, spoken, picture.chart, "figure")
         with self.stage:
-            self.chart(chart, on_pick(self.prefix, self.declaration, picks, opens, toggles))
-            footer(self, chart, provenance)
+            self.chart(picture, on_pick(self.prefix, self.declaration, picks, opens, toggles))
+            footer(self, picture.chart, provenance)
 
     def live(
         self,
@@ -117,25 +122,15 @@ class Show(Stage):
         """Whether the code has to name the language of the figure."""
         return self.text.lang != Style().lang
 
-    def chart(
-        self,
-        chart: go.Figure,
-        on_pick: Callable[[float, float], None] | None = None,
-    ) -> None:
+    def chart(self, picture: Drawn, on_pick: Callable[[float, float], None] | None = None) -> None:
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
-            if isinstance(chart, go.Figure):
-                behavior.chart(
-                    f"{self.prefix}.chart",
-                    chart,
-                    self.text("frame.no_library"),
-                    on_pick=on_pick,
-                )
+            key = f"{self.prefix}.chart"
+            if picture.json:
+                missing = self.text("frame.no_library")
+                behavior.chart(key, picture.json, picture.alt, missing, on_pick=on_pick)
             else:
-                st.altair_chart(
-                    chart,
-                    key=f"{self.prefix}.chart",
-                )
+                st.altair_chart(picture.chart, key=key)
 
     def ready(
         self, model: str, text: str | None = None, other: str = "", leads: bool = False

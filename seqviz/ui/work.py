@@ -16,6 +16,7 @@ import streamlit as st
 from seqviz import jobs
 from seqviz.models import device
 from seqviz.ui import limits
+from seqviz.ui.caching import drawn
 from seqviz.ui.problems import Problem
 from seqviz.ui.problems import sentence as said
 
@@ -89,7 +90,7 @@ def watch(
             return  # the earlier figure stands in this place
         if trail and progress:
             draw, args, more = progress(trail)
-            show.chart(draw(*args, style=show.style, **more))
+            show.chart(drawn(draw, args, {**more, "style": show.style}, shared=False))
         else:
             st.skeleton(show.style.height)  # the room that the curve will take
 

@@ -7,12 +7,13 @@ import threading
 from dataclasses import dataclass
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from seqviz import collector
 from seqviz.compute import autoregression as ar
 from seqviz.ui import caching
-from seqviz.ui.caching import MEGABYTE, Results, cached, weight
+from seqviz.ui.caching import MEGABYTE, NEW, Shelves, cached, drawn, weight
 
 calls: list[object] = []
 
@@ -20,9 +21,9 @@ calls: list[object] = []
 @pytest.fixture(autouse=True)
 def _nothing_is_kept():
     calls.clear()
-    caching.results.cache_clear()
+    caching.shelves.cache_clear()
     yield
-    caching.results.cache_clear()
+    caching.shelves.cache_clear()
 
 
 @dataclass(frozen=True)
@@ -73,41 +74,77 @@ def test_the_weight_of_a_result_is_that_of_its_arrays():
     assert 8 * 2001 < weight(halves(1000)) < 8 * 2001 + 2000
 
 
+def ask(store: Shelves, n: int) -> bool:
+    """Ask for 16 kB; whether they were kept."""
+    return store.ask(str(n).encode(), lambda: halves(n)).kept
+
+
 def test_what_is_kept_is_bounded_and_the_least_recently_asked_for_goes():
-    store = Results(room=50_000)
-    for n in (1000, 1001, 1002):  # 16 kB each
-        store.ask(halves, n)
-    assert store.ask(halves, 1000)[1]  # now the latest
-    assert not store.ask(halves, 1003)[1]
+    store = Shelves(room=50_000 / NEW)
+    for n in (1000, 1001, 1002, 1003):
+        assert not ask(store, n)
     assert store.size <= 50_000
-    assert store.ask(halves, 1000)[1]
-    assert not store.ask(halves, 1001)[1]
+    assert not ask(store, 1000)  # the oldest had gone
+    assert ask(store, 1003)
+
+
+def test_what_was_asked_for_again_outlives_a_hundred_sliders_in_motion():
+    store = Shelves(room=200_000)
+    ask(store, 1000)
+    assert ask(store, 1000)
+    for n in range(1001, 1101):
+        assert not ask(store, n)
+    assert ask(store, 1000)
+    assert store.size <= 200_000
 
 
 def test_a_result_beyond_the_room_is_given_and_not_kept():
-    store = Results(room=50_000)
-    store.ask(square, 2.0)
-    assert store.ask(halves, 10_000)[0].result.first.shape == (10_000,)
-    assert not store.ask(halves, 10_000)[1]
-    assert store.ask(square, 2.0)[1]  # and nothing had to leave for it
+    store = Shelves(room=50_000 / NEW)
+    ask(store, 1000)
+    assert store.ask(b"large", lambda: halves(10_000)).result.first.shape == (10_000,)
+    assert not store.ask(b"large", lambda: halves(10_000)).kept
+    assert ask(store, 1000)  # and nothing had to leave for it
+
+
+def picture(values: np.ndarray, title: str) -> go.Figure:
+    calls.append(title)
+    return go.Figure(go.Scatter(y=values), {"meta": {"alt": title}})
+
+
+def test_a_figure_is_drawn_once_for_a_class_that_has_been_here():
+    values = np.arange(3.0)
+    first, second = (drawn(picture, (values,), {"title": "one"}, shared=True) for _ in range(2))
+    assert second is first
+    assert (calls, first.alt) == (["one"], "one")
+    assert first.json == first.chart.to_json()
+    drawn(picture, (values + 1,), {"title": "one"}, shared=True)
+    drawn(picture, (values,), {"title": "two"}, shared=True)
+    assert calls == ["one", "one", "two"]
+
+
+def test_a_figure_of_fresh_numbers_takes_no_room():
+    before = caching.shelves().size
+    drawn(picture, (np.arange(3.0),), {"title": "one"}, shared=False)
+    assert caching.shelves().size == before
 
 
 def test_a_failure_is_not_kept_and_whoever_waited_tries_again():
-    store = Results(room=MEGABYTE)
     for _ in range(2):
         with pytest.raises(ValueError, match="no"):
-            store.ask(failing, 1.0)
+            cached(failing)(1.0)
     assert calls == [1.0, 1.0]
 
 
 def test_a_class_that_asks_at_once_waits_for_one_computation():
     release, begun = threading.Event(), threading.Event()
-    store = Results(room=MEGABYTE)
+    store = Shelves(room=MEGABYTE)
     slow.wait, slow.begun = release, begun
     answers: list[bool] = []
-    students = [
-        threading.Thread(target=lambda: answers.append(store.ask(slow, 1)[1])) for _ in range(8)
-    ]
+
+    def asking() -> None:
+        answers.append(store.ask(b"slow", lambda: slow(1)).kept)
+
+    students = [threading.Thread(target=asking) for _ in range(8)]
     for student in students:
         student.start()
     assert begun.wait(10)
