@@ -1,4 +1,4 @@
-"""Shape checks for the whole suite, no hub, and the two real models for who needs them.
+"""What the whole suite shares: shape checks, no hub, real models, and two workers side by side.
 
 jaxtyping annotations in `compute` are enforced by beartype. Models come from this machine or in a
 package, so pages offer the same ones everywhere.
@@ -6,17 +6,68 @@ package, so pages offer the same ones everywhere.
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import os
+import sys
+import tempfile
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read once, when the hub's client is imported
+# As in the app (seqviz/ui/startup.py), read once by torch and NumPy: two workers with two threads
+# each would keep two cores waiting.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import pytest
+from alone import turn
 from jaxtyping import install_import_hook
 
 install_import_hook("seqviz.compute", "beartype.beartype")
 
 REQUIRED = os.environ.get("SEQVIZ_REQUIRE_MODELS") == "1"  # set where the models were promised
-lacking = []
+NO_MODEL = " is not on this machine and cannot be fetched"
+NO_PLAYWRIGHT = (
+    "No Playwright: `pip install -r requirements-dev.txt`, then `apt-get install chromium`."
+)
+# The folders with the longest files come first, so that no worker is left with one at the end.
+LONGEST_FIRST = ("browser", "pages", "hostile")
+
+
+def pytest_configure(config) -> None:
+    """A folder that all workers of this run know; they are started later and inherit its name."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        room = tempfile.TemporaryDirectory(prefix="seqviz-tests-")
+        config.add_cleanup(room.cleanup)
+        os.environ["SEQVIZ_TESTS_ROOM"] = room.name
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items) -> None:
+    def place(item) -> int:
+        folder = item.path.parent.name
+        return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+
+    items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item):
+    """A test marked `timing` has the machine to itself; nobody's time limit runs while waiting."""
+    with turn(os.environ["SEQVIZ_TESTS_ROOM"], alone=bool(item.get_closest_marker("timing"))):
+        return (yield)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_components() -> None:
+    """Streamlit's components are looked for once, as by a server.
+
+    AppTest would read the metadata of every installed package anew for every visitor: half of the
+    time of a visit.
+    """
+    if "streamlit" in sys.modules:
+        from streamlit.components.v2 import manifest_scanner as scanner
+
+        scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
 
 
 def real(name: str):
@@ -36,8 +87,7 @@ def fetch(name: str) -> None:
         store.fetch(name)
     except Refusal as refusal:
         if refusal.code == "unreachable" and not REQUIRED:
-            lacking.append(name)
-            pytest.skip(f"{name} is not on this machine and cannot be fetched")
+            pytest.skip(name + NO_MODEL)
         raise
 
 
@@ -57,10 +107,31 @@ def smollm2():
     return real("smollm2")
 
 
+@pytest.fixture(scope="session")
+def vectors(minilm) -> None:
+    """What MiniLM says of the sentences, in memory; on a new machine one worker computes it."""
+    from filelock import FileLock
+
+    from seqviz.models.accuracy import features
+
+    with FileLock(os.path.join(os.environ["SEQVIZ_TESTS_ROOM"], "vectors.lock")):
+        features.make("minilm")
+
+
 def pytest_terminal_summary(terminalreporter) -> None:
-    """One line for all tests that had no model."""
-    if lacking:
-        names = " ".join(sorted(set(lacking)))
+    """One line for all tests that had no browser, and one for all that had no model."""
+    skipped = {
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", ())
+        if isinstance(report.longrepr, tuple)
+    }
+    reasons = {reason for reason in skipped if reason.startswith("No Chromium")}
+    if importlib.util.find_spec("playwright") is None:
+        reasons.add(NO_PLAYWRIGHT)
+    for reason in sorted(reasons):
+        terminalreporter.write_line(f"Browser tests skipped. {reason}")
+    if names := sorted({r.removesuffix(NO_MODEL) for r in skipped if r.endswith(NO_MODEL)}):
         terminalreporter.write_line(
-            f"Tests with pretrained models skipped. `python -m seqviz.models fetch {names}`"
+            f"Tests with pretrained models skipped. "
+            f"`python -m seqviz.models fetch {' '.join(names)}`"
         )

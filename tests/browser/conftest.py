@@ -9,25 +9,14 @@ from collections.abc import Callable, Iterator
 import pytest
 
 REQUIRED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"  # set where a browser was promised
-NO_PLAYWRIGHT = (
-    "No Playwright: `pip install -r requirements-dev.txt`, then `apt-get install chromium`."
-)
-skipped = []
 if importlib.util.find_spec("playwright") is None and not REQUIRED:
     collect_ignore_glob = ["test_*.py"]
-    skipped.append(NO_PLAYWRIGHT)
 
 
 def pytest_collection_modifyitems(items) -> None:
     for item in items:
         if "/tests/browser/" in item.path.as_posix():
             item.add_marker(pytest.mark.browser)
-
-
-def pytest_terminal_summary(terminalreporter) -> None:
-    """One line for all tests that had no browser."""
-    for reason in skipped:
-        terminalreporter.write_line(f"Browser tests skipped. {reason}")
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +29,6 @@ def browser():
     except NoChromium as error:
         if REQUIRED:
             pytest.fail(str(error), pytrace=False)
-        skipped.append(str(error))
         pytest.skip(str(error))
 
 

@@ -14,7 +14,6 @@ from playwright.sync_api import expect
 
 from benchmarks.browser import ROOT, serve
 from benchmarks.interaction import PROBE, Subject
-from seqviz.models.accuracy import features
 from seqviz.text import LANGUAGES, Text
 
 SLUG = "bert_accuracy"
@@ -30,9 +29,8 @@ PRESSES = 5
 
 
 @pytest.fixture(scope="module", autouse=True)
-def model(minilm):
+def model(vectors):
     """Model and sentence vectors on this machine's disk, where the server finds them."""
-    features.make("minilm")
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +173,7 @@ def presses(subject: Subject) -> float:
     return statistics.median(changed for changed, _ in subject.milliseconds)
 
 
+@pytest.mark.timing
 def test_a_slider_answers_beside_a_training_and_a_closed_tab_ends_it(hasty, browser):
     words = Text("en")
     with watched(browser, hasty) as visit:

@@ -213,6 +213,7 @@ def moves(page) -> dict[str, float]:
     return times
 
 
+@pytest.mark.timing
 def test_a_slider_changes_the_picture_at_once_also_without_the_server(browser, tmp_path):
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     context.set_default_timeout(PATIENCE)
@@ -246,6 +247,7 @@ def test_a_slider_changes_the_picture_at_once_also_without_the_server(browser, t
         context.close()
 
 
+@pytest.mark.timing
 def test_the_largest_table_is_drawn_in_time(drawing):
     page = drawing({"positions": 10000, "d_model": 512}, device_scale_factor=2)
     times = []
@@ -256,6 +258,7 @@ def test_the_largest_table_is_drawn_in_time(drawing):
     assert statistics.median(times) <= ONE_DRAWING, times
 
 
+@pytest.mark.timing  # a hand that pauses is a hand that rests
 def test_what_is_chosen_reaches_the_server_once_the_hand_rests(drawing):
     page = drawing()
     for place in ("3", "9", "17"):  # without a rest
@@ -309,6 +312,7 @@ def test_a_late_answer_of_the_server_does_not_turn_the_controls_back(drawing):
 
 def test_a_link_does_not_pull_a_slider_out_of_a_hand(drawing):
     page = drawing()
+    page.lesson.rest()  # places are measured once the page has its final width
     box = page.slider("position").bounding_box()
     page.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.page.mouse.down()
@@ -318,8 +322,10 @@ def test_a_link_does_not_pull_a_slider_out_of_a_hand(drawing):
     page.page.mouse.up()
 
 
+@pytest.mark.timing  # a hand that pauses is a hand that rests
 def test_the_pointer_picks_position_and_dimension(drawing):
     page = drawing()
+    page.lesson.rest()  # places are measured once the page has its final width
     mouse = page.page.mouse
     mouse.move(*page.place(20.5 / 64, 30.5 / 64))
     hint = page.host.locator(".hint")
@@ -340,6 +346,7 @@ def test_the_pointer_picks_position_and_dimension(drawing):
 
 def test_a_clock_and_the_wave_can_be_pressed(drawing):
     page = drawing({"layout": "halves"})
+    page.lesson.rest()  # places are measured once the page has its final width
     dial, point = page.canvas.evaluate(
         """(canvas) => {
             const {plan} = canvas.closest(".seqviz-sinusoid").live;
@@ -357,6 +364,7 @@ def test_a_clock_and_the_wave_can_be_pressed(drawing):
 
 def test_a_finger_picks_too(drawing):
     page = drawing(viewport={"width": 420, "height": 900}, has_touch=True)
+    page.lesson.rest()  # places are measured once the page has its final width
     page.page.touchscreen.tap(*page.place(50.5 / 64, 3.5 / 64))
     page.shows(position=50, dimension=3)
 

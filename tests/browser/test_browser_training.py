@@ -45,6 +45,7 @@ def epochs_shown(lesson, more_than: int) -> int:
     ).json_value()
 
 
+@pytest.mark.timing
 def test_the_loss_curve_grows_until_the_run_is_done(trained):
     lesson, button, progress = trained(SMALL)
     expect(progress).to_contain_text("%")
@@ -57,6 +58,7 @@ def test_the_loss_curve_grows_until_the_run_is_done(trained):
     assert lesson.by_key(f"{BENCH}.readouts").get_by_test_id("stMetric").count() > 0
 
 
+@pytest.mark.timing
 def test_cancel_stops_the_run_and_gives_the_button_back(trained):
     lesson, button, progress = trained(LARGE)
     cancel = lesson.by_key(f"{BENCH}.cancel").get_by_role("button", name=TEXT("work.cancel"))

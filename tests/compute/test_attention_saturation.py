@@ -150,6 +150,7 @@ def test_a_seed_names_its_numbers():
     assert np.abs(a.entropy - c.entropy).max() > 1e-3
 
 
+@pytest.mark.timing
 def test_fast_enough_for_a_slider_and_small():
     """13 ms on the machine where it was written; 30 ms were asked for, the best of five counts."""
     saturation()

@@ -397,6 +397,7 @@ def test_a_pulse_repeats_the_latest_record_when_time_has_passed():
     Pulse(None).tell("nobody listens")
 
 
+@pytest.mark.timing
 def test_a_long_race_is_cancelled_within_a_second():
     # updates so heavy that fifty reports are many seconds apart
     settings = RaceSettings(delay=200, hidden=64, batch=128, updates=3000)

@@ -167,6 +167,7 @@ def test_one_position_is_zeros_and_ones():
     assert caught.value.code == "offset_beyond_table"
 
 
+@pytest.mark.timing
 def test_ten_thousand_positions_take_less_than_half_a_second():
     taken = []
     for _ in range(5):  # the machine may be busy with something else

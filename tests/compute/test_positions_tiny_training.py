@@ -243,6 +243,7 @@ def test_a_report_may_stop_the_training():
     assert sorted(set(seen)) == [20, 40]
 
 
+@pytest.mark.timing
 def test_a_training_is_cancelled_within_a_second():
     jobs = Jobs()
     try:

@@ -111,7 +111,7 @@ def test_it_finds_what_logistic_regression_finds():
 # --------------------------------------------------------------------------------- the real vectors
 # From the disk; where they are not there they are computed, which takes a minute and a half.
 @pytest.fixture(scope="module")
-def real(minilm):
+def real(vectors):
     return {part: features.features("minilm", part) for part in features.PARTS}
 
 

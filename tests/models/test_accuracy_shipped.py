@@ -145,7 +145,7 @@ def test_filling_in_by_share_has_the_standard_corruption_in_it():
 
 
 @pytest.mark.parametrize("name", ["random_head", *(f"head_{feature}" for feature in FEATURES)])
-def test_heads_again(minilm, name):
+def test_heads_again(vectors, name):
     settings = shipped.TUNED[name]
     kept, fresh = found(name), heads.train_head(settings)
     assert kept.settings == settings
@@ -156,8 +156,9 @@ def test_heads_again(minilm, name):
     np.testing.assert_allclose(kept.validation, fresh.validation, rtol=0, atol=2 / 800)
 
 
+@pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize("feature", FEATURES)
-def test_the_standard_head_is_the_first_run_of_the_heads(minilm, feature):
+def test_the_standard_head_is_the_first_run_of_the_heads(feature):
     kept = heads.standard_head("minilm", feature)
     vectors = heads.chosen("minilm", "test", feature)
     agree(found(f"head_{feature}").probability[0], heads.apply(kept, vectors))
@@ -173,7 +174,7 @@ def test_the_recurrent_networks_again(monkeypatch):
         agree(kept[cell][0, :100], baselines._recurrent(f"sentiment_{cell}"))
 
 
-def test_a_search_again_and_the_three_side_by_side(minilm):
+def test_a_search_again_and_the_three_side_by_side(vectors):
     race = found("race")
     for one, method in zip(race, METHODS, strict=True):
         (alone,) = found(f"search_{method}")

@@ -124,6 +124,7 @@ def test_the_expanded_weights_are_what_the_quantized_ones_mean(cache, package):
             np.testing.assert_array_equal(array, halves)
 
 
+@pytest.mark.timing
 def test_expanding_can_be_cancelled_within_a_second(cache, package):
     at = []
 

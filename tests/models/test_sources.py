@@ -116,6 +116,7 @@ def test_a_connection_cut_in_the_middle_leaves_nothing(cache, hub):
     store.fetch("tiny")
 
 
+@pytest.mark.timing
 def test_a_hub_that_falls_silent_is_given_up(cache, hub, monkeypatch):
     monkeypatch.setattr(sources, "_SILENCE", 0.3)
     hub.faults.silent_after = 8_000
@@ -159,6 +160,7 @@ def test_nobody_listens_at_the_hubs_address(cache, hub, monkeypatch):
     assert leftovers(cache) == set()
 
 
+@pytest.mark.timing
 def test_a_slow_download_is_cancelled_within_a_second(cache, hub):
     hub.faults.block, hub.faults.pause = 100, 0.2  # 500 bytes a second
     cancelled_in_time(Cancel(lambda share: share > 0))
@@ -169,6 +171,7 @@ def test_a_slow_download_is_cancelled_within_a_second(cache, hub):
             assert not thread.is_alive()
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("fault", ["silent_after", "silent_at_once"])
 def test_a_silent_hub_can_be_left_within_a_second(cache, hub, fault):
     setattr(hub.faults, fault, 8_000 if fault == "silent_after" else True)
@@ -244,6 +247,7 @@ def test_no_such_package_is_one_sentence_that_says_what_to_do(cache, wheel):
     assert leftovers(cache) == set()
 
 
+@pytest.mark.timing
 def test_pip_is_killed_when_its_download_is_cancelled(cache, tmp_path, tiny_files, monkeypatch):
     # pip writes in pieces of 256 kB, so this package has some more
     path, known = build_wheel(tmp_path, {**tiny_files, "more.bin": bytes(2_000_000)})

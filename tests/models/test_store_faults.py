@@ -172,6 +172,7 @@ def test_eight_threads_at_once_make_one_download(cache, hub):
     assert found == [store.verify("tiny")] * 8
 
 
+@pytest.mark.timing
 def test_who_waits_for_another_download_can_cancel(cache, hub):
     (cache / "models").mkdir(parents=True)
     began = time.monotonic()

@@ -110,7 +110,7 @@ def test_every_view_of_every_bench_draws(visit, lang):
 
 
 @pytest.fixture
-def nowhere(minilm, monkeypatch, tmp_path):
+def nowhere(vectors, monkeypatch, tmp_path):
     """Nothing is loaded, the cache is empty, and no source answers."""
     monkeypatch.setattr(pretrained, "_loaded", {})
     monkeypatch.setattr(features, "_kept", type(features._kept)())

@@ -330,6 +330,7 @@ def test_two_visitors_with_the_same_settings_share_one_job(visit, submitted):
     assert not jobs.default("cpu")._active()
 
 
+@pytest.mark.timing
 def test_who_leaves_the_page_frees_the_queue(visit, submitted, monkeypatch):
     """A browser that is closed no longer asks; the next one's work is done."""
     monkeypatch.setattr(jobs, "_defaults", {"cpu": jobs.Jobs(abandon_after=3.0)})

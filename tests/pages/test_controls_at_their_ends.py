@@ -8,6 +8,9 @@ number.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
 
 import pytest
 from looking import (
@@ -41,9 +44,56 @@ def said_by(lang: str, slug: str, sentence: str) -> str | None:
     return None
 
 
-def check(page, slug: str, refusable: bool, state: dict) -> None:
+@dataclass(frozen=True)
+class Trial:
+    """One end of one control, with what it needs beside it. refusable: a sentence is in order."""
+
+    bench: str
+    name: str
+    state: dict[str, Any]
+    refusable: bool
+
+
+def trials(page, bench_name: str, declaration: type) -> list[Trial]:
+    """Both ends of every control of a bench."""
+    made = []
+    for name, value in grid(declaration):
+        defaults = dict(controls(declaration))
+        control = defaults[name]
+        room = {}
+        if isinstance(control, Slider) and isinstance(control.within, str):
+            room = {control.within: defaults[control.within].extremes()[-1]}
+        state = {**needed(declaration, name), **room, name: value}
+        if isinstance(control, Slider):  # nobody can drag it further
+            set_to = {(bench_name, key): wanted for key, wanted in state.items()}
+            state[name] = min(value, page.top(control, set_to, bench_name))
+        # Free coefficients at the ends of their sliders explode, a text of one word is too
+        # short to read, a model may lack what is shown: a sentence is in order.
+        refusable = bool(re.fullmatch(r"b\d", name)) or isinstance(control, Sentence)
+        refusable |= (bench_name, name, value) in LACKING
+        made.append(Trial(bench_name, name, state, refusable))
+    return made
+
+
+def rounds(page) -> list[tuple[Trial, ...]]:
+    """What is tried at once: one control of every bench on which no other builds.
+
+    Such a bench hears of no other bench's setting, so a figure is that of its own control alone. A
+    bench on which others build is tried by itself.
+    """
+    each = {name: trials(page, name, its) for name, its in page.lesson.benches.items()}
+    alone = [(trial,) for name in page.lesson.dependents for trial in each.pop(name)]
+    together = zip_longest(*each.values())
+    return alone + [tuple(filter(None, some)) for some in together]
+
+
+def check(page, slug: str, tried: tuple[Trial, ...]) -> None:
+    state = {trial.bench: trial.state for trial in tried}
     page.healthy()
     lang = page.text.lang
+    may_refuse = {trial.bench for trial in tried if trial.refusable}
+    for leader in may_refuse & set(page.lesson.dependents):
+        may_refuse |= set(page.lesson.dependents[leader])
     for name in page.lesson.benches:
         place = bench(page.app, name)
         boxes = alerts(place)
@@ -53,7 +103,7 @@ def check(page, slug: str, refusable: bool, state: dict) -> None:
         for reason in reasons:
             assert said_by(lang, slug, reason), (name, state, reason)
         if boxes["warning"]:
-            assert refusable, (name, state, boxes["warning"])
+            assert name in may_refuse, (name, state, boxes["warning"])
     for metric in page.app.metric:
         assert not re.search(r"nan|inf\b|None", f"{metric.value} {metric.delta}"), (state, metric)
     for sentence in sentences(page.app):
@@ -63,71 +113,69 @@ def check(page, slug: str, refusable: bool, state: dict) -> None:
             assert HAN.search(box.value), (state, box.value)
 
 
+def check_link(page, trial: Trial) -> None:
+    """The address bar names the settings that apply and are not the declared ones."""
+    declaration = page.lesson.benches[trial.bench]
+    defaults, shown = dict(controls(declaration)), applied(declaration, trial.state)
+    for key, wanted in trial.state.items():
+        link = page.app.query_params.get(f"{page.lesson.prefix(trial.bench)}.{key}")
+        link = link[0] if isinstance(link, list) else link
+        differs = shown[key] and wanted != defaults[key].default
+        assert link == (encoded(wanted) if differs else None), (trial.bench, key, wanted)
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_control_at_both_ends(visit, slug, lang):
     page = visit(slug, lang)
     app = page.app
     tried = 0
-    for bench_name, declaration in list(page.lesson.benches.items()):
-        prefix = page.lesson.prefix(bench_name)
-        for name, value in grid(declaration):
-            defaults = dict(controls(declaration))
-            control = defaults[name]
-            room = {}
-            if isinstance(control, Slider) and isinstance(control.within, str):
-                room = {control.within: defaults[control.within].extremes()[-1]}
-            state = {**needed(declaration, name), **room, name: value}
-            if isinstance(control, Slider):  # nobody can drag it further
-                set_to = {(bench_name, key): wanted for key, wanted in state.items()}
-                state[name] = min(value, page.top(control, set_to, bench_name))
-            for key, wanted in state.items():
-                app.session_state[f"{prefix}.{key}"] = as_state(wanted)
-            app.run()
-            page.served()
-            # Free coefficients at the ends of their sliders explode, a text of one word is too
-            # short to read, a model may lack what is shown: a sentence is in order.
-            refusable = bool(re.fullmatch(r"b\d", name)) or isinstance(defaults[name], Sentence)
-            refusable |= (bench_name, name, value) in LACKING
-            check(page, slug, refusable, state)
-            shown = applied(declaration, state)
-            for key, wanted in state.items():
-                link = app.query_params.get(f"{prefix}.{key}")
-                link = link[0] if isinstance(link, list) else link
-                differs = shown[key] and wanted != defaults[key].default
-                assert link == (encoded(wanted) if differs else None), (key, wanted)
-            for key in state:
-                app.session_state[f"{prefix}.{key}"] = as_state(defaults[key].default)
+    for together in rounds(page):
+        for trial in together:
+            for key, wanted in trial.state.items():
+                app.session_state[f"{page.lesson.prefix(trial.bench)}.{key}"] = as_state(wanted)
+        app.run()
+        page.served()
+        check(page, slug, together)
+        for trial in together:
+            check_link(page, trial)
+            defaults = dict(controls(page.lesson.benches[trial.bench]))
+            for key in trial.state:
+                back = as_state(defaults[key].default)
+                app.session_state[f"{page.lesson.prefix(trial.bench)}.{key}"] = back
             tried += 1
-    assert tried > 50
+    every = sum(len(list(grid(declaration))) for declaration in page.lesson.benches.values())
+    assert tried == every > 50
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_control_can_be_reached(visit, slug):
-    page = visit(slug)
+def test_every_control_can_be_reached(untouched, slug):
+    page = untouched(slug)
     for declaration in page.lesson.benches.values():
         for name, control in controls(declaration):
             assert applied(declaration, needed(declaration, name))[name] or fixed(control)
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_one_control_in_the_link_of_every_bench(visit, slug):
-    """A permalink sets its control, in the language that the link says, and no other bench."""
-    for lang in LANGUAGES:
-        names = visit(slug, lang).lesson.benches
-        for bench_name, declaration in names.items():
-            for name, value in grid(declaration):
-                control = dict(controls(declaration))[name]
-                if control.when is None and value != control.default:
-                    break
-            else:
-                continue  # a bench whose slider lives in the browser
-            code = catalog.lesson(slug).code
-            page = visit(slug, lang, **{f"{code}.{bench_name}.{name}": encoded(value)})
-            assert page.value(bench_name, name) == as_state(value)
-            for other, its in page.lesson.benches.items():
-                for field, its_control in controls(its):
-                    if (other, field) != (bench_name, name):
-                        drawn = page.value(other, field)
-                        assert drawn in (None, as_state(its_control.default)), (other, field)
-            assert set(page.app.query_params) == {"lang", f"{code}.{bench_name}.{name}"}
+def test_one_control_in_the_link_of_every_bench(visit, untouched, slug):
+    """A permalink sets its control, in the language that the link says, and no other bench.
+
+    The languages take turns: that a full link works in both is tested in test_full_links.py.
+    """
+    for turn, (bench_name, declaration) in enumerate(untouched(slug).lesson.benches.items()):
+        for name, value in grid(declaration):
+            control = dict(controls(declaration))[name]
+            if control.when is None and value != control.default:
+                break
+        else:
+            continue  # a bench whose slider lives in the browser
+        code = catalog.lesson(slug).code
+        lang = LANGUAGES[turn % 2]
+        page = visit(slug, lang, **{f"{code}.{bench_name}.{name}": encoded(value)})
+        assert page.value(bench_name, name) == as_state(value)
+        for other, its in page.lesson.benches.items():
+            for field, its_control in controls(its):
+                if (other, field) != (bench_name, name):
+                    drawn = page.value(other, field)
+                    assert drawn in (None, as_state(its_control.default)), (other, field)
+        assert set(page.app.query_params) == {"lang", f"{code}.{bench_name}.{name}"}

@@ -21,8 +21,8 @@ def as_state(value):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_lesson_draws_all_its_benches(visit, slug, lang):
-    page = visit(slug, lang)
+def test_a_lesson_draws_all_its_benches(untouched, slug, lang):
+    page = untouched(slug, lang)
     # A bench that waits for a training run or a file shows a hint in place of its chart.
     hints = [info.value for info in page.app.info]
     assert page.charts() + len(hints) == len(page.lesson.benches)
@@ -42,8 +42,8 @@ def test_all_controls_at_one_end_in_chinese(visit, slug, end):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_permalink_brings_every_bench_back(visit, slug):
-    page = visit(slug)
+def test_a_permalink_brings_every_bench_back(visit, untouched, slug):
+    page = untouched(slug)
     wanted = {}
     for bench, declaration in page.lesson.benches.items():
         for name, control in controls.controls(declaration):
@@ -63,8 +63,8 @@ def test_a_permalink_brings_every_bench_back(visit, slug):
 
 @pytest.mark.parametrize("raw", ["", "nan", "inf", "1e999", "-3", "²", "<script>", "9" * 400])
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_broken_link_falls_back_to_the_defaults(visit, slug, raw):
-    page = visit(slug)
+def test_a_broken_link_falls_back_to_the_defaults(visit, untouched, slug, raw):
+    page = untouched(slug)
     links = {}
     for bench, declaration in page.lesson.benches.items():
         for name, control in controls.controls(declaration):
@@ -82,8 +82,8 @@ def test_a_broken_link_falls_back_to_the_defaults(visit, slug, raw):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_the_notebook_runs_without_streamlit(visit, slug, tmp_path):
-    page = visit(slug, "zh")
+def test_the_notebook_runs_without_streamlit(untouched, slug):
+    page = untouched(slug, "zh")
     assert set(page.lesson.sources()) == set(page.lesson.benches)
     built = notebook.build(slug, Text("zh"), page.lesson.sources())
     assert built == notebook.build(slug, Text("zh"), page.lesson.sources())

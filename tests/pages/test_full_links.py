@@ -116,8 +116,8 @@ def address_bar(page) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("slug", LINKS)
-def test_the_links_above_set_every_control(visit, slug):
-    page = visit(slug)
+def test_the_links_above_set_every_control(untouched, slug):
+    page = untouched(slug)
     for name, declaration in page.lesson.benches.items():
         tried = {control for link in LINKS[slug] for control in link.get(name, {})}
         # a menu of one model has nothing to set

@@ -15,8 +15,8 @@ SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_control_and_option_has_words_in_both_languages(visit, slug):
-    lesson = visit(slug).lesson
+def test_every_control_and_option_has_words_in_both_languages(untouched, slug):
+    lesson = untouched(slug).lesson
     asked = 0
     for lang in LANGUAGES:
         known = catalogue(lang)
@@ -35,10 +35,10 @@ def test_every_control_and_option_has_words_in_both_languages(visit, slug):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_options_of_one_control_have_different_names(visit, slug):
+def test_options_of_one_control_have_different_names(untouched, slug):
     """Two buttons with the same name cannot be told apart (and Streamlit refuses them)."""
     for lang in LANGUAGES:
-        lesson = visit(slug, lang).lesson
+        lesson = untouched(slug, lang).lesson
         for declaration in lesson.benches.values():
             for name, control in controls(declaration):
                 if isinstance(control, Choice):
@@ -48,9 +48,9 @@ def test_options_of_one_control_have_different_names(visit, slug):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_what_the_texts_say_is_a_table_of_three_columns(visit, slug, lang):
+def test_what_the_texts_say_is_a_table_of_three_columns(untouched, slug, lang):
     """A bar inside a cell, as in P(x | y), would begin another column and push the last one out."""
-    page = visit(slug, lang)
+    page = untouched(slug, lang)
     (box,) = (e for e in page.app.expander if e.label == page.text("frame.texts"))
     (table,) = (m.value for m in box.markdown if m.value.startswith("|"))
     lines = table.splitlines()
@@ -61,16 +61,16 @@ def test_what_the_texts_say_is_a_table_of_three_columns(visit, slug, lang):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_no_placeholder_reaches_the_page(visit, slug, lang):
-    said = sentences(visit(slug, lang).app)
+def test_no_placeholder_reaches_the_page(untouched, slug, lang):
+    said = sentences(untouched(slug, lang).app)
     assert len(said) > 100
     assert not [sentence for sentence in said if PLACEHOLDER.search(sentence)]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_controls_and_readouts_are_few(visit, slug):
+def test_controls_and_readouts_are_few(untouched, slug):
     """At most five controls at first sight and four read-outs (the house's rule for a bench)."""
-    page = visit(slug)
+    page = untouched(slug)
     for name in page.lesson.benches:
         box = page.app.get_by_key(f"bench-{name}")
         assert len(box.metric) <= 4, name
