@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+_here = threading.local()  # its `browser` is the open one
 HOW_TO_GET = "No Chromium: `apt-get install chromium` or `python -m playwright install chromium`."
 
 # What a chart shows, as one string: outline and place of its marks (Plotly, Vega as SVG).
@@ -73,13 +75,19 @@ class Server:
 def chromium() -> Iterator[Browser]:
     """Playwright's own Chromium where it is installed, else the system's, headless.
 
-    Raises NoChromium where there is neither.
+    Where one is open in this thread already it is that one: a thread can have but one. So close the
+    contexts that you make. Raises NoChromium where there is neither.
     """
+    if getattr(_here, "browser", None):
+        yield _here.browser
+        return
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_executable(playwright), args=FLAGS)
+        _here.browser = browser
         try:
             yield browser
         finally:
+            _here.browser = None
             browser.close()
 
 

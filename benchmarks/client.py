@@ -12,9 +12,10 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -28,8 +29,15 @@ from websockets.typing import Subprotocol
 REST_SECONDS = 0.25  # after which settle.js speaks
 CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCachedMessageAge)
 PATIENCE = 60.0
+T = TypeVar("T")
 SETTLE = "seqviz_settle"
 FAILURES = ("exception", "alert")  # an error alert is what a student sees when a bench fails
+
+
+def attend(lesson: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run` in a thread of its own: a Chromium of this process has its loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, lesson).result()
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,7 @@ def _load(record: Model) -> Pretrained:
         network, report = maker.from_pretrained(
             found.folder,
             local_files_only=True,
+            use_safetensors=True,  # never a pickle, whatever lies in the folder
             dtype=torch.float32,
             attn_implementation=tap.NAME,
             output_loading_info=True,

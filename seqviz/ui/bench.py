@@ -205,9 +205,8 @@ class Show(Stage):
         keywords: Mapping[str, Any],
         anew: bool,
     ) -> R | None:
-        work.watch(self, function, keywords, progress, anew)
-        job = work.find(function, keywords)
-        if job is None or job.state != "done":
+        job = work.watch(self, function, keywords, progress, anew)
+        if job is None:
             return None
         result: R = job.result
         self.seconds += job.seconds

@@ -48,20 +48,23 @@ def watch(
     keywords: Mapping[str, Any],
     progress: Progress | None,
     anew: bool = False,
-) -> None:
+) -> jobs.Job[Any] | None:
     """Start button; place in the queue; progress with cancel and a figure that grows.
 
-    Draws nothing once the work is done. While it waits or runs, a fragment of its own polls, so
-    that nothing else on the page is touched; when it ends, the page runs once more. anew: there is
-    a result of an earlier computation, which stays on the page until the new one is there.
+    Draws nothing once the work is done, and then returns the job. What it has drawn stands for this
+    run, although the work may end meanwhile: there is one figure. While it waits or runs, a
+    fragment of its own polls, so that nothing else on the page is touched; when it ends, the page
+    runs once more. anew: there is a result of an earlier computation, which stays on the page until
+    the new one is there.
     """
     text = show.text
     job = find(function, keywords)
-    if job is not None and job.state == "done":
-        return
-    if job is None or job.state not in ACTIVE:
+    state = "none" if job is None else job.state
+    if state == "done":
+        return job
+    if job is None or state not in ACTIVE:
         _offer(show, function, keywords, job, anew)
-        return
+        return None
     me = owner()
     job.touch(me)
 
@@ -96,6 +99,7 @@ def watch(
 
     with show.stage:
         poll()
+    return None
 
 
 def _offer(

@@ -83,9 +83,10 @@ def server(tmp_path):
 def page(server):
     try:
         with chrome.chromium() as running:
-            page = running.new_context(locale="en-US").new_page()
-            page.set_default_timeout(1000 * LONG)
-            yield page
+            context = running.new_context(locale="en-US")
+            context.set_default_timeout(1000 * LONG)
+            yield context.new_page()
+            context.close()
     except chrome.NoChromium as error:
         if REQUIRED:
             raise

@@ -10,6 +10,7 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.text import LANGUAGES
+from seqviz.ui import work
 
 SLUG = "ar_fitting"
 OWN = {"ar__networks__preset": "own", "ar__networks__cell": "mlp", "ar__networks__epochs": "50"}
@@ -111,6 +112,36 @@ def test_a_training_that_hangs(visit, at_each_update, clock, gate):
     for page in pair:
         trained(page)
     assert job.state == "failed"
+
+
+def test_a_training_that_ends_while_its_progress_is_drawn(
+    visit, at_each_update, monkeypatch, gate
+):
+    """It is running when the bench looks, and done before the bench is drawn to its end."""
+
+    def after_the_first_epoch() -> None:
+        if jobs.default("cpu")._running.trail:
+            gate.wait(LONG)
+
+    at_each_update(after_the_first_epoch)
+    page = visit(SLUG, ar__networks__seed="8", **OWN)
+    press(page)
+    job = jobs.default("cpu")._running
+    while not job.trail:
+        assert not job.wait(0.01)
+    draw = work.drawn
+
+    def drawn(*arguments, **keywords):
+        picture = draw(*arguments, **keywords)
+        gate.set()
+        assert job.wait(LONG)
+        return picture
+
+    monkeypatch.setattr(work, "drawn", drawn)
+    page.app.run()
+    page.healthy()
+    assert job.state == "done"
+    trained(page)
 
 
 def test_a_training_that_raises(visit, at_each_update, caplog):

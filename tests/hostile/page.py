@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
@@ -22,7 +24,14 @@ NO_NUMBER = re.compile(r"\bnan\b|\binf\b|\bNone\b")
 
 
 def begun_server() -> None:
-    """As a server on which `st.navigation` has been called before (see tests/pages/conftest.py)."""
+    """As a server on which `st.navigation` has been called before (see tests/pages/conftest.py).
+
+    Such a server has also looked once for components among the installed packages; AppTest would do
+    so for every page, which is half of the time of one.
+    """
+    scan = manifest_scanner.scan_component_manifests
+    if not hasattr(scan, "cache_info"):
+        manifest_scanner.scan_component_manifests = functools.cache(scan)
     if getattr(PagesManager.__init__, "begun", False):
         return
     begin = PagesManager.__init__

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import os
@@ -17,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from benchmarks import browser
 from benchmarks.browser import serve
-from benchmarks.client import Student
+from benchmarks.client import Student, attend
 from seqviz import catalog
 from seqviz.text import ASSETS
 from seqviz.ui.server import application, metrics, visits
@@ -49,7 +48,7 @@ class Class:
     def __init__(self, server) -> None:
         self.server = server
         self.before = figures(server)
-        asyncio.run(self._attend())
+        attend(self._attend())
         self.after = self._settled()
 
     async def _attend(self) -> None:
