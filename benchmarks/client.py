@@ -187,6 +187,8 @@ class Student:
             self._hash = message.new_session.page_script_hash
             if not message.metadata.run.fragment_ids:
                 self.polls.clear()  # a run of the whole page begins
+        elif kind == "navigation":
+            self._hash = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self._query = message.page_info_changed.query_string
         elif kind == "page_not_found":
