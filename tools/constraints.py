@@ -47,11 +47,15 @@ def closure(wanted: list[Requirement]) -> dict[str, str]:
     return found
 
 
+def content(found: dict[str, str]) -> str:
+    """The file for these packages."""
+    return HEADER + "".join(f"{name}=={found[name]}\n" for name in sorted(found))
+
+
 def main() -> None:
     found = closure(required(ROOT / "requirements.txt"))
-    lines = [f"{name}=={found[name]}" for name in sorted(found)]
-    (ROOT / "constraints.txt").write_text(HEADER + "\n".join(lines) + "\n", "utf-8")
-    print(f"{len(lines)} packages")
+    (ROOT / "constraints.txt").write_text(content(found), "utf-8")
+    print(f"{len(found)} packages")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from seqviz.models import device
+from seqviz.ui import caching
 
 TESTS = Path(__file__).resolve().parent.parent
 for folder in ("pages", "models", "browser"):  # for `looking`, `hub` and `lesson_page`
@@ -42,6 +43,12 @@ nobody_has_trained, running_server, visit = (
 
 models = _of("models")
 tiny_files, cache, hub = models.tiny_files, models.cache, models.hub
+
+
+@pytest.fixture
+def nothing_kept() -> None:
+    """No result of another test: what a page shows has to be computed now."""
+    caching.shelves.cache_clear()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from seqviz.data import measured, snippets
 from seqviz.models import checkpoints
 from seqviz.models.accuracy import features, heads, systems
 from seqviz.text import LANGUAGES, literal
+from seqviz.ui import caching
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REMEMBERED = (
@@ -22,27 +23,23 @@ REMEMBERED = (
 
 def forget() -> None:
     """As a server that has just been started."""
-    for remembered in REMEMBERED:
+    for remembered in (*REMEMBERED, caching.shelves):
         remembered.cache_clear()
 
 
 @pytest.fixture
 def fresh():
     """`fresh(module)`: a copy of the module's folder, which the app reads from now on."""
-    import streamlit as st
-
     with pytest.MonkeyPatch.context() as patch:
 
         def copied(module, folder: Path) -> Path:
             shutil.copytree(module.FOLDER, folder)
             patch.setattr(module, "FOLDER", folder)
             forget()
-            st.cache_data.clear()
             return folder
 
         yield copied
     forget()
-    st.cache_data.clear()
 
 
 def cut(path: Path) -> None:

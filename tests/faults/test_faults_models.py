@@ -16,6 +16,7 @@ from looking import alerts, bench, figures
 from seqviz.models import pretrained, readings, sources, store
 from seqviz.text import LANGUAGES, literal
 
+pytestmark = pytest.mark.usefixtures("nothing_kept")
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 TITLE = "all-MiniLM-L6-v2"
 LITERAL = literal(TITLE)

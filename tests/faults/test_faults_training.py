@@ -83,8 +83,7 @@ def test_a_training_that_hangs(visit, at_each_update, clock, gate):
     pair, behind = class_of(visit, 3), visit(SLUG, ar__networks__seed="4", **OWN)
     for page in pair:
         press(page)
-    job = jobs.default("cpu")._running
-    assert job is not None
+    (job,) = jobs.default("cpu")._active()
     assert job.owners == 2
     press(behind)
     (bar,) = bench(behind.app, "networks").get("progress")
@@ -114,9 +113,7 @@ def test_a_training_that_hangs(visit, at_each_update, clock, gate):
     assert job.state == "failed"
 
 
-def test_a_training_that_ends_while_its_progress_is_drawn(
-    visit, at_each_update, monkeypatch, gate
-):
+def test_a_training_that_ends_while_its_progress_is_drawn(visit, at_each_update, monkeypatch, gate):
     """It is running when the bench looks, and done before the bench is drawn to its end."""
 
     def after_the_first_epoch() -> None:
@@ -126,7 +123,7 @@ def test_a_training_that_ends_while_its_progress_is_drawn(
     at_each_update(after_the_first_epoch)
     page = visit(SLUG, ar__networks__seed="8", **OWN)
     press(page)
-    job = jobs.default("cpu")._running
+    (job,) = jobs.default("cpu")._active()
     while not job.trail:
         assert not job.wait(0.01)
     draw = work.drawn

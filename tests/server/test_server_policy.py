@@ -9,9 +9,11 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from lesson_page import watched
+from playwright.sync_api import expect
 
 from benchmarks.browser import serve
 from seqviz import catalog
+from seqviz.text import Text
 from seqviz.ui import bertviz_page
 from seqviz.ui.server import policy
 
@@ -20,7 +22,6 @@ WATCH = """
 addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
 """
-each_lesson = pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
 
 
 @pytest.fixture(scope="module")
@@ -82,14 +83,9 @@ def test_no_other_host_and_nothing_unsafe_but_styles(server):
     assert not {"object-src", "frame-src", "worker-src"} & set(found)  # as by default
 
 
-@each_lesson
-def test_a_lesson_works_under_the_policy(visit, record):
-    """All its tabs and benches, and what opens from the first one; see also `tests/browser`."""
-    lesson = visit(record.slug)
+def look_through(lesson) -> None:
+    """All tabs and benches of a page."""
     page = lesson.page
-    first = f"{record.code}.{record.first[0]}"
-    if page.get_by_role("tab").count() == 0:
-        lesson.chart(first).wait_for()
     for tab in page.get_by_role("tab").all():
         tab.click()
         lesson.rest()
@@ -98,21 +94,34 @@ def test_a_lesson_works_under_the_policy(visit, record):
     assert page.locator("[data-testid=stAlertContentError]").count() == 0
 
 
-@pytest.fixture
-def open_attention(visit, minilm_on_disk):
-    def open_page(picture: str):
-        found = visit("attention", {"at.real.view": "head", "at.bertviz.picture": picture})
-        frame = found.by_key("bench-bertviz").locator("iframe").element_handle().content_frame()
-        return found, frame
+@pytest.mark.parametrize(
+    "record", [r for r in catalog.LESSONS if r.slug != "attention"], ids=lambda record: record.slug
+)
+def test_a_lesson_works_under_the_policy(visit, record):
+    """All its tabs and benches; see also `tests/browser`."""
+    lesson = visit(record.slug)
+    if lesson.page.get_by_role("tab").count() == 0:
+        lesson.chart(f"{record.code}.{record.first[0]}").wait_for()
+    look_through(lesson)
 
-    return open_page
 
-
-@pytest.mark.parametrize("picture", ["head", "model"])
-def test_bertviz_draws_in_its_frame_which_inherits_the_policy(open_attention, picture):
-    _, frame = open_attention(picture)
-    frame.locator("svg text").first.wait_for()
-    assert frame.locator("svg text").count() > 5
+def test_bertviz_draws_in_its_frame_which_inherits_the_policy(visit, minilm_on_disk):
+    """Both of its views, and the rest of their lesson."""
+    lesson = visit("attention", {"at.real.view": "head", "at.bertviz.picture": "head"})
+    shown = lesson.by_key("bench-bertviz").locator("iframe")
+    seen = set()
+    for picture in bertviz_page.VIEWS:
+        if picture != "head":
+            name = Text("en")(f"attention.option.picture.{picture}")
+            before = shown.get_attribute("srcdoc")
+            lesson.by_key("at.bertviz.picture").get_by_text(name, exact=True).click()
+            expect(shown).not_to_have_attribute("srcdoc", before, timeout=60_000)
+        frame = shown.element_handle().content_frame()
+        frame.locator("svg text").first.wait_for()
+        assert frame.locator("svg text").count() > 5
+        seen.add(frame.content())
+    assert len(seen) == len(bertviz_page.VIEWS) == 2
+    look_through(lesson)
 
 
 def test_the_digests_are_those_of_bertviz_pages():

@@ -73,12 +73,7 @@ class Class:
 
 @pytest.fixture(scope="module")
 def server():
-    environment = {
-        "SEQVIZ_LOG_FORMAT": "json",
-        "HF_HUB_OFFLINE": "1",
-    }
-    options = {"server.disconnectedSessionTTL": "1"}
-    with serve(environment=environment, options=options) as running:
+    with serve(environment={"SEQVIZ_LOG_FORMAT": "json", "HF_HUB_OFFLINE": "1"}) as running:
         yield running
 
 
@@ -96,14 +91,7 @@ def test_sessions_are_counted_as_they_come_and_go(attended):
     assert attended.opened[of("sessions_total")] == attended.opened[of("sessions_connected")] == 1
     assert attended.second[of("sessions_total")] == 2
     assert attended.after[of("sessions_connected")] == 0
-
-
-def test_sessions_are_forgotten_while_nobody_else_comes_or_goes(attended, server):
-    # Streamlit by itself would keep the last one until another one leaves.
-    end = time.monotonic() + 3 * application.FORGETTING_SECONDS
-    while time.monotonic() < end and figures(server)[of("sessions_closed_total")] < 2:
-        time.sleep(0.5)
-    assert figures(server)[of("sessions_closed_total")] == 2
+    assert attended.after[of("sessions_closed_total")] == 0  # they may come back
 
 
 def test_runs_are_timed_by_lesson(attended):
@@ -132,6 +120,7 @@ def test_computing_is_counted_and_cached_results_are_not(attended):
     assert attended.second[misses] == attended.pressed[misses]
     assert attended.second[hits] > attended.pressed[hits]
     assert attended.pressed[of("compute_seconds_sum", label)] > 0
+    assert 0 == attended.before[of("cache_bytes")] < attended.opened[of("cache_bytes")] < 64e6
 
 
 def test_no_press_collects_all_garbage(attended):
@@ -166,14 +155,13 @@ def test_an_unknown_refusal_is_no_new_label():
 
 
 def test_counting_takes_no_time():
-    started = time.perf_counter()
+    started = time.thread_time()
     for _ in range(1000):
         metrics.asked(visits.lesson(), 0.001)
         metrics.asked(visits.lesson(), None)
         metrics.ran("gates", "bench", 0.01)
-    seconds = time.perf_counter() - started
-    # Measured: 7 us on a quiet machine; the goal is 50 us for a press.
-    assert seconds / 1000 < 50e-6 * (1 + os.getloadavg()[0])
+    # Of the processor; measured: 7 us; the goal is 50 us for a press.
+    assert (time.thread_time() - started) / 1000 < 50e-6
 
 
 def test_metrics_can_be_turned_off(monkeypatch):

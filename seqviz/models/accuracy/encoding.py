@@ -14,6 +14,7 @@ from seqviz.models.pretrained import Pretrained
 
 Side = Literal["right", "left"]
 Looks = Literal["left", "right"]
+LONGEST = 64  # tokens of a sentence, [CLS] and [SEP] among them, where nobody says another number
 # Tokens in one batch. On a CPU more are no faster, and so few take a fifth of a second, after which
 # the work can be left; a GPU is idle between small batches.
 _CPU, _GPU = 512, 16_384
@@ -42,7 +43,7 @@ class Vectors:
 
 
 def tokenize(
-    pretrained: Pretrained, texts: Sequence[str], longest: int = 64
+    pretrained: Pretrained, texts: Sequence[str], longest: int = LONGEST
 ) -> tuple[Int[np.ndarray, "token"], ...]:
     """The token ids of each text with [CLS] and [SEP], cut to `longest` tokens."""
     with pretrained.lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import platform
 import sys
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from seqviz import collector, jobs, settings
 from seqviz.refusal import Refusal
 from seqviz.ui import startup
-from seqviz.ui.server import gauges, logs, metrics, policy
+from seqviz.ui.server import gauges, logs, metrics, policy, visits
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
-FORGETTING_SECONDS = 10.0
+FORGETTING_SECONDS = 5.0
 log = logging.getLogger(__name__)
 
 
@@ -83,6 +84,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     finally:
         tidying.cancel()
         await asyncio.to_thread(_close)
+        visits.forgotten(everyone=True)
         log.info("stop")
 
 
@@ -133,14 +135,34 @@ async def _forget() -> None:
     """Let go of the sessions whose time is over, while nobody else comes or goes.
 
     Streamlit looks for them only when another session ends: after a class the last hundred would
-    stay in memory until the next one. There is no public way to its storage.
+    stay in memory until the next one. There is no public way to its storage. A session that it has
+    let go is a cycle of objects, with the files that were uploaded: the collector would leave it
+    until much else has come. The last one that was connected stays until the next one comes, in a
+    variable of Streamlit's loop.
     """
     from streamlit.runtime import get_instance
 
     storage: Any = get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
+
+    def gone() -> int:
+        return visits.in_memory() - gauges.connections.open - len(storage._cache)
+
+    held = 0  # have gone, and yet the collector cannot free them
     while True:
         await asyncio.sleep(FORGETTING_SECONDS)
         storage._cache.expire()
+        if gone() > held:
+            await asyncio.to_thread(_collect, nobody_waits=not gauges.connections.open)
+            held = gone()
+        held = max(0, min(held, gone()))
+        visits.forgotten()
+
+
+def _collect(nobody_waits: bool) -> None:
+    """Garbage goes; where nobody waits, also what was in use when the collector was settled."""
+    if nobody_waits:
+        collector.settle()
+    gc.collect()
 
 
 def _close() -> None:

@@ -16,6 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from seqviz import jobs
+from seqviz.ui.caching import shelves
 from seqviz.ui.server import metrics
 
 ENDS = ("done", "failed", "cancelled", "given_up")
@@ -60,6 +61,7 @@ class _Now(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield _gauge("sessions_connected", "Tabs that are connected now", connections.open)
+        yield _gauge("cache_bytes", "Results and figures that the class shares", shelves().size)
         yield from _queues()
         yield from _models()
         yield from _process()

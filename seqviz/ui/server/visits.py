@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+import weakref
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,10 +20,13 @@ from seqviz.ui.server import metrics
 
 log = logging.getLogger(__name__)
 _bench: ContextVar[str] = ContextVar("bench", default="")
+KEY = "_visit"  # in the session's state
+_alive: weakref.WeakSet[Session] = weakref.WeakSet()
+_left: deque[tuple[str, float]] = deque()  # name and opening of sessions that are no more
 _slugs: dict[str, str] = {}  # Streamlit's hash of a page -> lesson
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Session:
     """One tab of a browser. name: made up, so that lines of the log belong together."""
 
@@ -83,16 +88,35 @@ def drawing(name: str) -> Iterator[None]:
             metrics.ran(lesson(), "bench", time.perf_counter() - started)
 
 
-def _leave(session: Session) -> None:
-    metrics.closed()
-    seconds = round(time.monotonic() - session.opened)
-    log.info("session closed", extra={"session": session.name, "seconds": seconds})
+def forgotten(everyone: bool = False) -> None:
+    """Count and log the sessions that have left memory since the last call, or all at the end."""
+    if everyone:
+        _left.extend((session.name, session.opened) for session in tuple(_alive))
+    while _left:
+        name, opened = _left.popleft()
+        metrics.closed()
+        seconds = round(time.monotonic() - opened)
+        log.info("session closed", extra={"session": name, "seconds": seconds})
 
 
-@st.cache_resource(scope="session", show_spinner=False, on_release=_leave)
+def in_memory() -> int:
+    """How many sessions are in memory: connected, kept for who comes back, or garbage."""
+    return len(_alive)
+
+
 def _session() -> Session:
-    """Made at the first run of a session; released by Streamlit when the session is forgotten."""
+    """Made at the first run of a session; it lives in its state, so the two are freed together.
+
+    A reader whose line was cut comes back to the same one. (What `st.cache_resource` keeps for a
+    session is released when the line is cut.)
+    """
+    known: Session | None = st.session_state.get(KEY)
+    if known is not None:
+        return known
+    made = st.session_state[KEY] = Session(secrets.token_hex(4), time.monotonic())
+    _alive.add(made)
+    # Garbage is collected in any thread, perhaps in one that counts or logs: only noted then.
+    weakref.finalize(made, _left.append, (made.name, made.opened)).atexit = False
     metrics.opened()
-    made = Session(secrets.token_hex(4), time.monotonic())
     log.info("session opened", extra={"session": made.name})
     return made

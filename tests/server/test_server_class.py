@@ -1,0 +1,80 @@
+"""Served as in an image: a model before the first student; what a class held is free again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from benchmarks.browser import serve
+from benchmarks.classroom import Watched
+from benchmarks.client import Student, attend
+from seqviz.models.registry import model
+from seqviz.ui.server import application
+
+STUDENTS = 20
+KEPT = 1  # second for which a session waits for its student to come back
+GROWTH_MB = 6.0  # from the second class to the fourth: measured 11 where sessions stay, else 1 to 3
+
+
+@pytest.fixture(scope="module")
+def watched(minilm_on_disk):
+    environment = {"HF_HUB_OFFLINE": "1", "SEQVIZ_PRELOAD": "minilm"}
+    options = {"server.disconnectedSessionTTL": str(KEPT)}
+    with serve(environment=environment, options=options) as server:
+        yield Watched(server)
+
+
+def test_a_preloaded_model_is_in_memory_before_anybody_comes(watched):
+    assert watched.counter("seqviz_sessions_total") == 0
+    assert watched.counter("seqviz_models_loaded") == 1
+    bytes_ = 4 * model("minilm").parameters
+    assert watched.counter("seqviz_model_bytes", model="minilm") == bytes_ > 80e6
+    assert "preloaded=minilm" in watched.server.log.read_text("utf-8")
+
+
+def test_its_first_student_waits_for_no_model(watched):
+    async def first() -> Student:
+        async with Student(watched.server.url, "attention") as student:
+            await student.open()
+        return student
+
+    student = attend(first())
+    assert student.errors == []
+    assert "at.real.chart" in student.widgets
+    assert student.polls == {}  # no progress of a download, of loading or of reading
+    assert not {"at.real.stop", "at.real.again"} & student.widgets.keys()
+    assert watched.counter("seqviz_jobs_total", device="models") == 0
+
+
+async def class_(url: str) -> None:
+    students = [Student(url, "gates") for _ in range(STUDENTS)]
+    for student in students:
+        await student.__aenter__()
+        await student.open()
+        assert student.errors == []
+    await asyncio.gather(*(student.__aexit__() for student in students))
+
+
+def all_forgotten(watched: Watched) -> bool:
+    """Whether soon all have gone but the last one, which Streamlit's loop holds until the next."""
+    end = time.monotonic() + KEPT + 4 * application.FORGETTING_SECONDS
+    while time.monotonic() < end:
+        opened = watched.counter("seqviz_sessions_total")
+        if watched.counter("seqviz_sessions_closed_total") >= opened - 1:
+            return True
+        time.sleep(0.2)
+    return False
+
+
+def test_what_a_class_held_is_free_again(watched):
+    megabytes = []
+    for _ in range(2):
+        for _ in range(2):
+            attend(class_(watched.server.url))
+        assert all_forgotten(watched)
+        megabytes.append(watched.megabytes())
+    assert watched.counter("seqviz_sessions_total") >= 4 * STUDENTS
+    second, fourth = megabytes
+    assert fourth - second < GROWTH_MB, megabytes
