@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-import streamlit as st
 from attention_page import ENCODER, MODEL_BENCHES, figure, opened, shown
 from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.models import pretrained
-from seqviz.ui import waiting
+from seqviz.ui import caching, waiting
 
 LONG = "Once upon a time there was a king. " * 24  # 30 layers of it take seconds
 
@@ -36,7 +35,7 @@ def test_the_heads_that_one_visitor_has_off_are_on_for_another(visit, minilm):
     for name in ("real", "apart"):  # what the untouched model says is the same for all
         assert known[0][name] == known[1][name] == known[2][name]
     for page, wanted in (*zip(pages, known, strict=True), (pages[0], known[0])):
-        st.cache_data.clear()
+        caching.shelves.cache_clear()
         page.run()
         assert everything(page) == wanted
     assert fingerprint(minilm) == before

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import streamlit as st
 from gates_page import READOUTS, Passage, note, opened, said, settings, shown
 from looking import bench, figures
 
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.models import checkpoints, gates
+from seqviz.ui import caching
 
 READERS = ("watch", "force", "conventions")
 
@@ -134,7 +134,7 @@ def test_the_gates_that_one_visitor_holds_are_free_for_another(visit, kind, trie
         others.append((other, everything(other)))
         assert len(figures(bench(other.app, "force"))) == 1
         for page, known in (*others, (free, wanted)):
-            st.cache_data.clear()
+            caching.shelves.cache_clear()
             page.run()
             found = everything(page)
             for name in READOUTS:

@@ -174,6 +174,7 @@ def test_start_up_takes_what_is_loaded_out_of_collection():
     gc.unfreeze()
     collector.settle()
     assert gc.get_freeze_count() > 10_000
+    assert gc.get_threshold() == collector.THRESHOLDS
 
 
 def test_what_left_after_the_last_settling_is_collected_at_the_next():

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
 FORGETTING_SECONDS = 5.0
+COLLECTING_SECONDS = 60.0  # between two collections of everything while somebody is connected
 log = logging.getLogger(__name__)
 
 
@@ -137,7 +138,8 @@ async def _forget() -> None:
     Streamlit looks for them only when another session ends: after a class the last hundred would
     stay in memory until the next one. There is no public way to its storage. A session that it has
     let go is a cycle of objects, with the files that were uploaded: the collector would leave it
-    until much else has come. The last one that was connected stays until the next one comes, in a
+    until much else has come. While others work that happens once a minute at most, as it stops them
+    for a moment. The last one that was connected stays until the next one comes, in a
     variable of Streamlit's loop.
     """
     from streamlit.runtime import get_instance
@@ -148,12 +150,14 @@ async def _forget() -> None:
         return visits.in_memory() - gauges.connections.open - len(storage._cache)
 
     held = 0  # have gone, and yet the collector cannot free them
+    last = time.monotonic()
     while True:
         await asyncio.sleep(FORGETTING_SECONDS)
         storage._cache.expire()
-        if gone() > held:
-            await asyncio.to_thread(_collect, nobody_waits=not gauges.connections.open)
-            held = gone()
+        nobody_waits = not gauges.connections.open
+        if gone() > held and (nobody_waits or time.monotonic() > last + COLLECTING_SECONDS):
+            await asyncio.to_thread(_collect, nobody_waits)
+            held, last = gone(), time.monotonic()
         held = max(0, min(held, gone()))
         visits.forgotten()
 
