@@ -26,6 +26,7 @@ from seqviz.figures import (
 from seqviz.models import pretrained, registry, texts
 from seqviz.models.accuracy import (
     direction,
+    encoding,
     features,
     fill,
     heads,
@@ -234,17 +235,23 @@ def majority(part: str = "test") -> proportions.Proportion:
     return proportions.majority(parts["train"].positive, parts[part].positive)
 
 
-def read(model: str, text: str) -> tuple[str, ...]:
-    """The tokens of a student's sentence; a refusal where there are none."""
-    pieces = texts.tokens(pretrained.load(model), text).pieces[1:-1]
+def read(model: str, text: str, longest: int, show) -> tuple[str, ...]:
+    """The tokens of a student's sentence; a refusal where there are none.
+
+    longest: how many are read, [CLS] and [SEP] among them; where that is not all, the page says so.
+    """
+    found = texts.tokens(pretrained.load(model), text)
+    pieces = found.pieces[1:-1]
     if not pieces:
         raise Problem("empty_text")
+    if found.left_out or len(found.pieces) > longest:
+        show.caption(show.words("note.cut", limit=longest - 2))
     return pieces
 
 
 def choose_token(show, model: str, text: str, place: int) -> int:
     """The tokens to click on; the place of the chosen one, [CLS] being 0."""
-    pieces = read(model, text)
+    pieces = read(model, text, texts.LONGEST, show)
     show.caption(show.words("note.guess_pieces"))
     chosen = show.pieces("place", pieces[:LONGEST], min(place, len(pieces), LONGEST))
     if len(pieces) > LONGEST:
@@ -264,7 +271,7 @@ def own_knife(p: Knife, show) -> None:
     """A student's sentence under the knife."""
     if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
         return
-    read(p.model, p.text)
+    read(p.model, p.text, knife.OWN, show)
     found = show.run(knife.own_knife, p.model, p.text, name="found")
     row, words = found.orders.index(p.order), len(found.words)
     masked = corruption.count(p.share / 100, words)
@@ -285,7 +292,7 @@ def own_padding(p: Pads, show) -> None:
     """A student's sentence with more and more padding."""
     if not show.ready(p.model, leads=True) or not heads_ready(p.model, show):
         return
-    read(p.model, p.text)
+    read(p.model, p.text, encoding.LONGEST, show)
     lengths = shipped.LENGTHS[: 1 if p.view == "tokens" else None]
     found = show.run(padding.own_padding, p.model, p.text, lengths, name="found")
     real = int(found.real.sum())
@@ -602,7 +609,7 @@ with tabs["weights"]:
     def modes_bench(p: Modes, show) -> None:
         if not show.ready(shipped.MODEL, leads=True) or not heads_ready(shipped.MODEL, show):
             return
-        read(shipped.MODEL, p.text)
+        read(shipped.MODEL, p.text, encoding.LONGEST, show)
         found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed, name="found")
         show.figure(accuracy_modes.modes_view, found)
         spread = np.ptp(found.probability, axis=1)

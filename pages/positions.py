@@ -12,7 +12,7 @@ from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, found_rotation, rotation
 from seqviz.compute.positions.tiny.training import train
 from seqviz.figures import position_views as views
-from seqviz.models import positions, registry
+from seqviz.models import positions, pretrained, registry, texts
 from seqviz.text import literal, number
 from seqviz.ui import behavior
 from seqviz.ui.controls import choice, in_browser, seed, sentence, slider, toggle, view
@@ -336,6 +336,9 @@ def encoder(p: Encoder, show) -> None:
     found = show.run(
         positions.reordered, p.model, above.first, second, p.layer, p.head, name="found"
     )
+    loaded = pretrained.load(p.model)
+    if any(texts.tokens(loaded, text).left_out for text in (above.first, second)):
+        show.caption(show.words("note.cut", limit=texts.LONGEST - 2))
     if p.view == "variants":
         show.figure(views.variants_view, found)
     else:

@@ -33,6 +33,8 @@ BEFORE = {
 }
 TAGS = {"<b>", "</b>", "<i>", "</i>", "<sub>", "</sub>", "<sup>", "</sup>", "<br>", "<br/>",
         "<extra>", "</extra>"}  # fmt: skip
+# As Plotly splits a text, and what would be a tag if another text followed; "< 0.1" is none.
+_TAG = re.compile(r"<[^<>]*>|<[a-zA-Z/!?][^<>]*")
 STRANGE = {"template %{y:.9f}"}  # in a text of `strange` and in no figure of ours
 NOT_SHOWN = {"id", "element_id", "form_id", "user_key", "elementId", "formId", "script_path",
              "fragment_id", "icon", "page_script_hash", "url", "component_name"}  # fmt: skip
@@ -143,7 +145,7 @@ def _texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _plotly(key: str, words: str) -> set[str]:
-    found = {f"pseudo-HTML {tag}" for tag in re.findall(r"<[^<>]*>?", words) if tag not in TAGS}
+    found = {f"pseudo-HTML {tag}" for tag in _TAG.findall(words) if tag not in TAGS}
     if key in ("hovertemplate", "texttemplate"):
         found |= {f"template {name}" for name in re.findall(r"%\{[^}]*\}?", words)} & STRANGE
     if "$" in words and words.strip().startswith("$") and words.strip().endswith("$"):

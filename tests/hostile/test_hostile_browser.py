@@ -6,17 +6,24 @@ import ast
 import csv
 import io
 import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+import numpy as np
 import pytest
 
 from tests.hostile import pasted, strange
 
 TEXTS = strange.NASTIEST
-BATCHES = [TEXTS[start::2] for start in range(2)]
+FEW = "one two " + " ".join(strange.MARKUP[:4])  # 15 words: the lesson on orders reads 24
 SHORT = {
     "ga.agreement.singular": "www.evil.exampl/<b>",
     "ga.agreement.plural": "a@b.cd<svg/onload>",
+    "po.effect.first": FEW,
+    "po.effect.second": "one two " + " ".join((*strange.MARKUP[5:6], *strange.MARKDOWN[:1])),
 }
 LOOK = """() => {
     const all = [...document.querySelectorAll("*")];
@@ -30,16 +37,24 @@ LOOK = """() => {
             .map((name) => e.getAttribute(name) ?? "")).filter((value) => bad.test(value)),
     };
 }""".replace("MARK", strange.MARK)
+CHARTS = "svg.main-svg, .vega-embed, iframe"
+NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?")
 CLEAN = {"pwned": None, "marked": [], "handlers": [], "links": []}
-SEEN = (1, 8, 11, 14, 15)  # scenes: networks, BertViz, both models, orders
+SEEN = (0, 1, 8, 14, 15)  # scenes: every lesson with text fields, BertViz
 
 
 class Looker:
-    """One browser with the network cut; what it met: requests to others, dialogs, errors."""
+    """One browser with the network cut; what it met: requests to others, dialogs, errors.
+
+    The server's content-security policy is off here: it would hide what the page itself lets pass
+    (tests/server has tests of its own for it).
+    """
 
     def __init__(self, browser, url: str) -> None:
         self.url = url
-        self.context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
+        self.context = browser.new_context(
+            viewport={"width": 1280, "height": 800}, locale="en-US", bypass_csp=True
+        )
         self.met: list[str] = []
         own = urlsplit(url).netloc
 
@@ -74,87 +89,166 @@ class Looker:
         assert self.page.locator("[data-testid=stException]").count() == 0, where
 
 
-@pytest.fixture
-def look(server, apart):
-    """`look(f)`: f(looker) with a Chromium, in a thread of its own."""
+@pytest.fixture(scope="module")
+def look(server):
+    """`look(f)`: f(looker), in the one thread in which the browser lives."""
     from benchmarks.browser import NoChromium, chromium
     from tests.hostile.conftest import REQUIRED
 
-    def with_browser(body):
-        with chromium() as browser:
-            return body(Looker(browser, server.url))
-
-    def call(body):
+    with ThreadPoolExecutor(1) as thread:
+        stack = ExitStack()
         try:
-            return apart(with_browser, body)
+            browser = thread.submit(stack.enter_context, chromium()).result()
         except NoChromium as reason:
             if REQUIRED:
                 raise
             pytest.skip(str(reason))
-
-    return call
+        try:
+            looker = thread.submit(Looker, browser, server.url).result()
+            yield lambda body: thread.submit(body, looker).result()
+        finally:
+            thread.submit(stack.close).result()
 
 
 def fields(scene: int, text: str) -> tuple[str, dict[str, str]]:
     slug, pairs = pasted.link(scene, text)
-    return slug, {**dict(pairs), **(SHORT if slug == "gates" else {})}
+    return slug, {key: SHORT.get(key, value) for key, value in pairs}
+
+
+def saved(looker: Looker, press, folder: Path) -> Path:
+    with looker.page.expect_download() as download:
+        press.click()
+    target = folder / download.value.suggested_filename
+    download.value.save_as(target)
+    return target
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("batch", range(len(BATCHES)))
-def test_texts_in_a_link_run_nothing_and_fetch_nothing(look, batch):
+@pytest.mark.parametrize("scene", SEEN)
+def test_texts_in_a_link_run_nothing_and_fetch_nothing(look, scene):
+    turn = 7 * SEEN.index(scene)  # another beginning each time: some benches read but the first
+    text = "one two " + " ".join((*TEXTS[turn:], *TEXTS[:turn]))
+
     def body(looker: Looker) -> None:
-        for scene in SEEN:
-            slug, pairs = fields(scene, "one two " + " ".join(BATCHES[batch]))
-            looker.open(slug, pairs)
-            looker.check(f"{slug} {scene}")
+        slug, pairs = fields(scene, text)
+        looker.open(slug, pairs)
+        looker.page.wait_for_function(  # the text is on the page, and something is drawn of it
+            """([mark, charts]) => document.querySelector(charts) !== null
+                && [...document.querySelectorAll("[data-testid=stTextInput] input")]
+                    .some((field) => field.value.includes(mark))""",
+            arg=[strange.MARK, CHARTS],
+        )
+        looker.rest()
+        looker.check(slug)
+
+    look(body)
+
+
+@pytest.mark.browser
+def test_a_typed_text_runs_nothing_and_fetches_nothing(look):
+    def body(looker: Looker) -> None:
+        looker.open("vanishing_gradients", {"lang": "en", "vg.reach.signal": "sentence"})
+        for texts in (strange.MARKUP, strange.MARKDOWN):
+            text = " ".join(" ".join(texts).split())[:490]  # a field has one line
+            field = looker.page.locator(".st-key-vg-reach-sentence input")
+            field.fill(text)
+            field.press("Enter")
+            looker.page.wait_for_function(
+                "(text) => new URLSearchParams(location.search).get('vg.reach.sentence') === text",
+                arg=text,
+            )
+            looker.rest()
+            looker.check(text)
+
+    look(body)
+
+
+@pytest.mark.browser
+def test_names_of_columns_are_shown_as_they_are_typed(look, tmp_path):
+    names = [f"<b id={strange.MARK}>x</b>", ":red[r] ![x](http://evil.example/i.png)", "=1+1 $x$"]
+    walk = np.random.RandomState(1).standard_normal((60, 3)).cumsum(0)
+    rows = [",".join(f"{value:.2f}" for value in row) for row in walk]
+    file = tmp_path / "<img id=sqvz7 src=x onerror=window.__pwned=1>.csv"
+    file.write_text("\n".join([",".join(names), *rows]), "utf-8")
+
+    def body(looker: Looker) -> None:
+        looker.open("ar_fitting", {"lang": "en", "ar.real.source": "csv"})
+        page = looker.page
+        page.locator(".st-key-ar-real-csv input[type=file]").set_input_files(file)
+        menu = page.locator(".st-key-ar-real-column")
+        menu.wait_for()
+        page.locator(f".st-key-ar-real-figure :is({CHARTS})").first.wait_for(state="attached")
+        looker.rest()
+        looker.check("uploaded")
+        page.wait_for_timeout(1000)  # the figure settles; a menu that is drawn anew closes
+        menu.locator("input").click()
+        page.locator("[role=option]").first.wait_for()
+        assert page.locator("[role=option]").all_inner_texts() == names
+        looker.check("menu")
+        page.locator("[role=option]").first.click()
+        looker.rest()
+        looker.check("chosen")
 
     look(body)
 
 
 @pytest.mark.browser
 def test_panels_and_files_carry_the_text_as_text(look, tmp_path):
-    """Data, code and link panels; CSV, a page of its own, the notebook."""
-    text = "one two " + " ".join(TEXTS[:8]) + ' =1+1 """ \\ \' "); import os #'
-
-    def saved(looker: Looker, press) -> bytes:
-        with looker.page.expect_download() as download:
-            press.click()
-        target = tmp_path / download.value.suggested_filename
-        download.value.save_as(target)
-        return target.read_bytes()
+    """Data, code, link and share panels; CSV, a page of its own, the notebook."""
+    text = FEW + ' =1+1 """ \\ \' "); import os #'
 
     def body(looker: Looker) -> None:
         page = looker.page
         slug, pairs = fields(13, text)
-        looker.open(slug, pairs)
-        bench = "po.effect"
+        looker.open(slug, {**pairs, "po.effect.first": text, "po.effect.second": text})
+        # A model that has come runs the page again, and that closes what is open.
+        page.locator(".st-key-po-encoder-figure svg.main-svg").first.wait_for(
+            state="attached", timeout=180_000
+        )
+        looker.rest()
         for name in ("data", "code", "link", "export"):
             page.locator(f".st-key-po-effect-{name} button").click()
             page.locator("[role=dialog]").wait_for()
             looker.rest()
             looker.check(name)
             if name == "export":
-                table = saved(looker, page.locator(".st-key-po-effect-csv button"))
-                alone = saved(looker, page.locator(".st-key-po-effect-html button"))
-            page.keyboard.press("Escape")
+                table = saved(looker, page.locator(".st-key-po-effect-csv button"), tmp_path)
+                alone = saved(looker, page.locator(".st-key-po-effect-html button"), tmp_path)
+            page.locator("[role=dialog]").get_by_role("button", name="Close").click()
             page.locator("[role=dialog]").wait_for(state="detached")
-        book = json.loads(saved(looker, page.locator(".st-key-po-notebook button")))
-        rows = list(csv.reader(io.StringIO(table.decode("utf-8-sig"))))
-        assert len({len(row) for row in rows}) == 1, bench
-        for cell in book["cells"]:
-            if cell["cell_type"] == "code":
-                check_only_calls("".join(cell["source"]))
-        strange_cells = [c for c in book["cells"] if strange.MARK in "".join(c["source"])]
-        assert strange_cells
-        assert {cell["cell_type"] for cell in strange_cells} == {"code"}
-        other = looker.context.new_page()
-        other.set_content(alone.decode(), wait_until="load")
-        other.wait_for_timeout(500)
-        assert other.evaluate(LOOK) == CLEAN
-        assert looker.met == []
+        page.locator(".st-key-share button").first.click()
+        page.locator("[data-testid=stPopoverBody] code").first.wait_for()
+        looker.rest()
+        assert strange.MARK in page.locator("[data-testid=stPopoverBody]").inner_text()
+        looker.check("share")
+        page.keyboard.press("Escape")
+        book = saved(looker, page.locator(".st-key-po-notebook button"), tmp_path)
+        check_table(table.read_text("utf-8-sig"))
+        check_notebook(json.loads(book.read_text("utf-8")))
+        page.goto(alone.as_uri())
+        page.wait_for_function("() => document.querySelector('svg.main-svg')")
+        looker.check("file")
 
     look(body)
+
+
+def check_table(content: str) -> None:
+    rows = list(csv.reader(io.StringIO(content)))
+    assert len({len(row) for row in rows}) == 1
+    cells = [cell for row in rows for cell in row]
+    assert any(strange.MARK in cell for cell in cells)
+    assert "'=1+1" in cells
+    formulas = [c for c in cells if re.match(r"\s*[=+\-@]", c) and not NUMBER.fullmatch(c)]
+    assert formulas == []
+
+
+def check_notebook(book: dict) -> None:
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            check_only_calls("".join(cell["source"]))
+    marked = [cell for cell in book["cells"] if strange.MARK in "".join(cell["source"])]
+    assert marked
+    assert {cell["cell_type"] for cell in marked} == {"code"}
 
 
 def check_only_calls(source: str) -> None:

@@ -21,9 +21,9 @@ def test_markup_in_every_field_stays_text(minilm, smollm2, scene):
 
 
 def test_random_texts_stay_text(minilm, smollm2):
-    count, seconds = (2_000, float("inf")) if FULL else (100, 10.0)
+    count, seconds = (2_000, float("inf")) if FULL else (100, 6.0)
     found = pasted.search(count, start=8, within=seconds)
-    assert found.count > 5
+    assert found.count >= 5
     assert [f"{why}: {links.address(link)}" for link, why in found.failures] == []
 
 

@@ -182,7 +182,7 @@ def test_own_sentence(minilm, head):
     np.testing.assert_allclose(part.probability[0], own.probability[2], atol=1e-5)
 
 
-@pytest.mark.parametrize(("text", "words"), [("", 0), ("Good", 1), ("word " * 300, 62)])
+@pytest.mark.parametrize(("text", "words"), [("", 0), ("Good", 1), ("word " * 300, 38)])
 def test_short_and_long_sentences(head, text, words):
     own = knife.own_knife("minilm", text, orders=("attention", "random"))
     assert len(own.words) == words
