@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import itertools
 import json
 import random
 import urllib.request
@@ -53,6 +54,7 @@ TRAINING = {
 }
 # As in an image: models are on the disk, and in memory before the first student comes.
 MODELS = {"HF_HUB_OFFLINE": "1", "SEQVIZ_PRELOAD": "minilm,smollm2"}
+SEEDS = itertools.count(5001)
 # What Streamlit does by itself: collect after every run, with nothing frozen.
 PLAIN = {"runner.postScriptGC": "true"}
 
@@ -164,10 +166,8 @@ async def sit(url: str, lesson: catalog.Lesson, number: int, plan: Plan, times: 
 
 async def train(url: str, running: asyncio.Event) -> None:
     """Keep one training going, and poll it as its page does."""
-    seed = 0
-    while True:
-        seed += 1
-        settings = {**TRAINING, "ar.process.seed": str(5000 + seed)}
+    for seed in SEEDS:  # the server knows the result of a former one
+        settings = {**TRAINING, "ar.process.seed": str(seed)}
         async with Student(url, TRAINER, settings) as student:
             await student.open()
             await student.press(START)

@@ -245,7 +245,7 @@ def read(model: str, text: str, longest: int, show) -> tuple[str, ...]:
     if not pieces:
         raise Problem("empty_text")
     if found.left_out or len(found.pieces) > longest:
-        show.caption(show.words("note.cut", limit=longest - 2))
+        show.caption(show.words("note.first_tokens", limit=longest - 2))
     return pieces
 
 

@@ -338,7 +338,7 @@ def encoder(p: Encoder, show) -> None:
     )
     loaded = pretrained.load(p.model)
     if any(texts.tokens(loaded, text).left_out for text in (above.first, second)):
-        show.caption(show.words("note.cut", limit=texts.LONGEST - 2))
+        show.caption(show.words("note.first_tokens", limit=texts.LONGEST - 2))
     if p.view == "variants":
         show.figure(views.variants_view, found)
     else:

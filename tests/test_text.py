@@ -418,7 +418,8 @@ def test_number_never_writes_a_hyphen():
 )
 def test_a_reader_s_text_has_no_mark_left_that_markdown_would_read(text):
     escaped = literal(text)
-    assert re.sub(r"\\(.)", r"\1", escaped) == text
+    # A word joiner, which nobody sees, keeps an address from becoming a link.
+    assert re.sub(r"\\(.)", r"\1", escaped).replace("\u2060", "") == text
     assert not re.search(r"(?<!\\)(\\\\)*[*_`~$:#<>|&!\[\]]", escaped)
 
 

@@ -100,7 +100,11 @@ def required(path: Path) -> set[str]:
 
 def imported(root: Path, parts: Iterable[str]) -> set[str]:
     """The packages that are imported anywhere in these files, inside functions too."""
-    own = {path.stem for path in root.rglob("*.py")} | {path.name for path in root.iterdir()}
+    # Not all that lies below: an environment of the same name as a package may be among it.
+    own = {path.name for path in root.iterdir()}
+    own |= {path.stem for path in root.glob("*.py")}
+    for part in (*SERVED[1:], *WORKSHOP):
+        own |= {path.stem for path in (root / part).rglob("*.py")}
     modules: set[str] = set()
     for part in parts:
         path = root / part

@@ -104,10 +104,10 @@ def reading_limits(slug: str, lang: str) -> set[str]:
         return {text("attention.note.cut", limit=texts.LONGEST, left="").split("，")[0]}
     if slug == "bert_accuracy":
         read = {knife.OWN, encoding.LONGEST, texts.LONGEST}
-        return {text("bert_accuracy.note.cut", limit=most - 2) for most in read}
+        return {text("bert_accuracy.note.first_tokens", limit=most - 2) for most in read}
     if slug == "positions":
         return {
-            text("positions.note.cut", limit=texts.LONGEST - 2),
+            text("positions.note.first_tokens", limit=texts.LONGEST - 2),
             text("positions.problem.many_words", limit=MOST_WORDS),
         }
     return set()

@@ -37,8 +37,12 @@ def found(minilm):
 
 
 @pytest.fixture
-def folder(found, tmp_path, monkeypatch):
-    """A random file in place of the one that comes with the app."""
+def folder(found, minilm, tmp_path, monkeypatch):
+    """A random file in place of the one that comes with the app.
+
+    Other tests of this process may have had a MiniLM of their own loaded.
+    """
+    monkeypatch.setitem(pretrained._loaded, "minilm", minilm)
     fill_file.write(tmp_path, found)
     monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)
     monkeypatch.setattr(fill_head, "_heads", {})

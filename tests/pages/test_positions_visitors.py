@@ -97,7 +97,7 @@ def test_the_code_under_every_figure_gives_that_figure(visit, settings, lang):
         ("d_model", "2", 2),
         ("d_model", "511", 511),
         ("base", "1.5", 1.5),
-        ("base", "1e+06", 1e6),
+        ("base", "1000000", 1e6),
         ("layout", "halves", "halves"),
         ("position", "9999", 9999),
         ("dimension", "511", 511),
