@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
 FORGETTING_SECONDS = 5.0
+EMPTY_SECONDS = 8.0  # without anybody, before everything is settled anew, which takes up to 2 s
 COLLECTING_SECONDS = 60.0  # between two collections of everything while somebody is connected
 log = logging.getLogger(__name__)
 
@@ -150,11 +151,13 @@ async def _forget() -> None:
         return visits.in_memory() - gauges.connections.open - len(storage._cache)
 
     held = 0  # have gone, and yet the collector cannot free them
-    last = time.monotonic()
+    last = occupied = time.monotonic()
     while True:
         await asyncio.sleep(FORGETTING_SECONDS)
         storage._cache.expire()
-        nobody_waits = not gauges.connections.open
+        if gauges.connections.open:
+            occupied = time.monotonic()
+        nobody_waits = time.monotonic() > occupied + EMPTY_SECONDS
         if gone() > held and (nobody_waits or time.monotonic() > last + COLLECTING_SECONDS):
             await asyncio.to_thread(_collect, nobody_waits)
             held, last = gone(), time.monotonic()
