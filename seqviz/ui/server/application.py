@@ -29,7 +29,7 @@ STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
 FORGETTING_SECONDS = 5.0
 EMPTY_SECONDS = 8.0  # without anybody, before everything is settled anew, which takes up to 2 s
-COLLECTING_SECONDS = 60.0  # between two collections of everything while somebody is connected
+COLLECTING_SECONDS = 300.0  # between two collections of everything while somebody is connected
 log = logging.getLogger(__name__)
 
 
@@ -139,8 +139,8 @@ async def _forget() -> None:
     Streamlit looks for them only when another session ends: after a class the last hundred would
     stay in memory until the next one. There is no public way to its storage. A session that it has
     let go is a cycle of objects, with the files that were uploaded: the collector would leave it
-    until much else has come. While others work that happens once a minute at most, as it stops them
-    for a moment. The last one that was connected stays until the next one comes, in a
+    until much else has come. While others work that happens every five minutes at most: it stops them
+    for up to a second. The last one that was connected stays until the next one comes, in a
     variable of Streamlit's loop.
     """
     from streamlit.runtime import get_instance
