@@ -139,8 +139,8 @@ async def _forget() -> None:
     Streamlit looks for them only when another session ends: after a class the last hundred would
     stay in memory until the next one. There is no public way to its storage. A session that it has
     let go is a cycle of objects, with the files that were uploaded: the collector would leave it
-    until much else has come. While others work that happens every five minutes at most: it stops them
-    for up to a second. The last one that was connected stays until the next one comes, in a
+    until much else has come. While others work that is done every five minutes at most, as it stops
+    them for up to a second. The last one that was connected stays until the next one comes, in a
     variable of Streamlit's loop.
     """
     from streamlit.runtime import get_instance
