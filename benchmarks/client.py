@@ -4,7 +4,7 @@ A hundred browsers do not fit on the machine that is measured; a hundred of thes
 the browser does: it asks for the page, opens the websocket, sends the address, keeps the messages
 that the server may refer to later, sends a control's new value for the fragment that the control is
 in, and says that the settings of a bench have come to rest (`assets/static/settle.js`), which
-redraws the benches that build on it. What it does not do is paint.
+redraws those that build on it and are in sight. What it does not do is paint.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
@@ -123,10 +124,11 @@ class Student:
             longest = max(longest, await self._ask((), fragment, auto=True))
         return longest
 
-    async def rest(self) -> float:
-        """What settle.js does: after a rest, tell the new settings of benches that have changed.
+    async def rest(self, sees: bool) -> float:
+        """What settle.js does: after a rest, ask for benches that build on those that have changed.
 
-        Returns the seconds of the longest run that this caused, 0.0 where nothing has changed.
+        sees: whether the first that builds on a changed one is in sight; the others are not.
+        Returns the seconds of the longest run that this caused, 0.0 where there was none.
         """
         told = [w for w in self.widgets.values() if _is_settle(w) and self._changed(w)]
         if not told:
@@ -136,15 +138,20 @@ class Student:
         for widget in told:
             data = json.loads(widget.message.json)
             self._settings[data["bench"]] = data["settings"]
-            event = [{"event": "settled", "value": data["settings"]}]
-            state = WidgetState(id=f"{widget.id}__events", json_trigger_value=json.dumps(event))
+            asked = data["followers"][:1]
+            if not (sees and asked):
+                continue
+            event = [{"event": "settled", "value": asked}]
+            name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{widget.id}__events"
+            state = WidgetState(id=name, json_trigger_value=json.dumps(event))
             taken = await self._ask([state], widget.fragment)
             longest = max(longest, taken)
         return longest
 
     def _changed(self, widget: Widget) -> bool:
         data = json.loads(widget.message.json)
-        return self._settings.setdefault(data["bench"], data["settings"]) != data["settings"]
+        told = self._settings.setdefault(data["bench"], data["settings"])
+        return bool(told != data["settings"])
 
     async def _ask(
         self, states: Sequence[WidgetState] = (), fragment: str = "", auto: bool = False

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.browser import serve
-from benchmarks.classroom import BESIDE, MODELS, SEED, Watched, fresh, warm_up
+from benchmarks.classroom import BESIDE, MODELS, SCROLLS, SEED, Watched, fresh, warm_up
 from benchmarks.client import Student
 from seqviz import catalog
 
@@ -95,7 +95,7 @@ async def seat(url: str, number: int, think: float, end: float, log: Log) -> Non
                 while time.monotonic() < leave:
                     await asyncio.sleep(think * (0.5 + draw.random()))
                     log.waited(await student.move(key, next(values)))
-                    await student.rest()
+                    await student.rest(sees=draw.random() < SCROLLS)
         except (TimeoutError, OSError, KeyError) as error:
             log.errors.append(f"{lesson.slug}: {type(error).__name__}: {error}")
             await asyncio.sleep(1)

@@ -1,16 +1,44 @@
-// Tell the server when the settings of a bench have come to rest, so that the benches which build
-// on it are drawn after the hand has left the slider and not under it.
+// When the settings of a bench have come to rest, ask for the benches that build on it: after the
+// hand has left the slider and not under it, and each only when the reader is about to see it.
 
 const REST_MS = 250;
-const known = new Map(); // bench -> { settings: last told, timer }
+const SCROLL_MS = 100;
+const AHEAD = 0.25; // heights of the window below its lower edge
+const known = new Map(); // bench -> { settings, stale, trigger, timer }
+
+// Those whose upper edge is in sight, soon will be, or has been passed.
+const near = (name) => {
+  const bench = document.querySelector(`.st-key-bench-${name}`);
+  return bench && bench.getBoundingClientRect().top < (1 + AHEAD) * window.innerHeight;
+};
+
+const look = (bench) => {
+  const due = [...bench.stale].filter(near);
+  if (due.length === 0) return;
+  due.forEach((name) => bench.stale.delete(name));
+  bench.trigger("settled", due);
+};
+
+const wait = (bench, milliseconds) => {
+  clearTimeout(bench.timer);
+  bench.timer = setTimeout(() => look(bench), milliseconds);
+};
+
+// The page scrolls in a box of its own, whose events can be caught on their way down.
+for (const event of ["scroll", "resize"]) {
+  window.addEventListener(
+    event,
+    () => known.forEach((bench) => bench.stale.size > 0 && wait(bench, SCROLL_MS)),
+    { capture: true, passive: true },
+  );
+}
 
 export default function ({ data, setTriggerValue }) {
-  const bench = known.get(data.bench) ?? { settings: data.settings };
+  const bench = known.get(data.bench) ?? { settings: data.settings, stale: new Set() };
   known.set(data.bench, bench);
-  clearTimeout(bench.timer);
+  bench.trigger = setTriggerValue;
   if (bench.settings === data.settings) return;
-  bench.timer = setTimeout(() => {
-    bench.settings = data.settings;
-    setTriggerValue("settled", data.settings);
-  }, REST_MS);
+  bench.settings = data.settings;
+  bench.stale = new Set(data.followers);
+  wait(bench, REST_MS);
 }

@@ -52,6 +52,7 @@ def editorials() -> Snippets:
     return _load("editorials")
 
 
+@cache
 def sentiment_split() -> tuple[Labeled, Labeled]:
     """(train, test) of the clear movie reviews: |rating| >= 0.5, positive where it is above zero.
 
@@ -61,11 +62,14 @@ def sentiment_split() -> tuple[Labeled, Labeled]:
     reviews = movie_reviews()
     clear = np.flatnonzero(np.abs(reviews.ratings) >= _CLEAR)
     places = np.random.RandomState(0).permutation(clear)
-    train, test = (
-        Labeled(tuple(reviews.texts[i] for i in part), reviews.ratings[part] > 0)
-        for part in (places[:-_TEST], places[-_TEST:])
-    )
+    train, test = (_labeled(reviews, part) for part in (places[:-_TEST], places[-_TEST:]))
     return train, test
+
+
+def _labeled(reviews: Snippets, places: np.ndarray) -> Labeled:
+    positive = reviews.ratings[places] > 0
+    positive.setflags(write=False)  # everybody gets the same one
+    return Labeled(tuple(reviews.texts[i] for i in places), positive)
 
 
 @cache

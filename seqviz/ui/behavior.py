@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -27,12 +27,28 @@ def watch_theme(lang: str) -> None:
     )
 
 
-def settle(prefix: str, settings: Mapping[str, str], follow: Callable[[], None]) -> None:
-    """Call `follow` when the settings of a bench have not changed for a quarter of a second."""
+def settle(
+    prefix: str,
+    settings: Mapping[str, str],
+    followers: Sequence[str],
+    follow: Callable[[Sequence[str]], None],
+) -> None:
+    """Call `follow(names)` when the settings of a bench have not changed for a quarter of a second.
+
+    followers: the benches that build on it. Those near the window are named at once, the others
+    when the reader comes near them.
+    """
+    key = f"{prefix}.settle"
+
+    def settled() -> None:
+        named = st.session_state[key]["settled"]
+        if isinstance(named, list):  # it comes from the browser
+            follow([name for name in followers if name in named])
+
     _component("settle")(
-        key=f"{prefix}.settle",
-        data={"bench": prefix, "settings": json.dumps(settings)},
-        on_settled_change=follow,
+        key=key,
+        data={"bench": prefix, "settings": json.dumps(settings), "followers": list(followers)},
+        on_settled_change=settled,
         height=0,
     )
 

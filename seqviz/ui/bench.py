@@ -7,6 +7,7 @@ click on them goes in `picking`.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -126,11 +127,11 @@ class Show(Stage):
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             key = f"{self.prefix}.chart"
-            if picture.json:
+            if isinstance(picture.chart, go.Figure):
                 missing = self.text("frame.no_library")
                 behavior.chart(key, picture.json, picture.alt, missing, on_pick=on_pick)
             else:
-                st.altair_chart(picture.chart, key=key)
+                st.vega_lite_chart(json.loads(picture.json), key=key)
 
     def ready(
         self, model: str, text: str | None = None, other: str = "", leads: bool = False

@@ -9,6 +9,7 @@ how long its numbers took when they were computed.
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 import threading
 import time
@@ -42,7 +43,7 @@ class Found(Generic[R]):
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure, and what a page sends of a Plotly one: its JSON and its description."""
+    """A figure, and what a page sends of it: its JSON (Plotly's or Vega's) and its description."""
 
     chart: Any
     json: str
@@ -159,6 +160,17 @@ def cached(function: Callable[..., R]) -> Callable[..., Found[R]]:
     return asked
 
 
+def vega(chart: Any) -> str:
+    """The specification of an Altair chart, without a size, as the page gives it one.
+
+    It is not compared with the schema, which takes longer than all the rest: the tests do that.
+    """
+    specification = chart.to_dict(validate=False)
+    for size in ("continuousWidth", "continuousHeight"):  # of Altair's default theme
+        specification["config"]["view"].pop(size, None)
+    return json.dumps(specification)
+
+
 def drawn(
     draw: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any], shared: bool
 ) -> Drawn:
@@ -170,7 +182,7 @@ def drawn(
     def made() -> Drawn:
         chart = draw(*args, **keywords)
         if not isinstance(chart, go.Figure):
-            return Drawn(chart, "", str(chart.description))
+            return Drawn(chart, vega(chart), str(chart.description))
         return Drawn(chart, chart.to_json(), alt_text(chart))
 
     if not shared:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -16,6 +17,7 @@ from seqviz.recipe import Recipe
 from seqviz.text import Text, sections
 from seqviz.ui import behavior, controls, header, notebook, widgets
 from seqviz.ui.bench import Show, guarded
+from seqviz.ui.floor import Rank, floor
 from seqviz.ui.server import visits
 
 P = TypeVar("P")
@@ -31,6 +33,7 @@ class Lesson:
     dependents: dict[str, list[str]] = field(default_factory=dict)
     recipes: dict[str, Recipe] = field(default_factory=dict)
     parts: dict[str, str] = field(default_factory=dict)
+    following: set[str] = field(default_factory=set)
 
     def words(self, key: str, /, **values: object) -> str:
         """A sentence of this lesson, else the shared one of the same name."""
@@ -100,13 +103,21 @@ class Lesson:
 
         def place(body: Callable[[P, Show], None]) -> None:
             def run() -> None:
-                with visits.drawing(name):
+                with visits.drawing(name) as pressed, floor().taken(self._rank(name, pressed)):
                     self._draw_bench(name, declaration, body, leads)
 
             with st.container(border=True, key=f"bench-{name}"):
                 st.fragment(run, key=self.prefix(name))()
 
         return place
+
+    def _rank(self, name: str, pressed: bool) -> Rank:
+        if not pressed:
+            return Rank.PAGE
+        if name in self.following:
+            self.following.discard(name)
+            return Rank.FOLLOWING
+        return Rank.PRESS
 
     def _draw_bench(
         self, name: str, declaration: type[P], body: Callable[[P, Show], None], leads: bool
@@ -149,13 +160,14 @@ class Lesson:
         with stage:
             guarded(attempt, self.words)
         if leads:
-            behavior.settle(prefix, self.permalink(name), lambda: self._follow(name))
+            followers = self.dependents.get(name, ())
+            behavior.settle(prefix, self.permalink(name), followers, self._follow)
 
-    def _follow(self, name: str) -> None:
-        """The benches that build on this one are drawn when its settings have come to rest."""
-        others = [self.prefix(other) for other in self.dependents.get(name, ())]
-        if others:
-            st.rerun(others)
+    def _follow(self, names: Sequence[str]) -> None:
+        """Draw benches that build on one whose settings have come to rest."""
+        if names:
+            self.following = set(names)
+            st.rerun([self.prefix(name) for name in names])
 
     def _control_words(self, name: str) -> tuple[str, str | None]:
         label = self.words(f"control.{name}.label")
@@ -245,7 +257,7 @@ class Lesson:
         with st.expander(self.text("frame.source"), icon=":material/code:"):
             for function in functions:
                 st.caption(f"`{function.__module__}.{function.__name__}`")
-                st.code(inspect.getsource(function), language="python")
+                st.code(_source(function), language="python")
 
     def end(self) -> None:
         """What the texts say, sources, the notebook, previous and next."""
@@ -268,6 +280,10 @@ class Lesson:
             st.markdown(self.words("texts.intro"))
             head = "| " + " | ".join(self.text.items("frame.texts_columns")) + " |\n|---|---|---|\n"
             st.markdown(head + "\n".join(map(_row, rows)))
+
+
+# Finding where a function ends takes a millisecond: once for the whole class.
+_source = cache(inspect.getsource)
 
 
 def _row(cells: Sequence[str]) -> str:

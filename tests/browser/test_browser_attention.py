@@ -99,7 +99,8 @@ def test_a_click_opens_a_head_and_another_fixes_query_and_key(page, tmp_path):
     assert link(lesson) == {"real.view": "head", "real.layer": "5", "real.head": "7"}
     label = Text("en")("figure.head_label", layer=5, head=7)
     assert described(lesson, REAL).startswith(label)
-    # The benches below follow as soon as the hand is at rest.
+    # The benches below follow as soon as the hand is at rest and they are in sight.
+    lesson.by_key("bench-apart").scroll_into_view_if_needed()
     expect(lesson.by_key("bench-apart").get_by_text(label)).to_be_visible()
     click(lesson, REAL, 5, 12)  # x: keys, y: queries
     assert link(lesson) | {"real.key": "5", "real.query": "12"} == link(lesson)

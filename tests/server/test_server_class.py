@@ -48,6 +48,29 @@ def test_its_first_student_waits_for_no_model(watched):
     assert watched.counter("seqviz_jobs_total", device="models") == 0
 
 
+def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(watched):
+    """What `benchmarks.classroom` counts as load is what a browser would ask for."""
+
+    async def press() -> tuple[list[str], float, float]:
+        pictures = []
+        async with Student(watched.server.url, "vanishing_gradients") as student:
+            await student.open()
+            pictures.append(student.widgets["vg.pairs.chart"].message.json)
+            waits = []
+            for gain, sees in ((0.71, False), (0.72, True)):
+                await student.move("vg.reach.gain", gain)
+                waits.append(await student.rest(sees))
+                pictures.append(student.widgets["vg.pairs.chart"].message.json)
+            assert student.errors == []
+        return pictures, *waits
+
+    (before, unseen, seen), no_wait, wait = attend(press())
+    assert unseen == before
+    assert no_wait == 0.0
+    assert seen != before
+    assert wait > 0.0
+
+
 async def class_(url: str) -> None:
     students = [Student(url, "gates") for _ in range(STUDENTS)]
     for student in students:

@@ -74,14 +74,17 @@ def page() -> Iterator[None]:
 
 
 @contextmanager
-def drawing(name: str) -> Iterator[None]:
-    """A bench is drawn: by a press, which is counted, or with its page, which counts that."""
+def drawing(name: str) -> Iterator[bool]:
+    """A bench is drawn: by a press (True), which is counted, or with its page, which counts that.
+
+    Presses are timed from here, so waiting for the floor (`ui.floor`) is in it.
+    """
     context = get_script_run_ctx(suppress_warning=True)
     pressed = context is not None and bool(context.fragment_ids_this_run)
     token = _bench.set(name)
     started = time.perf_counter()
     try:
-        yield
+        yield pressed
     finally:
         _bench.reset(token)
         if pressed:

@@ -1,0 +1,38 @@
+"""Benches that build on another are drawn anew when its hand rests and the reader comes near."""
+
+from __future__ import annotations
+
+import pytest
+
+from seqviz import catalog
+
+# The first slider of the page, and benches that build on its bench, in the order of the page.
+BUILD_ON = {
+    "ar_fitting": ("ar.process.phi", ["by_hand", "fit", "forecast"]),
+    "vanishing_gradients": ("vg.reach.gain", ["pairs", "cut", "gates"]),
+}
+
+
+@pytest.mark.parametrize("slug", BUILD_ON)
+def test_a_bench_is_drawn_when_the_reader_comes_near(visit, slug):
+    key, names = BUILD_ON[slug]
+    benches = [f"{catalog.lesson(slug).code}.{name}" for name in names]
+    lesson = visit(slug)
+    before = {bench: lesson.geometry(bench) for bench in benches}
+    lesson.slider(key).focus()
+    sent = lesson.sent
+    lesson.slider(key).press("ArrowLeft")
+    lesson.page.wait_for_timeout(1_000)
+    assert lesson.sent == sent + 1
+    for bench in benches:
+        assert lesson.geometry(bench) == before[bench]
+    lesson.figure(benches[0]).scroll_into_view_if_needed()
+    lesson.changed(benches[0], before[benches[0]])
+    assert lesson.geometry(benches[-1]) == before[benches[-1]]
+    lesson.by_key("go.next").last.scroll_into_view_if_needed()
+    for bench in benches[1:]:
+        lesson.changed(bench, before[bench])
+    sent = lesson.sent
+    lesson.page.mouse.wheel(0, -4_000)  # all of them know the settings now
+    lesson.page.wait_for_timeout(500)
+    assert lesson.sent == sent
