@@ -124,6 +124,8 @@ def _widget(
         "persist_state": "page",
     }
     match control:
+        case Slider() if control.top(values) <= control.low:
+            value = start  # nothing to choose, such as the place in a text of one token
         case Slider():
             kind = type(control.default)
             value = st.slider(

@@ -22,6 +22,7 @@ class Walk:
     place: int = stepper(0, 6, 1, within="length")
     free: int = stepper(-1, 2, 0)
     share: float = slider(0.0, 9.0, 0.5, 0.5, within="length")
+    end: int = stepper(2, 6, 2, within="length")
     source: str = choice(("numbers", "words"), "numbers")
     words: str = sentence("one two three", when=lambda v: v["source"] == "words")
     short: str = sentence("", LIMIT)
@@ -95,11 +96,12 @@ def ends(app: AppTest, name: str) -> tuple[bool, bool]:
 def test_a_stepper_is_a_slider_with_two_buttons():
     plain = dict(controls(Walk))
     assert isinstance(plain["place"], Slider)
-    assert [name for name, c in controls(Walk) if getattr(c, "buttons", False)] == ["place", "free"]
+    steppers = [name for name, c in controls(Walk) if getattr(c, "buttons", False)]
+    assert steppers == ["place", "free", "end"]
     app = opened()
     keys = {button.key for button in app.button}
     assert keys == {
-        f"t.b.{name}.{end}" for name in ("place", "free") for end in ("earlier", "later")
+        f"t.b.{name}.{end}" for name in steppers for end in ("earlier", "later")
     }
 
 
@@ -172,6 +174,19 @@ def test_a_slider_goes_back_with_the_one_it_is_within(length):
         "length": str(length), "place": str(length), "share": f"{min(3.5, length):g}",
     }  # fmt: skip
     assert ends(app, "place") == (False, True)
+
+
+def test_a_slider_with_one_value_has_nothing_to_choose_and_is_not_drawn():
+    """As the place of a token in a text of one token: Streamlit refuses such a slider."""
+    app = opened(length="2", end="5")
+    assert drawn(app).end == 2
+    for name in ("end", "end.earlier", "end.later"):
+        with pytest.raises(KeyError):
+            widget(app, name)
+    assert "end" not in links(app)
+    assert drawn(move(move(app, length=5), end=4)).end == widget(app, "end").value == 4
+    assert drawn(move(app, length=2)).end == 2
+    assert "end" not in links(app)
 
 
 def test_its_own_end_holds_where_the_other_is_larger():
