@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
 
+import pytest
+
 from seqviz.text import ASSETS
+from seqviz.ui import startup
 
 SCRIPT = """
 import gc, os
@@ -23,11 +27,35 @@ print(len(blas), max(pool["num_threads"] for pool in blas))
 """
 
 
-def prepared(**settings: str) -> list[str]:
-    names = {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "TOKENIZERS_PARALLELISM"}
+# How many heaps malloc has after forty threads have had memory of it at once.
+HEAPS = """
+import ctypes, re, tempfile, threading
+from seqviz.ui import startup
+startup.prepare()
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+meet = threading.Barrier(40)
+def work():
+    kept = [bytearray(5000) for _ in range(50)]
+    meet.wait()
+threads = [threading.Thread(target=work) for _ in range(40)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+with tempfile.NamedTemporaryFile() as file:
+    stream = ctypes.c_void_p(libc.fopen(file.name.encode(), b"w"))
+    libc.malloc_info(0, stream)
+    libc.fclose(stream)
+    print(len(re.findall(rb"<heap nr", file.read())))
+"""
+
+
+def prepared(script: str = SCRIPT, **settings: str) -> list[str]:
+    names = {
+        "OMP_NUM_THREADS", "MKL_NUM_THREADS", "TOKENIZERS_PARALLELISM", "MALLOC_ARENA_MAX",
+    }  # fmt: skip
     plain = {key: value for key, value in os.environ.items() if key not in names}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=ASSETS.parent, capture_output=True, text=True,
+        [sys.executable, "-c", script], cwd=ASSETS.parent, capture_output=True, text=True,
         timeout=60, env={**plain, "PYTHONPATH": str(ASSETS.parent), **settings},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -43,3 +71,9 @@ def test_the_owner_of_the_server_decides():
     assert prepared(OMP_NUM_THREADS="2", TOKENIZERS_PARALLELISM="true") == [
         "2", "1", "true", "True", "True", "2", "2",
     ]  # fmt: skip
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="not glibc")
+def test_a_hundred_sessions_share_two_heaps_of_memory():
+    assert int(prepared(HEAPS)[0]) <= startup.ARENAS
+    assert int(prepared(HEAPS, MALLOC_ARENA_MAX="5")[0]) > startup.ARENAS  # the owner decides
