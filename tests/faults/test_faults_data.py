@@ -16,8 +16,8 @@ from seqviz.ui import caching
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REMEMBERED = (
-    *(measured._read, systems.answers, heads.standard_head, snippets._load, features.parts),
-    *(checkpoints.load,),
+    *(measured._read, systems.answers, heads.standard_head, snippets._load),
+    *(snippets.sentiment_split, features.parts, checkpoints.load),
 )
 
 

@@ -100,9 +100,7 @@ def test_a_stepper_is_a_slider_with_two_buttons():
     assert steppers == ["place", "free", "end"]
     app = opened()
     keys = {button.key for button in app.button}
-    assert keys == {
-        f"t.b.{name}.{end}" for name in steppers for end in ("earlier", "later")
-    }
+    assert keys == {f"t.b.{name}.{end}" for name in steppers for end in ("earlier", "later")}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import platform
 import sys
@@ -29,7 +28,6 @@ STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
 FORGETTING_SECONDS = 5.0
 EMPTY_SECONDS = 8.0  # without anybody, before everything is settled anew, which takes up to 2 s
-COLLECTING_SECONDS = 300.0  # between two collections of everything while somebody is connected
 log = logging.getLogger(__name__)
 
 
@@ -137,39 +135,22 @@ async def _forget() -> None:
     """Let go of the sessions whose time is over, while nobody else comes or goes.
 
     Streamlit looks for them only when another session ends: after a class the last hundred would
-    stay in memory until the next one. There is no public way to its storage. A session that it has
-    let go is a cycle of objects, with the files that were uploaded: the collector would leave it
-    until much else has come. While others work that is done every five minutes at most, as it stops
-    them for up to a second. The last one that was connected stays until the next one comes, in a
-    variable of Streamlit's loop.
+    stay in memory until the next one. What little garbage they leave is collected when nobody has
+    been connected for a while, as that takes a second.
     """
-    from streamlit.runtime import get_instance
+    from seqviz.ui.server import leaving
 
-    storage: Any = get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
-
-    def gone() -> int:
-        return visits.in_memory() - gauges.connections.open - len(storage._cache)
-
-    held = 0  # have gone, and yet the collector cannot free them
-    last = occupied = time.monotonic()
+    remembered = leaving.remember()
+    occupied, tidy = time.monotonic(), True
     while True:
         await asyncio.sleep(FORGETTING_SECONDS)
-        storage._cache.expire()
-        if gauges.connections.open:
-            occupied = time.monotonic()
-        nobody_waits = time.monotonic() > occupied + EMPTY_SECONDS
-        if gone() > held and (nobody_waits or time.monotonic() > last + COLLECTING_SECONDS):
-            await asyncio.to_thread(_collect, nobody_waits)
-            held, last = gone(), time.monotonic()
-        held = max(0, min(held, gone()))
+        remembered.expire()
         visits.forgotten()
-
-
-def _collect(nobody_waits: bool) -> None:
-    """Garbage goes; where nobody waits, also what was in use when the collector was settled."""
-    if nobody_waits:
-        collector.settle()
-    gc.collect()
+        if gauges.connections.open or remembered:
+            occupied, tidy = time.monotonic(), False
+        elif not tidy and time.monotonic() > occupied + EMPTY_SECONDS:
+            await asyncio.to_thread(collector.settle)
+            tidy = True
 
 
 def _close() -> None:

@@ -102,11 +102,6 @@ def forgotten(everyone: bool = False) -> None:
         log.info("session closed", extra={"session": name, "seconds": seconds})
 
 
-def in_memory() -> int:
-    """How many sessions are in memory: connected, kept for who comes back, or garbage."""
-    return len(_alive)
-
-
 def _session() -> Session:
     """Made at the first run of a session; it lives in its state, so the two are freed together.
 

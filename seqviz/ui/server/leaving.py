@@ -1,0 +1,48 @@
+"""A session that has left for good gives back what it held, at once.
+
+Streamlit keeps a session for a while after its page has gone (`server.disconnectedSessionTTL`), for
+a reader whose line was cut. What it then lets go is a knot of objects that refer to each other: the
+collector would have to look at the objects of a hundred others, which stops the class for up to a
+second, to find that they are garbage. So the knot is undone here. There is no public way to
+Streamlit's storage of sessions; what is used of it is checked by tests/server/test_server_class.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cachetools import TTLCache
+from streamlit.runtime import get_instance
+
+
+class Remembered(TTLCache[str, Any]):
+    """Sessions that may come back; undone are those whose time is over or that find no room."""
+
+    def expire(self, time: float | None = None) -> Any:
+        """Let go of those whose time is over; returns them."""
+        gone = super().expire(time)
+        for _, info in gone:
+            undo(info.session)
+        return gone
+
+    def popitem(self) -> tuple[str, Any]:
+        """Let go of the one that left first."""
+        key, info = super().popitem()
+        undo(info.session)
+        return key, info
+
+
+def remember() -> Remembered:
+    """Make Streamlit keep its sessions here, as many and for as long as before."""
+    storage: Any = get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
+    former = storage._cache
+    storage._cache = Remembered(former.maxsize, former.ttl)
+    storage._cache.update(former)
+    return storage._cache
+
+
+def undo(session: Any) -> None:
+    """Stop a session's run and empty what it holds: settings, benches, uploaded files."""
+    session.shutdown()
+    session._fragment_storage.clear()
+    session._session_state.clear()
