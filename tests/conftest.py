@@ -20,6 +20,7 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import pytest
 from alone import turn
+from borrow import a_browser
 from jaxtyping import install_import_hook
 
 install_import_hook("seqviz.compute", "beartype.beartype")
@@ -89,6 +90,12 @@ def fetch(name: str) -> None:
         if refusal.code == "unreachable" and not REQUIRED:
             pytest.skip(name + NO_MODEL)
         raise
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with a_browser() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

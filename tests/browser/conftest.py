@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 from collections.abc import Callable, Iterator
 
 import pytest
+from borrow import NO_PLAYWRIGHT
 
-REQUIRED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"  # set where a browser was promised
-if importlib.util.find_spec("playwright") is None and not REQUIRED:
+if NO_PLAYWRIGHT:
     collect_ignore_glob = ["test_*.py"]
 
 
@@ -17,19 +15,6 @@ def pytest_collection_modifyitems(items) -> None:
     for item in items:
         if "/tests/browser/" in item.path.as_posix():
             item.add_marker(pytest.mark.browser)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    from benchmarks.browser import NoChromium, chromium
-
-    try:
-        with chromium() as running:
-            yield running
-    except NoChromium as error:
-        if REQUIRED:
-            pytest.fail(str(error), pytrace=False)
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from borrow import conftest_of, reach
 
 from seqviz.models import device
 from seqviz.ui import caching
 
-TESTS = Path(__file__).resolve().parent.parent
-for folder in ("pages", "models", "browser"):  # for `looking`, `hub` and `lesson_page`
-    if str(TESTS / folder) not in sys.path:
-        sys.path.append(str(TESTS / folder))
+reach("pages", "models", "browser")  # for `looking`, `hub` and `lesson_page`
 
-
-def _of(folder: str):
-    """The conftest of another folder of tests."""
-    spec = importlib.util.spec_from_file_location(
-        f"{folder}_fixtures", TESTS / folder / "conftest.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
-
-
-pages = _of("pages")
+pages = conftest_of("pages")
 nobody_has_trained, running_server, visit = (
     pages.nobody_has_trained,
     pages.running_server,
     pages.visit,
 )
 
-models = _of("models")
+models = conftest_of("models")
 tiny_files, cache, hub = models.tiny_files, models.cache, models.hub
 
 

@@ -21,7 +21,6 @@ from benchmarks import browser as chrome
 from seqviz.text import Text
 
 pytestmark = pytest.mark.browser
-REQUIRED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"
 LONG = 60.0
 WORDS = Text("zh")
 SETTINGS = {"ar.networks.preset": "own", "ar.networks.cell": "lstm", "ar.networks.hidden": "64",
@@ -80,17 +79,11 @@ def server(tmp_path):
 
 
 @pytest.fixture
-def page(server):
-    try:
-        with chrome.chromium() as running:
-            context = running.new_context(locale="en-US")
-            context.set_default_timeout(1000 * LONG)
-            yield context.new_page()
-            context.close()
-    except chrome.NoChromium as error:
-        if REQUIRED:
-            raise
-        pytest.skip(str(error))
+def page(server, browser):
+    context = browser.new_context(locale="en-US")
+    context.set_default_timeout(1000 * LONG)
+    yield context.new_page()
+    context.close()
 
 
 def test_a_server_that_is_killed_in_a_training_and_comes_back(server, page):

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-
-REQUIRED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"
 
 
 @pytest.fixture(scope="session")

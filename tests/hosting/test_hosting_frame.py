@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import http.server
-import os
 import threading
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from borrow import NO_PLAYWRIGHT
 
 from seqviz import catalog
 
-REQUIRED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"  # set where a browser was promised
-if not REQUIRED:
-    pytest.importorskip("playwright")
-from benchmarks.browser import MARKS, NoChromium, chromium, css_class, serve  # noqa: E402
+if NO_PLAYWRIGHT:
+    pytest.skip("no Playwright", allow_module_level=True)
+from benchmarks.browser import MARKS, css_class, serve
 
 pytestmark = pytest.mark.browser
 
@@ -62,17 +61,6 @@ def around(app):
     yield f"http://127.0.0.1:{site.server_port}/"
     site.shutdown()
     site.server_close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        with chromium() as running:
-            yield running
-    except NoChromium as error:
-        if REQUIRED:
-            raise
-        pytest.skip(str(error))
 
 
 @pytest.fixture
