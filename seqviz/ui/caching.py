@@ -88,6 +88,7 @@ class Shelves:
             started = time.perf_counter()
             result = compute()
             made = Found(frozen(result), time.perf_counter() - started)
+            fingerprint.name(result, key)
             with self._lock, suppress(ValueError):  # too large for the shelf
                 self._once[key] = made
             return made

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from seqviz import collector
+from seqviz import collector, fingerprint
 from seqviz.compute import autoregression as ar
 from seqviz.ui import caching
 from seqviz.ui.caching import MEGABYTE, NEW, Shelves, cached, drawn, weight
@@ -52,6 +52,20 @@ def test_equal_arguments_are_computed_once():
     assert first.result == second.result == 12.25
     assert first.seconds == second.seconds > 0
     assert calls == [3.5]
+
+
+def test_a_result_is_told_apart_by_its_question_and_not_read_again():
+    first, other = cached(halves)(3).result, cached(halves)(4).result
+    known = fingerprint.digest(first)
+    assert known != fingerprint.digest(other)
+    assert known != fingerprint.digest(halves(3))  # nobody asked: its arrays are read
+    caching.shelves.cache_clear()
+    assert fingerprint.digest(cached(halves)(3).result) == known  # computed anew, the same
+    held = len(fingerprint._named)
+    del first, other
+    caching.shelves.cache_clear()
+    gc.collect()
+    assert len(fingerprint._named) <= held - 3
 
 
 def test_functions_and_arguments_are_told_apart():
