@@ -203,6 +203,7 @@ def test_the_sentences_change_the_encoder_below(visit):
     field = lesson.by_key("po.effect.second").locator("input")
     field.fill("<b>Mary</b> gave $x$ a flower")
     field.press("Enter")
+    lesson.figure("po.encoder").scroll_into_view_if_needed()
     assert lesson.changed("po.encoder", before) != before
     note = Text("en")(f"{SLUG}.note.strangers")
     lesson.page.get_by_text(note).wait_for()

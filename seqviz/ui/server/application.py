@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
 FORGETTING_SECONDS = 5.0
+BREATH_SECONDS = 0.02  # for others, between two sessions that are let go
 EMPTY_SECONDS = 8.0  # without anybody, before everything is settled anew, which takes up to 2 s
 log = logging.getLogger(__name__)
 
@@ -145,6 +146,8 @@ async def _forget() -> None:
     while True:
         await asyncio.sleep(FORGETTING_SECONDS)
         remembered.expire()
+        while remembered.let_go():
+            await asyncio.sleep(BREATH_SECONDS)
         visits.forgotten()
         if gauges.connections.open or remembered:
             occupied, tidy = time.monotonic(), False

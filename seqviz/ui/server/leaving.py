@@ -9,6 +9,7 @@ Streamlit's storage of sessions; what is used of it is checked by tests/server/t
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from cachetools import TTLCache
@@ -16,20 +17,34 @@ from streamlit.runtime import get_instance
 
 
 class Remembered(TTLCache[str, Any]):
-    """Sessions that may come back; undone are those whose time is over or that find no room."""
+    """Sessions that may come back.
+
+    gone: those whose time is over, or that found no room. A class leaves together, and undoing a
+    hundred at once would take the server as long as a collection: `let_go` undoes one.
+    """
+
+    def __init__(self, maxsize: float, ttl: float) -> None:
+        super().__init__(maxsize, ttl)
+        self.gone: deque[Any] = deque()
 
     def expire(self, time: float | None = None) -> Any:
-        """Let go of those whose time is over; returns them."""
+        """Note those whose time is over; returns them."""
         gone = super().expire(time)
-        for _, info in gone:
-            undo(info.session)
+        self.gone.extend(info.session for _, info in gone)
         return gone
 
     def popitem(self) -> tuple[str, Any]:
-        """Let go of the one that left first."""
+        """Note the one that left first."""
         key, info = super().popitem()
-        undo(info.session)
+        self.gone.append(info.session)
         return key, info
+
+    def let_go(self) -> bool:
+        """Undo one that has gone; False where there is none."""
+        if not self.gone:
+            return False
+        undo(self.gone.popleft())
+        return True
 
 
 def remember() -> Remembered:
