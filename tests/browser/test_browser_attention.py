@@ -67,7 +67,10 @@ def plot(lesson, bench: str):
 def click(lesson, bench: str, x: float, y: float) -> None:
     """Click a place of the first panel and wait until the page has come to rest."""
     plot(lesson, bench).scroll_into_view_if_needed()
-    left, top = plot(lesson, bench).evaluate(PIXELS, [x, y])
+    found = None
+    while found != (found := plot(lesson, bench).evaluate(PIXELS, [x, y])):
+        lesson.page.wait_for_timeout(150)  # a late font may move the axes once more
+    left, top = found
     lesson.page.mouse.move(left - 3, top - 3)
     lesson.page.mouse.move(left, top)
     lesson.page.mouse.down()
