@@ -9,7 +9,8 @@ from seqviz import settings
 # Young objects are looked at when 2,000 have come, ten times as many when those have survived,
 # and everything almost never by itself: with a hundred sessions that stops the class for 0.4 s, and
 # with Python's own setting it came every eight seconds. What sessions hold is given back when they
-# have left (`ui.server.leaving`), and the rest collected when nobody is there.
+# have left (`ui.server.leaving`), the rest collected now and then
+# (`ui.server.application`).
 THRESHOLDS = (2_000, 10, 1_000)
 
 
