@@ -4,7 +4,7 @@
 const REST_MS = 250;
 const SCROLL_MS = 100;
 const AHEAD = 0.25; // heights of the window below its lower edge
-const known = new Map(); // bench -> { settings, stale, trigger, timer }
+const known = new Map(); // bench -> { settings, stale, place, trigger, timer }
 
 // Those whose upper edge is in sight, soon will be, or has been passed.
 const near = (name) => {
@@ -13,6 +13,7 @@ const near = (name) => {
 };
 
 const look = (bench) => {
+  if (!bench.place.isConnected) bench.stale.clear(); // the reader has gone to another page
   const due = [...bench.stale].filter(near);
   if (due.length === 0) return;
   due.forEach((name) => bench.stale.delete(name));
@@ -33,9 +34,10 @@ for (const event of ["scroll", "resize"]) {
   );
 }
 
-export default function ({ data, setTriggerValue }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   const bench = known.get(data.bench) ?? { settings: data.settings, stale: new Set() };
   known.set(data.bench, bench);
+  bench.place = parentElement;
   bench.trigger = setTriggerValue;
   if (bench.settings === data.settings) return;
   bench.settings = data.settings;

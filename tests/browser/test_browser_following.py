@@ -36,3 +36,24 @@ def test_a_bench_is_drawn_when_the_reader_comes_near(visit, slug):
     lesson.page.mouse.wheel(0, -4_000)  # all of them know the settings now
     lesson.page.wait_for_timeout(500)
     assert lesson.sent == sent
+
+
+def test_a_page_that_was_left_asks_for_nothing(minilm_on_disk, visit):
+    """Two lessons have a bench of the same name: by_hand. Scrolling to one does not ask for both."""
+    lesson = visit()
+    lesson.page.locator("a[href^='ar_fitting?']").first.click()
+    lesson.geometry("ar.by_hand")
+    lesson.slider("ar.process.phi").focus()
+    lesson.slider("ar.process.phi").press("ArrowLeft")
+    lesson.page.wait_for_timeout(1_000)
+    lesson.page.go_back()
+    lesson.page.go_back()  # the slider's address, the lesson's
+    lesson.page.locator("a[href^='attention?']").first.click()
+    lesson.titled("Attention heatmaps")
+    lesson.chart("at.apart").wait_for(timeout=60_000)  # until then the page asks for the model
+    lesson.rest()
+    sent = lesson.sent
+    lesson.figure("at.by_hand").scroll_into_view_if_needed()
+    lesson.page.mouse.wheel(0, 300)
+    lesson.page.wait_for_timeout(1_000)
+    assert lesson.sent == sent
