@@ -40,6 +40,11 @@ def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
     return value
 
 
+def _fixed(control: Control, values: Mapping[str, Any]) -> bool:
+    """Whether there is nothing to choose, such as a place in a text of one token: not drawn."""
+    return isinstance(control, Slider) and control.top(values) <= control.low
+
+
 def _value(key: str, control: Control) -> Any:
     if key in st.session_state:
         value = st.session_state[key]
@@ -81,7 +86,7 @@ def draw(
         place = front
         if isinstance(control, Choice | Sentence) and control.above:
             place = above
-        elif control.more:
+        elif control.more and not _fixed(control, values):
             behind = behind or side.expander(text("frame.more"), type="compact")
             place = behind
         with place:
@@ -124,8 +129,8 @@ def _widget(
         "persist_state": "page",
     }
     match control:
-        case Slider() if control.top(values) <= control.low:
-            value = start  # nothing to choose, such as the place in a text of one token
+        case Slider() if _fixed(control, values):
+            value = start
         case Slider():
             kind = type(control.default)
             value = st.slider(
