@@ -51,6 +51,12 @@ def pytest_collection_modifyitems(items) -> None:
     items.sort(key=place)
 
 
+def pytest_make_parametrize_id(val) -> str | None:
+    """Bytes are told by their length. A file packed while the tests are collected has the second
+    in it: two workers that began in different ones would refuse to share their tests."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) else None
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item):
     """A test marked `timing` has the machine to itself; nobody's time limit runs while waiting."""

@@ -39,7 +39,11 @@ def test_the_split_is_fixed_and_leaks_nothing():
     assert len(set(train.texts) & set(test.texts)) <= 5
 
 
-@pytest.mark.parametrize("content", [b"", b"not gzip", gzip.compress(b"1\t0.5\tAnother text.\n")])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not gzip", gzip.compress(b"1\t0.5\tAnother text.\n", mtime=0)],
+    ids=["empty", "not gzip", "other rows"],
+)
 def test_a_damaged_file_is_refused(tmp_path, monkeypatch, content):
     monkeypatch.setattr(snippets, "FOLDER", tmp_path)
     (tmp_path / "movie_reviews.tsv.gz").write_bytes(content)
