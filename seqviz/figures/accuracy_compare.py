@@ -89,7 +89,7 @@ def running_view(
         ],
     }  # fmt: skip
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_running",
             n=f"{n:,}",
@@ -170,7 +170,7 @@ def paired_view(found: Paired, names: tuple[str, str], style: Style = _STYLE) ->
         )
     )
     return finish(
-        go.Figure({"data": [cells], "layout": spec}),
+        {"data": [cells], "layout": spec},
         text(
             "alt.acc_paired",
             first=names[0],

@@ -86,7 +86,7 @@ def confusion_view(
     spec["yaxis2"]["showticklabels"] = False
     spec["margin"] = {**spec["margin"], "t": 34 * style.scale}
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_confusion",
             values="; ".join(

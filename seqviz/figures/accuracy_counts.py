@@ -31,7 +31,7 @@ def parts_view(found: Counted, title: str, style: Style = _STYLE) -> go.Figure:
     names = [name for name, _ in rows]
     data: list[dict[str, Any]] = []
     looks: tuple[tuple[str, str, dict[str, Any]], ...] = (
-        ("trained", palette.prediction, {}),
+        ("trained", palette.prediction, {"shape": ""}),
         ("frozen", palette.baseline, {"shape": "/", "fillmode": "replace", "size": 6,
                                       "fgcolor": palette.baseline, "solidity": 0.25}),
     )  # fmt: skip
@@ -51,7 +51,7 @@ def parts_view(found: Counted, title: str, style: Style = _STYLE) -> go.Figure:
                 "width": 0.66,
                 "name": text(f"figure.acc_{kind}"),
                 "marker": {"color": color, "pattern": pattern,
-                           "line": {"width": 1.2 if pattern else 0, "color": color}},
+                           "line": {"width": 1.2 if pattern["shape"] else 0, "color": color}},
                 "customdata": [names[place - 1] for place in kept],
                 "hovertemplate": "%{customdata}: %{x:,d}<extra>%{fullData.name}</extra>",
             }
@@ -116,7 +116,7 @@ def parts_view(found: Counted, title: str, style: Style = _STYLE) -> go.Figure:
         ],
     }  # fmt: skip
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_parts",
             title=title,

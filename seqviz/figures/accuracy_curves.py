@@ -124,7 +124,7 @@ def curves_view(
         data.append(majority(baseline, [0, last], style, "2"))
         said_baseline = " " + text("alt.acc_baseline", percent=percent(baseline.share))
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_curves",
             epochs=points - 1,

@@ -54,7 +54,7 @@ def direction_view(found: Direction, baseline: Proportion, style: Style = _STYLE
     spec = layout(style)
     spec |= {**drawn.axes, "annotations": drawn.annotations}
     return finish(
-        go.Figure({"data": drawn.data, "layout": spec}),
+        {"data": drawn.data, "layout": spec},
         text("alt.acc_direction", **said, baseline=parts.percent(baseline.share)),
         names=drawn.names,
         gap=0.1,

@@ -50,7 +50,7 @@ def fill_view(found: FillIn, style: Style = _STYLE) -> go.Figure:
     spec = layout(style)
     spec |= {**drawn.axes, "annotations": drawn.annotations}
     return finish(
-        go.Figure({"data": drawn.data, "layout": spec}),
+        {"data": drawn.data, "layout": spec},
         text("alt.acc_fill", n=f"{len(found.rank):,}", first=said[0], five=said[1]),
         names=drawn.names,
         gap=0.18,
@@ -108,7 +108,7 @@ def fill_curves_view(found: tuple[FillIn, ...], share: float, style: Style = _ST
         ],
     }
     return finish(
-        go.Figure({"data": data + bands, "layout": spec}),
+        {"data": data + bands, "layout": spec},
         text(
             "alt.acc_fill_curves",
             shares=len(found),
@@ -181,7 +181,7 @@ def guesses_view(found: Guesses, style: Style = _STYLE) -> go.Figure:
             )
         )
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text("alt.acc_guesses", truth=found.truth, values="; ".join(said)),
         names=names,
         gap=0.1,

@@ -87,7 +87,7 @@ def ids_view(found: OwnPadding, style: Style = _STYLE) -> go.Figure:
         ],
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_ids",
             tokens=len(found.pieces),

@@ -76,7 +76,7 @@ def knife_view(
         ],
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_knife",
             n=f"{len(found.positive):,}",
@@ -152,7 +152,7 @@ def own_knife_view(found: OwnKnife, order: str, masked: int, style: Style = _STY
     }
     first = ", ".join(gone[chosen][: min(masked, _NAMED)]) or text("figure.acc_none")
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_own_knife",
             words=count,

@@ -91,7 +91,7 @@ def modes_view(found: Modes, style: Style = _STYLE) -> go.Figure:
         ],
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_modes",
             repeats=found.probability.shape[1],

@@ -114,7 +114,7 @@ def padding_view(
         ],
     }
     return finish(
-        go.Figure({"data": data + bands, "layout": spec}),
+        {"data": data + bands, "layout": spec},
         text(
             "alt.acc_padding",
             measure=text(f"figure.acc_measure_{measure}"),
@@ -164,7 +164,7 @@ def own_padding_view(found: OwnPadding, length: int, style: Style = _STYLE) -> g
     chosen = _nearest(found.lengths, length)
     right = SIDES.index("right")
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_own_padding",
             plain=parts.percent(found.plain),

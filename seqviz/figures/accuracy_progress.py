@@ -115,7 +115,7 @@ def progress_view(
             accuracy=number(100 * _last(every[1])),
             validation=number(100 * _last(every[2])),
         )
-    return finish(go.Figure({"data": data, "layout": spec}), said, gap=0.17)
+    return finish({"data": data, "layout": spec}, said, gap=0.17)
 
 
 def _interval(share: Float[np.ndarray, "epoch"], n: int, color: str) -> dict[str, Any]:

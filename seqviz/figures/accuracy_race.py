@@ -103,6 +103,6 @@ def search_race_view(
         for name, end, one in zip(names, ends, runs, strict=True)
     ]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text("alt.acc_race", n=f"{n:,}", values="; ".join(reached) or "–"),
     )

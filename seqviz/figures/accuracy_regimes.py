@@ -91,7 +91,7 @@ def regimes_view(
     spec["margin"] = {**spec["margin"], "t": 46 * style.scale}
     best, at = order[-1], ours[chosen]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_regimes",
             n=f"{len(positive):,}",

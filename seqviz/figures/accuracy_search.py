@@ -14,7 +14,7 @@ from seqviz.figures.accuracy_parts import said
 from seqviz.figures.decades import ticks_of_ten
 from seqviz.figures.line_ends import label
 from seqviz.figures.position_parts import color_bar
-from seqviz.figures.style import Style, axis_layout, finish, layout
+from seqviz.figures.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.text import number
 
 _STYLE = Style()
@@ -77,7 +77,7 @@ def search_view(
         top="–" if surface is None else number(100 * float(np.nanmax(surface.validation))),
     )
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.acc_search",
             method=text(f"figure.acc_method_{found.settings.method}"),
@@ -102,7 +102,7 @@ def _map(surface: Surface, batches: Int[np.ndarray, "row"], style: Style) -> dic
         "y": np.searchsorted(batches, surface.batch) + 1,
         "z": 100 * surface.validation,
         "name": name,
-        "colorscale": "Cividis",
+        "colorscale": WEIGHTS,
         "hoverongaps": False,
         "ygap": 1,
         "colorbar": color_bar(style, name),

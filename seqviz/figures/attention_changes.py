@@ -76,7 +76,7 @@ def switches(
     spec["xaxis2"] |= {"domain": _RIGHT}
     largest = int(np.argmax(moved)) if len(moved) else 0
     return finish(
-        go.Figure({"data": [board, *data], "layout": spec}),
+        {"data": [board, *data], "layout": spec},
         text("alt.switches", off=int((~on).sum()), all=on.size)
         + " "
         + (
@@ -145,7 +145,7 @@ def permissions(
         panel_title(style, "2", text("figure.head_label", layer=layer, head=head)),
     ]
     return finish(
-        go.Figure({"data": [mask, heat], "layout": spec}),
+        {"data": [mask, heat], "layout": spec},
         text(
             "alt.permissions",
             tokens=tokens,

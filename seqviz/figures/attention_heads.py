@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from seqviz.figures.style import Style, axis_layout, finish, layout
+from seqviz.figures.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.text import number
 
 _STYLE = Style()
@@ -48,7 +48,7 @@ def ranked_heads(
         "z": (values.T if across else values).astype(np.float32),
         "zmin": min(0.0, float(known.min(initial=0))),
         "zmax": top,
-        "colorscale": "Cividis",
+        "colorscale": WEIGHTS,
         "name": measure,
         "meta": "pick",
         "xgap": 1,
@@ -155,7 +155,7 @@ def ranked_heads(
     }
     first = places[0] if places else (0, 0)
     return finish(
-        go.Figure({"data": [grid, bars], "layout": spec}),
+        {"data": [grid, bars], "layout": spec},
         text(
             "alt.ranked_heads",
             measure=measure,

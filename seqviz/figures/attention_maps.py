@@ -135,7 +135,7 @@ def mosaic(
         ],
     }
     return finish(
-        go.Figure({"data": [grid, key], "layout": spec}),
+        {"data": [grid, key], "layout": spec},
         text(
             "alt.mosaic",
             layers=layers,
@@ -188,7 +188,7 @@ def attention_map(
     heat |= {"meta": "pick", "colorbar": bar(style, text("figure.weight"))}
     largest = int(np.nanargmax(weights[query - 1]))
     return finish(
-        go.Figure({"data": [heat], "layout": spec}),
+        {"data": [heat], "layout": spec},
         text(
             "alt.attention_map",
             title=title,

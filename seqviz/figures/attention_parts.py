@@ -161,7 +161,7 @@ def products(
     ]
     score = float(terms[key - 1].sum())
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.products",
             query=pieces[query - 1],
@@ -258,7 +258,7 @@ def chain(
     spec["annotations"][-1] |= {"x": 1, "xanchor": "right"}
     best = int(np.argmax(stages["weights"]))
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.chain",
             query=pieces[query - 1],

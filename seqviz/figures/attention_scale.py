@@ -89,7 +89,7 @@ def saturation_lines(found: Saturation, quantity: str, style: Style = _STYLE) ->
         ],
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.attention_scale",
             quantity=_TAG.sub("", name),

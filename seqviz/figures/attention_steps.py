@@ -82,4 +82,4 @@ def _finished(
         for letter, side in (("x", "c"), ("y", "r"))
         if side in panel.words
     }
-    return finish(go.Figure(draw(panels, walk.words, said, style)), alt, names)
+    return finish(draw(panels, walk.words, said, style), alt, names)

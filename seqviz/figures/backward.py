@@ -83,7 +83,7 @@ def path_bars(found: Paths, printed: bool = False, style: Style = _STYLE) -> go.
                              zerolinecolor=palette.baseline),
     }  # fmt: skip
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.paths",
             t=found.moment,
@@ -167,7 +167,7 @@ def unrolled_graph(found: Recursion, taken: int, style: Style = _STYLE) -> go.Fi
         "margin": {"l": 4, "r": 4, "t": 4, "b": 4},
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.recursion",
             last=last,

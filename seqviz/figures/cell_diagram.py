@@ -218,7 +218,7 @@ def _figure(
     }
     held = ", ".join(sorted(forced))
     return finish(
-        go.Figure({"data": [numbers], "layout": spec}),
+        {"data": [numbers], "layout": spec},
         text(
             "alt.cell",
             cell=cell,

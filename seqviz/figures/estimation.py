@@ -79,7 +79,7 @@ def estimates_beside_truth(
     }
     first = estimates[0]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.estimates",
             method=text(f"option.{first.method}"),
@@ -143,7 +143,7 @@ def order_criteria(
             }
         ]  # fmt: skip
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text("alt.order", aic=selection.chosen_aic, bic=selection.chosen_bic),
     )
 
@@ -207,7 +207,7 @@ def sampling_distribution(replications: Replications, style: Style = _STYLE) -> 
         "yaxis": axis_layout(style, title={"text": text("figure.count")}, range=[0, height]),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.sampling",
             count=len(replications.estimates),

@@ -117,7 +117,7 @@ def forecast_fan(
         ),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.forecast",
             steps=steps,
@@ -167,7 +167,7 @@ def error_by_horizon(errors: HorizonErrors, style: Style = _STYLE) -> go.Figure:
         ),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.horizon",
             origins=errors.origins,

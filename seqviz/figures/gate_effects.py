@@ -112,7 +112,7 @@ def free_and_forced(
         if np.ptp(free) == 0:
             spec["yaxis"]["range"] = [middle - 1, middle + 1]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.free_and_forced",
             name=name,
@@ -168,7 +168,7 @@ def conventions(
         ),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.conventions",
             steps=len(tokens),

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from seqviz.figures.decades import diverging
 from seqviz.figures.gate_traces import LOOKS
-from seqviz.figures.style import Style, axis_layout, finish, layout
+from seqviz.figures.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.figures.tokens import numbered, token_axis
 from seqviz.text import number
 
@@ -55,7 +55,7 @@ def gate_map(
         "meta": "pick",
         "zmin": -limit if signed else 0,
         "zmax": limit if signed else 1,
-        "colorscale": diverging(style) if signed else "Cividis",
+        "colorscale": diverging(style) if signed else WEIGHTS,
         "hovertemplate": text(
             "figure.hover_cell", token="%{x}", step="%{x:d}", unit="%{y}", value="%{z:.3g}"
         )
@@ -106,7 +106,7 @@ def gate_map(
         ],
     }
     return finish(
-        go.Figure({"data": [heat], "layout": spec}),
+        {"data": [heat], "layout": spec},
         text(
             "alt.gate_map",
             name=label,
@@ -244,7 +244,7 @@ def saturation(
     }
     known = time_constants[~np.isnan(time_constants)]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.saturation",
             units=len(time_constants),

@@ -94,7 +94,7 @@ def agreement(
         ],
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.agreement",
             plural=plural_word,
@@ -166,7 +166,7 @@ def parameter_bars(counts: Mapping[str, Mapping[str, int]], style: Style = _STYL
     }
     spec["legend"] |= {"traceorder": "normal"}
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.parameters",
             totals="; ".join(f"{n}: {t:,}" for n, t in zip(names, totals, strict=True)),
@@ -222,7 +222,7 @@ def training(
     }
     known = accuracy[np.isfinite(accuracy)]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.gate_training",
             cell=text(f"option.{cell}"),

@@ -118,7 +118,7 @@ def unit_traces(
     }
     now = {**gates, **states}
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.unit_traces",
             unit=unit,

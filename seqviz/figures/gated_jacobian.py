@@ -96,7 +96,7 @@ def gated_jacobian(
         ),
     }  # fmt: skip
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.gated",
             update=number(update),

@@ -105,7 +105,7 @@ def gradient_reach(
     spec["annotations"] = _limits(spec["yaxis"]["range"], style)
     first, end = reaches[0].norms.hidden[0], reaches[0].norms.hidden[-1]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.reach",
             cell=text(f"option.{cells[0]}"),
@@ -242,7 +242,7 @@ def pair_map(
     spec["legend"] |= {"x": 1, "xanchor": "right"}
     corner = pairs.log10[-1, 0]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pairs",
             first=int(steps[0]),

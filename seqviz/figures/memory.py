@@ -95,7 +95,7 @@ def race_course(
         "yaxis2": log_axis(style, log10_gradients, text("figure.gradient_norm"), anchor="x2"),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.race",
             update=int(updates[-1]),
@@ -153,7 +153,7 @@ def ladder(
     }
     longest = [int(delays[learned[:, i]].max(initial=0)) for i in range(len(cells))]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.ladder",
             longest="; ".join(

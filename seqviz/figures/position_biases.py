@@ -101,7 +101,7 @@ def alibi(
         ],
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_alibi",
             heads=heads,
@@ -162,7 +162,7 @@ def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = _STYLE) -> 
         ],
     }
     return finish(
-        go.Figure({"data": [heat], "layout": spec}),
+        {"data": [heat], "layout": spec},
         text(
             "alt.pos_t5",
             positions=side,

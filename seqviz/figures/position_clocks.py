@@ -100,7 +100,7 @@ def clocks_figure(before: Clocks, after: Clocks, offset: int, style: Style = _ST
         )
     turned = (after.turns - before.turns) if offset else np.zeros(pairs)
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_clocks",
             pairs=pairs,
@@ -225,7 +225,7 @@ def wavelengths(
         ],
     }
     return finish(
-        go.Figure({"data": [line], "layout": spec}),
+        {"data": [line], "layout": spec},
         text(
             "alt.pos_wavelengths",
             pairs=pairs,
@@ -278,7 +278,7 @@ def norms(found: EmbeddingScale, style: Style = _STYLE) -> go.Figure:
         ),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_norms",
             factor=number(found.factor),

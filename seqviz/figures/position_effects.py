@@ -108,7 +108,7 @@ def moved_words(
         "uniformtext": {"minsize": 10 * style.scale, "mode": "hide"},
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_moved",
             words=" ".join(words),
@@ -161,7 +161,7 @@ def outputs(
         spec["annotations"].append(panel_title(style, end, title))
     spec["yaxis2"]["title"] = {"text": ""}  # the neighbor's holds for both
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_outputs",
             first=" ".join(first_words),

@@ -60,7 +60,7 @@ def variants(found: Reordered, style: Style = _STYLE) -> go.Figure:
     }
     by = dict(zip(found.variants, found.alike, strict=True))
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_variants",
             model=found.model,
@@ -95,7 +95,7 @@ def maps(found: Reordered, variant: str, style: Style = _STYLE) -> go.Figure:
     spec["yaxis2"] |= {"showticklabels": False, "title": {"text": ""}}
     spec["annotations"] = titles
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_maps",
             layer=found.layer,

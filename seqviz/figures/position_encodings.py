@@ -68,7 +68,7 @@ def encoding_map(
         "annotations": [headline(style, said)],
     }
     return finish(
-        go.Figure({"data": [heat], "layout": spec}),
+        {"data": [heat], "layout": spec},
         text(
             "alt.pos_map",
             positions=f"{positions:,}",
@@ -158,7 +158,7 @@ def by_offset(
         ),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_by_offset",
             positions=len(distance),
@@ -203,7 +203,7 @@ def similarity_matrix(
     }
     beside = np.diag(matrix, 1)
     return finish(
-        go.Figure({"data": [heat], "layout": spec}),
+        {"data": [heat], "layout": spec},
         text(
             "alt.pos_similarity",
             title=title,
@@ -251,7 +251,7 @@ def rotation_figure(
     spec = layout(style)
     spec |= twins(style, width, text("figure.pos_before"), text("figure.pos_after"), titles)
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_rotation",
             width=width,

@@ -11,7 +11,7 @@ from jaxtyping import Shaped
 
 from seqviz.figures.attention_maps import panel_title
 from seqviz.figures.decades import diverging
-from seqviz.figures.style import Style, axis_layout
+from seqviz.figures.style import WEIGHTS, Style, axis_layout
 
 _TICKS = 8
 _ROOM = 1.25  # colors end here times the largest number where numbers are read in the cells
@@ -114,7 +114,7 @@ def cells(
         "hoverongaps": False,
         "xgap": 1 if columns <= 40 else 0,
         "ygap": 1 if rows <= 40 else 0,
-        "colorscale": "Cividis",
+        "colorscale": WEIGHTS,
     }
     if end:
         heat |= {"xaxis": f"x{end}", "yaxis": f"y{end}"}

@@ -84,7 +84,7 @@ def rotary_scores(
         ),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_rotary",
             pairs=f"{scores.size:,}",
@@ -171,7 +171,7 @@ def shift_bars(
         ],
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_shift",
             shift=f"{shift:,}",

@@ -12,7 +12,7 @@ from seqviz.compute.positions.learned import Comparison, Path, Spectrum
 from seqviz.figures.decades import log_axis
 from seqviz.figures.line_ends import around, label
 from seqviz.figures.position_parts import cells, color_bar, counted, largest, look, stride, twins
-from seqviz.figures.style import Style, axis_layout, finish, layout
+from seqviz.figures.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.text import number
 
 _STYLE = Style()
@@ -55,7 +55,7 @@ def table_similarity(
     titles = [name + every for name in names]
     spec |= twins(style, count, text("figure.pos_j"), text("figure.pos_i"), titles, step)
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_tables",
             positions=count,
@@ -102,7 +102,7 @@ def path(found: Path, across: int = 1, up: int = 2, style: Style = _STYLE) -> go
             "color": np.arange(positions),
             "cmin": 0,
             "cmax": max(positions - 1, 1),
-            "colorscale": "Cividis",
+            "colorscale": WEIGHTS,
             "showscale": True,
             "colorbar": color_bar(style, text("figure.pos_position")),
         },
@@ -136,7 +136,7 @@ def path(found: Path, across: int = 1, up: int = 2, style: Style = _STYLE) -> go
         ],
     }
     return finish(
-        go.Figure({"data": [trace], "layout": spec}),
+        {"data": [trace], "layout": spec},
         text(
             "alt.pos_path",
             positions=positions,
@@ -174,7 +174,7 @@ def spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) -> go.Fi
     }
     lowest = [s[0] if np.isfinite(s[0]) else 0.0 for s in shares]
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_spectrum",
             first=number(float(learned.frequency[0])),
@@ -202,7 +202,7 @@ def norms(found: Comparison, style: Style = _STYLE) -> go.Figure:
     spec = layout(style)
     spec |= {"xaxis": counted(style, len(found.norms), text("figure.pos_position")), "yaxis": y}
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_table_norms",
             positions=len(found.norms),
@@ -256,7 +256,7 @@ def shares(found: Comparison, style: Style = _STYLE) -> go.Figure:
         ),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_shares",
             values="; ".join(

@@ -87,7 +87,7 @@ def curves(
         ],
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_curves",
             update=last,
@@ -144,7 +144,7 @@ def accuracies(result: OrderResult, style: Style = _STYLE) -> go.Figure:
     spec["legend"] |= {"y": 1.07}
     spec["margin"] = {**spec["margin"], "t": 72 * style.scale}
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.pos_accuracies",
             length=result.test.length,

@@ -124,7 +124,7 @@ def series_and_correlations(
         "margin": {"l": 10, "r": 14, "t": 30, "b": 10},
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.series",
             n=n,
@@ -186,7 +186,7 @@ def roots_in_circle(roots: np.ndarray, style: Style = _STYLE) -> go.Figure:
         ),
     }  # fmt: skip
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.roots",
             count=len(roots),
@@ -246,7 +246,7 @@ def lag_plot(
         "yaxis": axis_layout(style, title={"text": text("figure.now")}),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.lag_plot",
             n=len(now),

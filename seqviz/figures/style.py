@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import plotly.graph_objects as go
+from plotly.colors import get_colorscale
 
 from seqviz.text import Text
 
@@ -70,6 +71,8 @@ DARK = Palette(
     grid="#2C3643",
 )
 LIVE = Palette(*(f"#{slot:06d}" for slot in range(1, 11)))
+# From nothing to all, for weights and shares; also where colors are hard to tell apart.
+WEIGHTS = get_colorscale("Cividis")
 ROLES = tuple(f.name for f in fields(Palette))
 
 
@@ -137,14 +140,27 @@ def axis_layout(style: Style, **more: Any) -> dict[str, Any]:
     return {**axis, **more, "title": {**axis["title"], **more.get("title", {})}}
 
 
+class Checking:
+    """Whether Plotly compares each figure with its schema, which takes as long as all the rest.
+
+    The tests let it; a server does not (`ui.server.application`): it draws what they have drawn.
+    """
+
+    on = True
+
+
+checking = Checking()
+
+
 def finish(
-    figure: go.Figure,
+    drawing: Mapping[str, Any],
     alt: str,
     names: Mapping[str, Sequence[str]] | None = None,
     gap: float | None = None,
 ) -> go.Figure:
-    """Put the description of the figure, made from its numbers, where the page finds it.
+    """The figure of {"data": ..., "layout": ...}, with its description where the page finds it.
 
+    alt: what can be seen, made from the numbers.
     names: for an axis ("x", "y2") whose numbers 1, 2, ... stand for words, these words; the table
     behind the figure has them in a column of their own. gap: share of the height between panels
     that a narrow screen puts one below the other (stack.js), where the labels need more than usual.
@@ -154,8 +170,8 @@ def finish(
         meta["names"] = {axis: list(words) for axis, words in names.items()}
     if gap is not None:
         meta["gap"] = gap
-    figure.update_layout(meta=meta)
-    return figure
+    whole = {**drawing, "layout": {**drawing["layout"], "meta": meta}}
+    return go.Figure(whole, _validate=checking.on)
 
 
 def alt_text(figure: go.Figure) -> str:

@@ -84,7 +84,7 @@ def loss_curve(
         ),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.loss",
             cell=cell.upper(),
@@ -163,7 +163,7 @@ def one_step_map(
     middle = len(inputs) // 2
     slope = float((mean[middle + 5] - mean[middle - 5]) / (inputs[middle + 5] - inputs[middle - 5]))
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.map",
             cell=cell.upper(),
@@ -212,6 +212,6 @@ def one_step_predictions(
     }
     error = float(np.nanmean((shown[0] - shown[1]) ** 2))
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text("alt.predictions", cell=cell.upper(), last=len(time), mse=number(error)),
     )

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from seqviz.compute.bptt import Descent, Randomized, Terms, Truncation
 from seqviz.figures.decades import log_axis, powers, ticks_of_ten
-from seqviz.figures.style import Style, axis_layout, finish, layout
+from seqviz.figures.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.text import from_log10, number
 
 _STYLE = Style()
@@ -29,7 +29,7 @@ def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _
     words = np.vectorize(lambda v: "" if np.isnan(v) else from_log10(float(v)), otypes=[str])
     grays = [[0, "rgba(128,140,152,0.08)"], [1, "rgba(128,140,152,0.75)"]]
     data: list[dict[str, Any]] = []
-    for name, keep, scale in (("kept", True, "Cividis"), ("lost", False, grays)):
+    for name, keep, scale in (("kept", True, WEIGHTS), ("lost", False, grays)):
         # A term that is exactly zero (there is no state before the first step) has no color.
         there = (terms.kept == keep) & np.isfinite(terms.log10)
         z = np.where(there, np.clip(terms.log10, low, None), np.nan)
@@ -136,7 +136,7 @@ def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _
     }  # fmt: skip
     place = int(np.argmin(np.abs(found.windows - window)))
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.truncation",
             window=window,
@@ -183,7 +183,7 @@ def mean_of_draws(found: Randomized, style: Style = _STYLE) -> go.Figure:
         "yaxis": log_axis(style, logs, text("figure.relative_distance")),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.draws",
             draws=int(found.draws[-1]),
@@ -266,7 +266,7 @@ def with_and_without_clipping(
         ),
     }
     return finish(
-        go.Figure({"data": data, "layout": spec}),
+        {"data": data, "layout": spec},
         text(
             "alt.clipping",
             threshold=number(threshold),

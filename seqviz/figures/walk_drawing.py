@@ -9,7 +9,7 @@ import numpy as np
 
 from seqviz.figures import walk_panels as marks
 from seqviz.figures.decades import diverging
-from seqviz.figures.style import Style, axis_layout, layout
+from seqviz.figures.style import WEIGHTS, Style, axis_layout, layout
 from seqviz.figures.tokens import plain
 from seqviz.figures.walk_panels import Panel, written
 
@@ -86,7 +86,7 @@ def _heat(panel: Panel, x: str, y: str, barred: bool, right: float, style: Style
     finite = np.abs(panel.z[np.isfinite(panel.z)])
     limit = (panel.limit or float(finite.max(initial=0)) or 1.0) * _ROOM
     flat = [[0, style.palette.band], [1, style.palette.band]]
-    scales = {"signed": diverging(style), "weights": "Cividis", "plain": flat}
+    scales = {"signed": diverging(style), "weights": WEIGHTS, "plain": flat}
     value = {"signed": "%{z:.4f}", "weights": "%{z:.5~g}", "plain": "%{z}"}[panel.kind]
     hover = f"{panel.rows}: %{{y}}<br>{panel.columns}: %{{x}}<br><b>{value}</b><extra></extra>"
     heat: dict[str, Any] = {

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 from plotly.colors import sample_colorscale
 
-from seqviz.figures.style import Style
+from seqviz.figures.style import WEIGHTS, Style
 
 _STOPS = 33
 _LEVELS = 256
@@ -27,7 +27,7 @@ def scale() -> list[list[Any]]:
     shares = np.linspace(0, 1, _STOPS)
     return [
         [float(share**2), color]
-        for share, color in zip(shares, sample_colorscale("Cividis", list(shares)), strict=True)
+        for share, color in zip(shares, sample_colorscale(WEIGHTS, list(shares)), strict=True)
     ]
 
 
@@ -48,7 +48,7 @@ def bar(style: Style, title: str, **more: Any) -> dict[str, Any]:
 @cache
 def _palette() -> UInt8[np.ndarray, "level 3"]:
     shares = list(np.linspace(0, 1, _LEVELS - 1))
-    colors = sample_colorscale("Cividis", shares, colortype="tuple")
+    colors = sample_colorscale(WEIGHTS, shares, colortype="tuple")
     return np.round(255 * np.array(colors)).astype(np.uint8)
 
 

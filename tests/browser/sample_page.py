@@ -38,7 +38,7 @@ def grid(column: int, row: float, style: Style) -> go.Figure:
         {"type": "scatter", "x": [column], "y": [row], "hoverinfo": "skip", "mode": "markers"},
         {"type": "scatter", "x": [20, 30, 40], "y": [1, 1, 1], "xaxis": "x2", "yaxis": "y2"},
     ]
-    return finish(go.Figure({"data": data, "layout": spec}), f"Cell {column}, {row}.")
+    return finish({"data": data, "layout": spec}, f"Cell {column}, {row}.")
 
 
 def word(name: str, option: str = "") -> str:

@@ -8,13 +8,14 @@ from dataclasses import fields, is_dataclass
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from drawn import Case, cases, nile, plotly_cases
 
 from seqviz.compute import autoregression as ar
 from seqviz.figures.series import series_and_correlations
-from seqviz.figures.style import DARK, LIGHT, LIVE, Style, alt_text, opaque, recolored
+from seqviz.figures.style import DARK, LIGHT, LIVE, Style, alt_text, checking, opaque, recolored
 from seqviz.figures.table import table, tables
 from seqviz.text import LANGUAGES, number
 from seqviz.ui import export
@@ -86,6 +87,21 @@ def is_map(chart: go.Figure) -> bool:
 def is_scaffolding(trace) -> bool:
     """A trace that holds no data: a color bar, a guide line."""
     return trace.hoverinfo == "skip" and not trace.name
+
+
+@PLOTLY
+def test_it_is_the_same_without_plotly_s_checks(case: Case, monkeypatch):
+    """As a server draws it; that the checks find nothing is what all the other tests see."""
+    checked = case.figure(Style(LIVE))
+    monkeypatch.setattr(checking, "on", False)
+    unchecked = case.figure(Style(LIVE))
+    assert drawn(unchecked) == drawn(checked)
+    assert alt_text(unchecked) == alt_text(checked)
+    for one, other in zip(tables(unchecked), tables(checked), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    assert export.csv(unchecked) == export.csv(checked)
+    files = [drawn(opaque(recolored(one, LIVE, LIGHT), LIGHT)) for one in (unchecked, checked)]
+    assert files[0] == files[1]
 
 
 @LANG
