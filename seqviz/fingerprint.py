@@ -7,34 +7,58 @@ import enum
 import hashlib
 import inspect
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
+
+LARGE = 4096  # bytes of an array
 
 _named: dict[int, bytes] = {}  # address of an object -> what stands for its value
 
 
 def name(value: object, key: bytes) -> None:
-    """Let `key` stand for the value of a dataclass as long as this object lives.
+    """Let `key` stand for the value of a dataclass, and what follows from it for its large parts.
 
     For results that nobody changes: what a function gave for known arguments is told by these, and
-    need not be read again (2,000 sentences with their answers take milliseconds).
+    need not be read again (2,000 sentences with their answers take milliseconds). A name holds as
+    long as the object lives.
     """
-    if not dataclasses.is_dataclass(value) or isinstance(value, type):
-        return
-    with suppress(TypeError):  # with slots it cannot be watched, so its address cannot be trusted
-        weakref.finalize(value, _named.pop, id(value), None).atexit = False
-        _named[id(value)] = key
+    parts: Iterable[tuple[object, object]] = ()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        with suppress(TypeError):  # with slots it cannot be watched
+            _keep(value, key)
+        parts = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+    elif isinstance(value, tuple):
+        parts = enumerate(value)
+    elif _large(value):
+        _keep(value, key)
+    for place, part in parts:
+        if isinstance(part, tuple) or dataclasses.is_dataclass(part) or _large(part):
+            name(part, digest((key, place)))
+
+
+def _large(value: object) -> bool:
+    """An array of NumPy's that nobody changes, and that takes a while to read."""
+    flags: Any = getattr(value, "flags", None)
+    return flags is not None and getattr(value, "nbytes", 0) >= LARGE and not flags.writeable
+
+
+def _keep(value: object, key: bytes) -> None:
+    weakref.finalize(value, _named.pop, id(value), None).atexit = False  # TypeError: unwatchable
+    _named[id(value)] = key
 
 
 def of_call(
     function: Callable[..., Any], args: tuple[Any, ...], parameters: dict[str, Any]
 ) -> bytes:
-    """What equal work has in common: the function, and every argument, defaults filled in."""
+    """What equal work has in common: the function, and every argument, defaults filled in.
+
+    By value alone: whoever has made the same numbers in another way means the same work.
+    """
     bound = inspect.signature(function).bind(*args, report=None, **parameters)
     bound.apply_defaults()
     given = {k: v for k, v in bound.arguments.items() if k != "report"}
-    return digest((of_function(function), given))
+    return digest((of_function(function), given), named=False)
 
 
 def of_function(function: Callable[..., Any]) -> bytes:
@@ -45,8 +69,10 @@ def of_function(function: Callable[..., Any]) -> bytes:
     return digest((plain.__module__, plain.__qualname__, plain.__code__.co_filename))
 
 
-def digest(value: object) -> bytes:
+def digest(value: object, named: bool = True) -> bytes:
     """A hash by value of plain data, arrays (type, shape and bytes) and dataclasses (fields).
+
+    named: what has a name is told by that. Else it is read like anything else.
 
     Every value carries its type and every part its length, so no two different values are written
     alike. Raises TypeError for anything else, rather than compare by identity.
@@ -56,18 +82,18 @@ def digest(value: object) -> bytes:
         parts = [kind, repr(value).encode()]
     elif isinstance(value, enum.Enum):
         parts = [b"enum", kind, value.name.encode()]
-    elif (key := _named.get(id(value))) is not None:
+    elif named and (key := _named.get(id(value))) is not None:
         parts = [b"named", key]
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = dataclasses.fields(value)
         parts = [b"dataclass", kind, type(value).__module__.encode()]
-        parts += [digest((field.name, getattr(value, field.name))) for field in fields]
+        parts += [digest((field.name, getattr(value, field.name)), named) for field in fields]
     elif isinstance(value, list | tuple):
-        parts = [kind, *map(digest, value)]
+        parts = [kind, *(digest(part, named) for part in value)]
     elif isinstance(value, dict):
-        parts = [kind, *sorted(digest(item) for item in value.items())]
+        parts = [kind, *sorted(digest(item, named) for item in value.items())]
     elif isinstance(value, set | frozenset):
-        parts = [kind, *sorted(map(digest, value))]
+        parts = [kind, *sorted(digest(part, named) for part in value)]
     else:
         try:
             view = memoryview(value)  # type: ignore[arg-type]  # bytes, numpy arrays and scalars

@@ -41,7 +41,15 @@ function listen(host) {
   });
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+// Two lines of JSON: what is said around the figure, and the figure.
+function unpacked(bytes) {
+  const text = new TextDecoder().decode(bytes);
+  const end = text.indexOf("\n");
+  return { ...JSON.parse(text.slice(0, end)), figure: text.slice(end + 1) };
+}
+
+export default function ({ data: bytes, parentElement, setTriggerValue }) {
+  const data = unpacked(bytes);
   const host = parentElement.querySelector(".seqviz-chart");
   const frame = host.closest('[class*="-figure"]') ?? host.parentElement;
   host.setAttribute("role", "img");

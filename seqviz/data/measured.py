@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from seqviz import fingerprint
 from seqviz.compute.accuracy import findings
 from seqviz.refusal import Refusal
 
@@ -128,6 +129,7 @@ def _read(call: str) -> Measured | None:
             raise _damaged(path)
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             result = _unpacked(entry["result"], "", arrays)
+        fingerprint.name(result, fingerprint.digest((call, entry["sha256"])))
         return Measured(result, entry["date"], entry["device"], entry["seconds"])
     except Refusal:
         raise

@@ -72,15 +72,17 @@ def chart(
         if on_pick is not None and point is not None:
             on_pick(point["x"], point["y"])
 
+    around = {
+        "alt": alt,
+        "theme": looks.theme(),
+        "missing": missing,
+        "picks": on_pick is not None,
+    }
     _component("chart", '<div class="seqviz-chart"></div>', parts=("stack",))(
         key=key,
-        data={
-            "figure": figure,
-            "alt": alt,
-            "theme": looks.theme(),
-            "missing": missing,
-            "picks": on_pick is not None,
-        },
+        # Two lines as bytes. Streamlit would write a dictionary as JSON twice, with the figure's
+        # own JSON, up to a megabyte, as a string in it.
+        data=f"{json.dumps(around)}\n{figure}".encode(),
         height="content",
         on_pick_change=picked,
     )

@@ -17,6 +17,7 @@ from seqviz.recipe import Recipe
 from seqviz.text import Text, sections
 from seqviz.ui import behavior, controls, header, notebook, widgets
 from seqviz.ui.bench import Show, guarded
+from seqviz.ui.caching import cached
 from seqviz.ui.floor import Rank, floor
 from seqviz.ui.server import visits
 
@@ -217,14 +218,15 @@ class Lesson:
         """A task with a number as its answer, checked against a computed one.
 
         `pose(k)` gives, for the k-th variant, the values of the question's sentence, the right
-        answer and the tolerance. A new variant can be asked for as often as one likes.
+        answer and the tolerance, once for the whole class: a function of the page's top level. A
+        new variant can be asked for as often as one likes.
         """
 
         def ask() -> None:
             words = f"{self.record.slug}.exercise.{name}"
             key = f"{self.record.code}.exercise.{name}"
             variant = st.session_state.setdefault(f"{key}.variant", 0)
-            values, answer, tolerance = pose(variant)
+            values, answer, tolerance = cached(pose)(variant).result
             st.markdown(
                 f"**{self.text('frame.exercise')}** {self.text(f'{words}.question', **values)}"
             )

@@ -30,7 +30,7 @@ def prepare() -> None:
         os.environ.setdefault(name, "1")
     # Streamlit has loaded numpy by now, which has read them already. Its second thread saves
     # nothing on small matrices, and spins for a tenth of a second after each product.
-    threadpool_limits(int(os.environ["OMP_NUM_THREADS"].split(",")[0]), user_api="blas")
+    threadpool_limits(int(os.environ["OMP_NUM_THREADS"].split(",")[0] or 1), user_api="blas")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # A hundred students' runs take turns: short ones let a quick press pass a page that is opened.
     sys.setswitchinterval(TURN)

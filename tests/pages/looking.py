@@ -34,7 +34,7 @@ def figures(place: Any) -> list[dict[str, Any]]:
     """What every chart in a place is drawn from: Plotly's, Vega's, the browser's, and pages."""
     ours = [element.proto for element in place.get("bidi_component")]
     return [
-        *(json.loads(json.loads(p.json)["figure"]) for p in ours if p.component_name == CHART),
+        *(json.loads(p.bytes.split(b"\n")[1]) for p in ours if p.component_name == CHART),
         *(json.loads(p.json) for p in ours if p.component_name in DRAWN),
         *(json.loads(chart.proto.spec) for chart in place.get("vega_lite_chart")),
         *({"page": frame.proto.srcdoc} for frame in place.get("iframe")),

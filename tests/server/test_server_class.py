@@ -55,12 +55,12 @@ def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(watched)
         pictures = []
         async with Student(watched.server.url, "vanishing_gradients") as student:
             await student.open()
-            pictures.append(student.widgets["vg.pairs.chart"].message.json)
+            pictures.append(student.widgets["vg.pairs.chart"].message.bytes)
             waits = []
             for gain, sees in ((0.71, False), (0.72, True)):
                 await student.move("vg.reach.gain", gain)
                 waits.append(await student.rest(sees))
-                pictures.append(student.widgets["vg.pairs.chart"].message.json)
+                pictures.append(student.widgets["vg.pairs.chart"].message.bytes)
             assert student.errors == []
         return pictures, *waits
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
 import json
 import os
@@ -19,7 +20,7 @@ from benchmarks.browser import serve
 from benchmarks.client import Student, attend
 from seqviz import catalog
 from seqviz.text import ASSETS
-from seqviz.ui.server import application, metrics, visits
+from seqviz.ui.server import application, gauges, metrics, visits
 
 ROOT = ASSETS.parent
 PRESSES = 12
@@ -152,6 +153,13 @@ def test_an_unknown_refusal_is_no_new_label():
     before = metrics.text()
     metrics.refused("compute")
     assert metrics.text() != before
+
+
+def test_reading_does_not_walk_over_everything_that_is_frozen(monkeypatch):
+    # With half a million objects that stopped every student for 60 ms.
+    gauges.install()
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: pytest.fail("counted"))
+    assert b"seqviz_gc_frozen" in metrics.text()
 
 
 def test_counting_takes_no_time():

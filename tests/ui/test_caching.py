@@ -188,6 +188,7 @@ def test_start_up_takes_what_is_loaded_out_of_collection():
     gc.unfreeze()
     collector.settle()
     assert gc.get_freeze_count() > 10_000
+    assert collector.frozen.count == gc.get_freeze_count()
     assert gc.get_threshold() == collector.THRESHOLDS
 
 

@@ -14,9 +14,10 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from seqviz import collector, jobs, settings
+from seqviz.figures.style import checking
 from seqviz.refusal import Refusal
 from seqviz.ui import startup
-from seqviz.ui.server import gauges, logs, metrics, policy, visits
+from seqviz.ui.server import gauges, logs, lookup, metrics, policy, visits
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
@@ -69,6 +70,8 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     """From before the first visitor to after the last."""
     started = time.perf_counter()
     startup.prepare()
+    lookup.install()
+    checking.on = False
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
     log.info(
@@ -139,8 +142,8 @@ async def _forget() -> None:
 
     Streamlit looks for them only when another session ends: after a class the last hundred would
     stay in memory until the next one. Presses leave garbage as well (Streamlit makes classes for
-    each component of a page): it is collected every three minutes, which stops a class of a hundred
-    for 0.4 to 1 s, and once more when nobody has been connected for a while. Without that memory
+    each component of a page): it is collected every three minutes, which stops a class for
+    0.3 to 1.5 s, and once more when nobody has been connected for a while. Without that memory
     grew by a sixth in ten minutes with fifty students.
     """
     from seqviz.ui.server import leaving

@@ -9,11 +9,14 @@ Streamlit's storage of sessions; what is used of it is checked by tests/server/t
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from typing import Any
 
 from cachetools import TTLCache
 from streamlit.runtime import get_instance
+
+log = logging.getLogger(__name__)
 
 
 class Remembered(TTLCache[str, Any]):
@@ -40,10 +43,16 @@ class Remembered(TTLCache[str, Any]):
         return key, info
 
     def let_go(self) -> bool:
-        """Undo one that has gone; False where there is none."""
+        """Undo one that has gone; False where there is none.
+
+        One that cannot be undone is logged and left to the collector: the others still go.
+        """
         if not self.gone:
             return False
-        undo(self.gone.popleft())
+        try:
+            undo(self.gone.popleft())
+        except Exception:
+            log.exception("a session that has left could not be undone")
         return True
 
 
