@@ -7,11 +7,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from lesson_page import watched
 from PIL import Image
 
 from seqviz import catalog
-
-each_lesson = pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
 
 # The numbers that Plotly drew, trace by trace, as it unpacked them.
 DRAWN = """(host) => host.querySelector(".js-plotly-plot")._fullData
@@ -56,9 +55,14 @@ class Export:
         return self.lesson.figure(self.bench).locator(CURVE).first.get_attribute("d")
 
 
-@each_lesson
-def test_the_csv_holds_the_numbers_of_the_chart(visit, record, tmp_path):
-    export = Export(visit, record)
+@pytest.fixture(scope="module", params=catalog.LESSONS, ids=lambda record: record.slug)
+def export(request, browser, server):
+    """One visitor of each lesson, who takes everything along that there is."""
+    with watched(browser, server) as visit:
+        yield Export(visit, request.param)
+
+
+def test_the_csv_holds_the_numbers_of_the_chart(export, tmp_path):
     path = export.save("csv", tmp_path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -73,9 +77,7 @@ def test_the_csv_holds_the_numbers_of_the_chart(visit, record, tmp_path):
     np.testing.assert_allclose(sorted(saved), sorted(drawn), rtol=1e-6, atol=1e-9)
 
 
-@each_lesson
-def test_the_svg_holds_the_curve(visit, record, tmp_path):
-    export = Export(visit, record)
+def test_the_svg_holds_the_curve(export, tmp_path):
     path = export.save("picture", tmp_path, "button[data-kind=svg]")
     assert path.suffix == ".svg"
     root = ElementTree.parse(path).getroot()
@@ -84,9 +86,7 @@ def test_the_svg_holds_the_curve(visit, record, tmp_path):
     assert export.curve in {element.get("d") for element in root.iter()}
 
 
-@each_lesson
-def test_the_png_shows_the_chart_at_twice_its_size(visit, record, tmp_path):
-    export = Export(visit, record)
+def test_the_png_shows_the_chart_at_twice_its_size(export, tmp_path):
     path = export.save("picture", tmp_path, "button[data-kind=png]")
     assert path.suffix == ".png"
     with Image.open(path) as image:
@@ -100,17 +100,14 @@ def test_the_png_shows_the_chart_at_twice_its_size(visit, record, tmp_path):
     assert np.median(pixels) > 250
 
 
-@each_lesson
-def test_the_html_file_paints_the_chart_without_a_network(visit, record, tmp_path):
-    export = Export(visit, record)
+def test_the_html_file_paints_the_chart_without_a_network(export, browser, tmp_path):
     path = export.save("html", tmp_path)
     assert path.suffix == ".html"
-    context = export.lesson.page.context
-    context.set_offline(True)
-    alone = context.new_page()
+    alone = browser.new_context(offline=True).new_page()
     alone.goto(path.as_uri())
     curve = alone.locator(CURVE).first
     curve.wait_for()
     box = curve.bounding_box()
     assert min(box["width"], box["height"]) > 50
     assert alone.locator("body").evaluate(DRAWN) == export.drawn
+    alone.context.close()

@@ -9,9 +9,10 @@ from playwright.sync_api import expect
 
 from seqviz import catalog
 from seqviz.figures.style import DARK, LIGHT
-from seqviz.text import LANGUAGES
+from seqviz.text import Text
 
 WHITE, NIGHT = "rgb(255, 255, 255)", "rgb(17, 22, 29)"  # the theme's two backgrounds
+PHONE = {"width": 420, "height": 800}
 each_lesson = pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
 
 
@@ -31,35 +32,32 @@ def first_line(lesson, bench: str) -> str:
 
 
 @each_lesson
-def test_a_dark_window_gets_a_dark_page_and_dark_charts(visit, record):
+def test_a_dark_window_gets_dark_charts_and_they_follow_it_to_light_and_back(visit, record):
     lesson = visit(record.slug, color_scheme="dark")
     bench = first_bench(record)
     lesson.geometry(bench)
     assert background(lesson) == NIGHT
-    assert first_line(lesson, bench) in DARK.colors()
-
-
-@each_lesson
-def test_a_chart_follows_the_window_from_light_to_dark(visit, record):
-    lesson = visit(record.slug)
-    bench = first_bench(record)
-    lesson.geometry(bench)
-    assert background(lesson) == WHITE
-    role = LIGHT.colors().index(first_line(lesson, bench))
-    lesson.page.emulate_media(color_scheme="dark")
-    wanted = DARK.colors()[role]
+    role = DARK.colors().index(first_line(lesson, bench))
     line = lesson.figure(bench).locator(".mlayer .js-line").first
-    expect(line).to_have_css("stroke", f"rgb{tuple(bytes.fromhex(wanted[1:]))}", timeout=10_000)
-    assert background(lesson) == NIGHT
+    for scheme, palette, page in (("light", LIGHT, WHITE), ("dark", DARK, NIGHT)):
+        lesson.page.emulate_media(color_scheme=scheme)
+        wanted = palette.colors()[role]
+        expect(line).to_have_css("stroke", f"rgb{tuple(bytes.fromhex(wanted[1:]))}", timeout=10_000)
+        assert background(lesson) == page
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
 @each_lesson
-def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways(
-    visit, record, lang
-):
-    phone = {"width": 420, "height": 800}
-    lesson = visit(record.slug, {"lang": lang}, viewport=phone)
+def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways(visit, record):
+    lesson = visit(record.slug, viewport=PHONE)
+    lesson.titled(Text("en")(f"{record.slug}.title"))
+    fits_a_phone(lesson, record)
+    lesson.by_key("lang").get_by_text("中文").click()
+    lesson.titled(Text("zh")(f"{record.slug}.title"))
+    lesson.page.wait_for_url("**lang=zh*")
+    fits_a_phone(lesson, record)
+
+
+def fits_a_phone(lesson, record: catalog.Lesson) -> None:
     bench = first_bench(record)
     lesson.geometry(bench)
     for place in ("html", ".stMain"):
@@ -70,7 +68,7 @@ def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways
     assert figure["y"] + figure["height"] <= controls["y"]
     chart = lesson.chart(bench).bounding_box()
     assert chart["x"] >= 0
-    assert chart["x"] + chart["width"] <= phone["width"]
+    assert chart["x"] + chart["width"] <= PHONE["width"]
 
 
 @each_lesson

@@ -28,15 +28,6 @@ def test_slider_by_keyboard_changes_chart_and_address_and_reload_restores_both(v
     assert slider.input_value() == value
 
 
-@pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
-def test_language_switch_changes_title_and_address(visit, record):
-    lesson = visit(record.slug)
-    lesson.titled(Text("en")(f"{record.slug}.title"))
-    lesson.by_key("lang").get_by_text("中文").click()
-    lesson.titled(Text("zh")(f"{record.slug}.title"))
-    lesson.page.wait_for_url("**lang=zh*")
-
-
 @pytest.mark.parametrize("slug", ["home", catalog.LESSONS[0].slug])
 def test_a_chinese_browser_gets_chinese_without_asking(visit, slug):
     lesson = visit("" if slug == "home" else slug, locale="zh-CN")

@@ -51,6 +51,8 @@ def strings(message: Message) -> Iterator[tuple[str, str]]:
                 yield from strings(one)
             elif isinstance(one, str) and field.name not in NOT_SHOWN:
                 yield f"{name}.{field.name}", one
+            elif isinstance(one, bytes) and name == CHART:  # two lines of JSON
+                yield from ((f"{name}.json", line) for line in one.decode().split("\n"))
 
 
 def on_page(app: AppTest) -> set[tuple[str, str]]:
@@ -138,10 +140,7 @@ def _texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
         for value in node:
             yield from _texts(value, key)
     elif isinstance(node, str):
-        if key == "figure":
-            yield from _texts(json.loads(node))
-        else:
-            yield key, node
+        yield key, node
 
 
 def _plotly(key: str, words: str) -> set[str]:

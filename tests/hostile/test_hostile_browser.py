@@ -104,7 +104,7 @@ def look(server):
 
 
 def fields(scene: int, text: str) -> tuple[str, dict[str, str]]:
-    slug, pairs = pasted.link(scene, text)
+    slug, pairs = pasted.link((scene, text))
     return slug, {key: SHORT.get(key, value) for key, value in pairs}
 
 

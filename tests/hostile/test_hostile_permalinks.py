@@ -19,8 +19,9 @@ FULL = os.environ.get("SEQVIZ_HOSTILE") == "full"
 @pytest.mark.parametrize("slug", SLUGS)
 def test_random_links_open_whole_pages(minilm, smollm2, slug):
     count, seconds = (10_000 // len(SLUGS), float("inf")) if FULL else (25, 2.5)
-    permalinks.search(1, start=7, within=seconds, slugs=(slug,))  # imports and models, uncounted
-    found = permalinks.search(count, start=8, within=seconds, slugs=(slug,))
+    hunt = permalinks.hunting((slug,))
+    hunt.search(1, start=7, within=seconds)  # imports and models, uncounted
+    found = hunt.search(count, start=8, within=seconds)
     assert found.count >= 2
     assert [f"{links.address(link)}: {why}" for link, why in found.failures] == []
 

@@ -17,12 +17,13 @@ EVERYTHING = " ".join((*strange.MARKUP, *strange.MARKDOWN))
 
 @pytest.mark.parametrize("scene", range(len(pasted.SCENES)))
 def test_markup_in_every_field_stays_text(minilm, smollm2, scene):
-    assert pasted.try_text(scene, EVERYTHING) == []
+    _, faults = pasted.judge((scene, EVERYTHING))
+    assert faults == []
 
 
 def test_random_texts_stay_text(minilm, smollm2):
     count, seconds = (2_000, float("inf")) if FULL else (100, 6.0)
-    found = pasted.search(count, start=8, within=seconds)
+    found = pasted.hunting().search(count, start=8, within=seconds)
     assert found.count >= 5
     assert [f"{why}: {links.address(link)}" for link, why in found.failures] == []
 
