@@ -11,7 +11,7 @@ import json
 import numpy as np
 from playwright.sync_api import Page
 
-from benchmarks.browser import chromium, css_class, serve, serve_empty_page
+from benchmarks.browser import chromium, css_class, draw_whole, serve, serve_empty_page
 from benchmarks.interaction import PROBE, WARM_UP, open_floor
 from seqviz.models import registry, texts
 
@@ -77,6 +77,8 @@ def text_ratio(count: int) -> dict[str, object]:
         floor = open_floor(browser, empty.url)
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
         page.goto(f"{app.url}/attention")
+        page.locator("h1").wait_for()
+        draw_whole(page, patience=120_000)
         page.locator(f"{chart} .imagelayer image").wait_for(timeout=120_000)  # the model is loaded
         page.evaluate(PROBE.replace("CHART", json.dumps(chart)))
         page.evaluate(TEXT_PROBE.replace("CHART", json.dumps(chart)))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
@@ -40,6 +40,13 @@ HOW_TO_GET = "No Chromium: `apt-get install chromium` or `python -m playwright i
 MARKS = "svg.main-svg .mlayer :is(path, image), svg.marks path"
 GEOMETRY = f"""(host) => [...host.querySelectorAll("{MARKS}")].map((mark) =>
   ["d", "href", "transform"].map((name) => mark.getAttribute(name) ?? "").join(" ")).join("\\n")"""
+
+# Ask for all of a page at once, as for printing; whether it is there.
+WHOLE = """() => {
+    window.dispatchEvent(new Event("beforeprint"));
+    return document.querySelector(".stApp").dataset.testScriptState === "notRunning"
+        && document.querySelector('[class*="-waiting"]') === null;
+}"""
 
 # The least that Streamlit can be: what the app is measured against.
 EMPTY_PAGE = """
@@ -136,6 +143,11 @@ def serve_empty_page() -> Iterator[Server]:
         shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
         with serve(folder, "empty.py") as server:
             yield server
+
+
+def draw_whole(page: Page, patience: float = 60_000) -> None:
+    """Wait until the benches out of sight are drawn as well; patience: in milliseconds."""
+    page.wait_for_function(WHOLE, polling=100, timeout=patience)
 
 
 def css_class(key: str) -> str:

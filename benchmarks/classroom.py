@@ -43,7 +43,7 @@ GOALS = {"p95_ms": 100, "first_p95_ms": 300, "training_p95_ms": 250, "rss_growth
 # Where the first slider has too few values for a class, each student first moves another control:
 # a slider to one of its values, a menu to one of its options.
 BESIDE = {"positions": "po.distance.length", "bert_accuracy": "ba.knife.order"}
-# How often a student who has moved the slider scrolls on to the next bench that builds on it.
+# How often a student who has moved the slider scrolls on to the next bench.
 SCROLLS = 0.2
 # A training that lasts for a while; the next one has another seed.
 TRAINER = "ar_fitting"
@@ -152,6 +152,7 @@ async def sit(url: str, lesson: catalog.Lesson, number: int, plan: Plan, times: 
         async with student:
             await student.open()
             times.first.append(loop.time() - started)
+            await student.scroll(lesson.first[0])
             if other := BESIDE.get(lesson.slug):
                 await student.move(other, next(fresh(student, other, draw)))
             values = fresh(student, key, draw)
@@ -161,7 +162,10 @@ async def sit(url: str, lesson: catalog.Lesson, number: int, plan: Plan, times: 
                     break
                 await asyncio.sleep(pause)
                 times.presses.append(await student.move(key, next(values)))
-                await student.rest(sees=draw.random() < SCROLLS)
+                scrolls = draw.random() < SCROLLS
+                await student.rest(sees=scrolls)
+                if scrolls:
+                    await student.scroll()
     except (TimeoutError, OSError, KeyError) as error:
         times.errors.append(f"{type(error).__name__}: {error}")
     times.errors += student.errors
@@ -173,6 +177,7 @@ async def train(url: str, running: asyncio.Event) -> None:
         settings = {**TRAINING, "ar.process.seed": str(seed)}
         async with Student(url, TRAINER, settings) as student:
             await student.open()
+            await student.scroll("networks")
             await student.press(START)
             running.set()
             while student.polls:

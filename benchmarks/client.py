@@ -3,8 +3,9 @@
 A hundred browsers do not fit on the machine that is measured; a hundred of these do. Each speaks as
 the browser does: it asks for the page, opens the websocket, sends the address, keeps the messages
 that the server may refer to later, sends a control's new value for the fragment that the control is
-in, and says that the settings of a bench have come to rest (`assets/static/settle.js`), which
-redraws those that build on it and are in sight. What it does not do is paint.
+in. It asks for the benches that the student scrolls to (`assets/static/near.js`), and says that the
+settings of a bench have come to rest (`assets/static/settle.js`), which redraws those that build on
+it and are in sight. What it does not do is paint.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ REST_SECONDS = 0.25  # after which settle.js speaks
 CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCachedMessageAge)
 PATIENCE = 60.0
 T = TypeVar("T")
-SETTLE = "seqviz_settle"
+SETTLE, NEAR = "seqviz_settle", "seqviz_near"
 FAILURES = ("exception", "alert")  # an error alert is what a student sees when a bench fails
 
 
@@ -77,6 +78,7 @@ class Student:
         self._cached: dict[str, tuple[ForwardMsg, int]] = {}
         self._run = 0
         self._settings: dict[str, str] = {}  # bench -> settings that settle.js last told
+        self._asked: list[str] = []  # benches, since the last run of the whole page
         self._socket: ClientConnection | None = None
 
     async def __aenter__(self) -> Student:
@@ -124,13 +126,27 @@ class Student:
             longest = max(longest, await self._ask((), fragment, auto=True))
         return longest
 
+    async def scroll(self, to: str = "") -> float:
+        """What near.js does: ask for the benches down to this one, or for the next.
+
+        Returns the seconds until they are drawn, 0.0 where there is none to ask for.
+        """
+        for widget in [w for w in self.widgets.values() if _is(w, NEAR)]:
+            pending = json.loads(widget.message.json)["pending"]
+            waiting = [name for name in pending if name not in self._asked]
+            count = waiting.index(to) + 1 if to in waiting else 0 if to else 1
+            if waiting[:count]:
+                self._asked += waiting[:count]
+                return await self._tell(widget, "near", self._asked)
+        return 0.0
+
     async def rest(self, sees: bool) -> float:
         """What settle.js does: after a rest, ask for benches that build on those that have changed.
 
         sees: whether the first that builds on a changed one is in sight; the others are not.
         Returns the seconds of the longest run that this caused, 0.0 where there was none.
         """
-        told = [w for w in self.widgets.values() if _is_settle(w) and self._changed(w)]
+        told = [w for w in self.widgets.values() if _is(w, SETTLE) and self._changed(w)]
         if not told:
             return 0.0
         await asyncio.sleep(REST_SECONDS)
@@ -141,12 +157,15 @@ class Student:
             asked = data["followers"][:1]
             if not (sees and asked):
                 continue
-            event = [{"event": "settled", "value": asked}]
-            name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{widget.id}__events"
-            state = WidgetState(id=name, json_trigger_value=json.dumps(event))
-            taken = await self._ask([state], widget.fragment)
+            taken = await self._tell(widget, "settled", asked)
             longest = max(longest, taken)
         return longest
+
+    async def _tell(self, widget: Widget, event: str, value: object) -> float:
+        """A component of the page says something."""
+        name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{widget.id}__events"
+        said = json.dumps([{"event": event, "value": value}])
+        return await self._ask([WidgetState(id=name, json_trigger_value=said)], widget.fragment)
 
     def _changed(self, widget: Widget) -> bool:
         data = json.loads(widget.message.json)
@@ -194,6 +213,7 @@ class Student:
             self._hash = message.new_session.page_script_hash
             if not message.metadata.run.fragment_ids:
                 self.polls.clear()  # a run of the whole page begins
+                self._asked.clear()
         elif kind == "navigation":
             self._hash = message.navigation.page_script_hash
         elif kind == "page_info_changed":
@@ -226,7 +246,7 @@ class Student:
         name = getattr(message, "id", "")
         if name:
             self.widgets[_key(name)] = Widget(delta.fragment_id, message)
-            if kind == "bidi_component" and message.component_name == SETTLE:
+            if _is(self.widgets[_key(name)], SETTLE):
                 self._changed(self.widgets[_key(name)])  # the first settings are known
 
     def _forget(self) -> None:
@@ -239,5 +259,5 @@ def _key(widget_id: str) -> str:
     return widget_id.split("-", 2)[-1]
 
 
-def _is_settle(widget: Widget) -> bool:
-    return getattr(widget.message, "component_name", "") == SETTLE
+def _is(widget: Widget, component: str) -> bool:
+    return getattr(widget.message, "component_name", "") == component

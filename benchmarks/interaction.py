@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 import numpy as np
 from playwright.sync_api import Browser, Page
 
-from benchmarks.browser import GEOMETRY, chromium, css_class, serve, serve_empty_page
+from benchmarks.browser import GEOMETRY, chromium, css_class, draw_whole, serve, serve_empty_page
 from seqviz import catalog
 
 WARM_UP = 5
@@ -184,6 +184,8 @@ def main() -> None:
 def _open(browser: Browser, url: str, key: str, chart: str) -> Subject:
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.goto(url)
+    page.locator("h1, input[type=range]").first.wait_for(state="attached")
+    draw_whole(page)
     slider = f"{css_class(key)} input[type=range]"
     page.locator(slider).wait_for(state="attached")
     page.locator(css_class(chart)).locator(

@@ -115,13 +115,17 @@ async def seat(url: str, number: int, think: float, end: float, log: Log) -> Non
             async with student:
                 await student.open()
                 log.visits += 1
+                await student.scroll(lesson.first[0])
                 if other := BESIDE.get(lesson.slug):
                     await student.move(other, next(fresh(student, other, draw)))
                 values = fresh(student, key, draw)
                 while time.monotonic() < leave:
                     await asyncio.sleep(think * (0.5 + draw.random()))
                     log.waited(await student.move(key, next(values)))
-                    await student.rest(sees=draw.random() < SCROLLS)
+                    scrolls = draw.random() < SCROLLS
+                    await student.rest(sees=scrolls)
+                    if scrolls:
+                        await student.scroll()
         except (TimeoutError, OSError, KeyError) as error:
             log.errors.append(f"{lesson.slug}: {type(error).__name__}: {error}")
             await asyncio.sleep(1)

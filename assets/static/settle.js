@@ -6,15 +6,9 @@ const SCROLL_MS = 100;
 const AHEAD = 0.25; // heights of the window below its lower edge
 const known = new Map(); // bench -> { settings, stale, place, trigger, timer }
 
-// Those whose upper edge is in sight, soon will be, or has been passed.
-const near = (name) => {
-  const bench = document.querySelector(`.st-key-bench-${name}`);
-  return bench && bench.getBoundingClientRect().top < (1 + AHEAD) * window.innerHeight;
-};
-
 const look = (bench) => {
   if (!bench.place.isConnected) bench.stale.clear(); // the reader has gone to another page
-  const due = [...bench.stale].filter(near);
+  const due = [...bench.stale].filter((name) => near(name, AHEAD));
   if (due.length === 0) return;
   due.forEach((name) => bench.stale.delete(name));
   bench.trigger("settled", due);

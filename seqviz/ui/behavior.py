@@ -45,10 +45,31 @@ def settle(
         if isinstance(named, list):  # it comes from the browser
             follow([name for name in followers if name in named])
 
-    _component("settle")(
+    _component("settle", parts=("sight",))(
         key=key,
         data={"bench": prefix, "settings": json.dumps(settings), "followers": list(followers)},
         on_settled_change=settled,
+        height=0,
+    )
+
+
+def near(
+    key: str, pending: Sequence[str], whole: str, come: Callable[[Sequence[str]], None]
+) -> None:
+    """Call `come(names)` when the reader comes near benches that have not been drawn.
+
+    pending: those. whole: the key of a button that needs all of them.
+    """
+
+    def told() -> None:
+        named = st.session_state[key]["near"]
+        if isinstance(named, list):  # it comes from the browser
+            come([name for name in pending if name in named])
+
+    _component("near", parts=("sight",))(
+        key=key,
+        data={"pending": list(pending), "whole": f".st-key-{whole.replace('.', '-')}"},
+        on_near_change=told,
         height=0,
     )
 

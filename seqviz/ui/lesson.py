@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,8 +21,10 @@ from seqviz.ui.bench import Show, guarded
 from seqviz.ui.caching import cached
 from seqviz.ui.floor import Rank, floor
 from seqviz.ui.server import visits
+from seqviz.ui.sight import Sight
 
 P = TypeVar("P")
+PATIENCE = 30.0  # seconds for benches that a notebook needs and that are not drawn yet
 
 
 @dataclass
@@ -34,7 +37,12 @@ class Lesson:
     dependents: dict[str, list[str]] = field(default_factory=dict)
     recipes: dict[str, Recipe] = field(default_factory=dict)
     parts: dict[str, str] = field(default_factory=dict)
-    following: set[str] = field(default_factory=set)
+    part: str = ""  # the one that is open when the page opens
+    asked: dict[str, Rank] = field(default_factory=dict)  # by the browser, not by a hand
+    drawn: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.sight = Sight(self.record.slug)
 
     def words(self, key: str, /, **values: object) -> str:
         """A sentence of this lesson, else the shared one of the same name."""
@@ -44,6 +52,13 @@ class Lesson:
     def sources(self) -> dict[str, str]:
         """The code of every bench, in the order of the page, with the settings as they stand."""
         return {name: self.recipes[name].source() for name in self.benches if name in self.recipes}
+
+    def notebook(self) -> bytes:
+        """The lesson as a file; who asks for it has asked for the benches not drawn yet as well."""
+        end = time.monotonic() + PATIENCE
+        while not self.drawn >= self.benches.keys() and time.monotonic() < end:
+            time.sleep(0.05)
+        return notebook.build(self.record.slug, self.text, self.sources())
 
     def prose(self, section: str) -> None:
         """A named section of the lesson's Markdown."""
@@ -71,7 +86,7 @@ class Lesson:
         """Parts of the lesson side by side, each with the names of its benches.
 
         Use as `with tabs["name"]:`. A link to a bench opens the part that it is in: it names it, or
-        has settings of a bench in it. All parts are drawn at once, so that a tab opens at once.
+        has settings of a bench in it.
         """
         self.parts |= {bench: part for part, benches in parts.items() for bench in benches}
         labels = {part: self.words(f"part.{part}") for part in parts}
@@ -84,6 +99,7 @@ class Lesson:
         first = asked if asked in labels else next(filter(None, changed), next(iter(labels)))
         key = f"{self.record.code}.tabs"
         opened = st.session_state.setdefault(f"_{key}", first)  # the hand decides from then on
+        self.part = opened
         return dict(
             zip(
                 labels, st.tabs(list(labels.values()), default=labels[opened], key=key), strict=True
@@ -102,10 +118,16 @@ class Lesson:
         for other in after:
             self.dependents.setdefault(other, []).append(name)
 
+        self.sight.begin(name, shown=self.parts.get(name, self.part) == self.part)
+
         def place(body: Callable[[P, Show], None]) -> None:
             def run() -> None:
+                if not self.sight.reached(name):
+                    self._keep_place(name)
+                    return
                 with visits.drawing(name) as pressed, floor().taken(self._rank(name, pressed)):
                     self._draw_bench(name, declaration, body, leads)
+                self.drawn.add(name)
 
             with st.container(border=True, key=f"bench-{name}"):
                 st.fragment(run, key=self.prefix(name))()
@@ -113,19 +135,23 @@ class Lesson:
         return place
 
     def _rank(self, name: str, pressed: bool) -> Rank:
-        if not pressed:
-            return Rank.PAGE
-        if name in self.following:
-            self.following.discard(name)
-            return Rank.FOLLOWING
-        return Rank.PRESS
+        return self.asked.pop(name, Rank.PRESS) if pressed else Rank.PAGE
+
+    def _title(self, name: str) -> None:
+        if self.text.has(f"{self.record.slug}.bench.{name}"):
+            st.markdown(f"##### {self.words(f'bench.{name}')}")
+
+    def _keep_place(self, name: str) -> None:
+        self._title(name)
+        height = _style(self.text.lang).height
+        with st.container(key=f"{self.prefix(name)}.waiting", height=height, border=False):
+            st.skeleton(height)
 
     def _draw_bench(
         self, name: str, declaration: type[P], body: Callable[[P, Show], None], leads: bool
     ) -> None:
         prefix = self.prefix(name)
-        if self.text.has(f"{self.record.slug}.bench.{name}"):
-            st.markdown(f"##### {self.words(f'bench.{name}')}")
+        self._title(name)
         if not all(control.client for _, control in controls.controls(declaration)):
             stage, side = st.columns([8, 3], gap="medium")
         else:
@@ -161,13 +187,22 @@ class Lesson:
         with stage:
             guarded(attempt, self.words)
         if leads:
-            followers = self.dependents.get(name, ())
+            followers = [one for one in self.dependents.get(name, ()) if self.sight.reached(one)]
             behavior.settle(prefix, self.permalink(name), followers, self._follow)
 
     def _follow(self, names: Sequence[str]) -> None:
         """Draw benches that build on one whose settings have come to rest."""
+        self._ask(names, Rank.FOLLOWING)
+
+    def _come(self, names: Sequence[str]) -> None:
+        """Draw benches for the first time: the reader comes near."""
+        new = [name for name in names if not self.sight.reached(name)]
+        self.sight.reach(new)
+        self._ask(new, Rank.PAGE)
+
+    def _ask(self, names: Sequence[str], rank: Rank) -> None:
         if names:
-            self.following = set(names)
+            self.asked |= dict.fromkeys(names, rank)
             st.rerun([self.prefix(name) for name in names])
 
     def _control_words(self, name: str) -> tuple[str, str | None]:
@@ -265,15 +300,22 @@ class Lesson:
         """What the texts say, sources, the notebook, previous and next."""
         self._texts()
         self.prose("sources")
+        button = f"{self.record.code}.notebook"
         st.download_button(
             self.text("frame.notebook"),
-            lambda: notebook.build(self.record.slug, self.text, self.sources()),
+            self.notebook,
             file_name=f"{self.record.slug}.ipynb",
             mime="application/x-ipynb+json",
             icon=":material/menu_book:",
-            key=f"{self.record.code}.notebook",
+            key=button,
             on_click="ignore",
         )
+
+        def near() -> None:
+            pending = [name for name in self.benches if not self.sight.reached(name)]
+            behavior.near(f"{self.record.code}.near", pending, button, self._come)
+
+        st.fragment(near, key=f"{self.record.code}.near.fragment")()
         header.neighbours(self.record.slug, self.text)
 
     def _texts(self) -> None:

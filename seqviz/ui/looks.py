@@ -17,7 +17,9 @@ _PAGE = """
 .seqviz-chart.picking .nsewdrag {cursor: pointer;}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
-.st-key-theme, [class*="-settle"] {position: absolute; width: 0; height: 0; overflow: hidden;}
+.st-key-theme, [class*="-settle"], [class*="-near"] {
+  position: absolute; width: 0; height: 0; overflow: hidden;
+}
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
 [class*="st-key-open-"] {border: 2px solid currentColor;}
 [class*="st-key-later-"] {border-style: dashed;}

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Browser, Locator, Page
 
-from benchmarks.browser import GEOMETRY, Server, css_class
+from benchmarks.browser import GEOMETRY, Server, css_class, draw_whole
 
 CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
 PATIENCE = 20_000
@@ -47,6 +47,10 @@ class LessonPage:
     def chart(self, bench: str) -> Locator:
         """The picture itself."""
         return self.figure(bench).locator(CHARTS).first
+
+    def whole(self) -> None:
+        """Wait until the benches out of sight are drawn as well."""
+        draw_whole(self.page)
 
     def titled(self, title: str) -> None:
         """Wait until the page has this title."""
@@ -96,8 +100,8 @@ class LessonPage:
 def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPage]]:
     """`open_page(path, parameters, **context options)`: a new visitor on that page.
 
-    At the end: AssertionError if a page asked another host for anything or logged an error, or if
-    the server printed a traceback.
+    All of it is drawn; whole=False: only what such a visitor sees. At the end: AssertionError if a
+    page asked another host for anything or logged an error, or if the server printed a traceback.
     """
     contexts, foreign, errors = [], [], []
     own = urlsplit(server.url).netloc
@@ -116,7 +120,9 @@ def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPa
         page.on("console", console)
         page.on("pageerror", lambda error: errors.append(str(error)))
 
-    def open_page(path: str = "", parameters: dict[str, str] | None = None, **options):
+    def open_page(
+        path: str = "", parameters: dict[str, str] | None = None, whole: bool = True, **options
+    ) -> LessonPage:
         options = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}, **options}
         context = browser.new_context(**options)
         contexts.append(context)
@@ -129,6 +135,8 @@ def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPa
         lesson = LessonPage(page)
         page.goto(f"{server.url}/{path}" + (f"?{urlencode(parameters)}" if parameters else ""))
         page.locator("h1").wait_for()
+        if whole:
+            lesson.whole()
         return lesson
 
     try:

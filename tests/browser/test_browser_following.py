@@ -42,6 +42,8 @@ def test_a_page_that_was_left_asks_for_nothing(minilm_on_disk, visit):
     """Two lessons have a bench named by_hand: scrolling to one does not ask for the other."""
     lesson = visit()
     lesson.page.locator("a[href^='ar_fitting?']").first.click()
+    lesson.titled("AR(1) fitting")
+    lesson.whole()
     lesson.geometry("ar.by_hand")
     lesson.slider("ar.process.phi").focus()
     lesson.slider("ar.process.phi").press("ArrowLeft")
@@ -50,6 +52,7 @@ def test_a_page_that_was_left_asks_for_nothing(minilm_on_disk, visit):
     lesson.page.go_back()  # the slider's address, the lesson's
     lesson.page.locator("a[href^='attention?']").first.click()
     lesson.titled("Attention heatmaps")
+    lesson.whole()
     lesson.chart("at.apart").wait_for(timeout=60_000)  # until then the page asks for the model
     lesson.rest()
     sent = lesson.sent

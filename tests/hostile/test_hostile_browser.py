@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from borrow import a_browser
 
+from benchmarks.browser import draw_whole
 from tests.hostile import pasted, strange
 
 TEXTS = strange.NASTIEST
@@ -74,6 +75,7 @@ class Looker:
     def open(self, slug: str, pairs: dict[str, str]) -> None:
         self.page.goto(f"{self.url}/{slug}?{urlencode(pairs)}")
         self.page.locator("h1").wait_for()
+        draw_whole(self.page, patience=180_000)  # the first visitor of a model waits for it
         self.rest()
 
     def rest(self) -> None:

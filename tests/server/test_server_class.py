@@ -38,6 +38,7 @@ def test_its_first_student_waits_for_no_model(watched):
     async def first() -> Student:
         async with Student(watched.server.url, "attention") as student:
             await student.open()
+            await student.scroll("real")
         return student
 
     student = attend(first())
@@ -48,6 +49,30 @@ def test_its_first_student_waits_for_no_model(watched):
     assert watched.counter("seqviz_jobs_total", device="models") == 0
 
 
+def test_a_page_opens_with_one_bench_and_the_next_come_as_the_student_scrolls(watched):
+    async def read() -> list[set[str]]:
+        charts = []
+        async with Student(watched.server.url, "gates") as student:
+            await student.open()
+            charts.append({key for key in student.widgets if key.endswith(".chart")})
+            while await student.scroll():
+                charts.append({key for key in student.widgets if key.endswith(".chart")})
+            assert student.errors == []
+        return charts
+
+    names = ("watch", "force", "conventions", "agreement", "size")
+    watch, force, conventions, agreement, size = (f"ga.{name}.chart" for name in names)
+    four = {watch, force, conventions, agreement}
+    assert attend(read()) == [
+        {watch},
+        {watch, force},
+        {watch, force},  # what is next has to be trained first
+        {watch, force, conventions},
+        four,
+        four | {size},
+    ]
+
+
 def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(watched):
     """What `benchmarks.classroom` counts as load is what a browser would ask for."""
 
@@ -55,6 +80,7 @@ def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(watched)
         pictures = []
         async with Student(watched.server.url, "vanishing_gradients") as student:
             await student.open()
+            await student.scroll("pairs")
             pictures.append(student.widgets["vg.pairs.chart"].message.bytes)
             waits = []
             for gain, sees in ((0.71, False), (0.72, True)):
@@ -76,6 +102,8 @@ async def class_(url: str) -> None:
     for student in students:
         await student.__aenter__()
         await student.open()
+        while await student.scroll():
+            pass
         assert student.errors == []
     await asyncio.gather(*(student.__aexit__() for student in students))
 
@@ -106,6 +134,7 @@ def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(wat
             end = time.monotonic() + KEPT + 3 * application.FORGETTING_SECONDS
             while here() > 1 and time.monotonic() < end:
                 await asyncio.sleep(0.2)
+            await student.scroll("force")
             await student.move("ga.force.f", 0.31)
             assert student.errors == []
             after = watched.counter("seqviz_gc_pauses_total", generation="2")
@@ -114,12 +143,24 @@ def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(wat
     assert attend(work()) == (1.0, 0.0)
 
 
+def settled(watched: Watched, before: float) -> bool:
+    """Whether soon the garbage of an empty server has been collected."""
+    end = time.monotonic() + 4 * application.EMPTY_SECONDS
+    while time.monotonic() < end:
+        if watched.counter("seqviz_gc_pauses_total", generation="2") > before:
+            return True
+        time.sleep(0.2)
+    return False
+
+
 def test_what_a_class_held_is_free_again(watched):
     megabytes = []
     for _ in range(2):
         for _ in range(2):
             attend(class_(watched.server.url))
+        before = watched.counter("seqviz_gc_pauses_total", generation="2")
         assert all_forgotten(watched)
+        assert settled(watched, before)  # presses leave garbage in cycles
         megabytes.append(watched.megabytes())
     assert watched.counter("seqviz_sessions_total") >= 5 * STUDENTS
     second, fourth = megabytes

@@ -209,8 +209,32 @@ def test_what_left_after_the_last_settling_is_collected_at_the_next():
     assert gone() is None
 
 
+def test_a_sweep_collects_what_has_come_and_looks_at_what_is_left_no_more():
+    class Press:
+        def __init__(self):
+            self.me = self
+
+    import weakref
+
+    collector.settle()
+    garbage, kept = Press(), Press()
+    gone, there = weakref.ref(garbage), weakref.ref(kept)
+    del garbage
+    before = gc.get_freeze_count()
+    collector.sweep()
+    assert gone() is None
+    assert there() is not None
+    assert gc.get_freeze_count() > before
+    del kept
+    collector.sweep()
+    assert there() is not None  # it waits for everything to be looked at
+    collector.settle()
+    assert there() is None
+
+
 def test_freezing_can_be_left_out_to_compare(monkeypatch):
     monkeypatch.setenv("SEQVIZ_FREEZE", "0")
     gc.unfreeze()
     collector.settle()
+    collector.sweep()
     assert gc.get_freeze_count() == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import platform
 import sys
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from seqviz import collector, jobs, settings
 from seqviz.figures.style import checking
 from seqviz.refusal import Refusal
-from seqviz.ui import startup
+from seqviz.ui import sight, startup
 from seqviz.ui.server import gauges, logs, lookup, metrics, policy, visits
 
 if TYPE_CHECKING:
@@ -30,7 +29,8 @@ STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
 FORGETTING_SECONDS = 5.0
 BREATH_SECONDS = 0.02  # for others, between two sessions that are let go
-COLLECTING_SECONDS = 180.0  # between two collections of everything while somebody is connected
+COLLECTING_SECONDS = 180.0  # between two collections while somebody is connected
+SETTLING_SECONDS = 1_800.0  # between two that look at everything, which stop a class for up to 2 s
 EMPTY_SECONDS = 8.0  # without anybody, before everything is settled anew, which takes up to 2 s
 log = logging.getLogger(__name__)
 
@@ -72,6 +72,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     startup.prepare()
     lookup.install()
     checking.on = False
+    sight.waiting.on = True
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
     log.info(
@@ -142,14 +143,14 @@ async def _forget() -> None:
 
     Streamlit looks for them only when another session ends: after a class the last hundred would
     stay in memory until the next one. Presses leave garbage as well (Streamlit makes classes for
-    each component of a page): it is collected every three minutes, which stops a class for
-    0.3 to 1.5 s, and once more when nobody has been connected for a while. Without that memory
-    grew by a sixth in ten minutes with fifty students.
+    each component of a page): what has come is collected every three minutes, everything every
+    half hour, and once more when nobody has been connected for a while. Without that memory grew by
+    a sixth in ten minutes with fifty students.
     """
     from seqviz.ui.server import leaving
 
     remembered = leaving.remember()
-    collected = occupied = time.monotonic()
+    collected = settled = occupied = time.monotonic()
     tidy = True
     while True:
         await asyncio.sleep(FORGETTING_SECONDS)
@@ -159,11 +160,15 @@ async def _forget() -> None:
         visits.forgotten()
         if gauges.connections.open or remembered:
             occupied, tidy = time.monotonic(), False
-            if occupied > collected + COLLECTING_SECONDS:
-                await asyncio.to_thread(gc.collect)
+            if occupied > settled + SETTLING_SECONDS:
+                await asyncio.to_thread(collector.settle)
+                collected = settled = time.monotonic()
+            elif occupied > collected + COLLECTING_SECONDS:
+                await asyncio.to_thread(collector.sweep)
                 collected = time.monotonic()
         elif not tidy and time.monotonic() > occupied + EMPTY_SECONDS:
             await asyncio.to_thread(collector.settle)
+            collected = settled = time.monotonic()
             tidy = True
 
 

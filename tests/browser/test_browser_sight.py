@@ -1,0 +1,106 @@
+"""A lesson opens with its first bench; the others are drawn as the reader comes near them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from seqviz import catalog
+from seqviz.text import Text
+
+# Names of the benches that wait, and of all that have a place where the reader can see it.
+WAITING = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
+    .filter((bench) => bench.querySelector('[class*="-waiting"]') !== null)
+    .map((bench) => bench.className.match(/st-key-bench-(\\S+)/)[1])"""
+SHOWN = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
+    .filter((bench) => bench.getClientRects().length > 0)
+    .map((bench) => bench.className.match(/st-key-bench-(\\S+)/)[1])"""
+PATIENCE = 60_000  # the first visitor of a model waits for it
+
+
+def arrived(lesson, name: str) -> None:
+    """Wait until this bench no longer waits."""
+    lesson.page.wait_for_function(
+        f"(name) => !({WAITING})().includes(name)", arg=name, timeout=PATIENCE
+    )
+
+
+@pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
+def test_benches_are_drawn_as_the_reader_scrolls_and_none_is_left_out(visit, record):
+    lesson = visit(record.slug, whole=False)
+    lesson.rest()
+    names = lesson.page.evaluate(SHOWN)
+    waiting = lesson.page.evaluate(WAITING)
+    assert names[0] not in waiting
+    assert names[-1] in waiting
+    for name in names:
+        lesson.by_key(f"bench-{name}").scroll_into_view_if_needed()
+        arrived(lesson, name)
+        still = lesson.page.evaluate(WAITING)
+        below = names[names.index(name) :]
+        assert not set(still) & (set(names) - set(below)), "one that was passed"
+    assert falls_silent(lesson)
+
+
+def falls_silent(lesson) -> bool:
+    """Whether the page stops asking the server, at last when a model is loaded."""
+    for _ in range(50):
+        sent = lesson.sent
+        lesson.page.wait_for_timeout(600)  # four looks of near.js
+        if lesson.sent == sent:
+            return True
+    return False
+
+
+def test_a_tab_is_drawn_when_it_is_opened(visit):
+    lesson = visit("bert_accuracy", whole=False)
+    lesson.rest()
+    assert "padding" in lesson.page.evaluate(WAITING)
+    name = Text("en")("bert_accuracy.part.padding")
+    lesson.page.get_by_role("tab", name=name).click()
+    arrived(lesson, "padding")
+    lesson.chart("ba.padding").wait_for()
+    assert "heads" in lesson.page.evaluate(WAITING)  # in a tab that is still closed
+
+
+def test_a_notebook_asked_for_at_once_has_all_benches(visit, tmp_path):
+    lesson = visit("gates", whole=False)
+    lesson.rest()
+    assert lesson.page.evaluate(WAITING)
+    with lesson.page.expect_download(timeout=PATIENCE) as download:
+        lesson.page.get_by_role("button", name=Text("en")("frame.notebook")).click()
+    download.value.save_as(tmp_path / "gates.ipynb")
+    cells = json.loads((tmp_path / "gates.ipynb").read_text("utf-8"))["cells"]
+    whole = [cell for cell in cells if cell["cell_type"] == "code"]
+    lesson.whole()
+    with lesson.page.expect_download() as download:
+        lesson.page.get_by_role("button", name=Text("en")("frame.notebook")).click()
+    download.value.save_as(tmp_path / "again.ipynb")
+    assert (tmp_path / "again.ipynb").read_bytes() == (tmp_path / "gates.ipynb").read_bytes()
+    assert len(whole) >= 5
+
+
+def test_a_bench_that_is_drawn_above_does_not_move_what_is_read(visit):
+    """A jump to the end of a page passes benches, which are drawn then."""
+    lesson = visit("vanishing_gradients", whole=False)
+    lesson.rest()
+    last = lesson.by_key("go.next").last
+    last.scroll_into_view_if_needed()
+    lesson.page.wait_for_function(f"() => ({WAITING})().length === 0", timeout=PATIENCE)
+    lesson.rest()
+    place = last.bounding_box()
+    assert 0 <= place["y"] <= 800
+
+
+def test_another_language_keeps_what_is_drawn(visit):
+    lesson = visit("ar_fitting", whole=False)
+    lesson.rest()
+    lesson.by_key("bench-by_hand").scroll_into_view_if_needed()
+    arrived(lesson, "by_hand")
+    lesson.rest()
+    waiting = lesson.page.evaluate(WAITING)
+    lesson.by_key("lang").get_by_text("中文").click()
+    lesson.titled(Text("zh")("ar_fitting.title"))
+    lesson.rest()
+    assert lesson.page.evaluate(WAITING) == waiting != []

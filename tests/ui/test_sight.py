@@ -1,0 +1,61 @@
+"""Which benches a page draws when the browser will ask for the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from seqviz.ui import sight
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture
+def waiting(monkeypatch):
+    monkeypatch.setattr(sight.waiting, "on", True)
+
+
+def opened(path: str, **parameters: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages" / f"{path}.py"), default_timeout=120)
+    for key, value in parameters.items():
+        app.query_params[key.replace("__", ".")] = value
+    return app.run()
+
+
+def drawn(app: AppTest, code: str) -> list[str]:
+    keys = (element.proto.id.split("-", 2)[-1] for element in app.get("bidi_component"))
+    return [key for key in keys if key.startswith(f"{code}.") and key.endswith(".chart")]
+
+
+def test_without_a_browser_all_is_drawn():
+    assert len(drawn(opened("gates"), "ga")) >= 5
+
+
+def test_the_first_bench_is_drawn_at_once(waiting):
+    app = opened("gates")
+    assert drawn(app, "ga") == ["ga.watch.chart"]
+    assert not app.exception
+
+
+def test_a_link_to_a_bench_in_a_tab_draws_the_first_of_that_tab(waiting):
+    app = opened("bert_accuracy", **{"ba__part": "padding"})
+    assert not app.exception
+    reached = app.session_state[sight.KEY][1]
+    assert reached == {"padding"}
+
+
+def test_what_was_reached_is_drawn_again_and_forgotten_in_another_lesson(waiting):
+    app = opened("gates")
+    app.session_state[sight.KEY] = ("gates", frozenset({"watch", "force"}))
+    assert set(drawn(app.run(), "ga")) == {"ga.watch.chart", "ga.force.chart"}
+    app.session_state[sight.KEY] = ("positions", frozenset({"watch", "force"}))
+    assert drawn(app.run(), "ga") == ["ga.watch.chart"]
+
+
+def test_a_link_with_settings_of_a_bench_that_waits_is_kept(waiting):
+    app = opened("gates", **{"ga__force__f": "0.25"})
+    assert app.query_params["ga.force.f"] in ("0.25", ["0.25"])
+    app.session_state[sight.KEY] = ("gates", frozenset({"watch", "force"}))
+    assert app.run().get_by_key("ga.force.f").value == 0.25
