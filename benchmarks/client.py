@@ -33,6 +33,7 @@ CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCach
 PATIENCE = 60.0
 T = TypeVar("T")
 SETTLE, NEAR = "seqviz_settle", "seqviz_near"
+PLACE = ".waiting"  # how the key of what keeps a bench's place ends
 FAILURES = ("exception", "alert")  # an error alert is what a student sees when a bench fails
 
 
@@ -78,7 +79,7 @@ class Student:
         self._cached: dict[str, tuple[ForwardMsg, int]] = {}
         self._run = 0
         self._settings: dict[str, str] = {}  # bench -> settings that settle.js last told
-        self._asked: list[str] = []  # benches, since the last run of the whole page
+        self._waiting: set[str] = set()  # benches that only keep their place
         self._socket: ClientConnection | None = None
 
     async def __aenter__(self) -> Student:
@@ -132,12 +133,12 @@ class Student:
         Returns the seconds until they are drawn, 0.0 where there is none to ask for.
         """
         for widget in [w for w in self.widgets.values() if _is(w, NEAR)]:
-            pending = json.loads(widget.message.json)["pending"]
-            waiting = [name for name in pending if name not in self._asked]
+            benches = json.loads(widget.message.json)["benches"]
+            waiting = [name for name in benches if name in self._waiting]
             count = waiting.index(to) + 1 if to in waiting else 0 if to else 1
             if waiting[:count]:
-                self._asked += waiting[:count]
-                return await self._tell(widget, "near", self._asked)
+                self._waiting.difference_update(waiting[:count])
+                return await self._tell(widget, "near", waiting[:count])
         return 0.0
 
     async def rest(self, sees: bool) -> float:
@@ -213,7 +214,7 @@ class Student:
             self._hash = message.new_session.page_script_hash
             if not message.metadata.run.fragment_ids:
                 self.polls.clear()  # a run of the whole page begins
-                self._asked.clear()
+                self._waiting.clear()
         elif kind == "navigation":
             self._hash = message.navigation.page_script_hash
         elif kind == "page_info_changed":
@@ -234,6 +235,9 @@ class Student:
         return False
 
     def _draw(self, delta: Delta) -> None:
+        key = _key(delta.add_block.id)
+        if key.endswith(PLACE):
+            self._waiting.add(key.split(".")[1])
         if delta.WhichOneof("type") != "new_element":
             return
         element: Element = delta.new_element

@@ -1,37 +1,41 @@
-// Ask for the benches that the reader is about to see. They come near in many ways (scrolling, a
-// tab, a chart above that turns out smaller), so their places are read a few times a second, which
-// takes some microseconds, until the last one has been asked for.
+// Ask for the benches that keep a place on the page and that the reader is about to see. They come
+// near in many ways (scrolling, a tab, a chart above that turns out smaller, a server that has
+// forgotten them), so their places are read a few times a second, which takes some microseconds.
 
 const LOOK_MS = 150;
 const AHEAD = 0.5; // heights of the window below its lower edge
-let watching = { host: null, settings: "", stop: () => {} };
+const AGAIN_MS = 10_000; // after which one that has not come is asked for once more
+const asked = new Map(); // bench of the lesson in `place` -> when
+let place = null;
+let stop = () => {};
+
+const waits = (name) =>
+  document.querySelector(`.st-key-bench-${name} [class*="-waiting"]`) !== null;
+const justAsked = (name) => performance.now() - asked.get(name) < AGAIN_MS;
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  stop();
   const host = parentElement.host ?? parentElement;
-  const settings = JSON.stringify(data);
-  if (watching.host === host && watching.settings === settings) return; // nothing new
-  watching.stop();
-  const pending = new Set(data.pending);
-  const asked = [];
+  if (place !== host) asked.clear();
+  place = host;
   const ask = (names) => {
-    if (names.length === 0) return;
-    names.forEach((name) => pending.delete(name));
-    asked.push(...names);
-    setTriggerValue("near", [...asked]); // all so far: of two at once only the later one is heard
-    if (pending.size === 0) stop();
+    const waiting = names.filter(waits);
+    if (waiting.every(justAsked)) return;
+    const now = performance.now();
+    waiting.filter((name) => !justAsked(name)).forEach((name) => asked.set(name, now));
+    setTriggerValue("near", waiting); // of two messages at once only the later one is heard
   };
-  const everything = () => ask([...pending]);
+  const everything = () => ask(data.benches);
   const wholeLesson = (event) => event.target.closest?.(data.whole) && everything();
   const timer = setInterval(() => {
     if (!host.isConnected) return stop(); // the reader has gone to another page
-    ask([...pending].filter((name) => near(name, AHEAD)));
+    ask(data.benches.filter((name) => near(name, AHEAD)));
   }, LOOK_MS);
   window.addEventListener("click", wholeLesson, true);
   window.addEventListener("beforeprint", everything);
-  const stop = () => {
+  stop = () => {
     clearInterval(timer);
     window.removeEventListener("click", wholeLesson, true);
     window.removeEventListener("beforeprint", everything);
   };
-  watching = { host, settings, stop };
 }

@@ -41,7 +41,7 @@ def settle(
     key = f"{prefix}.settle"
 
     def settled() -> None:
-        named = st.session_state[key]["settled"]
+        named = _said(key, "settled")
         if isinstance(named, list):  # it comes from the browser
             follow([name for name in followers if name in named])
 
@@ -54,21 +54,21 @@ def settle(
 
 
 def near(
-    key: str, pending: Sequence[str], whole: str, come: Callable[[Sequence[str]], None]
+    key: str, benches: Sequence[str], whole: str, come: Callable[[Sequence[str]], None]
 ) -> None:
-    """Call `come(names)` when the reader comes near benches that have not been drawn.
+    """Call `come(names)` when the reader comes near benches that only keep their place.
 
-    pending: those. whole: the key of a button that needs all of them.
+    benches: all of the page. whole: the key of a button that needs every one.
     """
 
     def told() -> None:
-        named = st.session_state[key]["near"]
+        named = _said(key, "near")
         if isinstance(named, list):  # it comes from the browser
-            come([name for name in pending if name in named])
+            come([name for name in benches if name in named])
 
     _component("near", parts=("sight",))(
         key=key,
-        data={"pending": list(pending), "whole": f".st-key-{whole.replace('.', '-')}"},
+        data={"benches": list(benches), "whole": f".st-key-{whole.replace('.', '-')}"},
         on_near_change=told,
         height=0,
     )
@@ -89,7 +89,7 @@ def chart(
     """
 
     def picked() -> None:
-        point = st.session_state[key]["pick"]
+        point = _said(key, "pick")
         if on_pick is not None and point is not None:
             on_pick(point["x"], point["y"])
 
@@ -123,7 +123,7 @@ def sinusoid(
     """
 
     def changed() -> None:
-        told = st.session_state[key]["settings"]
+        told = _said(key, "settings")
         if isinstance(told, Mapping):
             on_change({name: told[name] for name in values if name in told})
 
@@ -139,6 +139,11 @@ def sinusoid(
         height="content",
         on_settings_change=changed,
     )
+
+
+def _said(key: str, event: str) -> Any:
+    """What a component says; None where its page has been left before it was heard."""
+    return st.session_state[key][event] if key in st.session_state else None
 
 
 @cache

@@ -125,7 +125,8 @@ class Lesson:
                 if not self.sight.reached(name):
                     self._keep_place(name)
                     return
-                with visits.drawing(name) as pressed, floor().taken(self._rank(name, pressed)):
+                new = name not in self.drawn
+                with visits.drawing(name, new) as alone, floor().taken(self._rank(name, alone)):
                     self._draw_bench(name, declaration, body, leads)
                 self.drawn.add(name)
 
@@ -134,8 +135,8 @@ class Lesson:
 
         return place
 
-    def _rank(self, name: str, pressed: bool) -> Rank:
-        return self.asked.pop(name, Rank.PRESS) if pressed else Rank.PAGE
+    def _rank(self, name: str, alone: bool) -> Rank:
+        return self.asked.pop(name, Rank.PRESS) if alone else Rank.PAGE
 
     def _title(self, name: str) -> None:
         if self.text.has(f"{self.record.slug}.bench.{name}"):
@@ -196,7 +197,7 @@ class Lesson:
 
     def _come(self, names: Sequence[str]) -> None:
         """Draw benches for the first time: the reader comes near."""
-        new = [name for name in names if not self.sight.reached(name)]
+        new = [name for name in names if name not in self.drawn and name not in self.asked]
         self.sight.reach(new)
         self._ask(new, Rank.PAGE)
 
@@ -312,8 +313,7 @@ class Lesson:
         )
 
         def near() -> None:
-            pending = [name for name in self.benches if not self.sight.reached(name)]
-            behavior.near(f"{self.record.code}.near", pending, button, self._come)
+            behavior.near(f"{self.record.code}.near", tuple(self.benches), button, self._come)
 
         st.fragment(near, key=f"{self.record.code}.near.fragment")()
         header.neighbours(self.record.slug, self.text)

@@ -13,6 +13,10 @@ from benchmarks.browser import GEOMETRY, Server, css_class, draw_whole
 
 CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
 PATIENCE = 20_000
+# The place of a bench on the page, when it is there; true where the page is complete without it.
+STANDS = """(name) => document.querySelector(`.st-key-bench-${name}`)
+    ?? document.querySelector(".stApp")?.dataset.testScriptState === "notRunning\""""
+WAITS = """(bench) => bench !== true && bench.querySelector('[class*="-waiting"]') !== null"""
 # On a deep link Streamlit's page asks for these two first, to learn under which path it is served.
 PROBES = re.compile(r"/[a-z_]+/_stcore/(health|host-config)")
 
@@ -33,7 +37,11 @@ class LessonPage:
         self.sent += 1
 
     def by_key(self, key: str) -> Locator:
-        """The element of a widget or container."""
+        """The element of a widget or container. In a bench that waits out of sight: it comes."""
+        if "." in key and self.page.wait_for_function(STANDS, arg=key.split(".")[1]).evaluate(
+            WAITS
+        ):
+            self.whole()
         return self.page.locator(css_class(key))
 
     def slider(self, key: str) -> Locator:
@@ -100,8 +108,8 @@ class LessonPage:
 def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPage]]:
     """`open_page(path, parameters, **context options)`: a new visitor on that page.
 
-    All of it is drawn; whole=False: only what such a visitor sees. At the end: AssertionError if a
-    page asked another host for anything or logged an error, or if the server printed a traceback.
+    At the end: AssertionError if a page asked another host for anything or logged an error, or if
+    the server printed a traceback.
     """
     contexts, foreign, errors = [], [], []
     own = urlsplit(server.url).netloc
@@ -120,9 +128,7 @@ def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPa
         page.on("console", console)
         page.on("pageerror", lambda error: errors.append(str(error)))
 
-    def open_page(
-        path: str = "", parameters: dict[str, str] | None = None, whole: bool = True, **options
-    ) -> LessonPage:
+    def open_page(path: str = "", parameters: dict[str, str] | None = None, **options):
         options = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}, **options}
         context = browser.new_context(**options)
         contexts.append(context)
@@ -135,8 +141,6 @@ def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPa
         lesson = LessonPage(page)
         page.goto(f"{server.url}/{path}" + (f"?{urlencode(parameters)}" if parameters else ""))
         page.locator("h1").wait_for()
-        if whole:
-            lesson.whole()
         return lesson
 
     try:

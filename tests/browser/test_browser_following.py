@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seqviz import catalog
+from seqviz.text import Text
 
 # The first slider of the page, and benches that build on its bench, in the order of the page.
 BUILD_ON = {
@@ -42,7 +43,7 @@ def test_a_page_that_was_left_asks_for_nothing(minilm_on_disk, visit):
     """Two lessons have a bench named by_hand: scrolling to one does not ask for the other."""
     lesson = visit()
     lesson.page.locator("a[href^='ar_fitting?']").first.click()
-    lesson.titled("AR(1) fitting")
+    lesson.titled(Text("en")("ar_fitting.title"))
     lesson.whole()
     lesson.geometry("ar.by_hand")
     lesson.slider("ar.process.phi").focus()

@@ -17,15 +17,14 @@ def test_slider_by_keyboard_changes_chart_and_address_and_reload_restores_both(v
     key = f"{bench}.{parameter}"
     before = lesson.geometry(bench)
     assert key not in lesson.page.url
-    slider = lesson.slider(key)
-    slider.focus()
+    lesson.slider(key).focus()
     lesson.page.keyboard.press("ArrowLeft")
     after = lesson.changed(bench, before)
-    value = slider.input_value()
+    value = lesson.slider(key).input_value()
     assert parse_qs(urlsplit(lesson.page.url).query)[key] == [value]
     lesson.page.reload()
     assert lesson.geometry(bench) == after
-    assert slider.input_value() == value
+    assert lesson.slider(key).input_value() == value
 
 
 @pytest.mark.parametrize("slug", ["home", catalog.LESSONS[0].slug])

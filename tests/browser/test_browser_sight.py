@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from benchmarks.browser import css_class
 from seqviz import catalog
 from seqviz.text import Text
 
@@ -28,14 +29,14 @@ def arrived(lesson, name: str) -> None:
 
 @pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
 def test_benches_are_drawn_as_the_reader_scrolls_and_none_is_left_out(visit, record):
-    lesson = visit(record.slug, whole=False)
+    lesson = visit(record.slug)
     lesson.rest()
     names = lesson.page.evaluate(SHOWN)
     waiting = lesson.page.evaluate(WAITING)
     assert names[0] not in waiting
     assert names[-1] in waiting
     for name in names:
-        lesson.by_key(f"bench-{name}").scroll_into_view_if_needed()
+        lesson.page.locator(css_class(f"bench-{name}")).scroll_into_view_if_needed()
         arrived(lesson, name)
         still = lesson.page.evaluate(WAITING)
         below = names[names.index(name) :]
@@ -54,7 +55,7 @@ def falls_silent(lesson) -> bool:
 
 
 def test_a_tab_is_drawn_when_it_is_opened(visit):
-    lesson = visit("bert_accuracy", whole=False)
+    lesson = visit("bert_accuracy")
     lesson.rest()
     assert "padding" in lesson.page.evaluate(WAITING)
     name = Text("en")("bert_accuracy.part.padding")
@@ -65,7 +66,7 @@ def test_a_tab_is_drawn_when_it_is_opened(visit):
 
 
 def test_a_notebook_asked_for_at_once_has_all_benches(visit, tmp_path):
-    lesson = visit("gates", whole=False)
+    lesson = visit("gates")
     lesson.rest()
     assert lesson.page.evaluate(WAITING)
     with lesson.page.expect_download(timeout=PATIENCE) as download:
@@ -83,7 +84,7 @@ def test_a_notebook_asked_for_at_once_has_all_benches(visit, tmp_path):
 
 def test_a_bench_that_is_drawn_above_does_not_move_what_is_read(visit):
     """A jump to the end of a page passes benches, which are drawn then."""
-    lesson = visit("vanishing_gradients", whole=False)
+    lesson = visit("vanishing_gradients")
     lesson.rest()
     last = lesson.by_key("go.next").last
     last.scroll_into_view_if_needed()
@@ -94,7 +95,7 @@ def test_a_bench_that_is_drawn_above_does_not_move_what_is_read(visit):
 
 
 def test_another_language_keeps_what_is_drawn(visit):
-    lesson = visit("ar_fitting", whole=False)
+    lesson = visit("ar_fitting")
     lesson.rest()
     lesson.by_key("bench-by_hand").scroll_into_view_if_needed()
     arrived(lesson, "by_hand")

@@ -90,6 +90,8 @@ def test_a_server_that_is_killed_in_a_training_and_comes_back(server, page):
     lesson = LessonPage(page)
     page.goto(f"{server.url}/ar_fitting?" + "&".join(f"{k}={v}" for k, v in SETTINGS.items()))
     lesson.titled(WORDS("ar_fitting.title"))
+    networks = page.locator(chrome.css_class("bench-networks"))
+    networks.scroll_into_view_if_needed()
     start = lesson.by_key("ar.networks.start").get_by_role("button", name=WORDS("work.start"))
     start.click()
     progress = page.get_by_test_id("stProgress")

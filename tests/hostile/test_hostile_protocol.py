@@ -12,18 +12,19 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.hostile.wire import Visitor
+from tests.hostile.wire import Visitor, events
 
 NAN, INF = float("nan"), float("inf")
 SLIDER, STEPS, BUTTONS, SEED, TEXT = (
     "vg.reach.gain", "vg.reach.width", "vg.reach.cells", "vg.reach.seed", "vg.reach.sentence",
 )  # fmt: skip
-CHART, SETTLE = "vg.pairs.chart", "vg.reach.settle"
+CHART, SETTLE, NEAR = "vg.pairs.chart", "vg.reach.settle", "vg.near"
 
 
 async def visit(url: str, page: str = "vanishing_gradients") -> Visitor:
     async with Visitor(url, page, query="lang=en&vg.reach.signal=sentence") as visitor:
         await visitor.ask()
+        await visitor.whole()
     return visitor
 
 
@@ -95,14 +96,17 @@ WRONG = [
     (CHART, {"json_value": '{"pick": {"x": "a"}}'}),
     (CHART, {"json_value": "[" * 10_000}),
     (f"{SETTLE}__events", event("settled", {"x": "a"})),
+    (f"{NEAR}__events", event("near", {"x": "a"})),
+    (f"{NEAR}__events", event("near", ["no such bench", 5, None])),
+    (f"{NEAR}__events", event("near", 10**400)),
     ("theme__events", event("theme", {"x": "a"})),
     ("theme", {"json_value": "[]"}),
 ]
 
 
 def the_id(ids: dict[str, str], key: str) -> str:
-    base, dunder, events = key.partition("__events")
-    return ids[base] + dunder + events
+    base, happened, _ = key.partition("__events")
+    return events(ids[base]) if happened else ids[base]
 
 
 async def tell(url: str, wrong: list[tuple[str, dict]]) -> list[tuple[str, str]]:
@@ -114,6 +118,7 @@ async def tell(url: str, wrong: list[tuple[str, dict]]) -> list[tuple[str, str]]
     while left:
         async with Visitor(url, "vanishing_gradients", "lang=en&vg.reach.signal=sentence") as one:
             await one.ask()
+            await one.whole()
             ids = dict(one.ids)
             while left and not one.closed:
                 key, value = left.pop(0)
@@ -132,6 +137,7 @@ def test_states_of_the_wrong_kind_harm_nobody_else(server, run, part):
 async def unknown(url: str) -> Visitor:
     async with Visitor(url, "vanishing_gradients") as one:
         await one.ask()
+        await one.whole()
         made_up = [WidgetState(id=f"$$ID-{n:032x}-None", string_value="x") for n in range(20_000)]
         return await one.ask(*made_up)
 

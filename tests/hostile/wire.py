@@ -7,12 +7,14 @@ the run; the server may also close the connection, which is its right.
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
@@ -24,8 +26,8 @@ PATIENCE = 120.0
 class Visitor:
     """One connection; `async with Visitor(url, page) as visitor`.
 
-    ids: the widgets' ids by their keys. errors: exceptions and error boxes that the page has shown.
-    charts: how many figures the last run has sent. closed: whether the server has hung up.
+    ids: the widgets' ids by their keys; fragments: those that they are in. errors: exceptions and error boxes that the page has shown.
+    charts: how many figures the last run has sent. benches: all of the page. closed: whether the server has hung up.
     """
 
     url: str
@@ -36,7 +38,10 @@ class Visitor:
     charts: int = 0
     closed: bool = False
     silent: bool = False
+    benches: list[str] = field(default_factory=list)
+    fragments: dict[str, str] = field(default_factory=dict)
 
+    hash: str = ""  # of the page that it has seen
     patience: float = PATIENCE
 
     async def __aenter__(self) -> Visitor:
@@ -65,6 +70,7 @@ class Visitor:
         """Run the page with these widget states and read until the end of the run."""
         back = BackMsg()
         back.rerun_script.page_name = self.page
+        back.rerun_script.page_script_hash = self.hash
         back.rerun_script.query_string = self.query
         back.rerun_script.fragment_id = fragment
         back.rerun_script.widget_states.widgets.extend(states)
@@ -72,6 +78,13 @@ class Visitor:
         if await self.send(back.SerializeToString()):
             await self.read()
         return self
+
+    async def whole(self) -> Visitor:
+        """Ask for the benches out of sight as well; charts: how many figures these have."""
+        near = next(key for key in self.ids if key.endswith(".near"))
+        said = json.dumps([{"event": "near", "value": self.benches}])
+        state = WidgetState(id=events(self.ids[near]), json_trigger_value=said)
+        return await self.ask(state, fragment=self.fragments[near])
 
     async def read(self) -> None:
         """Take what comes until a run has ended."""
@@ -87,6 +100,10 @@ class Visitor:
             message = ForwardMsg.FromString(raw)
             if message.HasField("delta"):
                 self._draw(message)
+            elif message.HasField("new_session"):
+                self.hash = message.new_session.page_script_hash
+            elif message.HasField("navigation"):
+                self.hash = message.navigation.page_script_hash
             elif message.WhichOneof("type") == "script_finished" and (
                 message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
             ):
@@ -104,3 +121,11 @@ class Visitor:
         name = getattr(drawn, "id", "")
         if name:
             self.ids[name.split("-", 2)[-1]] = name
+            self.fragments[name.split("-", 2)[-1]] = message.delta.fragment_id
+        if kind == "bidi_component" and drawn.component_name == "seqviz_near":
+            self.benches = json.loads(drawn.json)["benches"]
+
+
+def events(name: str) -> str:
+    """The id under which a component with this id says that something has happened."""
+    return f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{name}__events"

@@ -44,7 +44,7 @@ def figures(server) -> dict[tuple[str, str], float]:
 
 
 class Class:
-    """One student who opens a lesson and presses, a second who opens it; figures in between."""
+    """One student opens a lesson, presses and scrolls, a second opens it; figures in between."""
 
     def __init__(self, server) -> None:
         self.server = server
@@ -59,6 +59,8 @@ class Class:
             for step in range(PRESSES):
                 await student.move("ar.process.phi", round(-0.9 + 0.13 * step, 2))
             self.pressed = figures(self.server)
+            await student.scroll("fit")
+            self.scrolled = figures(self.server)
             assert not student.errors
         async with Student(self.server.url, LESSON) as student:
             await student.open()
@@ -109,6 +111,10 @@ def test_presses_are_timed_by_lesson(attended):
     bench = of("run_seconds_count", "kind=bench", f"lesson={LESSON}")
     assert attended.opened[bench] == 0
     assert attended.pressed[bench] == PRESSES
+    new = of("run_seconds_count", "kind=new", f"lesson={LESSON}")
+    assert attended.pressed[new] == 0
+    assert attended.scrolled[new] == 2  # down to the third bench
+    assert attended.scrolled[bench] == PRESSES
 
 
 def test_computing_is_counted_and_cached_results_are_not(attended):
@@ -118,8 +124,8 @@ def test_computing_is_counted_and_cached_results_are_not(attended):
     assert attended.pressed[misses] >= attended.opened[misses] + PRESSES  # a new value each time
     assert attended.pressed[computed] == attended.pressed[misses]
     # The second student sees what the first one's page computed.
-    assert attended.second[misses] == attended.pressed[misses]
-    assert attended.second[hits] > attended.pressed[hits]
+    assert attended.second[misses] == attended.scrolled[misses]
+    assert attended.second[hits] > attended.scrolled[hits]
     assert attended.pressed[of("compute_seconds_sum", label)] > 0
     assert 0 == attended.before[of("cache_bytes")] < attended.opened[of("cache_bytes")] < 64e6
 

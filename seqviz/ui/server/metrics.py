@@ -21,7 +21,7 @@ from seqviz import catalog
 TYPE = CONTENT_TYPE_LATEST
 ELSEWHERE = "none"  # the map, a notebook, a job: not a page of the catalogue
 LESSONS = (*(lesson.slug for lesson in catalog.LESSONS), ELSEWHERE)
-RUNS = ("page", "bench")
+RUNS = ("page", "new", "bench")
 # Fixed kinds, so that nothing that a student wrote becomes a label.
 REFUSALS = ("compute", "tokens", "jobs", "queue", "upload", "other")
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -80,7 +80,7 @@ def closed() -> None:
 
 
 def ran(lesson: str, kind: str, seconds: float) -> None:
-    """A page ("page") or one bench of it ("bench") has run."""
+    """A page ("page"), a bench that was not there before ("new") or a press ("bench") has run."""
     _run[lesson, kind].observe(seconds)
 
 

@@ -74,21 +74,22 @@ def page() -> Iterator[None]:
 
 
 @contextmanager
-def drawing(name: str) -> Iterator[bool]:
-    """A bench is drawn: by a press (True), which is counted, or with its page, which counts that.
+def drawing(name: str, new: bool = False) -> Iterator[bool]:
+    """A bench is drawn: by itself (True), which is counted, or with its page, which counts that.
 
-    Presses are timed from here, so waiting for the floor (`ui.floor`) is in it.
+    new: by itself for the first time, as the reader has come near; else it is a press. Both are
+    timed from here, so waiting for the floor (`ui.floor`) is in it.
     """
     context = get_script_run_ctx(suppress_warning=True)
-    pressed = context is not None and bool(context.fragment_ids_this_run)
+    alone = context is not None and bool(context.fragment_ids_this_run)
     token = _bench.set(name)
     started = time.perf_counter()
     try:
-        yield pressed
+        yield alone
     finally:
         _bench.reset(token)
-        if pressed:
-            metrics.ran(lesson(), "bench", time.perf_counter() - started)
+        if alone:
+            metrics.ran(lesson(), "new" if new else "bench", time.perf_counter() - started)
 
 
 def forgotten(everyone: bool = False) -> None:
