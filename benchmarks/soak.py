@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.browser import serve
-from benchmarks.classroom import BESIDE, MODELS, SCROLLS, SEED, Watched, fresh, warm_up
+from benchmarks.classroom import BESIDE, MODELS, SEED, Watched, fresh, look_around, warm_up
 from benchmarks.client import Student
 from seqviz import catalog
 
@@ -122,10 +122,7 @@ async def seat(url: str, number: int, think: float, end: float, log: Log) -> Non
                 while time.monotonic() < leave:
                     await asyncio.sleep(think * (0.5 + draw.random()))
                     log.waited(await student.move(key, next(values)))
-                    scrolls = draw.random() < SCROLLS
-                    await student.rest(sees=scrolls)
-                    if scrolls:
-                        await student.scroll()
+                    await look_around(student, draw)
         except (TimeoutError, OSError, KeyError) as error:
             log.errors.append(f"{lesson.slug}: {type(error).__name__}: {error}")
             await asyncio.sleep(1)

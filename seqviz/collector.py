@@ -6,12 +6,11 @@ import gc
 
 from seqviz import settings
 
-# Young objects are looked at when 2,000 have come, ten times as many when those have survived,
-# and everything almost never by itself: with a hundred sessions that stops the class for 0.4 s, and
-# with Python's own setting it came every eight seconds. What sessions hold is given back when they
-# have left (`ui.server.leaving`), the rest collected now and then
-# (`ui.server.application`).
-THRESHOLDS = (2_000, 10, 1_000)
+# Young objects are looked at when 2,000 have come; all others almost never by themselves: with a
+# hundred sessions that stops the class for 0.4 s, and with Python's own setting it came every eight
+# seconds. What sessions hold is given back when they have left (`ui.server.leaving`), the rest
+# collected at moments that `ui.server.application` chooses.
+THRESHOLDS = (2_000, 1_000, 1_000)
 
 
 class Frozen:
@@ -43,11 +42,17 @@ def settle() -> None:
         gc.set_threshold(*THRESHOLDS)
 
 
-def sweep() -> None:
-    """Collect what has become garbage since the last time, and freeze what is left.
+def dust() -> None:
+    """Collect what has come and gone since the last time, which is most of what presses leave."""
+    if settings.value("SEQVIZ_FREEZE"):
+        gc.collect(1)
 
-    A collection of everything stops a class of fifty for up to 1.5 s; this one looks only at what
-    has come since. What is frozen and becomes garbage in cycles afterwards waits for `settle`.
+
+def sweep() -> None:
+    """Collect all that has become garbage since the last time, and freeze what is left.
+
+    It does not look at what was there before: what is frozen and becomes garbage in cycles
+    afterwards waits for `settle`.
     """
     if settings.value("SEQVIZ_FREEZE"):
         gc.collect()

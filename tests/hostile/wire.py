@@ -26,8 +26,9 @@ PATIENCE = 120.0
 class Visitor:
     """One connection; `async with Visitor(url, page) as visitor`.
 
-    ids: the widgets' ids by their keys; fragments: those that they are in. errors: exceptions and error boxes that the page has shown.
-    charts: how many figures the last run has sent. benches: all of the page. closed: whether the server has hung up.
+    ids: the widgets' ids by their keys; fragments: those that they are in. errors: exceptions and
+    error boxes that the page has shown. charts: how many figures the last run has sent. benches:
+    all of the page. closed: whether the server has hung up.
     """
 
     url: str

@@ -7,8 +7,9 @@ import logging
 import platform
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from seqviz import collector, jobs, settings
 from seqviz.figures.style import checking
 from seqviz.refusal import Refusal
 from seqviz.ui import sight, startup
-from seqviz.ui.server import gauges, logs, lookup, metrics, policy, visits
+from seqviz.ui.server import gauges, logs, lookup, metrics, policy, telling, visits
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
@@ -29,7 +30,8 @@ STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
 FORGETTING_SECONDS = 5.0
 BREATH_SECONDS = 0.02  # for others, between two sessions that are let go
-COLLECTING_SECONDS = 180.0  # between two collections while somebody is connected
+DUSTING_SECONDS = 30.0  # between two collections of what has just come, while somebody is here
+SWEEPING_SECONDS = 120.0  # between two of all that has come since the last one
 SETTLING_SECONDS = 1_800.0  # between two that look at everything, which stop a class for up to 2 s
 EMPTY_SECONDS = 8.0  # without anybody, before everything is settled anew, which takes up to 2 s
 log = logging.getLogger(__name__)
@@ -71,6 +73,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     started = time.perf_counter()
     startup.prepare()
     lookup.install()
+    telling.install()
     checking.on = False
     sight.waiting.on = True
     wanted = settings.value("SEQVIZ_PRELOAD")
@@ -143,14 +146,18 @@ async def _forget() -> None:
 
     Streamlit looks for them only when another session ends: after a class the last hundred would
     stay in memory until the next one. Presses leave garbage as well (Streamlit makes classes for
-    each component of a page): what has come is collected every three minutes, everything every
-    half hour, and once more when nobody has been connected for a while. Without that memory grew by
-    a sixth in ten minutes with fifty students.
+    each component of a page), without a collection a sixth of the memory in ten minutes with fifty
+    students. The longer it gathers the longer everything stops for it, so it is collected often.
     """
     from seqviz.ui.server import leaving
 
     remembered = leaving.remember()
-    collected = settled = occupied = time.monotonic()
+    occupied = time.monotonic()
+    plan = [  # the longest first: it does what the others would
+        _Chore(collector.settle, SETTLING_SECONDS),
+        _Chore(collector.sweep, SWEEPING_SECONDS),
+        _Chore(collector.dust, DUSTING_SECONDS),
+    ]
     tidy = True
     while True:
         await asyncio.sleep(FORGETTING_SECONDS)
@@ -160,16 +167,24 @@ async def _forget() -> None:
         visits.forgotten()
         if gauges.connections.open or remembered:
             occupied, tidy = time.monotonic(), False
-            if occupied > settled + SETTLING_SECONDS:
-                await asyncio.to_thread(collector.settle)
-                collected = settled = time.monotonic()
-            elif occupied > collected + COLLECTING_SECONDS:
-                await asyncio.to_thread(collector.sweep)
-                collected = time.monotonic()
+            due = next((chore for chore in plan if occupied > chore.last + chore.every), None)
         elif not tidy and time.monotonic() > occupied + EMPTY_SECONDS:
-            await asyncio.to_thread(collector.settle)
-            collected = settled = time.monotonic()
-            tidy = True
+            due, tidy = plan[0], True
+        else:
+            due = None
+        if due is not None:
+            await asyncio.to_thread(due.work)
+            for chore in plan[plan.index(due) :]:
+                chore.last = time.monotonic()
+
+
+@dataclass
+class _Chore:
+    """work: done every so many seconds. last: when it was done, or one that does more."""
+
+    work: Callable[[], None]
+    every: float
+    last: float = field(default_factory=time.monotonic)
 
 
 def _close() -> None:
