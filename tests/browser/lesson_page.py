@@ -13,9 +13,12 @@ from benchmarks.browser import GEOMETRY, Server, css_class, draw_whole
 
 CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
 PATIENCE = 20_000
-# The place of a bench on the page, when it is there; true where the page is complete without it.
-STANDS = """(name) => document.querySelector(`.st-key-bench-${name}`)
-    ?? document.querySelector(".stApp")?.dataset.testScriptState === "notRunning\""""
+# The place of a bench, when there is something in it; true where the page is complete without it.
+STANDS = """(name) => {
+    const place = document.querySelector(`.st-key-bench-${name}`);
+    return place?.querySelector('[class*="-waiting"], [class*="-readouts"]') ? place
+        : document.querySelector(".stApp")?.dataset.testScriptState === "notRunning";
+}"""
 WAITS = """(bench) => bench !== true && bench.querySelector('[class*="-waiting"]') !== null"""
 # On a deep link Streamlit's page asks for these two first, to learn under which path it is served.
 PROBES = re.compile(r"/[a-z_]+/_stcore/(health|host-config)")
@@ -38,10 +41,11 @@ class LessonPage:
 
     def by_key(self, key: str) -> Locator:
         """The element of a widget or container. In a bench that waits out of sight: it comes."""
-        if "." in key and self.page.wait_for_function(STANDS, arg=key.split(".")[1]).evaluate(
-            WAITS
-        ):
-            self.whole()
+        bench = key.removeprefix("bench-") if key.startswith("bench-") else key.partition(".")[2]
+        if bench:
+            place = self.page.wait_for_function(STANDS, arg=bench.split(".")[0])
+            if place.evaluate(WAITS):
+                self.whole()
         return self.page.locator(css_class(key))
 
     def slider(self, key: str) -> Locator:

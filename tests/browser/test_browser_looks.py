@@ -50,6 +50,7 @@ def test_a_dark_window_gets_dark_charts_and_they_follow_it_to_light_and_back(vis
 def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways(visit, record):
     lesson = visit(record.slug, viewport=PHONE)
     lesson.titled(Text("en")(f"{record.slug}.title"))
+    lesson.whole()
     fits_a_phone(lesson, record)
     lesson.by_key("lang").get_by_text("中文").click()
     lesson.titled(Text("zh")(f"{record.slug}.title"))

@@ -17,6 +17,7 @@ SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 
 def all_charts(lesson) -> list:
     """The chart of every bench that has one, after checking that it can be seen in its tab."""
+    lesson.whole()
     lesson.rest()
     names = lesson.page.locator('[class*="-figure"]').evaluate_all(NAMES)
     charts = {}

@@ -85,6 +85,7 @@ def test_no_other_host_and_nothing_unsafe_but_styles(server):
 
 def look_through(lesson) -> None:
     """All tabs and benches of a page."""
+    lesson.whole()
     page = lesson.page
     for tab in page.get_by_role("tab").all():
         tab.click()

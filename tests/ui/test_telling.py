@@ -50,7 +50,7 @@ def test_it_reads_as_streamlit_s(said, base, kind):
 
 def classes() -> int:
     """How many classes of Streamlit's presentation there are."""
-    return sum(isinstance(o, type) and o.__name__ == "_WriteThrough" for o in gc.get_objects())
+    return sum(type(o) is type and o.__name__ == "_WriteThrough" for o in gc.get_objects())
 
 
 @pytest.fixture
