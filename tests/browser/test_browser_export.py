@@ -26,6 +26,7 @@ class Export:
     def __init__(self, visit, record: catalog.Lesson) -> None:
         self.lesson = visit(record.slug)
         self.bench = f"{record.code}.{record.first[0]}"
+        self.lesson.whole()
         self.lesson.geometry(self.bench)
         self.lesson.by_key(f"{self.bench}.export").get_by_role("button").click()
 
