@@ -14,7 +14,7 @@ THRESHOLDS = (2_000, 1_000, 1_000)
 
 
 class Frozen:
-    """count: objects that no collection looks at, as counted when they were frozen.
+    """count: objects that no collection looks at, as counted at the last `settle`.
 
     Python counts them by walking over all: with half a million everything stops for 60 ms, too
     long for each time that somebody reads /metrics.

@@ -41,9 +41,7 @@ def settle(
     key = f"{prefix}.settle"
 
     def settled() -> None:
-        named = _said(key, "settled")
-        if isinstance(named, list):  # it comes from the browser
-            follow([name for name in followers if name in named])
+        follow(_named(key, "settled", followers))
 
     _component("settle", parts=("sight",))(
         key=key,
@@ -62,9 +60,7 @@ def near(
     """
 
     def told() -> None:
-        named = _said(key, "near")
-        if isinstance(named, list):  # it comes from the browser
-            come([name for name in benches if name in named])
+        come(_named(key, "near", benches))
 
     _component("near", parts=("sight",))(
         key=key,
@@ -144,6 +140,12 @@ def sinusoid(
 def _said(key: str, event: str) -> Any:
     """What a component says; None where its page has been left before it was heard."""
     return st.session_state[key][event] if key in st.session_state else None
+
+
+def _named(key: str, event: str, known: Sequence[str]) -> list[str]:
+    """Those of the known names that a component says; anything may come from a browser."""
+    said = _said(key, event)
+    return [name for name in known if name in said] if isinstance(said, list) else []
 
 
 @cache
