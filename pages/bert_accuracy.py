@@ -410,7 +410,8 @@ with tabs["token"]:
 
     @lesson.bench("guess", Guess)
     def guess_bench(p: Guess, show) -> None:
-        if not show.ready(shipped.MODEL, leads=lesson.values("knife").view != "own"):
+        waits_there = lesson.sight.reached("knife") and lesson.values("knife").view == "own"
+        if not show.ready(shipped.MODEL, leads=not waits_there):
             return
         place = choose_token(show, shipped.MODEL, p.text, p.place)
         found = show.run(fill.guesses, shipped.MODEL, p.text, place, seed=p.seed, name="found")

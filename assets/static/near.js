@@ -3,7 +3,7 @@
 // forgotten them), so their places are read a few times a second, which takes some microseconds.
 
 const LOOK_MS = 150;
-const AHEAD = 0.5; // heights of the window below its lower edge
+const AHEAD = 0.5; // heights of the window beyond its edges
 const AGAIN_MS = 10_000; // after which one that has not come is asked for once more
 const asked = new Map(); // bench of the lesson in `place` -> when
 let place = null;
@@ -25,11 +25,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
     waiting.filter((name) => !justAsked(name)).forEach((name) => asked.set(name, now));
     setTriggerValue("near", waiting); // of two messages at once only the later one is heard
   };
+  // Others wait for what it loads, even when it has been passed.
+  const above = (name) => (data.leads.includes(name) ? Infinity : AHEAD);
   const everything = () => ask(data.benches);
   const wholeLesson = (event) => event.target.closest?.(data.whole) && everything();
   const timer = setInterval(() => {
     if (!host.isConnected) return stop(); // the reader has gone to another page
-    ask(data.benches.filter((name) => near(name, AHEAD)));
+    ask(data.benches.filter((name) => near(name, AHEAD, above(name))));
   }, LOOK_MS);
   window.addEventListener("click", wholeLesson, true);
   window.addEventListener("beforeprint", everything);

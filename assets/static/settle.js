@@ -3,7 +3,7 @@
 
 const REST_MS = 250;
 const SCROLL_MS = 100;
-const AHEAD = 0.25; // heights of the window below its lower edge
+const AHEAD = 0.25; // heights of the window beyond its edges
 const known = new Map(); // bench -> { settings, stale, place, trigger, timer }
 
 const look = (bench) => {

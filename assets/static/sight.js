@@ -1,10 +1,8 @@
-// Whether a bench is in sight, soon will be, or has been passed: its upper edge lies less than
-// `ahead` heights of the window below the lower one. A bench in a closed tab has no place.
-const near = (name, ahead) => {
+// Whether a bench is in sight or soon will be: it ends less than `above` heights of the window over
+// the upper edge, and begins less than `ahead` below the lower one. In a closed tab it has no place.
+const near = (name, ahead, above = ahead) => {
   const bench = document.querySelector(`.st-key-bench-${name}`);
-  return (
-    bench !== null &&
-    bench.getClientRects().length > 0 &&
-    bench.getBoundingClientRect().top < (1 + ahead) * window.innerHeight
-  );
+  if (bench === null || bench.getClientRects().length === 0) return false;
+  const { top, bottom } = bench.getBoundingClientRect();
+  return bottom > -above * window.innerHeight && top < (1 + ahead) * window.innerHeight;
 };

@@ -52,11 +52,17 @@ def settle(
 
 
 def near(
-    key: str, benches: Sequence[str], whole: str, come: Callable[[Sequence[str]], None]
+    key: str,
+    benches: Sequence[str],
+    leads: Sequence[str],
+    whole: str,
+    come: Callable[[Sequence[str]], None],
 ) -> None:
     """Call `come(names)` when the reader comes near benches that only keep their place.
 
-    benches: all of the page. whole: the key of a button that needs every one.
+    benches: all of the page. leads: those that others build on, which may wait for what they load:
+    they are named when they have been passed as well. whole: the key of a button that needs every
+    one.
     """
 
     def told() -> None:
@@ -64,7 +70,11 @@ def near(
 
     _component("near", parts=("sight",))(
         key=key,
-        data={"benches": list(benches), "whole": f".st-key-{whole.replace('.', '-')}"},
+        data={
+            "benches": list(benches),
+            "leads": list(leads),
+            "whole": f".st-key-{whole.replace('.', '-')}",
+        },
         on_near_change=told,
         height=0,
     )

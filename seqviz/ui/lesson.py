@@ -313,7 +313,8 @@ class Lesson:
         )
 
         def near() -> None:
-            behavior.near(f"{self.record.code}.near", tuple(self.benches), button, self._come)
+            key = f"{self.record.code}.near"
+            behavior.near(key, tuple(self.benches), tuple(self.dependents), button, self._come)
 
         st.fragment(near, key=f"{self.record.code}.near.fragment")()
         header.neighbours(self.record.slug, self.text)

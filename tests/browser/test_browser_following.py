@@ -31,7 +31,8 @@ def test_a_bench_is_drawn_when_the_reader_comes_near(visit, slug):
     lesson.changed(benches[0], before[benches[0]])
     assert lesson.geometry(benches[-1]) == before[benches[-1]]
     lesson.by_key("go.next").last.scroll_into_view_if_needed()
-    for bench in benches[1:]:
+    for bench in reversed(benches[1:]):
+        lesson.figure(bench).scroll_into_view_if_needed()
         lesson.changed(bench, before[bench])
     sent = lesson.sent
     lesson.page.mouse.wheel(0, -4_000)  # all of them know the settings now

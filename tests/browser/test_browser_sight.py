@@ -82,11 +82,30 @@ def test_a_notebook_asked_for_at_once_has_all_benches(visit, tmp_path):
     assert len(whole) >= 5
 
 
-def test_a_jump_to_the_end_draws_what_it_has_passed(visit):
+def test_a_jump_to_the_end_draws_nothing_on_its_way_and_stays_in_place(visit):
     lesson = visit("vanishing_gradients")
     lesson.rest()
+    end = lesson.page.locator(css_class("go.next")).last
+    end.scroll_into_view_if_needed()
+    assert falls_silent(lesson)
+    waiting = lesson.page.evaluate(WAITING)
+    assert {"pairs", "paths"} <= set(waiting)  # passed too fast to be seen
+    box = end.bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] < lesson.page.viewport_size["height"]
+    for name in reversed(waiting):  # they come from below as they do from above
+        lesson.page.locator(css_class(f"bench-{name}")).scroll_into_view_if_needed()
+        arrived(lesson, name)
+
+
+def test_a_bench_that_others_build_on_is_drawn_when_it_was_passed(minilm_on_disk, visit):
+    lesson = visit("attention")
+    lesson.rest()
+    assert "real" in lesson.page.evaluate(WAITING)
     lesson.page.locator(css_class("go.next")).last.scroll_into_view_if_needed()
-    lesson.page.wait_for_function(f"() => ({WAITING})().length === 0", timeout=PATIENCE)
+    arrived(lesson, "real")
+    assert falls_silent(lesson)
+    assert lesson.page.evaluate(WAITING), "only those that are near, and those that lead"
 
 
 def test_another_language_keeps_what_is_drawn(visit):
