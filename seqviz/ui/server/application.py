@@ -17,7 +17,7 @@ from seqviz import collector, jobs, settings
 from seqviz.figures.style import checking
 from seqviz.refusal import Refusal
 from seqviz.ui import sight, startup
-from seqviz.ui.server import gauges, logs, lookup, metrics, policy, telling, visits
+from seqviz.ui.server import gauges, logs, lookup, metrics, options, policy, telling, visits
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
@@ -72,6 +72,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     """From before the first visitor to after the last."""
     started = time.perf_counter()
     startup.prepare()
+    options.install()
     lookup.install()
     telling.install()
     checking.on = False
