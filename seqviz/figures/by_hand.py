@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -34,18 +34,13 @@ def colored(chart: alt.Chart, role: str, style: Style) -> alt.Chart:
     return chart.transform_calculate(role=f"'{role}'").encode(color=color)
 
 
-def template(chart: alt.TopLevelMixin, style: Style) -> alt.TopLevelMixin:
+def template(style: Style) -> dict[str, Any]:
     """The house template for Altair: the same type, grid and absence of frames as in Plotly."""
-    palette = style.palette
-    config = {
-        "font": FONT,
-        "axis": {"labelFontSize": 13, "titleFontSize": 14, "titleFontWeight": "normal",
-                 "domain": False, "ticks": False},
-        "view": {"stroke": None},
-    }  # fmt: skip
-    if palette != LIVE:
-        config["axis"] |= {"gridColor": palette.grid}  # type: ignore[operator]
-    return chart.configure(**config)
+    axis = {"labelFontSize": 13, "titleFontSize": 14, "titleFontWeight": "normal",
+            "domain": False, "ticks": False}  # fmt: skip
+    if style.palette != LIVE:
+        axis["gridColor"] = style.palette.grid
+    return {"font": FONT, "axis": axis, "view": {"stroke": None}}
 
 
 def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt.LayerChart:
@@ -58,7 +53,6 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt
     """
     # Half a second of import, for the bench that needs it and not for the first figure.
     import altair as alt
-    import pandas as pd
 
     text = style.text
     before, now = values[:-1], values[1:]
@@ -66,9 +60,13 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt
     best = float(np.mean(before * now) / m)
     floor = float(np.mean((now - best * before) ** 2))
     chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
-    pairs = pd.DataFrame({"before": before[chosen], "now": now[chosen]})
-    ends = pd.DataFrame({"before": [float(before.min()), float(before.max())]})
-    corner = pd.DataFrame({"before": [float(before.min())], "now": [float(now.max())]})
+    low, high = float(before.min()), float(before.max())
+    data = {
+        "pairs": _rows(before=before[chosen].tolist(), now=now[chosen].tolist()),
+        "ends": _rows(before=[low, high]),
+        "corner": _rows(before=[low], now=[float(now.max())]),
+    }
+    pairs, ends, corner = map(alt.NamedData, data)
 
     slope = alt.param(
         name="slope",
@@ -87,7 +85,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt
         alt.Chart(pairs)
         .transform_calculate(line="slope * datum.before")
         .mark_rule(strokeWidth=1, opacity=0.35, clip=True)
-        .encode(x=x, y=y, y2="line:Q"),
+        .encode(x=x, y=y, y2=alt.Y2("line:Q")),
         "baseline",
         style,
     )
@@ -112,17 +110,24 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt
         alt.Chart(corner)
         .transform_calculate(words=f"[{total}, {said}]")
         .mark_text(align="left", baseline="top", fontSize=17, fontWeight="bold", lineHeight=23)
-        .encode(x=x, y=y, text="words:N"),
+        .encode(x=x, y=y, text=alt.Text("words:N")),
         "prediction",
         style,
     )
-    chart = alt.layer(misses, points, line, readout).add_params(slope)
-    described = chart.properties(
+    # In one go: Altair copies all layers at each further step.
+    return alt.LayerChart(
+        layer=[misses, points, line, readout],
+        datasets=data,
+        params=[slope.param],
+        config=template(style),
         width="container",
         height=style.height - 70,
         description=text("alt.by_hand", best=number(best), floor=number(floor), n=len(now)),
     )
-    return template(described, style)
+
+
+def _rows(**columns: list[float]) -> list[dict[str, float]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _spoken(sentence: str, value: str) -> str:

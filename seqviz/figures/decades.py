@@ -11,6 +11,10 @@ from seqviz.figures.style import Style, axis_layout
 
 LOWEST, HIGHEST = -50.0, 45.0  # just beyond float32: what is further out is said in words
 _TICKS = 8
+# What stands over a cell of a map that shows log10: the browser writes it, from the number that is
+# there already. Ten thousand numbers in words took longer than computing them, and were most of
+# what was sent.
+POWER = "10<sup>%{z:.2f}</sup>"
 BELOW, ABOVE = (43, 108, 196), (214, 104, 20)  # red, green, blue of the ends of `diverging`
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from seqviz.compute.bptt import FLOAT32, PairNorms, PairSpectrum, Reach, Spectrum
-from seqviz.figures.decades import diverging, log_axis, powers, ticks_of_ten
+from seqviz.figures.decades import POWER, diverging, log_axis, powers, ticks_of_ten
 from seqviz.figures.style import Palette, Style, axis_layout, finish, layout
 from seqviz.text import from_log10, number
 
@@ -139,7 +139,6 @@ def pair_map(
     places, labels = ticks_of_ten(-limit, limit)
     steps = pairs.steps
     half = pairs.stride / 2
-    words = np.vectorize(lambda v: "" if np.isnan(v) else from_log10(float(v)), otypes=[str])
     index = np.arange(1, len(chosen.log10) + 1)
     data: list[dict[str, Any]] = [
         {
@@ -153,8 +152,7 @@ def pair_map(
             "zmax": limit,
             "colorscale": diverging(style),
             "hoverongaps": False,
-            "text": words(pairs.log10),
-            "hovertemplate": "t = %{x}, τ = %{y}: %{text}<extra></extra>",
+            "hovertemplate": f"t = %{{x}}, τ = %{{y}}: {POWER}<extra></extra>",
             "colorbar": {
                 "title": {
                     "text": text("figure.pair_norm"),

@@ -17,8 +17,9 @@ _TAG = re.compile(r"<[^>]+>")
 def table(chart: Any) -> pd.DataFrame:
     """Long table of a Plotly figure (series, then its axes by their titles) or an Altair chart.
 
-    Columns: "series", one per axis title, and the ends of error bars where a trace has them. Panels
-    with different axes contribute different columns; a cell that does not apply is empty.
+    Of an Altair chart: the data of its first layer, which it keeps under a name. Columns: "series",
+    one per axis title, and the ends of error bars where a trace has them. Panels with different
+    axes contribute different columns; a cell that does not apply is empty.
     """
     import pandas as pd  # slow to import, and needed only when somebody asks for the numbers
 
@@ -31,7 +32,7 @@ def tables(chart: Any) -> list[pd.DataFrame]:
     import pandas as pd
 
     if not isinstance(chart, go.Figure):
-        return [pd.DataFrame(layer.data) for layer in getattr(chart, "layer", [chart])][:1]
+        return [pd.DataFrame(chart.datasets[chart.layer[0].data.name])]
     panels: dict[tuple[str, ...], list[pd.DataFrame]] = {}
     for trace in chart.data:
         if trace.x is None and trace.y is None and getattr(trace, "z", None) is None:

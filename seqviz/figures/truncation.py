@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from seqviz.compute.bptt import Descent, Randomized, Terms, Truncation
-from seqviz.figures.decades import log_axis, powers, ticks_of_ten
+from seqviz.figures.decades import POWER, log_axis, powers, ticks_of_ten
 from seqviz.figures.style import WEIGHTS, Style, axis_layout, finish, layout
-from seqviz.text import from_log10, number
+from seqviz.text import number
 
 _STYLE = Style()
 _DEEPEST = 12
@@ -26,13 +26,12 @@ def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _
     places, labels = ticks_of_ten(low, high, 6)
     half = (terms.steps[1] - terms.steps[0]) / 2 if len(terms.steps) > 1 else 0.5
     edge = [float(terms.steps[0] - half), float(terms.steps[-1] + half)]
-    words = np.vectorize(lambda v: "" if np.isnan(v) else from_log10(float(v)), otypes=[str])
     grays = [[0, "rgba(128,140,152,0.08)"], [1, "rgba(128,140,152,0.75)"]]
     data: list[dict[str, Any]] = []
     for name, keep, scale in (("kept", True, WEIGHTS), ("lost", False, grays)):
         # A term that is exactly zero (there is no state before the first step) has no color.
         there = (terms.kept == keep) & np.isfinite(terms.log10)
-        z = np.where(there, np.clip(terms.log10, low, None), np.nan)
+        z = np.where(there, terms.log10, np.nan)
         if not np.isfinite(z).any():
             continue
         data.append(
@@ -47,8 +46,7 @@ def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _
                 "colorscale": scale,
                 "showscale": keep,
                 "hoverongaps": False,
-                "text": words(np.where(terms.kept == keep, terms.log10, np.nan)),
-                "hovertemplate": "t = %{x}, τ = %{y}: %{text}"
+                "hovertemplate": f"t = %{{x}}, τ = %{{y}}: {POWER}"
                 f"<extra>{text(f'figure.terms_{name}')}</extra>",
                 "colorbar": {
                     "title": {
