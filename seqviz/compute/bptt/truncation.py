@@ -62,7 +62,7 @@ class Randomized:
 
 
 def truncation(experiment: Experiment, kind: str = "window") -> Truncation:
-    """Angle and length of the truncated gradient for every window (about forty of them if long).
+    """Angle and length of the truncated gradient for every window (beyond 40, for 40 of them).
 
     kind "window": every error flows back over at most k steps, itself included (the truncation of
     d2l, chapter 9.7, and of one of the texts). "segments": the sequence is cut into pieces of k
@@ -75,7 +75,9 @@ def truncation(experiment: Experiment, kind: str = "window") -> Truncation:
     steps = net.steps
     windows = np.arange(1, steps + 1)
     if steps > _WINDOWS:
-        windows = np.unique(np.round(np.geomspace(1, steps, _WINDOWS)).astype(int))
+        each = _WINDOWS // 2  # the short ones, where the gradient turns
+        longer = np.round(np.geomspace(each, steps, _WINDOWS - each + 1)).astype(int)
+        windows = np.unique(np.concatenate([np.arange(1, each), longer]))
     full, length = _full(net)
     contributes = (net.errors != 0).any(axis=1)
     if kind == "segments":
