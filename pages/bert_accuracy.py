@@ -410,8 +410,8 @@ with tabs["token"]:
 
     @lesson.bench("guess", Guess)
     def guess_bench(p: Guess, show) -> None:
-        waits_there = lesson.sight.reached("knife") and lesson.values("knife").view == "own"
-        if not show.ready(shipped.MODEL, leads=not waits_there):
+        waits_above = lesson.shows("knife", view="own", model=shipped.MODEL)
+        if not show.ready(shipped.MODEL, leads=not waits_above):
             return
         place = choose_token(show, shipped.MODEL, p.text, p.place)
         found = show.run(fill.guesses, shipped.MODEL, p.text, place, seed=p.seed, name="found")

@@ -330,9 +330,7 @@ lesson.prose("encoder")
 def encoder(p: Encoder, show) -> None:
     above = lesson.values("effect")
     second = orders.shuffle(above.first, above.draw) if above.how == "shuffled" else above.second
-    # The table's bench shows progress for its own model only, and only once it is drawn.
-    waits_there = lesson.sight.reached("learned") and p.model == lesson.values("learned").model
-    if not show.ready(p.model, leads=not waits_there):
+    if not show.ready(p.model, leads=not lesson.shows("learned", model=p.model)):
         return
     found = show.run(
         positions.reordered, p.model, above.first, second, p.layer, p.head, name="found"

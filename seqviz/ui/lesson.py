@@ -72,6 +72,13 @@ class Lesson:
         """The parameters of another bench as they stand (for a bench that builds on it)."""
         return widgets.current(self.prefix(bench), self.benches[bench])
 
+    def shows(self, bench: str, **values: object) -> bool:
+        """Whether another bench is drawn, and these of its parameters have these values.
+
+        What it loads then, it shows the progress of: others that need the same only wait.
+        """
+        return self.sight.reached(bench) and values.items() <= vars(self.values(bench)).items()
+
     def permalink(self, bench: str) -> dict[str, str]:
         """The query parameters that bring this bench back, and those that it builds on."""
         sources = [other for other, users in self.dependents.items() if bench in users]

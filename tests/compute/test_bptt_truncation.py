@@ -195,6 +195,14 @@ def test_the_whole_window_is_the_full_gradient(cell, kind, steps):
     assert ((found.angle >= 0) & (found.angle <= 180)).all()
 
 
+@pytest.mark.parametrize("steps", [2, 20, 39, 40, 41, 55, 100, 200])
+def test_no_short_window_is_left_out(steps):
+    """Every k that the slider has where the gradient turns; beyond, as many as a figure needs."""
+    windows = truncation(asked("gru", steps=steps), "window").windows.tolist()
+    short = min(20, steps)
+    assert windows[:short] == list(range(1, short + 1))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_linear_network_of_one_unit_by_hand(kind):
     """d = 1, x and targets drawn: the gradient is a number, so the angle is 0 or 180 degrees."""

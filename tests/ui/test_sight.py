@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from seqviz import jobs
+from seqviz.models import pretrained
+from seqviz.text import Text
 from seqviz.ui import sight
+from seqviz.ui import waiting as models
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -15,6 +20,27 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 @pytest.fixture
 def waiting(monkeypatch):
     monkeypatch.setattr(sight.waiting, "on", True)
+
+
+go_on = threading.Event()
+
+
+def hold(report) -> None:
+    """A job that is in the way of what comes after it."""
+    go_on.wait(60)
+
+
+@pytest.fixture
+def loading(vectors, minilm, monkeypatch):
+    """No model is loaded, and what is asked for waits."""
+    monkeypatch.setattr(jobs, "_defaults", {})
+    monkeypatch.setattr(pretrained, "_loaded", {})
+    go_on.clear()
+    jobs.default(models.QUEUE).submit(hold, owner="another class")
+    yield
+    go_on.set()
+    for job in jobs.default(models.QUEUE)._active():
+        assert job.wait(60)
 
 
 def opened(path: str, **parameters: str) -> AppTest:
@@ -59,3 +85,31 @@ def test_a_link_with_settings_of_a_bench_that_waits_is_kept(waiting):
     assert app.query_params["ga.force.f"] in ("0.25", ["0.25"])
     app.session_state[sight.KEY] = ("gates", frozenset({"watch", "force"}))
     assert app.run().get_by_key("ga.force.f").value == 0.25
+
+
+# ------------------------------------------------------------ two benches that wait for one model
+@pytest.mark.parametrize(
+    ("slug", "other", "asked", "prefix", "settings"),
+    [
+        ("positions", "learned", "encoder", "po", {}),
+        # The first bench of the tab that is open is drawn in any case: open another tab.
+        ("bert_accuracy", "knife", "guess", "ba", {"ba__knife__view": "own", "ba__part": "padding"}),
+    ],
+)
+def test_progress_is_shown_by_the_bench_that_is_there(
+    waiting, loading, slug, other, asked, prefix, settings
+):
+    """Not "see above" where nothing above it waits; and not twice."""
+    above = Text("en")("work.model_above", model="all-MiniLM-L6-v2")
+    app = opened(slug, **settings)
+    app.session_state[sight.KEY] = (slug, frozenset({asked}))
+    app.run()
+    assert app.button(key=f"{prefix}.{asked}.stop").label == Text("en")("work.cancel")
+    assert above not in [box.value for box in app.info]
+    app.session_state[sight.KEY] = (slug, frozenset({asked, other}))
+    app.run()
+    assert app.button(key=f"{prefix}.{other}.stop").label == Text("en")("work.cancel")
+    assert not app.exception
+    with pytest.raises(KeyError):
+        app.button(key=f"{prefix}.{asked}.stop")
+    assert above in [box.value for box in app.info]
