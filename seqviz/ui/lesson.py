@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -21,9 +22,11 @@ from seqviz.ui.bench import Show, guarded
 from seqviz.ui.caching import cached
 from seqviz.ui.floor import Rank, floor
 from seqviz.ui.server import visits
+from seqviz.ui.server.reruns import draw_besides
 from seqviz.ui.sight import Sight
 
 P = TypeVar("P")
+ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`assets/static/near.js`)
 PATIENCE = 30.0  # seconds for benches that a notebook needs and that are not drawn yet
 
 
@@ -39,7 +42,7 @@ class Lesson:
     parts: dict[str, str] = field(default_factory=dict)
     part: str = ""  # the one that is open when the page opens
     asked: dict[str, Rank] = field(default_factory=dict)  # by the browser, not by a hand
-    drawn: set[str] = field(default_factory=set)
+    drawn: dict[str, float] = field(default_factory=dict)  # when, by the monotonic clock
 
     def __post_init__(self) -> None:
         self.sight = Sight(self.record.slug)
@@ -56,7 +59,7 @@ class Lesson:
     def notebook(self) -> bytes:
         """The lesson as a file; who asks for it has asked for the benches not drawn yet as well."""
         end = time.monotonic() + PATIENCE
-        while not self.drawn >= self.benches.keys() and time.monotonic() < end:
+        while not self.drawn.keys() >= self.benches.keys() and time.monotonic() < end:
             time.sleep(0.05)
         return notebook.build(self.record.slug, self.text, self.sources())
 
@@ -135,7 +138,7 @@ class Lesson:
                 new = name not in self.drawn
                 with visits.drawing(name, new) as alone, floor().taken(self._rank(name, alone)):
                     self._draw_bench(name, declaration, body, leads)
-                self.drawn.add(name)
+                self.drawn[name] = time.monotonic()
 
             with st.container(border=True, key=f"bench-{name}"):
                 st.fragment(run, key=self.prefix(name))()
@@ -196,22 +199,35 @@ class Lesson:
             guarded(attempt, self.words)
         if leads:
             followers = [one for one in self.dependents.get(name, ()) if self.sight.reached(one)]
-            behavior.settle(prefix, self.permalink(name), followers, self._follow)
+            follow = partial(self._follow, name, params)
+            behavior.settle(prefix, self.permalink(name), followers, follow)
 
-    def _follow(self, names: Sequence[str]) -> None:
-        """Draw benches that build on one whose settings have come to rest."""
-        self._ask(names, Rank.FOLLOWING)
+    def _follow(self, leader: str, shown: Any, names: Sequence[str]) -> None:
+        """Draw benches that build on one whose settings have come to rest.
+
+        shown: those settings. Where the hand has moved on meanwhile, it has not come to rest.
+        """
+        if self.values(leader) == shown:
+            self._ask(names, Rank.FOLLOWING)
 
     def _come(self, names: Sequence[str]) -> None:
-        """Draw benches for the first time: the reader comes near."""
-        new = [name for name in names if name not in self.drawn and name not in self.asked]
+        """Draw benches for the first time: the reader comes near.
+
+        One that still keeps its place long after it was drawn has not arrived.
+        """
+        lately = time.monotonic() - ARRIVES_WITHIN
+        new = [
+            name
+            for name in names
+            if name not in self.asked and self.drawn.get(name, -math.inf) < lately
+        ]
         self.sight.reach(new)
         self._ask(new, Rank.PAGE)
 
     def _ask(self, names: Sequence[str], rank: Rank) -> None:
         if names:
             self.asked |= dict.fromkeys(names, rank)
-            st.rerun([self.prefix(name) for name in names])
+            draw_besides([self.prefix(name) for name in names])
 
     def _control_words(self, name: str) -> tuple[str, str | None]:
         label = self.words(f"control.{name}.label")
