@@ -85,11 +85,14 @@ def test_a_notebook_asked_for_at_once_has_all_benches(visit, tmp_path):
 def test_a_jump_to_the_end_draws_nothing_on_its_way_and_stays_in_place(visit):
     lesson = visit("vanishing_gradients")
     lesson.rest()
+    # The second bench may be there: while the page grows it is for a moment near the window.
+    passed = {"pairs", "paths"} & set(lesson.page.evaluate(WAITING))
+    assert "paths" in passed
     end = lesson.page.locator(css_class("go.next")).last
     end.scroll_into_view_if_needed()
     assert falls_silent(lesson)
     waiting = lesson.page.evaluate(WAITING)
-    assert {"pairs", "paths"} <= set(waiting)  # passed too fast to be seen
+    assert passed <= set(waiting)  # too fast to be seen
     box = end.bounding_box()
     assert box is not None
     assert 0 <= box["y"] < lesson.page.viewport_size["height"]
