@@ -115,12 +115,14 @@ Trace = RNNTrace | LSTMTrace | GRUTrace
 
 def sigmoid(a: Array) -> Array:
     """1 / (1 + e^-a), without overflow and with full relative precision at both ends."""
-    return np.exp(-np.logaddexp(0, -a))
+    small = np.exp(-np.abs(a))
+    return np.where(np.asarray(a) < 0, small, 1) / (1 + small)
 
 
 def sigmoid_slope(a: Array) -> Array:
     """Derivative of the sigmoid, s(a) s(-a): it does not round to zero where s rounds to one."""
-    return sigmoid(a) * sigmoid(-a)
+    small = np.exp(-np.abs(a))
+    return small / (1 + small) ** 2
 
 
 def tanh_slope(a: Array) -> Array:

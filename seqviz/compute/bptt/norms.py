@@ -81,20 +81,23 @@ def log_norms(
     gated = isinstance(trace, LSTMTrace)
     zero = np.zeros_like(trace.hidden[0])
     carried, power = State(zero, zero if gated else None), 0
-    hidden = np.full(steps, -np.inf)
-    memory = np.full(steps, -np.inf)
+    # dJ/dh_t and dJ/dc_t, each times two to the power beside it.
+    hidden, powers = np.empty_like(trace.hidden[1:]), np.empty(steps, int)
+    memory = np.empty_like(hidden) if gated else None
     contributes = (errors.reshape(steps, -1) != 0).any(axis=1)
     with np.errstate(under="ignore"):
         for t in reversed(range(steps)):
             now = at(slopes, t)
             if contributes[t]:
                 carried, power = _plus(carried, power, errors[t])
-            hidden[t] = _log_norm(carried.hidden, power)
-            if gated:
-                memory[t] = _log_norm(carried.cell_state + carried.hidden * now.to_memory, power)
+            hidden[t], powers[t] = carried.hidden, power
+            if memory is not None:
+                memory[t] = carried.cell_state + carried.hidden * now.to_memory
             carried = cell.pullback(weights, now, carried).state
             carried, power = _rescaled(carried, power)
-    return LogNorms(hidden, memory if gated else None)
+    return LogNorms(
+        _log_norms(hidden, powers), None if memory is None else _log_norms(memory, powers)
+    )
 
 
 def reach(experiment: Experiment) -> Reach:
@@ -142,7 +145,8 @@ def _rescaled(carried: State, power: int) -> tuple[State, int]:
     ), power + shift
 
 
-def _log_norm(vector: np.ndarray, power: int) -> float:
-    flat = vector.ravel()
-    square = float(flat @ flat)
-    return 0.5 * float(np.log10(square)) + power * LOG2 if square > 0 else -np.inf
+def _log_norms(vectors: np.ndarray, powers: np.ndarray) -> np.ndarray:
+    """log10 of |vectors[t]| 2^powers[t]."""
+    squares = (vectors.reshape(len(vectors), -1) ** 2).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        return 0.5 * np.log10(squares) + powers * LOG2
