@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute import autoregression
+from seqviz.compute.dice import dice
 from seqviz.compute.recurrent import GRU, LSTM, RNN, Cell, Trace, Weights, run
 from seqviz.refusal import Refusal
 
@@ -70,15 +71,12 @@ class Signal:
     """What the network reads and what it should answer.
 
     targets: values (T, output) for the squared error, or token ids (T,) for the cross-entropy.
-    labels: the tokens read, for a sentence. Both arrays are read only, as networks share them.
+    labels: the tokens read, for a sentence.
     """
 
     inputs: Float[np.ndarray, "time input"]
     targets: np.ndarray
     labels: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        self.inputs.flags.writeable = self.targets.flags.writeable = False
 
     @property
     def outputs(self) -> int:
@@ -127,7 +125,7 @@ def recurrent_matrix(
     `gain`. "non_normal": [[0.5, 10], [0, 0.5]] repeated down the diagonal, whatever the gain:
     largest singular value 10.02, spectral radius 0.5.
     """
-    draw = _standard_normal(seed, width)
+    draw = dice(seed).standard_normal((width, width))
     if init == "gaussian":
         return gain * draw / np.sqrt(width)
     if init == "orthogonal":
@@ -144,14 +142,6 @@ def recurrent_matrix(
     raise ValueError(f"There is no initialization called {init!r}.")
 
 
-@lru_cache(maxsize=16)
-def _standard_normal(seed: int, width: int) -> Float[np.ndarray, "hidden hidden"]:
-    """One draw for all cells and gains: a RandomState first asks the system for other entropy."""
-    draw = np.random.RandomState(seed).standard_normal((width, width))
-    draw.flags.writeable = False
-    return draw
-
-
 def network(experiment: Experiment, inputs: int, outputs: int) -> tuple[Cell, Weights, np.ndarray]:
     """Cell, weights and readout W_yh, shape (outputs, width).
 
@@ -160,7 +150,7 @@ def network(experiment: Experiment, inputs: int, outputs: int) -> tuple[Cell, We
     if experiment.cell not in _KINDS:
         raise ValueError(f"There is no cell called {experiment.cell!r}.")
     d, cell = experiment.width, _KINDS[experiment.cell]
-    rng = np.random.RandomState(experiment.seed + 10_000)  # W has the seed itself
+    rng = dice(experiment.seed + 10_000)  # W has the seed itself
     content_in = rng.standard_normal((d, inputs)) / np.sqrt(inputs)
     readout = rng.standard_normal((outputs, d)) / np.sqrt(d)
     bound = 1 / np.sqrt(d)
@@ -187,40 +177,27 @@ def signal(experiment: Experiment) -> Signal:
 
     Raises Refusal when a sentence has fewer than three tokens.
     """
-    if experiment.signal == "sentence":
-        return _read(experiment.sentence, experiment.steps, experiment.seed)
-    return _drawn(experiment.signal, experiment.steps, experiment.seed)
-
-
-def _read(sentence: str, steps: int, seed: int) -> Signal:
-    tokens = split(sentence)[: steps + 1]
-    if len(tokens) < 3:
-        raise Refusal("short_sentence", "The sentence needs at least three words.")
-    known = list(dict.fromkeys(tokens))
-    ids = np.array([known.index(token) for token in tokens])
-    vectors = _random(seed).standard_normal((len(known), _EMBEDDING))
-    return Signal(vectors[ids[:-1]], ids[1:], tuple(tokens[:-1]))
-
-
-@lru_cache(maxsize=16)
-def _drawn(kind: str, steps: int, seed: int) -> Signal:
-    """One for all cells and gains."""
-    rng = _random(seed)
-    if kind == "random":
+    rng = dice(experiment.seed + 20_000)
+    steps = experiment.steps
+    if experiment.signal == "random":
         return Signal(rng.standard_normal((steps, 1)), rng.standard_normal((steps, 1)))
-    if kind == "adding":
+    if experiment.signal == "adding":
         values, marks = rng.uniform(0, 1, steps), np.zeros(steps)
         half = max(1, steps // 2)
         marks[[rng.randint(half), half + rng.randint(steps - half)]] = 1
         return Signal(np.stack([values, marks], 1), np.cumsum(values * marks)[:, None])
-    if kind == "ar":
-        path = autoregression.simulate((0.8,), n=steps + 1, seed=seed).values
+    if experiment.signal == "ar":
+        path = autoregression.simulate((0.8,), n=steps + 1, seed=experiment.seed).values
         return Signal(path[:-1, None], path[1:, None])
-    raise ValueError(f"There is no signal called {kind!r}.")
-
-
-def _random(seed: int) -> np.random.RandomState:
-    return np.random.RandomState(seed + 20_000)  # the network has the two before it
+    if experiment.signal == "sentence":
+        tokens = split(experiment.sentence)[: steps + 1]
+        if len(tokens) < 3:
+            raise Refusal("short_sentence", "The sentence needs at least three words.")
+        known = list(dict.fromkeys(tokens))
+        ids = np.array([known.index(token) for token in tokens])
+        vectors = rng.standard_normal((len(known), _EMBEDDING))
+        return Signal(vectors[ids[:-1]], ids[1:], tuple(tokens[:-1]))
+    raise ValueError(f"There is no signal called {experiment.signal!r}.")
 
 
 def split(sentence: str) -> list[str]:
