@@ -14,7 +14,9 @@ from threadpoolctl import threadpool_limits
 from seqviz import collector
 
 # What lessons import when they need it; in an image, where time to start is no matter, before.
-LIBRARIES = ("scipy.signal", "scipy.stats", "statsmodels.tsa.api", "pandas", "nbformat.v4")
+LIBRARIES = (
+    "scipy.signal", "scipy.stats", "statsmodels.tsa.api", "pandas", "altair", "nbformat.v4",
+)  # fmt: skip
 
 TURN = 0.0005  # seconds, instead of Python's 0.005
 M_ARENA_MAX, ARENAS = -8, 2  # from malloc.h; its own limit is eight heaps for each core

@@ -64,6 +64,37 @@ def test_computed_once_then_from_memory_then_from_disk(fresh):
         read.vectors.mean[0] = 0  # shared by all students
 
 
+def test_what_is_on_disk_is_recalled_and_nothing_is_computed(fresh, monkeypatch):
+    features.recall("tiny")
+    assert not features._kept
+    sentences = {
+        part: Labeled(labeled.texts[:FIRST], labeled.positive[:FIRST])
+        for part, labeled in features.parts().items()
+    }
+    monkeypatch.setattr(features, "parts", lambda: sentences)
+    features.make("tiny")
+    computed = dict(features._kept)
+    fresh()
+    monkeypatch.setattr(features, "_compute", pytest.fail)
+    features.recall("tiny")
+    assert features._kept.keys() == {("tiny", part, None) for part in features.PARTS}
+    for key, found in features._kept.items():
+        assert found.origin == "disk"
+        same(found, computed[key])
+        assert not found.vectors.cls.flags.writeable
+
+
+def test_a_damaged_file_is_not_recalled(fresh, monkeypatch):
+    sentences = dict.fromkeys(features.PARTS, Labeled(("good", "bad"), np.array([True, False])))
+    monkeypatch.setattr(features, "parts", lambda: sentences)
+    features.make("tiny")
+    (damaged,) = (store.cache() / "features").glob("tiny-test-*")
+    damaged.write_bytes(truncated(damaged.read_bytes()))
+    fresh()
+    features.recall("tiny")
+    assert {part for _, part, _ in features._kept} == {"train", "validation"}
+
+
 def truncated(data: bytes) -> bytes:
     return data[: len(data) // 2]
 

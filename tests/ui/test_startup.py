@@ -77,3 +77,28 @@ def test_the_owner_of_the_server_decides():
 def test_a_hundred_sessions_share_two_heaps_of_memory():
     assert int(prepared(HEAPS)[0]) <= startup.ARENAS
     assert int(prepared(HEAPS, MALLOC_ARENA_MAX="5")[0]) > startup.ARENAS  # the owner decides
+
+
+IMPORTS = """
+import os, sys
+from streamlit.testing.v1 import AppTest
+from seqviz import catalog
+from seqviz.models import pretrained
+from seqviz.ui import startup
+startup.prepare()
+startup.load_libraries()
+pretrained.load("minilm")
+AppTest.from_file("app.py", default_timeout=120).run()  # the map: what Streamlit needs itself
+before = {name.partition(".")[0] for name in sys.modules}
+for lesson in catalog.LESSONS:
+    page = AppTest.from_file(f"pages/{lesson.slug}.py", default_timeout=120).run()
+    assert not page.exception
+after = {name.partition(".")[0] for name in sys.modules}
+small = {"seqviz", "cachetools", "jaxtyping"}  # some milliseconds
+print(*sorted(after - before - small))
+"""
+
+
+def test_no_page_of_a_prepared_server_imports_a_library(minilm_on_disk):
+    """Altair, for one, took the first student of a class 0.2 s."""
+    assert prepared(IMPORTS) == []

@@ -96,15 +96,30 @@ def features(
             if key in _kept:  # whom we waited for has made it
                 return _kept[key]
         found = _read(_path(model, part, first)) or _compute(model, part, first, report)
-        for name in fields(Vectors):
-            getattr(found.vectors, name.name).flags.writeable = False
-        with _guard:
-            _kept[key] = found
-            while len(_kept) > _MODELS * len(PARTS):
-                _kept.popitem(last=False)
+        _keep(key, found)
         return found
     finally:
         _making.release()
+
+
+def _keep(key: tuple[str, str, int | None], found: Features) -> None:
+    for name in fields(Vectors):
+        getattr(found.vectors, name.name).flags.writeable = False
+    with _guard:
+        _kept[key] = found
+        while len(_kept) > _MODELS * len(PARTS):
+            _kept.popitem(last=False)
+
+
+def recall(model: str) -> None:
+    """What is on disk, into memory, so that no student waits for it; nothing is computed.
+
+    Raises Refusal("not_fetched") where the model itself is not here.
+    """
+    for part in PARTS:
+        found = _read(_path(model, part, None))
+        if found is not None:
+            _keep((model, part, None), found)
 
 
 def ready(model: str) -> bool:

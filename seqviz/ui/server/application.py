@@ -123,17 +123,19 @@ class Counting:
 
 
 def _preload(names: tuple[str, ...]) -> list[str]:
-    """The named models in memory, with the libraries that all lessons need.
+    """The named models in memory, with the libraries that lessons need and what they have read.
 
     One that is not here is logged and left out: the lesson offers to fetch it.
     """
     from seqviz.models import pretrained
+    from seqviz.models.accuracy import features
 
     startup.load_libraries()
     loaded = []
     for name in names:
         try:
             pretrained.load(name)
+            features.recall(name)
         except Refusal:
             log.exception("a model could not be preloaded", extra={"model": name})
         else:
