@@ -2,6 +2,7 @@
 
 A soak compares an hour's end with its beginning, and a machine that is lent out by the core may be
 slower by then. Here the same presses go to both servers in turn, so that only their age differs.
+Their calls are counted as well: does the older one do more, or the same with more effort?
 
 `python -m benchmarks.aging --visits 800`
 """
@@ -12,15 +13,22 @@ import argparse
 import asyncio
 import json
 import random
+import signal
 import statistics
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from benchmarks.browser import serve
+from benchmarks.browser import ROOT, serve
 from benchmarks.classroom import BESIDE, MODELS, Watched, fresh
 from benchmarks.client import Student
 from seqviz import catalog
 
 SEATS = 8  # visits at a time
 ROUNDS, PRESSES, FIRST = 6, 9, 2  # of a comparison; the first presses of a visit do not count
+COUNTED = (20_001, 20_002, 20_003)  # visits whose calls are counted, the same at every server
 UNLIMITED = {"SEQVIZ_SESSION_SECONDS": "0", "SEQVIZ_SESSION_TOKENS": "0"}
 
 
@@ -48,34 +56,82 @@ async def age(url: str, visits: int) -> None:
     await asyncio.gather(*(seat() for _ in range(SEATS)))
 
 
-async def compare(urls: dict[str, str], lesson: catalog.Lesson) -> dict[str, float]:
-    """The median press of each server in milliseconds, visits at both in turn."""
-    waits: dict[str, list[float]] = {name: [] for name in urls}
+@dataclass
+class Aged:
+    """A server, and what the presses at it took. waits: seconds of each; cpu: seconds in all."""
+
+    url: str
+    watched: Watched
+    count: Path
+    waits: list[float] = field(default_factory=list)
+    cpu: float = 0.0
+
+    def press(self, lesson: catalog.Lesson, number: int) -> None:
+        """One visit."""
+        before = self.watched.cpu_seconds()
+        self.waits += asyncio.run(visit(self.url, lesson, number, PRESSES))[FIRST:]
+        self.cpu += self.watched.cpu_seconds() - before
+
+    def calls(self, lesson: catalog.Lesson) -> int:
+        """Of a visit; the least of three, as a session may be let go in one."""
+        return min(self._calls(lesson, number) for number in COUNTED)
+
+    def _calls(self, lesson: catalog.Lesson, number: int) -> int:
+        self.count.unlink(missing_ok=True)
+        self.watched.signal(signal.SIGUSR1)
+        asyncio.run(visit(self.url, lesson, number, PRESSES))
+        self.watched.signal(signal.SIGUSR2)
+        end = time.monotonic() + 10
+        while not self.count.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        return int(self.count.read_text("ascii"))
+
+
+def compare(servers: dict[str, Aged], lesson: catalog.Lesson) -> dict[str, dict[str, float]]:
+    """Visits to one lesson at all servers in turn: what a press takes, in milliseconds."""
+    for server in servers.values():
+        server.waits, server.cpu = [], 0.0
     for turn in range(ROUNDS):
-        for place, name in enumerate(sorted(urls, reverse=bool(turn % 2))):
-            number = 10_000 + 2 * turn + place  # values that neither has had
-            waits[name] += (await visit(urls[name], lesson, number, PRESSES))[FIRST:]
-    return {name: round(1e3 * statistics.median(times), 1) for name, times in waits.items()}
+        for place, name in enumerate(sorted(servers, reverse=bool(turn % 2))):
+            servers[name].press(lesson, 10_000 + 2 * turn + place)  # values that neither has had
+    return {
+        name: {
+            "wait_ms": round(1e3 * statistics.median(server.waits), 1),
+            "cpu_ms": round(1e3 * server.cpu / (ROUNDS * PRESSES), 1),
+            "calls": server.calls(lesson),
+        }
+        for name, server in servers.items()
+    }
+
+
+def begin(stack: ExitStack, folder: Path, name: str) -> Aged:
+    """A server that counts its calls when it is told to."""
+    count = folder / name
+    counting = {"SEQVIZ_COUNT": str(count), "PYTHONPATH": str(ROOT / "benchmarks" / "counting")}
+    server = stack.enter_context(serve(environment={**MODELS, **UNLIMITED, **counting}))
+    return Aged(server.url, Watched(server), count)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A fresh server beside one after many visits.")
     parser.add_argument("--visits", type=int, default=800)
     asked = parser.parse_args()
-    environment = {**MODELS, **UNLIMITED}
-    with serve(environment=environment) as old, serve(environment=environment) as new:
-        asyncio.run(age(old.url, asked.visits))
-        for lesson in catalog.LESSONS:  # libraries are imported there as well
-            asyncio.run(visit(new.url, lesson, -1, 1))
-        urls = {"aged": old.url, "fresh": new.url}
-        found = {lesson.slug: asyncio.run(compare(urls, lesson)) for lesson in catalog.LESSONS}
-        memory = {"aged": Watched(old).megabytes(), "fresh": Watched(new).megabytes()}
-    slower = statistics.mean(times["aged"] / times["fresh"] - 1 for times in found.values())
-    for slug, times in found.items():
-        print(f"{slug:20} fresh {times['fresh']:6.1f} ms   aged {times['aged']:6.1f} ms")
-    print(f"aged by {asked.visits} visits: {100 * slower:+.0f} % in the mean")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        servers = {name: begin(stack, folder, name) for name in ("aged", "fresh")}
+        asyncio.run(age(servers["aged"].url, asked.visits))
+        for lesson in catalog.LESSONS:  # the first visit loads what all need
+            asyncio.run(visit(servers["fresh"].url, lesson, -1, 1))
+        found = {lesson.slug: compare(servers, lesson) for lesson in catalog.LESSONS}
+        memory = {name: round(one.watched.megabytes()) for name, one in servers.items()}
+    for slug, both in found.items():
+        print(f"{slug:20}" + "".join(f"  {name} {both[name]}" for name in both))
     line = {"name": "aging", "visits": asked.visits, "lessons": found, "rss_mb": memory}
-    print(json.dumps({**line, "slower": round(slower, 3)}))
+    for name in ("wait_ms", "cpu_ms", "calls"):
+        ratios = [both["aged"][name] / both["fresh"][name] - 1 for both in found.values()]
+        line[f"more_{name.removesuffix('_ms')}"] = round(statistics.mean(ratios), 4)
+        print(f"{name}: {100 * statistics.mean(ratios):+.1f} % in the mean")
+    print(json.dumps(line))
 
 
 if __name__ == "__main__":

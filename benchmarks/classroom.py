@@ -113,6 +113,10 @@ class Watched:
         used = self._process.cpu_times()
         return used.user + used.system
 
+    def signal(self, number: int) -> None:
+        """Send its process a signal."""
+        self._process.send_signal(number)
+
     def counter(self, name: str, **labels: str) -> float:
         """The sum of a counter on /metrics over the labels that are not given."""
         with urllib.request.urlopen(f"{self.server.url}/metrics", timeout=10) as answer:
