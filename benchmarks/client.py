@@ -192,7 +192,8 @@ class Student:
         started = time.perf_counter()
         await self._socket.send(back.SerializeToString())
         while True:
-            raw = await asyncio.wait_for(self._socket.recv(), PATIENCE)
+            async with asyncio.timeout(PATIENCE):  # `wait_for` can lose a `cancel` (Python 3.11)
+                raw = await self._socket.recv()
             self.received += len(raw)
             message = ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
             if self._take(message):
