@@ -165,7 +165,8 @@ async def _forget() -> None:
     while True:
         await asyncio.sleep(FORGETTING_SECONDS)
         remembered.expire()
-        while remembered.let_go():
+        while remembered.let_go():  # perhaps one that came and left while this slept
+            occupied, tidy = time.monotonic(), False
             await asyncio.sleep(BREATH_SECONDS)
         visits.forgotten()
         if gauges.connections.open or remembered:
