@@ -307,10 +307,11 @@ def pairs(p: Pairs, show) -> None:
         picks=("earlier", "later"),
     )  # fmt: skip
     seen = chosen.log10[np.isfinite(chosen.log10)]
+    resolved = int(np.clip(15 - np.ptp(seen), 1, 3)) if seen.size else 1  # digits, in float64
     show.metrics(
         pair=f"{earlier} → {later}",
         largest=from_log10(float(seen[0])) if seen.size else "0",
-        smallest=from_log10(float(seen[-1])) if seen.size else "0",
+        smallest=from_log10(float(seen[-1]), resolved) if seen.size else "0",
         bound=from_log10((later - earlier) * np.log10(shared.sigma_max)),
     )
     if found.stride > 1:

@@ -157,6 +157,16 @@ def test_a_pair_of_steps_in_either_order(visit):
     }
 
 
+def test_the_smallest_singular_value_has_the_digits_that_float64_resolves(visit):
+    """By default it is fourteen digits below the largest: of 9.12 only the 9 is not rounding."""
+    page = visit(SLUG)
+    found = bptt.pair_spectrum(Experiment("rnn", 100, 32, "gaussian", 0.9), 40, 80).log10
+    seen = found[np.isfinite(found)]
+    assert 13 < seen[0] - seen[-1] < 15
+    assert shown(page, "pairs")["smallest"] == (from_log10(float(seen[-1]), 1), "")
+    assert shown(page, "pairs")["largest"] == (from_log10(float(seen[0])), "")
+
+
 # ------------------------------------------------------------------------ the paths of equation 44
 def printed_sum(small: Experiment, t: int) -> np.ndarray:
     """Equation 44 letter by letter, for a linear network: the error of step T + t - tau."""
