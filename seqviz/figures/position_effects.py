@@ -79,7 +79,7 @@ def moved_words(
         titles.append(
             label(
                 style,
-                f"<b>{drawn.name}</b>",
+                f"<b>{drawn.name.replace(' ', '<br>')}</b>",  # they are near on a phone
                 drawn.color,
                 x=first + (count + 1) / 2,
                 y=1,

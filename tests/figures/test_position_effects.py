@@ -32,7 +32,8 @@ def test_a_group_of_bars_for_each_scheme():
         LIGHT.gru,
         LIGHT.rnn,
     ]
-    names = ("no encoding", "sinusoidal", "learned", "rotary")
+    # Two words one below the other: on a phone they would touch the next group's.
+    names = ("no<br>encoding", "sinusoidal", "learned", "rotary")
     assert said(figure) == [f"<b>{name}</b>" for name in names]
 
 
