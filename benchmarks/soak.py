@@ -7,7 +7,9 @@ results is full) a straight line is fitted through the memory and through the me
 means that over the whole time it moves by less than 5 % of its mean. A machine that is lent out by
 the core is not equally fast from one minute to the next, so the same small piece of work is timed
 at every sample and stands beside the latency: what moves with it is the machine's and not the
-app's. A line a minute is printed on the way, the figure goes to `benchmarks/results/`.
+app's. So does the server's processor time per press (visits included), which no queue lengthens.
+A line a minute is printed on the way; the figure and the samples, as JSON, go to
+`benchmarks/results/`.
 
 `python -m benchmarks.soak --minutes 60 --students 50`
 """
@@ -18,6 +20,7 @@ import argparse
 import asyncio
 import datetime
 import json
+import math
 import random
 import sys
 import time
@@ -46,8 +49,9 @@ class Log:
     """What was seen: one entry per sample; waits and errors since the last one.
 
     minutes since the start; megabytes resident; sessions that the server holds; median_ms and
-    p95_ms of the presses since the last sample (nan without any); machine_ms of the same small
-    piece of work, timed beside the server.
+    p95_ms of the presses since the last sample (nan without any); cpu_ms, the processor time of the
+    server per press since then; machine_ms of the same small piece of work, timed beside the
+    server.
     """
 
     minutes: list[float] = field(default_factory=list)
@@ -55,18 +59,23 @@ class Log:
     sessions: list[float] = field(default_factory=list)
     median_ms: list[float] = field(default_factory=list)
     p95_ms: list[float] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
     machine_ms: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     presses: int = 0
     visits: int = 0
     _waits: list[float] = field(default_factory=list)
+    _cpu_seconds: float = field(default=math.nan)
 
     def waited(self, seconds: float) -> None:
         self.presses += 1
         self._waits.append(seconds)
 
-    def sample(self, minutes: float, megabytes: float, sessions: float) -> None:
+    def sample(self, minutes: float, megabytes: float, sessions: float, cpu_seconds: float) -> None:
+        """Keep what is so at a moment; cpu_seconds is the server's processor time so far."""
         waits = 1e3 * np.array(self._waits or [np.nan])
+        self.cpu_ms.append(1e3 * (cpu_seconds - self._cpu_seconds) / len(waits))
+        self._cpu_seconds = cpu_seconds
         self._waits.clear()
         self.minutes.append(minutes)
         self.megabytes.append(megabytes)
@@ -75,12 +84,21 @@ class Log:
         self.p95_ms.append(float(np.percentile(waits, 95)))
         self.machine_ms.append(machine_ms())
 
+    def samples(self) -> dict[str, list[float | None]]:
+        """All samples by name, rounded; null where nobody pressed."""
+        return {
+            name: [round(value, 3) if math.isfinite(value) else None for value in values]
+            for name, values in vars(self).items()
+            if name.endswith(("_ms", "minutes", "megabytes", "sessions"))
+        }
+
     def line(self) -> str:
         """The last sample, to be read on the way."""
         return (
             f"{self.minutes[-1]:5.1f} min  {self.megabytes[-1]:7.1f} MB  "
             f"{self.sessions[-1]:3.0f} sessions  median {self.median_ms[-1]:5.1f} ms  "
-            f"p95 {self.p95_ms[-1]:6.1f} ms  machine {self.machine_ms[-1]:4.2f} ms  "
+            f"p95 {self.p95_ms[-1]:6.1f} ms  cpu {self.cpu_ms[-1]:5.1f} ms  "
+            f"machine {self.machine_ms[-1]:4.2f} ms  "
             f"{self.presses} presses  {len(self.errors)} errors"
         )
 
@@ -135,7 +153,12 @@ async def watch(watched: Watched, started: float, end: float, log: Log) -> None:
         await asyncio.sleep(EVERY)
         opened = await asyncio.to_thread(watched.counter, "seqviz_sessions_total")
         closed = await asyncio.to_thread(watched.counter, "seqviz_sessions_closed_total")
-        log.sample((time.monotonic() - started) / 60, watched.megabytes(), opened - closed)
+        log.sample(
+            (time.monotonic() - started) / 60,
+            watched.megabytes(),
+            opened - closed,
+            watched.cpu_seconds(),
+        )
         if len(log.minutes) % 6 == 0:
             print(log.line(), file=sys.stderr, flush=True)
 
@@ -158,6 +181,7 @@ def picture(log: Log, path: Path) -> None:
             "sessions": log.sessions,
             "median wait (ms)": log.median_ms,
             "95th percentile of the wait (ms)": log.p95_ms,
+            "processor time per press (ms)": log.cpu_ms,
             "the same work, timed (ms)": log.machine_ms,
         }
     )
@@ -186,8 +210,9 @@ def main() -> None:
         log = asyncio.run(soak(server.url, watched, asked.students, asked.think, asked.minutes))
         cache_mb = watched.counter("seqviz_cache_bytes") / 1e6
     RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{datetime.date.today()}-soak.svg"
+    path = RESULTS / f"{datetime.datetime.now():%Y-%m-%d-soak-%H%M}.svg"
     picture(log, path)
+    path.with_suffix(".json").write_text(json.dumps(log.samples()) + "\n")
     after = np.array(log.minutes) >= WARM_UP * asked.minutes
     minutes = np.array(log.minutes)[after]
     memory, waits = np.array(log.megabytes)[after], np.array(log.median_ms)[after]
@@ -203,6 +228,8 @@ def main() -> None:
         "median_ms": round(float(np.nanmedian(waits)), 1),
         "p95_ms": round(float(np.nanmedian(np.array(log.p95_ms)[after])), 1),
         "latency_drift": round(drift(minutes, waits), 4),
+        "cpu_ms": round(float(np.nanmedian(np.array(log.cpu_ms)[after])), 1),
+        "cpu_drift": round(drift(minutes, np.array(log.cpu_ms)[after]), 4),
         "machine_drift": round(drift(minutes, np.array(log.machine_ms)[after]), 4),
         "most_sessions": max(log.sessions),
         "cache_mb": round(cache_mb, 1),
