@@ -8,11 +8,12 @@ latency: flat means that over the whole time it moves by less than 5 % of its me
 
 A machine that is lent out by the core is not equally fast from one minute to the next. So a second
 server, the control, stands beside with one seat for each lesson: it sees a ninth of the students
-and shares every fast and slow minute. `beside_control_drift` is the line through the quotient of
-the two, minute by minute, each the mean over lessons of the lesson's median (so that it does not
-matter which lessons the lot has drawn). What moves with the control is the machine's, what moves
-away from it the app's. The same small piece of work, timed at every sample, and the server's
-processor time per press (visits included) stand beside it.
+and shares every fast and slow minute. `server_drift` and `control_drift` are the lines through the
+two, minute by minute, each the mean over lessons of the lesson's median (the median of all presses
+moves with the lessons that the lot has drawn), `beside_control_drift` through their quotient. What
+moves with the control is the machine's, what moves away from it the app's. The same small piece of
+work, timed at every sample, and the server's processor time per press (visits included) stand
+beside it.
 
 A line a minute is printed on the way; the figure and the samples, as JSON, go to
 `benchmarks/results/`.
@@ -293,6 +294,7 @@ def main() -> None:
     drifts = {
         "rss_drift": drift(log.minutes, log.megabytes),
         "latency_drift": drift(log.minutes, log.median_ms),
+        "server_drift": drift(waits["server"].index, waits["server"]),
         "control_drift": drift(waits["control"].index, waits["control"]),
         "beside_control_drift": drift(quotient.index, quotient),
         "cpu_drift": drift(log.minutes, log.cpu_ms),

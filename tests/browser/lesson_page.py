@@ -87,7 +87,12 @@ class LessonPage:
         return self.geometry(bench)
 
     def rest(self) -> None:
-        """Wait until the script has run and nothing has been drawn for a quarter of a second."""
+        """Wait until the script has run and nothing has been drawn for a quarter of a second.
+
+        And until the page keeps its height: what is out of sight gets the height that stands for it
+        (`content-visibility`) with the frame after the one that it came with, which a busy machine
+        paints half a second later. A jump in between would not arrive where it went.
+        """
         self.page.evaluate(
             """() => new Promise((resolve) => {
                 const app = document.querySelector(".stApp");
@@ -99,8 +104,13 @@ class LessonPage:
                 const finish = () => {
                     if (app.dataset.testScriptState !== "notRunning") return restart();
                     observer.disconnect();
-                    resolve();
+                    keepsHeight(0, 0);
                 };
+                const keepsHeight = (before, frames) => requestAnimationFrame(() => {
+                    const height = app.querySelector('[data-testid="stMain"]')?.scrollHeight;
+                    const kept = height === before ? frames + 1 : 0;
+                    return kept === 3 ? resolve() : keepsHeight(height, kept);
+                });
                 const observer = new MutationObserver(restart);
                 observer.observe(document.body, {subtree: true, childList: true, attributes: true});
                 restart();

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.browser import css_class
 from seqviz import catalog
-from seqviz.text import Text
+from seqviz.text import LANGUAGES, Text
 
 # Names of the benches that wait, and of all that have a place where the reader can see it.
 WAITING = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
@@ -17,6 +17,8 @@ WAITING = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
 SHOWN = """() => [...document.querySelectorAll('[class*="st-key-bench-"]')]
     .filter((bench) => bench.getClientRects().length > 0)
     .map((bench) => bench.className.match(/st-key-bench-(\\S+)/)[1])"""
+HEIGHTS = f"""() => ({WAITING})().map((name) =>
+    [name, document.querySelector(`.st-key-bench-${{name}}`).getBoundingClientRect().height])"""
 PATIENCE = 60_000  # the first visitor of a model waits for it
 
 
@@ -99,6 +101,16 @@ def test_a_jump_to_the_end_draws_nothing_on_its_way_and_stays_in_place(visit):
     for name in reversed(waiting):  # they come from below as they do from above
         lesson.page.locator(css_class(f"bench-{name}")).scroll_into_view_if_needed()
         arrived(lesson, name)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_place_out_of_sight_is_as_tall_as_one_in_sight(visit, lang):
+    # Else the page changes its height while it is jumped over, and the jump goes astray.
+    lesson = visit("vanishing_gradients", {"lang": lang})
+    lesson.rest()
+    heights = dict(lesson.page.evaluate(HEIGHTS))
+    assert len(heights) >= 4
+    assert max(heights.values()) - min(heights.values()) < 2, heights
 
 
 def test_a_bench_that_others_build_on_is_drawn_when_it_was_passed(minilm_on_disk, visit):
