@@ -7,7 +7,7 @@ store of results is full) a straight line is fitted through the memory and throu
 latency: flat means that over the whole time it moves by less than 5 % of its mean.
 
 A machine that is lent out by the core is not equally fast from one minute to the next. So a second
-server, the control, stands beside with one seat for each lesson: it sees a ninth of the students
+server, the control, stands beside with one seat for each lesson: it sees six students
 and shares every fast and slow minute. `server_drift` and `control_drift` are the lines through the
 two, minute by minute, each the mean over lessons of the lesson's median (the median of all presses
 moves with the lessons that the lot has drawn), `beside_control_drift` through their quotient. What

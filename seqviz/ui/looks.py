@@ -10,10 +10,9 @@ _PAGE = """
 .st-key-masthead h1 {padding: 0;}
 [class*="-footer"] button {padding-left: .4rem; padding-right: .4rem;}
 [class*="-figure"] {overflow: hidden;}
-/* A bench out of sight is not laid out or painted again at every press: a quarter of the time. */
-[class*="st-key-bench-"] {content-visibility: auto; contain-intrinsic-size: auto 800px;}
-/* One that waits is as tall as its place, a figure and a title: a jump arrives where it went. */
-[class*="st-key-bench-"]:has([class*="-waiting"]) {contain-intrinsic-size: auto 461px;}
+/* A bench out of sight is not laid out or painted again at every press: a quarter of the time. One
+   that was never in sight waits, and is as tall as its place: a jump arrives where it went. */
+[class*="st-key-bench-"] {content-visibility: auto; contain-intrinsic-size: auto 461px;}
 /* The old figure stays as it is until the new one is there; fading it only costs time. */
 [data-stale="true"] {opacity: 1 !important; transition: none !important;}
 .seqviz-chart.picking .nsewdrag {cursor: pointer;}
