@@ -17,7 +17,17 @@ from seqviz import collector, jobs, settings
 from seqviz.figures.style import checking
 from seqviz.refusal import Refusal
 from seqviz.ui import sight, startup
-from seqviz.ui.server import gauges, logs, lookup, metrics, options, policy, telling, visits
+from seqviz.ui.server import (
+    gauges,
+    logs,
+    lookup,
+    metrics,
+    options,
+    origins,
+    policy,
+    telling,
+    visits,
+)
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
@@ -73,6 +83,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     started = time.perf_counter()
     startup.prepare()
     options.install()
+    origins.install()
     lookup.install()
     telling.install()
     checking.on = False
@@ -89,6 +100,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
             "preload_seconds": round(time.perf_counter() - started, 1),
         },
     )
+    origins.welcome()
     tidying = asyncio.create_task(_forget())
     try:
         yield

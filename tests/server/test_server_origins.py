@@ -1,0 +1,66 @@
+"""A room whose DNS does not answer: the server starts, and a page of another site stops nobody."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import time
+from urllib.parse import urlsplit
+
+import pytest
+
+from benchmarks.browser import serve
+
+# In the server: names of other machines are never found, and who asks is written down.
+DEAF = """
+import os, socket, time
+known = socket.getaddrinfo
+def getaddrinfo(host, *arguments, **keywords):
+    name = host.decode() if isinstance(host, bytes) else str(host)
+    if name.strip("0123456789.:") and name != "localhost":
+        with open(os.environ["ASKED"], "a") as file:
+            file.write(name + "\\n")
+        time.sleep(5)
+        raise socket.gaierror("nobody answers")
+    return known(host, *arguments, **keywords)
+socket.getaddrinfo = getaddrinfo
+"""
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    return tmp_path_factory.mktemp("deaf") / "asked.txt"
+
+
+@pytest.fixture(scope="module")
+def server(asked):
+    (asked.parent / "sitecustomize.py").write_text(DEAF)
+    path = os.pathsep.join(filter(None, (str(asked.parent), os.environ.get("PYTHONPATH"))))
+    deaf = {"PYTHONPATH": path, "ASKED": str(asked), "HF_HUB_OFFLINE": "1"}
+    with serve(environment=deaf, options={"server.address": "0.0.0.0"}) as running:
+        yield running
+
+
+def status(server, origin: str) -> int:
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=30)
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "c2VxdmlzIHNlcXZpeiBzZQ==",
+        "Origin": origin,
+    }
+    connection.request("GET", "/_stcore/stream", headers=upgrade)
+    found = connection.getresponse().status
+    connection.close()
+    return found
+
+
+def test_a_page_of_another_site_is_refused_at_once_and_nobody_is_asked(server, asked):
+    assert "SeqViz is at http://localhost:" in server.log.read_text("utf-8")
+    started = time.monotonic()
+    for origin in ("https://evil.example", "http://[bad", "null"):
+        assert status(server, origin) == 403
+    assert status(server, server.url) == 101
+    assert time.monotonic() - started < 1.0
+    assert not asked.exists(), asked.read_text("utf-8")
