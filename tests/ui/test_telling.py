@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import json
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from streamlit.components.v2.bidi_component import main
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from seqviz.ui.server import telling
@@ -62,6 +65,7 @@ def uncollected():
 
 def test_a_page_makes_no_class(monkeypatch, uncollected):
     monkeypatch.setattr(main, "make_bidi_component_presenter", original)
+    monkeypatch.setattr(main, "deserialize_trigger_list", main.deserialize_trigger_list)
     page = AppTest.from_file(str(ROOT / "pages" / "gates.py"), default_timeout=120)
     before = classes()
     components = len(page.run().run().get("bidi_component"))
@@ -71,3 +75,60 @@ def test_a_page_makes_no_class(monkeypatch, uncollected):
     page = AppTest.from_file(str(ROOT / "pages" / "gates.py"), default_timeout=120)
     assert len(page.run().run().get("bidi_component")) == components > 0
     assert classes() == before
+
+
+def clicked():
+    import streamlit as st
+
+    from seqviz.ui import behavior
+
+    def pick(x, y):
+        st.session_state.setdefault("picked", []).append((x, y))
+
+    behavior.chart("figure", '{"data": [], "layout": {}}', "", "", on_pick=pick)
+
+
+def clicks(events: list) -> tuple[list, float]:
+    """What the callback of a chart was told for these events, and seconds of the processor."""
+    app = AppTest.from_function(clicked).run()
+    (chart,) = app.get("bidi_component")
+    name = f"$$STREAMLIT_INTERNAL_KEY_{chart.proto.id}__events"
+    state = WidgetState(id=name, json_trigger_value=json.dumps(events))
+    started = time.process_time()
+    app._run(WidgetStates(widgets=[state]))
+    assert not app.exception
+    return app.session_state["picked"], time.process_time() - started
+
+
+def test_of_many_clicks_at_once_the_last_is_heard_and_takes_no_longer(monkeypatch):
+    for name in ("make_bidi_component_presenter", "deserialize_trigger_list"):
+        monkeypatch.setattr(main, name, getattr(main, name))  # is put back
+    telling.install()
+    many = [{"event": "pick", "value": {"x": n, "y": -n}} for n in range(1500)]
+    found, seconds = clicks(many)
+    assert found == [(1499, -1499)]
+    assert seconds < 1.0  # a single one takes 0.02; each of them read all of them: 3 s
+
+
+def test_a_message_has_few_events():
+    kept = telling.last_of_each(json.dumps([{"event": f"e{n}", "value": n} for n in range(99)]))
+    assert len(kept) == telling.EVENTS
+    assert kept[-1] == {"event": "e98", "value": 98}
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        (None, None),
+        ("[]", []),
+        ("no JSON", []),
+        ('{"event": "near", "value": 1}', [{"event": "near", "value": 1}]),
+        ('["x", 1, {"event": 5}, {"event": "a"}, {"value": 1}]', [{"event": "a"}]),
+        (
+            '[{"event": "a", "value": 1}, {"event": "b"}, {"event": "a", "value": 2}]',
+            [{"event": "b"}, {"event": "a", "value": 2}],
+        ),
+    ],
+)
+def test_the_last_event_of_each_name_is_kept(told, kept):
+    assert telling.last_of_each(told) == kept

@@ -3,8 +3,9 @@
 Streamlit makes a new class for each component of a page each time that its state is looked up, so
 that a page can write to it (`st.session_state[key].name = value`). No page of ours does, and those
 classes were most of the garbage in cycles that presses leave: 10,000 of 14,000 objects in half a
-minute with twenty students. There is no public way to this; what is used of Streamlit is checked by
-tests/ui/test_telling.py.
+minute with twenty students. A callback is called for each event of a message, and reads what the
+message says: of thousands of clicks at once only the last is heard, else each would read all. There
+is no public way to this; what is used of Streamlit is checked by tests/ui/test_telling.py.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from streamlit.components.v2.bidi_component import main
+from streamlit.components.v2.bidi_component.serialization import deserialize_trigger_list
+
+EVENTS = 16  # kinds of them in one message; a component of ours has one or two
 
 
 def reader(
@@ -47,6 +51,20 @@ def reader(
     return present
 
 
+def last_of_each(told: str | None) -> list[Any] | None:
+    """As `deserialize_trigger_list`, with the last event of each name, in the order they came."""
+    events = deserialize_trigger_list(told)
+    if events is None:
+        return None
+    kept: dict[str, Any] = {}
+    for one in reversed(events):
+        name = one.get("event") if isinstance(one, dict) else None
+        if isinstance(name, str) and len(kept) < EVENTS:
+            kept.setdefault(name, one)
+    return list(reversed(kept.values()))
+
+
 def install() -> None:
     """From now on, in this process."""
+    main.deserialize_trigger_list = last_of_each
     main.make_bidi_component_presenter = reader
