@@ -116,6 +116,7 @@ def _load(record: Model) -> Pretrained:
         except torch.OutOfMemoryError:
             network.to("cpu")
             place, note = "cpu", "out_of_gpu_memory"
+        unmapped(network)
     except MemoryError as error:
         raise store.no_memory(record) from error
     except Exception as error:  # of any kind: what is read are files, and they may say anything
@@ -125,6 +126,17 @@ def _load(record: Model) -> Pretrained:
     network.eval().requires_grad_(False)
     collector.settle()
     return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
+
+
+def unmapped(network: Any) -> None:
+    """Put what lies in main memory into memory of its own, one tensor after the other.
+
+    As read it lies in the file: were that cut short in place, the system would end the process.
+    What is one tensor in two places (tied weights) stays one.
+    """
+    for one in (*network.parameters(), *network.buffers()):
+        if one.device.type == "cpu":
+            one.data = one.data.clone()
 
 
 def _check(record: Model, network: Any, tokenizer: Any, report: dict[str, Any]) -> None:

@@ -18,7 +18,9 @@ _A, _B = ".lora_A.weight", ".lora_B.weight"
 
 
 def _own(tensor: torch.Tensor) -> torch.nn.Parameter:
-    return torch.nn.Parameter(tensor.float(), requires_grad=False)
+    """A copy: what has been read lies in its file, see `pretrained.unmapped`."""
+    copied = tensor.to(torch.float32, copy=True)
+    return torch.nn.Parameter(copied, requires_grad=False)
 
 
 class LowRank(torch.nn.Module):
