@@ -112,3 +112,116 @@ def test_many_threads_all_have_their_turn_and_never_two(patient):
         thread.join(30)
     assert len(seen) == 12 * 50
     assert set(seen) == {1}
+
+
+class Simulated:
+    """An order on a clock of its own: each that is let in draws for so many ticks."""
+
+    def __init__(self, ticks: int = 4) -> None:
+        self.order, self.ticks, self.now = module.Order(), ticks, 0.0
+        self.ends: dict[module.Waiting, float] = {}
+        self.let_in: list[module.Waiting] = []
+        self.most = 0
+
+    def come(self, rank: Rank, hangs: bool = False) -> None:
+        one = self.order.come(rank, self.now)
+        self.ends[one] = float("inf") if hangs else 0.0
+        self._enter()
+
+    def tick(self) -> None:
+        self.now += 0.05
+        for one in [o for o in self.order.drawing if self.ends[o] <= self.now]:
+            self.order.leave(one)
+        self._enter()
+
+    def _enter(self) -> None:
+        for one in self.order.admit(self.now):
+            self.ends[one] = max(self.ends[one], self.now + 0.05 * self.ticks)
+            self.let_in.append(one)
+        self.most = max(self.most, len(self.order.drawing))
+
+    def run(self) -> None:
+        while self.order.waiting:
+            self.tick()
+            assert self.now < 1000
+
+
+def test_150_presses_and_30_pages_are_never_more_than_two_and_no_page_starves():
+    class_ = Simulated()
+    for number in range(150):
+        class_.come(Rank.PRESS)
+        if number % 5 == 0:
+            class_.come(Rank.PAGE)
+        if number % 10 == 0:
+            class_.come(Rank.FOLLOWING)
+    class_.run()
+    assert len(class_.let_in) == 150 + 30 + 15
+    assert class_.most == module.PLACES == 2
+    for rank, passes in module.PASSES.items():
+        places = [n for n, one in enumerate(class_.let_in) if one.rank == rank]
+        gaps = [b - a for a, b in zip([0, *places], places, strict=False)]
+        assert max(gaps) <= passes + 2, rank
+    for rank in Rank:  # each in the order in which they came
+        numbers = [one.number for one in class_.let_in if one.rank == rank]
+        assert numbers == sorted(numbers)
+
+
+def test_a_page_has_its_turn_while_presses_come_for_ever():
+    class_ = Simulated(ticks=1)
+    for _ in range(100):
+        class_.come(Rank.PRESS)
+    class_.come(Rank.PAGE)
+    class_.come(Rank.FOLLOWING)
+    before = len(class_.let_in)
+    for _ in range(30):
+        class_.come(Rank.PRESS)
+        class_.tick()
+    ranks = [one.rank for one in class_.let_in[before:]]
+    assert ranks.index(Rank.PAGE) <= module.PASSES[Rank.PAGE]
+    assert ranks.index(Rank.FOLLOWING) <= module.PASSES[Rank.FOLLOWING] + 1
+
+
+def test_those_that_hang_lose_their_place_and_stop_nobody_within_the_cap():
+    class_ = Simulated()
+    for _ in range(module.MOST - module.PLACES):
+        class_.come(Rank.PRESS, hangs=True)
+    for _ in range(40):
+        class_.come(Rank.PRESS)
+    class_.run()
+    assert len(class_.let_in) == module.MOST - module.PLACES + 40
+    assert class_.most <= module.MOST
+
+
+def test_a_press_goes_on_beside_two_that_hang(monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", dict.fromkeys(Rank, 0.02))
+    monkeypatch.setattr(module, "HANGS", 0.2)
+    monkeypatch.setattr(module, "LOOK", 0.02)
+    room = Class()
+    room.come("hangs", Rank.PRESS, hold=True)
+    room.come("hangs too", Rank.PRESS, hold=True)
+    room.come("press", Rank.PRESS)
+    until(lambda: "press" in room.order)
+    room.end()
+    assert room.most == 3
+    assert room.floor.waiting == 0
+
+
+def test_many_that_lose_patience_at_once_are_two_at_a_time(monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", dict.fromkeys(Rank, 0.01))
+    room, inside, most, lock = Floor(), [0], [0], threading.Lock()
+
+    def draw() -> None:
+        with room.taken(Rank.PRESS):
+            with lock:
+                inside[0] += 1
+                most[0] = max(most[0], inside[0])
+            time.sleep(0.02)
+            with lock:
+                inside[0] -= 1
+
+    threads = [threading.Thread(target=draw) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert most[0] == 2
