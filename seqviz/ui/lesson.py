@@ -21,13 +21,12 @@ from seqviz.ui import behavior, controls, header, notebook, widgets
 from seqviz.ui.bench import Show, guarded
 from seqviz.ui.caching import cached
 from seqviz.ui.floor import Rank, floor
-from seqviz.ui.server import visits
+from seqviz.ui.server import files, visits
 from seqviz.ui.server.reruns import draw_besides
 from seqviz.ui.sight import Sight
 
 P = TypeVar("P")
 ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`assets/static/near.js`)
-PATIENCE = 30.0  # seconds for benches that a notebook needs and that are not drawn yet
 
 
 @dataclass
@@ -58,9 +57,7 @@ class Lesson:
 
     def notebook(self) -> bytes:
         """The lesson as a file; who asks for it has asked for the benches not drawn yet as well."""
-        end = time.monotonic() + PATIENCE
-        while not self.drawn.keys() >= self.benches.keys() and time.monotonic() < end:
-            time.sleep(0.05)
+        files.wait_for(self.drawn.keys() >= self.benches.keys())
         return notebook.build(self.record.slug, self.text, self.sources())
 
     def prose(self, section: str) -> None:

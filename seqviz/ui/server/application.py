@@ -18,6 +18,7 @@ from seqviz.figures.style import checking
 from seqviz.refusal import Refusal
 from seqviz.ui import sight, startup
 from seqviz.ui.server import (
+    files,
     gauges,
     logs,
     lookup,
@@ -84,6 +85,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     startup.prepare()
     options.install()
     origins.install()
+    files.install()
     lookup.install()
     telling.install()
     checking.on = False

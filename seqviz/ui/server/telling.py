@@ -66,5 +66,5 @@ def last_of_each(told: str | None) -> list[Any] | None:
 
 def install() -> None:
     """From now on, in this process."""
-    main.deserialize_trigger_list = last_of_each
+    main.deserialize_trigger_list = last_of_each  # type: ignore[assignment]
     main.make_bidi_component_presenter = reader

@@ -1,0 +1,85 @@
+"""Files that are made when somebody asks for them: in threads of their own, and none waits in one.
+
+Streamlit makes them in the threads that `/metrics` and all that is done beside the pages share. A
+notebook that waited there for benches (30 s) kept all others waiting. Here it is asked again and
+again, which holds no thread. There is no public way to this; what is used of Streamlit is checked
+by tests/ui/test_files.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
+from functools import partial
+
+from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
+from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse, DeferredFileResponsePayload
+from streamlit.runtime import app_session
+from streamlit.runtime.backend_operation_handler import DeferredFileHandler
+
+THREADS = 2
+PENDING = 4  # different files that one visitor waits for
+PATIENCE = 30.0  # seconds for what a file needs and what is not drawn yet
+AGAIN = 0.1  # seconds
+log = logging.getLogger(__name__)
+_threads = ThreadPoolExecutor(THREADS, "seqviz-files")
+_last: ContextVar[bool] = ContextVar("last", default=True)
+
+
+class NotYet(Exception):
+    """What makes a file is to be asked again in a moment."""
+
+
+def wait_for(ready: bool) -> None:
+    """In what makes a file: go on where it is ready, or where PATIENCE is over. Raises NotYet."""
+    if not ready and not _last.get():
+        raise NotYet
+
+
+class Files(DeferredFileHandler):
+    """As Streamlit's, of one visitor; who asks for the same file again waits for the same."""
+
+    def __init__(self, get_media_file_mgr: Callable[[], object]) -> None:
+        super().__init__(get_media_file_mgr)  # type: ignore[arg-type]
+        self._pending: dict[str, asyncio.Task[str]] = {}
+
+    async def handle(
+        self, request: BackendOperationRequest, session_id: str
+    ) -> BackendOperationResponse:
+        """Make the file; the answer says where it is."""
+        file = request.deferred_file.file_id
+        answer = partial(BackendOperationResponse, request_id=request.request_id)
+        if file not in self._pending:
+            if len(self._pending) >= PENDING:
+                return answer(error_msg="Too many files at once")
+            self._pending[file] = task = asyncio.create_task(self._make(file))
+            task.add_done_callback(lambda _: self._pending.pop(file))
+        try:
+            url = await asyncio.shield(self._pending[file])
+        except Exception:
+            log.exception("a file could not be made")
+            return answer(error_msg="Failed to generate the file")
+        made = DeferredFileResponsePayload(url=url)
+        return answer(deferred_file=made)
+
+    async def _make(self, file: str) -> str:
+        end, make = time.monotonic() + PATIENCE, self._get_media_file_mgr().execute_deferred
+        while True:
+            context = copy_context()
+            context.run(_last.set, time.monotonic() >= end)
+            work = partial(context.run, make, file)
+            try:
+                return await asyncio.get_running_loop().run_in_executor(_threads, work)
+            except Exception as error:
+                if not isinstance(error.__cause__, NotYet):
+                    raise
+            await asyncio.sleep(AGAIN)
+
+
+def install() -> None:
+    """From now on, in this process."""
+    app_session.DeferredFileHandler = Files  # type: ignore[misc]

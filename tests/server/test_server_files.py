@@ -1,0 +1,86 @@
+"""Files that are made when somebody asks for them: one who asks for many delays nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from benchmarks.browser import serve
+from benchmarks.client import Student, attend
+
+ASKED = 12
+MANY = 60.0
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
+        yield running
+
+
+class Visitor(Student):
+    """A student that knows the name of its session."""
+
+    session = ""
+
+    def _take(self, message: ForwardMsg) -> bool:
+        self.session = message.new_session.initialize.session_id or self.session
+        return super()._take(message)
+
+
+async def ask(student: Visitor, key: str, times: int) -> None:
+    """Ask for the file of a download button."""
+    for number in range(times):
+        back = BackMsg()
+        request = back.backend_operation_request
+        request.request_id = f"{key}-{number}"
+        request.session_id = student.session
+        request.deferred_file.file_id = student.widgets[key].message.deferred_file_id
+        await student._socket.send(back.SerializeToString())
+
+
+async def answers(student: Visitor, times: int) -> list:
+    """What the server says to so many requests."""
+    found = []
+    async with asyncio.timeout(MANY):
+        while len(found) < times:
+            message = ForwardMsg.FromString(await student._socket.recv())
+            if message.WhichOneof("type") == "backend_operation_response":
+                found.append(message.backend_operation_response)
+    return found
+
+
+def metrics(url: str) -> float:
+    started = time.monotonic()
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=MANY)
+    connection.request("GET", "/metrics")
+    assert connection.getresponse().read()
+    connection.close()
+    return time.monotonic() - started
+
+
+def test_notebooks_of_lessons_that_are_not_drawn_delay_nobody(server):
+    async def attended() -> list[float]:
+        async with Visitor(server.url, "ar_fitting") as one:
+            await one.open()
+            async with Visitor(server.url, "gates") as other:
+                await other.open()
+                while await other.scroll():
+                    pass
+                await ask(one, "ar.notebook", ASKED)
+                await asyncio.sleep(0.5)
+                seconds = [await asyncio.to_thread(metrics, server.url)]
+                started = time.monotonic()
+                await ask(other, "ga.notebook", 1)
+                (made,) = await answers(other, 1)
+                assert made.deferred_file.url
+                return [*seconds, time.monotonic() - started]
+
+    seconds = attend(attended())
+    assert max(seconds) < 3.0, seconds
