@@ -7,8 +7,8 @@ import numpy as np
 from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression.networks import CELLS, NetworkSettings, fit_network
 from seqviz.data import series, upload
-from seqviz.figures import by_hand, estimation, forecast, training
-from seqviz.figures.series import lag_plot, roots_in_circle, series_and_correlations
+from seqviz.figures.autoregression import by_hand, estimation, forecast, training
+from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
 from seqviz.text import number
 from seqviz.ui.controls import choice, seed, slider, steps, toggle, view
 from seqviz.ui.lesson import begin

@@ -7,9 +7,9 @@ import numpy as np
 
 from seqviz.compute.attention import masks, patterns, scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
-from seqviz.figures import attention_views as views
-from seqviz.figures.attention_scale import QUANTITIES, saturation_lines
-from seqviz.figures.attention_steps import PARTS, walk_basic, walk_stage
+from seqviz.figures.attention import views
+from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
+from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
 from seqviz.models import attention, head_effects, readings, ready, registry, tap, texts
 from seqviz.models.readings import Masking
 from seqviz.text import literal, number

@@ -11,7 +11,7 @@ from seqviz.compute.positions.learned import path as components
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, found_rotation, rotation
 from seqviz.compute.positions.tiny.training import train
-from seqviz.figures import position_views as views
+from seqviz.figures.positions import views
 from seqviz.models import positions, pretrained, registry, texts
 from seqviz.text import literal, number
 from seqviz.ui import behavior

@@ -6,9 +6,9 @@ import numpy as np
 
 from seqviz.compute import bptt, memory
 from seqviz.compute.bptt import Experiment
-from seqviz.figures import backward, gated_jacobian, gradients, truncation
-from seqviz.figures.equations import recursion_step
-from seqviz.figures.memory import ladder, race_course
+from seqviz.figures.gradients import backward, gated_jacobian, gradients, truncation
+from seqviz.figures.gradients.backward import recursion_step
+from seqviz.figures.gradients.memory import ladder, race_course
 from seqviz.text import from_log10, number
 from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
 from seqviz.ui.controls import steps as stops

@@ -93,7 +93,7 @@ def test_library_imports_without_streamlit():
     names = modules("seqviz/compute", "seqviz/figures", "seqviz/data", "seqviz/models")
     names += ["seqviz.recipe", "seqviz.jobs", "seqviz.text", "seqviz.catalog"]
     assert "seqviz.compute.autoregression.networks" in names
-    assert "seqviz.figures.by_hand" in names
+    assert "seqviz.figures.autoregression.by_hand" in names
     result = run(f"import importlib\nfor name in {names!r}: importlib.import_module(name)",
                  "streamlit")  # fmt: skip
     assert result.returncode == 0, result.stderr
@@ -102,8 +102,8 @@ def test_library_imports_without_streamlit():
 def test_a_figure_is_drawn_without_streamlit_and_heavy_libraries():
     script = """
         from seqviz.compute.autoregression import correlogram, simulate
-        from seqviz.figures.series import series_and_correlations
-        from seqviz.figures.by_hand import fit_by_hand
+        from seqviz.figures.autoregression.series import series_and_correlations
+        from seqviz.figures.autoregression.by_hand import fit_by_hand
         path = simulate((0.8,), n=100)
         found = correlogram(path.values, 20, path.coefficients)
         assert len(series_and_correlations(path.values, found).data) > 4

@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 import pytest
 
 from seqviz.compute import autoregression as ar
-from seqviz.figures.estimation import estimates_beside_truth
-from seqviz.figures.series import lag_plot, series_and_correlations
-from seqviz.figures.style import Style
+from seqviz.figures.autoregression.estimation import estimates_beside_truth
+from seqviz.figures.autoregression.series import lag_plot, series_and_correlations
+from seqviz.figures.grammar.style import Style
 from seqviz.recipe import Recipe
 
 
@@ -329,7 +329,7 @@ def test_the_public_package_is_imported():
     run(recipe, lag_plot, np.arange(5.0), line, name="figure")
     lines = recipe.source().splitlines()
     assert "from seqviz.compute.autoregression import Estimate, simulate" in lines
-    assert "from seqviz.figures.series import lag_plot" in lines
+    assert "from seqviz.figures.autoregression.series import lag_plot" in lines
     assert lines.index("import numpy as np") == 0
 
 

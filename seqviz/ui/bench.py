@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from seqviz.data import measured
-from seqviz.figures.style import Style
+from seqviz.figures.grammar.style import Style
 from seqviz.models import device, readings
 from seqviz.ui import behavior, limits, waiting, work
 from seqviz.ui.caching import Drawn, cached, drawn

@@ -24,7 +24,7 @@ import plotly.graph_objects as go
 from cachetools import LRUCache
 
 from seqviz import fingerprint, settings
-from seqviz.figures.style import alt_text
+from seqviz.figures.grammar.style import alt_text
 from seqviz.ui.server import metrics, visits
 
 R = TypeVar("R")

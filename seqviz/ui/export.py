@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from seqviz.figures.style import LIGHT, LIVE, alt_text, opaque, recolored
-from seqviz.figures.table import table, tables
+from seqviz.figures.grammar.style import LIGHT, LIVE, alt_text, opaque, recolored
+from seqviz.figures.grammar.table import table, tables
 from seqviz.text import ASSETS, literal
 from seqviz.ui import header
 

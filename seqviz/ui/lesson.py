@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from seqviz import catalog
-from seqviz.figures.style import LIVE, Style
+from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.models import registry
 from seqviz.recipe import Recipe
 from seqviz.text import Text, sections

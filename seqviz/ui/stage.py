@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from seqviz.figures.colored_text import colored_text
-from seqviz.figures.style import DARK, LIGHT, Style
+from seqviz.figures.grammar.colored_text import colored_text
+from seqviz.figures.grammar.style import DARK, LIGHT, Style
 from seqviz.recipe import Recipe
 from seqviz.text import Text, literal
 from seqviz.ui import export, looks

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from seqviz.figures.style import LIVE, Style, finish, layout
+from seqviz.figures.grammar.style import LIVE, Style, finish, layout
 from seqviz.text import Text
 from seqviz.ui import looks, widgets
 from seqviz.ui.bench import Show

@@ -14,9 +14,18 @@ import pytest
 from drawn import Case, cases, nile, plotly_cases
 
 from seqviz.compute import autoregression as ar
-from seqviz.figures.series import series_and_correlations
-from seqviz.figures.style import DARK, LIGHT, LIVE, Style, alt_text, checking, opaque, recolored
-from seqviz.figures.table import table, tables
+from seqviz.figures.autoregression.series import series_and_correlations
+from seqviz.figures.grammar.style import (
+    DARK,
+    LIGHT,
+    LIVE,
+    Style,
+    alt_text,
+    checking,
+    opaque,
+    recolored,
+)
+from seqviz.figures.grammar.table import table, tables
 from seqviz.text import LANGUAGES, number
 from seqviz.ui import export
 

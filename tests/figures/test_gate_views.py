@@ -10,8 +10,8 @@ from seqviz.compute.gates import counting, tasks
 from seqviz.compute.gates.activations import SIGNED, activation, symbols
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import one_step
-from seqviz.figures import gate_views as views
-from seqviz.figures.style import Style, alt_text
+from seqviz.figures.gates import views
+from seqviz.figures.grammar.style import Style, alt_text
 from seqviz.models import gates
 from seqviz.text import LANGUAGES, Text, number
 

@@ -19,7 +19,7 @@ from seqviz.compute.accuracy import counting
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES
 from seqviz.data import measured
 from seqviz.data.snippets import Labeled
-from seqviz.figures import accuracy_fill
+from seqviz.figures.accuracy import fill as accuracy_fill
 from seqviz.models.accuracy import (
     baselines,
     direction,

@@ -9,7 +9,7 @@ from typing import Any
 
 from looking import bench, figures
 
-from seqviz.figures.style import LIVE, Style
+from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.ui import controls
 
 SLUG = "attention"

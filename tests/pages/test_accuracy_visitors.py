@@ -28,7 +28,8 @@ from looking import alerts, bench, figures, walk
 from seqviz import jobs
 from seqviz.compute import proportions
 from seqviz.compute.accuracy.findings import TuneSettings
-from seqviz.figures import accuracy_fill, accuracy_progress
+from seqviz.figures.accuracy import fill as accuracy_fill
+from seqviz.figures.accuracy import progress
 from seqviz.models import device, pretrained, texts
 from seqviz.models.accuracy import features, fill, heads, shipped
 from seqviz.text import LANGUAGES
@@ -299,7 +300,7 @@ def test_a_training_shows_its_curve(visit, submitted):
     guess = proportions.majority(parts["train"].positive, parts["validation"].positive)
     trail = job.trail  # the page has shown some of it
     assert growing in [
-        drawn(page, accuracy_progress.progress_view, trail[:end], settings, guess)
+        drawn(page, progress.progress_view, trail[:end], settings, guess)
         for end in range(1, len(trail) + 1)
     ]
     press(page, "ba.tune.cancel")

@@ -21,9 +21,9 @@ from looking import bench, figures
 
 from seqviz.compute.attention import scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
-from seqviz.figures import attention_views as views
-from seqviz.figures.attention_scale import QUANTITIES, saturation_lines
-from seqviz.figures.attention_steps import walk_basic, walk_stage
+from seqviz.figures.attention import views
+from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
+from seqviz.figures.attention.steps import walk_basic, walk_stage
 from seqviz.models import attention, readings
 from seqviz.text import literal, number
 from seqviz.ui.bench import Show

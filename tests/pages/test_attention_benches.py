@@ -24,7 +24,7 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.compute.attention import patterns
-from seqviz.figures import attention_views as views
+from seqviz.figures.attention import views
 from seqviz.models import attention, device, head_effects, readings
 from seqviz.models.readings import Masking
 from seqviz.text import literal, number

@@ -22,7 +22,7 @@ from looking import bench
 from seqviz.compute.gates import activations as act
 from seqviz.compute.gates import tasks
 from seqviz.compute.gates.forcing import Clamp
-from seqviz.figures import gate_views as views
+from seqviz.figures.gates import views
 from seqviz.models import checkpoints, gates
 from seqviz.text import literal, number
 

@@ -10,8 +10,8 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.compute.gates import counting, observation, tasks, tiny
-from seqviz.figures import gate_views as views
-from seqviz.figures.gate_networks import training
+from seqviz.figures.gates import views
+from seqviz.figures.gates.networks import training
 from seqviz.models import checkpoints, device, gates
 from seqviz.text import LANGUAGES, literal, number
 

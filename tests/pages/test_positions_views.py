@@ -14,7 +14,7 @@ from seqviz.compute.positions.clocks import clocks, embedding_scale
 from seqviz.compute.positions.learned import compare, path, spectrum
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import encoding, found_rotation, rotation
-from seqviz.figures import position_views as views
+from seqviz.figures.positions import views
 from seqviz.models import positions
 from seqviz.text import LANGUAGES, literal, number
 

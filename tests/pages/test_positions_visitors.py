@@ -24,7 +24,7 @@ from positions_page import (
 
 from seqviz.compute.positions import orders
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding
-from seqviz.figures import position_views as views
+from seqviz.figures.positions import views
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, literal
 from seqviz.ui import behavior

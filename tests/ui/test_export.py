@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from seqviz.compute import autoregression as ar
-from seqviz.figures.by_hand import fit_by_hand
-from seqviz.figures.series import series_and_correlations
-from seqviz.figures.style import LIGHT, LIVE, Style
-from seqviz.figures.table import table
+from seqviz.figures.autoregression.by_hand import fit_by_hand
+from seqviz.figures.autoregression.series import series_and_correlations
+from seqviz.figures.grammar.style import LIGHT, LIVE, Style
+from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES
 from seqviz.ui import export
 from seqviz.ui.header import svg_code

@@ -14,7 +14,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from seqviz import collector, jobs, settings
-from seqviz.figures.style import checking
+from seqviz.figures.grammar.style import checking
 from seqviz.refusal import Refusal
 from seqviz.ui import sight, startup
 from seqviz.ui.server import gauges, logs, lookup, metrics, options, policy, telling, visits
