@@ -52,8 +52,8 @@ from benchmarks.attention_text import text_ratio
 from benchmarks.browser import ROOT, Server, chromium, serve
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
+from seqviz.experiments import attention
 from seqviz.figures.attention.views import mosaic_view
-from seqviz.models import attention
 from seqviz.ui import bertviz_page
 
 T = TypeVar("T")
@@ -182,7 +182,7 @@ def patternless(tokens: int) -> np.ndarray:
 
 
 def mosaic(weights: np.ndarray) -> go.Figure:
-    """The figure as `seqviz.models.attention.mosaic` and the page make it."""
+    """The figure as `seqviz.experiments.attention.mosaic` and the page make it."""
     layers, heads, tokens, _ = weights.shape
     ids, no = np.arange(tokens), np.zeros(tokens, bool)
     text = Text("bert", False, names(tokens), ids, no, ~no, 0, 0, layers, heads, "cpu", "")

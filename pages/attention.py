@@ -7,11 +7,12 @@ import numpy as np
 
 from seqviz.compute.attention import masks, patterns, scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
+from seqviz.experiments import attention, head_effects
 from seqviz.figures.attention import views
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
-from seqviz.models import attention, head_effects, readings, ready, registry, tap, texts
-from seqviz.models.readings import Masking
+from seqviz.models import forward_cache, ready, registry, tap, texts
+from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
 from seqviz.ui import bertviz_page
 from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
@@ -208,7 +209,7 @@ def draw_passage(found, query: int, show) -> None:
 
 def tensor(model: str, text: str, other: str) -> bytes:
     """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
-    found = readings.read(model, text, other)
+    found = forward_cache.read(model, text, other)
     buffer = io.BytesIO()
     np.savez(
         buffer, attention=found.weights, tokens=np.array(found.tokens.pieces), ids=found.tokens.ids
@@ -474,7 +475,7 @@ def bertviz(p: Bertviz, show) -> None:
         return
     if not show.ready(above.model, text, other):
         return
-    found = readings.read(above.model, text, other)
+    found = forward_cache.read(above.model, text, other)
     layer = min(above.layer, len(found.weights) - 1)
     made = bertviz_page.page(
         p.picture,

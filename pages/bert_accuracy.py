@@ -7,6 +7,22 @@ import numpy as np
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import corruption, counting, reported
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES, TuneSettings
+from seqviz.experiments.accuracy import (
+    direction,
+    encoding,
+    features,
+    fill,
+    heads,
+    modes,
+    padding,
+    search,
+    shipped,
+    systems,
+    tuning,
+)
+from seqviz.experiments.accuracy import (
+    word_masking as knife,
+)
 from seqviz.figures.accuracy import (
     compare,
     confusion,
@@ -34,20 +50,6 @@ from seqviz.figures.accuracy import (
     search as accuracy_search,
 )
 from seqviz.models import pretrained, registry, texts
-from seqviz.models.accuracy import (
-    direction,
-    encoding,
-    features,
-    fill,
-    heads,
-    knife,
-    modes,
-    padding,
-    search,
-    shipped,
-    systems,
-    tuning,
-)
 from seqviz.text import number
 from seqviz.ui import readouts
 from seqviz.ui.bench import COMPUTED, Provenance

@@ -8,10 +8,11 @@ from seqviz.compute.gates import activations, counting, observation, tasks, tiny
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import LONGEST
 from seqviz.compute.recurrent import run as run_cell
+from seqviz.experiments import gates
 from seqviz.figures.gates import views
 from seqviz.figures.gates.effects import FARTHEST
 from seqviz.figures.gates.networks import training
-from seqviz.models import checkpoints, gates
+from seqviz.models import checkpoints
 from seqviz.text import literal, number
 from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
 from seqviz.ui.controls import steps as stops

@@ -11,8 +11,9 @@ from seqviz.compute.positions.learned import path as components
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, found_rotation, rotation
 from seqviz.compute.positions.tiny.training import train
+from seqviz.experiments import positions
 from seqviz.figures.positions import views
-from seqviz.models import positions, pretrained, registry, texts
+from seqviz.models import pretrained, registry, texts
 from seqviz.text import literal, number
 from seqviz.ui import behavior
 from seqviz.ui.controls import choice, in_browser, seed, sentence, slider, toggle, view

@@ -125,7 +125,7 @@ def vectors(minilm) -> None:
     """What MiniLM says of the sentences, in memory; on a new machine one worker computes it."""
     from filelock import FileLock
 
-    from seqviz.models.accuracy import features
+    from seqviz.experiments.accuracy import features
 
     with FileLock(os.path.join(os.environ["SEQVIZ_TESTS_ROOM"], "vectors.lock")):
         features.make("minilm")

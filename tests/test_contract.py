@@ -68,7 +68,7 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("package", ["compute", "figures", "data", "models"])
+@pytest.mark.parametrize("package", ["compute", "figures", "data", "models", "experiments"])
 def test_only_ui_knows_streamlit(package):
     for path in (ROOT / "seqviz" / package).rglob("*.py"):
         assert not {n for n in imported(path) if n.partition(".")[0] == "streamlit"}, path
@@ -90,7 +90,8 @@ def test_the_refusal_refuses():
 
 
 def test_library_imports_without_streamlit():
-    names = modules("seqviz/compute", "seqviz/figures", "seqviz/data", "seqviz/models")
+    names = modules("seqviz/compute", "seqviz/figures", "seqviz/data", "seqviz/models",
+                    "seqviz/experiments")  # fmt: skip
     names += ["seqviz.recipe", "seqviz.jobs", "seqviz.text", "seqviz.catalog"]
     assert "seqviz.compute.autoregression.networks" in names
     assert "seqviz.figures.autoregression.by_hand" in names

@@ -15,8 +15,8 @@ from typing import Any
 
 from seqviz.compute.accuracy.findings import TuneSettings
 from seqviz.data import measured
+from seqviz.experiments.accuracy import shipped
 from seqviz.models import device
-from seqviz.models.accuracy import shipped
 
 SCRIPT = "tools/measure_accuracy.py"
 

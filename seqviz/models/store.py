@@ -19,7 +19,7 @@ from pathlib import Path
 
 from seqviz import settings
 from seqviz.models import sources
-from seqviz.models.errands import Progress, full
+from seqviz.models.interruptible import Progress, full
 from seqviz.models.registry import Model, model
 from seqviz.models.sources import Origin, Unreachable
 from seqviz.refusal import Refusal

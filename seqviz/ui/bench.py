@@ -19,7 +19,7 @@ import streamlit as st
 
 from seqviz.data import measured
 from seqviz.figures.grammar.style import Style
-from seqviz.models import device, readings
+from seqviz.models import device, forward_cache
 from seqviz.ui import behavior, limits, waiting, work
 from seqviz.ui.caching import Drawn, cached, drawn
 from seqviz.ui.frame import BROWSER, COMPUTED, Provenance, duration, footer
@@ -142,7 +142,7 @@ class Show(Stage):
         it shows the progress. Raises Problem("token_limit") where this student has had too much
         read.
         """
-        if leads and text is not None and not readings.known(model, text, other):
+        if leads and text is not None and not forward_cache.known(model, text, other):
             limits.read(text, other)
         return waiting.wait_for(self, model, text, other, leads)
 

@@ -123,7 +123,7 @@ def metered(function: Callable[..., R]) -> Callable[..., R]:
         if turn is None:
             return function(*args, **keywords)
         turn.enter()
-        if function.__module__.startswith("seqviz.models"):
+        if function.__module__.startswith(("seqviz.models", "seqviz.experiments")):
             read(*_texts(args, keywords))
         started = time.thread_time()
         try:

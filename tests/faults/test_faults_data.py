@@ -9,8 +9,8 @@ import pytest
 from looking import alerts, bench, figures
 
 from seqviz.data import measured, snippets
+from seqviz.experiments.accuracy import features, heads, systems
 from seqviz.models import checkpoints
-from seqviz.models.accuracy import features, heads, systems
 from seqviz.text import LANGUAGES, literal
 from seqviz.ui import caching
 

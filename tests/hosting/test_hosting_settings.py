@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from seqviz import settings
-from seqviz.models import device, readings, store
+from seqviz.models import device, forward_cache, store
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [setting.name for setting in settings.SETTINGS]
@@ -138,7 +138,7 @@ def test_a_file_is_no_cache(monkeypatch, tmp_path):
     [
         ("SEQVIZ_DEVICE", device.choose.__wrapped__),
         ("SEQVIZ_THREADS", device.prepare_torch.__wrapped__),
-        ("SEQVIZ_READINGS_MB", lambda: readings._shelf._keep(("m", "t", "", None), None)),
+        ("SEQVIZ_READINGS_MB", lambda: forward_cache._shelf._keep(("m", "t", "", None), None)),
     ],
 )
 def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):

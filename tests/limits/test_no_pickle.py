@@ -14,8 +14,8 @@ import pytest
 from hub import sha256
 
 from seqviz.data import DataProblem, measured, parse
+from seqviz.experiments.accuracy import features
 from seqviz.models import pretrained
-from seqviz.models.accuracy import features
 from seqviz.refusal import Refusal
 from seqviz.text import ASSETS
 

@@ -19,18 +19,18 @@ from seqviz.compute.accuracy import counting
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES
 from seqviz.data import measured
 from seqviz.data.snippets import Labeled
-from seqviz.figures.accuracy import fill as accuracy_fill
-from seqviz.models.accuracy import (
+from seqviz.experiments.accuracy import (
     baselines,
     direction,
     fill,
     heads,
-    knife,
     padding,
     search,
     shipped,
     systems,
+    word_masking,
 )
+from seqviz.figures.accuracy import fill as accuracy_fill
 from seqviz.refusal import Refusal
 
 CALLS = shipped.calls()
@@ -93,7 +93,7 @@ def test_the_knife_again(minilm):
     kept = found("knife")
     assert kept.orders == ORDERS
     np.testing.assert_allclose(kept.shares, shipped.SHARES)
-    fresh = knife.knife("minilm", 12, [shipped.SHARES[column] for column in columns])
+    fresh = word_masking.knife("minilm", 12, [shipped.SHARES[column] for column in columns])
     agree(kept.probability[:, columns, :12], fresh.probability)
     np.testing.assert_array_equal(kept.positive, systems.truth())
 

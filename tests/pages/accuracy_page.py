@@ -9,8 +9,8 @@ from typing import Any
 from looking import bench, figures
 
 from seqviz.data import measured
+from seqviz.experiments.accuracy import shipped
 from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.models.accuracy import shipped
 from seqviz.ui import controls
 
 SLUG = "bert_accuracy"

@@ -27,6 +27,18 @@ from seqviz.compute import proportions
 from seqviz.compute.accuracy import counting, reported
 from seqviz.compute.accuracy.findings import METHODS, ORDERS, SIDES, TuneSettings
 from seqviz.data import measured
+from seqviz.experiments.accuracy import (
+    features,
+    fill,
+    heads,
+    modes,
+    padding,
+    shipped,
+    systems,
+)
+from seqviz.experiments.accuracy import (
+    word_masking as knife,
+)
 from seqviz.figures.accuracy import (
     compare,
     confusion,
@@ -51,7 +63,6 @@ from seqviz.figures.accuracy import (
     race as accuracy_race,
 )
 from seqviz.models import pretrained
-from seqviz.models.accuracy import features, fill, heads, knife, modes, padding, shipped, systems
 from seqviz.text import LANGUAGES, number
 from seqviz.ui import controls
 

@@ -28,10 +28,10 @@ from looking import alerts, bench, figures, walk
 from seqviz import jobs
 from seqviz.compute import proportions
 from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz.experiments.accuracy import features, fill, heads, shipped
 from seqviz.figures.accuracy import fill as accuracy_fill
 from seqviz.figures.accuracy import progress
 from seqviz.models import device, pretrained, texts
-from seqviz.models.accuracy import features, fill, heads, shipped
 from seqviz.text import LANGUAGES
 from seqviz.ui import controls, work
 

@@ -127,8 +127,8 @@ def _preload(names: tuple[str, ...]) -> list[str]:
 
     One that is not here is logged and left out: the lesson offers to fetch it.
     """
+    from seqviz.experiments.accuracy import features
     from seqviz.models import pretrained
-    from seqviz.models.accuracy import features
 
     startup.load_libraries()
     loaded = []

@@ -8,9 +8,9 @@ import numpy as np
 
 from seqviz.compute.accuracy import searching
 from seqviz.compute.accuracy.findings import Searched, SearchSettings, Surface
+from seqviz.experiments.accuracy import features, heads
+from seqviz.experiments.accuracy.heads import Fitted
 from seqviz.jobs import Report, silent
-from seqviz.models.accuracy import features, heads
-from seqviz.models.accuracy.heads import Fitted
 
 RATES = 17  # of the surface: four a decade
 _FEATURES = 0.8  # of the work where the sentence vectors have to be made first

@@ -13,11 +13,11 @@ from jaxtyping import Int
 from seqviz.compute.accuracy import corruption
 from seqviz.compute.accuracy.findings import DIRECTIONS, TREATMENTS, FillIn, FillSettings, Guesses
 from seqviz.data.snippets import sentiment_split
+from seqviz.experiments.accuracy.encoding import Looks, buckets, hidden, pad, tokenize
+from seqviz.experiments.accuracy.fill_head import head
 from seqviz.jobs import Report, silent
 from seqviz.models import tap as taps
 from seqviz.models import texts
-from seqviz.models.accuracy.encoding import Looks, buckets, hidden, pad, tokenize
-from seqviz.models.accuracy.fill_head import head
 from seqviz.models.pretrained import Pretrained, load
 
 CANDIDATES = 8

@@ -8,13 +8,13 @@ import numpy as np
 
 from seqviz.compute.accuracy.findings import DIRECTIONS, Direction, Head
 from seqviz.data.snippets import sentiment_split
+from seqviz.experiments.accuracy import features, heads
+from seqviz.experiments.accuracy.encoding import Looks, tokenize, vectors
+from seqviz.experiments.accuracy.fill import ranked, special
+from seqviz.experiments.accuracy.fill_head import head
+from seqviz.experiments.accuracy.heads import STANDARD
+from seqviz.experiments.accuracy.word_masking import standard_head
 from seqviz.jobs import Report, silent
-from seqviz.models.accuracy import features, heads
-from seqviz.models.accuracy.encoding import Looks, tokenize, vectors
-from seqviz.models.accuracy.fill import ranked, special
-from seqviz.models.accuracy.fill_head import head
-from seqviz.models.accuracy.heads import STANDARD
-from seqviz.models.accuracy.knife import standard_head
 from seqviz.models.pretrained import Pretrained, load
 
 LOOKS: dict[str, Looks | None] = {"both": None, "left": "left", "right": "right"}

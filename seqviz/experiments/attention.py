@@ -12,10 +12,10 @@ import numpy as np
 
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Change, Map, Mosaic, Parts, Text
-from seqviz.models import readings, texts
+from seqviz.models import forward_cache, texts
 from seqviz.models import tap as taps
+from seqviz.models.forward_cache import OWN, Masking, Reading
 from seqviz.models.pretrained import load, loaded
-from seqviz.models.readings import OWN, Masking, Reading
 from seqviz.refusal import Refusal
 
 AVERAGES = ("layer", "all", "rollout")
@@ -25,7 +25,7 @@ _SMALLEST = 24  # cells of one tile, where there are so many tiles that less wou
 
 def read(model: str, text: str, other: str = "") -> Text:
     """The tokens and ids of a text, or of a pair."""
-    return _text(model, readings.read(model, text, other))
+    return _text(model, forward_cache.read(model, text, other))
 
 
 def count(model: str, text: str, other: str = "") -> int:
@@ -40,7 +40,7 @@ def count(model: str, text: str, other: str = "") -> int:
 
 def mosaic(model: str, text: str, other: str = "") -> Mosaic:
     """Every head at a glance, at reduced resolution where the text is long."""
-    found = readings.read(model, text, other)
+    found = forward_cache.read(model, text, other)
     layers, heads = found.weights.shape[:2]
     tokens = len(found.tokens.ids)
     side = max(_SMALLEST, _CELLS // max(layers, heads))
@@ -56,7 +56,7 @@ def head(
     model: str, text: str, other: str = "", layer: int = 0, head: int = 0, masking: Masking = OWN
 ) -> Map:
     """The weights of one head. A layer or head beyond the model's last is the last."""
-    found = readings.read(model, text, other, _plain(model, masking))
+    found = forward_cache.read(model, text, other, _plain(model, masking))
     layer, head = _inside(found, layer, head)
     return _map(model, found, found.weights[layer, head], layer, head)
 
@@ -64,7 +64,7 @@ def head(
 def average(model: str, text: str, other: str = "", over: str = "layer", layer: int = 0) -> Map:
     """A mean over the heads of one layer ("layer"), over everything ("all"), or attention rollout
     up to and including one layer ("rollout"). Raises ValueError for anything else."""
-    found = readings.read(model, text, other)
+    found = forward_cache.read(model, text, other)
     layer, _ = _inside(found, layer, 0)
     if over == "layer":
         return _map(model, found, found.weights[layer].mean(0), layer, -1)
@@ -83,7 +83,7 @@ class _Enough(Exception):
 def parts(model: str, text: str, other: str = "", layer: int = 0, head: int = 0) -> Parts:
     """Queries, keys and every stage of one head, from the real weights."""
     pretrained = load(model)
-    known = readings.read(model, text, other)
+    known = forward_cache.read(model, text, other)
     layer, head = _inside(known, layer, head)
 
     def stop(done: int) -> None:
@@ -92,7 +92,7 @@ def parts(model: str, text: str, other: str = "", layer: int = 0, head: int = 0)
 
     tap = taps.Tap(keep=layer, note=False, each=stop)
     with contextlib.suppress(_Enough):  # what comes after this layer is not asked for
-        readings.forward(pretrained, known.tokens, tap=tap)
+        forward_cache.forward(pretrained, known.tokens, tap=tap)
     assert tap.stages is not None
     one = {
         name: getattr(tap.stages, name)[0, head].float().cpu().numpy()
@@ -116,7 +116,7 @@ def ablate(model: str, text: str, other: str = "", off: tuple[tuple[int, int], .
     import torch
 
     pretrained = load(model)
-    before = readings.read(model, text)
+    before = forward_cache.read(model, text)
     layers, heads = before.weights.shape[:2]
     on = np.ones((layers, heads), np.float32)
     for layer, place in off:
@@ -133,9 +133,11 @@ def ablate(model: str, text: str, other: str = "", off: tuple[tuple[int, int], .
 
     def changed(reading: Reading) -> Reading:
         tap = taps.Tap(on=torch.from_numpy(on).to(pretrained.device))
-        return readings.forward(pretrained, reading.tokens, tap=tap)
+        return forward_cache.forward(pretrained, reading.tokens, tap=tap)
 
-    second = readings.read(model, other) if other and pretrained.card.kind == "encoder" else None
+    second = (
+        forward_cache.read(model, other) if other and pretrained.card.kind == "encoder" else None
+    )
     return _change(
         model,
         before,
@@ -147,8 +149,8 @@ def ablate(model: str, text: str, other: str = "", off: tuple[tuple[int, int], .
 
 def masked(model: str, text: str, masking: Masking) -> Change:
     """The model under another mask, beside the model as it is."""
-    before = readings.read(model, text)
-    after = readings.read(model, text, masking=_plain(model, masking))
+    before = forward_cache.read(model, text)
+    after = forward_cache.read(model, text, masking=_plain(model, masking))
     return _change(model, before, after, 0, None)
 
 

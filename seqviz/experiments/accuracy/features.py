@@ -24,10 +24,10 @@ import numpy as np
 from jaxtyping import Int
 
 from seqviz.data.snippets import Labeled, sentiment_split
+from seqviz.experiments.accuracy import encoding
+from seqviz.experiments.accuracy.encoding import Vectors
 from seqviz.jobs import Report, silent
 from seqviz.models import store
-from seqviz.models.accuracy import encoding
-from seqviz.models.accuracy.encoding import Vectors
 from seqviz.models.pretrained import load
 from seqviz.refusal import Refusal
 

@@ -7,9 +7,9 @@ import time
 import numpy as np
 
 from seqviz.compute.accuracy.findings import REGIMES, Tuned, TuneRecord, TuneSettings
+from seqviz.experiments.accuracy import features, heads
+from seqviz.experiments.accuracy.training import Data, Progress, Run, Sentences, steps_of
 from seqviz.jobs import Report, silent
-from seqviz.models.accuracy import features, heads
-from seqviz.models.accuracy.training import Data, Progress, Run, Sentences, steps_of
 from seqviz.models.pretrained import Pretrained, load
 
 _FEATURES = 0.95  # of a head's work where the sentence vectors have to be made first

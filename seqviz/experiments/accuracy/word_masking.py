@@ -11,12 +11,12 @@ from jaxtyping import Float, Int
 from seqviz.compute.accuracy import corruption
 from seqviz.compute.accuracy.findings import ORDERS, Head, Knife, OwnKnife
 from seqviz.data.snippets import sentiment_split
+from seqviz.experiments.accuracy import heads
+from seqviz.experiments.accuracy.encoding import tokenize, vectors
+from seqviz.experiments.accuracy.features import features
+from seqviz.experiments.accuracy.fill import special
+from seqviz.experiments.accuracy.importance import attention_received, gradient_times_input
 from seqviz.jobs import Report, silent
-from seqviz.models.accuracy import heads
-from seqviz.models.accuracy.encoding import tokenize, vectors
-from seqviz.models.accuracy.features import features
-from seqviz.models.accuracy.fill import special
-from seqviz.models.accuracy.importance import attention_received, gradient_times_input
 from seqviz.models.pretrained import Pretrained, load
 
 OWN = 40  # tokens of a student's sentence: 38 words under five orders are two seconds on a core

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from seqviz.compute.accuracy.findings import Answers, Direction, Knife, Padding, Tuned
 from seqviz.data import measured
 from seqviz.data.snippets import sentiment_split
-from seqviz.models.accuracy import shipped
+from seqviz.experiments.accuracy import shipped
 from seqviz.refusal import Refusal
 
 NAMES = (

@@ -11,8 +11,8 @@ from second import eager, passed
 
 from seqviz.compute.attention import masks
 from seqviz.jobs import Cancelled
-from seqviz.models import readings, texts
-from seqviz.models.readings import OWN, Masking, forward, read
+from seqviz.models import forward_cache, texts
+from seqviz.models.forward_cache import OWN, Masking, forward, read
 from seqviz.refusal import Refusal
 
 SENTENCE = "AI and ML course is interesting and easy!"
@@ -39,7 +39,7 @@ def model(request):
 @pytest.fixture
 def shelf(monkeypatch):
     """Nothing is in memory."""
-    monkeypatch.setattr(readings, "_shelf", readings._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
     monkeypatch.delenv("SEQVIZ_READINGS_MB", raising=False)
 
 
@@ -53,7 +53,7 @@ def passes(shelf, monkeypatch):
         time.sleep(0.05)
         return forward(pretrained, tokens, *args)
 
-    monkeypatch.setattr(readings, "forward", counted)
+    monkeypatch.setattr(forward_cache, "forward", counted)
     return made
 
 
@@ -142,14 +142,14 @@ def test_a_mask_where_a_query_sees_nothing_stays_finite(model, shelf):
 
 def test_no_more_padding_than_the_limit(minilm, shelf):
     found = read("minilm", "a", masking=Masking(pads=10**9))
-    assert len(found.tokens.ids) == 3 + readings.MOST_PADS
+    assert len(found.tokens.ids) == 3 + forward_cache.MOST_PADS
 
 
 def test_a_decoder_with_nothing_to_read(smollm2, shelf):
     with pytest.raises(Refusal) as caught:
         read("smollm2", "")
     assert caught.value.code == "empty_text"
-    assert not readings.known("smollm2", "")
+    assert not forward_cache.known("smollm2", "")
     assert read("minilm", "").tokens.pieces == ("[CLS]", "[SEP]")
 
 
@@ -196,10 +196,10 @@ def test_different_questions_are_different_passes(minilm, smollm2, passes):
         ("minilm", SENTENCE, "", Masking("none", told=False)),
         ("smollm2", SENTENCE, "", OWN),
     ]
-    assert not any(readings.known(*one) for one in asked)
+    assert not any(forward_cache.known(*one) for one in asked)
     found = [read(*one) for one in asked]
     assert len({id(one) for one in found}) == len(passes) == len(asked)
-    assert all(readings.known(*one) for one in asked)
+    assert all(forward_cache.known(*one) for one in asked)
     assert [read(*one) for one in asked] == found
     assert len(passes) == len(asked)
 
@@ -215,26 +215,26 @@ def test_the_least_recently_used_goes_when_there_is_no_room(minilm, passes, monk
     read("minilm", words[1])
     read("minilm", words[0])  # now the dog is the one that was not asked for longest
     read("minilm", words[2])
-    assert [readings.known("minilm", word) for word in words] == [True, False, True]
+    assert [forward_cache.known("minilm", word) for word in words] == [True, False, True]
     assert len(passes) == 3
     read("minilm", words[1])
     assert len(passes) == 4
-    assert [readings.known("minilm", word) for word in words] == [False, True, True]
+    assert [forward_cache.known("minilm", word) for word in words] == [False, True, True]
 
 
 def test_one_reading_stays_however_little_room_there_is(minilm, passes, monkeypatch):
     monkeypatch.setenv("SEQVIZ_READINGS_MB", "0")
     for word in ("cat", "dog"):
         read("minilm", word)
-        assert readings.known("minilm", word)
-    assert not readings.known("minilm", "cat")
+        assert forward_cache.known("minilm", word)
+    assert not forward_cache.known("minilm", "cat")
 
 
 def test_an_empty_setting_is_the_default(minilm, passes, monkeypatch):
     monkeypatch.setenv("SEQVIZ_READINGS_MB", "")
     for word in ("cat", "dog", "sun"):
         read("minilm", word)
-    assert readings.known("minilm", "cat")
+    assert forward_cache.known("minilm", "cat")
 
 
 # --- a pass that is given up ----------------------------------------------------------------------
@@ -257,8 +257,8 @@ def test_a_pass_that_was_given_up_leaves_nothing(model, shelf):
 
     with pytest.raises(Cancelled):
         read(model.card.name, SENTENCE, each=stop)
-    assert not readings.known(model.card.name, SENTENCE)
-    assert readings._shelf._working == {}
+    assert not forward_cache.known(model.card.name, SENTENCE)
+    assert forward_cache._shelf._working == {}
     found = read(model.card.name, SENTENCE)
     np.testing.assert_array_equal(found.weights, wanted.weights)
 

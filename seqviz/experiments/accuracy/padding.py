@@ -11,12 +11,12 @@ from jaxtyping import Float
 
 from seqviz.compute.accuracy.findings import TOLD, Head, OwnPadding, Padding
 from seqviz.data.snippets import sentiment_split
+from seqviz.experiments.accuracy import heads
+from seqviz.experiments.accuracy.encoding import Side, hidden, pad, pooled, tokenize, vectors
+from seqviz.experiments.accuracy.word_masking import standard_head
 from seqviz.jobs import Report, silent
 from seqviz.models import tap as taps
 from seqviz.models import texts
-from seqviz.models.accuracy import heads
-from seqviz.models.accuracy.encoding import Side, hidden, pad, pooled, tokenize, vectors
-from seqviz.models.accuracy.knife import standard_head
 from seqviz.models.pretrained import Pretrained, load
 
 LONG, FEW = 128, 300  # beyond so many tokens, so few sentences

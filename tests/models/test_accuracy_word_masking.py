@@ -10,11 +10,11 @@ from second import eager, passed
 from seqviz.compute.accuracy.corruption import count
 from seqviz.compute.accuracy.findings import ORDERS
 from seqviz.data.snippets import sentiment_split
+from seqviz.experiments.accuracy import heads, word_masking
+from seqviz.experiments.accuracy.encoding import tokenize
+from seqviz.experiments.accuracy.importance import attention_received, gradient_times_input
 from seqviz.jobs import Cancelled
 from seqviz.models import texts
-from seqviz.models.accuracy import heads, knife
-from seqviz.models.accuracy.encoding import tokenize
-from seqviz.models.accuracy.importance import attention_received, gradient_times_input
 
 TEXTS = sentiment_split()[1].texts
 SENTENCE = "An unbelievably charming film, though the script isn't."
@@ -29,7 +29,7 @@ def head(minilm):
 @pytest.fixture(scope="module")
 def run(head):
     reports = []
-    result = knife.knife(
+    result = word_masking.knife(
         "minilm", 12, SHARES, lambda *report: reports.append(report), "cpu", seed=2
     )
     return result, reports
@@ -96,7 +96,7 @@ def test_every_probability_by_a_pass_of_its_own(minilm, head, run):
     np.testing.assert_array_equal(result.positive, sentiment_split()[1].positive[:12])
     network = eager(minilm)
     ids = tokenize(minilm, TEXTS[:12])
-    cut = knife.prepared(minilm, ids, head, "mean", 2, ORDERS)
+    cut = word_masking.prepared(minilm, ids, head, "mean", 2, ORDERS)
     for number in (0, 5, 11):
         for order in range(len(ORDERS)):
             for column, share in enumerate(SHARES):
@@ -132,18 +132,18 @@ def test_reports(run):
 def test_sentences_have_their_own_numbers(minilm, head, run):
     """A longer run begins with the shorter one; another seed draws another order."""
     result, _ = run
-    few = knife.knife(
+    few = word_masking.knife(
         "minilm", 3, SHARES, lambda *_: None, "cpu", seed=2, orders=("random", "content")
     )
     np.testing.assert_allclose(few.probability, result.probability[[0, 3], :, :3], atol=1e-5)
     ids = tokenize(minilm, TEXTS[:1] * 2)
-    same, other = knife.prepared(minilm, ids, head, "mean", 2, ("random",))
+    same, other = word_masking.prepared(minilm, ids, head, "mean", 2, ("random",))
     assert (same.turns != other.turns).any()
 
 
 def test_orders_of_one_sentence(minilm, head):
     (ids,) = tokenize(minilm, [SENTENCE])
-    (one,) = knife.prepared(minilm, (ids,), head, "mean", 0, ORDERS)
+    (one,) = word_masking.prepared(minilm, (ids,), head, "mean", 0, ORDERS)
     assert one.words == (
         *("an", "unbelievably", "charming", "film", ",", "though", "the", "script"),
         *("isn", "'", "t", "."),
@@ -163,28 +163,28 @@ def test_orders_of_one_sentence(minilm, head):
     assert (everything[1:-1] == 103).all()
     assert (everything[[0, -1]] == ids[[0, -1]]).all()
     with pytest.raises(ValueError, match="none of the orders"):
-        knife.prepared(minilm, (ids,), head, "mean", 0, ("upward",))
+        word_masking.prepared(minilm, (ids,), head, "mean", 0, ("upward",))
 
 
 def test_own_sentence(minilm, head):
-    own = knife.own_knife("minilm", SENTENCE, seed=4)
+    own = word_masking.own_knife("minilm", SENTENCE, seed=4)
     assert own.probability.shape == (5, 13)
     (ids,) = tokenize(minilm, [SENTENCE])
-    (one,) = knife.prepared(minilm, (ids,), head, "mean", 4, ORDERS)
+    (one,) = word_masking.prepared(minilm, (ids,), head, "mean", 4, ORDERS)
     np.testing.assert_array_equal(own.turns, one.turns)
     for order, k in ((1, 0), (1, 5), (4, 7), (2, 12)):
         with torch.inference_mode():
             last = minilm.network(torch.tensor(one.masked(order, k, 103))[None]).last_hidden_state
         wanted = torch.sigmoid(logit(head, last[0].mean(0))).item()
         assert own.probability[order, k] == pytest.approx(wanted, abs=1e-4)
-    part = knife.own_knife("minilm", SENTENCE, 4, orders=("gradient",))
+    part = word_masking.own_knife("minilm", SENTENCE, 4, orders=("gradient",))
     assert part.orders == ("gradient",)
     np.testing.assert_allclose(part.probability[0], own.probability[2], atol=1e-5)
 
 
 @pytest.mark.parametrize(("text", "words"), [("", 0), ("Good", 1), ("word " * 300, 38)])
 def test_short_and_long_sentences(head, text, words):
-    own = knife.own_knife("minilm", text, orders=("attention", "random"))
+    own = word_masking.own_knife("minilm", text, orders=("attention", "random"))
     assert len(own.words) == words
     assert own.turns.shape == (2, words)
     assert own.probability.shape == (2, words + 1)
@@ -200,5 +200,5 @@ def test_giving_up(head):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        knife.knife("minilm", 2000, SHARES, report, "cpu")
+        word_masking.knife("minilm", 2000, SHARES, report, "cpu")
     assert len(seen) == 2

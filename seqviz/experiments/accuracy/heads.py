@@ -16,8 +16,8 @@ from jaxtyping import Bool, Float
 
 from seqviz.compute.accuracy.findings import FEATURES, Head, Tuned, TuneSettings
 from seqviz.data import measured
+from seqviz.experiments.accuracy.features import features, make, parts
 from seqviz.jobs import Report, silent
-from seqviz.models.accuracy.features import features, make, parts
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.refusal import Refusal
 

@@ -1,7 +1,7 @@
 """An encoder made to guess hidden tokens: low-rank changes beside shared weights, and a head.
 
 All torch, so to be imported where it is used. The shared model is not changed: the adapted one is a
-shell around the same tensors, with a few megabytes of its own.
+copy around the same tensors, with a few megabytes of its own.
 """
 
 from __future__ import annotations
@@ -71,18 +71,18 @@ class FillInHead(torch.nn.Module):
         return scores
 
 
-def shell(network: Any) -> Any:
+def sharing_copy(network: Any) -> Any:
     """A copy of the network's structure around the very same tensors."""
     same = {id(tensor): tensor for tensor in (*network.parameters(), *network.buffers())}
     return copy.deepcopy(network, same)
 
 
 def with_low_rank(network: Any, found: Tensors, scale: float) -> Any:
-    """A shell with a `LowRank` in place of every linear layer that `found` has a change for.
+    """A copy with a `LowRank` in place of every linear layer that `found` has a change for.
 
     found: `<layer>.lora_A.weight` and `<layer>.lora_B.weight`, the names that peft gives.
     """
-    other = shell(network)
+    other = sharing_copy(network)
     for key in found:
         if key.endswith(_A):
             name = key.removesuffix(_A)
@@ -121,7 +121,7 @@ def with_own_head(network: Any, found: Tensors) -> Any:
         if f"{last}bias" not in found or f"{dense}.weight" not in found:
             continue
         gain, shift = ("weight", "bias") if f"{norm}.weight" in found else ("gamma", "beta")
-        other = shell(network)
+        other = sharing_copy(network)
         other.fill_in = FillInHead(
             other.get_input_embeddings().weight,
             (found[f"{dense}.weight"], found[f"{dense}.bias"]),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.accuracy.findings import Head, Modes
-from seqviz.models.accuracy.encoding import hidden, pad, pooled, tokenize
-from seqviz.models.accuracy.heads import standard_head
-from seqviz.models.accuracy.shells import Dice, shell
+from seqviz.experiments.accuracy.encoding import hidden, pad, pooled, tokenize
+from seqviz.experiments.accuracy.heads import standard_head
+from seqviz.experiments.accuracy.trainable_copy import DropoutGenerator, make_trainable
 from seqviz.models.pretrained import Pretrained, load
 
 MODES = ("eval", "train")
@@ -30,14 +30,14 @@ def measure(pretrained: Pretrained, head: Head, text: str, repeats: int, seed: i
     import torch
 
     ids = tokenize(pretrained, [text])
-    made = shell(pretrained, "head")
-    dice = Dice(seed, made.device)
+    made = make_trainable(pretrained, "head")
+    generator = DropoutGenerator(seed, made.device)
     weight = torch.tensor(head.weight, device=made.device, requires_grad=True)
     bias = torch.tensor(head.bias, device=made.device)
 
     def logits(count: int) -> torch.Tensor:
         batch = pad(ids * count, pretrained.tokenizer.pad_token_id)
-        with dice.thrown():
+        with generator.installed():
             last, pooler = hidden(made.network, made.device, batch)
         real = torch.from_numpy(batch.real).to(made.device)
         return pooled(last, pooler, real)[1] @ weight.T + bias

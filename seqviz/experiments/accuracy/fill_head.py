@@ -38,7 +38,7 @@ def head(model: str) -> Pretrained:
 def _shipped(shared: Pretrained) -> Any:
     from safetensors import SafetensorError, safe_open
 
-    from seqviz.models.accuracy import adapted
+    from seqviz.experiments.accuracy import adapted
 
     path = checkpoints.FOLDER / f"{NAME}.safetensors"
     try:
@@ -59,7 +59,7 @@ def _shipped(shared: Pretrained) -> Any:
 def _published(shared: Pretrained) -> Any:
     from safetensors import safe_open
 
-    from seqviz.models.accuracy import adapted
+    from seqviz.experiments.accuracy import adapted
 
     found: dict[str, Any] = {}
     if shared.card.kind == "encoder":

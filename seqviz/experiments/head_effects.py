@@ -8,7 +8,7 @@ import numpy as np
 
 from seqviz.compute.attention.findings import Effects
 from seqviz.jobs import Report
-from seqviz.models import readings
+from seqviz.models import forward_cache
 from seqviz.models import tap as taps
 from seqviz.models.pretrained import load
 
@@ -21,7 +21,7 @@ def each_head(model: str, text: str, report: Report, device: str) -> Effects:
     import torch
 
     pretrained = load(model)
-    before = readings.read(model, text)
+    before = forward_cache.read(model, text)
     layers, heads = before.weights.shape[:2]
     tokens = before.tokens
     last = int(tokens.real.sum()) - 1
@@ -41,7 +41,7 @@ def each_head(model: str, text: str, report: Report, device: str) -> Effects:
         def work(network: Any, place: str, on: torch.Tensor = on) -> torch.Tensor:
             tap = taps.Tap(on=on.to(place), note=False, each=stopped)
             with taps.tapped(tap):
-                output = readings.run_network(network, pretrained, ids, segments, place)
+                output = forward_cache.run_network(network, pretrained, ids, segments, place)
             return output.logits[:, last] if decoder else output.last_hidden_state
 
         found = pretrained.run(work)

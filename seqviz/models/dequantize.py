@@ -1,4 +1,4 @@
-"""Quantized weights as float32: `python -m seqviz.models.expand FOLDER FILE.gguf`.
+"""Quantized weights as float32: `python -m seqviz.models.dequantize FOLDER FILE.gguf`.
 
 Done once, after the download, so that each later start takes a second and not a quarter of a
 minute. A process of its own: it can be stopped at any moment and holds up nobody's lesson.

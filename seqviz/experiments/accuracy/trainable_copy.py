@@ -1,6 +1,6 @@
 """A network to train that shares what is frozen with the model that everybody reads.
 
-The shared model is never trained and never leaves evaluation mode. A shell has modules of its own
+The shared model is never trained and never leaves evaluation mode. A copy has modules of its own
 (so its dropout can be on) around the very same tensors, and copies only of those it trains.
 """
 
@@ -19,7 +19,7 @@ _generator = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Shell:
+class TrainableCopy:
     """A network of one's own. trainable, total: its parameters, adapters among them, no head."""
 
     network: Any
@@ -28,10 +28,10 @@ class Shell:
     total: int
 
 
-class Dice:
+class DropoutGenerator:
     """Random numbers of one's own for dropout, which takes them from torch's global generator.
 
-    Whoever throws takes the generator, sets it to where it left off, and puts it back as it was: a
+    Whoever draws takes the generator, sets it to where it left off, and puts it back as it was: a
     run's numbers depend on its seed alone, whoever else is training.
     """
 
@@ -44,7 +44,7 @@ class Dice:
             self._state = self._read()
 
     @contextmanager
-    def thrown(self) -> Iterator[None]:
+    def installed(self) -> Iterator[None]:
         """Within the body torch's random numbers are this one's."""
         with self._swapped(self._state):
             yield
@@ -74,16 +74,17 @@ class Dice:
             self._gpu.set_rng_state(state[1])
 
 
-def shell(
+def make_trainable(
     pretrained: Pretrained, regime: str, layers: int = 2, rank: int = 8, feature: str = "mean"
-) -> Shell:
-    """A shell around the shared model, in evaluation mode, ready for training.
+) -> TrainableCopy:
+    """A copy around the shared model, in evaluation mode, ready for training.
 
     regime: "head" (nothing of the encoder is trained), "top" (its last `layers` layers), "lora"
     (Hu et al. 2022: adapters of `rank` on every linear layer inside the encoder's layers, scaled by
     alpha / rank = 2), "all". The pooler is trained along in "top" and "all" where `feature` is the
     pooler; elsewhere nothing depends on it. The initial adapters come from torch's generator
-    (`Dice`). Attention is torch's own, which has dropout on the weights; the tap's has none.
+    (`DropoutGenerator`). Attention is torch's own, which has dropout on the weights; the tap's has
+    none.
     """
     shared = pretrained.network
     stack = _layers(shared)
@@ -106,7 +107,9 @@ def shell(
         _adapt(network, rank)
     counts = [(one.numel(), one.requires_grad) for one in network.parameters()]
     trainable = sum(count for count, learns in counts if learns)
-    return Shell(network.eval(), pretrained.device, trainable, sum(count for count, _ in counts))
+    return TrainableCopy(
+        network.eval(), pretrained.device, trainable, sum(count for count, _ in counts)
+    )
 
 
 def _layers(network: Any) -> Any:

@@ -16,7 +16,16 @@ from seqviz.compute.accuracy.findings import (
     SearchSettings,
     TuneSettings,
 )
-from seqviz.models.accuracy import baselines, direction, fill, heads, knife, padding, search, tuning
+from seqviz.experiments.accuracy import (
+    baselines,
+    direction,
+    fill,
+    heads,
+    padding,
+    search,
+    tuning,
+    word_masking,
+)
 
 MODEL = "minilm"
 SENTENCES = 2000
@@ -62,6 +71,6 @@ def calls() -> dict[str, Call]:
         {"settings": FILL, "shares": SELECTED, "model": MODEL},
     )
     found["direction"] = (direction.direction, DIRECTION)
-    found["knife"] = (knife.knife, KNIFE)
+    found["knife"] = (word_masking.knife, KNIFE)
     found["padding"] = (padding.padding, PADDING)
     return found

@@ -10,9 +10,9 @@ from seqviz.compute.accuracy.findings import Answers
 from seqviz.compute.gates.encoding import words
 from seqviz.compute.gates.networks import logits, trace
 from seqviz.data.snippets import sentiment_split
+from seqviz.experiments.accuracy.features import parts
 from seqviz.jobs import Report, silent
 from seqviz.models import checkpoints
-from seqviz.models.accuracy.features import parts
 
 CELLS = ("lstm", "gru")
 

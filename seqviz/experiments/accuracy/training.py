@@ -14,10 +14,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.accuracy.findings import TuneRecord, TuneSettings
+from seqviz.experiments.accuracy import heads
+from seqviz.experiments.accuracy.encoding import buckets, hidden, pad, pooled
+from seqviz.experiments.accuracy.trainable_copy import DropoutGenerator, make_trainable
 from seqviz.jobs import Report
-from seqviz.models.accuracy import heads
-from seqviz.models.accuracy.encoding import buckets, hidden, pad, pooled
-from seqviz.models.accuracy.shells import Dice, shell
 from seqviz.models.pretrained import Pretrained
 
 WARMUP = 0.1  # of the steps
@@ -122,9 +122,9 @@ class Run:
 
         self.settings, self.seed, self.device = settings, seed, pretrained.device
         self.length = length
-        self.dice = Dice(seed, self.device)
-        with self.dice.thrown():
-            made = shell(
+        self.generator = DropoutGenerator(seed, self.device)
+        with self.generator.installed():
+            made = make_trainable(
                 pretrained, settings.regime, settings.layers, settings.rank, settings.feature
             )
         self.network, config = made.network, made.network.config
@@ -179,7 +179,7 @@ class Run:
         loss, right = 0.0, 0
         for part in self._portions(data, places):
             truth = torch.tensor(data.positive[part], device=self.device).long()
-            with self.dice.thrown():
+            with self.generator.installed():
                 logits = self.logits([data.ids[i] for i in part], training=True)
             cost = torch.nn.functional.cross_entropy(logits, truth, reduction="sum") / len(places)
             cost.backward()

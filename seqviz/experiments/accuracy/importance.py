@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.accuracy.findings import Head
+from seqviz.experiments.accuracy.encoding import Batch, buckets, hidden, pad, pooled
 from seqviz.models import tap as taps
-from seqviz.models.accuracy.encoding import Batch, buckets, hidden, pad, pooled
 from seqviz.models.pretrained import Pretrained
 
 Scores = tuple[Float[np.ndarray, "token"], ...]
