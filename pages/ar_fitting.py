@@ -10,9 +10,9 @@ from seqviz.data import series, upload
 from seqviz.figures.autoregression import by_hand, estimation, forecast, training
 from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
 from seqviz.text import number
-from seqviz.ui.controls import choice, seed, slider, steps, toggle, view
-from seqviz.ui.lesson import begin
-from seqviz.ui.problems import Problem
+from seqviz.ui.bench.controls import choice, seed, slider, steps, toggle, view
+from seqviz.ui.page.lesson import begin
+from seqviz.ui.shared.problems import Problem
 
 NOISES = ("gaussian", "student_t", "laplace")
 PRESET_EPOCHS = {"text": 100, "text_1000": 1000}

@@ -14,10 +14,10 @@ from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
 from seqviz.models import forward_cache, ready, registry, tap, texts
 from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
-from seqviz.ui import bertviz_page
-from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.controls import steps as stops
-from seqviz.ui.lesson import begin
+from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.ui.bench.controls import steps as stops
+from seqviz.ui.page import bertviz as bertviz_page
+from seqviz.ui.page.lesson import begin
 
 STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
 WORDS = len(walkthrough.WORDS)

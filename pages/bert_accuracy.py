@@ -51,12 +51,12 @@ from seqviz.figures.accuracy import (
 )
 from seqviz.models import pretrained, registry, texts
 from seqviz.text import number
-from seqviz.ui import readouts
-from seqviz.ui.bench import COMPUTED, Provenance
-from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.controls import steps as stops
-from seqviz.ui.lesson import begin
-from seqviz.ui.problems import Problem
+from seqviz.ui.bench import readouts
+from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.ui.bench.controls import steps as stops
+from seqviz.ui.bench.show import COMPUTED, Provenance
+from seqviz.ui.page.lesson import begin
+from seqviz.ui.shared.problems import Problem
 
 MODELS = {record.name: record for record in registry.offered() if record.kind == "encoder"}
 DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)

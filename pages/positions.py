@@ -15,10 +15,10 @@ from seqviz.experiments import positions
 from seqviz.figures.positions import views
 from seqviz.models import pretrained, registry, texts
 from seqviz.text import literal, number
-from seqviz.ui import behavior
-from seqviz.ui.controls import choice, in_browser, seed, sentence, slider, toggle, view
-from seqviz.ui.controls import steps as stops
-from seqviz.ui.lesson import begin
+from seqviz.ui.bench.controls import choice, in_browser, seed, sentence, slider, toggle, view
+from seqviz.ui.bench.controls import steps as stops
+from seqviz.ui.page.lesson import begin
+from seqviz.ui.shared import components as behavior
 
 BASES = (1.5, 10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0, 1_000_000.0)
 MODELS = {record.name: record for record in registry.offered()}

@@ -10,9 +10,9 @@ from seqviz.figures.gradients import backward, gated_jacobian, gradients, trunca
 from seqviz.figures.gradients.backward import recursion_step
 from seqviz.figures.gradients.memory import ladder, race_course
 from seqviz.text import from_log10, number
-from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.controls import steps as stops
-from seqviz.ui.lesson import begin
+from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.ui.bench.controls import steps as stops
+from seqviz.ui.page.lesson import begin
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256)
 SENTENCE = "The flights the airline was cancelling were full ."

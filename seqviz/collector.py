@@ -8,8 +8,9 @@ from seqviz import settings
 
 # Young objects are looked at when 2,000 have come; all others almost never by themselves: with a
 # hundred sessions that stops the class for 0.4 s, and with Python's own setting it came every eight
-# seconds. What sessions hold is given back when they have left (`ui.server.leaving`), the rest
-# collected at moments that `ui.server.application` chooses.
+# seconds. What sessions hold is given back when they have left
+# (`ui.streamlit_internals.session_release`), the rest collected at moments that
+# `ui.server.application` chooses.
 THRESHOLDS = (2_000, 1_000, 1_000)
 
 

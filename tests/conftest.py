@@ -13,8 +13,8 @@ import sys
 import tempfile
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read once, when the hub's client is imported
-# As in the app (seqviz/ui/startup.py), read once by torch and NumPy: two workers with two threads
-# each would keep two cores waiting.
+# As in the app (seqviz/ui/shared/startup.py), read once by torch and NumPy: two workers with two
+# threads each would keep two cores waiting.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 

@@ -114,7 +114,7 @@ def test_a_figure_is_drawn_without_streamlit_and_heavy_libraries():
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.parametrize("module", ["seqviz.ui.lesson", "seqviz.compute.autoregression"])
+@pytest.mark.parametrize("module", ["seqviz.ui.page.lesson", "seqviz.compute.autoregression"])
 def test_the_app_starts_without_heavy_libraries(module):
     """torch costs 2 s and statsmodels 1.5 s: the bench that needs one imports it."""
     result = run(

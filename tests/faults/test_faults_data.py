@@ -12,7 +12,7 @@ from seqviz.data import measured, snippets
 from seqviz.experiments.accuracy import features, heads, systems
 from seqviz.models import checkpoints
 from seqviz.text import LANGUAGES, literal
-from seqviz.ui import caching
+from seqviz.ui.shared import caching
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REMEMBERED = (

@@ -12,7 +12,7 @@ from seqviz import jobs
 from seqviz.jobs import Report
 from seqviz.models import forward_cache
 from seqviz.text import LANGUAGES
-from seqviz.ui import caching
+from seqviz.ui.shared import caching
 
 SLUG = "vanishing_gradients"
 SEEDS = iter(range(4000, 9999))  # networks that no other test has computed and left in the cache

@@ -33,7 +33,7 @@ from seqviz.figures.accuracy import fill as accuracy_fill
 from seqviz.figures.accuracy import progress
 from seqviz.models import device, pretrained, texts
 from seqviz.text import LANGUAGES
-from seqviz.ui import controls, work
+from seqviz.ui.bench import controls, job_progress
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 PATIENCE = 120
@@ -81,7 +81,7 @@ def finished(page, job: jobs.Job) -> None:
 def begun(job: jobs.Job) -> None:
     """Wait until the work has something to show."""
     last = time.monotonic() + PATIENCE
-    while not job.trail and job.state in work.ACTIVE and time.monotonic() < last:
+    while not job.trail and job.state in job_progress.ACTIVE and time.monotonic() < last:
         time.sleep(0.05)
     assert job.trail
     assert job.state == "running"

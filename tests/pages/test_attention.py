@@ -27,7 +27,7 @@ from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
 from seqviz.models import forward_cache
 from seqviz.text import literal, number
-from seqviz.ui.bench import Show
+from seqviz.ui.bench.show import Show
 
 STAGES = ("embed", "basic", "project", "scores", "scale", "mask", "softmax", "sum", "concat")
 WALKS = (

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from seqviz import catalog
 from seqviz.compute import autoregression as ar
 from seqviz.text import ASSETS, LANGUAGES, Text
-from seqviz.ui import export
+from seqviz.ui.bench import export
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 SLUG = "ar_fitting"

@@ -12,7 +12,7 @@ from looking import bench, figures
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.experiments import gates
 from seqviz.models import checkpoints
-from seqviz.ui import caching
+from seqviz.ui.shared import caching
 
 READERS = ("watch", "force", "conventions")
 

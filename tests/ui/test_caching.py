@@ -12,8 +12,8 @@ import pytest
 
 from seqviz import collector, fingerprint
 from seqviz.compute import autoregression as ar
-from seqviz.ui import caching
-from seqviz.ui.caching import MEGABYTE, NEW, Shelves, cached, drawn, weight
+from seqviz.ui.shared import caching
+from seqviz.ui.shared.caching import MEGABYTE, NEW, Shelves, cached, drawn, weight
 
 calls: list[object] = []
 

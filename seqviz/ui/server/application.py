@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 from seqviz import collector, jobs, settings
 from seqviz.figures.grammar.style import checking
 from seqviz.refusal import Refusal
-from seqviz.ui import sight, startup
-from seqviz.ui.server import gauges, logs, lookup, metrics, options, policy, telling, visits
+from seqviz.ui.bench import lazy
+from seqviz.ui.server import gauges, logs, metrics, policy, run_context
+from seqviz.ui.shared import startup
+from seqviz.ui.streamlit_internals import component_state, config_cache, widget_lookup
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
@@ -72,11 +74,11 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     """From before the first visitor to after the last."""
     started = time.perf_counter()
     startup.prepare()
-    options.install()
-    lookup.install()
-    telling.install()
+    config_cache.install()
+    widget_lookup.install()
+    component_state.install()
     checking.on = False
-    sight.waiting.on = True
+    lazy.LAZY.on = True
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
     log.info(
@@ -95,7 +97,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     finally:
         tidying.cancel()
         await asyncio.to_thread(_close)
-        visits.forgotten(everyone=True)
+        run_context.forgotten(everyone=True)
         log.info("stop")
 
 
@@ -152,9 +154,9 @@ async def _forget() -> None:
     each component of a page), without a collection a sixth of the memory in ten minutes with fifty
     students. The longer it gathers the longer everything stops for it, so it is collected often.
     """
-    from seqviz.ui.server import leaving
+    from seqviz.ui.streamlit_internals import session_release
 
-    remembered = leaving.remember()
+    remembered = session_release.remember()
     occupied = time.monotonic()
     plan = [  # the longest first: it does what the others would
         _Chore(collector.settle, SETTLING_SECONDS),
@@ -168,7 +170,7 @@ async def _forget() -> None:
         while remembered.let_go():  # perhaps one that came and left while this slept
             occupied, tidy = time.monotonic(), False
             await asyncio.sleep(BREATH_SECONDS)
-        visits.forgotten()
+        run_context.forgotten()
         if gauges.connections.open or remembered:
             occupied, tidy = time.monotonic(), False
             due = next((chore for chore in plan if occupied > chore.last + chore.every), None)

@@ -16,8 +16,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from seqviz import collector, jobs
-from seqviz.ui.caching import shelves
 from seqviz.ui.server import metrics
+from seqviz.ui.shared.caching import shelves
 
 ENDS = ("done", "failed", "cancelled", "given_up")
 
