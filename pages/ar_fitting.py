@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.networks import CELLS, NetworkSettings, fit_network
+from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
 from seqviz.data import series, upload
 from seqviz.figures.autoregression import by_hand, estimation, forecast, training
 from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations

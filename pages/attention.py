@@ -11,7 +11,7 @@ from seqviz.experiments import attention, head_effects
 from seqviz.figures.attention import views
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
-from seqviz.models import forward_cache, ready, registry, tap, texts
+from seqviz.models import forward_cache, ready, registry, store, tap, texts
 from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
 from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
@@ -25,7 +25,7 @@ PASTED = 10_000  # characters that a text field takes; LONGEST tokens of them ar
 IDS_SHOWN = 40
 IN_SIGHT = 80  # tokens of the colored text, those around the query
 CELLS = 10 * masks.MOST_CELLS  # characters: "512.512 " is the longest pair
-MODELS = {record.name: record for record in registry.offered()}
+MODELS = {record.name: record for record in store.offered()}
 MOST_LAYERS, MOST_HEADS = 48, 25  # of any model that a teacher may allow (GPT-2 XL has these)
 DEFAULT = next((m for m in registry.DEFAULTS.values() if m in MODELS), next(iter(MODELS)))
 ENCODER_TEXT = "The animal did not cross the street because it was too tired."

@@ -49,7 +49,7 @@ from seqviz.figures.accuracy import (
 from seqviz.figures.accuracy import (
     search as accuracy_search,
 )
-from seqviz.models import pretrained, registry, texts
+from seqviz.models import pretrained, store, texts
 from seqviz.text import number
 from seqviz.ui.bench import readouts
 from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
@@ -58,7 +58,7 @@ from seqviz.ui.bench.show import COMPUTED, Provenance
 from seqviz.ui.page.lesson import begin
 from seqviz.ui.shared.problems import Problem
 
-MODELS = {record.name: record for record in registry.offered() if record.kind == "encoder"}
+MODELS = {record.name: record for record in store.offered() if record.kind == "encoder"}
 DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
 REVIEW = "The story is simple, but the acting is wonderful and the film is a delight to watch."
 MIXED = "The acting is fine, but the story is not as funny as it wants to be."

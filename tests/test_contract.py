@@ -92,7 +92,7 @@ def test_the_refusal_refuses():
 def test_library_imports_without_streamlit():
     names = modules("seqviz/compute", "seqviz/figures", "seqviz/data", "seqviz/models",
                     "seqviz/experiments")  # fmt: skip
-    names += ["seqviz.recipe", "seqviz.jobs", "seqviz.text", "seqviz.catalog"]
+    names += ["seqviz.code_trace", "seqviz.jobs", "seqviz.text", "seqviz.catalog"]
     assert "seqviz.compute.autoregression.networks" in names
     assert "seqviz.figures.autoregression.by_hand" in names
     result = run(f"import importlib\nfor name in {names!r}: importlib.import_module(name)",

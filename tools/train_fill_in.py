@@ -27,7 +27,7 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
 
-from seqviz.data.snippets import SOURCE, sentiment_split
+from seqviz.data.reviews import SOURCE, sentiment_split
 from seqviz.models import pretrained
 from seqviz.text import ASSETS
 from tools.bundle_snippets import INNER, fetch, member

@@ -22,7 +22,7 @@ from safetensors.numpy import load
 from transformers import BertTokenizerFast
 
 from seqviz.compute.gates.encoding import UNKNOWN, word, words
-from seqviz.data.snippets import SOURCE, Labeled, sentiment_split
+from seqviz.data.reviews import SOURCE, Labeled, sentiment_split
 from seqviz.experiments.accuracy.baselines import bag_of_words
 from tools.checkpoints import Reader, write
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from seqviz import collector
+from seqviz import garbage
 from seqviz.models import device, interruptible, store, tap
 from seqviz.models.registry import Model, model
 
@@ -123,7 +123,7 @@ def _load(record: Model) -> Pretrained:
             raise store.no_memory(record) from error
         raise store.broken(record) from error
     network.eval().requires_grad_(False)
-    collector.settle()
+    garbage.freeze()
     return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
 
 

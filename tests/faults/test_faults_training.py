@@ -30,7 +30,7 @@ class Clock:
 def clock(monkeypatch) -> Clock:
     """What the queue goes by."""
     made = Clock()
-    monkeypatch.setattr(jobs, "_defaults", {"cpu": jobs.Jobs(clock=made)})
+    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": jobs.Jobs(clock=made)})
     return made
 
 

@@ -9,7 +9,7 @@ import torch
 from second import eager, passed
 
 from seqviz.compute.accuracy.findings import DIRECTIONS
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import direction, features, fill_head, heads
 from seqviz.experiments.accuracy.encoding import tokenize
 from seqviz.jobs import Cancelled

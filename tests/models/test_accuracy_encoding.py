@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import encoding
 from seqviz.models import store
 

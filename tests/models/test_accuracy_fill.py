@@ -16,7 +16,7 @@ from second import eager
 
 from seqviz.compute.accuracy.findings import DIRECTIONS, TREATMENTS, FillSettings
 from seqviz.compute.proportions import of
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import adapted, fill, fill_head
 from seqviz.experiments.accuracy.encoding import Batch, hidden
 from seqviz.jobs import Cancelled

@@ -11,7 +11,7 @@ import torch
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import searching
 from seqviz.compute.accuracy.findings import SearchSettings, TuneSettings
-from seqviz.data.snippets import Labeled
+from seqviz.data.reviews import Labeled
 from seqviz.experiments.accuracy import features, heads, search
 from seqviz.experiments.accuracy.encoding import Vectors
 from seqviz.experiments.accuracy.features import Features

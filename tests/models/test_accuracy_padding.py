@@ -8,7 +8,7 @@ import torch
 from second import eager
 
 from seqviz.compute.accuracy.findings import SIDES, TOLD
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import heads, padding
 from seqviz.experiments.accuracy.encoding import Vectors, pad, tokenize, vectors
 from seqviz.jobs import Cancelled

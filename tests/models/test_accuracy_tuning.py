@@ -12,7 +12,7 @@ import torch
 
 from seqviz.compute.accuracy import counting
 from seqviz.compute.accuracy.findings import TuneSettings
-from seqviz.data.snippets import Labeled
+from seqviz.data.reviews import Labeled
 from seqviz.experiments.accuracy import encoding, features, heads, trainable_copy, training, tuning
 from seqviz.experiments.accuracy.training import Data, Progress, Run, Sentences
 from seqviz.models import pretrained

@@ -9,7 +9,7 @@ from second import eager, passed
 
 from seqviz.compute.accuracy.corruption import count
 from seqviz.compute.accuracy.findings import ORDERS
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import heads, word_masking
 from seqviz.experiments.accuracy.encoding import tokenize
 from seqviz.experiments.accuracy.importance import attention_received, gradient_times_input

@@ -8,7 +8,7 @@ from typing import Any
 
 from looking import bench, figures
 
-from seqviz.data import measured
+from seqviz.data import precomputed
 from seqviz.experiments.accuracy import shipped
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.ui.bench import controls
@@ -42,7 +42,7 @@ def opened(visit, lang: str = "en", **settings: object):
 def result(name: str) -> Any:
     """A shipped result by the name of its experiment."""
     function, keywords = shipped.calls()[name]
-    there = measured.find(function, keywords)
+    there = precomputed.find(function, keywords)
     assert there is not None, name
     return there.result
 

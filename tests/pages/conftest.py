@@ -92,7 +92,7 @@ class Visit:
 @pytest.fixture(autouse=True)
 def nobody_has_trained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Queues of this test's own: what another test trained is kept for a class, not for a test."""
-    monkeypatch.setattr(jobs, "_defaults", {})
+    monkeypatch.setattr(jobs.queue, "_defaults", {})
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from scipy.stats import binom
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import counting, reported
 from seqviz.compute.accuracy.findings import METHODS, ORDERS, SIDES, TuneSettings
-from seqviz.data import measured
+from seqviz.data import precomputed
 from seqviz.experiments.accuracy import (
     features,
     fill,
@@ -490,8 +490,8 @@ def read(page, first: np.ndarray, second: np.ndarray) -> None:
 @EACH
 def test_a_missing_result_is_one_sentence_in_its_bench(visit, monkeypatch, tmp_path, lang):
     """A broken installation: the others are computed on demand, the page stays whole."""
-    monkeypatch.setattr(measured, "FOLDER", tmp_path)
-    for remembered in (measured._read, systems.answers, heads.standard_head):
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
+    for remembered in (precomputed._read, systems.answers, heads.standard_head):
         remembered.cache_clear()
     try:
         page = opened(visit, lang)
@@ -504,5 +504,5 @@ def test_a_missing_result_is_one_sentence_in_its_bench(visit, monkeypatch, tmp_p
         assert len(figures(bench(page.app, "count"))) == 1
     finally:
         monkeypatch.undo()
-        for remembered in (measured._read, systems.answers, heads.standard_head):
+        for remembered in (precomputed._read, systems.answers, heads.standard_head):
             remembered.cache_clear()

@@ -47,7 +47,7 @@ def on_the_cpu(monkeypatch):
     monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
     device.choose.cache_clear()
     yield
-    for queue in jobs._defaults.values():
+    for queue in jobs.queue._defaults.values():
         queue.close(30)  # nothing goes on after the test
     device.choose.cache_clear()
 
@@ -334,7 +334,7 @@ def test_two_visitors_with_the_same_settings_share_one_job(visit, submitted):
 @pytest.mark.timing
 def test_who_leaves_the_page_frees_the_queue(visit, submitted, monkeypatch):
     """A browser that is closed no longer asks; the next one's work is done."""
-    monkeypatch.setattr(jobs, "_defaults", {"cpu": jobs.Jobs(abandon_after=3.0)})
+    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": jobs.Jobs(abandon_after=3.0)})
     gone = opened(visit, looks__sentences=500)
     press(gone, "ba.looks.start")
     begun(submitted[-1])

@@ -13,7 +13,8 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.networks import NetworkSettings, fit_network
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
 from seqviz.models import device
 from seqviz.text import ASSETS, number
 from seqviz.ui.bench import job_progress

@@ -33,7 +33,7 @@ def hold(report) -> None:
 @pytest.fixture
 def loading(vectors, minilm, monkeypatch):
     """No model is loaded, and what is asked for waits."""
-    monkeypatch.setattr(jobs, "_defaults", {})
+    monkeypatch.setattr(jobs.queue, "_defaults", {})
     monkeypatch.setattr(pretrained, "_loaded", {})
     go_on.clear()
     jobs.default(models.QUEUE).submit(hold, owner="another class")

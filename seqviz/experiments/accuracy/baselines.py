@@ -9,7 +9,7 @@ import numpy as np
 from seqviz.compute.accuracy.findings import Answers
 from seqviz.compute.gates.encoding import words
 from seqviz.compute.gates.networks import logits, trace
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy.features import parts
 from seqviz.jobs import Report, silent
 from seqviz.models import checkpoints

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from seqviz.compute.accuracy.findings import DIRECTIONS, Direction, Head
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import features, heads
 from seqviz.experiments.accuracy.encoding import Looks, tokenize, vectors
 from seqviz.experiments.accuracy.fill import ranked, special

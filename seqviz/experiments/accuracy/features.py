@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int
 
-from seqviz.data.snippets import Labeled, sentiment_split
+from seqviz.data.reviews import Labeled, sentiment_split
 from seqviz.experiments.accuracy import encoding
 from seqviz.experiments.accuracy.encoding import Vectors
 from seqviz.jobs import Report, silent

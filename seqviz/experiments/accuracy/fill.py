@@ -12,7 +12,7 @@ from jaxtyping import Int
 
 from seqviz.compute.accuracy import corruption
 from seqviz.compute.accuracy.findings import DIRECTIONS, TREATMENTS, FillIn, FillSettings, Guesses
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy.encoding import Looks, buckets, hidden, pad, tokenize
 from seqviz.experiments.accuracy.fill_head import head
 from seqviz.jobs import Report, silent

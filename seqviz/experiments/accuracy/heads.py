@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from seqviz.compute.accuracy.findings import FEATURES, Head, Tuned, TuneSettings
-from seqviz.data import measured
+from seqviz.data import precomputed
 from seqviz.experiments.accuracy.features import features, make, parts
 from seqviz.jobs import Report, silent
 from seqviz.models.pretrained import Pretrained, load
@@ -187,7 +187,7 @@ def check(pretrained: Pretrained, feature: str) -> None:
 @lru_cache(maxsize=8)
 def standard_head(model: str, feature: str = "mean") -> Head:
     """THE head that every experiment without training of its own uses; for MiniLM it is shipped."""
-    shipped = measured.find(fit_standard, {"model": model, "feature": feature})
+    shipped = precomputed.find(fit_standard, {"model": model, "feature": feature})
     if shipped is None:
         return fit_standard(model, feature)
     found: Head = shipped.result
@@ -196,7 +196,7 @@ def standard_head(model: str, feature: str = "mean") -> Head:
 
 def known(model: str, feature: str = "mean") -> bool:
     """Whether the standard head is there without any training."""
-    return measured.find(fit_standard, {"model": model, "feature": feature}) is not None
+    return precomputed.find(fit_standard, {"model": model, "feature": feature}) is not None
 
 
 def fit_standard(model: str, feature: str, report: Report = silent, device: str = "cpu") -> Head:

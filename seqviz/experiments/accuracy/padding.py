@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.accuracy.findings import TOLD, Head, OwnPadding, Padding
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import heads
 from seqviz.experiments.accuracy.encoding import Side, hidden, pad, pooled, tokenize, vectors
 from seqviz.experiments.accuracy.word_masking import standard_head

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from seqviz.compute.accuracy.findings import Answers, Direction, Knife, Padding, Tuned
-from seqviz.data import measured
-from seqviz.data.snippets import sentiment_split
+from seqviz.data import precomputed
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import shipped
 from seqviz.refusal import Refusal
 
@@ -68,7 +68,7 @@ def truth() -> np.ndarray:
     return sentiment_split()[1].positive
 
 
-def origin() -> measured.Measured:
+def origin() -> precomputed.Measured:
     """When and on what the longest of these experiments was run."""
     return _measured("all")
 
@@ -82,9 +82,9 @@ def _result(name: str) -> Any:
     return _measured(name).result
 
 
-def _measured(name: str) -> measured.Measured:
+def _measured(name: str) -> precomputed.Measured:
     function, keywords = shipped.calls()[name]
-    found = measured.find(function, keywords)
+    found = precomputed.find(function, keywords)
     if found is None:
         raise Refusal(
             "damaged", "The results of the experiments are missing; install again.", file=name

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.accuracy import corruption
 from seqviz.compute.accuracy.findings import ORDERS, Head, Knife, OwnKnife
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import heads
 from seqviz.experiments.accuracy.encoding import tokenize, vectors
 from seqviz.experiments.accuracy.features import features

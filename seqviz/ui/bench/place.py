@@ -10,9 +10,9 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from seqviz.code_trace import Recipe
 from seqviz.figures.grammar.colored_text import colored_text
 from seqviz.figures.grammar.style import DARK, LIGHT, Style
-from seqviz.recipe import Recipe
 from seqviz.text import Text, literal
 from seqviz.ui.shared import components, css
 from seqviz.ui.shared.caching import Drawn

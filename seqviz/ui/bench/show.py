@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import plotly.graph_objects as go
 import streamlit as st
 
-from seqviz.data import measured
+from seqviz.data import precomputed
 from seqviz.figures.grammar.style import Style
 from seqviz.models import device, forward_cache
 from seqviz.ui.bench import job_progress, model_progress
@@ -150,7 +150,7 @@ class Show(Place):
         Returns the result and where it is from. With a shipped one, a button computes it anew;
         until that is done the shipped one stays.
         """
-        there = measured.find(function, keywords) is not None
+        there = precomputed.find(function, keywords) is not None
         result = self._job(function, progress, name, keywords, there)
         if result is None and there:
             return self.shipped(function, name=name, **keywords)
@@ -162,10 +162,10 @@ class Show(Place):
         self, function: Callable[..., R], /, *, name: str, **keywords: Any
     ) -> tuple[R | None, Provenance]:
         """What came with the app for these arguments, if anything did, and where it is from."""
-        found = measured.find(function, keywords)
+        found = precomputed.find(function, keywords)
         if found is None:
             return None, COMPUTED
-        self.recipe.record(measured.result, (function.__name__,), keywords, found.result, name)
+        self.recipe.record(precomputed.result, (function.__name__,), keywords, found.result, name)
         note = f"{found.date} · {found.device} · {duration(found.seconds)}"
         return found.result, Provenance("precomputed", note)
 

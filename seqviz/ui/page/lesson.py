@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from seqviz import catalog
+from seqviz.code_trace import Recipe
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.models import registry
-from seqviz.recipe import Recipe
 from seqviz.text import Text, sections
 from seqviz.ui.bench import controls, widgets
 from seqviz.ui.bench.lazy import LazyBenches

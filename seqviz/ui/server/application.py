@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from seqviz import collector, jobs, settings
+from seqviz import garbage, jobs, settings
 from seqviz.figures.grammar.style import checking
+from seqviz.models import registry
 from seqviz.refusal import Refusal
 from seqviz.ui.bench import lazy
 from seqviz.ui.server import gauges, logs, metrics, policy, run_context
@@ -32,10 +33,10 @@ STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
 FORGETTING_SECONDS = 5.0
 BREATH_SECONDS = 0.02  # for others, between two sessions that are let go
-DUSTING_SECONDS = 30.0  # between two collections of what has just come, while somebody is here
-SWEEPING_SECONDS = 120.0  # between two of all that has come since the last one
-SETTLING_SECONDS = 1_800.0  # between two that look at everything, which stop a class for up to 2 s
-EMPTY_SECONDS = 8.0  # without anybody, before everything is settled anew, which takes up to 2 s
+YOUNG_SECONDS = 30.0  # between two collections of what has just come, while somebody is here
+RECENT_SECONDS = 120.0  # between two of all that has come since the last one
+FREEZING_SECONDS = 1_800.0  # between two that look at everything, which stop a class for up to 2 s
+EMPTY_SECONDS = 8.0  # without anybody, before everything is frozen anew, which takes up to 2 s
 log = logging.getLogger(__name__)
 
 
@@ -46,6 +47,7 @@ def begin() -> None:
     """
     try:
         settings.check()
+        registry.check()
     except ValueError as refusal:
         sys.exit(f"SeqViz does not start: {refusal}")
     logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
@@ -142,7 +144,7 @@ def _preload(names: tuple[str, ...]) -> list[str]:
             log.exception("a model could not be preloaded", extra={"model": name})
         else:
             loaded.append(name)
-    collector.settle()
+    garbage.freeze()
     return loaded
 
 
@@ -159,9 +161,9 @@ async def _forget() -> None:
     remembered = session_release.remember()
     occupied = time.monotonic()
     plan = [  # the longest first: it does what the others would
-        _Chore(collector.settle, SETTLING_SECONDS),
-        _Chore(collector.sweep, SWEEPING_SECONDS),
-        _Chore(collector.dust, DUSTING_SECONDS),
+        _Chore(garbage.freeze, FREEZING_SECONDS),
+        _Chore(garbage.collect_recent, RECENT_SECONDS),
+        _Chore(garbage.collect_young, YOUNG_SECONDS),
     ]
     tidy = True
     while True:

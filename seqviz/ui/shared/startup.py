@@ -11,7 +11,7 @@ from functools import cache
 
 from threadpoolctl import threadpool_limits
 
-from seqviz import collector
+from seqviz import garbage
 
 # What lessons import when they need it; in an image, where time to start is no matter, before.
 LIBRARIES = (
@@ -40,7 +40,7 @@ def prepare() -> None:
         # Every run is a new thread: what sessions keep would lie scattered over sixteen heaps.
         with suppress(AttributeError, OSError, TypeError):  # another system's library
             ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
-    collector.settle()
+    garbage.freeze()
 
 
 def load_libraries() -> None:

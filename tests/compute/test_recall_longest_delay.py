@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute.memory import LADDER, LEARNED, RaceSettings, climb, run_race
+from seqviz.compute.recall import DELAYS, LEARNED, RecallSettings, compare, find_longest_delay
 
-SHORT = RaceSettings(
+SHORT = RecallSettings(
     delay=5, hidden=16, updates=60, learning_rate=0.01, forget_bias=1.0, cells=("rnn", "gru")
 )
 
@@ -24,10 +24,10 @@ def _one_thread():
 
 
 def test_every_rung_is_a_race_of_its_own():
-    ladder = climb(replace(SHORT, updates=100))
+    ladder = find_longest_delay(replace(SHORT, updates=100))
     assert ladder.delays.tolist() == [1, 2, 5]
     for rung, delay in enumerate(ladder.delays.tolist()):
-        race = run_race(replace(SHORT, updates=100, delay=delay))
+        race = compare(replace(SHORT, updates=100, delay=delay))
         for c in range(2):
             if not ladder.tried[rung, c]:
                 continue
@@ -44,7 +44,7 @@ def test_every_rung_is_a_race_of_its_own():
 def test_a_cell_that_fails_is_out():
     # one update is never enough: all fail at once; the report says so
     seen = []
-    ladder = climb(replace(SHORT, updates=1), report=seen.append)
+    ladder = find_longest_delay(replace(SHORT, updates=1), report=seen.append)
     assert ladder.tried.tolist() == [[True, True], [False, False], [False, False]]
     assert not ladder.learned.any()
     assert ladder.longest.tolist() == [0, 0]
@@ -56,10 +56,10 @@ def test_a_cell_that_fails_is_out():
 
 def test_one_cell_goes_on_without_the_other():
     # a rate at which the RNN needs more than its budget for a delay of 20, the GRU does not
-    settings = RaceSettings(
+    settings = RecallSettings(
         delay=20, hidden=16, updates=150, learning_rate=0.005, cells=("rnn", "gru"), seed=1
     )
-    ladder = climb(settings)
+    ladder = find_longest_delay(settings)
     assert ladder.longest[0] < ladder.longest[1] == 20
     failed = ladder.tried & ~ladder.learned
     assert failed.sum(axis=0).tolist() == [1, 0]
@@ -72,7 +72,7 @@ def test_one_cell_goes_on_without_the_other():
 
 def test_reports_tell_the_height_reached():
     seen = []
-    ladder = climb(SHORT, report=seen.append)
+    ladder = find_longest_delay(SHORT, report=seen.append)
     fractions = [record.fraction for record in seen]
     assert fractions == sorted(fractions)
     assert 0 <= fractions[0] < fractions[-1] <= 1
@@ -80,7 +80,7 @@ def test_reports_tell_the_height_reached():
     heights = np.array([record.longest for record in seen])
     assert (np.diff(heights, axis=0) >= 0).all()
     for record in seen:
-        assert record.delay in LADDER
+        assert record.delay in DELAYS
         assert 0 <= record.update <= record.budget == 60
         rung = ladder.delays.tolist().index(record.delay)
         np.testing.assert_array_equal(np.isnan(record.accuracy), ~ladder.tried[rung])
@@ -95,10 +95,10 @@ def test_a_report_may_stop_the_climb():
             raise Stop
 
     with pytest.raises(Stop):
-        climb(replace(SHORT, updates=100), report=report)
+        find_longest_delay(replace(SHORT, updates=100), report=report)
 
 
 def test_equal_seeds_climb_equally():
-    one, two = climb(SHORT), climb(SHORT)
+    one, two = find_longest_delay(SHORT), find_longest_delay(SHORT)
     for name in ("tried", "learned", "updates", "accuracy", "longest"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from seqviz.refusal import Refusal
-
-if TYPE_CHECKING:
-    from seqviz.jobs import Jobs
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 T = TypeVar("T")
@@ -65,6 +63,19 @@ def silent(record: object, fraction: float | None = None) -> None:
     """A `Report` for a notebook, where nobody waits for news."""
 
 
+class Keeper(Protocol):
+    """What a job needs of the queue that it is in: its lock, its clock, and three answers."""
+
+    _changed: threading.Condition
+    _lock: threading.RLock
+    _queue: list[Job[Any]]
+    _clock: Callable[[], float]
+
+    def _drop(self, job: Job[Any]) -> None: ...
+
+    def _sweep(self) -> None: ...
+
+
 class Job(Generic[T]):
     """One piece of work in a queue; made by `Jobs.submit`. All attributes may be read at any time.
 
@@ -72,7 +83,7 @@ class Job(Generic[T]):
     """
 
     def __init__(
-        self, jobs: Jobs, key: bytes, function: bytes, call: Callable[..., T], name: str = ""
+        self, jobs: Keeper, key: bytes, function: bytes, call: Callable[..., T], name: str = ""
     ):
         self._jobs, self._key, self._function = jobs, key, function
         self._name = name  # for the log

@@ -1,11 +1,11 @@
-"""What a race is run with, and where the defaults come from."""
+"""What a comparison is run with, and where the defaults come from."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from seqviz.compute.memory.tasks import TASKS, sizes
+from seqviz.compute.recall.tasks import TASKS, sizes
 from seqviz.refusal import Refusal
 
 CELLS = ("rnn", "lstm", "gru")
@@ -24,18 +24,19 @@ _GATES = {"rnn": 1, "lstm": 4, "gru": 3}
 
 
 @dataclass(frozen=True)
-class RaceSettings:
+class RecallSettings:
     """Task, cells and training; everything but the equations of the cell is the same for all.
 
     task: one of `TASKS`. delay: steps from the first input to the last, 1 to 200. cells: some of
     `CELLS`, no cell twice. hidden: units of each cell. batch: sequences per update, drawn anew for
-    each. updates: how many; for `climb`, how many a cell may use at one delay. learning_rate of
-    `optimizer` ("adam" or plain "sgd"). clip: the largest norm that the gradient of all weights of
-    a network together may have (Pascanu, Mikolov and Bengio 2013), None for no limit. forget_bias:
-    added at the start to the bias of the gate that keeps the past, the LSTM's forget gate (Gers,
-    Schmidhuber and Cummins 2000; 1 is usual since Jozefowicz, Zaremba and Sutskever 2015) and the
-    GRU's update gate (PyTorch's z, which keeps); the RNN has no gate. seed: draws the weights, the
-    training and the test sequences; with 0 forget bias the weights are PyTorch's defaults.
+    each. updates: how many; for `find_longest_delay`, how many a cell may use at one delay.
+    learning_rate of `optimizer` ("adam" or plain "sgd"). clip: the largest norm that the gradient
+    of all weights of a network together may have (Pascanu, Mikolov and Bengio 2013), None for no
+    limit. forget_bias: added at the start to the bias of the gate that keeps the past, the LSTM's
+    forget gate (Gers, Schmidhuber and Cummins 2000; 1 is usual since Jozefowicz, Zaremba and
+    Sutskever 2015) and the GRU's update gate (PyTorch's z, which keeps); the RNN has no gate. seed:
+    draws the weights, the training and the test sequences; with 0 forget bias the weights are
+    PyTorch's defaults.
 
     Where the defaults come from. A gate with bias b keeps a share 1 / (1 + e^-b) a step, that is,
     it forgets within about 1 + e^b steps: 2 for b = 0, 4 for b = 1, 56 for b = 4. The rule of
@@ -90,7 +91,7 @@ class RaceSettings:
             )
 
 
-def recommended(task: str) -> RaceSettings:
+def recommended(task: str) -> RecallSettings:
     """Settings with which the gated cells learn a delay of 50 in seconds and a plain RNN does not.
 
     "adding" takes a larger learning rate, a shorter memory to begin with and twice the updates. For
@@ -98,11 +99,11 @@ def recommended(task: str) -> RaceSettings:
     accuracy ended at 0.13 to 0.17 (`baseline` is 0.15). About 12 seconds on one core.
     """
     if task == "adding":
-        return RaceSettings(task=task, updates=1200, learning_rate=0.01, forget_bias=2.0)
-    return RaceSettings(task=task)
+        return RecallSettings(task=task, updates=1200, learning_rate=0.01, forget_bias=2.0)
+    return RecallSettings(task=task)
 
 
-def parameter_count(settings: RaceSettings, cell: str) -> int:
+def parameter_count(settings: RecallSettings, cell: str) -> int:
     """Number of trainable parameters of one network, head included, by formula.
 
     With i inputs, h units and o outputs: g (h i + h h + 2 h) + h o + o, where g = 1 (RNN), 4 (LSTM)

@@ -13,27 +13,27 @@ import torch
 from torch import nn
 
 from seqviz import fingerprint
-from seqviz.compute.memory import (
+from seqviz.compute.recall import (
     CELLS,
     LEARNED,
     OPTIMIZERS,
     TASKS,
     Examples,
-    RaceSettings,
+    RecallSettings,
     baseline,
+    compare,
     draw,
     parameter_count,
     recommended,
-    run_race,
 )
-from seqviz.compute.memory.progress import Pulse, moments
-from seqviz.compute.memory.race import TRAIN, first_learned, held_out, stream
-from seqviz.compute.memory.runners import Runner
-from seqviz.compute.memory.tasks import TOLERANCE, sizes
+from seqviz.compute.recall.comparison import TRAIN, first_learned, held_out, stream
+from seqviz.compute.recall.runners import Runner
+from seqviz.compute.recall.tasks import TOLERANCE, sizes
+from seqviz.compute.training.progress import Pulse, moments
 from seqviz.jobs import Jobs
 from seqviz.refusal import Refusal
 
-SMALL = RaceSettings(delay=4, hidden=6, batch=8, updates=5, learning_rate=0.01)
+SMALL = RecallSettings(delay=4, hidden=6, batch=8, updates=5, learning_rate=0.01)
 MODULES = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 STEPS = {"rnn": nn.RNNCell, "lstm": nn.LSTMCell, "gru": nn.GRUCell}
 
@@ -46,7 +46,7 @@ def _one_thread():
     torch.set_num_threads(before)
 
 
-def plain(cell: str, settings: RaceSettings) -> tuple[nn.RNNBase, nn.Linear]:
+def plain(cell: str, settings: RecallSettings) -> tuple[nn.RNNBase, nn.Linear]:
     """The same network, written the usual way and seeded by `torch.manual_seed`."""
     inputs, outputs = sizes(settings.task)
     torch.manual_seed(settings.seed)
@@ -90,17 +90,17 @@ def loss_of(task: str, answers: torch.Tensor, targets: torch.Tensor) -> torch.Te
 )
 def test_bad_settings(change, message):
     with pytest.raises(ValueError, match=message):
-        RaceSettings(**change)
+        RecallSettings(**change)
 
 
 def test_a_race_needs_a_cell():
     with pytest.raises(Refusal) as refused:
-        RaceSettings(cells=())
+        RecallSettings(cells=())
     assert refused.value.code == "no_cells"
 
 
 def test_the_recommendations_are_valid_and_the_defaults():
-    assert recommended("first") == RaceSettings()
+    assert recommended("first") == RecallSettings()
     assert [recommended(task).task for task in TASKS] == list(TASKS)
 
 
@@ -108,7 +108,7 @@ def test_the_recommendations_are_valid_and_the_defaults():
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("hidden", [1, 7, 32])
 def test_parameter_count(task, cell, hidden):
-    settings = RaceSettings(task=task, hidden=hidden)
+    settings = RecallSettings(task=task, hidden=hidden)
     body, head = plain(cell, settings)
     expected = sum(p.numel() for p in (*body.parameters(), *head.parameters()))
     assert parameter_count(settings, cell) == expected
@@ -117,7 +117,7 @@ def test_parameter_count(task, cell, hidden):
 
 def test_parameter_counts_by_hand():
     # 8 inputs, 32 units, 4 symbols: 32 * (8 + 32 + 2) = 1344 a gate, and a head of 132
-    counts = [parameter_count(RaceSettings(), cell) for cell in CELLS]
+    counts = [parameter_count(RecallSettings(), cell) for cell in CELLS]
     assert counts == [1344 + 132, 4 * 1344 + 132, 3 * 1344 + 132]
 
 
@@ -158,7 +158,7 @@ def test_the_forget_bias_opens_the_gate_that_keeps(cell):
 @pytest.mark.parametrize("clip", [None, 0.05])
 def test_the_curves_are_those_of_a_plain_loop(task, optimizer, clip):
     settings = replace(SMALL, task=task, optimizer=optimizer, clip=clip, seed=2)
-    race = run_race(settings)
+    race = compare(settings)
     test = held_out(settings, settings.delay)
     x_test, y_test = torch.from_numpy(test.inputs), torch.from_numpy(test.targets)
     for c, cell in enumerate(CELLS):
@@ -231,8 +231,8 @@ def test_gradients_through_time_are_those_of_autograd(task, cell, delay):
 
 
 def test_a_short_delay_is_learned_by_all():
-    settings = RaceSettings(delay=3, updates=250, hidden=16, learning_rate=0.01, forget_bias=1.0)
-    race = run_race(settings)
+    settings = RecallSettings(delay=3, updates=250, hidden=16, learning_rate=0.01, forget_bias=1.0)
+    race = compare(settings)
     assert race.learned.all()
     assert (race.accuracy[-1] >= LEARNED).all()
     assert (race.loss[-1] < 0.2 * baseline("first").loss).all()
@@ -243,15 +243,15 @@ def test_a_short_delay_is_learned_by_all():
 
 def test_adding_two_steps_is_learned():
     settings = replace(recommended("adding"), delay=2, updates=250, cells=("gru",))
-    race = run_race(settings)
+    race = compare(settings)
     assert race.loss[-1, 0] < 0.1 * baseline("adding").loss
     assert race.accuracy[-1, 0] > 2 * baseline("adding").accuracy
 
 
 def test_the_winner_of_the_default_race():
     """The LSTM remembers over fifty steps when the RNN, after as many updates, guesses."""
-    settings = replace(RaceSettings(), cells=("rnn", "lstm"), updates=120)
-    race = run_race(settings)
+    settings = replace(RecallSettings(), cells=("rnn", "lstm"), updates=120)
+    race = compare(settings)
     assert race.learned.tolist() == [False, True]
     # chance is 0.25; five standard errors of 400 answers are 0.11
     assert race.accuracy[-1, 0] < 0.25 + 0.11
@@ -268,7 +268,7 @@ def test_learned_flags_follow_the_accuracies():
         [[0.2, 0.2, 0.95, 0.2], [0.94, 0.95, 1, 0.3], [0.9499, 0.3, 1, 0.96], [0, 0.97, 1, 0.9]]
     )
     assert first_learned(updates, accuracy).tolist() == [-1, 10, 0, 20]
-    race = run_race(replace(SMALL, delay=1, hidden=8, updates=100))
+    race = compare(replace(SMALL, delay=1, hidden=8, updates=100))
     for c in range(3):
         passed = race.updates[race.accuracy[:, c] >= LEARNED]
         assert race.learned[c] == bool(passed.size)
@@ -284,14 +284,14 @@ def same(one, two):
 
 
 def test_equal_seeds_run_equal_races():
-    one, two = run_race(SMALL), run_race(SMALL)
+    one, two = compare(SMALL), compare(SMALL)
     same(one, two)
-    assert (run_race(replace(SMALL, seed=1)).loss != one.loss).all()
+    assert (compare(replace(SMALL, seed=1)).loss != one.loss).all()
 
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_cell_runs_the_same_race_alone(cell):
-    together, alone = run_race(SMALL), run_race(replace(SMALL, cells=(cell,)))
+    together, alone = compare(SMALL), compare(replace(SMALL, cells=(cell,)))
     c = CELLS.index(cell)
     np.testing.assert_array_equal(together.loss[:, c], alone.loss[:, 0])
     np.testing.assert_array_equal(together.log10_gradients[:, c], alone.log10_gradients[:, 0])
@@ -307,22 +307,22 @@ def test_nothing_is_trained_on_the_test_sequences():
 
 
 def test_torch_s_global_random_state_is_left_alone():
-    expected = run_race(SMALL)
+    expected = compare(SMALL)
     torch.manual_seed(11)
     before = torch.random.get_rng_state()
-    same(run_race(SMALL), expected)
+    same(compare(SMALL), expected)
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_threads_do_not_disturb_each_other_s_seeds():
     settings = [replace(SMALL, seed=s) for s in range(4)]
-    alone = [run_race(s) for s in settings]
+    alone = [compare(s) for s in settings]
     got = [None] * len(settings)
     together = threading.Barrier(len(settings))
 
     def work(i):
         together.wait(30)
-        got[i] = run_race(settings[i])
+        got[i] = compare(settings[i])
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(len(settings))]
     for thread in threads:
@@ -335,7 +335,7 @@ def test_threads_do_not_disturb_each_other_s_seeds():
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_gpu_runs_the_same_race():
-    cpu, gpu = (run_race(SMALL, device=device) for device in ("cpu", "cuda"))
+    cpu, gpu = (compare(SMALL, device=device) for device in ("cpu", "cuda"))
     np.testing.assert_allclose(gpu.loss, cpu.loss, atol=1e-2)  # cuDNN may use TF32
 
 
@@ -355,7 +355,7 @@ def test_moments_of_measurement(updates):
 
 def test_reports_carry_the_curves():
     seen = []
-    race = run_race(replace(SMALL, updates=70), report=seen.append)
+    race = compare(replace(SMALL, updates=70), report=seen.append)
     latest = {record.update: record for record in seen}  # a slow machine repeats some
     assert list(latest) == race.updates.tolist() == moments(70)
     for i, record in enumerate(latest.values()):
@@ -378,7 +378,7 @@ def test_a_report_may_stop_the_race():
             raise Stop
 
     with pytest.raises(Stop):
-        run_race(replace(SMALL, updates=3000), report=report)
+        compare(replace(SMALL, updates=3000), report=report)
     assert sorted(set(seen)) == [0, 60, 120]
 
 
@@ -400,10 +400,10 @@ def test_a_pulse_repeats_the_latest_record_when_time_has_passed():
 @pytest.mark.timing
 def test_a_long_race_is_cancelled_within_a_second():
     # updates so heavy that fifty reports are many seconds apart
-    settings = RaceSettings(delay=200, hidden=64, batch=128, updates=3000)
+    settings = RecallSettings(delay=200, hidden=64, batch=128, updates=3000)
     jobs = Jobs()
     try:
-        job = jobs.submit(run_race, settings, owner="a student")
+        job = jobs.submit(compare, settings, owner="a student")
         deadline = time.monotonic() + 60
         while not job.trail and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -420,8 +420,8 @@ def test_a_long_race_is_cancelled_within_a_second():
 
 def test_settings_can_be_compared_by_value():
     one, two, other = (
-        fingerprint.of_call(run_race, (settings,), {})
-        for settings in (RaceSettings(), RaceSettings(), RaceSettings(clip=None))
+        fingerprint.of_call(compare, (settings,), {})
+        for settings in (RecallSettings(), RecallSettings(), RecallSettings(clip=None))
     )
     assert one == two != other
 
@@ -432,7 +432,7 @@ def test_settings_can_be_compared_by_value():
 def test_divergence_names_the_cell_and_the_rate():
     settings = replace(SMALL, optimizer="sgd", clip=None, learning_rate=1e38, cells=("gru",))
     with pytest.raises(Refusal, match=r"GRU became infinite.*learning rate 1e\+38") as refused:
-        run_race(settings)
+        compare(settings)
     assert refused.value.code == "race_diverged"
     assert refused.value.details["cell"] == "GRU"
     assert refused.value.details["done"] <= 5

@@ -15,7 +15,7 @@ THRESHOLDS = (2_000, 1_000, 1_000)
 
 
 class Frozen:
-    """count: objects that no collection looks at, as counted at the last `settle`.
+    """count: objects that no collection looks at, as counted at the last `freeze`.
 
     Python counts them by walking over all: with half a million everything stops for 60 ms, too
     long for each time that somebody reads /metrics.
@@ -27,7 +27,7 @@ class Frozen:
 frozen = Frozen()
 
 
-def settle() -> None:
+def freeze() -> None:
     """Call after a heavy library or a model has been loaded.
 
     Half a million objects that will never be garbage are then looked at no more: a collection of
@@ -43,17 +43,17 @@ def settle() -> None:
         gc.set_threshold(*THRESHOLDS)
 
 
-def dust() -> None:
+def collect_young() -> None:
     """Collect what has come and gone since the last time, which is most of what presses leave."""
     if settings.value("SEQVIZ_FREEZE"):
         gc.collect(1)
 
 
-def sweep() -> None:
+def collect_recent() -> None:
     """Collect all that has become garbage since the last time, and freeze what is left.
 
     It does not look at what was there before: what is frozen and becomes garbage in cycles
-    afterwards waits for `settle`.
+    afterwards waits for `freeze`.
     """
     if settings.value("SEQVIZ_FREEZE"):
         gc.collect()

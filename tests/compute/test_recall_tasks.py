@@ -10,16 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute.memory import (
-    DISTRACTORS,
-    SYMBOLS,
-    TASKS,
-    TOLERANCE,
-    baseline,
-    draw,
-    score,
-)
-from seqviz.compute.memory.tasks import sizes, slope
+from seqviz.compute.recall import DISTRACTORS, SYMBOLS, TASKS, TOLERANCE, baseline, draw, score
+from seqviz.compute.recall.tasks import sizes, slope
 
 MANY = 20_000
 
@@ -143,5 +135,5 @@ def test_large_logits_do_not_overflow():
 
 
 def test_the_package_does_not_import_torch():
-    code = "import sys, seqviz.compute.memory; sys.exit('torch' in sys.modules)"
+    code = "import sys, seqviz.compute.recall; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

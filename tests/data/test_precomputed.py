@@ -24,7 +24,7 @@ from seqviz.compute.accuracy.findings import (
     Tuned,
     TuneSettings,
 )
-from seqviz.data import measured
+from seqviz.data import precomputed
 from seqviz.refusal import Refusal
 
 ABOUT = {"date": "2026-11-21", "device": "CPU", "seconds": 12.5, "script": "by hand"}
@@ -78,10 +78,10 @@ RESULTS = {
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """No results at all; what other tests have read is not remembered here."""
-    monkeypatch.setattr(measured, "FOLDER", tmp_path / "measured")
-    measured._read.cache_clear()
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path / "measured")
+    precomputed._read.cache_clear()
     yield tmp_path / "measured"
-    measured._read.cache_clear()
+    precomputed._read.cache_clear()
 
 
 def same(found, wanted, place=""):
@@ -125,12 +125,12 @@ def arrays(result):
 @pytest.mark.parametrize("name", RESULTS)
 def test_what_is_written_is_found(name):
     keywords = {"model": "minilm", "shares": (0.1, 0.5), "settings": FILL.settings}
-    path = measured.write(experiment, keywords, RESULTS[name], ABOUT)
-    found = measured.find(experiment, keywords)
+    path = precomputed.write(experiment, keywords, RESULTS[name], ABOUT)
+    found = precomputed.find(experiment, keywords)
     assert (found.date, found.device, found.seconds) == ("2026-11-21", "CPU", 12.5)
     same(found.result, RESULTS[name])
-    same(measured.result("experiment", **keywords), RESULTS[name])
-    assert path.parent == measured.FOLDER
+    same(precomputed.result("experiment", **keywords), RESULTS[name])
+    assert path.parent == precomputed.FOLDER
     kept = list(arrays(found.result))
     assert kept
     for array in kept:
@@ -141,13 +141,13 @@ def test_what_is_written_is_found(name):
 
 def test_several_results_stand_side_by_side_and_a_new_one_replaces_the_old():
     for number, name in enumerate(("head", "knife", "tuned")):
-        measured.write(experiment, {"sentences": number}, RESULTS[name], ABOUT)
-    measured.write(experiment, {"sentences": 1}, RESULTS["surface"], {**ABOUT, "seconds": 1.0})
+        precomputed.write(experiment, {"sentences": number}, RESULTS[name], ABOUT)
+    precomputed.write(experiment, {"sentences": 1}, RESULTS["surface"], {**ABOUT, "seconds": 1.0})
     for number, name in enumerate(("head", "surface", "tuned")):
-        same(measured.find(experiment, {"sentences": number}).result, RESULTS[name])
-    assert measured.find(experiment, {"sentences": 1}).seconds == 1.0
-    index = json.loads((measured.FOLDER / "index.json").read_text("utf-8"))
-    files = {path.name for path in measured.FOLDER.iterdir()} - {"index.json"}
+        same(precomputed.find(experiment, {"sentences": number}).result, RESULTS[name])
+    assert precomputed.find(experiment, {"sentences": 1}).seconds == 1.0
+    index = json.loads((precomputed.FOLDER / "index.json").read_text("utf-8"))
+    files = {path.name for path in precomputed.FOLDER.iterdir()} - {"index.json"}
     assert {entry["file"] for entry in index} == files  # nothing is left of the old one
     assert len(index) == len(files) == 3
 
@@ -166,22 +166,22 @@ def test_several_results_stand_side_by_side_and_a_new_one_replaces_the_old():
 )
 def test_for_another_call_there_is_none(keywords):
     known = {"model": "minilm", "sentences": 2000, "shares": (0.1, 0.5)}
-    measured.write(experiment, known, RESULTS["knife"], ABOUT)
-    assert measured.find(experiment, keywords) is None
-    assert measured.find(folder, known) is None  # another function
+    precomputed.write(experiment, known, RESULTS["knife"], ABOUT)
+    assert precomputed.find(experiment, keywords) is None
+    assert precomputed.find(folder, known) is None  # another function
     with pytest.raises(ValueError, match="No result of experiment"):
-        measured.result("experiment", **keywords)
-    assert measured.find(experiment, dict(reversed(known.items()))) is not None
+        precomputed.result("experiment", **keywords)
+    assert precomputed.find(experiment, dict(reversed(known.items()))) is not None
 
 
 def test_settings_are_compared_by_value():
-    measured.write(experiment, {"settings": FillSettings(0.3)}, FILL, ABOUT)
-    assert measured.find(experiment, {"settings": FillSettings(share=0.3, mask=0.8)}) is not None
-    assert measured.find(experiment, {"settings": FillSettings(0.3, 0.7)}) is None
+    precomputed.write(experiment, {"settings": FillSettings(0.3)}, FILL, ABOUT)
+    assert precomputed.find(experiment, {"settings": FillSettings(share=0.3, mask=0.8)}) is not None
+    assert precomputed.find(experiment, {"settings": FillSettings(0.3, 0.7)}) is None
 
 
 def test_without_any_result_there_is_none():
-    assert measured.find(experiment, {}) is None
+    assert precomputed.find(experiment, {}) is None
 
 
 # ------------------------------------------------------------------------------ half precision
@@ -191,8 +191,8 @@ EDGE = 0.5 + np.array(
 
 
 def kept(probability):
-    measured.write(experiment, {}, Answers("x", probability[None]), ABOUT)
-    return measured.find(experiment, {}).result.probability[0]
+    precomputed.write(experiment, {}, Answers("x", probability[None]), ABOUT)
+    return precomputed.find(experiment, {}).result.probability[0]
 
 
 def test_half_precision_never_changes_an_answer():
@@ -217,8 +217,8 @@ def test_the_places_on_an_axis_are_kept_to_the_last_digit():
     shares = np.array([round(0.05 * step, 2) for step in range(21)])
     rates = np.geomspace(1e-5, 0.1, 17)
     surface = Surface(rates, np.array([16]), shares[None, :17])
-    measured.write(experiment, {}, surface, ABOUT)
-    found = measured.find(experiment, {}).result
+    precomputed.write(experiment, {}, surface, ABOUT)
+    found = precomputed.find(experiment, {}).result
     assert found.rate.tolist() == rates.tolist()
     assert found.validation.tolist() == [shares[:17].tolist()]
 
@@ -231,23 +231,23 @@ def test_what_is_missing_stays_missing():
 @pytest.mark.parametrize("largest", [2**15 - 1, 2**15, 2**31, 0, -(2**15)])
 def test_whole_numbers_are_kept(largest):
     result = Surface(np.ones(2), np.array([largest, 1]), np.ones((2, 2)))
-    measured.write(experiment, {}, result, ABOUT)
-    np.testing.assert_array_equal(measured.find(experiment, {}).result.batch, [largest, 1])
+    precomputed.write(experiment, {}, result, ABOUT)
+    np.testing.assert_array_equal(precomputed.find(experiment, {}).result.batch, [largest, 1])
 
 
 # ------------------------------------------------------------------------------------- damage
 @pytest.fixture
 def written():
-    return measured.write(experiment, {"a": 1}, RESULTS["knife"], ABOUT)
+    return precomputed.write(experiment, {"a": 1}, RESULTS["knife"], ABOUT)
 
 
 def refused() -> Refusal:
-    measured._read.cache_clear()
+    precomputed._read.cache_clear()
     with pytest.raises(Refusal) as refusal:
-        measured.find(experiment, {"a": 1})
+        precomputed.find(experiment, {"a": 1})
     assert refusal.value.code == "damaged"
     with pytest.raises(Refusal):
-        measured.result("experiment", a=1)
+        precomputed.result("experiment", a=1)
     return refusal.value
 
 
@@ -266,12 +266,12 @@ def test_a_damaged_file_is_refused(written, how):
 
 
 def entries() -> list[dict]:
-    return json.loads((measured.FOLDER / "index.json").read_text("utf-8"))
+    return json.loads((precomputed.FOLDER / "index.json").read_text("utf-8"))
 
 
 def put(index: object) -> None:
     text = index if isinstance(index, str) else json.dumps(index)
-    (measured.FOLDER / "index.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    (precomputed.FOLDER / "index.json").write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
 BROKEN = ("", "[{", "null", "3", '"x"', "[3]", '[{"file": "x"}]', "\udcff\udcfe", "[null]")
@@ -284,7 +284,7 @@ def test_a_broken_index_is_refused(written, text):
 
 
 def test_a_cut_index_is_refused_wherever_it_is_cut(written):
-    text = (measured.FOLDER / "index.json").read_text("utf-8").rstrip()
+    text = (precomputed.FOLDER / "index.json").read_text("utf-8").rstrip()
     for end in range(0, len(text), 37):
         put(text[:end])
         refused()
@@ -345,15 +345,15 @@ def test_an_object_array_is_refused_and_nothing_in_it_runs(written, tmp_path):
 
 def test_an_object_array_is_not_written():
     with pytest.raises(ValueError, match=r"[Oo]bject"):
-        measured.write(experiment, {}, (np.array([None]),), ABOUT)
-    assert measured.find(experiment, {}) is None
+        precomputed.write(experiment, {}, (np.array([None]),), ABOUT)
+    assert precomputed.find(experiment, {}) is None
 
 
 # ---------------------------------------------------------------------------------- a full disk
 @pytest.mark.parametrize("fails", ["replace", "write"])
 @pytest.mark.parametrize("which", [1, 2], ids=["the arrays", "the index"])
 def test_a_full_disk_leaves_everything_as_it_was(written, monkeypatch, fails, which):
-    before = {path.name: path.read_bytes() for path in measured.FOLDER.iterdir()}
+    before = {path.name: path.read_bytes() for path in precomputed.FOLDER.iterdir()}
     count = 0
 
     def full(path, *args):
@@ -365,17 +365,17 @@ def test_a_full_disk_leaves_everything_as_it_was(written, monkeypatch, fails, wh
             raise OSError(28, "No space left on device")
         return real(path, *args)
 
-    place, name = (os, "replace") if fails == "replace" else (measured.Path, "write_bytes")
+    place, name = (os, "replace") if fails == "replace" else (precomputed.Path, "write_bytes")
     real = getattr(place, name)
     with monkeypatch.context() as patch:
         patch.setattr(place, name, full)
         with pytest.raises(OSError, match="No space"):
-            measured.write(experiment, {"a": 1}, RESULTS["surface"], {**ABOUT, "seconds": 3.0})
-    measured._read.cache_clear()
-    same(measured.find(experiment, {"a": 1}).result, RESULTS["knife"])
-    after = {path.name: path.read_bytes() for path in measured.FOLDER.iterdir()}
+            precomputed.write(experiment, {"a": 1}, RESULTS["surface"], {**ABOUT, "seconds": 3.0})
+    precomputed._read.cache_clear()
+    same(precomputed.find(experiment, {"a": 1}).result, RESULTS["knife"])
+    after = {path.name: path.read_bytes() for path in precomputed.FOLDER.iterdir()}
     assert {name: after.get(name) for name in before} == before
     assert not [name for name in after if name.endswith(".new")]
-    measured.write(experiment, {"a": 1}, RESULTS["surface"], ABOUT)  # there is room again
-    same(measured.find(experiment, {"a": 1}).result, RESULTS["surface"])
-    assert len(list(measured.FOLDER.iterdir())) == 2
+    precomputed.write(experiment, {"a": 1}, RESULTS["surface"], ABOUT)  # there is room again
+    same(precomputed.find(experiment, {"a": 1}).result, RESULTS["surface"])
+    assert len(list(precomputed.FOLDER.iterdir())) == 2

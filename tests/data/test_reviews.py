@@ -7,7 +7,7 @@ import gzip
 import numpy as np
 import pytest
 
-from seqviz.data import snippets
+from seqviz.data import reviews as snippets
 from seqviz.refusal import Refusal
 
 

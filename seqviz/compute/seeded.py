@@ -15,7 +15,7 @@ class _Blank(ISeedSequence):
         return np.zeros(n_words, dtype)
 
 
-def dice(seed: int) -> np.random.RandomState:
+def seeded(seed: int) -> np.random.RandomState:
     """What `np.random.RandomState(seed)` gives, number for number.
 
     That first asks the system for entropy, which it then drops, and another thread goes on

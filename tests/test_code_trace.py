@@ -10,11 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from seqviz.code_trace import Recipe
 from seqviz.compute import autoregression as ar
 from seqviz.figures.autoregression.estimation import estimates_beside_truth
 from seqviz.figures.autoregression.series import lag_plot, series_and_correlations
 from seqviz.figures.grammar.style import Style
-from seqviz.recipe import Recipe
 
 
 def run(recipe: Recipe, function, *args: Any, name: str, **keywords: Any):
@@ -213,7 +213,7 @@ def test_a_dataclass_of_the_library_is_imported():
 
 
 def test_network_settings_are_written_as_calls():
-    from seqviz.compute.autoregression.networks import NetworkSettings
+    from seqviz.compute.autoregression.network_settings import NetworkSettings
 
     recipe = Recipe()
     settings = NetworkSettings("gru", hidden=8, train=0.6, validation=0.2, seed=3)
@@ -334,7 +334,8 @@ def test_the_public_package_is_imported():
 
 
 def test_a_function_that_no_package_exports_is_imported_from_its_module():
-    from seqviz.compute.autoregression.networks import NetworkSettings, parameter_count
+    from seqviz.compute.autoregression.network_settings import NetworkSettings
+    from seqviz.compute.autoregression.networks import parameter_count
 
     recipe = Recipe()
     count = run(recipe, parameter_count, NetworkSettings(), name="count")

@@ -1,4 +1,4 @@
-"""The longest delay each cell learns: one race after another, each with a longer delay."""
+"""The longest delay each cell learns: one comparison after another, each with a longer delay."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute.memory.progress import Pulse, moments
-from seqviz.compute.memory.race import TRAIN, held_out, stream
-from seqviz.compute.memory.settings import RaceSettings
-from seqviz.compute.memory.tasks import LEARNED, draw
+from seqviz.compute.recall.comparison import TRAIN, held_out, stream
+from seqviz.compute.recall.settings import RecallSettings
+from seqviz.compute.recall.tasks import LEARNED, draw
+from seqviz.compute.training.progress import Pulse, moments
 
-LADDER = (1, 2, 5, 10, 20, 50, 100, 200)
+DELAYS = (1, 2, 5, 10, 20, 50, 100, 200)
 
 
 @dataclass(frozen=True)
-class LadderReport:
-    """Where a climb stands: at which delay, after how many of the updates allowed there.
+class LongestDelayReport:
+    """Where the search stands: at which delay, after how many of the updates allowed there.
 
     accuracy: of each cell at this delay when last tested; nan for a cell that failed before.
     longest: the longest delay each cell has learned so far, 0 for none. fraction: share of the
@@ -34,8 +34,8 @@ class LadderReport:
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """How far each cell climbed; cells in the order of the settings.
+class LongestDelay:
+    """How far each cell came; cells in the order of the settings.
 
     tried, learned: at which delays a cell was trained, and where it reached `LEARNED`. updates:
     made there, up to the test that ended it; 0 where it was not tried. accuracy: at that test, nan
@@ -43,7 +43,7 @@ class Ladder:
     the updates of each cell.
     """
 
-    settings: RaceSettings
+    settings: RecallSettings
     delays: Int[np.ndarray, "rung"]
     tried: Bool[np.ndarray, "rung cell"]
     learned: Bool[np.ndarray, "rung cell"]
@@ -54,41 +54,41 @@ class Ladder:
     device: str
 
 
-def climb(
-    settings: RaceSettings,
-    report: Callable[[LadderReport], None] | None = None,
+def find_longest_delay(
+    settings: RecallSettings,
+    report: Callable[[LongestDelayReport], None] | None = None,
     device: str = "cpu",
-) -> Ladder:
-    """Train every cell at the delays of `LADDER` up to `settings.delay`, until it fails at one.
+) -> LongestDelay:
+    """Train every cell at the delays of `DELAYS` up to `settings.delay`, until it fails at one.
 
     Each delay is a run of its own: the weights are drawn anew, so that nothing learned at a shorter
     delay helps (that would be a curriculum). At one delay the cells see the same batches; a
     cell is done with it once its accuracy on the test sequences reaches `LEARNED`, and out when
     `settings.updates` updates were not enough. The answer is therefore "within this many updates,
     with these settings and this seed", not what a cell can represent. `report`, `device` and what
-    is raised are as in `run_race`.
+    is raised are as in `compare`.
 
     With `delay=200, updates=800` and otherwise default settings (24 to 35 seconds on one core), for
     seeds 0 to 4, the RNN came to 10, 5, 5, 5 and 10, the LSTM to 100, 100, 200, 200 and 200 and the
     GRU to 200 every time.
     """
-    from seqviz.compute.memory.runners import Runner
+    from seqviz.compute.recall.runners import Runner
 
-    delays = np.array([delay for delay in LADDER if delay <= settings.delay])
+    delays = np.array([delay for delay in DELAYS if delay <= settings.delay])
     shape = len(delays), len(settings.cells)
     tried, learned = np.zeros(shape, bool), np.zeros(shape, bool)
     updates, accuracy = np.zeros(shape, int), np.full(shape, np.nan)
     longest, seconds = np.zeros(shape[1], int), np.zeros(shape[1])
     pulse = Pulse(report)
-    climbing = list(range(shape[1]))
+    remembering = list(range(shape[1]))
     for rung, delay in enumerate(delays.tolist()):
         here = replace(settings, delay=delay)
-        runners = {c: Runner(settings.cells[c], here, device) for c in climbing}
-        tried[rung, climbing] = True
+        runners = {c: Runner(settings.cells[c], here, device) for c in remembering}
+        tried[rung, remembering] = True
         batches, test = stream(settings, TRAIN), held_out(settings, delay)
         done = 0
         for moment in moments(settings.updates):
-            running = [c for c in climbing if not learned[rung, c]]
+            running = [c for c in remembering if not learned[rung, c]]
             if not running:
                 break
             for _ in range(moment - done):
@@ -103,11 +103,11 @@ def climb(
                 learned[rung, c] = accuracy[rung, c] >= LEARNED
                 pulse.beat()
             longest[learned[rung]] = delay
-            share = 1.0 if learned[rung, climbing].all() else done / settings.updates
+            share = 1.0 if learned[rung, remembering].all() else done / settings.updates
             # a step of the sequence costs the same at every delay, so a run costs its length
             work = delays[:rung].sum() + share * delay
             pulse.tell(
-                LadderReport(
+                LongestDelayReport(
                     delay,
                     done,
                     settings.updates,
@@ -118,10 +118,10 @@ def climb(
             )
         for c, runner in runners.items():
             seconds[c] += runner.seconds
-        climbing = [c for c in climbing if learned[rung, c]]
-        if not climbing:
+        remembering = [c for c in remembering if learned[rung, c]]
+        if not remembering:
             break
-    return Ladder(
+    return LongestDelay(
         settings=settings,
         delays=delays,
         tried=tried,

@@ -17,8 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from seqviz import fingerprint, settings
-from seqviz.job import (
-    MAX_TRAIL,
+from seqviz.jobs.job import (
     Cancelled,
     Job,
     QueueFull,
@@ -27,14 +26,9 @@ from seqviz.job import (
     T,
     Tally,
     explained,
-    silent,
 )
 from seqviz.refusal import Refusal
 
-__all__ = [
-    "MAX_TRAIL", "Cancelled", "Job", "Jobs", "QueueFull", "Report", "State", "Tally", "default",
-    "queues", "silent",
-]  # fmt: skip
 STALL_SECONDS = 120.0
 MOST_LEFT_BEHIND = 3
 log = logging.getLogger(__name__)

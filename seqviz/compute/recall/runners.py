@@ -1,4 +1,4 @@
-"""One network of a race, in torch: it is updated, tested, and its gradients through time measured.
+"""One network of a comparison, in torch: updated, tested, its gradients through time measured.
 
 The training is PyTorch's; the gradients that are shown come from the kernel in
 `seqviz.compute.recurrent`, in float64 and followed beyond what float64 holds.
@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from seqviz.compute import recurrent
 from seqviz.compute.bptt import log_norms
-from seqviz.compute.memory.settings import RaceSettings
-from seqviz.compute.memory.tasks import Examples, Score, score, sizes, slope
+from seqviz.compute.recall.settings import RecallSettings
+from seqviz.compute.recall.tasks import Examples, Score, score, sizes, slope
 from seqviz.refusal import Refusal
 
 _MODULES: dict[str, Callable[..., nn.RNNBase]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
@@ -35,7 +35,7 @@ class Runner:
     `seconds` is the time spent in updates so far.
     """
 
-    def __init__(self, cell: str, settings: RaceSettings, device: str = "cpu"):
+    def __init__(self, cell: str, settings: RecallSettings, device: str = "cpu"):
         self.cell, self.settings, self.device = cell, settings, device
         inputs, outputs = sizes(settings.task)
         with torch.device("meta"):
@@ -109,7 +109,7 @@ class Runner:
 
 
 def _initialized(
-    body: nn.RNNBase, head: nn.Linear, settings: RaceSettings, device: str
+    body: nn.RNNBase, head: nn.Linear, settings: RecallSettings, device: str
 ) -> tuple[nn.RNNBase, nn.Linear]:
     """Allocate modules built on the meta device and draw their weights from an own generator.
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute.memory.progress import Pulse, moments
-from seqviz.compute.memory.settings import RaceSettings, parameter_count
-from seqviz.compute.memory.tasks import LEARNED, Examples, draw
+from seqviz.compute.recall.settings import RecallSettings, parameter_count
+from seqviz.compute.recall.tasks import LEARNED, Examples, draw
+from seqviz.compute.training.progress import Pulse, moments
 
 TEST_SEQUENCES = 400  # an accuracy of 0.95 then has a standard error of 0.011
 _PROBE = 32  # of these, for the gradients
@@ -18,8 +18,8 @@ TRAIN, TEST = 0, 1  # streams of random numbers
 
 
 @dataclass(frozen=True)
-class RaceReport:
-    """Where a race stands after `update` of `total` updates; cells in the order of the settings.
+class ComparisonReport:
+    """Where it stands after `update` of `total` updates; cells in the order of the settings.
 
     accuracy and loss: on the test sequences. log10_gradients: log10 |dJ/dh_t|, t = 1 ... T.
     """
@@ -37,8 +37,8 @@ class RaceReport:
 
 
 @dataclass(frozen=True)
-class Race:
-    """All reports of a race, and what came out; cells in the order of the settings.
+class Comparison:
+    """All reports of a comparison, and what came out; cells in the order of the settings.
 
     updates: how many had been made at each report, the first being 0, before any. accuracy: share
     of right answers on 400 test sequences, the same ones at every report and for all cells, on
@@ -49,7 +49,7 @@ class Race:
     parameters: number of trainable ones. seconds: time spent in the updates of each cell.
     """
 
-    settings: RaceSettings
+    settings: RecallSettings
     updates: Int[np.ndarray, "report"]
     accuracy: Float[np.ndarray, "report cell"]
     loss: Float[np.ndarray, "report cell"]
@@ -61,18 +61,18 @@ class Race:
     device: str
 
 
-def run_race(
-    settings: RaceSettings,
-    report: Callable[[RaceReport], None] | None = None,
+def compare(
+    settings: RecallSettings,
+    report: Callable[[ComparisonReport], None] | None = None,
     device: str = "cpu",
-) -> Race:
+) -> Comparison:
     """Train the cells of `settings` side by side, update by update on the same batches.
 
     Each network is PyTorch's fused module with one layer and a linear head on its last hidden
     state, computed in float32 from a zero state. `report` is called about fifty times, and once
     more with the latest report whenever 0.4 s pass without a new one; it may raise to stop the
-    race. `device` is a torch device name. It is safe to call from several threads: torch's global
-    random state is neither read nor written.
+    comparison. `device` is a torch device name. It is safe to call from several threads: torch's
+    global random state is neither read nor written.
 
     With the default settings (9 seconds on one core), for seeds 0 to 4, the LSTM learned in 48 to
     72 updates, the GRU in 276 to 360, and the RNN's accuracy ended at 0.23 to 0.28, which is
@@ -82,8 +82,8 @@ def run_race(
 
     Raises Refusal "race_diverged" when a loss becomes infinite or undefined.
     """
-    # Two seconds of import, paid by the first race and not by the first visitor.
-    from seqviz.compute.memory.runners import Runner
+    # Two seconds of import, paid by the first comparison and not by the first visitor.
+    from seqviz.compute.recall.runners import Runner
 
     runners = [Runner(cell, settings, device) for cell in settings.cells]
     batches = stream(settings, TRAIN)
@@ -104,7 +104,7 @@ def run_race(
             scores.append(runner.test(test))
             norms.append(runner.log10_gradients(probe))
             pulse.beat()
-        record = RaceReport(
+        record = ComparisonReport(
             done,
             settings.updates,
             np.array([s.accuracy for s in scores]),
@@ -116,7 +116,7 @@ def run_race(
     updates = np.array([r.update for r in reports])
     accuracy = np.array([r.accuracy for r in reports])
     first = first_learned(updates, accuracy)
-    return Race(
+    return Comparison(
         settings=settings,
         updates=updates,
         accuracy=accuracy,
@@ -138,11 +138,11 @@ def first_learned(
     return np.where(reached.any(axis=0), updates[reached.argmax(axis=0)], -1)
 
 
-def stream(settings: RaceSettings, number: int) -> np.random.RandomState:
+def stream(settings: RecallSettings, number: int) -> np.random.RandomState:
     """Random numbers that depend on the seed only, another stream for each number."""
     return np.random.RandomState([settings.seed, number])
 
 
-def held_out(settings: RaceSettings, delay: int) -> Examples:
+def held_out(settings: RecallSettings, delay: int) -> Examples:
     """The sequences on which all cells are tested and none is trained."""
     return draw(settings.task, delay, TEST_SEQUENCES, stream(settings, TEST))
