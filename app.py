@@ -8,8 +8,9 @@ import streamlit as st
 if __name__ == "__main__":
     from seqviz import catalog
     from seqviz.text import Text
-    from seqviz.ui import header, startup
-    from seqviz.ui.server import visits
+    from seqviz.ui.page import header
+    from seqviz.ui.server import run_context
+    from seqviz.ui.shared import startup
 
     startup.prepare()
     text = Text(header.language())
@@ -22,7 +23,7 @@ if __name__ == "__main__":
         page = st.Page(f"pages/{lesson.slug}.py", title=title, icon=lesson.icon)
         pages.setdefault(text(f"nav.{lesson.group}"), []).append(page)
     chosen = st.navigation(pages, position="top")
-    with visits.page():
+    with run_context.page():
         chosen.run()
 else:
     from seqviz.ui.server import application

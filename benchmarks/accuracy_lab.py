@@ -23,10 +23,10 @@ import numpy as np
 
 from seqviz.compute import proportions
 from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz.experiments.accuracy import features, heads
+from seqviz.experiments.accuracy.encoding import vectors
+from seqviz.experiments.accuracy.training import Data, Progress, Run, Sentences, batches
 from seqviz.models import device
-from seqviz.models.accuracy import features, heads
-from seqviz.models.accuracy.encoding import vectors
-from seqviz.models.accuracy.training import Data, Progress, Run, Sentences, batches
 from seqviz.models.pretrained import Pretrained, load
 
 LONG = 512  # tokens: what the texts pad to

@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from seqviz.compute.autoregression.networks import NetworkSettings, fit_network
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
 from seqviz.jobs import Jobs
 
 POLL_SECONDS = 0.5

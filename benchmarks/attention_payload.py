@@ -6,7 +6,7 @@ Streamlit server take turns, each load in a new browser with an empty cache:
 
 * empty: a line of text, what Streamlit itself takes;
 * mosaic: the page's own figure, from its own functions and through its own chart component;
-* rounded: BertViz as our page sends it (`seqviz.ui.bertviz_page`): three decimals, data once;
+* rounded: BertViz as our page sends it (`seqviz.ui.page.bertviz`): three decimals, data once;
 * BertViz: as it ships (`html_action="return"`: full floats, data twice), in `st.iframe`; only
   require.js is replaced, as there is no network.
 
@@ -52,9 +52,9 @@ from benchmarks.attention_text import text_ratio
 from benchmarks.browser import ROOT, Server, chromium, serve
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
-from seqviz.figures.attention_views import mosaic_view
-from seqviz.models import attention
-from seqviz.ui import bertviz_page
+from seqviz.experiments import attention
+from seqviz.figures.attention.views import mosaic_view
+from seqviz.ui.page import bertviz
 
 T = TypeVar("T")
 LENGTHS, LAYERS, HEADS, SEED = (32, 64, 128), 12, 12, 1
@@ -182,7 +182,7 @@ def patternless(tokens: int) -> np.ndarray:
 
 
 def mosaic(weights: np.ndarray) -> go.Figure:
-    """The figure as `seqviz.models.attention.mosaic` and the page make it."""
+    """The figure as `seqviz.experiments.attention.mosaic` and the page make it."""
     layers, heads, tokens, _ = weights.shape
     ids, no = np.arange(tokens), np.zeros(tokens, bool)
     text = Text("bert", False, names(tokens), ids, no, ~no, 0, 0, layers, heads, "cpu", "")
@@ -201,17 +201,17 @@ def as_shipped(weights: np.ndarray) -> str:
     tokens = list(names(weights.shape[-1]))
     html = model_view(layers, tokens, display_mode="light", html_action="return").data
     _, _, body = html.partition("</script>")
-    return f"<!doctype html>\n{bertviz_page.SCRIPTS}{body}"
+    return f"<!doctype html>\n{bertviz.SCRIPTS}{body}"
 
 
-def rounded(weights: np.ndarray) -> bertviz_page.Page:
+def rounded(weights: np.ndarray) -> bertviz.Page:
     """What our page sends; it refuses more than 41 tokens of such a model, which is undone here."""
-    limit = bertviz_page.MOST["model"]
-    bertviz_page.MOST["model"] = 10**12
+    limit = bertviz.MOST["model"]
+    bertviz.MOST["model"] = 10**12
     try:
-        return bertviz_page.page("model", weights, names(weights.shape[-1]))
+        return bertviz.page("model", weights, names(weights.shape[-1]))
     finally:
-        bertviz_page.MOST["model"] = limit
+        bertviz.MOST["model"] = limit
 
 
 def names(tokens: int) -> tuple[str, ...]:

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.networks import CELLS, NetworkSettings, fit_network
+from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
 from seqviz.data import series, upload
-from seqviz.figures import by_hand, estimation, forecast, training
-from seqviz.figures.series import lag_plot, roots_in_circle, series_and_correlations
+from seqviz.figures.autoregression import by_hand, estimation, forecast, training
+from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
 from seqviz.text import number
-from seqviz.ui.controls import choice, seed, slider, steps, toggle, view
-from seqviz.ui.lesson import begin
-from seqviz.ui.problems import Problem
+from seqviz.ui.bench.controls import choice, seed, slider, steps, toggle, view
+from seqviz.ui.page.lesson import begin
+from seqviz.ui.shared.problems import Problem
 
 NOISES = ("gaussian", "student_t", "laplace")
 PRESET_EPOCHS = {"text": 100, "text_1000": 1000}

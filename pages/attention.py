@@ -7,16 +7,17 @@ import numpy as np
 
 from seqviz.compute.attention import masks, patterns, scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
-from seqviz.figures import attention_views as views
-from seqviz.figures.attention_scale import QUANTITIES, saturation_lines
-from seqviz.figures.attention_steps import PARTS, walk_basic, walk_stage
-from seqviz.models import attention, head_effects, readings, ready, registry, tap, texts
-from seqviz.models.readings import Masking
+from seqviz.experiments import attention, head_effects
+from seqviz.figures.attention import views
+from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
+from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
+from seqviz.models import forward_cache, ready, registry, store, tap, texts
+from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
-from seqviz.ui import bertviz_page
-from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.controls import steps as stops
-from seqviz.ui.lesson import begin
+from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.ui.bench.controls import steps as stops
+from seqviz.ui.page import bertviz as bertviz_page
+from seqviz.ui.page.lesson import begin
 
 STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
 WORDS = len(walkthrough.WORDS)
@@ -24,7 +25,7 @@ PASTED = 10_000  # characters that a text field takes; LONGEST tokens of them ar
 IDS_SHOWN = 40
 IN_SIGHT = 80  # tokens of the colored text, those around the query
 CELLS = 10 * masks.MOST_CELLS  # characters: "512.512 " is the longest pair
-MODELS = {record.name: record for record in registry.offered()}
+MODELS = {record.name: record for record in store.offered()}
 MOST_LAYERS, MOST_HEADS = 48, 25  # of any model that a teacher may allow (GPT-2 XL has these)
 DEFAULT = next((m for m in registry.DEFAULTS.values() if m in MODELS), next(iter(MODELS)))
 ENCODER_TEXT = "The animal did not cross the street because it was too tired."
@@ -208,7 +209,7 @@ def draw_passage(found, query: int, show) -> None:
 
 def tensor(model: str, text: str, other: str) -> bytes:
     """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
-    found = readings.read(model, text, other)
+    found = forward_cache.read(model, text, other)
     buffer = io.BytesIO()
     np.savez(
         buffer, attention=found.weights, tokens=np.array(found.tokens.pieces), ids=found.tokens.ids
@@ -474,7 +475,7 @@ def bertviz(p: Bertviz, show) -> None:
         return
     if not show.ready(above.model, text, other):
         return
-    found = readings.read(above.model, text, other)
+    found = forward_cache.read(above.model, text, other)
     layer = min(above.layer, len(found.weights) - 1)
     made = bertviz_page.page(
         p.picture,

@@ -7,30 +7,12 @@ import numpy as np
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import corruption, counting, reported
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES, TuneSettings
-from seqviz.figures import (
-    accuracy_compare,
-    accuracy_confusion,
-    accuracy_counts,
-    accuracy_curves,
-    accuracy_direction,
-    accuracy_fill,
-    accuracy_ids,
-    accuracy_knife,
-    accuracy_modes,
-    accuracy_padding,
-    accuracy_progress,
-    accuracy_race,
-    accuracy_regimes,
-    accuracy_search,
-)
-from seqviz.models import pretrained, registry, texts
-from seqviz.models.accuracy import (
+from seqviz.experiments.accuracy import (
     direction,
     encoding,
     features,
     fill,
     heads,
-    knife,
     modes,
     padding,
     search,
@@ -38,15 +20,45 @@ from seqviz.models.accuracy import (
     systems,
     tuning,
 )
+from seqviz.experiments.accuracy import (
+    word_masking as knife,
+)
+from seqviz.figures.accuracy import (
+    compare,
+    confusion,
+    counts,
+    curves,
+    ids,
+    progress,
+    race,
+    regimes,
+    word_masking,
+)
+from seqviz.figures.accuracy import (
+    direction as accuracy_direction,
+)
+from seqviz.figures.accuracy import (
+    fill as accuracy_fill,
+)
+from seqviz.figures.accuracy import (
+    modes as accuracy_modes,
+)
+from seqviz.figures.accuracy import (
+    padding as accuracy_padding,
+)
+from seqviz.figures.accuracy import (
+    search as accuracy_search,
+)
+from seqviz.models import pretrained, store, texts
 from seqviz.text import number
-from seqviz.ui import readouts
-from seqviz.ui.bench import COMPUTED, Provenance
-from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.controls import steps as stops
-from seqviz.ui.lesson import begin
-from seqviz.ui.problems import Problem
+from seqviz.ui.bench import readouts
+from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.ui.bench.controls import steps as stops
+from seqviz.ui.bench.show import COMPUTED, Provenance
+from seqviz.ui.page.lesson import begin
+from seqviz.ui.shared.problems import Problem
 
-MODELS = {record.name: record for record in registry.offered() if record.kind == "encoder"}
+MODELS = {record.name: record for record in store.offered() if record.kind == "encoder"}
 DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
 REVIEW = "The story is simple, but the acting is wonderful and the film is a delight to watch."
 MIXED = "The acting is fine, but the story is not as funny as it wants to be."
@@ -275,7 +287,7 @@ def own_knife(p: Knife, show) -> None:
     found = show.run(knife.own_knife, p.model, p.text, name="found")
     row, words = found.orders.index(p.order), len(found.words)
     masked = corruption.count(p.share / 100, words)
-    show.figure(accuracy_knife.own_knife_view, found, p.order, masked)
+    show.figure(word_masking.own_knife_view, found, p.order, masked)
     gone = found.turns[row] < masked
     pieces = [f"{'[MASK]' if out else w} " for w, out in zip(found.words, gone, strict=True)]
     show.passage(pieces, gone.astype(float), signed=False, title=show.option("order", p.order))
@@ -297,7 +309,7 @@ def own_padding(p: Pads, show) -> None:
     found = show.run(padding.own_padding, p.model, p.text, lengths, name="found")
     real = int(found.real.sum())
     if p.view == "tokens":
-        show.figure(accuracy_ids.ids_view, found)
+        show.figure(ids.ids_view, found)
         longest = max(shipped.LENGTHS)
         show.note("ids_real", real=real, length=longest, pads=longest - real)
         return
@@ -346,7 +358,7 @@ with tabs["token"]:
             return
         guess = majority()
         show.figure(
-            accuracy_knife.knife_view, found, p.order, float(p.share), guess, provenance=origin
+            word_masking.knife_view, found, p.order, float(p.share), guess, provenance=origin
         )
         at = int(np.argmin(abs(found.shares - p.share / 100)))
         answers = found.probability[:, at]
@@ -522,9 +534,7 @@ with tabs["weights"]:
             found, origin = show.run(heads.train_head, settings, name="found"), COMPUTED
         steps = settings.epochs * -(-min(settings.sentences, 7272) // settings.batch)
         text = reported.CURVES[0] if p.texts else None
-        show.figure(
-            accuracy_curves.curves_view, found, text, majority("validation"), provenance=origin
-        )
+        show.figure(curves.curves_view, found, text, majority("validation"), provenance=origin)
         say_what_was_trained(found, show)
         reach = reported.adam_reach(settings.head_rate, steps)
         show.note(
@@ -549,16 +559,14 @@ with tabs["weights"]:
         )
 
         def so_far(trail):
-            return accuracy_progress.progress_view, (trail, settings, majority("validation")), {}
+            return progress.progress_view, (trail, settings, majority("validation")), {}
 
         found, origin = show.measured(tuning.tune, so_far, name="found", settings=settings)
         show.note("shipped_runs")
         if found is None:
             return
         text = reported.CURVES[1] if p.texts else None
-        show.figure(
-            accuracy_curves.curves_view, found, text, majority("validation"), provenance=origin
-        )
+        show.figure(curves.curves_view, found, text, majority("validation"), provenance=origin)
         say_what_was_trained(found, show)
         show.caption(show.words("note.split"))
 
@@ -568,7 +576,7 @@ with tabs["weights"]:
         layers = min(p.layers, config.layers)
         found = show.run(counting.count, config, p.regime, layers, p.rank, name="found")
         title = f"{show.option('network', p.network)}, {show.option('regime', p.regime)}"
-        show.figure(accuracy_counts.parts_view, found, title)
+        show.figure(counts.parts_view, found, title)
         show.metrics(
             total=f"{found.total:,}",
             trainable=f"{found.trainable:,}",
@@ -587,7 +595,7 @@ with tabs["weights"]:
         if found is None:
             return
         if p.view == "race":
-            show.figure(accuracy_race.search_race_view, found, provenance=origin)
+            show.figure(race.search_race_view, found, provenance=origin)
         else:
             surface, _ = show.shipped(
                 search.surface, name="surface", model=shipped.MODEL, feature=p.feature
@@ -630,7 +638,7 @@ def compare_bench(p: Compare, show) -> None:
     if p.view == "systems":
         answers = show.run(systems.answers, name="found")
         show.figure(
-            accuracy_regimes.regimes_view,
+            regimes.regimes_view,
             answers,
             truth,
             p.first,
@@ -649,17 +657,17 @@ def compare_bench(p: Compare, show) -> None:
             show.run(proportions.confusion, truth[:n], said[:n], name=f"{name}_table")
             for name, said in (("first", first.positive), ("second", second.positive))
         ]
-        show.figure(accuracy_confusion.confusion_view, *tables, names, provenance=origin)
+        show.figure(confusion.confusion_view, *tables, names, provenance=origin)
     a, b = first.right, second.right
     if p.view == "running":
         runs = [
             show.run(proportions.running, one, name=f"{name}_running")
             for name, one in (("first", a), ("second", b))
         ]
-        show.figure(accuracy_compare.running_view, *runs, names, n, provenance=origin)
+        show.figure(compare.running_view, *runs, names, n, provenance=origin)
     elif p.view == "paired":
         pair = show.run(proportions.mcnemar, a[:n], b[:n], name="pair")
-        show.figure(accuracy_compare.paired_view, pair, names, provenance=origin)
+        show.figure(compare.paired_view, pair, names, provenance=origin)
     found = readouts.mcnemar(show, names, a[:n], b[:n])
     discordant = (found.only_first + found.only_second) / found.n
     needed = proportions.needed_n(float(a[:n].mean()), float(b[:n].mean()), discordant)

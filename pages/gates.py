@@ -8,14 +8,15 @@ from seqviz.compute.gates import activations, counting, observation, tasks, tiny
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import LONGEST
 from seqviz.compute.recurrent import run as run_cell
-from seqviz.figures import gate_views as views
-from seqviz.figures.gate_effects import FARTHEST
-from seqviz.figures.gate_networks import training
-from seqviz.models import checkpoints, gates
+from seqviz.experiments import gates
+from seqviz.figures.gates import views
+from seqviz.figures.gates.effects import FARTHEST
+from seqviz.figures.gates.networks import training
+from seqviz.models import checkpoints
 from seqviz.text import literal, number
-from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.controls import steps as stops
-from seqviz.ui.lesson import begin
+from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.ui.bench.controls import steps as stops
+from seqviz.ui.page.lesson import begin
 
 KINDS = ("characters", "sentiment", *tasks.TASKS)
 CELLS = ("lstm", "gru")

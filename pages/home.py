@@ -3,7 +3,7 @@
 import streamlit as st
 
 from seqviz import catalog
-from seqviz.ui import header
+from seqviz.ui.page import header
 
 COLUMNS = 4
 

@@ -11,16 +11,17 @@ from seqviz.compute.positions.learned import path as components
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, found_rotation, rotation
 from seqviz.compute.positions.tiny.training import train
-from seqviz.figures import position_views as views
-from seqviz.models import positions, pretrained, registry, texts
+from seqviz.experiments import positions
+from seqviz.figures.positions import views
+from seqviz.models import pretrained, store, texts
 from seqviz.text import literal, number
-from seqviz.ui import behavior
-from seqviz.ui.controls import choice, in_browser, seed, sentence, slider, toggle, view
-from seqviz.ui.controls import steps as stops
-from seqviz.ui.lesson import begin
+from seqviz.ui.bench.controls import choice, in_browser, seed, sentence, slider, toggle, view
+from seqviz.ui.bench.controls import steps as stops
+from seqviz.ui.page.lesson import begin
+from seqviz.ui.shared import components as behavior
 
 BASES = (1.5, 10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0, 1_000_000.0)
-MODELS = {record.name: record for record in registry.offered()}
+MODELS = {record.name: record for record in store.offered()}
 ENCODERS = tuple(name for name, record in MODELS.items() if record.kind == "encoder")
 MOST_LAYERS, MOST_HEADS = 48, 25  # of any model that a teacher may allow
 DEFAULT = "minilm" if "minilm" in ENCODERS else next(iter(ENCODERS or MODELS))

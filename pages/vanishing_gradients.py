@@ -4,15 +4,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from seqviz.compute import bptt, memory
+from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
-from seqviz.figures import backward, gated_jacobian, gradients, truncation
-from seqviz.figures.equations import recursion_step
-from seqviz.figures.memory import ladder, race_course
+from seqviz.figures.gradients import backward, gated_jacobian, gradients, truncation
+from seqviz.figures.gradients.backward import recursion_step
+from seqviz.figures.gradients.memory import ladder, race_course
 from seqviz.text import from_log10, number
-from seqviz.ui.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.controls import steps as stops
-from seqviz.ui.lesson import begin
+from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.ui.bench.controls import steps as stops
+from seqviz.ui.page.lesson import begin
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256)
 SENTENCE = "The flights the airline was cancelling were full ."
@@ -20,7 +20,7 @@ SENTENCE = "The flights the airline was cancelling were full ."
 MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
 
 
-# The two tasks want different settings to be learned in seconds (memory.recommended): each has its
+# The two tasks want different settings to be learned in seconds (recall.recommended): each has its
 # own three controls.
 UPDATES = (100, 200, 400, 600, 900, 1200, 2000)
 RATES = (0.0003, 0.001, 0.003, 0.01)
@@ -124,9 +124,9 @@ class Race:
     """Who learns to remember, live."""
 
     view: str = view(("course", "ladder"), "course")
-    task: str = choice(memory.TASKS, "first")
+    task: str = choice(recall.TASKS, "first")
     delay: int = slider(1, 200, 50)
-    cells: tuple[str, ...] = choice(memory.CELLS, memory.CELLS, many=True)
+    cells: tuple[str, ...] = choice(recall.CELLS, recall.CELLS, many=True)
     bias: float = slider(0.0, 6.0, 4.0, 0.5, when=on("first"))
     bias_adding: float = slider(0.0, 6.0, 2.0, 0.5, when=on("adding"))
     updates: int = stops(UPDATES, 600, more=True, when=on("first"))
@@ -183,8 +183,8 @@ def draw_clipping(p: Cut, show) -> None:
         show.note("clipped_left", update=clipped.left_float32, threshold=number(p.threshold))
 
 
-def draw_race(p: Race, settings: memory.RaceSettings, show) -> None:
-    chance = 1 / memory.SYMBOLS if p.task == "first" else None
+def draw_race(p: Race, settings: recall.RecallSettings, show) -> None:
+    chance = 1 / recall.SYMBOLS if p.task == "first" else None
 
     def so_far(trail):
         updates = np.array([r.update for r in trail])
@@ -192,21 +192,21 @@ def draw_race(p: Race, settings: memory.RaceSettings, show) -> None:
         now = trail[-1].log10_gradients
         return (
             race_course,
-            (p.cells, updates, accuracy, now, memory.LEARNED, settings.updates, chance),
+            (p.cells, updates, accuracy, now, recall.LEARNED, settings.updates, chance),
             {},
         )
 
-    done = show.job(memory.run_race, so_far, name="done", settings=settings)
+    done = show.job(recall.compare, so_far, name="done", settings=settings)
     if done is None:
         call = (
             f"race_course({p.cells!r}, done.updates, done.accuracy, done.log10_gradients[-1], "
-            f"{memory.LEARNED}, {settings.updates}, {chance})"
+            f"{recall.LEARNED}, {settings.updates}, {chance})"
         )
         show.recipe.define("figure", call, None, race_course)
         return
     show.figure(
         race_course, p.cells, done.updates, done.accuracy, done.log10_gradients[-1],
-        memory.LEARNED, settings.updates, chance,
+        recall.LEARNED, settings.updates, chance,
     )  # fmt: skip
     show.metrics(
         **{
@@ -229,13 +229,13 @@ def draw_race(p: Race, settings: memory.RaceSettings, show) -> None:
         show.note("race_all" if winners else "race_none")
 
 
-def draw_ladder(p: Race, settings: memory.RaceSettings, show) -> None:
+def draw_ladder(p: Race, settings: recall.RecallSettings, show) -> None:
     def so_far(trail):
         rungs = {r.delay: r.accuracy for r in trail}
         accuracy = np.array(list(rungs.values()))
-        return ladder, (p.cells, np.array(list(rungs)), accuracy, accuracy >= memory.LEARNED), {}
+        return ladder, (p.cells, np.array(list(rungs)), accuracy, accuracy >= recall.LEARNED), {}
 
-    done = show.job(memory.climb, so_far, name="done", settings=settings)
+    done = show.job(recall.find_longest_delay, so_far, name="done", settings=settings)
     if done is None:
         call = f"ladder({p.cells!r}, done.delays, done.accuracy, done.learned)"
         show.recipe.define("figure", call, None, ladder)
@@ -432,7 +432,7 @@ def race(p: Race, show) -> None:
         if p.task == "first"
         else (p.bias_adding, p.updates_adding, p.rate_adding)
     )
-    settings = memory.RaceSettings(
+    settings = recall.RecallSettings(
         p.task, p.delay, p.cells, p.hidden, updates=updates, learning_rate=rate,
         forget_bias=bias, seed=p.seed,
     )  # fmt: skip

@@ -57,18 +57,11 @@ def language() -> str | None:
 
 def check() -> None:
     """Raise ValueError, with one sentence, where any setting has a value that is not allowed."""
-    from seqviz.models import registry
-
     for setting in SETTINGS:
         setting.value()
     folder: Path | None = value("SEQVIZ_CACHE")
     if folder is not None and folder.exists() and not folder.is_dir():
         raise ValueError(f"SEQVIZ_CACHE must be a folder, not {str(folder)!r}.")
-    offered = {record.name for record in registry.allowed()}
-    for name in value("SEQVIZ_PRELOAD"):
-        if name not in offered:
-            known = ", ".join(sorted(offered))
-            raise ValueError(f"SEQVIZ_PRELOAD must be names of {known}, not {name!r}.")
 
 
 def _one_of(choices: tuple[str, ...]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import sys
 import tempfile
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read once, when the hub's client is imported
-# As in the app (seqviz/ui/startup.py), read once by torch and NumPy: two workers with two threads
-# each would keep two cores waiting.
+# As in the app (seqviz/ui/shared/startup.py), read once by torch and NumPy: two workers with two
+# threads each would keep two cores waiting.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
@@ -125,7 +125,7 @@ def vectors(minilm) -> None:
     """What MiniLM says of the sentences, in memory; on a new machine one worker computes it."""
     from filelock import FileLock
 
-    from seqviz.models.accuracy import features
+    from seqviz.experiments.accuracy import features
 
     with FileLock(os.path.join(os.environ["SEQVIZ_TESTS_ROOM"], "vectors.lock")):
         features.make("minilm")

@@ -18,7 +18,8 @@ import pytest
 
 from seqviz import fingerprint
 from seqviz import jobs as queue
-from seqviz.compute.autoregression.networks import EpochReport, NetworkSettings, fit_network
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import EpochReport, fit_network
 from seqviz.jobs import MAX_TRAIL, Cancelled, Jobs, QueueFull
 
 LONG = 30.0  # a bound that is reached only when something hangs

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqviz.compute.accuracy.findings import TuneSettings
-from seqviz.data import measured
+from seqviz.data import precomputed
+from seqviz.experiments.accuracy import shipped
 from seqviz.models import device
-from seqviz.models.accuracy import shipped
 
 SCRIPT = "tools/measure_accuracy.py"
 
@@ -59,7 +59,7 @@ def main() -> None:
             "seeds": seeds(keywords),
             "python": platform.python_version(),
         }
-        path = measured.write(function, keywords, result, about)
+        path = precomputed.write(function, keywords, result, about)
         print(f"{name}: {seconds:.0f} s, {path.name}, {path.stat().st_size:,} bytes", flush=True)
 
 

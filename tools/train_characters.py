@@ -13,7 +13,7 @@ import torch
 
 from seqviz.compute.gates.encoding import END, UNKNOWN
 from seqviz.compute.gates.ngrams import interpolated_bits
-from seqviz.data.snippets import SOURCE, editorials, movie_reviews
+from seqviz.data.reviews import SOURCE, editorials, movie_reviews
 from tools.checkpoints import Reader, write
 
 COMMON = 20  # a character that comes less often is unknown

@@ -27,7 +27,7 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
 
-from seqviz.data.snippets import SOURCE, sentiment_split
+from seqviz.data.reviews import SOURCE, sentiment_split
 from seqviz.models import pretrained
 from seqviz.text import ASSETS
 from tools.bundle_snippets import INNER, fetch, member
@@ -204,7 +204,7 @@ def train(settings: Settings) -> tuple[dict[str, torch.Tensor], int, float]:
 
 
 def tensors(network: Any, head: Head) -> dict[str, torch.Tensor]:
-    """What is kept, under the names that `seqviz.models.accuracy.fill` reads, in half precision."""
+    """What is kept, in half precision, named as `seqviz.experiments.accuracy.fill` reads it."""
     found = {
         "dense.weight": head.dense.weight,
         "dense.bias": head.dense.bias,
@@ -247,7 +247,7 @@ def write(kept: dict[str, torch.Tensor], count: int, seconds: float, settings: S
 def measure(path: Path) -> None:
     """Put what the shipped file reaches into its card."""
     from seqviz.compute.accuracy.findings import FillSettings
-    from seqviz.models.accuracy import fill
+    from seqviz.experiments.accuracy import fill
 
     card_path = path.with_suffix(".json")
     card = json.loads(card_path.read_text("utf-8"))

@@ -22,8 +22,8 @@ from safetensors.numpy import load
 from transformers import BertTokenizerFast
 
 from seqviz.compute.gates.encoding import UNKNOWN, word, words
-from seqviz.data.snippets import SOURCE, Labeled, sentiment_split
-from seqviz.models.accuracy.baselines import bag_of_words
+from seqviz.data.reviews import SOURCE, Labeled, sentiment_split
+from seqviz.experiments.accuracy.baselines import bag_of_words
 from tools.checkpoints import Reader, write
 
 COMMON = 2  # a word that comes less often in the training sentences is unknown

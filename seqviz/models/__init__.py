@@ -1,1 +1,1 @@
-"""Pretrained models and the device that computes."""
+"""Pretrained models and the device that computes: weights and nothing else."""

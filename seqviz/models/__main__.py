@@ -75,7 +75,7 @@ def _bake() -> int:
     failed = max((_fetch(name, again=False) or _verify(name) for name in names), default=0)
     if failed or DEFAULTS["encoder"] not in names:
         return failed
-    from seqviz.models.accuracy import features
+    from seqviz.experiments.accuracy import features
 
     encoder = DEFAULTS["encoder"]
     features.make(encoder)

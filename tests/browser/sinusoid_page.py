@@ -7,8 +7,9 @@ import json
 import streamlit as st
 from sinusoid_sample import BENCH, LINKED, VALUES, WORDS
 
-from seqviz.ui import behavior, export, looks
-from seqviz.ui.header import presenting
+from seqviz.ui.bench import export
+from seqviz.ui.page.header import presenting
+from seqviz.ui.shared import components, css
 
 state = st.session_state
 state.setdefault("values", VALUES | json.loads(st.query_params.get("values", "{}")))
@@ -35,10 +36,10 @@ class Named:
 
 
 st.set_page_config(layout="wide")
-looks.apply(presenting())
+css.apply(presenting())
 st.title("Waves")
 st.button("Follow a link", on_click=link)
 with st.container(border=True), st.container(key=f"{BENCH}.figure"):
-    behavior.sinusoid(f"{BENCH}.live", state["values"], WORDS, take)
+    components.sinusoid(f"{BENCH}.live", state["values"], WORDS, take)
 st.text(f"{state['reports']} reports: {json.dumps(state['values'])}")
 export.files_panel(Named, None)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from seqviz import catalog
-from seqviz.figures.style import DARK, LIGHT
+from seqviz.figures.grammar.style import DARK, LIGHT
 from seqviz.text import Text
 
 WHITE, NIGHT = "rgb(255, 255, 255)", "rgb(17, 22, 29)"  # the theme's two backgrounds

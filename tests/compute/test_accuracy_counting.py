@@ -130,9 +130,9 @@ def test_regimes_train_what_they_say(config):
 @pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
 @pytest.mark.parametrize("feature", ["pooler", "mean"])
 def test_the_app_trains_what_is_counted(minilm, regime, feature):
-    from seqviz.models.accuracy.shells import shell
+    from seqviz.experiments.accuracy.trainable_copy import make_trainable
 
-    made = shell(minilm, regime, layers=1, rank=4, feature=feature)
+    made = make_trainable(minilm, regime, layers=1, rank=4, feature=feature)
     found = count(replace(MINILM, classes=0), regime, layers=1, rank=4, feature=feature)
     assert (made.trainable, made.total) == (found.trainable, found.total)
 

@@ -7,7 +7,7 @@ import pytest
 from test_gates_observation import exact
 
 from seqviz.compute.gates.observation import expect, observe
-from seqviz.models import gates
+from seqviz.experiments import gates
 from seqviz.refusal import Refusal
 
 

@@ -15,7 +15,8 @@ from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.networks import Network
 from seqviz.compute.gates.observation import compare, observe
 from seqviz.compute.recurrent import LSTM, run
-from seqviz.models import checkpoints, gates
+from seqviz.experiments import gates
+from seqviz.models import checkpoints
 from seqviz.refusal import Refusal
 
 CELLS = pytest.mark.parametrize("cell", ["lstm", "gru"])

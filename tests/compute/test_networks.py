@@ -11,12 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from seqviz.compute.autoregression.networks import (
-    CELLS,
-    NetworkSettings,
-    fit_network,
-    parameter_count,
-)
+from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network, parameter_count
 
 RECURRENT = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 # Two float32 evaluations that sum in another order differ by a few of 2**-23 = 1.2e-7 a step; a

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from seqviz import fingerprint
-from seqviz.compute.memory.progress import moments
 from seqviz.compute.positions.tiny import (
     ENCODINGS,
     TASKS,
@@ -23,6 +22,7 @@ from seqviz.compute.positions.tiny import (
     train,
 )
 from seqviz.compute.positions.tiny.training import RATE, _network, _stream, rate, training_batch
+from seqviz.compute.training.progress import moments
 from seqviz.jobs import Jobs
 from seqviz.refusal import Refusal
 

@@ -12,7 +12,7 @@ import pytest
 from borrow import conftest_of, reach
 
 from seqviz.models import device
-from seqviz.ui import caching
+from seqviz.ui.shared import caching
 
 reach("pages", "models", "browser")  # for `looking`, `hub` and `lesson_page`
 

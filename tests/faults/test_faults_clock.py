@@ -11,7 +11,7 @@ import pytest
 from seqviz.compute.autoregression import process
 from seqviz.jobs import Jobs
 from seqviz.text import ASSETS
-from seqviz.ui.caching import cached
+from seqviz.ui.shared.caching import cached
 
 ROOT = ASSETS.parent
 LONG = 30.0

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from looking import alerts, bench, figures
 
-from seqviz.data import measured, snippets
+from seqviz.data import precomputed, reviews
+from seqviz.experiments.accuracy import features, heads, systems
 from seqviz.models import checkpoints
-from seqviz.models.accuracy import features, heads, systems
 from seqviz.text import LANGUAGES, literal
-from seqviz.ui import caching
+from seqviz.ui.shared import caching
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REMEMBERED = (
-    *(measured._read, systems.answers, heads.standard_head, snippets._load),
-    *(snippets.sentiment_split, features.parts, checkpoints.load),
+    *(precomputed._read, systems.answers, heads.standard_head, reviews._load),
+    *(reviews.sentiment_split, features.parts, checkpoints.load),
 )
 
 
@@ -88,7 +88,7 @@ def test_a_damaged_network(visit, fresh, tmp_path, damage, lang):
 
 @DAMAGES
 def test_a_damaged_result_that_came_with_the_app(visit, fresh, tmp_path, damage, lang):
-    folder = fresh(measured, tmp_path / "measured")
+    folder = fresh(precomputed, tmp_path / "measured")
     (file,) = folder.glob("direction-*.npz")
     damage(file)
     page = visit("bert_accuracy", lang)
@@ -99,7 +99,7 @@ def test_a_damaged_result_that_came_with_the_app(visit, fresh, tmp_path, damage,
 
 @EACH
 def test_a_damaged_index_of_results(visit, fresh, tmp_path, lang):
-    folder = fresh(measured, tmp_path / "measured")
+    folder = fresh(precomputed, tmp_path / "measured")
     cut(folder / "index.json")
     page = visit("bert_accuracy", lang)
     harmed = told(page, "index.json")
@@ -110,7 +110,7 @@ def test_a_damaged_index_of_results(visit, fresh, tmp_path, lang):
 
 @DAMAGES
 def test_damaged_sentences(visit, fresh, tmp_path, damage, lang):
-    damage(fresh(snippets, tmp_path / "data") / "movie_reviews.tsv.gz")
+    damage(fresh(reviews, tmp_path / "data") / "movie_reviews.tsv.gz")
     page = visit("bert_accuracy", lang)
     harmed = told(page, "movie_reviews.tsv.gz")
     assert harmed

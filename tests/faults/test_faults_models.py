@@ -13,7 +13,7 @@ import torch
 from attention_page import MODEL_BENCHES, opened
 from looking import alerts, bench, figures
 
-from seqviz.models import pretrained, readings, sources, store
+from seqviz.models import forward_cache, pretrained, sources, store
 from seqviz.text import LANGUAGES, literal
 
 pytestmark = pytest.mark.usefixtures("nothing_kept")
@@ -33,7 +33,7 @@ def copy(minilm, smollm2, on_the_cpu, monkeypatch, tmp_path) -> Path:
         heavy = path.name == sources.WEIGHTS
         (os.link if heavy and same_disk(path, folder) else shutil.copy)(path, folder / path.name)
     monkeypatch.setattr(pretrained, "_loaded", {"smollm2": smollm2})
-    monkeypatch.setattr(readings, "_shelf", readings._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
     for name, value in (("HF_HUB_OFFLINE", "1"), ("PIP_NO_INDEX", "1")):
         monkeypatch.setenv(name, value)
@@ -113,7 +113,7 @@ def test_a_disk_without_room_for_a_model(
     visit, minilm, smollm2, on_the_cpu, monkeypatch, small_disk, lang
 ):
     monkeypatch.setattr(pretrained, "_loaded", {})
-    monkeypatch.setattr(readings, "_shelf", readings._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
     page = opened(visit, lang)
     page.app.run()  # it failed while the page was drawn; a browser asks again
     needed = f"{minilm.card.disk / 1e6:,.0f}"
@@ -125,7 +125,7 @@ def test_a_full_gpu_as_its_error_from_inside_the_network(visit, minilm, monkeypa
     """There is no GPU here: a second name of the CPU stands for it; the error is the real kind."""
     pretend = dataclasses.replace(minilm, device="cpu:0")
     monkeypatch.setattr(pretrained, "_loaded", {"minilm": pretend})
-    monkeypatch.setattr(readings, "_shelf", readings._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
     there = minilm.network
     full: list[str] = []
 

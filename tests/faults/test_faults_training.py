@@ -10,7 +10,7 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.text import LANGUAGES
-from seqviz.ui import work
+from seqviz.ui.bench import job_progress
 
 SLUG = "ar_fitting"
 OWN = {"ar__networks__preset": "own", "ar__networks__cell": "mlp", "ar__networks__epochs": "50"}
@@ -30,7 +30,7 @@ class Clock:
 def clock(monkeypatch) -> Clock:
     """What the queue goes by."""
     made = Clock()
-    monkeypatch.setattr(jobs, "_defaults", {"cpu": jobs.Jobs(clock=made)})
+    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": jobs.Jobs(clock=made)})
     return made
 
 
@@ -126,7 +126,7 @@ def test_a_training_that_ends_while_its_progress_is_drawn(visit, at_each_update,
     (job,) = jobs.default("cpu")._active()
     while not job.trail:
         assert not job.wait(0.01)
-    draw = work.drawn
+    draw = job_progress.drawn
 
     def drawn(*arguments, **keywords):
         picture = draw(*arguments, **keywords)
@@ -134,7 +134,7 @@ def test_a_training_that_ends_while_its_progress_is_drawn(visit, at_each_update,
         assert job.wait(LONG)
         return picture
 
-    monkeypatch.setattr(work, "drawn", drawn)
+    monkeypatch.setattr(job_progress, "drawn", drawn)
     page.app.run()
     page.healthy()
     assert job.state == "done"

@@ -23,12 +23,9 @@ from seqviz.compute.accuracy.findings import (
     Padding,
 )
 from seqviz.compute.proportions import of
-from seqviz.figures import accuracy_direction as direction
-from seqviz.figures import accuracy_fill as fill
-from seqviz.figures import accuracy_ids as ids
-from seqviz.figures import accuracy_knife as knife
-from seqviz.figures import accuracy_padding as padding
-from seqviz.figures.style import alt_text
+from seqviz.figures.accuracy import direction, fill, ids, padding
+from seqviz.figures.accuracy import word_masking as knife
+from seqviz.figures.grammar.style import alt_text
 
 BASELINE = of(1003, 2000)
 WORDS = ("a", "<b>warm</b>", ",", "funny", "&", "engaging", "film", "touching", "50 %", ".")

@@ -20,15 +20,15 @@ from seqviz.compute.accuracy.findings import (
 )
 from seqviz.compute.accuracy.reported import CURVES, REPORTED
 from seqviz.compute.proportions import Confusion, confusion, majority, mcnemar, running
-from seqviz.figures.accuracy_compare import paired_view, running_view
-from seqviz.figures.accuracy_confusion import confusion_view
-from seqviz.figures.accuracy_counts import parts_view
-from seqviz.figures.accuracy_curves import curves_view
-from seqviz.figures.accuracy_modes import modes_view
-from seqviz.figures.accuracy_progress import progress_view
-from seqviz.figures.accuracy_race import search_race_view
-from seqviz.figures.accuracy_regimes import regimes_view
-from seqviz.figures.accuracy_search import search_view
+from seqviz.figures.accuracy.compare import paired_view, running_view
+from seqviz.figures.accuracy.confusion import confusion_view
+from seqviz.figures.accuracy.counts import parts_view
+from seqviz.figures.accuracy.curves import curves_view
+from seqviz.figures.accuracy.modes import modes_view
+from seqviz.figures.accuracy.progress import progress_view
+from seqviz.figures.accuracy.race import search_race_view
+from seqviz.figures.accuracy.regimes import regimes_view
+from seqviz.figures.accuracy.search import search_view
 
 SYSTEMS = {  # accuracy, runs
     "random_head": (0.52, 5), "head_pooler": (0.73, 5), "head_cls": (0.74, 5),

@@ -12,7 +12,7 @@ from PIL import Image
 
 from seqviz.compute.attention.findings import Change, Effects, Map, Mosaic, Parts, Text
 from seqviz.compute.attention.patterns import entropy, habits, tiles
-from seqviz.figures import attention_views as views
+from seqviz.figures.attention import views
 
 WORDS = ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
 HOSTILE = ("<b>", "&", "%{x}", "</script>", "$x$", "שלום", "\n", "“é”", "&lt;", "{y}", "#000001")

@@ -15,9 +15,9 @@ from gate_drawings import gate_drawings
 
 from seqviz.compute import autoregression as ar
 from seqviz.data import series
-from seqviz.figures import by_hand, estimation, forecast, training
-from seqviz.figures.series import lag_plot, roots_in_circle, series_and_correlations
-from seqviz.figures.style import Style
+from seqviz.figures.autoregression import by_hand, estimation, forecast, training
+from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
+from seqviz.figures.grammar.style import Style
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 
 from seqviz.compute import recurrent
 from seqviz.compute.recurrent import GRU, LSTM, Weights
-from seqviz.figures import cell_diagram, gate_effects, gate_maps, gate_networks, gate_traces
-from seqviz.figures.cell_diagram import GRUStep, LSTMStep
-from seqviz.figures.style import alt_text
+from seqviz.figures.gates import cell_diagram, effects, maps, networks, traces
+from seqviz.figures.gates.cell_diagram import GRUStep, LSTMStep
+from seqviz.figures.grammar.style import alt_text
 
 TEXT = "a <b>bold</b> & long text"
 LETTERS = tuple(TEXT)
@@ -89,23 +89,23 @@ def gate_drawings() -> tuple[tuple[str, Callable[..., Any], tuple[Any, ...], flo
     }
     step = lstm_step(lstm, 9, 2)
     return (
-        ("gate map", gate_maps.gate_map,
+        ("gate map", maps.gate_map,
          (lstm.forget_gate, order, LETTERS, "f", False, 3, 9), step.f),
-        ("state map", gate_maps.gate_map,
+        ("state map", maps.gate_map,
          (lstm.cell_state[1:], order, LETTERS, "c", True, 3, 9), step.c),
-        ("saturation", gate_maps.saturation, (shut, open_, keeps), 11.5),
-        ("unit traces", gate_traces.unit_traces, (unit, states, LETTERS, 9, 3), step.h),
+        ("saturation", maps.saturation, (shut, open_, keeps), 11.5),
+        ("unit traces", traces.unit_traces, (unit, states, LETTERS, 9, 3), step.h),
         ("LSTM cell", cell_diagram.lstm_cell, (step,), step.f * step.c_before),
         ("LSTM cell, forced", cell_diagram.lstm_cell, (step, frozenset("fg")), step.tanh_c),
         ("GRU cell", cell_diagram.gru_cell, (gru_step(gru, 9, 2),), float(gru.hidden[9, 2])),
         ("GRU cell, forced", cell_diagram.gru_cell, (gru_step(gru, 9, 2), frozenset("zn")),
          float(gru.update_gate[8, 2])),
-        ("free and forced", gate_effects.free_and_forced,
+        ("free and forced", effects.free_and_forced,
          (c, 2 * c, "c", chance, chance / 2, "P", LETTERS, (3, 9)), float(2 * c[-1])),
-        ("conventions", gate_effects.conventions,
+        ("conventions", effects.conventions,
          (distances, np.abs(c), LETTERS), float(abs(c[-1]))),
-        ("agreement", gate_networks.agreement, (WORDS, singular, plural, "was", "were"), ratio),
-        ("parameters", gate_networks.parameter_bars, (counts,), 4480.0),
-        ("training", gate_networks.training,
+        ("agreement", networks.agreement, (WORDS, singular, plural, "was", "were"), ratio),
+        ("parameters", networks.parameter_bars, (counts,), 4480.0),
+        ("training", networks.training,
          (np.arange(0, 500, 50), np.linspace(0.25, 0.875, 10), "gru", 0.95, 1000), 87.5),
     )  # fmt: skip

@@ -12,16 +12,20 @@ from seqviz.compute.positions import clocks, learned, offsets, order, relative, 
 from seqviz.compute.positions.tiny.results import OrderResult, Scores
 from seqviz.compute.positions.tiny.settings import OrderSettings
 from seqviz.compute.positions.tiny.tasks import Examples
-from seqviz.figures import (
-    position_biases,
-    position_clocks,
-    position_effects,
-    position_encodings,
-    position_schemes,
-    position_tables,
-    position_tasks,
+from seqviz.figures.grammar.style import Style
+from seqviz.figures.positions import (
+    biases,
+    effects,
+    schemes,
+    tables,
+    tasks,
 )
-from seqviz.figures.style import Style
+from seqviz.figures.positions import (
+    clocks as position_clocks,
+)
+from seqviz.figures.positions import (
+    encodings as position_encodings,
+)
 
 WORDS = ("<b>Mary</b>", "gave", "John & co", "a", "flower")
 OTHERS = ("John & co", "gave", "<b>Mary</b>", "a", "flower")
@@ -107,25 +111,25 @@ def drawings() -> dict[str, Callable[[Style], go.Figure]]:
         ),
         "wavelengths": lambda s: position_clocks.wavelengths(enc.wavelengths, 1e4, s),
         "norms": lambda s: position_clocks.norms(clocks.embedding_scale(words, enc.table), s),
-        "tables": lambda s: position_tables.table_similarity(of_table.cosine, of_waves.cosine, s),
-        "path": lambda s: position_tables.path(learned.path(table()), style=s),
-        "spectrum": lambda s: position_tables.spectrum(
+        "tables": lambda s: tables.table_similarity(of_table.cosine, of_waves.cosine, s),
+        "path": lambda s: tables.path(learned.path(table()), style=s),
+        "spectrum": lambda s: tables.spectrum(
             learned.spectrum(table()), learned.spectrum(beside.table), s
         ),
-        "table norms": lambda s: position_tables.norms(likeness, s),
-        "shares": lambda s: position_tables.shares(likeness, s),
-        "rotary": lambda s: position_schemes.rotary_scores(rotary_of(40), style=s),
-        "alibi": lambda s: position_biases.alibi(
+        "table norms": lambda s: tables.norms(likeness, s),
+        "shares": lambda s: tables.shares(likeness, s),
+        "rotary": lambda s: schemes.rotary_scores(rotary_of(40), style=s),
+        "alibi": lambda s: biases.alibi(
             relative.alibi_slopes(8), relative.alibi_bias(8, 32)[2], 2, s
         ),
-        "t5": lambda s: position_biases.t5_buckets(relative.t5_map(64), s),
-        "shift": lambda s: position_schemes.shift_bars(changes, style=s),
-        "moved": lambda s: position_effects.moved_words(WORDS, gaps, s),
-        "outputs": lambda s: position_effects.outputs(
+        "t5": lambda s: biases.t5_buckets(relative.t5_map(64), s),
+        "shift": lambda s: schemes.shift_bars(changes, style=s),
+        "moved": lambda s: effects.moved_words(WORDS, gaps, s),
+        "outputs": lambda s: effects.outputs(
             WORDS, both.before.weights, OTHERS, both.after.weights, s
         ),
-        "curves": lambda s: position_tasks.curves(done.updates, done.curve, ENCODINGS, style=s),
-        "accuracies": lambda s: position_tasks.accuracies(done, s),
+        "curves": lambda s: tasks.curves(done.updates, done.curve, ENCODINGS, style=s),
+        "accuracies": lambda s: tasks.accuracies(done, s),
     }
 
 

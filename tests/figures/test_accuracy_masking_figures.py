@@ -25,12 +25,12 @@ from attention_drawings import HOSTILE, plainly
 
 from seqviz.compute.accuracy.findings import DIRECTIONS, ORDERS
 from seqviz.compute.proportions import of, proportion, wilson
-from seqviz.figures import accuracy_parts as parts
-from seqviz.figures.accuracy_fill import fill_curves_view, fill_view, guesses_view
-from seqviz.figures.accuracy_knife import knife_view, own_knife_view
-from seqviz.figures.accuracy_shares import answers_right, counted, shares
-from seqviz.figures.style import LIGHT, Style, alt_text
-from seqviz.figures.table import table
+from seqviz.figures.accuracy import parts
+from seqviz.figures.accuracy.fill import fill_curves_view, fill_view, guesses_view
+from seqviz.figures.accuracy.shares import answers_right, counted, shares
+from seqviz.figures.accuracy.word_masking import knife_view, own_knife_view
+from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.table import table
 
 STYLE = Style()
 CUT, FILLED = knife_of(), fill_of()

@@ -20,10 +20,10 @@ from attention_drawings import HOSTILE, plainly
 
 from seqviz.compute.accuracy.findings import DIRECTIONS
 from seqviz.compute.proportions import of, proportion
-from seqviz.figures.accuracy_direction import direction_view
-from seqviz.figures.accuracy_ids import ids_view
-from seqviz.figures.accuracy_padding import MEASURES, own_padding_view, padding_view
-from seqviz.figures.style import LIGHT, alt_text
+from seqviz.figures.accuracy.direction import direction_view
+from seqviz.figures.accuracy.ids import ids_view
+from seqviz.figures.accuracy.padding import MEASURES, own_padding_view, padding_view
+from seqviz.figures.grammar.style import LIGHT, alt_text
 
 PADDED = padding_of()
 NONE = of(0, 0)

@@ -36,17 +36,17 @@ from seqviz.compute.accuracy.counting import (
 from seqviz.compute.accuracy.findings import Answers, TuneSettings
 from seqviz.compute.accuracy.reported import CURVES, REPORTED
 from seqviz.compute.proportions import Confusion, Paired, mcnemar, of, running
-from seqviz.figures.accuracy_compare import paired_view, running_view
-from seqviz.figures.accuracy_confusion import confusion_view
-from seqviz.figures.accuracy_counts import parts_view
-from seqviz.figures.accuracy_curves import curves_view
-from seqviz.figures.accuracy_modes import modes_view
-from seqviz.figures.accuracy_progress import progress_view
-from seqviz.figures.accuracy_race import search_race_view
-from seqviz.figures.accuracy_regimes import regimes_view
-from seqviz.figures.accuracy_search import judged, search_view
-from seqviz.figures.style import LIGHT, Style, alt_text
-from seqviz.figures.table import table
+from seqviz.figures.accuracy.compare import paired_view, running_view
+from seqviz.figures.accuracy.confusion import confusion_view
+from seqviz.figures.accuracy.counts import parts_view
+from seqviz.figures.accuracy.curves import curves_view
+from seqviz.figures.accuracy.modes import modes_view
+from seqviz.figures.accuracy.progress import progress_view
+from seqviz.figures.accuracy.race import search_race_view
+from seqviz.figures.accuracy.regimes import regimes_view
+from seqviz.figures.accuracy.search import judged, search_view
+from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.table import table
 
 ESCAPED = "head &lt;b&gt;&amp;"
 

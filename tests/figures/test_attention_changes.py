@@ -9,9 +9,9 @@ import pytest
 from attention_drawings import CANDIDATES, HOSTILE, WORDS, change_of, map_of, plainly, weights_of
 from gate_drawings import labels, sound
 
-from seqviz.figures.attention_changes import permissions, switches
-from seqviz.figures.attention_views import permissions_view, switches_view
-from seqviz.figures.style import LIGHT, Style, alt_text
+from seqviz.figures.attention.changes import permissions, switches
+from seqviz.figures.attention.views import permissions_view, switches_view
+from seqviz.figures.grammar.style import LIGHT, Style, alt_text
 from seqviz.text import LANGUAGES, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)

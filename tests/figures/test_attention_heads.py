@@ -10,9 +10,9 @@ import pytest
 from attention_drawings import effects_of, mosaic_of
 from gate_drawings import labels, sound
 
-from seqviz.figures.attention_heads import counted, ranked_heads
-from seqviz.figures.attention_views import effects_view, ranked_view
-from seqviz.figures.style import LIGHT, Style, alt_text
+from seqviz.figures.attention.heads import counted, ranked_heads
+from seqviz.figures.attention.views import effects_view, ranked_view
+from seqviz.figures.grammar.style import LIGHT, Style, alt_text
 from seqviz.text import LANGUAGES, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)

@@ -11,10 +11,11 @@ import pytest
 from attention_drawings import HOSTILE, WORDS, map_of, mosaic_of, pixels, plainly, weights_of
 from gate_drawings import labels, sound
 
-from seqviz.figures.attention_maps import NAMED_ROWS, attention_map, weight_cells
-from seqviz.figures.attention_views import mosaic_view
-from seqviz.figures.style import LIGHT, Style, alt_text
-from seqviz.figures.weights_color import picture
+from seqviz.figures.attention.maps import attention_map
+from seqviz.figures.attention.views import mosaic_view
+from seqviz.figures.grammar.matrices import NAMED_ROWS, weight_cells
+from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.weights_color import picture
 from seqviz.text import LANGUAGES, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)

@@ -11,8 +11,8 @@ import pytest
 from attention_drawings import HOSTILE, WORDS, parts_of, plainly
 from gate_drawings import labels, sound
 
-from seqviz.figures.attention_views import chain_view, products_view
-from seqviz.figures.style import LIGHT, Style, alt_text
+from seqviz.figures.attention.views import chain_view, products_view
+from seqviz.figures.grammar.style import LIGHT, Style, alt_text
 from seqviz.text import LANGUAGES, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from seqviz.compute.attention.saturation import saturation
-from seqviz.figures.attention_scale import QUANTITIES, saturation_lines
-from seqviz.figures.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
-from seqviz.figures.table import table
+from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
+from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
+from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES, number
 
 FOUND = saturation()

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from seqviz.compute.attention.walkthrough import STAGES, walk
-from seqviz.figures import walk_drawing
-from seqviz.figures.attention_steps import PARTS, walk_basic, walk_stage
-from seqviz.figures.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
-from seqviz.figures.table import table, tables
-from seqviz.figures.walk_panels import written
+from seqviz.figures.attention import walk_drawing
+from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
+from seqviz.figures.attention.walk_panels import written
+from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
+from seqviz.figures.grammar.table import table, tables
 from seqviz.text import LANGUAGES, number
 
 PLAIN = walk()

@@ -20,8 +20,8 @@ from attention_drawings import (
 from gate_drawings import labels, sound
 
 from seqviz.compute.attention.patterns import HABITS
-from seqviz.figures import attention_views as views
-from seqviz.figures.style import DARK, LIVE, Style, alt_text
+from seqviz.figures.attention import views
+from seqviz.figures.grammar.style import DARK, LIVE, Style, alt_text
 from seqviz.text import LANGUAGES, Text, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)

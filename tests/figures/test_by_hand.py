@@ -10,9 +10,9 @@ import pytest
 from drawn import PATH
 
 from seqviz.compute import autoregression as ar
-from seqviz.figures.by_hand import POINTS, fit_by_hand
-from seqviz.figures.style import DARK, LIGHT, LIVE, ROLES, Style
-from seqviz.figures.table import table
+from seqviz.figures.autoregression.by_hand import POINTS, fit_by_hand
+from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, ROLES, Style
+from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES, Text, number
 
 SLOPES = (-1.2, -0.5, 0.0, 0.3, 0.47, 0.8, 1.2)

@@ -9,10 +9,10 @@ import pytest
 from gate_drawings import gru_step, labels, lstm_step, sound, trace
 
 from seqviz.compute.recurrent import GRU, LSTM
-from seqviz.figures.boxes import short
-from seqviz.figures.cell_diagram import GRUStep, LSTMStep, gru_cell, lstm_cell
-from seqviz.figures.style import Style, alt_text
-from seqviz.figures.table import table
+from seqviz.figures.gates.boxes import short
+from seqviz.figures.gates.cell_diagram import GRUStep, LSTMStep, gru_cell, lstm_cell
+from seqviz.figures.grammar.style import Style, alt_text
+from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES, Text
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from test_style import BACKGROUNDS, PALETTES, contrast
 
-from seqviz.figures.colored_text import STRONGEST, colored_text
-from seqviz.figures.decades import ABOVE, BELOW
-from seqviz.figures.style import Style
+from seqviz.figures.grammar.colored_text import STRONGEST, colored_text
+from seqviz.figures.grammar.decades import ABOVE, BELOW
+from seqviz.figures.grammar.style import Style
 from seqviz.text import LANGUAGES, Text
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "'", "&lt;", "</div>")

@@ -9,12 +9,12 @@ import pytest
 from drawn import PATH
 
 from seqviz.compute import autoregression as ar
-from seqviz.figures.estimation import (
+from seqviz.figures.autoregression.estimation import (
     estimates_beside_truth,
     order_criteria,
     sampling_distribution,
 )
-from seqviz.figures.table import table
+from seqviz.figures.grammar.table import table
 from seqviz.text import Text
 
 TEXT = Text("en")

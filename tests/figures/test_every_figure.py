@@ -14,11 +14,20 @@ import pytest
 from drawn import Case, cases, nile, plotly_cases
 
 from seqviz.compute import autoregression as ar
-from seqviz.figures.series import series_and_correlations
-from seqviz.figures.style import DARK, LIGHT, LIVE, Style, alt_text, checking, opaque, recolored
-from seqviz.figures.table import table, tables
+from seqviz.figures.autoregression.series import series_and_correlations
+from seqviz.figures.grammar.style import (
+    DARK,
+    LIGHT,
+    LIVE,
+    Style,
+    alt_text,
+    checking,
+    opaque,
+    recolored,
+)
+from seqviz.figures.grammar.table import table, tables
 from seqviz.text import LANGUAGES, number
-from seqviz.ui import export
+from seqviz.ui.bench import export
 
 PLACEHOLDER = re.compile(r"(?<!%){\w*}")  # "%{x}" is filled in by the browser
 RESERVED = re.compile(r"#0000\d\d")  # Streamlit replaces #000001 ... #000040 on a page

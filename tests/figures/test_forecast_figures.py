@@ -7,8 +7,8 @@ import pytest
 from drawn import PATH, nile
 
 from seqviz.compute import autoregression as ar
-from seqviz.figures.forecast import error_by_horizon, forecast_fan
-from seqviz.figures.table import table
+from seqviz.figures.autoregression.forecast import error_by_horizon, forecast_fan
+from seqviz.figures.grammar.table import table
 from seqviz.text import Text
 
 TEXT = Text("en")

@@ -8,8 +8,8 @@ from gate_drawings import LETTERS, UNITS, gate_drawings, labels, sound, trace
 
 from seqviz.compute.gates.activations import GRU_SYMBOLS, LSTM_SYMBOLS, SIGNED
 from seqviz.compute.recurrent import GRU, LSTM
-from seqviz.figures import gate_effects, gate_maps, gate_networks, gate_traces
-from seqviz.figures.style import DARK, LIVE, Style, alt_text
+from seqviz.figures.gates import effects, maps, networks, traces
+from seqviz.figures.grammar.style import DARK, LIVE, Style, alt_text
 from seqviz.text import LANGUAGES, Text, number
 
 ONE = np.array([0.25])
@@ -29,10 +29,10 @@ def test_every_figure_is_sound(drawing, style):
 def test_every_symbol_of_the_cells_has_a_name(lang):
     text = Text(lang)
     names = [text(f"figure.gate_{s}") for s in {*LSTM_SYMBOLS, *GRU_SYMBOLS}]
-    assert all(symbol in gate_traces.LOOKS for symbol in {*LSTM_SYMBOLS, *GRU_SYMBOLS})
+    assert all(symbol in traces.LOOKS for symbol in {*LSTM_SYMBOLS, *GRU_SYMBOLS})
     assert len(set(names)) == len(names)
     for symbols in (LSTM_SYMBOLS, GRU_SYMBOLS):
-        looks = [gate_traces.LOOKS[s] for s in symbols if s not in SIGNED]
+        looks = [traces.LOOKS[s] for s in symbols if s not in SIGNED]
         for part in zip(*looks, strict=True):  # neither color, dash nor marker twice among gates
             assert len(set(part)) == len(looks)
 
@@ -43,7 +43,7 @@ def test_every_symbol_of_the_cells_has_a_name(lang):
 def test_rows_stand_in_the_given_order_and_the_first_is_on_top():
     values = trace(LSTM()).forget_gate
     order = np.array([4, 0, 5, 2, 1, 3])
-    figure = gate_maps.gate_map(values, order, LETTERS, "f", False, 3, 9)
+    figure = maps.gate_map(values, order, LETTERS, "f", False, 3, 9)
     (heat,) = figure.data
     np.testing.assert_array_equal(np.asarray(heat.z), values.T[order].astype(np.float32))
     assert list(heat.y) == [1, 2, 3, 4, 5, 6]
@@ -59,7 +59,7 @@ def test_rows_stand_in_the_given_order_and_the_first_is_on_top():
 
 def test_states_have_colors_symmetric_about_zero():
     values = trace(LSTM()).cell_state[1:]
-    figure = gate_maps.gate_map(values, np.arange(UNITS), LETTERS, "c", True, 1, 1)
+    figure = maps.gate_map(values, np.arange(UNITS), LETTERS, "c", True, 1, 1)
     (heat,) = figure.data
     assert heat.zmax == -heat.zmin == pytest.approx(np.abs(values).max(), rel=1e-6)  # float32
     assert heat.colorscale[5][1].endswith("0.00)")  # nothing at zero: the page itself
@@ -68,7 +68,7 @@ def test_states_have_colors_symmetric_about_zero():
 def test_a_state_that_ran_away_does_not_take_the_color_from_the_others():
     values = np.random.RandomState(0).uniform(-1, 1, (40, 30))
     values[3:7, 7] = -50
-    (heat,) = gate_maps.gate_map(values, np.arange(30), ["a"] * 40, "c", True, 8, 3).data
+    (heat,) = maps.gate_map(values, np.arange(30), ["a"] * 40, "c", True, 8, 3).data
     assert 0.9 < heat.zmax == -heat.zmin < 1.01
     assert heat.colorbar.ticktext[0].startswith("≤ −")
     assert heat.colorbar.ticktext[-1].startswith("≥ ")
@@ -80,7 +80,7 @@ def test_a_state_that_ran_away_does_not_take_the_color_from_the_others():
 def test_map_of_any_size(steps, units, signed):
     values = np.zeros((steps, units))
     tokens = ["<"] * steps
-    figure = gate_maps.gate_map(values, np.arange(units), tokens, "h", signed, units, steps)
+    figure = maps.gate_map(values, np.arange(units), tokens, "h", signed, units, steps)
     sound(figure)
     (heat,) = figure.data
     assert heat.zmin < heat.zmax  # also where all values are equal
@@ -89,10 +89,10 @@ def test_map_of_any_size(steps, units, signed):
 
 
 def test_tokens_are_plain_text_on_the_axis_and_on_hover():
-    few = gate_maps.gate_map(np.zeros((3, 1)), np.array([0]), ["<b>", "&", "x"], "f", False, 1, 1)
+    few = maps.gate_map(np.zeros((3, 1)), np.array([0]), ["<b>", "&", "x"], "f", False, 1, 1)
     assert list(few.layout.xaxis.ticktext) == ["&lt;b&gt;", "&amp;", "x"]
     many = ["<i>"] * 61
-    figure = gate_maps.gate_map(np.zeros((61, 1)), np.array([0]), many, "f", False, 1, 1)
+    figure = maps.gate_map(np.zeros((61, 1)), np.array([0]), many, "f", False, 1, 1)
     assert set(figure.layout.xaxis.ticktext) <= {str(k) for k in range(1, 62)}
     assert figure.layout.xaxis.labelalias == {str(k): "&lt;i&gt;" for k in range(1, 62)}
     # A tick on a step itself would show its number on hover in place of its token.
@@ -102,7 +102,7 @@ def test_tokens_are_plain_text_on_the_axis_and_on_hover():
 @pytest.mark.parametrize(("token", "room"), [("e", 60), ("word", 40)])
 def test_tokens_stand_below_the_map_as_long_as_they_fit(token, room):
     for steps in (1, room, room + 1):
-        figure = gate_maps.gate_map(
+        figure = maps.gate_map(
             np.zeros((steps, 1)), np.array([0]), [token] * steps, "f", False, 1, 1
         )
         assert (token in figure.layout.xaxis.ticktext) == (steps <= room)
@@ -113,7 +113,7 @@ def test_saturation_draws_shares_and_counts_every_unit(lang):
     left = {"i": np.array([0.0, 0.5, 1.0]), "f": np.array([0.1, 0.2, 0.3])}
     right = {"i": np.array([1.0, 0.5, 0.0]), "f": np.array([0.0, 0.0, 0.7])}
     keeps = np.array([0.0, 0.05, 0.1, 1.0, 999.9, 1000.0, 5e7, np.inf])
-    figure = gate_maps.saturation(left, right, keeps, Style(lang=lang))
+    figure = maps.saturation(left, right, keeps, Style(lang=lang))
     sound(figure)
     diagonal, i, f, bars = figure.data
     assert (list(diagonal.x), list(diagonal.y)) == ([0, 1], [1, 0])
@@ -131,7 +131,7 @@ def test_saturation_draws_shares_and_counts_every_unit(lang):
 
 
 def test_saturation_of_one_unit_that_never_forgets():
-    figure = gate_maps.saturation({"z": np.zeros(1)}, {"z": np.ones(1)}, np.array([np.inf]))
+    figure = maps.saturation({"z": np.zeros(1)}, {"z": np.ones(1)}, np.array([np.inf]))
     sound(figure)
     assert np.asarray(figure.data[-1].y)[-1] == 1
 
@@ -143,7 +143,7 @@ def test_traces_draw_gates_above_and_states_below():
     run = trace(GRU())
     gates = {"r": run.reset_gate[:, 0], "z": run.update_gate[:, 0]}
     states = {"h": run.hidden[1:, 0], "n": run.candidate[:, 0]}
-    figure = gate_traces.unit_traces(gates, states, LETTERS, 7, 1)
+    figure = traces.unit_traces(gates, states, LETTERS, 7, 1)
     given = {**gates, **states}
     assert len(figure.data) == len(given)
     for line, (symbol, values) in zip(figure.data, given.items(), strict=True):
@@ -156,15 +156,15 @@ def test_traces_draw_gates_above_and_states_below():
 
 def test_letters_stand_at_the_ends_unless_they_would_collide():
     apart = {"i": ONE * 0, "f": ONE * 2, "o": ONE * 4}
-    figure = gate_traces.unit_traces(apart, {"c": ONE}, ["a"], 1, 1)
+    figure = traces.unit_traces(apart, {"c": ONE}, ["a"], 1, 1)
     assert labels(figure) == ["<b>i</b>", "<b>f</b>", "<b>o</b>", "<b>c</b>"]
     close = {"i": ONE, "f": ONE * 1.02, "o": ONE * 4}
-    assert labels(gate_traces.unit_traces(close, {"c": ONE}, ["a"], 1, 1)) == ["<b>c</b>"]
+    assert labels(traces.unit_traces(close, {"c": ONE}, ["a"], 1, 1)) == ["<b>c</b>"]
 
 
 def test_traces_of_one_step_and_of_constants():
-    sound(gate_traces.unit_traces({"f": ONE}, {"c": ONE * 0}, ["<"], 1, 1))
-    figure = gate_traces.unit_traces({"f": ZERO}, {"c": ZERO}, TOKENS, 5, 1)
+    sound(traces.unit_traces({"f": ONE}, {"c": ONE * 0}, ["<"], 1, 1))
+    figure = traces.unit_traces({"f": ZERO}, {"c": ZERO}, TOKENS, 5, 1)
     sound(figure)
     low, high = figure.layout.yaxis2.range
     assert low < 0 < high
@@ -176,7 +176,7 @@ def test_traces_of_one_step_and_of_constants():
 def test_free_and_forced_draw_both_runs_and_tint_the_clamp():
     free, forced = np.arange(5.0), np.arange(5.0) ** 2
     p, q = np.linspace(0, 1, 5), np.linspace(1, 0, 5)
-    figure = gate_effects.free_and_forced(free, forced, "c", p, q, "P", TOKENS, (2, 9))
+    figure = effects.free_and_forced(free, forced, "c", p, q, "P", TOKENS, (2, 9))
     sound(figure)
     held, held_p, loose, loose_p = figure.data
     for line, values in ((held, forced), (held_p, q), (loose, free), (loose_p, p)):
@@ -188,23 +188,23 @@ def test_free_and_forced_draw_both_runs_and_tint_the_clamp():
 
 
 def test_what_is_clamped_from_end_to_end_needs_no_tint():
-    figure = gate_effects.free_and_forced(ZERO, ZERO + 1, "c", ZERO, ZERO, "P", TOKENS, (1, 9))
+    figure = effects.free_and_forced(ZERO, ZERO + 1, "c", ZERO, ZERO, "P", TOKENS, (1, 9))
     sound(figure)
     assert not figure.layout.shapes
 
 
 def test_free_and_forced_of_one_step_and_without_a_difference():
-    figure = gate_effects.free_and_forced(ONE, ONE, "c", ONE, ONE, "P", ["a"], (1, 1))
+    figure = effects.free_and_forced(ONE, ONE, "c", ONE, ONE, "P", ["a"], (1, 1))
     sound(figure)
     low, high = figure.layout.yaxis.range
     assert low < 0.25 < high
-    sound(gate_effects.free_and_forced(ZERO, ZERO, "c", ZERO, ZERO, "P", TOKENS, (3, 3)))
+    sound(effects.free_and_forced(ZERO, ZERO, "c", ZERO, ZERO, "P", TOKENS, (3, 3)))
 
 
 @LANG
 def test_distances_stand_beside_the_length_that_they_are_distances_from(lang):
     some, size = np.array([0, 1e-3, 0, 1e-16, 10.0]), np.arange(5.0)
-    figure = gate_effects.conventions({"<b>": some, "same": ZERO}, size, TOKENS, Style(lang=lang))
+    figure = effects.conventions({"<b>": some, "same": ZERO}, size, TOKENS, Style(lang=lang))
     sound(figure)
     for line, values in zip(figure.data, (size, some, ZERO), strict=True):
         np.testing.assert_array_equal(np.asarray(line.y), values)
@@ -216,21 +216,21 @@ def test_distances_stand_beside_the_length_that_they_are_distances_from(lang):
 
 def test_a_state_that_runs_away_leaves_the_figure_and_not_the_data():
     size, far = np.ones(5), np.array([0.5, 2.0, 100.0, 2.0, 400.0])
-    figure = gate_effects.conventions({"far": far}, size, TOKENS)
+    figure = effects.conventions({"far": far}, size, TOKENS)
     assert 3 < figure.layout.yaxis.range[1] < 3.5
     np.testing.assert_array_equal(np.asarray(figure.data[1].y), far)
 
 
 def test_distances_all_zero_or_of_one_step():
-    figure = gate_effects.conventions({"same": ZERO}, ZERO, TOKENS)
+    figure = effects.conventions({"same": ZERO}, ZERO, TOKENS)
     sound(figure)
     assert figure.layout.yaxis.range[1] > 0
-    sound(gate_effects.conventions({"other": ONE}, ONE, ["a"]))
+    sound(effects.conventions({"other": ONE}, ONE, ["a"]))
 
 
 def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
     singular, plural = np.array([0.1, 0.2, 0.0]), np.array([0.2, 0.1, 0.3])
-    figure = gate_networks.agreement(
+    figure = networks.agreement(
         ["a", "<b>", "c"], {"LSTM": singular}, {"LSTM": plural}, "was", "<were>"
     )
     sound(figure)
@@ -249,7 +249,7 @@ def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
 def test_networks_have_the_look_of_their_cell_or_take_turns():
     def looks(*names: str) -> list[tuple[str, str]]:
         p = dict.fromkeys(names, ONE)
-        lines = gate_networks.agreement(["a"], p, p, "was", "were").data[1:]
+        lines = networks.agreement(["a"], p, p, "was", "were").data[1:]
         return [(line.line.color, line.line.dash) for line in lines]
 
     palette = Style().palette
@@ -264,7 +264,7 @@ def test_parameters_are_stacked_to_their_totals():
         "gru": {"input": 96, "recurrent": 3072, "biases": 192},
         "lstm": {"input": 128, "recurrent": 4096, "biases": 0},
     }
-    figure = gate_networks.parameter_bars(counts)
+    figure = networks.parameter_bars(counts)
     sound(figure)
     stacked = np.sum([bar.x for bar in figure.data], axis=0)
     assert stacked.tolist() == [1120, 3360, 4224]
@@ -274,11 +274,11 @@ def test_parameters_are_stacked_to_their_totals():
 
 
 def test_training_is_drawn_in_percent_on_an_axis_that_does_not_move():
-    figure = gate_networks.training(np.array([0, 10]), np.array([0.25, 0.5]), "lstm", 0.9, 400)
+    figure = networks.training(np.array([0, 10]), np.array([0.25, 0.5]), "lstm", 0.9, 400)
     sound(figure)
     goal, line = figure.data
     assert list(line.y) == [25, 50]
     assert list(goal.y) == [90, 90]
     assert figure.layout.xaxis.range[1] >= 400
-    sound(gate_networks.training(np.array([0]), np.array([np.nan]), "gru"))
-    sound(gate_networks.training(np.array([], int), np.array([]), "gru"))
+    sound(networks.training(np.array([0]), np.array([np.nan]), "gru"))
+    sound(networks.training(np.array([], int), np.array([]), "gru"))

@@ -10,9 +10,9 @@ from seqviz.compute.gates import counting, tasks
 from seqviz.compute.gates.activations import SIGNED, activation, symbols
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import one_step
-from seqviz.figures import gate_views as views
-from seqviz.figures.style import Style, alt_text
-from seqviz.models import gates
+from seqviz.experiments import gates
+from seqviz.figures.gates import views
+from seqviz.figures.grammar.style import Style, alt_text
 from seqviz.text import LANGUAGES, Text, number
 
 REVIEW = "This <b>film</b> isn't good at all, but I loved 我 & it."

@@ -9,10 +9,10 @@ import pytest
 
 from seqviz.compute import bptt
 from seqviz.compute.bptt import Experiment
-from seqviz.figures import backward, gated_jacobian, gradients, memory, truncation
-from seqviz.figures.decades import HIGHEST, LOWEST
-from seqviz.figures.equations import recursion_step
-from seqviz.figures.style import Style, alt_text
+from seqviz.figures.gradients import backward, gated_jacobian, gradients, memory, truncation
+from seqviz.figures.gradients.backward import recursion_step
+from seqviz.figures.grammar.decades import HIGHEST, LOWEST
+from seqviz.figures.grammar.style import Style, alt_text
 from seqviz.text import LANGUAGES, from_log10
 
 EXTREMES = (

@@ -9,8 +9,8 @@ import pytest
 from gate_drawings import refuse
 from position_drawings import OTHERS, WORDS, said, shuffles
 
-from seqviz.figures.position_effects import moved_words, outputs
-from seqviz.figures.style import LIGHT, alt_text
+from seqviz.figures.grammar.style import LIGHT, alt_text
+from seqviz.figures.positions.effects import moved_words, outputs
 from seqviz.text import number
 
 GAPS = {scheme: shuffle.moved for scheme, shuffle in shuffles().items()}

@@ -10,9 +10,9 @@ import pytest
 from gate_drawings import refuse
 
 from seqviz.compute.positions.findings import VARIANTS, Reordered
-from seqviz.figures.position_encoder import maps, variants
-from seqviz.figures.style import DARK, LIGHT, Style, alt_text, recolored
-from seqviz.figures.table import tables
+from seqviz.figures.grammar.style import DARK, LIGHT, Style, alt_text, recolored
+from seqviz.figures.grammar.table import tables
+from seqviz.figures.positions.encoder import maps, variants
 from seqviz.text import LANGUAGES, Text, number
 
 PIECES = ("[CLS]", "<b>mary</b>", "%{x}", "john & co", "a", "[SEP]")

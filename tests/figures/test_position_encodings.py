@@ -12,9 +12,9 @@ from position_drawings import said, trace, waves
 from position_drawings import table as wandering
 
 from seqviz.compute.positions import clocks, offsets, sinusoidal
-from seqviz.figures import position_encodings as drawn
-from seqviz.figures.style import DARK, LIGHT, Style, alt_text
-from seqviz.figures.table import table
+from seqviz.figures.grammar.style import DARK, LIGHT, Style, alt_text
+from seqviz.figures.grammar.table import table
+from seqviz.figures.positions import encodings as drawn
 from seqviz.text import number
 
 FOUND = offsets.similarity(waves().table)

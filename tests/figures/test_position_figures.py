@@ -11,10 +11,10 @@ import pytest
 from gate_drawings import refuse
 from position_drawings import drawings
 
-from seqviz.figures.line_ends import around, spread
-from seqviz.figures.position_parts import look, stride
-from seqviz.figures.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
-from seqviz.figures.table import table
+from seqviz.figures.grammar.line_ends import around, spread
+from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
+from seqviz.figures.grammar.table import table
+from seqviz.figures.positions.parts import look, stride
 from seqviz.text import LANGUAGES
 
 DRAWN = drawings()

@@ -10,9 +10,9 @@ from gate_drawings import refuse
 from position_drawings import rotary_of, said
 
 from seqviz.compute.positions import relative, rotary
-from seqviz.figures import position_schemes as drawn
-from seqviz.figures.style import LIGHT, Style, alt_text
-from seqviz.figures.table import table
+from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.table import table
+from seqviz.figures.positions import schemes as drawn
 
 CHANGES = [relative.shift_change(scheme) for scheme in relative.SCHEMES]
 

@@ -10,9 +10,9 @@ from gate_drawings import refuse
 from position_drawings import said, table, trace
 
 from seqviz.compute.positions import learned, offsets, sinusoidal
-from seqviz.figures import position_tables as drawn
-from seqviz.figures.style import LIGHT, alt_text
-from seqviz.figures.table import table as numbers
+from seqviz.figures.grammar.style import LIGHT, alt_text
+from seqviz.figures.grammar.table import table as numbers
+from seqviz.figures.positions import tables as drawn
 from seqviz.text import number
 
 WAVES = sinusoidal.encoding(*table().shape).table

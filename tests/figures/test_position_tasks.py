@@ -9,9 +9,9 @@ import pytest
 from gate_drawings import refuse
 from position_drawings import ENCODINGS, result, said
 
-from seqviz.figures.position_tasks import accuracies, curves
-from seqviz.figures.style import LIGHT, alt_text
-from seqviz.figures.table import table
+from seqviz.figures.grammar.style import LIGHT, alt_text
+from seqviz.figures.grammar.table import table
+from seqviz.figures.positions.tasks import accuracies, curves
 
 DONE = result()
 NAMES = ["no encoding", "sinusoidal", "learned", "rotary", "ALiBi"]

@@ -7,9 +7,9 @@ import pytest
 from drawn import PATH, WALK, nile
 
 from seqviz.compute import autoregression as ar
-from seqviz.figures.series import lag_plot, roots_in_circle, series_and_correlations
-from seqviz.figures.style import Style, alt_text
-from seqviz.figures.table import table
+from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
+from seqviz.figures.grammar.style import Style, alt_text
+from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES, Text, number
 
 TEXT = Text("en")

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from seqviz.figures.style import DARK, LIGHT, LIVE, ROLES, Palette, Style, layout
+from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, ROLES, Palette, Style, layout
 from seqviz.text import ASSETS
 
 BACKGROUNDS = {"light": "#FFFFFF", "dark": "#11161D"}

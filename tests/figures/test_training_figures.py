@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from drawn import PATH
 
-from seqviz.figures.style import LIGHT, alt_text
-from seqviz.figures.training import loss_curve, one_step_map, one_step_predictions
+from seqviz.figures.autoregression.training import loss_curve, one_step_map, one_step_predictions
+from seqviz.figures.grammar.style import LIGHT, alt_text
 from seqviz.text import Text, number
 
 TEXT = Text("en")

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 from plotly.colors import sample_colorscale
 
-from seqviz.figures.style import Style
-from seqviz.figures.weights_color import bar, picture, scale
+from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar.weights_color import bar, picture, scale
 
 NEAR = 3  # of 255: 256 levels of the root of a weight, each rounded to whole colors
 

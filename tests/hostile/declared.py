@@ -11,8 +11,8 @@ from typing import Any
 from unittest.mock import patch
 
 from seqviz import catalog
-from seqviz.ui import lesson as frame
-from seqviz.ui.controls import Control, Sentence, controls
+from seqviz.ui.bench.controls import Control, Sentence, controls
+from seqviz.ui.page import lesson as frame
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUGS = tuple(lesson.slug for lesson in catalog.LESSONS)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
 from seqviz.text import LANGUAGES, catalogue
-from seqviz.ui import waiting
+from seqviz.ui.bench import model_progress
 from tests.hostile.declared import ROOT, SLUGS, benches
 from tests.pages.looking import alerts, bench, figures
 
@@ -56,7 +56,7 @@ class Visit:
         """Run the script, and again when models and long texts that it waits for are there."""
         self._run()
         for _ in range(10):
-            waits = jobs.default(waiting.QUEUE)._active()
+            waits = jobs.default(model_progress.QUEUE)._active()
             if not waits and not self.app.get("progress"):  # one may have ended since
                 break
             for job in waits:

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1.element_tree import TextInput
 
 from seqviz.compute.positions.orders import MOST_WORDS
+from seqviz.experiments.accuracy import encoding, word_masking
 from seqviz.models import texts
-from seqviz.models.accuracy import encoding, knife
 from seqviz.text import LANGUAGES, Text, catalogue
 from tests.hostile.declared import keys, text_fields
 from tests.hostile.page import Visit, opened
@@ -103,7 +103,7 @@ def reading_limits(slug: str, lang: str) -> set[str]:
     if slug == "attention":
         return {text("attention.note.cut", limit=texts.LONGEST, left="").split("，")[0]}
     if slug == "bert_accuracy":
-        read = {knife.OWN, encoding.LONGEST, texts.LONGEST}
+        read = {word_masking.OWN, encoding.LONGEST, texts.LONGEST}
         return {text("bert_accuracy.note.first_tokens", limit=most - 2) for most in read}
     if slug == "positions":
         return {

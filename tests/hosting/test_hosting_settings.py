@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from seqviz import settings
-from seqviz.models import device, readings, store
+from seqviz.models import device, forward_cache, registry, store
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [setting.name for setting in settings.SETTINGS]
@@ -80,8 +80,14 @@ def test_every_name_in_scripts_and_image_is_a_setting():
     assert named - FOR_TESTS <= {*NAMES}
 
 
-def test_defaults_are_allowed_and_blank_is_not_set(monkeypatch):
+def check() -> None:
+    """As the app does before its first visitor."""
     settings.check()
+    registry.check()
+
+
+def test_defaults_are_allowed_and_blank_is_not_set(monkeypatch):
+    check()
     plain = {name: settings.value(name) for name in NAMES}
     for name in NAMES:
         monkeypatch.setenv(name, "  ")
@@ -112,7 +118,7 @@ def test_each_wrong_value_is_refused_in_one_sentence_that_names_it(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setenv(name, wrong)
             with pytest.raises(ValueError, match=name) as caught:
-                settings.check()
+                check()
             said = str(caught.value)
             assert wrong.split(", ")[-1] in said
             assert said.endswith(".")
@@ -123,14 +129,14 @@ def test_a_model_that_is_not_offered_is_not_preloaded(monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "minilm")
     monkeypatch.setenv("SEQVIZ_PRELOAD", "smollm2")
     with pytest.raises(ValueError, match="SEQVIZ_PRELOAD must be names of minilm, not 'smollm2'"):
-        settings.check()
+        check()
 
 
 def test_a_file_is_no_cache(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "file"))
     with pytest.raises(ValueError, match="SEQVIZ_CACHE must be a folder"):
-        settings.check()
+        check()
 
 
 @pytest.mark.parametrize(
@@ -138,7 +144,7 @@ def test_a_file_is_no_cache(monkeypatch, tmp_path):
     [
         ("SEQVIZ_DEVICE", device.choose.__wrapped__),
         ("SEQVIZ_THREADS", device.prepare_torch.__wrapped__),
-        ("SEQVIZ_READINGS_MB", lambda: readings._shelf._keep(("m", "t", "", None), None)),
+        ("SEQVIZ_READINGS_MB", lambda: forward_cache._shelf._keep(("m", "t", "", None), None)),
     ],
 )
 def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):

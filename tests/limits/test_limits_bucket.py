@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqviz.models import texts
-from seqviz.ui.limits import SHARE_BACK, Bucket, tokens
+from seqviz.ui.shared.limits import SHARE_BACK, Bucket, tokens
 
 CAPACITY, RATE = 20.0, 0.25
 

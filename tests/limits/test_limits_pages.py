@@ -10,9 +10,9 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.jobs import Report
-from seqviz.models import readings
+from seqviz.models import forward_cache
 from seqviz.text import LANGUAGES
-from seqviz.ui import caching
+from seqviz.ui.shared import caching
 
 SLUG = "vanishing_gradients"
 SEEDS = iter(range(4000, 9999))  # networks that no other test has computed and left in the cache
@@ -91,7 +91,7 @@ def test_without_a_limit_nothing_is_counted(visit):
 def test_tokens_of_text(visit, monkeypatch, lang, minilm):
     # The text that a page opens with is read by the first visitor of this test and by nobody else,
     # whatever other tests have left or pushed out.
-    monkeypatch.setattr(readings, "_shelf", readings._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
     caching.shelves.cache_clear()
     page = visit("attention", lang)
     monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "10")

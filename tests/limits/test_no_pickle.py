@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hub import sha256
 
-from seqviz.data import DataProblem, measured, parse
+from seqviz.data import DataProblem, parse, precomputed
+from seqviz.experiments.accuracy import features
 from seqviz.models import pretrained
-from seqviz.models.accuracy import features
 from seqviz.refusal import Refusal
 from seqviz.text import ASSETS
 
@@ -171,18 +171,18 @@ def test_a_hostile_cache_of_vectors_is_computed_anew(tmp_path, bomb):
 def test_a_hostile_result_is_refused(tmp_path, monkeypatch, bomb):
     """Even where somebody has put its checksum into the index."""
     raw, mark = bomb
-    monkeypatch.setattr(measured, "FOLDER", tmp_path)
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
     for name, content in (("raw", raw), ("archive", archive(Bomb(mark)))):
         (tmp_path / f"{name}.npz").write_bytes(content)
         entry = {"call": f"{name} {{}}", "file": f"{name}.npz", "sha256": sha256(content),
                  "date": "", "device": "", "seconds": 1, "result": {"array": "cls"}}  # fmt: skip
         (tmp_path / "index.json").write_text(json.dumps([entry]))
-        measured._read.cache_clear()
+        precomputed._read.cache_clear()
         with pytest.raises(Refusal) as caught:
-            measured.result(name)
+            precomputed.result(name)
         assert caught.value.code == "damaged"
         assert not mark.exists()
-    measured._read.cache_clear()
+    precomputed._read.cache_clear()
 
 
 def test_a_pickle_as_a_student_s_file(bomb):

@@ -19,7 +19,7 @@ from looking import alerts, bench
 from seqviz.data import DataProblem, column, parse
 from seqviz.data.upload import MAX_BYTES
 from seqviz.text import LANGUAGES
-from seqviz.ui import export
+from seqviz.ui.bench import export
 
 NUMBERS = np.round(np.random.RandomState(3).normal(size=40), 3)
 CSV = ("x\n" + "\n".join(str(v) for v in NUMBERS)).encode()

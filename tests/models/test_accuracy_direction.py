@@ -9,11 +9,11 @@ import torch
 from second import eager, passed
 
 from seqviz.compute.accuracy.findings import DIRECTIONS
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.accuracy import direction, features, fill_head, heads
+from seqviz.experiments.accuracy.encoding import tokenize
 from seqviz.jobs import Cancelled
 from seqviz.models import checkpoints, texts
-from seqviz.models.accuracy import direction, features, fill_head, heads
-from seqviz.models.accuracy.encoding import tokenize
 
 TEXTS = sentiment_split()[1].texts
 COUNT, TRAINING = 32, 100

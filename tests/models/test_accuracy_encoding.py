@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.accuracy import encoding
 from seqviz.models import store
-from seqviz.models.accuracy import encoding
 
 FLOAT = 2e-5  # float32 through six layers, summed in another order
 TEXTS = sentiment_split()[1].texts[:12]

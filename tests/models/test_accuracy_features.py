@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqviz.data.snippets import Labeled, sentiment_split
+from seqviz.data.reviews import Labeled, sentiment_split
+from seqviz.experiments.accuracy import encoding, features
 from seqviz.models import store
-from seqviz.models.accuracy import encoding, features
 
 FIRST = 30
 

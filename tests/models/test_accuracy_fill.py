@@ -16,11 +16,11 @@ from second import eager
 
 from seqviz.compute.accuracy.findings import DIRECTIONS, TREATMENTS, FillSettings
 from seqviz.compute.proportions import of
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.accuracy import adapted, fill, fill_head
+from seqviz.experiments.accuracy.encoding import Batch, hidden
 from seqviz.jobs import Cancelled
 from seqviz.models import checkpoints, pretrained, registry, store, texts
-from seqviz.models.accuracy import adapted, fill, fill_head
-from seqviz.models.accuracy.encoding import Batch, hidden
 from seqviz.refusal import Refusal
 
 SENTENCE = "The acting is unbelievably good, and the script is not."
@@ -73,7 +73,7 @@ def test_low_rank_equals_peft(minilm, found, folder):
     )
     other = inject_adapter_in_model(
         LoraConfig(r=fill_file.RANK, lora_alpha=fill_file.ALPHA, target_modules=targets.pattern),
-        adapted.shell(minilm.network),
+        adapted.sharing_copy(minilm.network),
     ).eval()
     changes = {
         name.replace("_A.weight", "_A.default.weight").replace("_B.weight", "_B.default.weight"): t

@@ -11,10 +11,10 @@ import torch
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import searching
 from seqviz.compute.accuracy.findings import SearchSettings, TuneSettings
-from seqviz.data.snippets import Labeled
-from seqviz.models.accuracy import features, heads, search
-from seqviz.models.accuracy.encoding import Vectors
-from seqviz.models.accuracy.features import Features
+from seqviz.data.reviews import Labeled
+from seqviz.experiments.accuracy import features, heads, search
+from seqviz.experiments.accuracy.encoding import Vectors
+from seqviz.experiments.accuracy.features import Features
 
 WIDTH = 6
 

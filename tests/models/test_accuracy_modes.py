@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.models.accuracy import encoding, heads, modes
+from seqviz.experiments.accuracy import encoding, heads, modes
 
 TEXT = "The plot is thin but the actors are a joy to watch."
 

@@ -8,10 +8,10 @@ import torch
 from second import eager
 
 from seqviz.compute.accuracy.findings import SIDES, TOLD
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.accuracy import heads, padding
+from seqviz.experiments.accuracy.encoding import Vectors, pad, tokenize, vectors
 from seqviz.jobs import Cancelled
-from seqviz.models.accuracy import heads, padding
-from seqviz.models.accuracy.encoding import Vectors, pad, tokenize, vectors
 
 TEXTS = sentiment_split()[1].texts
 SENTENCE = "A film that knows what it wants."

@@ -17,20 +17,20 @@ import pytest
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import counting
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES
-from seqviz.data import measured
-from seqviz.data.snippets import Labeled
-from seqviz.figures import accuracy_fill
-from seqviz.models.accuracy import (
+from seqviz.data import precomputed
+from seqviz.data.reviews import Labeled
+from seqviz.experiments.accuracy import (
     baselines,
     direction,
     fill,
     heads,
-    knife,
     padding,
     search,
     shipped,
     systems,
+    word_masking,
 )
+from seqviz.figures.accuracy import fill as accuracy_fill
 from seqviz.refusal import Refusal
 
 CALLS = shipped.calls()
@@ -40,7 +40,7 @@ EVERY = pytest.mark.parametrize("name", CALLS)
 
 def found(name: str):
     function, keywords = CALLS[name]
-    there = measured.find(function, keywords)
+    there = precomputed.find(function, keywords)
     assert there is not None, f"python -m tools.measure_accuracy --only {name}"
     return there.result
 
@@ -67,7 +67,7 @@ def holds(interval: proportions.Proportion, value: float) -> None:
 @EVERY
 def test_every_experiment_has_its_result(name):
     function, keywords = CALLS[name]
-    there = measured.find(function, keywords)
+    there = precomputed.find(function, keywords)
     assert there is not None
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", there.date)
     assert there.device
@@ -75,16 +75,18 @@ def test_every_experiment_has_its_result(name):
 
 
 def test_nothing_is_shipped_that_nobody_asks_for():
-    index = json.loads((measured.FOLDER / "index.json").read_text("utf-8"))
-    calls = {measured._call(function.__name__, keywords) for function, keywords in CALLS.values()}
+    index = json.loads((precomputed.FOLDER / "index.json").read_text("utf-8"))
+    calls = {
+        precomputed._call(function.__name__, keywords) for function, keywords in CALLS.values()
+    }
     assert {entry["call"] for entry in index} == calls
-    files = {path.name for path in measured.FOLDER.iterdir()}
+    files = {path.name for path in precomputed.FOLDER.iterdir()}
     assert files == {"index.json", *(entry["file"] for entry in index)}
     for entry in index:
-        content = (measured.FOLDER / entry["file"]).read_bytes()
+        content = (precomputed.FOLDER / entry["file"]).read_bytes()
         assert hashlib.sha256(content).hexdigest() == entry["sha256"]
         assert entry["script"] == "tools/measure_accuracy.py"
-    assert sum((measured.FOLDER / name).stat().st_size for name in files) < 4_000_000
+    assert sum((precomputed.FOLDER / name).stat().st_size for name in files) < 4_000_000
 
 
 # ------------------------------------------------------------------------- those of this very code
@@ -93,7 +95,7 @@ def test_the_knife_again(minilm):
     kept = found("knife")
     assert kept.orders == ORDERS
     np.testing.assert_allclose(kept.shares, shipped.SHARES)
-    fresh = knife.knife("minilm", 12, [shipped.SHARES[column] for column in columns])
+    fresh = word_masking.knife("minilm", 12, [shipped.SHARES[column] for column in columns])
     agree(kept.probability[:, columns, :12], fresh.probability)
     np.testing.assert_array_equal(kept.positive, systems.truth())
 
@@ -304,13 +306,13 @@ def test_the_first_run_of_a_system(name):
 
 
 def test_without_the_results_the_systems_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(measured, "FOLDER", tmp_path)
-    measured._read.cache_clear()
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
+    precomputed._read.cache_clear()
     systems.answers.cache_clear()
     try:
         with pytest.raises(Refusal) as refusal:
             systems.answers()
         assert refusal.value.code == "damaged"
     finally:
-        measured._read.cache_clear()
+        precomputed._read.cache_clear()
         systems.answers.cache_clear()

@@ -12,10 +12,10 @@ import torch
 
 from seqviz.compute.accuracy import counting
 from seqviz.compute.accuracy.findings import TuneSettings
-from seqviz.data.snippets import Labeled
+from seqviz.data.reviews import Labeled
+from seqviz.experiments.accuracy import encoding, features, heads, trainable_copy, training, tuning
+from seqviz.experiments.accuracy.training import Data, Progress, Run, Sentences
 from seqviz.models import pretrained
-from seqviz.models.accuracy import encoding, features, heads, shells, training, tuning
-from seqviz.models.accuracy.training import Data, Progress, Run, Sentences
 from seqviz.refusal import Refusal
 
 LETTERS = "abcdefghij"
@@ -53,12 +53,12 @@ def tensors(network) -> list[torch.Tensor]:
     return [one.clone() for one in (*network.parameters(), *network.buffers())]
 
 
-# ------------------------------------------------------------------------------------------- shells
+# ------------------------------------------------------------------------------- trainable copies
 @pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
 @pytest.mark.parametrize("feature", ["mean", "pooler"])
 def test_a_shell_counts_as_the_configuration_does(minilm, regime, feature):
-    with shells.Dice(0, "cpu").thrown():
-        made = shells.shell(minilm, regime, layers=2, rank=4, feature=feature)
+    with trainable_copy.DropoutGenerator(0, "cpu").installed():
+        made = trainable_copy.make_trainable(minilm, regime, layers=2, rank=4, feature=feature)
     counted = counting.count(counting.MINILM, regime, 2, 4, feature)
     head = 2 * 384 + 2
     assert (made.total, made.trainable) == (counted.total - head, counted.trainable - head)
@@ -66,8 +66,8 @@ def test_a_shell_counts_as_the_configuration_does(minilm, regime, feature):
 
 @pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
 def test_a_shell_shares_what_is_frozen_and_answers_alike(tiny, regime):
-    with shells.Dice(0, "cpu").thrown():
-        made = shells.shell(tiny, regime, layers=1, rank=2)
+    with trainable_copy.DropoutGenerator(0, "cpu").installed():
+        made = trainable_copy.make_trainable(tiny, regime, layers=1, rank=2)
     shared = {one.data_ptr() for one in tiny.network.parameters()}
     for name, one in made.network.named_parameters():
         assert (one.data_ptr() in shared) == (not one.requires_grad), name
@@ -86,7 +86,7 @@ def _trained(network):
 
 
 def test_the_last_layers_are_the_last(tiny):
-    made = shells.shell(tiny, "top", layers=1, feature="pooler")
+    made = trainable_copy.make_trainable(tiny, "top", layers=1, feature="pooler")
     names = [name for name, _ in _trained(made.network)]
     assert names
     assert all(name.startswith(("encoder.layer.1.", "pooler.")) for name in names)
@@ -95,15 +95,18 @@ def test_the_last_layers_are_the_last(tiny):
 
 def test_dice_depend_on_their_seed_alone():
     outside = torch.get_rng_state()
-    alone = shells.Dice(3, "cpu")
-    with alone.thrown():
+    alone = trainable_copy.DropoutGenerator(3, "cpu")
+    with alone.installed():
         whole = torch.rand(6)
-    mine, other = shells.Dice(3, "cpu"), shells.Dice(4, "cpu")
+    mine, other = (
+        trainable_copy.DropoutGenerator(3, "cpu"),
+        trainable_copy.DropoutGenerator(4, "cpu"),
+    )
     parts = []
     for _ in range(2):
-        with mine.thrown():
+        with mine.installed():
             parts.append(torch.rand(3))
-        with other.thrown():
+        with other.installed():
             torch.rand(5)
     assert torch.equal(torch.cat(parts), whole)
     assert torch.equal(torch.get_rng_state(), outside)
@@ -196,11 +199,11 @@ def test_training_changes_nothing_that_others_read(tiny, regime):
 def test_a_run_follows_from_its_seed_whoever_else_throws_dice(tiny):
     given = data(tiny)
     alone = tuning.train(tiny, settings(runs=2), given, silent)
-    other, done = shells.Dice(9, "cpu"), threading.Event()
+    other, done = trainable_copy.DropoutGenerator(9, "cpu"), threading.Event()
 
     def throw():
         while not done.is_set():
-            with other.thrown():
+            with other.installed():
                 torch.rand(7)
 
     thread = threading.Thread(target=throw)

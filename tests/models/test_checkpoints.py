@@ -23,7 +23,7 @@ from seqviz.compute.gates.networks import (
 )
 from seqviz.compute.gates.tasks import TASKS, draw
 from seqviz.compute.recurrent import as_dtype
-from seqviz.data.snippets import sentiment_split
+from seqviz.data.reviews import sentiment_split
 from seqviz.models import checkpoints
 from seqviz.refusal import Refusal
 from tools.train_characters import corpus

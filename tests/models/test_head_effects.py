@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from seqviz.experiments import attention
+from seqviz.experiments.head_effects import each_head
 from seqviz.jobs import Cancelled
-from seqviz.models import attention, pretrained, readings, texts
-from seqviz.models.head_effects import each_head
+from seqviz.models import forward_cache, pretrained, texts
 
 SENTENCE = "AI and ML course is interesting and easy!"
 PROMPT = "The capital of France is"
@@ -29,7 +30,7 @@ def shallow(smollm2, monkeypatch):
     network.model.layers = network.model.layers[:DEPTH]
     network.config.num_hidden_layers = DEPTH
     monkeypatch.setitem(pretrained._loaded, "smollm2", replace(smollm2, network=network))
-    monkeypatch.setattr(readings, "_shelf", readings._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_reports_are_not_changed_afterwards(encoder_run):
 def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request):
     model = request.getfixturevalue(name)
     tokens = texts.tokens(model, text)
-    before = readings.forward(model, tokens)
+    before = forward_cache.forward(model, tokens)
     seen = []
 
     def report(record, fraction=None):
@@ -119,7 +120,7 @@ def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request)
     with pytest.raises(Cancelled):
         each_head(name, text, report, "cpu")
     assert len(seen) == after
-    again = readings.forward(model, tokens)
+    again = forward_cache.forward(model, tokens)
     np.testing.assert_array_equal(before.weights, again.weights)
     np.testing.assert_array_equal(before.vectors, again.vectors)
 

@@ -8,8 +8,9 @@ import torch
 from second import eager, passed
 
 from seqviz.compute.attention import patterns
-from seqviz.models import attention, readings, texts
-from seqviz.models.readings import Masking
+from seqviz.experiments import attention
+from seqviz.models import forward_cache, texts
+from seqviz.models.forward_cache import Masking
 from seqviz.refusal import Refusal
 
 SENTENCE = "AI and ML course is interesting and easy!"
@@ -44,7 +45,7 @@ def test_count(model):
 
 def test_mosaic_of_a_short_text_is_the_weights(model):
     found = attention.mosaic(model.card.name, SENTENCE)
-    whole = readings.read(model.card.name, SENTENCE)
+    whole = forward_cache.read(model.card.name, SENTENCE)
     np.testing.assert_array_equal(found.tiles, whole.weights)
     assert found.cells == 1
     wanted = patterns.habits(whole.weights, whole.tokens.ids, whole.tokens.special)
@@ -56,7 +57,7 @@ def test_mosaic_of_a_long_text_is_reduced_and_says_by_how_much(minilm):
     found = attention.mosaic("minilm", "cat sat " * 70)
     assert found.tiles.shape == (6, 12, 51, 51)  # 620 cells across for 12 heads
     assert found.cells == pytest.approx(142 / 51)
-    whole = readings.read("minilm", "cat sat " * 70).weights
+    whole = forward_cache.read("minilm", "cat sat " * 70).weights
     np.testing.assert_array_equal(found.tiles.max((-2, -1)), whole.max((-2, -1)))
 
 
@@ -77,7 +78,7 @@ def test_heads_that_are_known_to_do_what_they_do(model):
 @pytest.mark.parametrize(("layer", "head"), [(0, 0), (3, 7), (5, 8)])
 def test_head(model, layer, head):
     found = attention.head(model.card.name, SENTENCE, layer=layer, head=head)
-    whole = readings.read(model.card.name, SENTENCE)
+    whole = forward_cache.read(model.card.name, SENTENCE)
     np.testing.assert_array_equal(found.weights, whole.weights[layer, head])
     np.testing.assert_array_equal(found.allowed, whole.allowed)
     np.testing.assert_array_equal(found.entropy, patterns.entropy(found.weights))
@@ -92,7 +93,7 @@ def test_a_head_beyond_the_last_is_the_last(model):
 
 
 def test_averages(model):
-    name, whole = model.card.name, readings.read(model.card.name, SENTENCE)
+    name, whole = model.card.name, forward_cache.read(model.card.name, SENTENCE)
     # float32 means of at most 270 numbers up to 1
     close = {"rtol": 1e-5, "atol": 1e-7}
     layer = attention.average(name, SENTENCE, over="layer", layer=2)
@@ -128,7 +129,7 @@ def test_parts_fit_together(model, layer, head):
     e = np.exp(masked - masked.max(1, keepdims=True))
     np.testing.assert_allclose(found.weights, e / e.sum(1, keepdims=True), 0, 1e-6)
     np.testing.assert_allclose(found.output, found.weights.astype(float) @ v, 1e-5, 1e-5)
-    whole = readings.read(model.card.name, SENTENCE)
+    whole = forward_cache.read(model.card.name, SENTENCE)
     np.testing.assert_allclose(found.weights, whole.weights[layer, head], 0, 1e-6)
     np.testing.assert_array_equal(found.allowed, whole.allowed)
 
@@ -172,7 +173,7 @@ def cosine(a, b):
 def test_ablation_is_zero_columns_of_the_output_projection(model, off):
     name = model.card.name
     found = attention.ablate(name, SENTENCE, OTHER, off)
-    before = readings.read(name, SENTENCE)
+    before = forward_cache.read(name, SENTENCE)
     network = without(model, off)
     _, vectors, output = passed(network, before.tokens)
     # float32 vectors, whose cosines differ by some 1e-7 of what has changed
@@ -182,7 +183,7 @@ def test_ablation_is_zero_columns_of_the_output_projection(model, off):
     mean = vectors.astype(float).mean(0)
     assert found.sentence == pytest.approx(cosine(before.sentence, mean), abs=1e-6)
     if model.card.kind == "encoder":
-        other = readings.read(name, OTHER)
+        other = forward_cache.read(name, OTHER)
         _, others, _ = passed(network, other.tokens)
         after = cosine(mean, others.astype(float).mean(0))
         assert found.pair == pytest.approx([before.sentence @ other.sentence, after], abs=1e-6)
@@ -227,10 +228,10 @@ def test_a_head_named_twice_is_off_once(minilm):
 
 def test_the_shared_model_is_as_before(model):
     tokens = texts.tokens(model, SENTENCE)
-    before = readings.forward(model, tokens)
+    before = forward_cache.forward(model, tokens)
     attention.ablate(model.card.name, SENTENCE, off=SWITCHED[1])
     attention.masked(model.card.name, SENTENCE, Masking("diagonal"))
-    after = readings.forward(model, tokens)
+    after = forward_cache.forward(model, tokens)
     np.testing.assert_array_equal(before.weights, after.weights)
     np.testing.assert_array_equal(before.vectors, after.vectors)
 
@@ -278,8 +279,8 @@ def test_the_models_own_mask_changes_nothing(model):
 )
 def test_another_mask(model, masking):
     found = attention.masked(model.card.name, SENTENCE, masking)
-    before = readings.read(model.card.name, SENTENCE)
-    after = readings.read(model.card.name, SENTENCE, masking=masking)
+    before = forward_cache.read(model.card.name, SENTENCE)
+    after = forward_cache.read(model.card.name, SENTENCE, masking=masking)
     real = len(before.tokens.ids)
     wanted = 1 - cosine(before.vectors, after.vectors[:real])
     np.testing.assert_allclose(found.moved, wanted, 0, 1e-12)  # 1 - cosine near 0, in float64
@@ -307,7 +308,7 @@ def test_the_models_own_mask_by_another_name_is_read_once(
 ):
     text = f"A text that nobody has read before, {model}."
     attention.mosaic(model, text)
-    monkeypatch.setattr(readings, "forward", None)  # another pass would fail
+    monkeypatch.setattr(forward_cache, "forward", None)  # another pass would fail
     change = attention.masked(model, text, Masking(kind, told=False))
     assert change.sentence == pytest.approx(1)
     assert not change.moved.any()
@@ -317,13 +318,13 @@ def test_the_models_own_mask_by_another_name_is_read_once(
 def test_taking_a_head_apart_stops_after_its_layer(smollm2, monkeypatch):
     text, done = "Only as far as it must.", []
     attention.mosaic("smollm2", text)
-    begin = readings.forward
+    begin = forward_cache.forward
 
-    def watched(pretrained, tokens, masking=readings.OWN, tap=None):
+    def watched(pretrained, tokens, masking=forward_cache.OWN, tap=None):
         asked = tap.each
         tap.each = lambda layer: (done.append(layer), asked(layer))
         return begin(pretrained, tokens, masking, tap)
 
-    monkeypatch.setattr(readings, "forward", watched)
+    monkeypatch.setattr(forward_cache, "forward", watched)
     attention.parts("smollm2", text, "", 3, 1)
     assert done == [1, 2, 3, 4]

@@ -14,7 +14,8 @@ from second import eager, passed
 from seqviz.compute.attention import patterns
 from seqviz.compute.positions.findings import VARIANTS
 from seqviz.compute.positions.sinusoidal import encoding
-from seqviz.models import positions, pretrained, readings, registry, store, texts
+from seqviz.experiments import positions
+from seqviz.models import forward_cache, pretrained, registry, store, texts
 from seqviz.models import tap as taps
 from seqviz.models.pretrained import Pretrained
 from seqviz.refusal import Refusal
@@ -104,7 +105,7 @@ def test_texts_and_names(found, minilm):
 
 def test_its_own_table_changes_nothing(found, minilm):
     tokens = [texts.tokens(minilm, text) for text in (MARY, LONGER)]
-    read = [readings.forward(minilm, each) for each in tokens]
+    read = [forward_cache.forward(minilm, each) for each in tokens]
     np.testing.assert_allclose(found.weights[0], read[0].weights[3, 7], atol=FLOAT)
     with torch.inference_mode():
         hidden = [
@@ -164,13 +165,13 @@ def test_another_seed_is_another_disorder(minilm):
 def test_the_shared_model_stays_as_it_was(minilm):
     before = {name: p.clone() for name, p in minilm.network.state_dict().items()}
     tokens = texts.tokens(minilm, MARY)
-    reading = readings.forward(minilm, tokens)
+    reading = forward_cache.forward(minilm, tokens)
     positions.reordered("minilm", MARY, JOHN)
     positions.table("minilm")
     after = minilm.network.state_dict()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
-    again = readings.forward(minilm, tokens)
+    again = forward_cache.forward(minilm, tokens)
     np.testing.assert_array_equal(reading.weights, again.weights)
     np.testing.assert_array_equal(reading.vectors, again.vectors)
 

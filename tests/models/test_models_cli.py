@@ -13,7 +13,7 @@ from seqviz.models import registry, store
 from seqviz.models.__main__ import main
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.problems import sentence
+from seqviz.ui.shared.problems import sentence
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seqviz.jobs import Cancelled
-from seqviz.models import pretrained, readings, ready, store, texts
+from seqviz.models import forward_cache, pretrained, ready, store, texts
 from seqviz.refusal import Refusal
 
 LONG = "cat sat " * 200  # 402 tokens in MiniLM's six layers: not at once
@@ -16,7 +16,7 @@ LONG = "cat sat " * 200  # 402 tokens in MiniLM's six layers: not at once
 
 @pytest.fixture
 def shelf(monkeypatch):
-    monkeypatch.setattr(readings, "_shelf", readings._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
 
 
 class Reports(list):
@@ -50,7 +50,7 @@ def test_from_nothing_to_a_reading(hub, shelf):
     assert hub.downloads() == 1
     assert ready.size("tiny") == 0
     assert ready.is_ready("tiny", "the cat sat")
-    assert readings.known("tiny", "the cat sat")
+    assert forward_cache.known("tiny", "the cat sat")
     assert ready.is_ready("tiny", "another text")  # short: read at once
 
 
@@ -61,7 +61,7 @@ def test_what_is_here_is_not_fetched_again(hub, shelf):
     assert reports.phases() == ["load", "read"]
     assert reports.grow()
     assert hub.downloads() == 1
-    assert readings.known("tiny", "the cat sat", "on the mat")
+    assert forward_cache.known("tiny", "the cat sat", "on the mat")
 
 
 def test_given_up_while_it_is_fetched_and_asked_again(hub, shelf):
@@ -70,9 +70,9 @@ def test_given_up_while_it_is_fetched_and_asked_again(hub, shelf):
         with pytest.raises(Cancelled):
             ready.make_ready("tiny", "the cat sat", "", reports, "cpu")
         assert reports.phases()[-1] == stop
-        assert not readings.known("tiny", "the cat sat")
+        assert not forward_cache.known("tiny", "the cat sat")
     ready.make_ready("tiny", "the cat sat", "", Reports(), "cpu")
-    assert readings.known("tiny", "the cat sat")
+    assert forward_cache.known("tiny", "the cat sat")
 
 
 def test_what_cannot_be_fetched_is_refused(cache, shelf):
@@ -95,7 +95,7 @@ def test_a_long_text_is_read_in_a_job(minilm, shelf):
 
 
 def test_each_layer_of_a_pass_can_be_given_up(minilm, shelf):
-    before = readings.forward(minilm, texts.tokens(minilm, "the cat sat"))
+    before = forward_cache.forward(minilm, texts.tokens(minilm, "the cat sat"))
     seen = []
 
     def report(record, fraction=None):
@@ -105,8 +105,8 @@ def test_each_layer_of_a_pass_can_be_given_up(minilm, shelf):
 
     with pytest.raises(Cancelled):
         ready.make_ready("minilm", LONG, "", report, "cpu")
-    assert not readings.known("minilm", LONG)
-    again = readings.forward(minilm, texts.tokens(minilm, "the cat sat"))
+    assert not forward_cache.known("minilm", LONG)
+    again = forward_cache.forward(minilm, texts.tokens(minilm, "the cat sat"))
     np.testing.assert_array_equal(before.weights, again.weights)
 
 

@@ -255,12 +255,12 @@ def test_pip_is_killed_when_its_download_is_cancelled(cache, tmp_path, tiny_file
     monkeypatch.delenv("PIP_NO_INDEX")
     running = []
 
-    class Noted(sources.errands.subprocess.Popen):
+    class Noted(sources.interruptible.subprocess.Popen):
         def __init__(self, *arguments, **options):
             super().__init__(*arguments, **options)
             running.append(self)
 
-    monkeypatch.setattr(sources.errands.subprocess, "Popen", Noted)
+    monkeypatch.setattr(sources.interruptible.subprocess, "Popen", Noted)
     with package_index(path, pause=0.1, block=50_000) as address:  # 500 kB a second: 4 s
         monkeypatch.setenv("PIP_INDEX_URL", address)
         cancelled_in_time(Cancel(lambda share: share > 0.1))

@@ -8,10 +8,10 @@ from typing import Any
 
 from looking import bench, figures
 
-from seqviz.data import measured
-from seqviz.figures.style import LIVE, Style
-from seqviz.models.accuracy import shipped
-from seqviz.ui import controls
+from seqviz.data import precomputed
+from seqviz.experiments.accuracy import shipped
+from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.ui.bench import controls
 
 SLUG = "bert_accuracy"
 VIEWS = {
@@ -42,7 +42,7 @@ def opened(visit, lang: str = "en", **settings: object):
 def result(name: str) -> Any:
     """A shipped result by the name of its experiment."""
     function, keywords = shipped.calls()[name]
-    there = measured.find(function, keywords)
+    there = precomputed.find(function, keywords)
     assert there is not None, name
     return there.result
 

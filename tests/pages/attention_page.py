@@ -9,8 +9,8 @@ from typing import Any
 
 from looking import bench, figures
 
-from seqviz.figures.style import LIVE, Style
-from seqviz.ui import controls
+from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.ui.bench import controls
 
 SLUG = "attention"
 ENCODER = "The animal did not cross the street because it was too tired."

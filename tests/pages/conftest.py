@@ -13,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
 from seqviz.text import Text
-from seqviz.ui import lesson as frame
-from seqviz.ui import waiting
-from seqviz.ui.controls import Control
-from seqviz.ui.lesson import Lesson
+from seqviz.ui.bench import model_progress
+from seqviz.ui.bench.controls import Control
+from seqviz.ui.page import lesson as frame
+from seqviz.ui.page.lesson import Lesson
 
 SECONDS = 60
 # Fixtures that the pages of a lesson need.
@@ -51,7 +51,7 @@ class Visit:
 
     def served(self) -> None:
         """Wait for models and long texts and run again, as the page's polling fragment does."""
-        while waits := jobs.default(waiting.QUEUE)._active():
+        while waits := jobs.default(model_progress.QUEUE)._active():
             for job in waits:
                 assert job.wait(SECONDS)
             self.app.run()
@@ -92,7 +92,7 @@ class Visit:
 @pytest.fixture(autouse=True)
 def nobody_has_trained(monkeypatch: pytest.MonkeyPatch) -> None:
     """Queues of this test's own: what another test trained is kept for a class, not for a test."""
-    monkeypatch.setattr(jobs, "_defaults", {})
+    monkeypatch.setattr(jobs.queue, "_defaults", {})
 
 
 @pytest.fixture

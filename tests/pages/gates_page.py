@@ -10,9 +10,9 @@ from looking import bench, figures
 
 from seqviz.compute.gates import tasks
 from seqviz.compute.gates.observation import Observation
-from seqviz.figures.style import LIVE, Style
+from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.text import number
-from seqviz.ui import controls
+from seqviz.ui.bench import controls
 
 SLUG = "gates"
 READOUTS = {

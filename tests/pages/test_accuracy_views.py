@@ -26,26 +26,45 @@ from scipy.stats import binom
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import counting, reported
 from seqviz.compute.accuracy.findings import METHODS, ORDERS, SIDES, TuneSettings
-from seqviz.data import measured
-from seqviz.figures import (
-    accuracy_compare,
-    accuracy_confusion,
-    accuracy_counts,
-    accuracy_curves,
-    accuracy_direction,
-    accuracy_fill,
-    accuracy_ids,
-    accuracy_knife,
-    accuracy_modes,
-    accuracy_padding,
-    accuracy_race,
-    accuracy_regimes,
-    accuracy_search,
+from seqviz.data import precomputed
+from seqviz.experiments.accuracy import (
+    features,
+    fill,
+    heads,
+    modes,
+    padding,
+    shipped,
+    systems,
+)
+from seqviz.experiments.accuracy import (
+    word_masking as knife,
+)
+from seqviz.figures.accuracy import (
+    compare,
+    confusion,
+    counts,
+    curves,
+    direction,
+    ids,
+    regimes,
+    search,
+    word_masking,
+)
+from seqviz.figures.accuracy import (
+    fill as accuracy_fill,
+)
+from seqviz.figures.accuracy import (
+    modes as accuracy_modes,
+)
+from seqviz.figures.accuracy import (
+    padding as accuracy_padding,
+)
+from seqviz.figures.accuracy import (
+    race as accuracy_race,
 )
 from seqviz.models import pretrained
-from seqviz.models.accuracy import features, fill, heads, knife, modes, padding, shipped, systems
 from seqviz.text import LANGUAGES, number
-from seqviz.ui import controls
+from seqviz.ui.bench import controls
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REVIEW = "The film is not good."
@@ -149,7 +168,7 @@ def test_without_a_model_the_page_is_full_and_says_when_it_was_computed(visit, n
 def test_knife(visit, lang, order, share):
     page = opened(visit, lang, knife__order=order, knife__share=share)
     found = result("knife")
-    same(page, "knife", accuracy_knife.knife_view, found, order, float(share), majority())
+    same(page, "knife", word_masking.knife_view, found, order, float(share), majority())
     at = round(share / 5)
     rows = {name: right(found.probability[k, at]) for k, name in enumerate(ORDERS)}
     value, ends = percent(rows[order])
@@ -185,7 +204,7 @@ def test_own_sentence_under_the_knife(visit, lang):
     )
     found = knife.own_knife("minilm", REVIEW)
     assert found.words == ("the", "film", "is", "not", "good", ".")
-    same(page, "knife", accuracy_knife.own_knife_view, found, "content", 2)
+    same(page, "knife", word_masking.own_knife_view, found, "content", 2)
     row = found.probability[ORDERS.index("content")]
     turned = np.flatnonzero((row > 0.5) != (row[0] > 0.5))
     assert shown(page, "knife") == {
@@ -277,7 +296,7 @@ def test_own_sentence_padded(visit, lang):
         "on_pads": f"{100 * found.on_pads[1, 1, 1]:.1f} %",
     }
     page.run(ba__padding__view="tokens")
-    assert figure(page, "padding")["data"] == drawn(page, accuracy_ids.ids_view, found)["data"]
+    assert figure(page, "padding")["data"] == drawn(page, ids.ids_view, found)["data"]
     note = page.text(f"{SLUG}.note.ids_real", real=8, length=512, pads=504)
     assert note in said(page, "padding")
 
@@ -287,7 +306,7 @@ def test_own_sentence_padded(visit, lang):
 def test_direction(visit, lang):
     page = opened(visit, lang)
     found = result("direction")
-    same(page, "looks", accuracy_direction.direction_view, found, majority())
+    same(page, "looks", direction.direction_view, found, majority())
     both, left = (right(found.probability[k]) for k in (0, 1))
     readouts = shown(page, "looks")
     assert readouts["look_both"] == percent(both)
@@ -314,7 +333,7 @@ def test_heads_are_trained_while_one_watches(visit, lang):
     )
     wanted = heads.train_head(settings)
     validation = majority("validation")
-    same(page, "heads", accuracy_curves.curves_view, wanted, None, validation)
+    same(page, "heads", curves.curves_view, wanted, None, validation)
     runs = np.array([right(row).mean() for row in wanted.probability])
     readouts = shown(page, "heads")
     assert readouts["trained"][0] == f"{100 * runs.mean():.1f} %"
@@ -331,7 +350,7 @@ def test_the_curves_of_the_texts_beside_ours(visit, lang):
     page = opened(visit, lang, heads__texts=True, tune__texts=True)
     ours = {"heads": heads.train_head(shipped.HEAD), "tune": result("all")}
     for (name, found), curve in zip(ours.items(), reported.CURVES[:2], strict=True):
-        same(page, name, accuracy_curves.curves_view, found, curve, majority("validation"))
+        same(page, name, curves.curves_view, found, curve, majority("validation"))
 
 
 @EACH
@@ -341,7 +360,7 @@ def test_what_was_trained_for_minutes_is_there(visit, lang, regime):
     page = opened(visit, lang, tune__regime=regime, **settings)
     found = result({"top": "top_2"}.get(regime, regime))
     validation = majority("validation")
-    same(page, "tune", accuracy_curves.curves_view, found, None, validation)
+    same(page, "tune", curves.curves_view, found, None, validation)
     readouts = shown(page, "tune")
     assert readouts["trained"] == percent(right(found.probability[0]))
     assert readouts["spread"] == "–"
@@ -354,7 +373,7 @@ def test_the_count_of_the_text(visit):
     title = f"{page.text(f'{SLUG}.option.network.bert_base')}, " + page.text(
         f"{SLUG}.option.regime.head"
     )
-    same(page, "count", accuracy_counts.parts_view, found, title)
+    same(page, "count", counts.parts_view, found, title)
     assert shown(page, "count") == {
         "total": "109,483,778", "trainable": "1,538", "share_trained": "0.0014 %",
     }  # fmt: skip
@@ -369,7 +388,7 @@ def test_search(visit, lang):
     for method in METHODS:
         page.run(ba__search__view="surface", ba__search__method=method)
         (found,) = result(f"search_{method}")
-        same(page, "search", accuracy_search.search_view, found, surface)
+        same(page, "search", search.search_view, found, surface)
         best = int(np.argmax(found.validation))
         readouts = shown(page, "search")
         assert readouts["best"] == percent(np.arange(800) < round(800 * found.validation[best]))
@@ -401,7 +420,7 @@ def test_modes(visit, lang):
 def test_all_systems(visit, lang):
     page = opened(visit, lang, compare__first="lstm")
     args = (systems.answers(), TRUTH, "lstm", majority(), reported.REPORTED)
-    same(page, "compare", accuracy_regimes.regimes_view, *args)
+    same(page, "compare", regimes.regimes_view, *args)
     assert not shown(page, "compare")
     assert page.text(f"{SLUG}.note.seeds", n="2,000") in said(page, "compare")
 
@@ -426,7 +445,7 @@ def test_two_systems(visit, lang, first, second, n, verdict):
         page.text(f"{SLUG}.option.second.{second}"),
     )
     running = [proportions.running(one) for one in (a, b)]
-    same(page, "compare", accuracy_compare.running_view, *running, names, n)
+    same(page, "compare", compare.running_view, *running, names, n)
     readouts = shown(page, "compare")
     assert readouts["system_a"] == percent(a[:n])
     assert readouts["system_b"] == percent(b[:n])
@@ -439,10 +458,10 @@ def test_two_systems(visit, lang, first, second, n, verdict):
         assert readouts["needed"] == "∞"
     page.run(ba__compare__view="paired")
     pair = proportions.mcnemar(a[:n], b[:n])
-    same(page, "compare", accuracy_compare.paired_view, pair, names)
+    same(page, "compare", compare.paired_view, pair, names)
     page.run(ba__compare__view="confusion")
     tables = [proportions.confusion(TRUTH[:n], known[one][:n] > 0.5) for one in (first, second)]
-    same(page, "compare", accuracy_confusion.confusion_view, *tables, names)
+    same(page, "compare", confusion.confusion_view, *tables, names)
     read(page, known[first][:n], known[second][:n])
 
 
@@ -471,8 +490,8 @@ def read(page, first: np.ndarray, second: np.ndarray) -> None:
 @EACH
 def test_a_missing_result_is_one_sentence_in_its_bench(visit, monkeypatch, tmp_path, lang):
     """A broken installation: the others are computed on demand, the page stays whole."""
-    monkeypatch.setattr(measured, "FOLDER", tmp_path)
-    for remembered in (measured._read, systems.answers, heads.standard_head):
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
+    for remembered in (precomputed._read, systems.answers, heads.standard_head):
         remembered.cache_clear()
     try:
         page = opened(visit, lang)
@@ -485,5 +504,5 @@ def test_a_missing_result_is_one_sentence_in_its_bench(visit, monkeypatch, tmp_p
         assert len(figures(bench(page.app, "count"))) == 1
     finally:
         monkeypatch.undo()
-        for remembered in (measured._read, systems.answers, heads.standard_head):
+        for remembered in (precomputed._read, systems.answers, heads.standard_head):
             remembered.cache_clear()

@@ -28,11 +28,12 @@ from looking import alerts, bench, figures, walk
 from seqviz import jobs
 from seqviz.compute import proportions
 from seqviz.compute.accuracy.findings import TuneSettings
-from seqviz.figures import accuracy_fill, accuracy_progress
+from seqviz.experiments.accuracy import features, fill, heads, shipped
+from seqviz.figures.accuracy import fill as accuracy_fill
+from seqviz.figures.accuracy import progress
 from seqviz.models import device, pretrained, texts
-from seqviz.models.accuracy import features, fill, heads, shipped
 from seqviz.text import LANGUAGES
-from seqviz.ui import controls, work
+from seqviz.ui.bench import controls, job_progress
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 PATIENCE = 120
@@ -46,7 +47,7 @@ def on_the_cpu(monkeypatch):
     monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
     device.choose.cache_clear()
     yield
-    for queue in jobs._defaults.values():
+    for queue in jobs.queue._defaults.values():
         queue.close(30)  # nothing goes on after the test
     device.choose.cache_clear()
 
@@ -80,7 +81,7 @@ def finished(page, job: jobs.Job) -> None:
 def begun(job: jobs.Job) -> None:
     """Wait until the work has something to show."""
     last = time.monotonic() + PATIENCE
-    while not job.trail and job.state in work.ACTIVE and time.monotonic() < last:
+    while not job.trail and job.state in job_progress.ACTIVE and time.monotonic() < last:
         time.sleep(0.05)
     assert job.trail
     assert job.state == "running"
@@ -299,7 +300,7 @@ def test_a_training_shows_its_curve(visit, submitted):
     guess = proportions.majority(parts["train"].positive, parts["validation"].positive)
     trail = job.trail  # the page has shown some of it
     assert growing in [
-        drawn(page, accuracy_progress.progress_view, trail[:end], settings, guess)
+        drawn(page, progress.progress_view, trail[:end], settings, guess)
         for end in range(1, len(trail) + 1)
     ]
     press(page, "ba.tune.cancel")
@@ -333,7 +334,7 @@ def test_two_visitors_with_the_same_settings_share_one_job(visit, submitted):
 @pytest.mark.timing
 def test_who_leaves_the_page_frees_the_queue(visit, submitted, monkeypatch):
     """A browser that is closed no longer asks; the next one's work is done."""
-    monkeypatch.setattr(jobs, "_defaults", {"cpu": jobs.Jobs(abandon_after=3.0)})
+    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": jobs.Jobs(abandon_after=3.0)})
     gone = opened(visit, looks__sentences=500)
     press(gone, "ba.looks.start")
     begun(submitted[-1])

@@ -7,7 +7,8 @@ import pytest
 
 from seqviz import jobs
 from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.networks import NetworkSettings, fit_network
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
 from seqviz.data.problems import PROBLEM_CODES
 from seqviz.text import LANGUAGES, Text, number
 

@@ -21,12 +21,13 @@ from looking import bench, figures
 
 from seqviz.compute.attention import scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
-from seqviz.figures import attention_views as views
-from seqviz.figures.attention_scale import QUANTITIES, saturation_lines
-from seqviz.figures.attention_steps import walk_basic, walk_stage
-from seqviz.models import attention, readings
+from seqviz.experiments import attention
+from seqviz.figures.attention import views
+from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
+from seqviz.figures.attention.steps import walk_basic, walk_stage
+from seqviz.models import forward_cache
 from seqviz.text import literal, number
-from seqviz.ui.bench import Show
+from seqviz.ui.bench.show import Show
 
 STAGES = ("embed", "basic", "project", "scores", "scale", "mask", "softmax", "sum", "concat")
 WALKS = (
@@ -158,7 +159,7 @@ def test_what_a_head_does_and_what_was_read(visit, lang, model, other, layer, he
     page = opened(
         visit, lang, real__model=model, real__other=other, real__layer=layer, real__head=head
     )
-    found = readings.read(model, read_by(model), other)
+    found = forward_cache.read(model, read_by(model), other)
     weights = found.weights[layer, head].astype(float)
     places = np.arange(len(weights))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -192,7 +193,7 @@ def test_the_file_holds_every_weight(visit, monkeypatch):
     texts = {"minilm": (ENCODER, "It slept."), "smollm2": (read_by("smollm2"), "")}
     assert set(saved) == {f"attention-{model}.npz" for model in texts}
     for model, text in texts.items():
-        found = readings.read(model, *text)
+        found = forward_cache.read(model, *text)
         with np.load(io.BytesIO(saved[f"attention-{model}.npz"]()), allow_pickle=False) as file:
             assert set(file) == {"attention", "tokens", "ids"}
             np.testing.assert_array_equal(file["attention"], found.weights)
@@ -205,7 +206,7 @@ def test_the_pronoun_looks_at_the_animal(visit):
     """The reveal, and the places that are chosen when the page opens."""
     page = opened(visit, real__view="head")
     it, animal = page.value("real", "query"), page.value("real", "key")
-    found = readings.read("minilm", ENCODER)
+    found = forward_cache.read("minilm", ENCODER)
     assert [found.tokens.pieces[n - 1] for n in (it, animal)] == ["it", "animal"]
     row = found.weights[:, :, it - 1]
     assert row[3, 1, animal - 1] == pytest.approx(0.69, abs=0.005)

@@ -24,11 +24,12 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.compute.attention import patterns
-from seqviz.figures import attention_views as views
-from seqviz.models import attention, device, head_effects, readings
-from seqviz.models.readings import Masking
+from seqviz.experiments import attention, head_effects
+from seqviz.figures.attention import views
+from seqviz.models import device, forward_cache
+from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
-from seqviz.ui import bertviz_page
+from seqviz.ui.page import bertviz
 
 COMPARE = "The creature was exhausted, so it stayed where it was."
 
@@ -53,7 +54,7 @@ def test_the_head_chosen_above_is_taken_apart(visit, lang, model, width):
         assert value == pytest.approx(wanted, rel=1.1e-3), name
     assert values["product"][1] == " · ".join(pieces)
     assert values["divided_by"] == (number(float(np.sqrt(width)), 4), f"√{width}")
-    weight = readings.read(model, read_by(model)).weights[4, 7, query - 1, key - 1]
+    weight = forward_cache.read(model, read_by(model)).weights[4, 7, query - 1, key - 1]
     assert values["weight"] == (number(float(weight), 4), "")
     assert page.text("figure.head_label", layer=4, head=7) in said(page, "apart")
     page.run(at__apart__view="chain")
@@ -64,7 +65,7 @@ def test_sliders_end_at_the_last_token_head_and_layer(visit):
     """Of the model and the text that are chosen; a value beyond moves to the end."""
     ends = {"minilm": (5, 11), "smollm2": (29, 8)}
     for model, (layer, head) in ends.items():
-        tokens = len(readings.read(model, read_by(model)).tokens.ids)
+        tokens = len(forward_cache.read(model, read_by(model)).tokens.ids)
         page = opened(
             visit, real__model=model, real__view="head", real__layer=47, real__head=24,
             real__query=512, real__key=512, apart__query=512, apart__key=300,
@@ -158,7 +159,10 @@ def test_heads_are_switched_off(visit, lang, model, written, compare):
     heads = {"minilm": 72, "smollm2": 270}[model]
     assert values["off_count"] == (f"{len(off)} / {heads}", "")
     if model == "minilm" and compare:
-        alone = readings.read(model, ENCODER).sentence @ readings.read(model, compare).sentence
+        alone = (
+            forward_cache.read(model, ENCODER).sentence
+            @ forward_cache.read(model, compare).sentence
+        )
         before = page.text("attention.metric.pair.before", value=number(float(alone), 4))
         assert values["pair"] == (number(float(change.pair[1]), 4), before)
     else:
@@ -227,9 +231,9 @@ def test_bertviz_shows_the_same_reading(visit, lang, view, model, other):
     page = opened(visit, lang, real__model=model, real__other=other, real__layer=2)
     assert alerts(bench(page.app, "bertviz"))["info"] == [page.text("attention.hint.bertviz")]
     page.run(at__bertviz__picture=view)
-    found = readings.read(model, read_by(model), other)
+    found = forward_cache.read(model, read_by(model), other)
     second = found.tokens.second or None
-    made = bertviz_page.page(view, found.weights, found.tokens.pieces, 2, second, False)
+    made = bertviz.page(view, found.weights, found.tokens.pieces, 2, second, False)
     assert figure(page, "bertviz") == {"page": made.html}
     size = f"{made.bytes / 1000:,.0f}"
     assert note(page, "bertviz", kilobytes=size, layer=2) in said(page, "bertviz")
@@ -238,7 +242,7 @@ def test_bertviz_shows_the_same_reading(visit, lang, view, model, other):
 def test_a_text_too_long_for_bertviz_is_one_sentence(visit):
     text = "word " * 70
     page = opened(visit, bertviz__picture="model", real__encoder=text)
-    limit = bertviz_page.most_tokens("model", 6, 12)
+    limit = bertviz.most_tokens("model", 6, 12)
     sentence = page.text("problem.bertviz_too_long", limit=limit, tokens=72)
     assert page.warned() == [sentence]
     assert not figures(bench(page.app, "bertviz"))

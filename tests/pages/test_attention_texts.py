@@ -8,8 +8,8 @@ import pytest
 from attention_page import ENCODER, MODEL_BENCHES, Passage, figure, note, opened, said, shown
 from looking import alerts, bench, figures, sentences
 
-from seqviz.models import readings, texts
-from seqviz.ui import controls
+from seqviz.models import forward_cache, texts
+from seqviz.ui.bench import controls
 
 HOSTILE = (
     "</script><img src=x onerror=window.hacked=1> **bold** [a](http://evil.example/x) $x$ "
@@ -61,7 +61,7 @@ def check_nothing_is_markup(page) -> None:
 def test_a_hostile_text_is_only_text(visit, lang, model):
     kind = "encoder" if model == "minilm" else "decoder"
     page = opened(visit, lang, real__model=model, **{f"real__{kind}": HOSTILE})
-    found = readings.read(model, HOSTILE)
+    found = forward_cache.read(model, HOSTILE)
     # Reading it again letter by letter: nothing of the text was lost on its way to the model.
     letters = "".join(found.tokens.pieces).replace("##", "").replace("␣", "")
     wanted = HOSTILE.replace(" ", "")
@@ -116,7 +116,7 @@ def test_other_letters_reach_the_page_whole(visit, model, text):
     page = opened(visit, real__model=model, real__view="head")
     page.run(**{f"at__real__{kind}": text})
     assert not page.warned()
-    found = readings.read(model, text)
+    found = forward_cache.read(model, text)
     for name in ("by_hand", *MODEL_BENCHES):
         assert len(figures(bench(page.app, name))) == 1
     assert len(Passage(page).spans) == len(found.tokens.pieces)
@@ -130,7 +130,7 @@ def test_a_long_text_is_cut_and_that_is_said(visit):
     taken = page.value("real", "encoder")
     assert text.startswith(taken)
     assert len(taken) <= 10_000
-    found = readings.read(model, taken)
+    found = forward_cache.read(model, taken)
     assert len(found.tokens.ids) == texts.LONGEST
     assert found.tokens.left_out >= 1400
     cut = note(page, "cut", limit=texts.LONGEST, left=f"{found.tokens.left_out:,}")
@@ -151,7 +151,7 @@ def test_of_a_long_text_the_words_around_the_query_are_colored(visit, query, fir
     text = " ".join(f"{'ab'[n % 2]}" for n in range(100))  # and [CLS], [SEP]
     page = opened(visit, real__encoder=text, real__view="head", real__query=query)
     passage = Passage(page)
-    pieces = readings.read("minilm", text).tokens.pieces
+    pieces = forward_cache.read("minilm", text).tokens.pieces
     assert passage.text.split() == list(pieces[first - 1 : first + 79])
     assert passage.outlined() == [query - first + 1]
 

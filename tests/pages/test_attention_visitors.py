@@ -10,7 +10,8 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.models import pretrained
-from seqviz.ui import caching, waiting
+from seqviz.ui.bench import model_progress
+from seqviz.ui.shared import caching
 
 LONG = "Once upon a time there was a king. " * 24  # 30 layers of it take seconds
 
@@ -115,7 +116,7 @@ def test_a_stopped_reading_leaves_the_page_usable(visit):
     for key, value in {"model": "smollm2", "decoder": LONG}.items():
         page.app.session_state[f"at.real.{key}"] = value
     page.app.run()
-    (job,) = jobs.default(waiting.QUEUE)._active()
+    (job,) = jobs.default(model_progress.QUEUE)._active()
     title = "SmolLM2-135M-Instruct"
     for name in MODEL_BENCHES[1:]:
         assert alerts(bench(page.app, name))["info"] == [page.text("work.model_above", model=title)]
@@ -124,9 +125,9 @@ def test_a_stopped_reading_leaves_the_page_usable(visit):
     assert job.state == "cancelled"
     page.run()
     assert alerts(bench(page.app, "real"))["info"] == [page.text("work.model_stopped", model=title)]
-    assert not jobs.default(waiting.QUEUE)._active()
+    assert not jobs.default(model_progress.QUEUE)._active()
     page.run(at__by_hand__stage=4, at__real__layer=2)  # it stays stopped whatever is touched
-    assert not jobs.default(waiting.QUEUE)._active()
+    assert not jobs.default(model_progress.QUEUE)._active()
     page.run(at__real__model="minilm", at__real__encoder=ENCODER)
     for name in MODEL_BENCHES:
         assert len(figures(bench(page.app, name))) == 1
@@ -141,7 +142,7 @@ def test_two_visitors_wait_for_one_reading(visit):
         page.app.session_state["at.real.model"] = "smollm2"
         page.app.session_state["at.real.decoder"] = text
         page.app.run()
-    (job,) = jobs.default(waiting.QUEUE)._active()
+    (job,) = jobs.default(model_progress.QUEUE)._active()
     assert job.owners == 2
     pages[0].app.button(key="at.real.stop").click().run()
     assert job.state == "running"  # the other one still waits for it

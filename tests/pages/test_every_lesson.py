@@ -10,7 +10,8 @@ from nbclient import NotebookClient
 
 from seqviz import catalog
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui import controls, notebook
+from seqviz.ui.bench import controls
+from seqviz.ui.page import notebook
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from seqviz import catalog
 from seqviz.compute import autoregression as ar
 from seqviz.text import ASSETS, LANGUAGES, Text
-from seqviz.ui import export
+from seqviz.ui.bench import export
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 SLUG = "ar_fitting"
@@ -235,7 +235,7 @@ def test_a_bench_that_fails_takes_no_other_with_it(visit, monkeypatch, caplog):
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a secret path")
 
-    monkeypatch.setattr("seqviz.figures.estimation.estimates_beside_truth", broken)
+    monkeypatch.setattr("seqviz.figures.autoregression.estimation.estimates_beside_truth", broken)
     page.app.run()
     assert alerts(bench(page.app, "fit"))["error"] == [page.text("frame.failed")]
     for name in ("process", "by_hand", "forecast", "real"):

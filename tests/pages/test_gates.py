@@ -22,8 +22,9 @@ from looking import bench
 from seqviz.compute.gates import activations as act
 from seqviz.compute.gates import tasks
 from seqviz.compute.gates.forcing import Clamp
-from seqviz.figures import gate_views as views
-from seqviz.models import checkpoints, gates
+from seqviz.experiments import gates
+from seqviz.figures.gates import views
+from seqviz.models import checkpoints
 from seqviz.text import literal, number
 
 # ------------------------------------------------------------------- every gate while it reads

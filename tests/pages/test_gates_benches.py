@@ -10,9 +10,10 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.compute.gates import counting, observation, tasks, tiny
-from seqviz.figures import gate_views as views
-from seqviz.figures.gate_networks import training
-from seqviz.models import checkpoints, device, gates
+from seqviz.experiments import gates
+from seqviz.figures.gates import views
+from seqviz.figures.gates.networks import training
+from seqviz.models import checkpoints, device
 from seqviz.text import LANGUAGES, literal, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)

@@ -7,7 +7,7 @@ import pytest
 from gates_page import note, opened, said, shown
 from looking import bench, figures
 
-from seqviz.models import gates
+from seqviz.experiments import gates
 from seqviz.text import number
 
 

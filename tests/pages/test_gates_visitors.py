@@ -10,8 +10,9 @@ from gates_page import READOUTS, Passage, note, opened, said, settings, shown
 from looking import bench, figures
 
 from seqviz.compute.gates.forcing import Clamp
-from seqviz.models import checkpoints, gates
-from seqviz.ui import caching
+from seqviz.experiments import gates
+from seqviz.models import checkpoints
+from seqviz.ui.shared import caching
 
 READERS = ("watch", "force", "conventions")
 

@@ -12,7 +12,7 @@ from positions_page import SLUG, drawn, figure, opened, said, shown
 from seqviz import jobs
 from seqviz.compute.positions import tiny
 from seqviz.compute.positions.tiny.training import train
-from seqviz.figures import position_views as views
+from seqviz.figures.positions import views
 from seqviz.models import device
 
 # The fewest letters and one answer a sequence: some 15 seconds of one core.

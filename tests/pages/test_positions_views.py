@@ -14,8 +14,8 @@ from seqviz.compute.positions.clocks import clocks, embedding_scale
 from seqviz.compute.positions.learned import compare, path, spectrum
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import encoding, found_rotation, rotation
-from seqviz.figures import position_views as views
-from seqviz.models import positions
+from seqviz.experiments import positions
+from seqviz.figures.positions import views
 from seqviz.text import LANGUAGES, literal, number
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)

@@ -24,10 +24,10 @@ from positions_page import (
 
 from seqviz.compute.positions import orders
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding
-from seqviz.figures import position_views as views
+from seqviz.figures.positions import views
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, literal
-from seqviz.ui import behavior
+from seqviz.ui.shared import components
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 WAVES = {
@@ -138,13 +138,13 @@ def test_the_largest_table_is_computed_and_drawn(visit):
 def told(monkeypatch):
     """`told(page, values)`: the browser reports these, then the page runs."""
     callbacks = []
-    drawing = behavior.sinusoid
+    drawing = components.sinusoid
 
     def noted(key, values, words, on_change):
         callbacks.append(on_change)
         drawing(key, values, words, on_change)
 
-    monkeypatch.setattr(behavior, "sinusoid", noted)
+    monkeypatch.setattr(components, "sinusoid", noted)
 
     def tell(page, values):
         """As Streamlit does: before the script runs, in this visitor's session."""
@@ -220,9 +220,9 @@ def test_a_report_that_is_no_mapping_is_no_report(value, monkeypatch):
     def component(**settings):
         given.update(settings)
 
-    monkeypatch.setattr(behavior, "_component", lambda *_, **__: component)
+    monkeypatch.setattr(components, "_component", lambda *_, **__: component)
     monkeypatch.setattr(st, "session_state", {"k": {"settings": value}})
-    behavior.sinusoid("k", WAVES, {}, heard.append)
+    components.sinusoid("k", WAVES, {}, heard.append)
     given["on_settings_change"]()
     assert heard == []
     monkeypatch.setattr(st, "session_state", {"k": {"settings": {"base": 2, "at": 1, "x": 1}}})

@@ -13,10 +13,11 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.networks import NetworkSettings, fit_network
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
 from seqviz.models import device
 from seqviz.text import ASSETS, number
-from seqviz.ui import work
+from seqviz.ui.bench import job_progress
 
 SLUG = "ar_fitting"
 OWN = {"ar__networks__preset": "own", "ar__networks__cell": "mlp", "ar__networks__epochs": "50"}
@@ -126,7 +127,7 @@ LONG = {"ar__networks__preset": "own", "ar__networks__cell": "lstm", "ar__networ
 def test_a_run_shows_its_progress_and_can_be_cancelled(visit, submitted):
     page = visit(SLUG, ar__networks__seed="99", **LONG)
     page.app.get_by_key("ar.networks.start").click().run()
-    assert submitted[-1].state in work.ACTIVE
+    assert submitted[-1].state in job_progress.ACTIVE
     page.app.run()
     page.healthy()
     (bar,) = bench(page.app, "networks").get("progress")

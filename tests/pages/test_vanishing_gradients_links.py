@@ -9,7 +9,7 @@ from looking import alerts, bench, figures, walk
 from test_vanishing_gradients import SLUG, note, option, said
 
 from seqviz import jobs
-from seqviz.compute import bptt, memory
+from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
 from seqviz.models import device
 from seqviz.text import LANGUAGES
@@ -66,15 +66,15 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
     assert alerts(bench(page.app, "race"))["info"] == [page.text(f"{SLUG}.hint.train")]
     page.app.get_by_key("vg.race.start").click().run()
     page.healthy()
-    settings = memory.RaceSettings(
+    settings = recall.RecallSettings(
         task, 2, ("rnn", "gru"), 8, updates=100, learning_rate=0.003,
         forget_bias=4.0 if task == "first" else 2.0, seed=3,
     )  # fmt: skip
-    job = jobs.default("cpu").find(memory.run_race, settings=settings, device="cpu")
+    job = jobs.default("cpu").find(recall.compare, settings=settings, device="cpu")
     assert job is not None, "the button has started another race"
     assert job.wait(50)
     page.run()
-    again = memory.run_race(settings)
+    again = recall.compare(settings)
     box = bench(page.app, "race")
     assert len(figures(box)) == 1
     assert not any(alerts(box).values())

@@ -10,10 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from seqviz import collector, fingerprint
+from seqviz import fingerprint
+from seqviz import garbage as collector
 from seqviz.compute import autoregression as ar
-from seqviz.ui import caching
-from seqviz.ui.caching import MEGABYTE, NEW, Shelves, cached, drawn, weight
+from seqviz.ui.shared import caching
+from seqviz.ui.shared.caching import MEGABYTE, NEW, Shelves, cached, drawn, weight
 
 calls: list[object] = []
 
@@ -186,7 +187,7 @@ def test_results_keep_what_they_hold():
 
 def test_start_up_takes_what_is_loaded_out_of_collection():
     gc.unfreeze()
-    collector.settle()
+    collector.freeze()
     assert gc.get_freeze_count() > 10_000
     assert collector.frozen.count == gc.get_freeze_count()
     assert gc.get_threshold() == collector.THRESHOLDS
@@ -201,11 +202,11 @@ def test_what_left_after_the_last_settling_is_collected_at_the_next():
 
     session = Session()
     gone = weakref.ref(session)
-    collector.settle()
+    collector.freeze()
     del session
     gc.collect()
     assert gone() is not None  # frozen: no collection looks at it
-    collector.settle()
+    collector.freeze()
     assert gone() is None
 
 
@@ -216,25 +217,25 @@ def test_a_sweep_collects_what_has_come_and_looks_at_what_is_left_no_more():
 
     import weakref
 
-    collector.settle()
+    collector.freeze()
     garbage, kept = Press(), Press()
     gone, there = weakref.ref(garbage), weakref.ref(kept)
     del garbage
     before = gc.get_freeze_count()
-    collector.sweep()
+    collector.collect_recent()
     assert gone() is None
     assert there() is not None
     assert gc.get_freeze_count() > before
     del kept
-    collector.sweep()
+    collector.collect_recent()
     assert there() is not None  # it waits for everything to be looked at
-    collector.settle()
+    collector.freeze()
     assert there() is None
 
 
 def test_freezing_can_be_left_out_to_compare(monkeypatch):
     monkeypatch.setenv("SEQVIZ_FREEZE", "0")
     gc.unfreeze()
-    collector.settle()
-    collector.sweep()
+    collector.freeze()
+    collector.collect_recent()
     assert gc.get_freeze_count() == 0

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from seqviz.compute import autoregression as ar
-from seqviz.figures.by_hand import fit_by_hand
-from seqviz.figures.series import series_and_correlations
-from seqviz.figures.style import LIGHT, LIVE, Style
-from seqviz.figures.table import table
+from seqviz.figures.autoregression.by_hand import fit_by_hand
+from seqviz.figures.autoregression.series import series_and_correlations
+from seqviz.figures.grammar.style import LIGHT, LIVE, Style
+from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES
-from seqviz.ui import export
-from seqviz.ui.header import svg_code
+from seqviz.ui.bench import export
+from seqviz.ui.shared.share_link import svg_code
 
 PATH = ar.simulate((0.8,), n=120, seed=3)
 FOUND = ar.correlogram(PATH.values, 12, PATH.coefficients)

@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from seqviz import catalog
-from seqviz.ui import sight
+from seqviz.ui.bench import lazy
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -33,7 +33,7 @@ class Reader:
     """
 
     def __init__(self, slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sight.waiting, "on", True)
+        monkeypatch.setattr(lazy.LAZY, "on", True)
         self.patch = monkeypatch
         self.code = catalog.lesson(slug).code
         self.app = AppTest.from_file(str(ROOT / "pages" / f"{slug}.py"), default_timeout=120)
@@ -143,7 +143,7 @@ def test_a_press_is_not_lost_when_a_bench_comes_near(reader):
 def test_what_was_on_its_way_is_not_lost_when_more_comes_near(reader):
     """Else a bench is asked for, taken for being on its way, and stays grey."""
     page = reader("vanishing_gradients")
-    page.app.session_state[sight.KEY] = ("vanishing_gradients", frozenset({"reach", "pairs"}))
+    page.app.session_state[lazy.KEY] = ("vanishing_gradients", frozenset({"reach", "pairs"}))
     page.send(page.near("paths", "cut"), after=("vg.pairs",))
     assert page.figures.keys() == {"vg.reach", "vg.pairs", "vg.paths", "vg.cut"}
 

@@ -12,7 +12,7 @@ import pytest
 
 from seqviz import catalog
 from seqviz.text import LANGUAGES, Text, sections
-from seqviz.ui import notebook
+from seqviz.ui.page import notebook
 
 SLUG = catalog.LESSONS[0].slug
 RECIPES = {

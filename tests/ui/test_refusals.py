@@ -12,14 +12,14 @@ from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression import networks
 from seqviz.data import DataProblem
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench import duration
-from seqviz.ui.problems import Problem, sentence
+from seqviz.ui.bench.show import duration
+from seqviz.ui.shared.problems import Problem, sentence
 
 PAGE = """
 import streamlit as st
 from seqviz.text import Text
-from seqviz.ui.bench import guarded
-from seqviz.ui.problems import Problem
+from seqviz.ui.bench.show import guarded
+from seqviz.ui.shared.problems import Problem
 
 text = Text(st.query_params["lang"])
 

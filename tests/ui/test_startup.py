@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from seqviz.text import ASSETS
-from seqviz.ui import startup
+from seqviz.ui.shared import startup
 
 SCRIPT = """
 import gc, os

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from seqviz.compute.autoregression.networks import NetworkSettings
+from seqviz.compute.autoregression.network_settings import NetworkSettings
 
 _RECURRENT: dict[str, Callable[..., nn.Module]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 _MOMENTS = 64

@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute import autoregression
-from seqviz.compute.dice import dice
 from seqviz.compute.recurrent import GRU, LSTM, RNN, Cell, Trace, Weights, run
+from seqviz.compute.seeded import seeded
 from seqviz.refusal import Refusal
 
 CELLS = ("linear", "rnn", "relu", "lstm", "gru")
@@ -125,7 +125,7 @@ def recurrent_matrix(
     `gain`. "non_normal": [[0.5, 10], [0, 0.5]] repeated down the diagonal, whatever the gain:
     largest singular value 10.02, spectral radius 0.5.
     """
-    draw = dice(seed).standard_normal((width, width))
+    draw = seeded(seed).standard_normal((width, width))
     if init == "gaussian":
         return gain * draw / np.sqrt(width)
     if init == "orthogonal":
@@ -150,7 +150,7 @@ def network(experiment: Experiment, inputs: int, outputs: int) -> tuple[Cell, We
     if experiment.cell not in _KINDS:
         raise ValueError(f"There is no cell called {experiment.cell!r}.")
     d, cell = experiment.width, _KINDS[experiment.cell]
-    rng = dice(experiment.seed + 10_000)  # W has the seed itself
+    rng = seeded(experiment.seed + 10_000)  # W has the seed itself
     content_in = rng.standard_normal((d, inputs)) / np.sqrt(inputs)
     readout = rng.standard_normal((outputs, d)) / np.sqrt(d)
     bound = 1 / np.sqrt(d)
@@ -177,7 +177,7 @@ def signal(experiment: Experiment) -> Signal:
 
     Raises Refusal when a sentence has fewer than three tokens.
     """
-    rng = dice(experiment.seed + 20_000)
+    rng = seeded(experiment.seed + 20_000)
     steps = experiment.steps
     if experiment.signal == "random":
         return Signal(rng.standard_normal((steps, 1)), rng.standard_normal((steps, 1)))

@@ -11,8 +11,8 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.gates.networks import Network, accuracy
 from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, Batch, draw
-from seqviz.compute.memory.progress import Pulse, moments
 from seqviz.compute.recurrent import Weights
+from seqviz.compute.training.progress import Pulse, moments
 
 TESTED = 400  # sequences
 

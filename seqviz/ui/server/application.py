@@ -13,22 +13,14 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from seqviz import collector, jobs, settings
-from seqviz.figures.style import checking
+from seqviz import garbage, jobs, settings
+from seqviz.figures.grammar.style import checking
+from seqviz.models import registry
 from seqviz.refusal import Refusal
-from seqviz.ui import sight, startup
-from seqviz.ui.server import (
-    files,
-    gauges,
-    logs,
-    lookup,
-    metrics,
-    options,
-    origins,
-    policy,
-    telling,
-    visits,
-)
+from seqviz.ui.bench import lazy
+from seqviz.ui.server import files, gauges, logs, metrics, origins, policy, run_context
+from seqviz.ui.shared import startup
+from seqviz.ui.streamlit_internals import component_state, config_cache, widget_lookup
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
@@ -41,10 +33,10 @@ STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
 FORGETTING_SECONDS = 5.0
 BREATH_SECONDS = 0.02  # for others, between two sessions that are let go
-DUSTING_SECONDS = 30.0  # between two collections of what has just come, while somebody is here
-SWEEPING_SECONDS = 120.0  # between two of all that has come since the last one
-SETTLING_SECONDS = 1_800.0  # between two that look at everything, which stop a class for up to 2 s
-EMPTY_SECONDS = 8.0  # without anybody, before everything is settled anew, which takes up to 2 s
+YOUNG_SECONDS = 30.0  # between two collections of what has just come, while somebody is here
+RECENT_SECONDS = 120.0  # between two of all that has come since the last one
+FREEZING_SECONDS = 1_800.0  # between two that look at everything, which stop a class for up to 2 s
+EMPTY_SECONDS = 8.0  # without anybody, before everything is frozen anew, which takes up to 2 s
 log = logging.getLogger(__name__)
 
 
@@ -55,6 +47,7 @@ def begin() -> None:
     """
     try:
         settings.check()
+        registry.check()
     except ValueError as refusal:
         sys.exit(f"SeqViz does not start: {refusal}")
     logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
@@ -83,13 +76,13 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     """From before the first visitor to after the last."""
     started = time.perf_counter()
     startup.prepare()
-    options.install()
+    config_cache.install()
     origins.install()
     files.install()
-    lookup.install()
-    telling.install()
+    widget_lookup.install()
+    component_state.install()
     checking.on = False
-    sight.waiting.on = True
+    lazy.LAZY.on = True
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
     log.info(
@@ -109,7 +102,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     finally:
         tidying.cancel()
         await asyncio.to_thread(_close)
-        visits.forgotten(everyone=True)
+        run_context.forgotten(everyone=True)
         log.info("stop")
 
 
@@ -141,8 +134,8 @@ def _preload(names: tuple[str, ...]) -> list[str]:
 
     One that is not here is logged and left out: the lesson offers to fetch it.
     """
+    from seqviz.experiments.accuracy import features
     from seqviz.models import pretrained
-    from seqviz.models.accuracy import features
 
     startup.load_libraries()
     loaded = []
@@ -154,7 +147,7 @@ def _preload(names: tuple[str, ...]) -> list[str]:
             log.exception("a model could not be preloaded", extra={"model": name})
         else:
             loaded.append(name)
-    collector.settle()
+    garbage.freeze()
     return loaded
 
 
@@ -166,14 +159,14 @@ async def _forget() -> None:
     each component of a page), without a collection a sixth of the memory in ten minutes with fifty
     students. The longer it gathers the longer everything stops for it, so it is collected often.
     """
-    from seqviz.ui.server import leaving
+    from seqviz.ui.streamlit_internals import session_release
 
-    remembered = leaving.remember()
+    remembered = session_release.remember()
     occupied = time.monotonic()
     plan = [  # the longest first: it does what the others would
-        _Chore(collector.settle, SETTLING_SECONDS),
-        _Chore(collector.sweep, SWEEPING_SECONDS),
-        _Chore(collector.dust, DUSTING_SECONDS),
+        _Chore(garbage.freeze, FREEZING_SECONDS),
+        _Chore(garbage.collect_recent, RECENT_SECONDS),
+        _Chore(garbage.collect_young, YOUNG_SECONDS),
     ]
     tidy = True
     while True:
@@ -182,7 +175,7 @@ async def _forget() -> None:
         while remembered.let_go():  # perhaps one that came and left while this slept
             occupied, tidy = time.monotonic(), False
             await asyncio.sleep(BREATH_SECONDS)
-        visits.forgotten()
+        run_context.forgotten()
         if gauges.connections.open or remembered:
             occupied, tidy = time.monotonic(), False
             due = next((chore for chore in plan if occupied > chore.last + chore.every), None)

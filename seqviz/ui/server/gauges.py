@@ -15,9 +15,9 @@ import psutil
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from seqviz import collector, jobs
-from seqviz.ui.caching import shelves
+from seqviz import garbage, jobs
 from seqviz.ui.server import metrics
+from seqviz.ui.shared.caching import shelves
 
 ENDS = ("done", "failed", "cancelled", "given_up")
 
@@ -73,7 +73,7 @@ class _Now(Collector):
         yield collections
         yield _counter("gc_pause_seconds", "Seconds that they took", pauses.seconds)
         yield _gauge("gc_longest_pause_seconds", "The longest of them", pauses.longest)
-        yield _gauge("gc_frozen", "Objects that no collection looks at", collector.frozen.count)
+        yield _gauge("gc_frozen", "Objects that no collection looks at", garbage.frozen.count)
 
 
 @cache

@@ -22,7 +22,7 @@ from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
 from seqviz.refusal import Refusal
-from seqviz.ui.server import metrics, visits
+from seqviz.ui.server import metrics, run_context
 
 _STANDARD = {*RESERVED_ATTRS, "message", "asctime"}
 # Chatter of a server that says nothing but addresses: one line for each connection.
@@ -51,7 +51,7 @@ class _Counting(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno >= logging.ERROR and record.exc_text:
-            metrics.failed(visits.lesson())
+            metrics.failed(run_context.lesson())
         return True
 
 
@@ -109,7 +109,7 @@ def _record(*args: Any, **keywords: Any) -> logging.LogRecord:
     if record.exc_info and record.exc_info[1] is not None:
         record.exc_text = frames(record.exc_info[1])
         record.exc_info = None
-        for name, value in (("lesson", visits.lesson()), ("bench", visits.bench())):
+        for name, value in (("lesson", run_context.lesson()), ("bench", run_context.bench())):
             setattr(record, name, value)
     return record
 

@@ -74,9 +74,9 @@ def policy(frame_ancestors: str) -> str:
 
 
 def _frames() -> Iterable[str]:
-    from seqviz.ui import bertviz_page
+    from seqviz.ui.page import bertviz
 
-    return bertviz_page.scripts()
+    return bertviz.scripts()
 
 
 class Headers:

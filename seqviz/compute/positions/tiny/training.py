@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Int
 
-from seqviz.compute.memory.progress import Pulse, moments
 from seqviz.compute.positions.tiny.results import (
     EXAMPLES,
     TEST_SEQUENCES,
@@ -27,6 +26,7 @@ from seqviz.compute.positions.tiny.tasks import (
     slots,
 )
 from seqviz.compute.proportions import wilson
+from seqviz.compute.training.progress import Pulse, moments
 
 if TYPE_CHECKING:
     from seqviz.compute.positions.tiny.network import Encoder

@@ -1,0 +1,136 @@
+"""One network of a comparison, in torch: updated, tested, its gradients through time measured.
+
+The training is PyTorch's; the gradients that are shown come from the kernel in
+`seqviz.compute.recurrent`, in float64 and followed beyond what float64 holds.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from seqviz.compute import recurrent
+from seqviz.compute.bptt import log_norms
+from seqviz.compute.recall.settings import RecallSettings
+from seqviz.compute.recall.tasks import Examples, Score, score, sizes, slope
+from seqviz.refusal import Refusal
+
+_MODULES: dict[str, Callable[..., nn.RNNBase]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
+_KERNEL: dict[str, recurrent.Cell] = {
+    "rnn": recurrent.RNN(),
+    "lstm": recurrent.LSTM(),
+    "gru": recurrent.GRU(),
+}
+
+
+class Runner:
+    """A recurrent cell and a linear head on its last hidden state, with an optimizer.
+
+    `seconds` is the time spent in updates so far.
+    """
+
+    def __init__(self, cell: str, settings: RecallSettings, device: str = "cpu"):
+        self.cell, self.settings, self.device = cell, settings, device
+        inputs, outputs = sizes(settings.task)
+        with torch.device("meta"):
+            body, head = (
+                _MODULES[cell](inputs, settings.hidden),
+                nn.Linear(settings.hidden, outputs),
+            )
+        self.body, self.head = _initialized(body, head, settings, device)
+        self.parameters = [*self.body.parameters(), *self.head.parameters()]
+        self.optimizer: torch.optim.Optimizer
+        if settings.optimizer == "adam":
+            self.optimizer = torch.optim.Adam(self.parameters, lr=settings.learning_rate)
+        else:
+            self.optimizer = torch.optim.SGD(self.parameters, lr=settings.learning_rate)
+        self.seconds = 0.0
+        self.updates = 0
+
+    def update(self, examples: Examples) -> None:
+        """One step of the optimizer on one batch. Raises Refusal "race_diverged"."""
+        started = time.perf_counter()
+        answers = self._answers(examples)
+        targets = torch.from_numpy(examples.targets).to(self.device)
+        if self.settings.task == "first":
+            loss = nn.functional.cross_entropy(answers, targets)
+        else:
+            loss = nn.functional.mse_loss(answers[:, 0], targets)
+        self.optimizer.zero_grad()
+        loss.backward()
+        if self.settings.clip is not None:
+            nn.utils.clip_grad_norm_(self.parameters, self.settings.clip)
+        self.optimizer.step()
+        self._check_finite(loss.item())
+        self.updates += 1
+        self.seconds += time.perf_counter() - started
+
+    def test(self, examples: Examples) -> Score:
+        """Accuracy and loss on sequences it is not trained on. Raises Refusal "race_diverged"."""
+        with torch.no_grad():
+            answers = self._answers(examples).cpu().numpy()
+        result = score(self.settings.task, answers, examples.targets)
+        self._check_finite(result.loss)
+        return result
+
+    def log10_gradients(self, examples: Examples) -> Float[np.ndarray, "time"]:
+        """log10 |dJ/dh_t| for t = 1 ... T; J: mean loss of the examples, norm over all of them."""
+        weights = recurrent.Weights(*(_float64(p) for p in self.body.parameters()))
+        matrix, bias = _float64(self.head.weight), _float64(self.head.bias)
+        cell = _KERNEL[self.cell]
+        trace = recurrent.run(cell, weights, examples.inputs.astype(float))
+        answers = trace.hidden[-1] @ matrix.T + bias
+        errors = np.zeros_like(trace.hidden[1:])
+        errors[-1] = slope(self.settings.task, answers, examples.targets) @ matrix
+        return log_norms(cell, weights, trace, errors).hidden
+
+    def _answers(self, examples: Examples) -> Float[Tensor, "batch output"]:
+        hidden, _ = self.body(torch.from_numpy(examples.inputs).to(self.device))
+        return self.head(hidden[-1])
+
+    def _check_finite(self, loss: float) -> None:
+        if math.isfinite(loss):
+            return
+        rate = f"{self.settings.learning_rate:g}"
+        raise Refusal(
+            "race_diverged",
+            f"The loss of the {self.cell.upper()} became infinite or undefined after "
+            f"{self.updates} updates: the learning rate {rate} is too large.",
+            cell=self.cell.upper(),
+            done=self.updates,
+            rate=rate,
+        )
+
+
+def _initialized(
+    body: nn.RNNBase, head: nn.Linear, settings: RecallSettings, device: str
+) -> tuple[nn.RNNBase, nn.Linear]:
+    """Allocate modules built on the meta device and draw their weights from an own generator.
+
+    Distributions and order of drawing are PyTorch's defaults, so without a forget bias the weights
+    are those that `torch.manual_seed(seed)` gives. Seeding the global generator instead would
+    disturb other threads, and be disturbed by them. Drawn on the CPU for every device.
+    """
+    generator = torch.Generator().manual_seed(settings.seed)
+    body, head = body.to_empty(device="cpu"), head.to_empty(device="cpu")
+    bound = 1 / math.sqrt(settings.hidden)
+    for weight in body.parameters():
+        nn.init.uniform_(weight, -bound, bound, generator=generator)
+    nn.init.kaiming_uniform_(head.weight, a=math.sqrt(5), generator=generator)
+    nn.init.uniform_(head.bias, -bound, bound, generator=generator)
+    if isinstance(body, nn.LSTM | nn.GRU):
+        # the second block of rows: forget in i f g o, update in r z n
+        input_bias = body.get_parameter("bias_ih_l0")
+        with torch.no_grad():
+            input_bias[settings.hidden : 2 * settings.hidden] += settings.forget_bias
+    return body.to(device), head.to(device)
+
+
+def _float64(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().cpu().numpy().astype(float)

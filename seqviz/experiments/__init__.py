@@ -1,0 +1,1 @@
+"""What a lesson measures on a pretrained network: a model, data and mathematics put together."""

@@ -1,0 +1,135 @@
+"""An encoder made to guess hidden tokens: low-rank changes beside shared weights, and a head.
+
+All torch, so to be imported where it is used. The shared model is not changed: the adapted one is a
+copy around the same tensors, with a few megabytes of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch.nn.functional import gelu, layer_norm, linear
+
+Tensors = Mapping[str, torch.Tensor]
+_A, _B = ".lora_A.weight", ".lora_B.weight"
+
+
+def _own(tensor: torch.Tensor) -> torch.nn.Parameter:
+    """A copy: what has been read lies in its file, see `pretrained.unmapped`."""
+    copied = tensor.to(torch.float32, copy=True)
+    return torch.nn.Parameter(copied, requires_grad=False)
+
+
+class LowRank(torch.nn.Module):
+    """A linear layer with a change of low rank: y = W x + b + scale * B A x.
+
+    Hu et al. (2022), "LoRA", equation 3. W, b: of `layer`, shared. A: [rank, in]. B: [out, rank].
+    """
+
+    def __init__(self, layer: torch.nn.Linear, A: torch.Tensor, B: torch.Tensor, scale: float):
+        super().__init__()
+        self.layer, self.scale = layer, scale
+        self.A, self.B = _own(A), _own(B)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x) + self.scale * linear(linear(x, self.A), self.B)
+
+
+class FillInHead(torch.nn.Module):
+    """From a vector of the last layer to a score for every token of the vocabulary.
+
+    h = layer_norm(gelu(v W^T + b)); scores = h E^T + bias, where E is the encoder's own table of
+    word vectors (Devlin et al. 2019; the decoder is tied). embedding_a [rank, d_model] and
+    embedding_b [vocabulary, rank], if given, add a change of low rank to E for the scores alone.
+    """
+
+    def __init__(
+        self,
+        words: torch.nn.Parameter,
+        dense: tuple[torch.Tensor, torch.Tensor],
+        norm: tuple[torch.Tensor, torch.Tensor],
+        bias: torch.Tensor,
+        embedding: tuple[torch.Tensor, torch.Tensor] | None = None,
+        eps: float = 1e-5,
+    ):
+        super().__init__()
+        self.words, self.eps = words, eps
+        self.W, self.b = map(_own, dense)
+        self.gain, self.shift = map(_own, norm)
+        self.bias = _own(bias)
+        self.embedding_a = _own(embedding[0]) if embedding else None
+        self.embedding_b = _own(embedding[1]) if embedding else None
+
+    def forward(self, v: torch.Tensor) -> torch.Tensor:
+        h = layer_norm(
+            gelu(linear(v, self.W, self.b)), self.b.shape, self.gain, self.shift, self.eps
+        )
+        scores = linear(h, self.words, self.bias)
+        if self.embedding_a is not None and self.embedding_b is not None:
+            scores = scores + linear(linear(h, self.embedding_a), self.embedding_b)
+        return scores
+
+
+def sharing_copy(network: Any) -> Any:
+    """A copy of the network's structure around the very same tensors."""
+    same = {id(tensor): tensor for tensor in (*network.parameters(), *network.buffers())}
+    return copy.deepcopy(network, same)
+
+
+def with_low_rank(network: Any, found: Tensors, scale: float) -> Any:
+    """A copy with a `LowRank` in place of every linear layer that `found` has a change for.
+
+    found: `<layer>.lora_A.weight` and `<layer>.lora_B.weight`, the names that peft gives.
+    """
+    other = sharing_copy(network)
+    for key in found:
+        if key.endswith(_A):
+            name = key.removesuffix(_A)
+            layer = other.get_submodule(name)
+            other.set_submodule(name, LowRank(layer, found[key], found[name + _B], scale))
+    return other
+
+
+def with_shipped_head(network: Any, found: Tensors, scale: float) -> Any:
+    """The network with the changes and the head of a file of ours, as `network.fill_in`."""
+    other = with_low_rank(network, found, scale)
+    low = ("embedding.lora_A", "embedding.lora_B")
+    other.fill_in = FillInHead(
+        other.get_input_embeddings().weight,
+        (found["dense.weight"], found["dense.bias"]),
+        (found["norm.weight"], found["norm.bias"]),
+        found["bias"],
+        (found[low[0]], found[low[1]]) if low[0] in found else None,
+    )
+    return other.to(network.device).eval()
+
+
+# Where BERT and DistilBERT, as published, keep their head: dense layer, layer norm, bias.
+_PUBLISHED = (
+    ("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions."),
+    ("vocab_transform", "vocab_layer_norm", "vocab_projector."),
+)
+
+
+def with_own_head(network: Any, found: Tensors) -> Any:
+    """The network with the head that its published file has; None where the file has none.
+
+    Old files call the gain and shift of a layer norm gamma and beta.
+    """
+    for dense, norm, last in _PUBLISHED:
+        if f"{last}bias" not in found or f"{dense}.weight" not in found:
+            continue
+        gain, shift = ("weight", "bias") if f"{norm}.weight" in found else ("gamma", "beta")
+        other = sharing_copy(network)
+        other.fill_in = FillInHead(
+            other.get_input_embeddings().weight,
+            (found[f"{dense}.weight"], found[f"{dense}.bias"]),
+            (found[f"{norm}.{gain}"], found[f"{norm}.{shift}"]),
+            found[f"{last}bias"],
+            eps=1e-12,  # the architecture's; DistilBERT has it as a constant
+        )
+        return other.to(network.device).eval()
+    return None

@@ -1,0 +1,76 @@
+"""The experiments whose results come with the app, so that every figure is full at once.
+
+`tools/measure_accuracy.py` runs them; the page's defaults are these very settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from seqviz.compute.accuracy.findings import (
+    FEATURES,
+    METHODS,
+    FillSettings,
+    SearchSettings,
+    TuneSettings,
+)
+from seqviz.experiments.accuracy import (
+    baselines,
+    direction,
+    fill,
+    heads,
+    padding,
+    search,
+    tuning,
+    word_masking,
+)
+
+MODEL = "minilm"
+SENTENCES = 2000
+SHARES = tuple(round(0.05 * step, 2) for step in range(21))  # of the words that are masked
+SELECTED = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)  # of the tokens, when filling in
+LENGTHS = (32, 64, 128, 256, 512)
+
+KNIFE = {"model": MODEL, "sentences": SENTENCES, "shares": SHARES}
+FILL = FillSettings(sentences=SENTENCES)
+PADDING = {"model": MODEL, "sentences": SENTENCES, "lengths": LENGTHS}
+DIRECTION = {"model": MODEL, "sentences": SENTENCES}
+HEAD = replace(heads.STANDARD, model=MODEL, runs=5)
+TUNE = TuneSettings(MODEL, "all", "mean", epochs=2, rate=5e-5, head_rate=1e-3)
+SEARCH = SearchSettings(MODEL)
+TUNED = {
+    "random_head": replace(HEAD, regime="random", epochs=0),
+    **{f"head_{feature}": replace(HEAD, feature=feature) for feature in FEATURES},
+    "top_2": replace(TUNE, regime="top", layers=2),
+    "lora": replace(TUNE, regime="lora", rank=8, rate=3e-4),
+    "all": TUNE,
+}
+
+Call = tuple[Callable[..., Any], Mapping[str, Any]]
+
+
+def calls() -> dict[str, Call]:
+    """Every experiment by name, the quick ones first."""
+    found: dict[str, Call] = {
+        f"standard_{feature}": (heads.fit_standard, {"model": MODEL, "feature": feature})
+        for feature in FEATURES
+    }
+    found["baselines"] = (baselines.baselines, {})
+    for name, settings in TUNED.items():
+        found[name] = (tuning.tune, {"settings": settings})
+    found["surface"] = (search.surface, {"model": MODEL, "feature": "mean"})
+    three = tuple(replace(SEARCH, method=method) for method in METHODS)
+    for one in three:
+        found[f"search_{one.method}"] = (search.searches, {"settings": (one,)})
+    found["race"] = (search.searches, {"settings": three})
+    found["fill"] = (fill.fill_in, {"settings": FILL, "model": MODEL})
+    found["fill_by_share"] = (
+        fill.fill_in_by_share,
+        {"settings": FILL, "shares": SELECTED, "model": MODEL},
+    )
+    found["direction"] = (direction.direction, DIRECTION)
+    found["knife"] = (word_masking.knife, KNIFE)
+    found["padding"] = (padding.padding, PADDING)
+    return found

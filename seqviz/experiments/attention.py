@@ -1,0 +1,228 @@
+"""The attention of a pretrained model over a student's text, as small arrays for figures.
+
+Layers, heads and places of tokens are counted from 0, as in code and in BertViz.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+
+import numpy as np
+
+from seqviz.compute.attention import patterns
+from seqviz.compute.attention.findings import Change, Map, Mosaic, Parts, Text
+from seqviz.models import forward_cache, texts
+from seqviz.models import tap as taps
+from seqviz.models.forward_cache import OWN, Masking, Reading
+from seqviz.models.pretrained import load, loaded
+from seqviz.refusal import Refusal
+
+AVERAGES = ("layer", "all", "rollout")
+_CELLS = 620  # of the whole mosaic across: what a screen shows
+_SMALLEST = 24  # cells of one tile, where there are so many tiles that less would be left
+
+
+def read(model: str, text: str, other: str = "") -> Text:
+    """The tokens and ids of a text, or of a pair."""
+    return _text(model, forward_cache.read(model, text, other))
+
+
+def count(model: str, text: str, other: str = "") -> int:
+    """How many tokens a text has; the most that there can be while the model is not loaded."""
+    if not loaded(model):
+        return texts.LONGEST
+    try:
+        return len(texts.tokens(load(model), text, other).ids)
+    except Refusal:  # nothing to read: said where the figure would be
+        return texts.LONGEST
+
+
+def mosaic(model: str, text: str, other: str = "") -> Mosaic:
+    """Every head at a glance, at reduced resolution where the text is long."""
+    found = forward_cache.read(model, text, other)
+    layers, heads = found.weights.shape[:2]
+    tokens = len(found.tokens.ids)
+    side = max(_SMALLEST, _CELLS // max(layers, heads))
+    return Mosaic(
+        _text(model, found),
+        patterns.tiles(found.weights, side).astype(np.float32),
+        max(1.0, tokens / side),
+        patterns.habits(found.weights, found.tokens.ids, found.tokens.special),
+    )
+
+
+def head(
+    model: str, text: str, other: str = "", layer: int = 0, head: int = 0, masking: Masking = OWN
+) -> Map:
+    """The weights of one head. A layer or head beyond the model's last is the last."""
+    found = forward_cache.read(model, text, other, _plain(model, masking))
+    layer, head = _inside(found, layer, head)
+    return _map(model, found, found.weights[layer, head], layer, head)
+
+
+def average(model: str, text: str, other: str = "", over: str = "layer", layer: int = 0) -> Map:
+    """A mean over the heads of one layer ("layer"), over everything ("all"), or attention rollout
+    up to and including one layer ("rollout"). Raises ValueError for anything else."""
+    found = forward_cache.read(model, text, other)
+    layer, _ = _inside(found, layer, 0)
+    if over == "layer":
+        return _map(model, found, found.weights[layer].mean(0), layer, -1)
+    if over == "all":
+        return _map(model, found, found.weights.mean((0, 1)), -1, -1)
+    if over == "rollout":
+        paths = patterns.rollout(found.weights[: layer + 1])
+        return _map(model, found, paths[-1].astype(np.float32), layer, -1)
+    raise ValueError(f"over must be one of {', '.join(AVERAGES)}, not {over!r}.")
+
+
+class _Enough(Exception):
+    """Raised when the layer that was asked for is done."""
+
+
+def parts(model: str, text: str, other: str = "", layer: int = 0, head: int = 0) -> Parts:
+    """Queries, keys and every stage of one head, from the real weights."""
+    pretrained = load(model)
+    known = forward_cache.read(model, text, other)
+    layer, head = _inside(known, layer, head)
+
+    def stop(done: int) -> None:
+        if done > layer:
+            raise _Enough
+
+    tap = taps.Tap(keep=layer, note=False, each=stop)
+    with contextlib.suppress(_Enough):  # what comes after this layer is not asked for
+        forward_cache.forward(pretrained, known.tokens, tap=tap)
+    assert tap.stages is not None
+    one = {
+        name: getattr(tap.stages, name)[0, head].float().cpu().numpy()
+        for name in ("queries", "keys", "values", "scores", "scaled", "weights", "output")
+    }
+    return Parts(
+        _text(model, known),
+        layer,
+        head,
+        allowed=known.allowed,
+        divisor=float(np.sqrt(one["queries"].shape[-1])),
+        **one,
+    )
+
+
+def ablate(model: str, text: str, other: str = "", off: tuple[tuple[int, int], ...] = ()) -> Change:
+    """The model with some heads' outputs set to zero, beside the model as it is.
+
+    off: (layer, head) pairs. Raises Refusal("no_such_head") for one that the model does not have.
+    """
+    import torch
+
+    pretrained = load(model)
+    before = forward_cache.read(model, text)
+    layers, heads = before.weights.shape[:2]
+    on = np.ones((layers, heads), np.float32)
+    for layer, place in off:
+        if not (0 <= layer < layers and 0 <= place < heads):
+            raise Refusal(
+                "no_such_head",
+                f"There is no head {layer}.{place}: layers go from 0 to {layers - 1}, heads "
+                f"from 0 to {heads - 1}.",
+                pair=f"{layer}.{place}",
+                layers=layers - 1,
+                heads=heads - 1,
+            )
+        on[layer, place] = 0
+
+    def changed(reading: Reading) -> Reading:
+        tap = taps.Tap(on=torch.from_numpy(on).to(pretrained.device))
+        return forward_cache.forward(pretrained, reading.tokens, tap=tap)
+
+    second = (
+        forward_cache.read(model, other) if other and pretrained.card.kind == "encoder" else None
+    )
+    return _change(
+        model,
+        before,
+        changed(before),
+        len(set(off)),
+        (second, changed(second)) if second is not None else None,
+    )
+
+
+def masked(model: str, text: str, masking: Masking) -> Change:
+    """The model under another mask, beside the model as it is."""
+    before = forward_cache.read(model, text)
+    after = forward_cache.read(model, text, masking=_plain(model, masking))
+    return _change(model, before, after, 0, None)
+
+
+def _plain(model: str, masking: Masking) -> Masking:
+    """The model's own mask where it is asked for under another name: read already."""
+    own = "causal" if load(model).card.kind == "decoder" else "none"
+    return OWN if replace(masking, told=True) == Masking(own) else masking
+
+
+def _change(
+    model: str,
+    before: Reading,
+    after: Reading,
+    off: int,
+    other: tuple[Reading, Reading] | None,
+) -> Change:
+    real = int(before.tokens.real.sum())
+    a, b = (r.vectors[:real].astype(float) for r in (before, after))
+    lengths = [np.linalg.norm(v, axis=1, keepdims=True) for v in (a, b)]
+    a, b = (v / np.where(n > 0, n, 1.0) for v, n in zip((a, b), lengths, strict=True))
+    pair = np.full(2, np.nan)
+    if other is not None:
+        pair = np.array(
+            [r.sentence @ o.sentence for r, o in zip((before, after), other, strict=True)]
+        )
+    p, q = before.following, after.following
+    candidates: tuple[str, ...] = ()
+    probabilities, bits = np.zeros((2, 0)), float("nan")
+    if p.size:
+        likely = list(dict.fromkeys([*np.argsort(-p)[:6], *np.argsort(-q)[:6]]))
+        loaded = load(model)
+        candidates = tuple(texts.piece(loaded, int(token)) for token in likely)
+        probabilities = np.stack([p[likely], q[likely]])
+        tiny = np.finfo(float).tiny
+        bits = float((p * (np.log2(np.maximum(p, tiny)) - np.log2(np.maximum(q, tiny)))).sum())
+    return Change(
+        _text(model, before),
+        # 1 - cosine as half the squared distance: exactly 0 where nothing moved, never below.
+        0.5 * ((a - b) ** 2).sum(1),
+        float(1 - 0.5 * ((before.sentence - after.sentence) ** 2).sum()),
+        pair,
+        candidates,
+        probabilities,
+        bits,
+        off,
+    )
+
+
+def _map(model: str, found: Reading, weights: np.ndarray, layer: int, head: int) -> Map:
+    sharpness = patterns.entropy(weights)
+    return Map(_text(model, found), weights, layer, head, sharpness, found.allowed)
+
+
+def _inside(found: Reading, layer: int, head: int) -> tuple[int, int]:
+    layers, heads = found.weights.shape[:2]
+    return min(layer, layers - 1), min(head, heads - 1)
+
+
+def _text(model: str, found: Reading) -> Text:
+    layers, heads = found.weights.shape[:2]
+    t = found.tokens
+    return Text(
+        model,
+        bool(found.following.size),
+        t.pieces,
+        t.ids,
+        t.special,
+        t.real,
+        t.second,
+        t.left_out,
+        layers,
+        heads,
+        found.device,
+        found.note,
+    )

@@ -1,0 +1,1 @@
+"""Figures of how well a frozen or tuned encoder answers."""

@@ -1,0 +1,1 @@
+"""Figures of autoregressive series: paths, estimates, forecasts, training."""

@@ -1,0 +1,1 @@
+"""Figures of gated cells: traces, maps, diagrams, small networks."""

@@ -1,0 +1,1 @@
+"""Figures of gradients through time: norms, paths, truncation, memory."""

@@ -1,0 +1,102 @@
+"""A text whose every piece is colored by a number, as HTML without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.figures.grammar.decades import ABOVE, BELOW
+from seqviz.figures.grammar.style import Style
+from seqviz.text import number
+
+_STYLE = Style()
+# The strongest color still leaves the letters in it 4.5 : 1, in the light theme and in the dark.
+STRONGEST = 0.7
+
+
+def colored_text(
+    pieces: Sequence[str],
+    values: Float[np.ndarray, "pieces"],
+    signed: bool,
+    title: str,
+    selected: int | None = None,
+    unknown: Sequence[bool] | None = None,
+    style: Style = _STYLE,
+) -> str:
+    """The pieces one after another, each on a color that tells its value.
+
+    pieces: as they stand in the text, spaces and line breaks included. values: in [0, 1], shown as
+    deeper and deeper blue; or signed, blue below zero and orange above, the largest magnitude
+    deepest. title: of what the values are (plain text). selected: the place of one piece, from 1,
+    to be outlined. unknown: pieces that the network does not know, underlined with dots.
+    Everything from the student is escaped.
+    """
+    strength = np.nan_to_num(np.asarray(values, float))
+    if signed:
+        strength = strength / (np.abs(strength).max(initial=0) or 1.0)
+    strength = np.clip(strength, -1 if signed else 0, 1)
+    spans = [
+        _span(
+            piece,
+            float(value),
+            float(deep),
+            signed,
+            place == selected,
+            unknown is not None and unknown[place - 1],
+            style,
+        )
+        for place, (piece, value, deep) in enumerate(zip(pieces, values, strength, strict=True), 1)
+    ]
+    alt = style.text(
+        "alt.colored_text",
+        title=title,
+        text=_one_line("".join(pieces)),
+        low=number(float(np.min(values))) if len(pieces) else "–",
+        high=number(float(np.max(values))) if len(pieces) else "–",
+    )
+    return (
+        f'<div role="img" aria-label="{_escaped(alt)}" style="white-space:pre-wrap;'
+        "overflow-wrap:anywhere;font-variant-ligatures:none;line-height:1.9;color:inherit"
+        f'">{"".join(spans)}</div>'
+    )
+
+
+def _span(
+    piece: str,
+    value: float,
+    deep: float,
+    signed: bool,
+    selected: bool,
+    unknown: bool,
+    style: Style,
+) -> str:
+    red, green, blue = ABOVE if signed and deep > 0 else BELOW
+    look = f"background:rgba({red},{green},{blue},{STRONGEST * abs(deep):.2f});padding:.2em 0"
+    said = f"{_one_line(piece)}: {number(value)}"
+    if unknown:
+        look += ";text-decoration:underline dotted;text-underline-offset:.2em"
+        said += f" ({style.text('figure.unknown_symbol')})"
+    if selected:
+        look += ";outline:2px solid currentColor;border-radius:2px"
+    shown = _escaped(piece)
+    # A line break has no width of its own to be colored: the mark before it has.
+    shown = shown.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "↵\n")
+    return f'<span style="{look}" title="{_escaped(said)}">{shown}</span>'
+
+
+def _one_line(text: str) -> str:
+    return "".join({"\n": "↵", "\r": "", "\t": "⇥"}.get(letter, letter) for letter in text)
+
+
+def _escaped(text: str) -> str:
+    """Plain text between tags and in attributes; what HTML cannot hold becomes a square."""
+    kept = "".join(
+        letter
+        if letter in "\t\n\r" or not (ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0)
+        else "\ufffd"
+        for letter in text
+    )
+    return escape(kept.encode("utf-8", "replace").decode("utf-8"), quote=True)

@@ -1,0 +1,60 @@
+"""What a network read, as words on an axis: plain text, as many as there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from seqviz.figures.grammar.style import Style, axis_layout
+
+_LETTERS, _WORDS = 60, 40  # tokens that find room below a figure: letters upright, words turned
+_LONGEST = 16  # characters of one token
+_TICKS = 8
+_ASIDE = 0.2  # of a step: a tick on the step itself would take the place of its token on hover
+
+
+def plain(text: str) -> str:
+    """A student's text as it is: Plotly reads tags, entities and "%{...}" in labels."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("%{", "%&#123;")
+
+
+def token_axis(
+    style: Style, tokens: Sequence[str], most: int | None = None, **more: Any
+) -> dict[str, Any]:
+    """Steps 1 ... T under the tokens read at them, or numbered where there are too many.
+
+    In both cases the label of x on hover is the token. most: how many tokens find room, by default
+    what a whole figure has below it. `more` overrides.
+    """
+    shown = [plain(_short(token)) for token in tokens]
+    axis = axis_layout(style, range=[0.5, max(len(tokens), 1) + 0.5], showgrid=False)
+    letters = all(len(token) <= 2 for token in tokens)
+    if len(tokens) <= (most or (_LETTERS if letters else _WORDS)):
+        axis |= {"tickvals": list(range(1, len(tokens) + 1)), "ticktext": shown}
+        if letters:
+            axis["tickangle"] = 0  # letters on their side cannot be read as a text
+        title = style.text("figure.words")
+    else:
+        axis |= numbered(len(tokens), shown)
+        title = style.text("figure.steps")
+    axis["title"] = {**axis["title"], "text": title, **more.pop("title", {})}
+    return axis | more
+
+
+def numbered(last: int, names: Sequence[str]) -> dict[str, Any]:
+    """An axis from 1 to `last` with round numbers; on hover each place has its own name."""
+    steps = (1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000)
+    step = next((s for s in steps if last / s <= _TICKS), max(1, last // _TICKS))
+    places = [1, *range(step if step > 1 else 2, last + 1, step)]
+    return {
+        "tickvals": np.array(places) + _ASIDE,
+        "ticktext": [str(place) for place in places],
+        "labelalias": {str(place): name for place, name in enumerate(names, 1)},
+    }
+
+
+def _short(token: str) -> str:
+    return token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"

@@ -1,0 +1,1 @@
+"""Figures of what a model knows of places: encodings, biases, tasks."""

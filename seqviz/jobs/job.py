@@ -1,0 +1,199 @@
+"""One piece of long work as a page sees it: its state, its progress, its result, its end."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from seqviz.refusal import Refusal
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+T = TypeVar("T")
+
+MAX_TRAIL = 2000
+_LOOK_SECONDS = 1.0
+
+
+class Cancelled(BaseException):
+    """Raised by `report` inside a cancelled job.
+
+    Not an `Exception`, so that a training loop's `except Exception` does not swallow it.
+    """
+
+
+class QueueFull(RuntimeError):
+    """No room in the queue; `waiting` is the number of jobs in it."""
+
+    def __init__(self, waiting: int):
+        super().__init__(f"The queue is full: {waiting} runs are waiting, try again in a minute.")
+        self.waiting = waiting
+
+
+@dataclass
+class Tally:
+    """How the jobs of a queue have ended so far; seconds: how long they ran, all together.
+
+    given_up: fell silent and were left behind (they count nowhere else).
+    """
+
+    done: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    given_up: int = 0
+    seconds: float = 0.0
+
+
+class Report(Protocol):
+    """What a job's function receives as `report`, to be called after every step of its work.
+
+    `record` is anything worth keeping, for instance an epoch's losses; `fraction` is the share of
+    the work that is done, by default `record.fraction` where the record has one. Raises `Cancelled`
+    when nobody wants the result any more.
+    """
+
+    def __call__(self, record: object, fraction: float | None = None) -> None:
+        """Report one step."""
+
+
+def silent(record: object, fraction: float | None = None) -> None:
+    """A `Report` for a notebook, where nobody waits for news."""
+
+
+class Keeper(Protocol):
+    """What a job needs of the queue that it is in: its lock, its clock, and three answers."""
+
+    _changed: threading.Condition
+    _lock: threading.RLock
+    _queue: list[Job[Any]]
+    _clock: Callable[[], float]
+
+    def _drop(self, job: Job[Any]) -> None: ...
+
+    def _sweep(self) -> None: ...
+
+
+class Job(Generic[T]):
+    """One piece of work in a queue; made by `Jobs.submit`. All attributes may be read at any time.
+
+    The result is shared by all owners, who must not write into it.
+    """
+
+    def __init__(
+        self, jobs: Keeper, key: bytes, function: bytes, call: Callable[..., T], name: str = ""
+    ):
+        self._jobs, self._key, self._function = jobs, key, function
+        self._name = name  # for the log
+        self._call: Callable[..., T] | None = call
+        self._state: State = "queued"
+        self._owners: dict[str, float] = {}  # owner -> when last seen
+        self._unwanted = False
+        self._records: list[object] = []
+        self._latest: tuple[object, ...] = ()
+        self._reported = 0
+        self._stride = 1
+        self._fraction = 0.0
+        self._result: T | None = None
+        self._error: BaseException | None = None
+        self._started: float | None = None
+        self._heard = 0.0  # when it last reported
+        self._ended: float | None = None
+
+    @property
+    def state(self) -> State:
+        """One of queued, running, done, failed, cancelled."""
+        return self._state
+
+    @property
+    def position(self) -> int | None:
+        """Place in the queue, 1 is next; None when it is not waiting."""
+        with self._jobs._lock:
+            return self._jobs._queue.index(self) + 1 if self in self._jobs._queue else None
+
+    @property
+    def owners(self) -> int:
+        """How many owners share this job while it waits or runs."""
+        return len(self._owners)
+
+    @property
+    def fraction(self) -> float:
+        """Share of the work that is done, in [0, 1], as reported; 1 when done."""
+        return 1.0 if self._state == "done" else self._fraction
+
+    @property
+    def trail(self) -> tuple[object, ...]:
+        """The records reported so far, evenly thinned to at most 2,000; the latest is the last."""
+        with self._jobs._lock:
+            return (*self._records, *self._latest)
+
+    @property
+    def result(self) -> T:
+        """What the function returned; raises RuntimeError unless the state is done."""
+        if self._state != "done":
+            raise RuntimeError(f"The job has no result: it is {self._state}.")
+        return self._result  # type: ignore[return-value]
+
+    @property
+    def error(self) -> BaseException | None:
+        """The exception of a failed job, else None."""
+        return self._error
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, or ran; 0 before it starts."""
+        started, ended = self._started, self._ended
+        if started is None:
+            return 0.0
+        return (self._jobs._clock() if ended is None else ended) - started
+
+    def leave(self, owner: str) -> None:
+        """Take back one owner's wish. The work stops when its last owner has left."""
+        with self._jobs._lock:
+            if self._owners.pop(owner, None) is not None and not self._owners:
+                self._jobs._drop(self)
+
+    def touch(self, owner: str) -> None:
+        """Say that an owner still waits; a page does so at every poll."""
+        with self._jobs._lock:
+            if owner in self._owners:
+                self._owners[owner] = self._jobs._clock()
+            self._jobs._sweep()  # who waits notices where nothing moves any more
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Block until the job has ended, at most `timeout` seconds; whether it has ended.
+
+        For notebooks and tests: it does not count as a touch.
+        """
+        last = math.inf if timeout is None else time.monotonic() + timeout
+        with self._jobs._changed:
+            while self._ended is None and (left := last - time.monotonic()) > 0:
+                self._jobs._changed.wait(min(left, _LOOK_SECONDS))
+                self._jobs._sweep()
+            return self._ended is not None
+
+    def _keep(self, record: object) -> None:
+        """Keep every `stride`-th record and the latest; double the stride when space runs out."""
+        if self._reported % self._stride == 0:
+            self._records.append(record)
+            self._latest = ()
+        else:
+            self._latest = (record,)
+        self._reported += 1
+        if len(self._records) == MAX_TRAIL:
+            self._latest = (record,)  # of an even number of records, halving drops the last
+            self._records = self._records[::2]
+            self._stride *= 2
+
+
+def explained(error: BaseException) -> BaseException:
+    """Out of memory, of any kind, as a refusal that a page can say; anything else as it is."""
+    words = f"{type(error).__name__} {error}"
+    kinds = ("MemoryError", "OutOfMemoryError", "allocate memory", "out of memory")  # torch's too
+    if isinstance(error, ValueError) or not any(kind in words for kind in kinds):
+        return error
+    refusal = Refusal("job_no_memory", "This machine has not enough memory for this run.")
+    refusal.__cause__ = error
+    return refusal

@@ -1,0 +1,321 @@
+"""A bounded queue for long work (training): progress, cancel, one run for equal requests.
+
+One worker thread per device takes one job after another. A page submits, then polls its job; thirty
+students who press the same button share one run, and a run whose students have all gone stops. A
+job that has fallen silent is given up: its thread is left behind, and another takes the next job.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import threading
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from seqviz import fingerprint, settings
+from seqviz.jobs.job import (
+    Cancelled,
+    Job,
+    QueueFull,
+    Report,
+    State,
+    T,
+    Tally,
+    explained,
+)
+from seqviz.refusal import Refusal
+
+STALL_SECONDS = 120.0
+MOST_LEFT_BEHIND = 3
+log = logging.getLogger(__name__)
+
+
+class Jobs:
+    """A queue with one worker thread.
+
+    `capacity` is how many jobs may wait; `keep` how many ended jobs are kept, the least recently
+    asked for going first (failed ones only for `find`: asking again runs anew); a job that no owner
+    has touched for `abandon_after` seconds stops (students who closed the browser); one that has
+    not reported for `stall_after` seconds is given up. A thread cannot be stopped from outside, so
+    that of such a job goes on unheard; while `most_left` of them do, all new jobs fail at once.
+    `clock` is for tests. `tally` may be read at any time.
+    """
+
+    def __init__(
+        self,
+        capacity: int = 16,
+        keep: int = 64,
+        abandon_after: float = 90.0,
+        clock: Callable[[], float] = time.monotonic,
+        stall_after: float = STALL_SECONDS,
+        most_left: int = MOST_LEFT_BEHIND,
+    ):
+        self._capacity, self._keep, self._abandon_after = capacity, keep, abandon_after
+        self._stall_after, self._most_left = stall_after, most_left
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._queue: list[Job[Any]] = []
+        self._running: Job[Any] | None = None
+        self._kept: OrderedDict[bytes, Job[Any]] = OrderedDict()
+        self._worker: threading.Thread | None = None
+        self._left: set[threading.Thread] = set()
+        self._closed = False
+        self.tally = Tally()
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait."""
+        return len(self._queue)
+
+    @property
+    def running(self) -> int:
+        """How many jobs run: 0 or 1."""
+        return int(self._running is not None)
+
+    @property
+    def left_behind(self) -> int:
+        """How many threads go on with a job that has been given up."""
+        return len(self._left)
+
+    def submit(
+        self, function: Callable[..., T], /, *args: Any, owner: str, **parameters: Any
+    ) -> Job[T]:
+        """Ask for `function(*args, report=report, **parameters)`; see `Report`.
+
+        Equal work (the same function with equal parameters) that waits, runs or is kept gives the
+        same job. An owner waits for one job per function: a new request leaves the former one.
+        The parameters are copied, so the caller may go on changing its arrays. Where too many
+        threads are left behind the job has failed already, with Refusal("queue_stuck").
+
+        Raises QueueFull when there is no room, the former job being kept then; TypeError when the
+        parameters do not fit the function or cannot be compared by value, or when the function is
+        not a module's own (a lambda or a nested function has no lasting name); RuntimeError after
+        `close`.
+        """
+        name = fingerprint.of_function(function)
+        key = fingerprint.of_call(function, args, parameters)
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("The queue is closed.")
+            self._sweep()
+            former = [j for j in self._active() if j._function == name and owner in j._owners]
+            job: Job[T] | None = self._known(key)
+            if job is None or job._state == "failed":
+                freed = sum(j._state == "queued" and len(j._owners) == 1 for j in former)
+                if len(self._queue) - freed >= self._capacity:
+                    raise QueueFull(len(self._queue))
+                args, parameters = copy.deepcopy((args, parameters))
+                call = _call(function, args, parameters)
+                job = Job(self, key, name, call, function.__qualname__)
+                if self._stuck():
+                    self._refuse(job)
+                else:
+                    self._queue.append(job)
+                    self._start()
+            elif job._state == "done":
+                self._kept.move_to_end(key)
+            if job._ended is None:
+                job._owners[owner] = self._clock()
+            for other in former:
+                if other is not job:
+                    other.leave(owner)
+            self._changed.notify_all()
+            return job
+
+    def find(self, function: Callable[..., T], /, *args: Any, **parameters: Any) -> Job[T] | None:
+        """The job of equal work that waits, runs or is kept, done or failed; else None.
+
+        Asking does not make the caller an owner. Raises TypeError as `submit` does.
+        """
+        key = fingerprint.of_call(function, args, parameters)
+        with self._lock:
+            self._sweep()
+            return self._known(key)
+
+    def held(self, owner: str, besides: Callable[..., Any]) -> int:
+        """How many jobs wait or run for this owner, those of the function `besides` not counted."""
+        name = fingerprint.of_function(besides)
+        with self._lock:
+            self._sweep()
+            return sum(owner in j._owners and j._function != name for j in self._active())
+
+    def close(self, timeout: float = 10.0) -> None:
+        """Cancel everything and wait, at most `timeout` seconds, for the worker to stop."""
+        with self._lock:
+            self._closed = True
+            for job in self._active():
+                self._drop(job)
+            self._changed.notify_all()
+            worker = self._worker
+        if worker is not None:
+            worker.join(timeout)
+
+    def _active(self) -> list[Job[Any]]:
+        return [*([self._running] if self._running else []), *self._queue]
+
+    def _known(self, key: bytes) -> Job[Any] | None:
+        wanted = [job for job in self._active() if job._key == key and not job._unwanted]
+        return wanted[0] if wanted else self._kept.get(key)
+
+    def _start(self) -> None:
+        if self._worker is None:
+            self._worker = threading.Thread(target=self._work, name="seqviz-jobs", daemon=True)
+            self._worker.start()
+
+    def _work(self) -> None:
+        me = threading.current_thread()
+        while True:
+            with self._lock:
+                self._changed.wait_for(lambda: self._queue or self._closed)
+                self._sweep()
+                if self._closed:
+                    return
+                if not self._queue:
+                    continue
+                job = self._running = self._queue.pop(0)
+                job._state, job._started = "running", self._clock()
+                job._heard = job._started
+            log.info("job started", extra={"job": job._name})
+            self._run(job)
+            with self._lock:
+                if me in self._left:  # another thread has taken its place
+                    self._left.discard(me)
+                    return
+
+    def _run(self, job: Job[Any]) -> None:
+        def report(record: object, fraction: float | None = None) -> None:
+            with self._lock:
+                job._heard = self._clock()
+                self._sweep()
+                if job._unwanted or job._ended is not None:
+                    raise Cancelled
+                job._keep(record)
+                share = getattr(record, "fraction", None) if fraction is None else fraction
+                if share is not None:
+                    job._fraction = min(max(float(share), 0.0), 1.0)
+
+        assert job._call is not None
+        result, failure = None, None
+        try:
+            result = job._call(report)
+            state: State = "done"
+        except Cancelled:
+            state = "cancelled"
+        except BaseException as error:  # whatever the function does, the worker goes on
+            failure = explained(error)
+            traceback.clear_frames(error.__traceback__)  # a kept failure must not keep the data
+            state = "failed"
+        with self._lock:
+            if job._ended is not None:  # it was given up: nobody waits for what comes now
+                return
+            if failure is not None and not isinstance(failure, ValueError):
+                log.error("a job failed: %s", job._name, exc_info=failure)
+            job._result, job._error = result, failure
+            self._running = None
+            self._end(job, "cancelled" if job._unwanted else state)
+            self._remember(job)
+
+    def _remember(self, job: Job[Any]) -> None:
+        if job._state != "cancelled":
+            self._kept[job._key] = job
+            self._kept.move_to_end(job._key)
+            while len(self._kept) > self._keep:
+                self._kept.popitem(last=False)
+
+    def _sweep(self) -> None:
+        """Drop the jobs that nobody waits for any more, and give up one that has fallen silent."""
+        now = self._clock()
+        oldest = now - self._abandon_after
+        for job in self._active():
+            if max(job._owners.values(), default=oldest) < oldest:
+                self._drop(job)
+        if self._running is not None and now - self._running._heard > self._stall_after:
+            self._give_up(self._running)
+
+    def _give_up(self, job: Job[Any]) -> None:
+        """Leave the thread of a silent job behind; the next job gets a new one."""
+        log.error(
+            "a job has not reported for %.0f s and is given up: %s", self._stall_after, job._name
+        )
+        assert self._worker is not None
+        self._left.add(self._worker)
+        self._worker = self._running = None
+        job._error = Refusal(
+            "job_hung",
+            f"This run has not moved for {self._stall_after:.0f} s and was given up.",
+            seconds=f"{self._stall_after:.0f}",
+        )
+        self._end(job, "cancelled" if job._unwanted else "failed", given_up=True)
+        self._remember(job)
+        if self._stuck():
+            for other in [*self._queue]:
+                self._queue.remove(other)
+                self._refuse(other)
+        elif self._queue:
+            self._start()
+
+    def _stuck(self) -> bool:
+        return len(self._left) >= self._most_left
+
+    def _refuse(self, job: Job[Any]) -> None:
+        """End a job that no thread can be given to."""
+        job._error = Refusal(
+            "queue_stuck",
+            f"No run can start: {len(self._left)} earlier ones never came to an end. The app has "
+            "to be restarted.",
+            count=len(self._left),
+        )
+        self._end(job, "failed")
+        self._remember(job)
+
+    def _drop(self, job: Job[Any]) -> None:
+        """Cancel: at once when it waits, at its next report when it runs."""
+        job._unwanted = True
+        if job in self._queue:
+            self._queue.remove(job)
+            self._end(job, "cancelled")
+
+    def _end(self, job: Job[Any], state: State, given_up: bool = False) -> None:
+        job._ended = self._clock()
+        job._state = state
+        job._call = None  # lets go of the parameters
+        job._owners.clear()
+        how = "given_up" if given_up else state
+        setattr(self.tally, how, getattr(self.tally, how) + 1)
+        self.tally.seconds += job.seconds
+        log.info(
+            "job ended", extra={"job": job._name, "how": how, "seconds": round(job.seconds, 1)}
+        )
+        self._changed.notify_all()
+
+
+_defaults: dict[str, Jobs] = {}
+_defaults_lock = threading.Lock()
+
+
+def default(device: str = "cpu") -> Jobs:
+    """The queue of a device, one for the whole process."""
+    with _defaults_lock:
+        if device not in _defaults:
+            _defaults[device] = Jobs(
+                capacity=settings.value("SEQVIZ_QUEUE"),
+                stall_after=settings.value("SEQVIZ_STALL_SECONDS"),
+            )
+        return _defaults[device]
+
+
+def queues() -> dict[str, Jobs]:
+    """The queues that there are so far, by device."""
+    with _defaults_lock:
+        return dict(_defaults)
+
+
+def _call(
+    function: Callable[..., T], args: tuple[Any, ...], parameters: dict[str, Any]
+) -> Callable[[Report], T]:
+    return lambda report: function(*args, report=report, **parameters)

@@ -1,0 +1,34 @@
+"""Quantized weights as float32: `python -m seqviz.models.dequantize FOLDER FILE.gguf`.
+
+Done once, after the download, so that each later start takes a second and not a quarter of a
+minute. A process of its own: it can be stopped at any moment and holds up nobody's lesson.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from seqviz.models.sources import WEIGHTS
+
+
+def expand(folder: Path, gguf: str) -> None:
+    """Replace the GGUF file in a folder by safetensors, configuration and tokenizer."""
+    from safetensors.torch import save_file
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    network = AutoModelForCausalLM.from_pretrained(folder, gguf_file=gguf, dtype="float32")
+    weights = network.state_dict()
+    if network.config.tie_word_embeddings:
+        weights.pop("lm_head.weight")  # the same tensor as the embeddings
+    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    del network.config.quantization_config
+    network.config.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(folder, gguf_file=gguf).save_pretrained(folder)
+    (folder / gguf).unlink()
+
+
+if __name__ == "__main__":
+    expand(Path(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,1 @@
+"""A bench: its controls, its figure, and what stands around it."""

@@ -1,0 +1,89 @@
+"""Where a click on a figure goes, and what a drawing in the browser reports: into the session.
+
+Both arrive before the next run, which draws them. What the browser sends may be anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from seqviz.compute.attention import masks
+from seqviz.ui.bench.controls import Control, Slider, Steps, controls
+
+Pair = tuple[str, str]
+
+
+def on_pick(
+    prefix: str,
+    declaration: type[Any] | None,
+    picks: Pair | None,
+    opens: Pair | None,
+    toggles: Pair | None,
+) -> Callable[[float, float], None] | None:
+    """What a click does; see `Show.figure`. None where a click does nothing."""
+    if toggles:
+        return partial(_toggle, prefix, *toggles)
+    return partial(_move, prefix, declaration, picks, opens) if picks else None
+
+
+def take(prefix: str, declaration: type[Any] | None, values: Mapping[str, Any]) -> None:
+    """What the browser reports, into the session, as far as it is possible at all."""
+    known = dict(controls(declaration)) if declaration else {}
+    for name, value in values.items():
+        if name not in known:
+            continue
+        try:
+            clean = known[name].clean(str(value))
+        except (ValueError, KeyError):
+            continue
+        st.session_state[f"{prefix}.{name}"] = clean
+
+
+def landed(number: float, control: Control | None) -> float:
+    """The value of a control that is nearest to a number."""
+    match control:
+        case Slider(low=low, high=high, step=step):
+            steps = round((min(high, max(low, number)) - low) / step)
+            return min(high, round(low + steps * step, 10))
+        case Steps(stops=stops):
+            return float(min(stops, key=lambda stop: abs(stop - number)))
+        case _:
+            return round(number)
+
+
+def _toggle(prefix: str, name: str, order: str, x: Any, y: Any) -> None:
+    """Put a pair into a control, or take it out."""
+    key = f"{prefix}.{name}"
+    if key not in st.session_state or not (_finite(x) and _finite(y)):
+        return
+    pair = (round(x), round(y)) if order == "xy" else (round(y), round(x))
+    try:
+        pairs = set(masks.pairs(st.session_state[key]))
+        st.session_state[key] = masks.written(tuple(sorted(pairs ^ {pair})))
+    except ValueError:
+        return  # what stands there is said to be wrong under the figure
+
+
+def _move(
+    prefix: str, declaration: type[Any] | None, names: Pair, opens: Pair | None, *place: Any
+) -> None:
+    """Move two controls to a place on the chart."""
+    if opens:
+        st.session_state[f"{prefix}.{opens[0]}"] = opens[1]
+    known = dict(controls(declaration)) if declaration else {}
+    for name, number in zip(names, place, strict=True):
+        key = f"{prefix}.{name}"
+        # A control that does not apply is not there.
+        if key not in st.session_state or not _finite(number):
+            continue
+        kind = type(st.session_state[key])
+        st.session_state[key] = kind(landed(number, known.get(name)))
+
+
+def _finite(number: Any) -> bool:
+    return isinstance(number, int | float) and math.isfinite(number)

@@ -1,0 +1,115 @@
+"""What leaves a figure: its data, its picture, a page that runs alone, its code and its link."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from seqviz.figures.grammar.style import LIGHT, LIVE, alt_text, opaque, recolored
+from seqviz.figures.grammar.table import table, tables
+from seqviz.text import ASSETS, literal
+from seqviz.ui.shared.share_link import link_and_code
+from seqviz.ui.shared.spreadsheet import no_formulas
+
+if TYPE_CHECKING:
+    from seqviz.ui.bench.place import Place
+
+ROWS_ON_SCREEN = 1000
+
+
+def data_panel(place: Place, chart: Any) -> None:
+    """The figure in words, and the numbers behind it, panel by panel."""
+    st.markdown(literal(_alt(chart)))  # a student's words are among them
+    for frame in tables(chart):
+        # The browser saves what is shown here as CSV, too.
+        st.dataframe(no_formulas(frame.head(ROWS_ON_SCREEN)), hide_index=True, height=260)
+        if len(frame) > ROWS_ON_SCREEN:
+            st.caption(place.text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{len(frame):,}"))
+
+
+def files_panel(place: Place, chart: Any) -> None:
+    """CSV and standalone HTML from the server; PNG and SVG of the screen from the browser."""
+    stem = place.prefix.replace(".", "-")
+    text = place.text
+    st.download_button(
+        text("frame.csv"),
+        lambda: csv(chart),
+        f"{stem}.csv",
+        "text/csv",
+        key=f"{place.prefix}.csv",
+        on_click="ignore",
+        icon=":material/table_chart:",
+        width="stretch",
+    )
+    st.download_button(
+        text("frame.html"),
+        lambda: html(chart),
+        f"{stem}.html",
+        "text/html",
+        key=f"{place.prefix}.html",
+        on_click="ignore",
+        icon=":material/public:",
+        width="stretch",
+    )
+    _picture()(
+        key=f"{place.prefix}.picture",
+        data={
+            "figure": f"{place.prefix}.figure",
+            "stem": stem,
+            "png": text("frame.png"),
+            "svg": text("frame.svg"),
+        },
+    )
+
+
+def code_panel(place: Place) -> None:
+    """The code that drew this figure with these settings."""
+    st.code(place.recipe.source(), language="python")
+    st.caption(place.text("frame.code_note"))
+
+
+def link_panel(place: Place) -> None:
+    """A link to this bench with these settings."""
+    link_and_code(place.text, place.link())
+
+
+def csv(chart: Any) -> bytes:
+    """The figure's numbers as CSV, UTF-8 with a byte-order mark so that Excel reads Chinese."""
+    buffer = io.StringIO()
+    no_formulas(table(chart)).to_csv(buffer, index=False)
+    return buffer.getvalue().encode("utf-8-sig")
+
+
+def html(chart: Any) -> bytes:
+    """One file with the figure and everything it needs: opens without a network."""
+    if isinstance(chart, go.Figure):
+        figure = opaque(recolored(chart, LIVE, LIGHT), LIGHT)
+        page: str = figure.to_html(include_plotlyjs=True, full_html=True)
+        # The picture is described for those who do not see it.
+        return page.replace("<body>", f"<body><p hidden>{_escaped(_alt(chart))}</p>", 1).encode()
+    # On the page Streamlit gives Vega the theme's colors; a file brings its own.
+    return str(chart.configure_range(category=list(LIGHT.colors())).to_html(inline=True)).encode()
+
+
+def _escaped(sentence: str) -> str:
+    return sentence.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _alt(chart: Any) -> str:
+    return alt_text(chart) if isinstance(chart, go.Figure) else str(chart.description)
+
+
+@cache
+def _picture() -> Any:
+    """Two buttons that save what is on screen; the browser does the work."""
+    return st.components.v2.component(
+        "seqviz_picture",
+        html='<div class="pictures"><button data-kind="png"></button>'
+        '<button data-kind="svg"></button></div>',
+        css=(ASSETS / "static" / "picture.css").read_text("utf-8"),
+        js=(ASSETS / "static" / "picture.js").read_text("utf-8"),
+    )

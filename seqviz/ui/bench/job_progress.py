@@ -1,0 +1,147 @@
+"""Long work on a page: start, place in the queue, progress with a number, cancel, result.
+
+The page never trains in a script run. It asks the queue of `seqviz.jobs`, and a small fragment
+polls its own job; equal settings give the whole class one run.
+"""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from seqviz import jobs
+from seqviz.models import device
+from seqviz.ui.shared import limits
+from seqviz.ui.shared.caching import drawn
+from seqviz.ui.shared.problems import Problem
+from seqviz.ui.shared.problems import sentence as said
+
+if TYPE_CHECKING:
+    from seqviz.ui.bench.place import Place
+
+POLL_SECONDS = 0.6
+ACTIVE = ("queued", "running")
+# From the records so far: a figure function, its arguments, its keywords. None: no figure yet.
+Progress = Callable[[Sequence[Any]], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
+
+
+def owner() -> str:
+    """A name for this visitor in the queues; lives as long as the browser tab's session."""
+    return str(st.session_state.setdefault("_owner", uuid.uuid4().hex))
+
+
+def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> jobs.Job[Any] | None:
+    """The job with these very settings, if it waits, runs or is done."""
+    if "torch" not in sys.modules:
+        return None  # nothing has been trained in this process: no need to load torch to know
+    kind = device.choose().kind
+    return jobs.default(kind).find(function, **keywords, device=kind)
+
+
+def watch(
+    place: Place,
+    function: Callable[..., Any],
+    keywords: Mapping[str, Any],
+    progress: Progress | None,
+    anew: bool = False,
+) -> jobs.Job[Any] | None:
+    """Start button; place in the queue; progress with cancel and a figure that grows.
+
+    Draws nothing once the work is done, and then returns the job. What it has drawn stands for this
+    run, although the work may end meanwhile: there is one figure. While it waits or runs, a
+    fragment of its own polls, so that nothing else on the page is touched; when it ends, the page
+    runs once more. anew: there is a result of an earlier computation, which stays on the page until
+    the new one is there.
+    """
+    text = place.text
+    job = find(function, keywords)
+    state = "none" if job is None else job.state
+    if state == "done":
+        return job
+    if job is None or state not in ACTIVE:
+        _offer(place, function, keywords, job, anew)
+        return None
+    me = owner()
+    job.touch(me)
+
+    @st.fragment(run_every=POLL_SECONDS)
+    def poll() -> None:
+        if job.state not in ACTIVE:
+            st.rerun()
+        job.touch(me)
+        position = job.position
+        label = (
+            text("work.queued", position=position)
+            if position
+            else place.words("work.running", percent=f"{100 * job.fraction:.0f}")
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.progress(job.fraction, label, width="stretch")
+            st.button(
+                text("work.cancel"),
+                icon=":material/stop:",
+                key=f"{place.prefix}.cancel",
+                on_click=job.leave,
+                args=(me,),
+            )
+        trail = job.trail
+        if anew:
+            return  # the earlier figure stands in this place
+        if trail and progress:
+            draw, args, more = progress(trail)
+            place.chart(drawn(draw, args, {**more, "style": place.style}, shared=False))
+        else:
+            st.skeleton(place.style.height)  # the room that the curve will take
+
+    with place.stage:
+        poll()
+    return None
+
+
+def _offer(
+    place: Place,
+    function: Callable[..., Any],
+    keywords: Mapping[str, Any],
+    former: jobs.Job[Any] | None,
+    anew: bool,
+) -> None:
+    """The start button, and why the former run or the last press came to nothing."""
+    refused = st.session_state.pop(f"{place.prefix}._refused", None)
+    height: Any = "content" if anew else place.style.height
+    with place.stage, st.container(height=height, border=False):
+        if refused is not None:
+            st.warning(said(refused, place.words), icon=":material/info:")
+        if former is not None and isinstance(former.error, ValueError):
+            st.warning(said(former.error, place.words), icon=":material/info:")
+        elif former is not None and former.state == "failed":
+            st.error(place.text("frame.failed"), icon=":material/error:")
+        if not anew:
+            st.info(place.words("hint.train"), icon=":material/play_arrow:")
+    with place.side:
+        st.button(
+            place.words("work.anew" if anew else "work.start"),
+            type="secondary" if anew else "primary",
+            icon=":material/play_arrow:",
+            key=f"{place.prefix}.start",
+            on_click=_start,
+            args=(place.prefix, function, dict(keywords)),
+            width="stretch",
+        )
+
+
+def _start(prefix: str, function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
+    """Put the work into the queue (the start button's callback)."""
+    device.prepare_torch()
+    kind = device.choose().kind
+    refused = f"{prefix}._refused"
+    try:
+        limits.check_jobs(owner(), function)
+        jobs.default(kind).submit(function, owner=owner(), **keywords, device=kind)
+    except Problem as limit:
+        st.session_state[refused] = limit
+    except jobs.QueueFull as full:
+        st.session_state[refused] = Problem("queue_full", waiting=full.waiting)

@@ -1,0 +1,113 @@
+"""Waiting for a pretrained model: it is fetched on first use, with progress and a way to stop.
+
+Several benches may need the same model. One of them shows how far it is; the page runs again when
+it is there. The work has a queue of its own, so that nobody's training waits for a download.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from seqviz import jobs
+from seqviz.models import device, pretrained, ready
+from seqviz.models.registry import model as record_of
+from seqviz.ui.bench.job_progress import ACTIVE, POLL_SECONDS, owner
+from seqviz.ui.shared.problems import sentence
+
+if TYPE_CHECKING:
+    from seqviz.ui.bench.place import Place
+
+QUEUE = "models"
+
+
+def wait_for(place: Place, model: str, text: str | None, other: str, leads: bool) -> bool:
+    """Whether the model has read this text, or will within a second; else say what it waits for.
+
+    leads: this bench shows progress and the buttons; the others only say that they wait. Raises the
+    refusals of `ready.is_ready`.
+    """
+    if ready.is_ready(model, text, other):
+        place.device = _device(model)
+        return True
+    wish: dict[str, Any] = {"model": model, "text": text, "other": other, "device": QUEUE}
+    queue = jobs.default(QUEUE)
+    job = queue.find(ready.make_ready, **wish)
+    if job is not None and job.state == "done" and pretrained.loaded(model):
+        place.device = _device(model)
+        return True  # read before and since forgotten for others: it is read again in this run
+    stopped = f"_{model}.stopped"
+    failed = job is not None and job.state == "failed"
+    if not leads:
+        missing = failed or st.session_state.get(stopped)
+        with place.stage:
+            state = "work.model_stopped" if missing else "work.model_above"
+            st.info(place.text(state, model=record_of(model).title))
+        return False
+    if failed or st.session_state.get(stopped):
+        _offer(place, wish, stopped, job if failed else None)
+        return False
+    try:  # where others wait for the same already, this visitor joins them
+        job = queue.submit(ready.make_ready, owner=owner(), **wish)
+    except jobs.QueueFull as full:
+        with place.stage:
+            st.warning(place.text("problem.queue_full", waiting=full.waiting))
+        return False
+    _progress(place, model, job, stopped)
+    return False
+
+
+def _device(model: str) -> str:
+    loaded = pretrained.load(model)
+    return device.choose().name if loaded.device == device.choose().kind else loaded.device.upper()
+
+
+def _progress(place: Place, model: str, job: jobs.Job[str], stopped: str) -> None:
+    me, text, title = owner(), place.text, record_of(model).title
+    job.touch(me)
+
+    def stop() -> None:
+        job.leave(me)
+        st.session_state[stopped] = True
+
+    @st.fragment(run_every=POLL_SECONDS)
+    def poll() -> None:
+        if job.state not in ACTIVE:
+            st.rerun()
+        job.touch(me)
+        stage = job.trail[-1] if job.trail else "load"
+        size = f"{ready.size(model) / 1e6:,.0f}"
+        label = text(f"work.model_{stage}", model=title, size=size)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.progress(job.fraction, f"{label} {100 * job.fraction:.0f} %", width="stretch")
+            st.button(
+                text("work.cancel"), icon=":material/stop:", key=f"{place.prefix}.stop",
+                on_click=stop,
+            )  # fmt: skip
+        st.skeleton(place.style.height)
+
+    with place.stage:
+        poll()
+
+
+def _offer(place: Place, wish: dict[str, Any], stopped: str, former: jobs.Job[str] | None) -> None:
+    """Why there is no model, and a button to try again."""
+
+    def again() -> None:
+        st.session_state.pop(stopped, None)
+        with contextlib.suppress(jobs.QueueFull):  # then the page offers it once more
+            jobs.default(QUEUE).submit(ready.make_ready, owner=owner(), **wish)
+
+    with place.stage, st.container(height=place.style.height, border=False):
+        if former is None:
+            st.info(place.text("work.model_stopped", model=record_of(wish["model"]).title))
+        elif isinstance(former.error, ValueError):
+            st.warning(sentence(former.error, place.words), icon=":material/info:")
+        else:  # the queue has logged it
+            st.error(place.text("frame.failed"), icon=":material/error:")
+        st.button(
+            place.text("work.again"), icon=":material/refresh:", type="primary",
+            key=f"{place.prefix}.again", on_click=again,
+        )  # fmt: skip

@@ -1,0 +1,222 @@
+"""Draw what a bench declares, and keep the address bar in step with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from seqviz.text import Text, number
+from seqviz.ui.bench.controls import (
+    Choice,
+    Control,
+    Seed,
+    Sentence,
+    Slider,
+    Steps,
+    Toggle,
+    controls,
+    encoded,
+)
+
+P = TypeVar("P")
+
+
+def current(prefix: str, declaration: type[P]) -> P:
+    """The values as they stand (widget, else link, else default), without drawing anything."""
+    values: dict[str, Any] = {}
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        shown = control.when is None or control.when(values)
+        values[name] = _within(control, _value(key, control), values) if shown else control.default
+    return declaration(**values)
+
+
+def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
+    """A slider's value where the controls before it set its upper end."""
+    if isinstance(control, Slider) and value > control.top(values):
+        return type(control.default)(control.top(values))
+    return value
+
+
+def _fixed(control: Control, values: Mapping[str, Any]) -> bool:
+    """Whether there is nothing to choose, such as a place in a text of one token: not drawn."""
+    return isinstance(control, Slider) and control.top(values) <= control.low
+
+
+def _value(key: str, control: Control) -> Any:
+    if key in st.session_state:
+        value = st.session_state[key]
+        if isinstance(control, Choice) and control.many:
+            return control.ordered(value)
+        return value
+    raw = st.query_params.get(key)
+    if raw is None:
+        return control.default
+    try:
+        return control.clean(raw)
+    except (ValueError, KeyError):  # an invalid link falls back to the default
+        return control.default
+
+
+def draw(
+    prefix: str,
+    declaration: type[P],
+    text: Text,
+    words: Callable[[str], tuple[str, str | None]],
+    names: Callable[[str, str], str],
+    above: Any,
+    side: Any,
+) -> P:
+    """Draw the widgets of a declaration and return its instance.
+
+    `words(field)` gives a control's label and help, `names(field, option)` an option's label.
+    What is declared as such goes to `above` (over the figure), everything else to `side`; controls
+    marked `more` hide behind one quiet expander, so that few are seen at first.
+    """
+    front = side.container()
+    behind = None
+    values: dict[str, Any] = {}
+    for name, control in controls(declaration):
+        if control.when is not None and not control.when(values):
+            values[name] = control.default
+            _set_aside(f"{prefix}.{name}", control)
+            continue
+        place = front
+        if isinstance(control, Choice | Sentence) and control.above:
+            place = above
+        elif control.more and not _fixed(control, values):
+            behind = behind or side.expander(text("frame.more"), type="compact")
+            place = behind
+        with place:
+            key = f"{prefix}.{name}"
+            values[name] = _widget(control, key, name, text, words, names, values)
+    return declaration(**values)
+
+
+def _set_aside(key: str, control: Control) -> None:
+    """A control that does not apply leaves the link; its value waits until it applies again."""
+    if key in st.query_params:
+        _remember(key, _value(key, control))
+        del st.query_params[key]
+
+
+def _remember(key: str, value: Any) -> None:
+    st.session_state[key] = list(value) if isinstance(value, tuple) else value
+
+
+def _widget(
+    control: Control,
+    key: str,
+    name: str,
+    text: Text,
+    words: Callable[[str], tuple[str, str | None]],
+    names: Callable[[str, str], str],
+    values: Mapping[str, Any],
+) -> Any:
+    start = _within(control, _value(key, control), values)
+    moved = _moved(key, control, values)
+    if moved or key not in st.session_state or start != _value(key, control):
+        _remember(key, start)
+    if control.client:
+        _write_link(key, start, control)
+        return start
+    label, help_text = words(name)
+    common: dict[str, Any] = {
+        "key": key,
+        "help": help_text,
+        "persist_state": "page",
+    }
+    match control:
+        case Slider() if _fixed(control, values):
+            value = start
+        case Slider():
+            kind = type(control.default)
+            value = st.slider(
+                label,
+                kind(control.low),
+                kind(control.top(values)),
+                step=kind(control.step),
+                **common,
+            )
+            if control.buttons:
+                _buttons(key, control, text, int(control.top(values)))
+        case Steps():
+            value = st.select_slider(label, control.stops, format_func=_stop, **common)
+        case Choice(many=True):
+            chosen = st.pills(
+                label,
+                control.options,
+                selection_mode="multi",
+                format_func=lambda option: names(name, option),
+                **common,
+            )
+            value = control.ordered(chosen)
+        case Choice(menu=True):
+            value = st.selectbox(
+                label, control.options, format_func=lambda o: names(name, o), **common
+            )
+        case Choice():
+            value = st.segmented_control(
+                label,
+                control.options,
+                format_func=lambda o: names(name, o),
+                required=True,
+                label_visibility="collapsed" if control.above else "visible",
+                **common,
+            )
+        case Sentence():
+            most = text("frame.text_limit", limit=f"{control.limit:,}")
+            common["help"] = f"{help_text} {most}" if help_text else most
+            value = st.text_input(label, max_chars=control.limit, **common)
+        case Toggle():
+            value = st.toggle(label, **common)
+        case Seed():
+            value = st.number_input(label, 0, 9999, step=1, **common)
+        case _:
+            raise TypeError(f"no widget for {type(control).__name__}")
+    _write_link(key, value, control)
+    return control.default if value is None else value
+
+
+def _moved(key: str, control: Control, values: Mapping[str, Any]) -> bool:
+    """Whether a slider has another upper end than before: Streamlit takes it for a new slider."""
+    if not isinstance(control, Slider) or control.within is None:
+        return False
+    top, place = control.top(values), f"{key}.top"
+    moved = st.session_state.get(place, top) != top
+    st.session_state[place] = top
+    return moved
+
+
+def _buttons(key: str, control: Slider, text: Text, high: int) -> None:
+    """One step back, one step forward."""
+
+    def move(by: int) -> None:
+        st.session_state[key] = min(high, max(int(control.low), st.session_state[key] + by))
+
+    at = st.session_state[key]
+    with st.container(horizontal=True):
+        for name, by, end in (("earlier", -1, control.low), ("later", 1, high)):
+            st.button(
+                text(f"frame.{name}"), key=f"{key}.{name}", on_click=move, args=(by,),
+                disabled=at == end, width="stretch",
+            )  # fmt: skip
+
+
+def _stop(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else number(value, 2)
+
+
+def _write_link(key: str, value: Any, control: Control) -> None:
+    """Keep the address bar in step, in words that do not depend on the reader's language.
+
+    Streamlit's own `bind` writes the translated label of an option into the link, so a link made
+    in Chinese would not open in English; values are written here instead.
+    """
+    if value == control.default or value is None:
+        if key in st.query_params:
+            del st.query_params[key]
+    elif st.query_params.get(key) != encoded(value):
+        st.query_params[key] = encoded(value)

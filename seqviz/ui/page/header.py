@@ -1,0 +1,161 @@
+"""Around the lessons: language, presenter mode, share, and which device computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+from seqviz import catalog, settings
+from seqviz.models import device, pretrained
+from seqviz.text import LANGUAGES, Text
+from seqviz.ui.shared import components, css
+from seqviz.ui.shared.share_link import link_and_code
+
+_NAMES = {"en": "English", "zh": "中文"}
+
+
+def language() -> str:
+    """The reader's language: the switch, else the link, else the server's, else the browser's."""
+    chosen = st.session_state.get("lang") or st.query_params.get("lang")
+    if chosen not in LANGUAGES:
+        chosen = settings.language()
+    if chosen:
+        return chosen
+    return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+
+
+def presenting() -> bool:
+    """Whether presenter mode is on."""
+    if "present" in st.session_state:
+        return bool(st.session_state["present"])
+    return st.query_params.get("present") == "true"
+
+
+def open_page(slug: str) -> Text:
+    """Title on the left, the four switches on the right; returns the words of the page."""
+    _through_app()
+    text = Text(language())
+    css.apply(presenting())
+    with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
+        st.title(text(f"{slug}.title"), anchor=False)
+        st.space("stretch")
+        _language_switch(text)
+        _presenter_switch(text)
+        _share(text)
+        _about(text)
+        components.watch_theme(text.lang)
+    return text
+
+
+def _through_app() -> None:
+    """Make sure that this page came through app.py.
+
+    Streamlit takes a folder named `pages` for its old kind of navigation until `st.navigation` has
+    been called once in the process. So the first visitor of a fresh server who follows a link to a
+    lesson would get the bare page script: switch the old kind off and run again.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
+def _language_switch(text: Text) -> None:
+    st.session_state.setdefault("lang", text.lang)
+    st.segmented_control(
+        text("frame.language"),
+        LANGUAGES,
+        format_func=_NAMES.__getitem__,
+        key="lang",
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    # Always in the link: what a teacher shares opens in the language of the lecture.
+    if st.query_params.get("lang") != text.lang:
+        st.query_params["lang"] = text.lang
+
+
+def _presenter_switch(text: Text) -> None:
+    on = presenting()
+    st.session_state.setdefault("present", on)
+    st.toggle(
+        text("frame.present"),
+        key="present",
+        help=text("frame.present_help"),
+        persist_state="session",
+    )
+    if on and st.query_params.get("present") != "true":
+        st.query_params["present"] = "true"
+    elif not on and "present" in st.query_params:
+        del st.query_params["present"]
+
+
+def _share(text: Text) -> None:
+    panel = st.popover(
+        text("frame.share"),
+        icon=":material/qr_code_2:",
+        type="tertiary",
+        key="share",
+        on_change="rerun",
+    )
+    if panel.open:
+        with panel:
+            link_and_code(text, address(st.query_params.to_dict()))
+
+
+def _about(text: Text) -> None:
+    panel = st.popover(
+        text("frame.about"),
+        icon=":material/memory:",
+        type="tertiary",
+        key="about",
+        on_change="rerun",
+    )
+    if panel.open:  # choosing the device may import torch: only when somebody asks
+        with panel:
+            chosen = device.choose()
+            st.markdown(text("frame.device", name=chosen.name))
+            if chosen.note:
+                st.caption(chosen.note)
+            for model in pretrained.all_loaded():
+                st.caption(
+                    text(
+                        "frame.loaded",
+                        model=model.card.title,
+                        dtype=model.dtype,
+                        origin=model.origin,
+                    )
+                )
+
+
+def address(parameters: Mapping[str, str]) -> str:
+    """The address of this page with these parameters (and the language)."""
+    base = (st.context.url or "").split("?")[0]
+    query = {**parameters, "lang": language()}
+    return f"{base}?{urlencode(query)}"
+
+
+def neighbours(slug: str, text: Text) -> None:
+    """Previous lesson (or the map) and next; in presenter mode Page Up and Page Down go there."""
+    before, after = catalog.neighbours(slug)
+    with st.container(horizontal=True, key="neighbours"):
+        _step(before, "previous", "pageup", ":material/arrow_back:", text)
+        st.space("stretch")
+        if after is not None:
+            _step(after, "next", "pagedown", ":material/arrow_forward:", text)
+
+
+def _step(target: catalog.Lesson | None, name: str, shortcut: str, icon: str, text: Text) -> None:
+    page = f"pages/{target.slug}.py" if target else "pages/home.py"
+    if st.button(
+        text(f"{target.slug}.title") if target else text("frame.map"),
+        icon=icon,
+        icon_position="left" if name == "previous" else "right",
+        key=f"go.{name}",
+        type="tertiary",
+        shortcut=shortcut if presenting() else None,
+    ):
+        st.switch_page(page)

@@ -1,0 +1,1 @@
+"""What pages and benches share: results of the class, limits, the order of drawing, components."""

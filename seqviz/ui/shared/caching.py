@@ -1,0 +1,195 @@
+"""Computed and drawn once for the whole class: a bounded store, shared by all sessions.
+
+Only this module caches. What is kept are results of pure functions (`seqviz.compute`) and figures
+made of them. Everybody gets the same object, whose arrays are made read-only, so a hundred students
+on one page hold it once and a look-up copies nothing. The clock runs inside, so a figure can say
+how long its numbers took when they were computed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import plotly.graph_objects as go
+from cachetools import LRUCache
+
+from seqviz import fingerprint, settings
+from seqviz.figures.grammar.style import alt_text
+from seqviz.ui.server import metrics, run_context
+
+R = TypeVar("R")
+MEGABYTE = 1_000_000
+NEW = 0.3  # share of the room for what has been asked for once
+
+
+@dataclass(frozen=True)
+class Found(Generic[R]):
+    """A result, the seconds that computing it took (not the look-up), and whether it was kept."""
+
+    result: R
+    seconds: float
+    kept: bool = False
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure, and what a page sends of it: its JSON (Plotly's or Vega's) and its description."""
+
+    chart: Any
+    json: str
+    alt: str
+
+
+class Shelves:
+    """At most `room` bytes: one shelf for what was asked for once, one for what was asked again.
+
+    On each, the least recently asked for goes first. So a hundred sliders in motion do not push out
+    the page that the whole class has open. Threads that ask for one thing at once wait for one
+    computation.
+    """
+
+    def __init__(self, room: float):
+        self._once: LRUCache[bytes, Found[Any]] = LRUCache(NEW * room, getsizeof=weight)
+        self._again: LRUCache[bytes, Found[Any]] = LRUCache((1 - NEW) * room, getsizeof=weight)
+        self._lock = threading.Lock()
+        self._computing: dict[bytes, threading.Event] = {}
+
+    @property
+    def size(self) -> float:
+        """Bytes kept."""
+        with self._lock:
+            return float(self._once.currsize + self._again.currsize)
+
+    def ask(self, key: bytes, compute: Callable[[], R]) -> Found[R]:
+        """What is kept under a key, else what `compute` gives; raises what it raises.
+
+        What is larger than a shelf is given and not kept.
+        """
+        while True:
+            with self._lock:
+                if (found := self._look(key)) is not None:
+                    return dataclasses.replace(found, kept=True)
+                other = self._computing.get(key)
+                if other is None:
+                    mine = self._computing[key] = threading.Event()
+                    break
+            other.wait()
+        try:
+            started = time.perf_counter()
+            result = compute()
+            made = Found(frozen(result), time.perf_counter() - started)
+            fingerprint.name(result, key)
+            with self._lock, suppress(ValueError):  # too large for the shelf
+                self._once[key] = made
+            return made
+        finally:
+            with self._lock:
+                del self._computing[key]
+            mine.set()
+
+    def _look(self, key: bytes) -> Found[Any] | None:
+        if (found := self._again.get(key)) is not None:
+            return found
+        if (found := self._once.get(key)) is not None:
+            with suppress(ValueError):
+                self._again[key] = found
+                del self._once[key]
+        return found
+
+
+def frozen(value: R) -> R:
+    """The same object, with all arrays in it read-only."""
+    for part in _parts(value):
+        if isinstance(part, np.ndarray):
+            part.setflags(write=False)
+    return value
+
+
+def weight(value: object) -> float:
+    """Bytes that a result takes: its arrays, and roughly what is around them."""
+    return sum(
+        part.nbytes if isinstance(part, np.ndarray) else sys.getsizeof(part)
+        for part in _parts(value)
+    )
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """A value and everything in it; of a figure, its JSON and about as much again stand for it."""
+    yield value
+    inner: Iterable[Any] = ()
+    if isinstance(value, Drawn):
+        inner = (value.json, value.json)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        inner = vars(value).values() if hasattr(value, "__dict__") else ()
+    elif isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, list | tuple | set | frozenset):
+        inner = value
+    for part in inner:
+        yield from _parts(part)
+
+
+@cache
+def shelves() -> Shelves:
+    """What the whole class shares, made when it is first asked for."""
+    return Shelves(MEGABYTE * settings.value("SEQVIZ_CACHE_MB"))
+
+
+def cached(function: Callable[..., R]) -> Callable[..., Found[R]]:
+    """`function`, looked up among the results of the whole class first.
+
+    Each call is counted for the lesson whose page asks. Raises TypeError for arguments that cannot
+    be compared by value.
+    """
+
+    def asked(*args: Any, **keywords: Any) -> Found[R]:
+        key = fingerprint.digest((fingerprint.of_function(function), args, keywords))
+        found = shelves().ask(key, lambda: function(*args, **keywords))
+        metrics.asked(run_context.lesson(), None if found.kept else found.seconds)
+        return found
+
+    return asked
+
+
+def vega(chart: Any) -> str:
+    """The specification of an Altair chart, without a size, as the page gives it one.
+
+    It is not compared with the schema, which takes longer than all the rest: the tests do that.
+    """
+    specification = chart.to_dict(validate=False)
+    for size in ("continuousWidth", "continuousHeight"):  # of Altair's default theme
+        specification["config"]["view"].pop(size, None)
+    return json.dumps(specification)
+
+
+def drawn(
+    draw: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any], shared: bool
+) -> Drawn:
+    """`draw(*args, **keywords)`; shared: the class has been here, so look whether it is drawn.
+
+    Where a slider moves to a value that nobody has had, looking would cost more than it saves.
+    """
+
+    def made() -> Drawn:
+        chart = draw(*args, **keywords)
+        if not isinstance(chart, go.Figure):
+            return Drawn(chart, vega(chart), str(chart.description))
+        return Drawn(chart, chart.to_json(), alt_text(chart))
+
+    if not shared:
+        return made()
+    try:
+        key = fingerprint.digest(("drawn", fingerprint.of_function(draw), args, dict(keywords)))
+    except TypeError:  # something that cannot be compared by value
+        return made()
+    return shelves().ask(key, made).result

@@ -1,0 +1,173 @@
+"""What the page does in the browser by itself: draw charts, notice the theme and a hand at rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from seqviz.text import ASSETS
+from seqviz.ui.shared import css as looks
+
+
+def watch_theme(lang: str) -> None:
+    """Run the page again when the reader switches the theme, so that every chart is repainted.
+
+    The script also tells the browser the language of the page, for its voice and its fonts, and the
+    page around a frame what the address bar would show (`assets/static/parent.js`).
+    """
+    _component("theme", parts=("parent",))(
+        key="theme",
+        data={"theme": looks.theme(), "lang": lang},
+        on_theme_change=lambda: None,
+        height=0,
+    )
+
+
+def settle(
+    prefix: str,
+    settings: Mapping[str, str],
+    followers: Sequence[str],
+    follow: Callable[[Sequence[str]], None],
+) -> None:
+    """Call `follow(names)` when the settings of a bench have not changed for a quarter of a second.
+
+    followers: the benches that build on it. Those near the window are named at once, the others
+    when the reader comes near them.
+    """
+    key = f"{prefix}.settle"
+
+    def settled() -> None:
+        follow(_named(key, "settled", followers))
+
+    _component("settle", parts=("sight",))(
+        key=key,
+        data={"bench": prefix, "settings": json.dumps(settings), "followers": list(followers)},
+        on_settled_change=settled,
+        height=0,
+    )
+
+
+def near(
+    key: str,
+    benches: Sequence[str],
+    leads: Sequence[str],
+    whole: str,
+    come: Callable[[Sequence[str]], None],
+) -> None:
+    """Call `come(names)` when the reader comes near benches that only keep their place.
+
+    benches: all of the page. leads: those that others build on, which may wait for what they load:
+    they are named when they have been passed as well. whole: the key of a button that needs every
+    one.
+    """
+
+    def told() -> None:
+        come(_named(key, "near", benches))
+
+    _component("near", parts=("sight",))(
+        key=key,
+        data={
+            "benches": list(benches),
+            "leads": list(leads),
+            "whole": f".st-key-{whole.replace('.', '-')}",
+        },
+        on_near_change=told,
+        height=0,
+    )
+
+
+def chart(
+    key: str,
+    figure: str,
+    alt: str,
+    missing: str,
+    on_pick: Callable[[float, float], None] | None = None,
+) -> None:
+    """A Plotly figure (its JSON), updated in place when its data change; it fills its container.
+
+    The theme is part of the data, so that a switch of theme paints the chart again. `missing` is
+    what to say where the drawing library cannot be loaded. `on_pick(x, y)` is called before the
+    next run when somebody clicks a point or cell of a trace whose `meta` is "pick".
+    """
+
+    def picked() -> None:
+        point = _said(key, "pick")
+        if on_pick is not None and point is not None:
+            on_pick(point["x"], point["y"])
+
+    around = {
+        "alt": alt,
+        "theme": looks.theme(),
+        "missing": missing,
+        "picks": on_pick is not None,
+    }
+    _component("chart", '<div class="seqviz-chart"></div>', parts=("stack",))(
+        key=key,
+        # Two lines as bytes. Streamlit would write a dictionary as JSON twice, with the figure's
+        # own JSON, up to a megabyte, as a string in it.
+        data=f"{json.dumps(around)}\n{figure}".encode(),
+        height="content",
+        on_pick_change=picked,
+    )
+
+
+def sinusoid(
+    key: str,
+    values: Mapping[str, Any],
+    words: Mapping[str, str],
+    on_change: Callable[[Mapping[str, Any]], None],
+) -> None:
+    """Sinusoidal positional encodings with their controls, drawn and computed in the browser.
+
+    values: positions, d_model, base, layout, position and dimension; new ones move the controls.
+    words: what is written, see `assets/static/sinusoid*.js`. `on_change(values)` is called before
+    the next run when the controls have come to rest; they come from the browser, so check them.
+    """
+
+    def changed() -> None:
+        told = _said(key, "settings")
+        if isinstance(told, Mapping):
+            on_change({name: told[name] for name in values if name in told})
+
+    parts = ("values", "settings", "heat", "pen", "picture")
+    _component(
+        "sinusoid",
+        '<div class="seqviz-sinusoid"></div>',
+        parts=tuple(f"sinusoid_{part}" for part in parts),
+        css=True,
+    )(
+        key=key,
+        data={"values": dict(values), "words": dict(words)},
+        height="content",
+        on_settings_change=changed,
+    )
+
+
+def _said(key: str, event: str) -> Any:
+    """What a component says; None where its page has been left before it was heard."""
+    return st.session_state[key][event] if key in st.session_state else None
+
+
+def _named(key: str, event: str, known: Sequence[str]) -> list[str]:
+    """Those of the known names that a component says; anything may come from a browser."""
+    said = _said(key, event)
+    return [name for name in known if name in said] if isinstance(said, list) else []
+
+
+@cache
+def _component(
+    name: str, html: str = "<span></span>", parts: tuple[str, ...] = (), css: bool = False
+) -> Any:
+    # Streamlit loads a component's script from memory, where it can import no other: one text.
+    scripts = [(ASSETS / "static" / f"{part}.js").read_text("utf-8") for part in (*parts, name)]
+    return st.components.v2.component(
+        f"seqviz_{name}",
+        html=html,
+        isolate_styles=False,  # the export looks into the charts, and tests do
+        css=(ASSETS / "static" / f"{name}.css").read_text("utf-8") if css else None,
+        js="\n".join(scripts),
+    )

@@ -1,0 +1,46 @@
+"""A link to copy, and its QR code for the class."""
+
+from __future__ import annotations
+
+import socket
+from urllib.parse import urlsplit, urlunsplit
+
+import segno
+import streamlit as st
+
+from seqviz.text import Text
+
+
+def link_and_code(text: Text, url: str) -> None:
+    """A permalink to copy and its QR code for the class."""
+    parts = urlsplit(url)
+    if parts.hostname in ("localhost", "127.0.0.1", "::1"):
+        own = _own_address()
+        if own is None:
+            st.caption(text("frame.only_here"))
+        else:
+            url = urlunsplit(parts._replace(netloc=f"{own}:{parts.port or 80}"))
+            st.caption(text("frame.same_network"))
+    st.code(url, language=None, wrap_lines=True)
+    try:
+        picture = svg_code(url)
+    except segno.DataOverflowError:  # a pasted text is in it
+        st.caption(text("frame.long_link"))
+        return
+    st.image(picture, width=260)
+
+
+def svg_code(url: str) -> str:
+    """The QR code of an address; its own white border lets it be read from a dark page too."""
+    return str(segno.make(url, error="m").svg_inline(scale=6, border=4, light="#fff"))
+
+
+def _own_address() -> str | None:
+    """This machine's address in its own network; nothing is sent (a UDP socket only picks one)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        own = probe.getsockname()[0]
+    return None if own.startswith("127.") else own

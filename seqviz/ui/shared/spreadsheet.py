@@ -1,0 +1,32 @@
+"""Texts that a spreadsheet must not run: what students write may begin like a formula."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # the wide ones in Asian Excel
+_NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?%?")
+
+
+def no_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before each text that a spreadsheet would run as a formula.
+
+    Texts come from students: tokens, words, names of columns. What is a number stays one.
+    """
+    from pandas.api.types import is_numeric_dtype  # slow to import, needed only here
+
+    safe = frame.rename(columns=no_formula)
+    for place, kind in enumerate(frame.dtypes):
+        if not is_numeric_dtype(kind):
+            safe.isetitem(place, frame.iloc[:, place].map(no_formula).to_list())
+    return safe
+
+
+def no_formula(cell: Any) -> Any:
+    """One cell of such a table."""
+    risky = isinstance(cell, str) and len(cell) > 1 and cell.lstrip().startswith(_FORMULA)
+    return f"'{cell}" if risky and not _NUMBER.fullmatch(cell) else cell

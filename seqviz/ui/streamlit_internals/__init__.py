@@ -1,0 +1,1 @@
+"""What reaches into Streamlit's private names, in one place."""

@@ -1,0 +1,54 @@
+"""The bundled sentences: whole, unchanged, and refused when they are not."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+from seqviz.data import reviews as snippets
+from seqviz.refusal import Refusal
+
+
+def test_the_counts_of_the_paper():
+    reviews, editorials = snippets.movie_reviews(), snippets.editorials()
+    assert len(reviews.texts) == len(reviews.ratings) == 10_605
+    assert len(editorials.texts) == len(editorials.ratings) == 5_190
+    for found in (reviews, editorials):
+        assert np.abs(found.ratings).max() <= 4
+        assert all(text and text == " ".join(text.split()) for text in found.texts)
+        assert not found.ratings.flags.writeable
+
+
+def test_the_split_is_fixed_and_leaks_nothing():
+    train, test = snippets.sentiment_split()
+    again, _ = snippets.sentiment_split()
+    assert (len(train.texts), len(test.texts)) == (8_072, 2_000)
+    assert train.texts == again.texts
+    positive = train.positive.sum() + test.positive.sum()
+    assert positive / 10_072 == pytest.approx(0.496, abs=5e-4)  # as printed: 49.6 %
+    rating = dict(
+        zip(snippets.movie_reviews().texts, snippets.movie_reviews().ratings, strict=True)
+    )
+    for part in (train, test):
+        for text, label in zip(part.texts[:200], part.positive[:200], strict=True):
+            assert abs(rating[text]) >= 0.5
+            assert (rating[text] > 0) == label
+    # A few sentences were rated twice; nearly none may stand on both sides.
+    assert len(set(train.texts) & set(test.texts)) <= 5
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not gzip", gzip.compress(b"1\t0.5\tAnother text.\n", mtime=0)],
+    ids=["empty", "not gzip", "other rows"],
+)
+def test_a_damaged_file_is_refused(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(snippets, "FOLDER", tmp_path)
+    (tmp_path / "movie_reviews.tsv.gz").write_bytes(content)
+    with pytest.raises(Refusal, match=r"movie_reviews\.tsv\.gz is missing or damaged"):
+        snippets._load.__wrapped__("movie_reviews")
+    (tmp_path / "movie_reviews.tsv.gz").unlink()
+    with pytest.raises(Refusal, match="missing or damaged"):
+        snippets._load.__wrapped__("movie_reviews")

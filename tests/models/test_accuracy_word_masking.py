@@ -1,0 +1,204 @@
+"""Words masked one after the other: against passes one by one, and the library's own gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from second import eager, passed
+
+from seqviz.compute.accuracy.corruption import count
+from seqviz.compute.accuracy.findings import ORDERS
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.accuracy import heads, word_masking
+from seqviz.experiments.accuracy.encoding import tokenize
+from seqviz.experiments.accuracy.importance import attention_received, gradient_times_input
+from seqviz.jobs import Cancelled
+from seqviz.models import texts
+
+TEXTS = sentiment_split()[1].texts
+SENTENCE = "An unbelievably charming film, though the script isn't."
+SHARES = (0.0, 0.25, 0.5, 1.0)
+
+
+@pytest.fixture(scope="module")
+def head(minilm):
+    return heads.standard_head("minilm", "mean")
+
+
+@pytest.fixture(scope="module")
+def run(head):
+    reports = []
+    result = word_masking.knife(
+        "minilm", 12, SHARES, lambda *report: reports.append(report), "cpu", seed=2
+    )
+    return result, reports
+
+
+def logit(head, vector):
+    direction = torch.tensor(head.weight[1] - head.weight[0]).to(vector.dtype)
+    return vector @ direction + float(head.bias[1] - head.bias[0])
+
+
+def test_attention_equals_the_librarys(minilm):
+    ids = tokenize(minilm, TEXTS[:3])
+    own = attention_received(minilm, ids)
+    for one, text in zip(own, TEXTS[:3], strict=True):
+        weights, _, _ = passed(eager(minilm), texts.tokens(minilm, text))
+        # mean over layers, heads and the queries between [CLS] and [SEP]; rounding of float32
+        np.testing.assert_allclose(one, weights.mean((0, 1))[1:-1].mean(0), 1e-4)
+        assert one.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_gradient_equals_finite_differences(minilm, head):
+    """Scaling one word's vector by 1 + e moves the logit by e (gradient . input), and a little."""
+    (ids,) = tokenize(minilm, [SENTENCE])
+    (own,) = gradient_times_input(minilm, (ids,), head, "mean")
+    network = eager(minilm).double()
+    try:
+        words = network.get_input_embeddings()(torch.tensor(ids))
+        found = []
+        for place in range(len(ids)):
+            ends = []
+            for e in (1e-4, -1e-4):
+                changed = words.clone()
+                changed[place] *= 1 + e
+                with torch.inference_mode():
+                    last = network(inputs_embeds=changed[None]).last_hidden_state[0]
+                ends.append(logit(head, last.mean(0)).item())
+            found.append(abs(ends[0] - ends[1]) / 2e-4)
+    finally:
+        minilm.network.float()
+    np.testing.assert_allclose(own, found, 1e-3, 1e-5)
+    assert own.max() > 0.05
+
+
+@pytest.mark.parametrize("feature", ["cls", "pooler"])
+def test_gradient_of_other_features(minilm, feature):
+    head = heads.new_head(384, 1)
+    ids = tokenize(minilm, [SENTENCE, TEXTS[0]])
+    batch, alone = (gradient_times_input(minilm, some, head, feature) for some in (ids, ids[:1]))
+    np.testing.assert_allclose(batch[0], alone[0], 1e-3, 1e-7)  # padding takes no part
+    network = eager(minilm)
+    words = network.get_input_embeddings()(torch.tensor(ids[0][None])).detach().requires_grad_()
+    output = network(inputs_embeds=words)
+    vector = output.last_hidden_state[0, 0] if feature == "cls" else output.pooler_output[0]
+    (gradient,) = torch.autograd.grad(logit(head, vector), words)
+    wanted = (gradient * words).sum(-1).abs()[0].detach()
+    np.testing.assert_allclose(alone[0], wanted, 1e-3, 1e-7)
+
+
+def test_every_probability_by_a_pass_of_its_own(minilm, head, run):
+    """The library's attention, one sentence at a time, words masked by hand."""
+    result, _ = run
+    assert result.orders == ORDERS
+    np.testing.assert_array_equal(result.shares, SHARES)
+    np.testing.assert_array_equal(result.positive, sentiment_split()[1].positive[:12])
+    network = eager(minilm)
+    ids = tokenize(minilm, TEXTS[:12])
+    cut = word_masking.prepared(minilm, ids, head, "mean", 2, ORDERS)
+    for number in (0, 5, 11):
+        for order in range(len(ORDERS)):
+            for column, share in enumerate(SHARES):
+                changed = ids[number].copy()
+                gone = count(share, len(cut[number].words))
+                for place, word in enumerate(cut[number].word_of):
+                    if word >= 0 and cut[number].turns[order][word] < gone:
+                        changed[place] = 103
+                with torch.inference_mode():
+                    last = network(torch.tensor(changed)[None]).last_hidden_state[0]
+                wanted = torch.sigmoid(logit(head, last.mean(0))).item()
+                # float32 in another order of summing
+                assert result.probability[order, column, number] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_ends_do_not_depend_on_the_order(run):
+    result, _ = run
+    for column in (0, -1):
+        assert (np.ptp(result.probability[:, column], axis=0) == 0).all()
+    assert (np.ptp(result.probability[:, 1], axis=0) > 1e-3).any()
+
+
+def test_reports(run):
+    _, reports = run
+    fractions = [fraction for _, fraction in reports]
+    assert fractions == sorted(fractions)
+    assert all(record == fraction for record, fraction in reports)
+    assert 0 <= fractions[0] < 0.5
+    assert fractions[-1] == pytest.approx(1)
+    assert len(fractions) >= 4
+
+
+def test_sentences_have_their_own_numbers(minilm, head, run):
+    """A longer run begins with the shorter one; another seed draws another order."""
+    result, _ = run
+    few = word_masking.knife(
+        "minilm", 3, SHARES, lambda *_: None, "cpu", seed=2, orders=("random", "content")
+    )
+    np.testing.assert_allclose(few.probability, result.probability[[0, 3], :, :3], atol=1e-5)
+    ids = tokenize(minilm, TEXTS[:1] * 2)
+    same, other = word_masking.prepared(minilm, ids, head, "mean", 2, ("random",))
+    assert (same.turns != other.turns).any()
+
+
+def test_orders_of_one_sentence(minilm, head):
+    (ids,) = tokenize(minilm, [SENTENCE])
+    (one,) = word_masking.prepared(minilm, (ids,), head, "mean", 0, ORDERS)
+    assert one.words == (
+        *("an", "unbelievably", "charming", "film", ",", "though", "the", "script"),
+        *("isn", "'", "t", "."),
+    )
+    for turns in one.turns:
+        assert sorted(turns) == list(range(12))
+    function = np.array([0, 4, 5, 6, 8, 9, 10, 11])
+    assert one.turns[ORDERS.index("function")][function].max() == 7
+    assert one.turns[ORDERS.index("content")][function].min() == 4
+    for name, scores in (
+        ("attention", attention_received(minilm, (ids,))),
+        ("gradient", gradient_times_input(minilm, (ids,), head, "mean")),
+    ):
+        words = [scores[0][one.word_of == word].sum() for word in range(12)]
+        assert list(np.argsort(one.turns[ORDERS.index(name)])) == list(np.argsort(words)[::-1])
+    everything = one.masked(0, 12, 103)
+    assert (everything[1:-1] == 103).all()
+    assert (everything[[0, -1]] == ids[[0, -1]]).all()
+    with pytest.raises(ValueError, match="none of the orders"):
+        word_masking.prepared(minilm, (ids,), head, "mean", 0, ("upward",))
+
+
+def test_own_sentence(minilm, head):
+    own = word_masking.own_knife("minilm", SENTENCE, seed=4)
+    assert own.probability.shape == (5, 13)
+    (ids,) = tokenize(minilm, [SENTENCE])
+    (one,) = word_masking.prepared(minilm, (ids,), head, "mean", 4, ORDERS)
+    np.testing.assert_array_equal(own.turns, one.turns)
+    for order, k in ((1, 0), (1, 5), (4, 7), (2, 12)):
+        with torch.inference_mode():
+            last = minilm.network(torch.tensor(one.masked(order, k, 103))[None]).last_hidden_state
+        wanted = torch.sigmoid(logit(head, last[0].mean(0))).item()
+        assert own.probability[order, k] == pytest.approx(wanted, abs=1e-4)
+    part = word_masking.own_knife("minilm", SENTENCE, 4, orders=("gradient",))
+    assert part.orders == ("gradient",)
+    np.testing.assert_allclose(part.probability[0], own.probability[2], atol=1e-5)
+
+
+@pytest.mark.parametrize(("text", "words"), [("", 0), ("Good", 1), ("word " * 300, 38)])
+def test_short_and_long_sentences(head, text, words):
+    own = word_masking.own_knife("minilm", text, orders=("attention", "random"))
+    assert len(own.words) == words
+    assert own.turns.shape == (2, words)
+    assert own.probability.shape == (2, words + 1)
+    assert np.isfinite(own.probability).all()
+
+
+def test_giving_up(head):
+    seen = []
+
+    def report(record, fraction=None):
+        seen.append(fraction)
+        if len(seen) == 2:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        word_masking.knife("minilm", 2000, SHARES, report, "cpu")
+    assert len(seen) == 2

@@ -1,0 +1,288 @@
+"""One pass over a text: the model's own numbers, shared by all who ask, kept within bounds."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from second import eager, passed
+
+from seqviz.compute.attention import masks
+from seqviz.jobs import Cancelled
+from seqviz.models import forward_cache, texts
+from seqviz.models.forward_cache import OWN, Masking, forward, read
+from seqviz.refusal import Refusal
+
+SENTENCE = "AI and ML course is interesting and easy!"
+OTHER = "This course is interesting"
+MASKINGS = (
+    Masking("none"),
+    Masking("causal"),
+    Masking("reverse"),
+    Masking("diagonal"),
+    Masking("own", pads=3),
+    Masking("own", pads=3, told=False),
+    Masking("diagonal", pads=2, told=False),
+    Masking("own", cells=((0, 3), (4, 1), (2, 2))),
+)
+# float32 sums of the same numbers in the same order
+SAME = {"rtol": 0, "atol": 1e-6}
+
+
+@pytest.fixture(params=["minilm", "smollm2"])
+def model(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def shelf(monkeypatch):
+    """Nothing is in memory."""
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.delenv("SEQVIZ_READINGS_MB", raising=False)
+
+
+@pytest.fixture
+def passes(shelf, monkeypatch):
+    """The texts of all forward passes made so far; each takes a moment."""
+    made = []
+
+    def counted(pretrained, tokens, *args):
+        made.append(tokens.pieces)
+        time.sleep(0.05)
+        return forward(pretrained, tokens, *args)
+
+    monkeypatch.setattr(forward_cache, "forward", counted)
+    return made
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [SENTENCE, "a", "שלום 😀 </script>", "cat " * 60])
+def test_attention_and_vectors_are_the_models_own(model, shelf, text):
+    found = read(model.card.name, text)
+    weights, vectors, output = passed(eager(model), found.tokens)
+    np.testing.assert_allclose(found.weights, weights, **SAME)
+    np.testing.assert_allclose(found.vectors, vectors, 1e-6, 1e-6)  # states are some tens
+    count, card = len(found.tokens.ids), model.card
+    assert found.weights.shape == (card.layers, card.heads, count, count)
+    assert found.weights.dtype == found.vectors.dtype == np.float32
+    # float32 rows: 6e-8 for each of at most 150 terms, of which few are large
+    np.testing.assert_allclose(found.weights.sum(-1, dtype=float), 1, 0, 1e-6)
+    if card.kind == "encoder":
+        assert found.following.size == 0
+        assert found.allowed.all()
+        return
+    logits = output.logits[0, -1].double().numpy()
+    wanted = np.exp(logits - logits.max())
+    np.testing.assert_allclose(found.following, wanted / wanted.sum(), 1e-5, 1e-12)
+    np.testing.assert_array_equal(found.allowed, np.tri(count, dtype=bool))
+    assert not found.weights[:, :, ~found.allowed].any()
+
+
+def test_a_pair_and_512_tokens(minilm, shelf):
+    for text, other in ((SENTENCE, OTHER), ("cat sat " * 300, "dog")):
+        found = read("minilm", text, other)
+        weights, vectors, _ = passed(eager(minilm), found.tokens)
+        np.testing.assert_allclose(found.weights, weights, **SAME)
+        np.testing.assert_allclose(found.vectors, vectors, **SAME)
+    assert found.weights.shape == (6, 12, 512, 512)
+
+
+def test_the_sentence_vector_is_the_mean_of_real_tokens(minilm, shelf):
+    found = read("minilm", SENTENCE, masking=Masking(pads=3))
+    mean = found.vectors[:11].astype(float).mean(0)
+    np.testing.assert_allclose(found.sentence, mean / np.sqrt(mean @ mean), 1e-12)
+
+
+@pytest.mark.parametrize("masking", MASKINGS, ids=str)
+def test_each_masking_is_what_the_model_does_under_that_mask(model, shelf, masking):
+    found = read(model.card.name, SENTENCE, masking=masking)
+    decoder = model.card.kind == "decoder"
+    real = np.arange(len(found.tokens.ids)) < len(found.tokens.ids) - masking.pads
+    wanted = masks.allowed(real, masking.kind, decoder, masking.told, masking.cells)
+    np.testing.assert_array_equal(found.allowed, wanted)
+    weights, vectors, output = passed(eager(model), found.tokens, wanted)
+    # A query that may look nowhere looks everywhere alike in the library, and nowhere here.
+    seeing = wanted.any(1)
+    np.testing.assert_allclose(found.weights[:, :, seeing], weights[:, :, seeing], **SAME)
+    np.testing.assert_allclose(found.vectors[seeing], vectors[seeing], 1e-6, 1e-6)
+    assert not found.weights[:, :, ~wanted].any()
+    plain = read(model.card.name, SENTENCE)
+    changed = np.abs(found.vectors[: len(plain.vectors)] - plain.vectors).max() > 1e-3
+    same = masking == Masking("own", pads=3) or (
+        masking.kind == "own" and not masking.cells and decoder
+    )
+    same |= masking.kind == ("causal" if decoder else "none")
+    assert changed != same
+    if decoder:
+        last = int(real.sum()) - 1
+        chosen = output.logits[0, last].double().softmax(-1).numpy()
+        np.testing.assert_allclose(found.following, chosen, 1e-4, 1e-10)
+
+
+def test_told_padding_changes_nothing_but_untold_does(minilm, shelf):
+    plain = read("minilm", SENTENCE)
+    told = read("minilm", SENTENCE, masking=Masking(pads=4))
+    # the same numbers in sums of another length
+    np.testing.assert_allclose(told.vectors[:11], plain.vectors, 1e-5, 1e-5)
+    assert plain.sentence @ told.sentence == pytest.approx(1, abs=1e-9)
+    untold = read("minilm", SENTENCE, masking=Masking(pads=4, told=False))
+    assert plain.sentence @ untold.sentence < 0.999
+
+
+def test_a_mask_where_a_query_sees_nothing_stays_finite(model, shelf):
+    blind = Masking("diagonal", cells=tuple((2, key) for key in range(40) if key != 2))
+    found = read(model.card.name, SENTENCE, masking=blind)
+    assert not found.weights[:, :, 2].any()
+    assert np.isfinite(found.vectors).all()
+
+
+def test_no_more_padding_than_the_limit(minilm, shelf):
+    found = read("minilm", "a", masking=Masking(pads=10**9))
+    assert len(found.tokens.ids) == 3 + forward_cache.MOST_PADS
+
+
+def test_a_decoder_with_nothing_to_read(smollm2, shelf):
+    with pytest.raises(Refusal) as caught:
+        read("smollm2", "")
+    assert caught.value.code == "empty_text"
+    assert not forward_cache.known("smollm2", "")
+    assert read("minilm", "").tokens.pieces == ("[CLS]", "[SEP]")
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def test_nobody_can_change_what_is_shared(model, shelf):
+    for masking in (OWN, Masking("none", pads=2)):
+        found = read(model.card.name, SENTENCE, masking=masking)
+        t = found.tokens
+        arrays = [getattr(found, name) for name in
+                  ("weights", "vectors", "sentence", "following", "allowed")]  # fmt: skip
+        for array in [*arrays, t.ids, t.segments, t.special, t.real]:
+            assert not array.flags.writeable
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+
+
+def test_students_who_ask_for_the_same_share_one_pass(minilm, passes):
+    barrier, found = threading.Barrier(8), []
+
+    def student():
+        barrier.wait(30)
+        found.append(read("minilm", SENTENCE))
+
+    threads = [threading.Thread(target=student) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(found) == 8
+    assert len({id(one) for one in found}) == 1
+    assert len(passes) == 1
+    assert read("minilm", SENTENCE) is found[0]
+    assert len(passes) == 1
+
+
+def test_different_questions_are_different_passes(minilm, smollm2, passes):
+    asked = [
+        ("minilm", SENTENCE, "", OWN),
+        ("minilm", SENTENCE, OTHER, OWN),
+        ("minilm", OTHER, SENTENCE, OWN),
+        ("minilm", SENTENCE, "", Masking("none")),
+        ("minilm", SENTENCE, "", Masking("none", told=False)),
+        ("smollm2", SENTENCE, "", OWN),
+    ]
+    assert not any(forward_cache.known(*one) for one in asked)
+    found = [read(*one) for one in asked]
+    assert len({id(one) for one in found}) == len(passes) == len(asked)
+    assert all(forward_cache.known(*one) for one in asked)
+    assert [read(*one) for one in asked] == found
+    assert len(passes) == len(asked)
+
+
+def bytes_of(found):
+    return found.weights.nbytes + found.vectors.nbytes + found.following.nbytes
+
+
+def test_the_least_recently_used_goes_when_there_is_no_room(minilm, passes, monkeypatch):
+    words = ("cat", "dog", "sun")
+    one = bytes_of(read("minilm", words[0]))
+    monkeypatch.setenv("SEQVIZ_READINGS_MB", str(2.5 * one / 1e6))
+    read("minilm", words[1])
+    read("minilm", words[0])  # now the dog is the one that was not asked for longest
+    read("minilm", words[2])
+    assert [forward_cache.known("minilm", word) for word in words] == [True, False, True]
+    assert len(passes) == 3
+    read("minilm", words[1])
+    assert len(passes) == 4
+    assert [forward_cache.known("minilm", word) for word in words] == [False, True, True]
+
+
+def test_one_reading_stays_however_little_room_there_is(minilm, passes, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_READINGS_MB", "0")
+    for word in ("cat", "dog"):
+        read("minilm", word)
+        assert forward_cache.known("minilm", word)
+    assert not forward_cache.known("minilm", "cat")
+
+
+def test_an_empty_setting_is_the_default(minilm, passes, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_READINGS_MB", "")
+    for word in ("cat", "dog", "sun"):
+        read("minilm", word)
+    assert forward_cache.known("minilm", "cat")
+
+
+# --- a pass that is given up ----------------------------------------------------------------------
+
+
+def test_layers_are_reported_one_by_one(model, shelf):
+    seen = []
+    read(model.card.name, SENTENCE, each=seen.append)
+    assert seen == list(range(1, model.card.layers + 1))
+    read(model.card.name, SENTENCE, each=seen.append)
+    assert len(seen) == model.card.layers  # from memory
+
+
+def test_a_pass_that_was_given_up_leaves_nothing(model, shelf):
+    wanted = forward(model, texts.tokens(model, SENTENCE))
+
+    def stop(layer):
+        if layer == 2:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        read(model.card.name, SENTENCE, each=stop)
+    assert not forward_cache.known(model.card.name, SENTENCE)
+    assert forward_cache._shelf._working == {}
+    found = read(model.card.name, SENTENCE)
+    np.testing.assert_array_equal(found.weights, wanted.weights)
+
+
+def test_who_waits_for_a_pass_that_is_given_up_makes_it(minilm, passes):
+    barrier, found = threading.Barrier(2), []
+
+    def stop(layer):
+        barrier.wait(30)
+        time.sleep(0.1)  # the other has come to wait
+        raise Cancelled
+
+    def impatient():
+        with pytest.raises(Cancelled):
+            read("minilm", SENTENCE, each=stop)
+
+    def patient():
+        barrier.wait(30)
+        found.append(read("minilm", SENTENCE))
+
+    threads = [threading.Thread(target=work) for work in (impatient, patient)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(found) == 1
+    assert len(passes) == 2

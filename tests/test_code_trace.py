@@ -1,0 +1,364 @@
+"""The code shown to a student runs, and gives what the page showed."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from seqviz.code_trace import Recipe
+from seqviz.compute import autoregression as ar
+from seqviz.figures.autoregression.estimation import estimates_beside_truth
+from seqviz.figures.autoregression.series import lag_plot, series_and_correlations
+from seqviz.figures.grammar.style import Style
+
+
+def run(recipe: Recipe, function, *args: Any, name: str, **keywords: Any):
+    """Call and record, as a bench does."""
+    result = function(*args, **keywords)
+    recipe.record(function, args, keywords, result, name)
+    return result
+
+
+def executed(recipe: Recipe) -> dict[str, Any]:
+    """The variables after the recorded source has run in an empty namespace."""
+    space: dict[str, Any] = {}
+    exec(compile(recipe.source(), "<recipe>", "exec"), space)
+    return space
+
+
+# Functions that a recipe can import: module-level, with the kinds of arguments that pages use.
+
+
+def echo(value, again=None):
+    return value if again is None else (value, again)
+
+
+def total(values, scale: float = 1.0, offset: int = 0):
+    return float(np.sum(np.asarray(values)) * scale + offset)
+
+
+@dataclass(frozen=True)
+class Pair:
+    first: float
+    second: int = 3
+    names: tuple[str, ...] = ("a",)
+    derived: float = field(init=False, default=0.0)
+
+
+@dataclass(frozen=True)
+class Held:
+    values: np.ndarray
+    inner: Pair
+
+
+def hold(n: int = 3) -> Held:
+    return Held(np.arange(float(n)) / 7, Pair(1.5))
+
+
+def call(recipe: Recipe) -> ast.Call:
+    """The last recorded call as syntax."""
+    statement = ast.parse(recipe.source(show=False)).body[-1]
+    assert isinstance(statement, ast.Assign)
+    assert isinstance(statement.value, ast.Call)
+    return statement.value
+
+
+def first(recipe: Recipe) -> str:
+    """The first argument of the last recorded call as code."""
+    return ast.unparse(call(recipe).args[0])
+
+
+def test_the_recorded_code_gives_the_same_numbers():
+    recipe = Recipe()
+    path = run(recipe, ar.simulate, (0.6, -0.3), 1.5, n=120, seed=7, noise="laplace", name="path")
+    found = run(recipe, ar.correlogram, path.values, 12, path.coefficients, name="found")
+    line = run(recipe, ar.fit, path.values, 2, "exact_ml", True, name="line")
+    fan = run(
+        recipe, ar.forecast_recursive, path.values, line.coefficients, line.sigma, 5,
+        line.intercept, name="fan",
+    )  # fmt: skip
+    space = executed(recipe)
+    np.testing.assert_array_equal(space["path"].values, path.values)
+    np.testing.assert_array_equal(space["found"].pacf, found.pacf)
+    np.testing.assert_array_equal(space["found"].theory_acf, found.theory_acf)
+    assert space["line"].coefficients.tolist() == line.coefficients.tolist()
+    np.testing.assert_array_equal(space["fan"].upper, fan.upper)
+
+
+def test_a_figure_is_reproduced_and_shown_last():
+    recipe = Recipe()
+    path = run(recipe, ar.simulate, (0.8,), n=100, name="path")
+    found = run(recipe, ar.correlogram, path.values, 10, (0.8,), name="found")
+    chart = run(recipe, series_and_correlations, path.values, found, name="figure")
+    assert recipe.source().rstrip().splitlines()[-1] == "figure"
+    assert recipe.source(show=False).rstrip().splitlines()[-1] != "figure"
+    again = executed(recipe)["figure"]
+    assert isinstance(again, go.Figure)
+    assert again.to_json() == chart.to_json()
+
+
+def test_results_of_earlier_calls_are_named_and_not_listed():
+    recipe = Recipe()
+    path = run(recipe, ar.simulate, (0.8,), n=500, name="path")
+    run(recipe, ar.fit, path.values, 1, "ols", name="line")
+    assert first(recipe) == "path.values"
+    assert len(recipe.source()) < 400
+
+
+def test_a_whole_result_is_named():
+    recipe = Recipe()
+    path = run(recipe, ar.simulate, (0.8,), n=50, name="path")
+    values = run(recipe, ar.shuffled, path.values, 3, name="values")
+    run(recipe, echo, values, name="found")
+    assert first(recipe) == "values"
+
+
+def test_several_results_in_a_list_are_named():
+    recipe = Recipe()
+    path = run(recipe, ar.simulate, (0.8,), n=60, name="path")
+    fits = [run(recipe, ar.fit, path.values, 1, m, name=m) for m in ("ols", "yule_walker")]
+    run(recipe, estimates_beside_truth, fits, (0.8,), name="figure")
+    assert first(recipe) == "[ols, yule_walker]"
+    assert ast.unparse(call(recipe).args[1]) == "(0.8,)"
+    again = executed(recipe)["figure"]
+    assert again.to_json() == estimates_beside_truth(fits, (0.8,)).to_json()
+
+
+@pytest.mark.parametrize(
+    "part",
+    [slice(None, -20), slice(-20, None), slice(5, 10), slice(0, 1), slice(None)],
+    ids=["start", "end", "middle", "one value", "all"],
+)
+def test_a_stretch_of_an_earlier_result_is_a_slice(part):
+    recipe = Recipe()
+    path = run(recipe, ar.simulate, (0.8,), n=100, name="path")
+    run(recipe, echo, path.values[part], name="found")
+    assert first(recipe).startswith("path.values")
+    np.testing.assert_array_equal(executed(recipe)["found"], path.values[part])
+
+
+@pytest.mark.parametrize(
+    "part",
+    [slice(None, None, -1), slice(None, None, 2), slice(3, 3), [4, 2]],
+    ids=["backward", "every other", "nothing", "chosen"],
+)
+def test_what_is_no_stretch_is_written_out(part):
+    recipe = Recipe()
+    path = run(recipe, ar.simulate, (0.8,), n=20, name="path")
+    run(recipe, echo, path.values[part], name="found")
+    np.testing.assert_array_equal(executed(recipe)["found"], path.values[part])
+
+
+def test_a_row_of_a_matrix_is_not_mistaken_for_a_stretch():
+    recipe = Recipe()
+    matrix = run(recipe, echo, np.arange(12.0).reshape(3, 4), name="matrix")
+    run(recipe, echo, matrix[1], name="row")
+    run(recipe, echo, matrix[:, 1], name="column")
+    space = executed(recipe)
+    np.testing.assert_array_equal(space["row"], matrix[1])
+    np.testing.assert_array_equal(space["column"], matrix[:, 1])
+
+
+def test_a_file_of_the_student_is_read_from_its_folder(tmp_path, monkeypatch):
+    """The bytes of an upload do not go into the code: the reader has the file."""
+    recipe = Recipe()
+    content = b"x\n" + b"\n".join(b"%d" % k for k in range(40))
+    (tmp_path / "mine.csv").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    recipe.define("content", 'Path("mine.csv").read_bytes()', content)
+    run(recipe, echo, content, name="found")
+    assert first(recipe) == "content"
+    assert "from pathlib import Path" in recipe.source()
+    assert executed(recipe)["found"] == content
+
+
+def test_an_equal_value_is_not_mistaken_for_an_earlier_result():
+    """Identity, not equality: a copy is another array, which somebody may have changed."""
+    recipe = Recipe()
+    held = run(recipe, hold, name="held")
+    run(recipe, echo, held.values.copy(), name="copied")
+    assert "held" not in ast.unparse(call(recipe))
+    run(recipe, echo, held.inner.first, name="number")
+    assert first(recipe) == "1.5"
+
+
+def test_the_latest_result_of_a_name_is_the_one_that_is_meant():
+    recipe = Recipe()
+    former = run(recipe, hold, 3, name="held")
+    second = run(recipe, hold, 4, name="held")
+    run(recipe, echo, second.values, name="found")
+    assert first(recipe) == "held.values"
+    np.testing.assert_array_equal(executed(recipe)["found"], second.values)
+    # The name now means another result, so the first can no longer be reached by it.
+    run(recipe, total, former.values, name="sum")
+    assert executed(recipe)["sum"] == total(former.values)
+
+
+def test_dataclasses_are_written_as_calls_with_what_differs():
+    recipe = Recipe()
+    run(recipe, echo, Pair(0.5, names=("x", "y")), name="found")
+    assert first(recipe) == "Pair(first=0.5, names=('x', 'y'))"
+    assert executed(recipe)["found"] == Pair(0.5, names=("x", "y"))
+
+
+def test_a_dataclass_of_the_library_is_imported():
+    recipe = Recipe()
+    run(recipe, echo, Style(lang="zh"), name="style")
+    assert executed(recipe)["style"] == Style(lang="zh")
+
+
+def test_network_settings_are_written_as_calls():
+    from seqviz.compute.autoregression.network_settings import NetworkSettings
+
+    recipe = Recipe()
+    settings = NetworkSettings("gru", hidden=8, train=0.6, validation=0.2, seed=3)
+    run(recipe, echo, settings, name="settings")
+    assert executed(recipe)["settings"] == settings
+    assert "epochs" not in recipe.source()
+
+
+def test_every_keyword_is_shown():
+    """Defaults too: the reader sees which knobs there are."""
+    recipe = Recipe()
+    run(recipe, total, [1.0, 2.0], scale=1.0, offset=5, name="sum")
+    assert [keyword.arg for keyword in call(recipe).keywords] == ["scale", "offset"]
+    assert executed(recipe)["sum"] == 8.0
+
+
+def test_a_value_of_another_type_is_not_a_default():
+    """1.0 is not 1, and True is not 1: leaving it out could change the result."""
+    recipe = Recipe()
+    run(recipe, total, [1.0], offset=0.0, scale=1, name="sum")
+    assert {keyword.arg for keyword in call(recipe).keywords} == {"offset", "scale"}
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (np.float64(0.25), "0.25"),
+        (np.int64(7), "7"),
+        (np.bool_(True), "True"),
+        (np.str_("ols"), "'ols'"),
+        ((np.float64(0.8),), "(0.8,)"),
+        ((1,), "(1,)"),
+        ((), "()"),
+        ([], "[]"),
+        ([1, 2], "[1, 2]"),
+        (None, "None"),
+        (True, "True"),
+        ("it's", '"it\'s"'),
+        (b"a,b\n1,2", "b'a,b\\n1,2'"),
+    ],
+)
+def test_literals(value, code):
+    recipe = Recipe()
+    run(recipe, echo, value, name="found")
+    assert recipe.source(show=False).splitlines()[-1] == f"found = echo({code})"
+    assert executed(recipe)["found"] == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([0.1, 1 / 3, 1e-300]),
+        np.array([1, 2, 3]),
+        np.array([[1.0, 2.0], [3.0, 4.0]]),
+        np.array([True, False]),
+        np.array([1 + 2j, -0.5j]),
+        np.array([], dtype=float),
+        np.array(["1700", "1701"]),
+    ],
+    ids=["floats", "integers", "matrix", "booleans", "complex", "empty", "labels"],
+)
+def test_arrays_are_written_out_exactly(value):
+    recipe = Recipe()
+    run(recipe, echo, value, name="found")
+    again = executed(recipe)["found"]
+    np.testing.assert_array_equal(again, value)
+    assert again.dtype.kind == value.dtype.kind
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("inf"),
+        float("-inf"),
+        np.float64("nan"),
+        (0.5, float("nan")),
+        np.array([0.5, np.nan, np.inf, -np.inf]),
+    ],
+    ids=["nan", "inf", "minus inf", "numpy nan", "in a tuple", "in an array"],
+)
+def test_numbers_that_are_not_finite(value):
+    """`nan` is no name in Python: a fan of a series that is not stationary has no mean to draw."""
+    recipe = Recipe()
+    run(recipe, echo, value, name="found")
+    np.testing.assert_array_equal(executed(recipe)["found"], value)
+
+
+def test_dates_of_a_series_are_named():
+    """A tuple of five hundred dates is a field of an earlier result too."""
+    from seqviz.data import series
+
+    recipe = Recipe()
+    chosen = run(recipe, series.bundled, "nile", name="chosen")
+    run(recipe, echo, chosen.labels, name="index")
+    assert first(recipe) == "chosen.labels"
+
+
+def test_long_calls_are_broken_into_lines():
+    recipe = Recipe()
+    run(recipe, echo, "a" * 60, again="b" * 60, name="found")
+    lines = recipe.source(show=False).splitlines()[-4:]
+    assert lines[0] == "found = echo("
+    assert lines[-1] == ")"
+    assert max(map(len, lines)) < 88
+    assert executed(recipe)["found"] == ("a" * 60, "b" * 60)
+
+
+def test_the_public_package_is_imported():
+    recipe = Recipe()
+    run(recipe, ar.simulate, (0.5,), n=10, name="path")
+    line = ar.fit(np.array([0.0, 1.0, 0.5, 2.0, -1.0]), 1, "ols")
+    run(recipe, lag_plot, np.arange(5.0), line, name="figure")
+    lines = recipe.source().splitlines()
+    assert "from seqviz.compute.autoregression import Estimate, simulate" in lines
+    assert "from seqviz.figures.autoregression.series import lag_plot" in lines
+    assert lines.index("import numpy as np") == 0
+
+
+def test_a_function_that_no_package_exports_is_imported_from_its_module():
+    from seqviz.compute.autoregression.network_settings import NetworkSettings
+    from seqviz.compute.autoregression.networks import parameter_count
+
+    recipe = Recipe()
+    count = run(recipe, parameter_count, NetworkSettings(), name="count")
+    assert (
+        "from seqviz.compute.autoregression.networks import NetworkSettings, parameter_count"
+        in recipe.source().splitlines()
+    )
+    assert executed(recipe)["count"] == count == 1153
+
+
+def test_every_compute_function_of_the_package_is_imported_from_it():
+    for name in ("fit", "correlogram", "forecast_direct", "replicate", "select_order"):
+        recipe = Recipe()
+        recipe.record(getattr(ar, name), (), {}, None, "found")
+        lines = recipe.source().splitlines()
+        assert lines[0] == f"from seqviz.compute.autoregression import {name}"
+
+
+def test_an_empty_record_is_an_empty_script():
+    assert Recipe().source().strip() == ""
+
+
+def test_numpy_is_imported_only_when_used():
+    recipe = Recipe()
+    run(recipe, ar.simulate, (0.5,), n=10, name="path")
+    assert "numpy" not in recipe.source()
