@@ -21,11 +21,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.browser import ROOT, serve
-from benchmarks.classroom import BESIDE, MODELS, Watched, fresh
-from benchmarks.client import Student
+from benchmarks.classroom import BESIDE, MODELS, fresh
+from driver.protocol import Student
+from driver.server import ROOT, Server, serve
 from seqviz import catalog
 
+COUNTING = (ROOT / "benchmarks" / "counting.py").read_text("utf-8")
 SEATS = 8  # visits at a time
 ROUNDS, PRESSES, FIRST = 6, 9, 2  # of a comparison; the first presses of a visit do not count
 COUNTED = (20_001, 20_002, 20_003)  # visits whose calls are counted, the same at every server
@@ -60,17 +61,16 @@ async def age(url: str, visits: int) -> None:
 class Aged:
     """A server, and what the presses at it took. waits: seconds of each; cpu: seconds in all."""
 
-    url: str
-    watched: Watched
+    server: Server
     count: Path
     waits: list[float] = field(default_factory=list)
     cpu: float = 0.0
 
     def press(self, lesson: catalog.Lesson, number: int) -> None:
         """One visit."""
-        before = self.watched.cpu_seconds()
-        self.waits += asyncio.run(visit(self.url, lesson, number, PRESSES))[FIRST:]
-        self.cpu += self.watched.cpu_seconds() - before
+        before = self.server.cpu_seconds()
+        self.waits += asyncio.run(visit(self.server.url, lesson, number, PRESSES))[FIRST:]
+        self.cpu += self.server.cpu_seconds() - before
 
     def calls(self, lesson: catalog.Lesson) -> int:
         """Of a visit; the least of three, as a session may be let go in one."""
@@ -78,9 +78,9 @@ class Aged:
 
     def _calls(self, lesson: catalog.Lesson, number: int) -> int:
         self.count.unlink(missing_ok=True)
-        self.watched.signal(signal.SIGUSR1)
-        asyncio.run(visit(self.url, lesson, number, PRESSES))
-        self.watched.signal(signal.SIGUSR2)
+        self.server.process.send_signal(signal.SIGUSR1)
+        asyncio.run(visit(self.server.url, lesson, number, PRESSES))
+        self.server.process.send_signal(signal.SIGUSR2)
         end = time.monotonic() + 10
         while not self.count.exists() and time.monotonic() < end:
             time.sleep(0.05)
@@ -107,9 +107,9 @@ def compare(servers: dict[str, Aged], lesson: catalog.Lesson) -> dict[str, dict[
 def begin(stack: ExitStack, folder: Path, name: str) -> Aged:
     """A server that counts its calls when it is told to."""
     count = folder / name
-    counting = {"SEQVIZ_COUNT": str(count), "PYTHONPATH": str(ROOT / "benchmarks" / "counting")}
-    server = stack.enter_context(serve(environment={**MODELS, **UNLIMITED, **counting}))
-    return Aged(server.url, Watched(server), count)
+    environment = {**MODELS, **UNLIMITED, "SEQVIZ_COUNT": str(count)}
+    server = stack.enter_context(serve(environment=environment, before=COUNTING))
+    return Aged(server, count)
 
 
 def main() -> None:
@@ -119,11 +119,11 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         servers = {name: begin(stack, folder, name) for name in ("aged", "fresh")}
-        asyncio.run(age(servers["aged"].url, asked.visits))
+        asyncio.run(age(servers["aged"].server.url, asked.visits))
         for lesson in catalog.LESSONS:  # the first visit loads what all need
-            asyncio.run(visit(servers["fresh"].url, lesson, -1, 1))
+            asyncio.run(visit(servers["fresh"].server.url, lesson, -1, 1))
         found = {lesson.slug: compare(servers, lesson) for lesson in catalog.LESSONS}
-        memory = {name: round(one.watched.megabytes()) for name, one in servers.items()}
+        memory = {name: round(one.server.megabytes()) for name, one in servers.items()}
     for slug, both in found.items():
         print(f"{slug:20}" + "".join(f"  {name} {both[name]}" for name in both))
     line = {"name": "aging", "visits": asked.visits, "lessons": found, "rss_mb": memory}

@@ -35,7 +35,6 @@ import argparse
 import contextlib
 import json
 import pickle
-import shutil
 import statistics
 import tempfile
 import time
@@ -49,7 +48,8 @@ import plotly.graph_objects as go
 from playwright.sync_api import ConsoleMessage, Error
 
 from benchmarks.attention_text import text_ratio
-from benchmarks.browser import ROOT, Server, chromium, serve
+from driver.chromium import chromium
+from driver.server import Server, serve_page
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
 from seqviz.experiments import attention
@@ -253,10 +253,7 @@ def prepared() -> Iterator[tuple[Server, dict[int, list[View]]]]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         views = {tokens: prepare(tokens, folder) for tokens in LENGTHS}
-        (folder / "shown.py").write_text(SCRIPT, "utf-8")
-        shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
-        (folder / "static").symlink_to(ROOT / "assets" / "static")
-        with serve(folder, "shown.py", {"PYTHONPATH": str(ROOT)}) as server:
+        with serve_page(folder, SCRIPT) as server:
             yield server, views
 
 

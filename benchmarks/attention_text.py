@@ -11,8 +11,9 @@ import json
 import numpy as np
 from playwright.sync_api import Page
 
-from benchmarks.browser import chromium, css_class, draw_whole, serve, serve_empty_page
 from benchmarks.interaction import PROBE, WARM_UP, open_floor
+from driver.chromium import chromium, css_class, draw_whole
+from driver.server import serve, serve_empty_page
 from seqviz.models import registry, texts
 
 SEED, TEXT_TOKENS, TEXT_GOAL = 0, 32, 2.5

@@ -1,6 +1,6 @@
 """A class at one server: how long does a student wait while a hundred move their sliders?
 
-The students speak Streamlit's protocol over the websocket (`benchmarks.client`); the server is the
+The students speak Streamlit's protocol over the websocket (`driver.protocol`); the server is the
 app as it is served, in a process of its own, on the same two cores. Each student opens the lesson
 at a moment of its own within `--arrive` seconds, then moves the lesson's first slider and thinks,
 on average, for `--think` seconds. No value comes twice in a class: where the slider has too few,
@@ -25,18 +25,15 @@ import gc
 import itertools
 import json
 import random
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
-import psutil
 
-from benchmarks.browser import Server, serve
-from benchmarks.client import Student
+from driver.protocol import Student
+from driver.server import Server, serve
 from seqviz import catalog
 
 SEED = 8
@@ -88,45 +85,6 @@ class Plan:
     think: float
     arrive: float
     seconds: float
-
-
-@dataclass
-class Watched:
-    """The memory and the counters of a server in another process."""
-
-    server: Server
-
-    def __post_init__(self) -> None:
-        port = urlsplit(self.server.url).port
-        self._process = next(
-            child
-            for child in psutil.Process().children(recursive=True)
-            if any(c.laddr.port == port for c in child.net_connections("tcp") if c.laddr)
-        )
-
-    def megabytes(self) -> float:
-        """Resident memory."""
-        return self._process.memory_info().rss / 1e6
-
-    def cpu_seconds(self) -> float:
-        """Processor time so far."""
-        used = self._process.cpu_times()
-        return used.user + used.system
-
-    def signal(self, number: int) -> None:
-        """Send its process a signal."""
-        self._process.send_signal(number)
-
-    def counter(self, name: str, **labels: str) -> float:
-        """The sum of a counter on /metrics over the labels that are not given."""
-        with urllib.request.urlopen(f"{self.server.url}/metrics", timeout=10) as answer:
-            lines = answer.read().decode().splitlines()
-        wanted = [f'{key}="{value}"' for key, value in labels.items()]
-        return sum(
-            float(line.rsplit(" ", 1)[1])
-            for line in lines
-            if line.split("{")[0].split(" ")[0] == name and all(w in line for w in wanted)
-        )
 
 
 def fresh(student: Student, key: str, draw: random.Random) -> Iterator[Any]:
@@ -230,10 +188,9 @@ async def warm_up(url: str, lesson: catalog.Lesson) -> None:
 
 def measure(server: Server, lesson: catalog.Lesson, plan: Plan, training: bool) -> dict[str, float]:
     """One lesson, without and with a training."""
-    watched = Watched(server)
     asyncio.run(warm_up(server.url, lesson))
-    before, cpu = watched.megabytes(), watched.cpu_seconds()
-    computed = watched.counter("seqviz_cache_misses_total", lesson=lesson.slug)
+    before, cpu = server.megabytes(), server.cpu_seconds()
+    computed = server.counter("seqviz_cache_misses_total", lesson=lesson.slug)
     times = asyncio.run(attend(server.url, lesson, plan))
     found = {
         "p50_ms": times.percentile(50),
@@ -241,9 +198,9 @@ def measure(server: Server, lesson: catalog.Lesson, plan: Plan, training: bool) 
         "first_p95_ms": times.first_p95(),
         "errors": len(times.errors),
         "presses": len(times.presses),
-        "computed": watched.counter("seqviz_cache_misses_total", lesson=lesson.slug) - computed,
-        "cpu_share": round((watched.cpu_seconds() - cpu) / (plan.arrive + plan.seconds), 2),
-        "rss_growth_mb": round(watched.megabytes() - before, 1),
+        "computed": server.counter("seqviz_cache_misses_total", lesson=lesson.slug) - computed,
+        "cpu_share": round((server.cpu_seconds() - cpu) / (plan.arrive + plan.seconds), 2),
+        "rss_growth_mb": round(server.megabytes() - before, 1),
     }
     for error in sorted(set(times.errors))[:3]:
         print(f"  {error}")
@@ -266,7 +223,7 @@ def visit(
         for lesson in lessons:
             found[lesson.slug] = measure(server, lesson, plan, training)
             print(row(lesson.slug, found[lesson.slug]), flush=True)
-        return found, round(Watched(server).megabytes(), 1)
+        return found, round(server.megabytes(), 1)
 
 
 def row(slug: str, found: Mapping[str, float]) -> str:

@@ -18,7 +18,8 @@ from contextlib import AbstractContextManager
 
 from playwright.sync_api import Browser
 
-from benchmarks.browser import MARKS, Server, chromium, css_class, serve, serve_empty_page
+from driver.chromium import MARKS, chromium, css_class
+from driver.server import Server, serve, serve_empty_page
 from seqviz import catalog
 
 GOAL = 1.5

@@ -23,7 +23,8 @@ from urllib.parse import urlencode
 import numpy as np
 from playwright.sync_api import Browser, Page
 
-from benchmarks.browser import GEOMETRY, chromium, css_class, draw_whole, serve, serve_empty_page
+from driver.chromium import GEOMETRY, chromium, css_class, draw_whole
+from driver.server import serve, serve_empty_page
 from seqviz import catalog
 
 WARM_UP = 5

@@ -41,9 +41,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from benchmarks.browser import serve
-from benchmarks.classroom import BESIDE, MODELS, SEED, Watched, fresh, look_around, warm_up
-from benchmarks.client import Student
+from benchmarks.classroom import BESIDE, MODELS, SEED, fresh, look_around, warm_up
+from driver.protocol import Student
+from driver.server import Server, serve
 from seqviz import catalog
 
 RESULTS = Path(__file__).parent / "results"
@@ -103,12 +103,12 @@ class Log:
     _presses: int = 0
     _cpu_seconds: float = math.nan
 
-    def sample(self, watched: Watched, seats: Class, sessions: float) -> None:
+    def sample(self, server: Server, seats: Class, sessions: float) -> None:
         """Keep what is so now, and what was waited since the last sample."""
         waits = np.array([ms for _, _, ms in seats.presses[self._presses :]] or [np.nan])
-        cpu_seconds = watched.cpu_seconds()
+        cpu_seconds = server.cpu_seconds()
         self.minutes.append((time.monotonic() - seats.started) / 60)
-        self.megabytes.append(watched.megabytes())
+        self.megabytes.append(server.megabytes())
         self.sessions.append(sessions)
         self.median_ms.append(float(np.median(waits)))
         self.p95_ms.append(float(np.percentile(waits, 95)))
@@ -198,27 +198,27 @@ async def seat(
         seats.errors += student.errors
 
 
-async def watch(watched: Watched, minutes: float, seats: Class, log: Log) -> None:
+async def watch(server: Server, minutes: float, seats: Class, log: Log) -> None:
     """Read the server every few seconds."""
     while time.monotonic() < seats.started + 60 * minutes:
         await asyncio.sleep(EVERY)
-        opened = await asyncio.to_thread(watched.counter, "seqviz_sessions_total")
-        closed = await asyncio.to_thread(watched.counter, "seqviz_sessions_closed_total")
-        log.sample(watched, seats, opened - closed)
+        opened = await asyncio.to_thread(server.counter, "seqviz_sessions_total")
+        closed = await asyncio.to_thread(server.counter, "seqviz_sessions_closed_total")
+        log.sample(server, seats, opened - closed)
         if len(log.minutes) % 6 == 0:
             print(f"{log.line()}  {len(seats.errors)} errors", file=sys.stderr, flush=True)
 
 
 async def soak(
-    watched: Watched, control: Watched, students: int, think: float, minutes: float
+    server: Server, control: Server, students: int, think: float, minutes: float
 ) -> tuple[Log, Class, Class]:
     """All of it: what was seen of the server, its students and those of the control."""
     log, started = Log(), time.monotonic()
     many, few = Class(started), Class(started)
     every = catalog.LESSONS
-    url, beside = watched.server.url, control.server.url
+    url, beside = server.url, control.url
     await asyncio.gather(
-        watch(watched, minutes, many, log),
+        watch(server, minutes, many, log),
         *(seat(url, str(n), every, think, minutes, many) for n in range(students)),
         *(seat(beside, one.slug, [one], think, minutes, few) for one in every),
     )
@@ -273,15 +273,14 @@ def main() -> None:
     parser.add_argument("--students", type=int, default=50)
     parser.add_argument("--think", type=float, default=6.0, help="mean seconds between presses")
     asked = parser.parse_args()
-    with serve(environment=MODELS) as server, serve(environment=MODELS) as beside:
-        watched, control = Watched(server), Watched(beside)
+    with serve(environment=MODELS) as server, serve(environment=MODELS) as control:
         for lesson in catalog.LESSONS:
             asyncio.run(warm_up(server.url, lesson))
-            asyncio.run(warm_up(beside.url, lesson))
+            asyncio.run(warm_up(control.url, lesson))
         log, many, few = asyncio.run(
-            soak(watched, control, asked.students, asked.think, asked.minutes)
+            soak(server, control, asked.students, asked.think, asked.minutes)
         )
-        cache_mb = watched.counter("seqviz_cache_bytes") / 1e6
+        cache_mb = server.counter("seqviz_cache_bytes") / 1e6
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{datetime.datetime.now():%Y-%m-%d-soak-%H%M}.svg"
     waits = {"server": many.by_minute(), "control": few.by_minute()}

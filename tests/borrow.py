@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from driver.chromium import NoChromium, chromium
+
 TESTS = Path(__file__).resolve().parent
 BROWSER_PROMISED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"
 NO_PLAYWRIGHT = importlib.util.find_spec("playwright") is None and not BROWSER_PROMISED
@@ -38,8 +40,6 @@ def conftest_of(folder: str) -> ModuleType:
 @contextmanager
 def a_browser() -> Iterator[Any]:
     """A running Chromium; where there is none the test is skipped, or fails if one was promised."""
-    from benchmarks.browser import NoChromium, chromium
-
     try:
         with chromium() as running:
             yield running

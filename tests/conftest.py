@@ -23,13 +23,12 @@ from alone import turn
 from borrow import a_browser
 from jaxtyping import install_import_hook
 
+from driver.chromium import NO_PLAYWRIGHT
+
 install_import_hook("seqviz.compute", "beartype.beartype")
 
 REQUIRED = os.environ.get("SEQVIZ_REQUIRE_MODELS") == "1"  # set where the models were promised
 NO_MODEL = " is not on this machine and cannot be fetched"
-NO_PLAYWRIGHT = (
-    "No Playwright: `pip install -r requirements-dev.txt`, then `apt-get install chromium`."
-)
 # The folders with the longest files come first, so that no worker is left with one at the end.
 LONGEST_FIRST = ("browser", "pages", "hostile")
 

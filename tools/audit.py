@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVED = ("app.py", "seqviz", "pages")
-WORKSHOP = ("tools", "benchmarks", "tests")
+WORKSHOP = ("tools", "driver", "benchmarks", "tests")
 # Needed by a package of ours, which does not bring them along.
 NOT_IMPORTED = {
     "accelerate": "transformers loads models with it",

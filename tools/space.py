@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import socket
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.browser import MARKS, NoChromium, chromium
+from driver.chromium import MARKS, NoChromium, chromium
+from driver.server import free_port
 from seqviz import catalog
 from tools import dockerfile
 from tools.container import PORT, ROOT, Box, Failed
@@ -117,7 +117,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             place = chosen.keep.resolve()
             place.mkdir(parents=True)
-        box = Box(place, _free_port() if chosen.quick else PORT, chosen.quick)
+        box = Box(place, str(free_port()) if chosen.quick else PORT, chosen.quick)
         box.arguments |= dict(pair.split("=", 1) for pair in chosen.build_arg)
         try:
             measured = build_and_look(box)
@@ -126,12 +126,6 @@ def main(arguments: list[str] | None = None) -> int:
             return 1
     print(json.dumps(measured))
     return 0
-
-
-def _free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 if __name__ == "__main__":

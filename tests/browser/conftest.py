@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from borrow import NO_PLAYWRIGHT
 
+from driver.server import serve
+
 if NO_PLAYWRIGHT:
     collect_ignore_glob = ["test_*.py"]
 
@@ -20,8 +22,6 @@ def pytest_collection_modifyitems(items) -> None:
 @pytest.fixture(scope="session")
 def server(browser) -> Iterator:
     """The app, with its imports done: the first visitor pays for them, not the first test."""
-    from benchmarks.browser import serve
-
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
         context = browser.new_context()
         page = context.new_page()

@@ -9,7 +9,8 @@ from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Browser, Locator, Page
 
-from benchmarks.browser import GEOMETRY, Server, css_class, draw_whole
+from driver.chromium import GEOMETRY, css_class, draw_whole
+from driver.server import Server
 
 CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
 PATIENCE = 20_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import time
 from urllib.parse import parse_qs, urlsplit
@@ -12,8 +11,8 @@ import pytest
 from lesson_page import CHARTS, watched
 from playwright.sync_api import expect
 
-from benchmarks.browser import ROOT, serve
 from benchmarks.interaction import PROBE, Subject
+from driver.server import serve
 from seqviz.text import LANGUAGES, Text
 
 SLUG = "bert_accuracy"
@@ -147,21 +146,16 @@ def test_a_phone_never_scrolls_sideways_in_any_tab(loaded, visit, lang):
 
 # ------------------------------------------------------------------------------ beside a training
 @pytest.fixture
-def hasty(model, browser, tmp_path):
+def hasty(model, browser):
     """A server that soon takes a visitor for gone."""
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sys\n"
-        "if 'streamlit' in ' '.join(sys.orig_argv):\n"
-        "    from seqviz import jobs\n"
-        "    made = jobs.Jobs.__init__\n"
-        "    jobs.Jobs.__init__ = lambda self, *args, **keywords: made(\n"
-        f"        self, *args, **{{'abandon_after': {GONE}, **keywords}}\n"
-        "    )\n",
-        "utf-8",
+    before = (
+        "from seqviz import jobs\n"
+        "made = jobs.Jobs.__init__\n"
+        "jobs.Jobs.__init__ = lambda self, *args, **keywords: made(\n"
+        f"    self, *args, **{{'abandon_after': {GONE}, **keywords}}\n"
+        ")\n"
     )
-    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    path = os.pathsep.join(filter(None, [str(tmp_path), str(ROOT), *known]))
-    with serve(environment={"HF_HUB_OFFLINE": "1", "PYTHONPATH": path}) as running:
+    with serve(environment={"HF_HUB_OFFLINE": "1"}, before=before) as running:
         yield running
 
 

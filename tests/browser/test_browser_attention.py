@@ -10,7 +10,7 @@ import pytest
 from lesson_page import watched
 from playwright.sync_api import expect
 
-from benchmarks.browser import css_class
+from driver.chromium import css_class
 from seqviz.text import Text
 
 REAL, APART, MASKS, ABLATE = "at.real", "at.apart", "at.masks", "at.ablate"

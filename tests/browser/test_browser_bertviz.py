@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 from lesson_page import watched
 from playwright.sync_api import expect
 
-from benchmarks.browser import ROOT, serve
+from driver.server import serve_page
 
 LAYERS, HEADS, SECOND = 3, 4, 5
 TOKENS = [
@@ -50,11 +49,7 @@ FRAMES = ("head", "twin", "model", "single")
 
 @pytest.fixture(scope="module")
 def bertviz_server(browser, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bertviz")
-    shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
-    (folder / "static").symlink_to(ROOT / "assets" / "static")
-    (folder / "shown.py").write_text(SCRIPT, "utf-8")
-    with serve(folder, "shown.py", {"PYTHONPATH": str(ROOT)}) as running:
+    with serve_page(tmp_path_factory.mktemp("bertviz"), SCRIPT) as running:
         yield running
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks.browser import css_class
+from driver.chromium import css_class
 from seqviz import catalog
 from seqviz.text import LANGUAGES, Text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lesson_page import CHARTS, watched
 
-from benchmarks.browser import serve
+from driver.server import serve
 from seqviz import catalog
 from seqviz.text import LANGUAGES, Text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,7 +9,7 @@ import pytest
 from lesson_page import watched
 from playwright.sync_api import expect
 
-from benchmarks.browser import ROOT, serve
+from driver.server import serve_page
 
 BENCH = "sample.place"
 # The middle of a place in data units, of the first or the second panel, in pixels of the window.
@@ -23,11 +22,8 @@ PIXELS = """(host, [panel, x, y]) => {
 
 @pytest.fixture(scope="module")
 def sample(browser, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sample")
-    shutil.copy(Path(__file__).with_name("sample_page.py"), folder)
-    shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
-    (folder / "static").symlink_to(ROOT / "assets" / "static")
-    with serve(folder, "sample_page.py", {"PYTHONPATH": str(ROOT)}) as running:
+    page = Path(__file__).with_name("sample_page.py").read_text("utf-8")
+    with serve_page(tmp_path_factory.mktemp("sample"), page) as running:
         yield running
 
 

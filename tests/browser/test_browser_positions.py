@@ -13,7 +13,7 @@ import pytest
 from lesson_page import CHARTS, PATIENCE, LessonPage
 from playwright.sync_api import expect
 
-from benchmarks.browser import serve
+from driver.server import serve
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.text import LANGUAGES, Text
 

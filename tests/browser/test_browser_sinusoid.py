@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import expect
 from sinusoid_sample import BENCH, LINKED, VALUES, WORDS
 
-from benchmarks.browser import ROOT, serve
+from driver.server import serve_page
 from seqviz.compute.positions import sinusoidal
 
 AT_ONCE = 50  # milliseconds from the press to the next frame with another picture: the issue
@@ -53,11 +53,9 @@ TABLE = """async ([positions, width, base, layout]) => {
 
 @contextmanager
 def sample_server(folder: Path):
-    for name in ("sinusoid_page.py", "sinusoid_sample.py"):
-        shutil.copy(Path(__file__).with_name(name), folder)
-    shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
-    (folder / "static").symlink_to(ROOT / "assets" / "static")
-    with serve(folder, "sinusoid_page.py", {"PYTHONPATH": str(ROOT)}) as running:
+    shutil.copy(Path(__file__).with_name("sinusoid_sample.py"), folder)
+    page = Path(__file__).with_name("sinusoid_page.py").read_text("utf-8")
+    with serve_page(folder, page) as running:
         yield running
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.browser import css_class
+from driver.chromium import css_class
 from seqviz.text import Text
 
 BENCH = "ar.networks"

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -17,7 +10,8 @@ pytest.importorskip("playwright")
 from lesson_page import LessonPage
 from playwright.sync_api import expect
 
-from benchmarks import browser as chrome
+from driver.chromium import css_class
+from driver.server import serve
 from seqviz.text import Text
 
 pytestmark = pytest.mark.browser
@@ -28,54 +22,11 @@ SETTINGS = {"ar.networks.preset": "own", "ar.networks.cell": "lstm", "ar.network
             "lang": "zh"}  # fmt: skip
 
 
-class Server:
-    """The app on one port, however often it is started there."""
-
-    def __init__(self, folder: Path) -> None:
-        self.port, self.folder = chrome._free_port(), folder
-        self.url = f"http://{chrome.HOST}:{self.port}"
-        self.log = folder / "server.log"
-
-    def start(self) -> None:
-        command = [*(sys.executable, "-m", "streamlit", "run", "app.py"),
-                   *("--server.port", str(self.port), "--server.address", chrome.HOST),
-                   *("--server.headless", "true")]  # fmt: skip
-        environment = {
-            **os.environ,
-            **{"HF_HUB_OFFLINE": "1", "PIP_NO_INDEX": "1", "SEQVIZ_DEVICE": "cpu"},
-            "SEQVIZ_CACHE": str(self.folder / "cache"),
-        }
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command, cwd=chrome.ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
-            )
-        last = time.monotonic() + LONG
-        while not self.healthy():
-            assert time.monotonic() < last, self.log.read_text("utf-8")[-2000:]
-            time.sleep(0.05)
-
-    def healthy(self) -> bool:
-        connection = http.client.HTTPConnection(chrome.HOST, self.port, timeout=1)
-        try:
-            connection.request("GET", "/_stcore/health")
-            return connection.getresponse().status == 200
-        except OSError:
-            return False
-        finally:
-            connection.close()
-
-    def kill(self) -> None:
-        """As a machine that loses its power: no time to clear up."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(LONG)
-
-
 @pytest.fixture
 def server(tmp_path):
-    made = Server(tmp_path)
-    made.start()
-    yield made
-    made.kill()
+    environment = {"HF_HUB_OFFLINE": "1", "PIP_NO_INDEX": "1", "SEQVIZ_DEVICE": "cpu"}
+    with serve(environment={**environment, "SEQVIZ_CACHE": str(tmp_path / "cache")}) as running:
+        yield running
 
 
 @pytest.fixture
@@ -86,11 +37,11 @@ def page(server, browser):
     context.close()
 
 
-def test_a_server_that_is_killed_in_a_training_and_comes_back(server, page):
+def test_a_server_that_is_killed_in_a_training_and_comes_back(server, page, tmp_path):
     lesson = LessonPage(page)
     page.goto(f"{server.url}/ar_fitting?" + "&".join(f"{k}={v}" for k, v in SETTINGS.items()))
     lesson.titled(WORDS("ar_fitting.title"))
-    networks = page.locator(chrome.css_class("bench-networks"))
+    networks = page.locator(css_class("bench-networks"))
     networks.scroll_into_view_if_needed()
     start = lesson.by_key("ar.networks.start").get_by_role("button", name=WORDS("work.start"))
     start.click()
@@ -114,6 +65,6 @@ def test_a_server_that_is_killed_in_a_training_and_comes_back(server, page):
     start.click()
     progress.wait_for()
 
-    made = [path.name for path in (server.folder / "cache").rglob("*") if path.is_file()]
+    made = [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert all(name.endswith(".lock") for name in made), made
     assert "Traceback" not in server.log.read_text("utf-8")

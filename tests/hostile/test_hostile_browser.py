@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from borrow import a_browser
 
-from benchmarks.browser import draw_whole
+from driver.chromium import draw_whole
 from tests.hostile import pasted, strange
 
 TEXTS = strange.NASTIEST

@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import struct
-from urllib.parse import urlsplit
+from contextlib import suppress
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.exceptions import ConnectionClosed
 
-from tests.hostile.wire import Visitor, events
+from driver.protocol import Student, Widget, attend
 
 NAN, INF = float("nan"), float("inf")
 SLIDER, STEPS, BUTTONS, SEED, TEXT = (
     "vg.reach.gain", "vg.reach.width", "vg.reach.cells", "vg.reach.seed", "vg.reach.sentence",
 )  # fmt: skip
+SLUG, SENTENCE = "vanishing_gradients", {"vg.reach.signal": "sentence"}
+PATIENCE = 120.0
 CHART, SETTLE, NEAR = "vg.pairs.chart", "vg.reach.settle", "vg.near"
 
 
-async def visit(url: str, page: str = "vanishing_gradients") -> Visitor:
-    async with Visitor(url, page, query="lang=en&vg.reach.signal=sentence") as visitor:
-        await visitor.ask()
-        await visitor.whole()
-    return visitor
+def student(server, parameters=SENTENCE, page: str = SLUG, patience: float = PATIENCE) -> Student:
+    return Student(server.url, page, parameters, patience)
 
 
-def check_others_are_served(server, run) -> None:
+async def visit(server) -> Student:
+    async with student(server) as one:
+        await one.open()
+        await one.whole()
+    return one
+
+
+def check_others_are_served(server) -> None:
     """The process lives, and a new visitor gets a whole page."""
-    address = urlsplit(server.url)
-    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=30)
-    connection.request("GET", "/_stcore/health")
-    assert connection.getresponse().status == 200
-    seen = run(visit(server.url))
+    assert server.healthy(30)
+    seen = attend(visit(server))
     assert not seen.errors
     assert seen.charts >= 5
 
@@ -104,55 +105,54 @@ WRONG = [
 ]
 
 
-def the_id(ids: dict[str, str], key: str) -> str:
+def the_id(widgets: dict[str, Widget], key: str) -> str:
     base, happened, _ = key.partition("__events")
-    return events(ids[base]) if happened else ids[base]
+    return widgets[base].events if happened else widgets[base].id
 
 
-async def tell(url: str, wrong: list[tuple[str, dict]]) -> list[tuple[str, str]]:
+async def tell(server, wrong: list[tuple[str, dict]]) -> list[tuple[str, str]]:
     """One message after another; those that were left without a chart, a sentence, or an end.
 
     A visitor whose connection was closed comes again.
     """
     unanswered, left = [], list(wrong)
     while left:
-        async with Visitor(url, "vanishing_gradients", "lang=en&vg.reach.signal=sentence") as one:
-            await one.ask()
-            await one.whole()
-            ids = dict(one.ids)
-            while left and not one.closed:
-                key, value = left.pop(0)
-                await one.ask(WidgetState(id=the_id(ids, key), **value))
-                if not one.closed and not one.charts and not one.errors:
-                    unanswered.append((key, str(value)[:60]))
+        with suppress(ConnectionClosed):
+            async with student(server) as one:
+                await one.open()
+                await one.whole()
+                widgets = dict(one.widgets)
+                while left:
+                    key, value = left.pop(0)
+                    one.errors.clear()
+                    await one.say({the_id(widgets, key): value})
+                    if not one.charts and not one.errors:
+                        unanswered.append((key, str(value)[:60]))
     return unanswered
 
 
 @pytest.mark.parametrize("part", range(2))
-def test_states_of_the_wrong_kind_harm_nobody_else(server, run, part):
-    assert run(tell(server.url, WRONG[part::2])) == []
-    check_others_are_served(server, run)
+def test_states_of_the_wrong_kind_harm_nobody_else(server, part):
+    assert attend(tell(server, WRONG[part::2])) == []
+    check_others_are_served(server)
 
 
-async def unknown(url: str) -> Visitor:
-    async with Visitor(url, "vanishing_gradients") as one:
-        await one.ask()
+async def unknown(server) -> Student:
+    async with student(server, {}) as one:
+        await one.open()
         await one.whole()
-        made_up = [WidgetState(id=f"$$ID-{n:032x}-None", string_value="x") for n in range(20_000)]
-        return await one.ask(*made_up)
+        await one.say({f"$$ID-{n:032x}-None": {"string_value": "x"} for n in range(20_000)})
+    return one
 
 
-def test_widgets_that_are_on_no_page_are_passed_over(server, run):
-    seen = run(unknown(server.url))
+def test_widgets_that_are_on_no_page_are_passed_over(server):
+    seen = attend(unknown(server))
     assert not seen.errors
     assert seen.charts >= 5
 
 
 def broken_messages() -> list[bytes | str]:
-    whole = BackMsg()
-    whole.rerun_script.query_string = "lang=en"
-    whole.rerun_script.page_script_hash = "0" * 32
-    sent = whole.SerializeToString()
+    sent = Student("http://here", SLUG).request()
     return [
         b"",
         b"\x00" * 1000,
@@ -167,37 +167,38 @@ def broken_messages() -> list[bytes | str]:
     ]
 
 
-async def send_all(url: str) -> None:
+async def send_all(server) -> None:
     for message in broken_messages():
-        async with Visitor(url, "vanishing_gradients") as one:
-            await one.send(message)
-            await one.ask()
+        with suppress(ConnectionClosed):
+            async with student(server) as one:
+                await one.socket.send(message)
+                await one.open()
     # A page that does not exist, a fragment that does not exist, queries beyond all bounds.
     for page, query, fragment in (
         ("no/such/page", "lang=en", ""),
-        ("vanishing_gradients", "lang=en", "no such fragment"),
-        ("vanishing_gradients", "&=&" * 400 + "a=" * 400, ""),
-        ("vanishing_gradients", "vg.reach.sentence=" + "x" * 2_000_000, ""),
+        (SLUG, "lang=en", "no such fragment"),
+        (SLUG, "&=&" * 400 + "a=" * 400, ""),
+        (SLUG, "vg.reach.sentence=" + "x" * 2_000_000, ""),
     ):
-        async with Visitor(url, page, query, patience=3) as one:  # it need not answer
-            await one.ask(fragment=fragment)
+        with suppress(TimeoutError, ConnectionClosed):  # it need not answer
+            async with student(server, query, page, patience=3) as one:
+                await one.ask(fragment=fragment)
 
 
-def test_broken_messages_harm_nobody_else(server, run):
-    run(send_all(server.url))
-    check_others_are_served(server, run)
+def test_broken_messages_harm_nobody_else(server):
+    attend(send_all(server))
+    check_others_are_served(server)
 
 
-async def send_much(url: str, megabytes: int) -> bool:
-    """Whether the server hangs up on a message of this size."""
-    async with Visitor(url, "vanishing_gradients") as one:
-        await one.ask()
-        if await one.send(b"\x0a" * (megabytes * 2**20)):
-            await asyncio.sleep(2)
-            await one.ask()
-        return one.closed
+async def send_much(server, megabytes: int) -> None:
+    async with student(server) as one:
+        await one.open()
+        await one.socket.send(b"\x0a" * (megabytes * 2**20))
+        await asyncio.sleep(2)
+        await one.open()
 
 
-def test_a_message_of_300_mb_is_refused_and_harms_nobody_else(server, run):
-    assert run(send_much(server.url, 300))
-    check_others_are_served(server, run)
+def test_a_message_of_300_mb_is_refused_and_harms_nobody_else(server):
+    with pytest.raises(ConnectionClosed):
+        attend(send_much(server, 300))
+    check_others_are_served(server)

@@ -13,7 +13,8 @@ from seqviz import catalog
 
 if NO_PLAYWRIGHT:
     pytest.skip("no Playwright", allow_module_level=True)
-from benchmarks.browser import MARKS, css_class, serve
+from driver.chromium import MARKS, css_class
+from driver.server import serve
 
 pytestmark = pytest.mark.browser
 

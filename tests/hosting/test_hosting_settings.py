@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from driver.server import serve
 from seqviz import settings
 from seqviz.models import device, forward_cache, registry, store
 
@@ -153,13 +151,11 @@ def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):
         reader()
 
 
-def test_the_app_does_not_start_with_a_wrong_setting():
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port=0"]
-    done = subprocess.run(
-        [*command, "--server.headless=true"], cwd=ROOT, capture_output=True, text=True, timeout=60,
-        env={**os.environ, "SEQVIZ_QUEUE": "many"},
-    )  # fmt: skip
-    assert done.returncode != 0
-    said = done.stdout + done.stderr
-    assert "SEQVIZ_QUEUE must be a whole number of at least 1, not 'many'." in said
-    assert "Traceback" not in said
+@pytest.mark.parametrize("name", ["SEQVIZ_QUEUE", "SEQVIZ_LOG_FORMAT"])
+def test_the_app_does_not_start_with_a_wrong_setting(name):
+    with (
+        pytest.raises(RuntimeError, match=rf"{name} must be .*, not '{WRONG[name]}'\.") as refused,
+        serve(environment={name: WRONG[name]}),
+    ):
+        pass
+    assert "Traceback" not in str(refused.value)

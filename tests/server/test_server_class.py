@@ -7,9 +7,8 @@ import time
 
 import pytest
 
-from benchmarks.browser import serve
-from benchmarks.classroom import Watched
-from benchmarks.client import Student, attend
+from driver.protocol import Student, attend
+from driver.server import Server, serve
 from seqviz.models.registry import model
 from seqviz.ui.server import application
 
@@ -19,24 +18,24 @@ GROWTH_MB = 6.0  # from the second class to the fourth: measured 11 where sessio
 
 
 @pytest.fixture(scope="module")
-def watched(minilm_on_disk):
+def server(minilm_on_disk):
     environment = {"HF_HUB_OFFLINE": "1", "SEQVIZ_PRELOAD": "minilm"}
     options = {"server.disconnectedSessionTTL": str(KEPT)}
-    with serve(environment=environment, options=options) as server:
-        yield Watched(server)
+    with serve(environment=environment, options=options) as running:
+        yield running
 
 
-def test_a_preloaded_model_is_in_memory_before_anybody_comes(watched):
-    assert watched.counter("seqviz_sessions_total") == 0
-    assert watched.counter("seqviz_models_loaded") == 1
+def test_a_preloaded_model_is_in_memory_before_anybody_comes(server):
+    assert server.counter("seqviz_sessions_total") == 0
+    assert server.counter("seqviz_models_loaded") == 1
     bytes_ = 4 * model("minilm").parameters
-    assert watched.counter("seqviz_model_bytes", model="minilm") == bytes_ > 80e6
-    assert "preloaded=minilm" in watched.server.log.read_text("utf-8")
+    assert server.counter("seqviz_model_bytes", model="minilm") == bytes_ > 80e6
+    assert "preloaded=minilm" in server.log.read_text("utf-8")
 
 
-def test_its_first_student_waits_for_no_model(watched):
+def test_its_first_student_waits_for_no_model(server):
     async def first() -> Student:
-        async with Student(watched.server.url, "attention") as student:
+        async with Student(server.url, "attention") as student:
             await student.open()
             await student.scroll("real")
         return student
@@ -46,13 +45,13 @@ def test_its_first_student_waits_for_no_model(watched):
     assert "at.real.chart" in student.widgets
     assert student.polls == {}  # no progress of a download, of loading or of reading
     assert not {"at.real.stop", "at.real.again"} & student.widgets.keys()
-    assert watched.counter("seqviz_jobs_total", device="models") == 0
+    assert server.counter("seqviz_jobs_total", device="models") == 0
 
 
-def test_a_page_opens_with_one_bench_and_the_next_come_as_the_student_scrolls(watched):
+def test_a_page_opens_with_one_bench_and_the_next_come_as_the_student_scrolls(server):
     async def read() -> list[set[str]]:
         charts = []
-        async with Student(watched.server.url, "gates") as student:
+        async with Student(server.url, "gates") as student:
             await student.open()
             charts.append({key for key in student.widgets if key.endswith(".chart")})
             while await student.scroll():
@@ -73,12 +72,12 @@ def test_a_page_opens_with_one_bench_and_the_next_come_as_the_student_scrolls(wa
     ]
 
 
-def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(watched):
+def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(server):
     """What `benchmarks.classroom` counts as load is what a browser would ask for."""
 
     async def press() -> tuple[list[str], float, float]:
         pictures = []
-        async with Student(watched.server.url, "vanishing_gradients") as student:
+        async with Student(server.url, "vanishing_gradients") as student:
             await student.open()
             await student.scroll("pairs")
             pictures.append(student.widgets["vg.pairs.chart"].message.bytes)
@@ -108,60 +107,60 @@ async def class_(url: str) -> None:
     await asyncio.gather(*(student.__aexit__() for student in students))
 
 
-def all_forgotten(watched: Watched) -> bool:
+def all_forgotten(server: Server) -> bool:
     """Whether soon all have gone."""
     end = time.monotonic() + KEPT + 4 * application.FORGETTING_SECONDS
     while time.monotonic() < end:
-        opened = watched.counter("seqviz_sessions_total")
-        if watched.counter("seqviz_sessions_closed_total") == opened:
+        opened = server.counter("seqviz_sessions_total")
+        if server.counter("seqviz_sessions_closed_total") == opened:
             return True
         time.sleep(0.2)
     return False
 
 
-def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(watched):
+def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(server):
     """Without a collection of everything, which would stop a hundred for up to a second."""
 
     def here() -> float:
-        opened = watched.counter("seqviz_sessions_total")
-        return opened - watched.counter("seqviz_sessions_closed_total")
+        opened = server.counter("seqviz_sessions_total")
+        return opened - server.counter("seqviz_sessions_closed_total")
 
     async def work() -> tuple[float, float]:
-        async with Student(watched.server.url, "gates") as student:
+        async with Student(server.url, "gates") as student:
             await student.open()
-            collections = watched.counter("seqviz_gc_pauses_total", generation="2")
-            await class_(watched.server.url)
+            collections = server.counter("seqviz_gc_pauses_total", generation="2")
+            await class_(server.url)
             end = time.monotonic() + KEPT + 3 * application.FORGETTING_SECONDS
             while here() > 1 and time.monotonic() < end:
                 await asyncio.sleep(0.2)
             await student.scroll("force")
             await student.move("ga.force.f", 0.31)
             assert student.errors == []
-            after = watched.counter("seqviz_gc_pauses_total", generation="2")
+            after = server.counter("seqviz_gc_pauses_total", generation="2")
             return here(), after - collections
 
     assert attend(work()) == (1.0, 0.0)
 
 
-def settled(watched: Watched, before: float) -> bool:
+def settled(server: Server, before: float) -> bool:
     """Whether soon the garbage of an empty server has been collected."""
     end = time.monotonic() + 4 * application.EMPTY_SECONDS
     while time.monotonic() < end:
-        if watched.counter("seqviz_gc_pauses_total", generation="2") > before:
+        if server.counter("seqviz_gc_pauses_total", generation="2") > before:
             return True
         time.sleep(0.2)
     return False
 
 
-def test_what_a_class_held_is_free_again(watched):
+def test_what_a_class_held_is_free_again(server):
     megabytes = []
     for _ in range(2):
         for _ in range(2):
-            attend(class_(watched.server.url))
-        before = watched.counter("seqviz_gc_pauses_total", generation="2")
-        assert all_forgotten(watched)
-        assert settled(watched, before)  # presses leave garbage in cycles
-        megabytes.append(watched.megabytes())
-    assert watched.counter("seqviz_sessions_total") >= 5 * STUDENTS
+            attend(class_(server.url))
+        before = server.counter("seqviz_gc_pauses_total", generation="2")
+        assert all_forgotten(server)
+        assert settled(server, before)  # presses leave garbage in cycles
+        megabytes.append(server.megabytes())
+    assert server.counter("seqviz_sessions_total") >= 5 * STUDENTS
     second, fourth = megabytes
     assert fourth - second < GROWTH_MB, megabytes

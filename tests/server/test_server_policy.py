@@ -11,7 +11,7 @@ import pytest
 from lesson_page import watched
 from playwright.sync_api import expect
 
-from benchmarks.browser import serve
+from driver.server import serve
 from seqviz import catalog
 from seqviz.text import Text
 from seqviz.ui.page import bertviz

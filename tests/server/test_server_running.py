@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import gc
-import http.client
 import json
 import os
 import subprocess
 import sys
 import time
+import urllib.request
 from urllib.parse import urlsplit
 
-import psutil
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
-from benchmarks import browser
-from benchmarks.browser import serve
-from benchmarks.client import Student, attend
+from driver import server as driver_server
+from driver.protocol import Student, attend
+from driver.server import serve
 from seqviz import catalog
 from seqviz.text import ASSETS
 from seqviz.ui.server import application, gauges, metrics, run_context
@@ -27,48 +25,32 @@ PRESSES = 12
 LESSON = "ar_fitting"
 
 
-def figures(server) -> dict[tuple[str, str], float]:
-    """What `/metrics` says: (name, labels as "a=b,c=d") -> value."""
-    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=20)
-    connection.request("GET", "/metrics")
-    answer = connection.getresponse()
-    assert answer.status == 200
-    assert answer.getheader("content-type").startswith("text/plain")
-    body = answer.read().decode()
-    connection.close()
-    return {
-        (sample.name, ",".join(f"{k}={v}" for k, v in sorted(sample.labels.items()))): sample.value
-        for family in text_string_to_metric_families(body)
-        for sample in family.samples
-    }
-
-
 class Class:
     """One student opens a lesson, presses and scrolls, a second opens it; figures in between."""
 
     def __init__(self, server) -> None:
         self.server = server
-        self.before = figures(server)
+        self.before = server.metrics()
         attend(self._attend())
         self.after = self._settled()
 
     async def _attend(self) -> None:
         async with Student(self.server.url, LESSON) as student:
             await student.open()
-            self.opened = figures(self.server)
+            self.opened = self.server.metrics()
             for step in range(PRESSES):
                 await student.move("ar.process.phi", round(-0.9 + 0.13 * step, 2))
-            self.pressed = figures(self.server)
+            self.pressed = self.server.metrics()
             await student.scroll("fit")
-            self.scrolled = figures(self.server)
+            self.scrolled = self.server.metrics()
             assert not student.errors
         async with Student(self.server.url, LESSON) as student:
             await student.open()
-            self.second = figures(self.server)
+            self.second = self.server.metrics()
 
     def _settled(self) -> dict[tuple[str, str], float]:
         deadline = time.monotonic() + 20
-        while (found := figures(self.server))["seqviz_sessions_connected", ""]:
+        while (found := self.server.metrics())["seqviz_sessions_connected", ""]:
             assert time.monotonic() < deadline
             time.sleep(0.1)
         return found
@@ -178,6 +160,11 @@ def test_counting_takes_no_time():
     assert (time.thread_time() - started) / 1000 < 50e-6
 
 
+def test_figures_are_plain_text(server):
+    with urllib.request.urlopen(f"{server.url}/metrics") as answer:
+        assert answer.headers["content-type"].startswith("text/plain")
+
+
 def test_metrics_can_be_turned_off(monkeypatch):
     assert [route.path for route in application.routes()] == ["/metrics"]
     monkeypatch.setenv("SEQVIZ_METRICS", "0")
@@ -186,13 +173,7 @@ def test_metrics_can_be_turned_off(monkeypatch):
 
 def test_the_log_goes_from_start_to_stop(attended, server):
     # Last in this module: it ends the server.
-    (process,) = [
-        child
-        for child in psutil.Process().children()
-        if server.url.rpartition(":")[2] in " ".join(child.cmdline())
-    ]
-    process.terminate()
-    process.wait(15)
+    server.stop(15)
     printed = server.log.read_text("utf-8").splitlines()
     events = [json.loads(line) for line in printed if line.startswith("{")]
     said = [event["message"] for event in events]
@@ -205,25 +186,16 @@ def test_the_log_goes_from_start_to_stop(attended, server):
     assert "127.0.0.1" not in " ".join(line for line in printed if line.startswith("{"))
 
 
-def test_a_wrong_setting_ends_the_start_with_one_sentence():
-    with (
-        pytest.raises(RuntimeError, match="SEQVIZ_LOG_FORMAT must be one of") as refused,
-        serve(environment={"SEQVIZ_LOG_FORMAT": "xml"}),
-    ):
-        pass
-    assert "Traceback" not in str(refused.value)
-
-
 def test_a_port_that_is_taken_is_left_for_another(monkeypatch):
     import socket
 
-    free = browser._free_port
+    free = driver_server.free_port
     with socket.socket() as taken:
-        taken.bind((browser.HOST, 0))
+        taken.bind((driver_server.HOST, 0))
         taken.listen()
         ports = [taken.getsockname()[1]]
-        monkeypatch.setattr(browser, "_free_port", lambda: ports.pop() if ports else free())
-        with browser.serve_empty_page() as server:
+        monkeypatch.setattr(driver_server, "free_port", lambda: ports.pop() if ports else free())
+        with driver_server.serve_empty_page() as server:
             assert urlsplit(server.url).port != taken.getsockname()[1]
     assert not ports
 

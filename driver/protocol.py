@@ -5,7 +5,8 @@ the browser does: it asks for the page, opens the websocket, sends the address, 
 that the server may refer to later, sends a control's new value for the fragment that the control is
 in. It asks for the benches that the student scrolls to (`assets/static/near.js`), and says that the
 settings of a bench have come to rest (`assets/static/settle.js`), which redraws those that build on
-it and are in sight. What it does not do is paint.
+it and are in sight. What it does not do is paint. It can also say what no browser says (`say`,
+`ask`, `socket`). Streamlit's messages are private: what benchmarks and tests know of them is here.
 """
 
 from __future__ import annotations
@@ -32,9 +33,8 @@ REST_SECONDS = 0.25  # after which settle.js speaks
 CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCachedMessageAge)
 PATIENCE = 60.0
 T = TypeVar("T")
-SETTLE, NEAR = "seqviz_settle", "seqviz_near"
+SETTLE, NEAR, CHART = "seqviz_settle", "seqviz_near", "seqviz_chart"
 PLACE = ".waiting"  # how the key of what keeps a bench's place ends
-FAILURES = ("exception", "alert")  # an error alert is what a student sees when a bench fails
 
 
 def attend(lesson: Coroutine[Any, Any, T]) -> T:
@@ -54,52 +54,60 @@ class Widget:
     def id(self) -> str:
         return str(self.message.id)
 
+    @property
+    def events(self) -> str:
+        """The id under which a component says that something has happened."""
+        return f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.id}__events"
+
 
 @dataclass
 class Student:
     """One connection; `async with Student(url, slug) as student`.
 
-    widgets: the controls of the page by their keys. errors: what went wrong on the page so far.
-    received: bytes. ended: `time.perf_counter()` when the last run was complete. polls: fragments
-    that ask to be run again by themselves (a running job's progress), with their seconds.
+    parameters: of the link; where they are one text, all of its query. patience: seconds to wait
+    for a message, TimeoutError after that. widgets: the controls of the page by their keys. charts:
+    how many the last run has drawn. errors: what went wrong on the page so far. polls: fragments
+    that ask to be run again by themselves (a running job's progress), with their seconds. Where the
+    server hangs up, whatever waits for it raises websockets' ConnectionClosed.
     """
 
     url: str
     page: str
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] | str = field(default_factory=dict)
+    patience: float = PATIENCE
     widgets: dict[str, Widget] = field(default_factory=dict)
+    charts: int = 0
     errors: list[str] = field(default_factory=list)
-    received: int = 0
-    ended: float = 0.0
     polls: dict[str, float] = field(default_factory=dict)
+    socket: ClientConnection = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._query = urlencode({"lang": "en", **self.parameters})
+        link = self.parameters
+        self._query = link if isinstance(link, str) else urlencode({"lang": "en", **link})
         self._hash = ""
         self._cached: dict[str, tuple[ForwardMsg, int]] = {}
         self._run = 0
         self._settings: dict[str, str] = {}  # bench -> settings that settle.js last told
         self._waiting: set[str] = set()  # benches that only keep their place
-        self._socket: ClientConnection | None = None
 
     async def __aenter__(self) -> Student:
-        address = urlsplit(self.url)
-        self._socket = await connect(
-            f"ws://{address.netloc}/_stcore/stream",
+        self.socket = await connect(
+            f"ws://{urlsplit(self.url).netloc}/_stcore/stream",
             subprotocols=[Subprotocol("streamlit")],
             max_size=None,
-            open_timeout=PATIENCE,
+            open_timeout=self.patience,
+            close_timeout=2,
+            ping_interval=None,  # a browser sends none
             compression=None,
         )
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._socket is not None:
-            await self._socket.close()
+        await self.socket.close()
 
     async def open(self) -> float:
         """Ask for the page; seconds until the script has run to its end."""
-        return await self._ask()
+        return await self.ask()
 
     async def move(self, key: str, value: Any) -> float:
         """Move a control; seconds until the bench is redrawn. KeyError where it is not there."""
@@ -111,31 +119,39 @@ class Student:
             state.bool_value = value
         else:
             state.double_array_value.data.append(value)
-        return await self._ask([state], widget.fragment)
+        return await self.ask([state], widget.fragment)
 
     async def press(self, key: str) -> float:
         """Press a button; seconds until what it changes is drawn."""
         widget = self.widgets[key]
-        state = WidgetState(id=widget.id, trigger_value=True)
-        return await self._ask([state], widget.fragment)
+        return await self.ask([WidgetState(id=widget.id, trigger_value=True)], widget.fragment)
+
+    async def say(self, states: Mapping[str, Mapping[str, Any]]) -> float:
+        """Run the page with any values of any kind: id -> {field of the message: value}."""
+        return await self.ask([WidgetState(id=name, **value) for name, value in states.items()])
 
     async def poll(self) -> float:
         """Wait, then run the fragments that ask for it, once; seconds of the longest."""
         longest = 0.0
         for fragment, interval in list(self.polls.items()):
             await asyncio.sleep(interval)
-            longest = max(longest, await self._ask((), fragment, auto=True))
+            longest = max(longest, await self.ask((), fragment, auto=True))
         return longest
 
-    async def scroll(self, to: str = "") -> float:
-        """What near.js does: ask for the benches down to this one, or for the next.
+    async def whole(self) -> float:
+        """What near.js does before a print: ask for all benches that only keep their place."""
+        return await self.scroll(every=True)
+
+    async def scroll(self, to: str = "", every: bool = False) -> float:
+        """What near.js does: ask for the benches down to this one, or for the next, or for all.
 
         Returns the seconds until they are drawn, 0.0 where there is none to ask for.
         """
         for widget in [w for w in self.widgets.values() if _is(w, NEAR)]:
             benches = json.loads(widget.message.json)["benches"]
             waiting = [name for name in benches if name in self._waiting]
-            count = waiting.index(to) + 1 if to in waiting else 0 if to else 1
+            last = waiting.index(to) + 1 if to in waiting else 0 if to else 1
+            count = len(waiting) if every else last
             if waiting[:count]:
                 self._waiting.difference_update(waiting[:count])
                 return await self._tell(widget, "near", waiting[:count])
@@ -162,22 +178,10 @@ class Student:
             longest = max(longest, taken)
         return longest
 
-    async def _tell(self, widget: Widget, event: str, value: object) -> float:
-        """A component of the page says something."""
-        name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{widget.id}__events"
-        said = json.dumps([{"event": event, "value": value}])
-        return await self._ask([WidgetState(id=name, json_trigger_value=said)], widget.fragment)
-
-    def _changed(self, widget: Widget) -> bool:
-        data = json.loads(widget.message.json)
-        told = self._settings.setdefault(data["bench"], data["settings"])
-        return bool(told != data["settings"])
-
-    async def _ask(
+    def request(
         self, states: Sequence[WidgetState] = (), fragment: str = "", auto: bool = False
-    ) -> float:
-        """Send new states and read until the run that they cause has ended."""
-        assert self._socket is not None
+    ) -> bytes:
+        """The message that asks for a run with new states."""
         back = BackMsg()
         client = back.rerun_script
         client.query_string, client.page_name = self._query, self.page
@@ -188,19 +192,37 @@ class Student:
         client.cached_message_hashes.extend(self._cached)
         client.widget_states.widgets.extend(states)
         client.is_auto_rerun = auto
+        return back.SerializeToString()
+
+    async def ask(
+        self, states: Sequence[WidgetState] = (), fragment: str = "", auto: bool = False
+    ) -> float:
+        """Send new states and read until the run that they cause has ended; its seconds."""
+        message = self.request(states, fragment, auto)
         self._run += 1
+        self.charts = 0
         started = time.perf_counter()
-        await self._socket.send(back.SerializeToString())
+        await self.socket.send(message)
         while True:
-            async with asyncio.timeout(PATIENCE):  # `wait_for` can lose a `cancel` (Python 3.11)
-                raw = await self._socket.recv()
-            self.received += len(raw)
-            message = ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
-            if self._take(message):
+            # Python 3.11's `wait_for` can lose a `cancel`.
+            async with asyncio.timeout(self.patience):
+                raw = await self.socket.recv()
+            if self._take(ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())):
                 break
-        self.ended = time.perf_counter()
+        seconds = time.perf_counter() - started
         self._forget()
-        return self.ended - started
+        return seconds
+
+    async def _tell(self, widget: Widget, event: str, value: object) -> float:
+        """A component of the page says something."""
+        said = json.dumps([{"event": event, "value": value}])
+        state = WidgetState(id=widget.events, json_trigger_value=said)
+        return await self.ask([state], widget.fragment)
+
+    def _changed(self, widget: Widget) -> bool:
+        data = json.loads(widget.message.json)
+        told = self._settings.setdefault(data["bench"], data["settings"])
+        return bool(told != data["settings"])
 
     def _take(self, message: ForwardMsg) -> bool:
         """Take one message in; whether it ends the run."""
@@ -248,11 +270,11 @@ class Student:
         message = getattr(element, kind)
         if kind == "exception" or (kind == "alert" and message.format == message.ERROR):
             self.errors.append(f"{kind}: {getattr(message, 'body', '') or message.message}")
-        name = getattr(message, "id", "")
-        if name:
-            self.widgets[_key(name)] = Widget(delta.fragment_id, message)
-            if _is(self.widgets[_key(name)], SETTLE):
-                self._changed(self.widgets[_key(name)])  # the first settings are known
+        if name := getattr(message, "id", ""):
+            widget = self.widgets[_key(name)] = Widget(delta.fragment_id, message)
+            self.charts += _is(widget, CHART)
+            if _is(widget, SETTLE):
+                self._changed(widget)  # the first settings are known
 
     def _forget(self) -> None:
         oldest = self._run - CACHED_RUNS

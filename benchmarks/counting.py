@@ -1,4 +1,4 @@
-"""Python imports this by itself where its folder is on PYTHONPATH: a process that counts its calls.
+"""A server that counts its calls runs this text before all else (`benchmarks.aging`).
 
 SIGUSR1 begins to count, in the main thread and in threads made from then on; SIGUSR2 ends it and
 writes the number to the file that SEQVIZ_COUNT names. Equal work makes an equal number, however
@@ -38,7 +38,6 @@ class Counter:
         place.with_suffix(".part").replace(place)
 
 
-if "SEQVIZ_COUNT" in os.environ:
-    counter = Counter()
-    signal.signal(signal.SIGUSR1, counter.begin)
-    signal.signal(signal.SIGUSR2, counter.end)
+counter = Counter()
+signal.signal(signal.SIGUSR1, counter.begin)
+signal.signal(signal.SIGUSR2, counter.end)
