@@ -12,7 +12,8 @@ import streamlit as st
 
 from seqviz.figures.style import LIGHT, LIVE, alt_text, opaque, recolored
 from seqviz.figures.table import table, tables
-from seqviz.text import ASSETS, literal
+from seqviz.paths import STATIC
+from seqviz.text import literal
 from seqviz.ui import header
 
 if TYPE_CHECKING:
@@ -134,6 +135,6 @@ def _picture() -> Any:
         "seqviz_picture",
         html='<div class="pictures"><button data-kind="png"></button>'
         '<button data-kind="svg"></button></div>',
-        css=(ASSETS / "static" / "picture.css").read_text("utf-8"),
-        js=(ASSETS / "static" / "picture.js").read_text("utf-8"),
+        css=(STATIC / "picture.css").read_text("utf-8"),
+        js=(STATIC / "picture.js").read_text("utf-8"),
     )
