@@ -7,6 +7,7 @@ import streamlit as st
 
 if __name__ == "__main__":
     from seqviz import catalog
+    from seqviz.paths import STATIC
     from seqviz.text import Text
     from seqviz.ui.page import header
     from seqviz.ui.server import run_context
@@ -14,7 +15,7 @@ if __name__ == "__main__":
 
     startup.prepare()
     text = Text(header.language())
-    st.set_page_config(page_icon="assets/static/icon.svg", layout="wide")
+    st.set_page_config(page_icon=str(STATIC / "icon.svg"), layout="wide")
 
     home = st.Page("pages/home.py", title=text("frame.map"), icon=":material/map:", default=True)
     pages = {"": [home]}

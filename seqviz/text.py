@@ -13,10 +13,10 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
+from seqviz.paths import ASSETS
+
 LANGUAGES = ("en", "zh")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What Streamlit's Markdown changes after its escapes have been read: addresses, icons, arrows.

@@ -22,9 +22,10 @@ import numpy as np
 
 from seqviz import fingerprint
 from seqviz.compute.accuracy import findings
+from seqviz.paths import ASSETS
 from seqviz.refusal import Refusal
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "data" / "measured"
+FOLDER = ASSETS / "data" / "measured"
 _TYPE = "type"
 _FEW = 1000  # numbers that stay as they are: an axis says 0.35 and not 0.3499999940395355
 

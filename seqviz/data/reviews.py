@@ -6,14 +6,14 @@ import gzip
 import hashlib
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from seqviz.paths import ASSETS
 from seqviz.refusal import Refusal
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "data"
+FOLDER = ASSETS / "data"
 SOURCE = (
     "C. J. Hutto and E. E. Gilbert (2014). VADER: A Parsimonious Rule-based Model for Sentiment "
     "Analysis of Social Media Text. ICWSM 2014. MIT license."

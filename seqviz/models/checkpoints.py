@@ -12,8 +12,8 @@ import numpy as np
 
 from seqviz.compute.gates.networks import Network
 from seqviz.compute.recurrent import Weights
+from seqviz.paths import ASSETS
 from seqviz.refusal import Refusal
-from seqviz.text import ASSETS
 
 FOLDER = ASSETS / "checkpoints"
 

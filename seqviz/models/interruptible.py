@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from seqviz.paths import PACKAGE
+
 Progress = Callable[[float], None]
 R = TypeVar("R")
 _POLL = 0.1  # seconds
@@ -71,7 +73,7 @@ def program(command: list[str], folder: Path, look: Callable[[], None]) -> str:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, **temporary},
-        cwd=Path(__file__).resolve().parents[2],
+        cwd=PACKAGE.parent,
     ) as running:
         said: list[str] = []
         assert running.stderr is not None

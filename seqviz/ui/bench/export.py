@@ -11,7 +11,8 @@ import streamlit as st
 
 from seqviz.figures.grammar.style import LIGHT, LIVE, alt_text, opaque, recolored
 from seqviz.figures.grammar.table import table, tables
-from seqviz.text import ASSETS, literal
+from seqviz.paths import STATIC
+from seqviz.text import literal
 from seqviz.ui.shared.share_link import link_and_code
 from seqviz.ui.shared.spreadsheet import no_formulas
 
@@ -110,6 +111,6 @@ def _picture() -> Any:
         "seqviz_picture",
         html='<div class="pictures"><button data-kind="png"></button>'
         '<button data-kind="svg"></button></div>',
-        css=(ASSETS / "static" / "picture.css").read_text("utf-8"),
-        js=(ASSETS / "static" / "picture.js").read_text("utf-8"),
+        css=(STATIC / "picture.css").read_text("utf-8"),
+        js=(STATIC / "picture.js").read_text("utf-8"),
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from seqviz.text import ASSETS
+from seqviz.paths import STATIC
 from seqviz.ui.shared import css as looks
 
 
@@ -163,11 +163,11 @@ def _component(
     name: str, html: str = "<span></span>", parts: tuple[str, ...] = (), css: bool = False
 ) -> Any:
     # Streamlit loads a component's script from memory, where it can import no other: one text.
-    scripts = [(ASSETS / "static" / f"{part}.js").read_text("utf-8") for part in (*parts, name)]
+    scripts = [(STATIC / f"{part}.js").read_text("utf-8") for part in (*parts, name)]
     return st.components.v2.component(
         f"seqviz_{name}",
         html=html,
         isolate_styles=False,  # the export looks into the charts, and tests do
-        css=(ASSETS / "static" / f"{name}.css").read_text("utf-8") if css else None,
+        css=(STATIC / f"{name}.css").read_text("utf-8") if css else None,
         js="\n".join(scripts),
     )

@@ -1,0 +1,79 @@
+"""What an installation brings along: pyproject.toml, the pinned files and the imports agree."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+
+from seqviz.paths import ROOT
+from tools import audit, constraints
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+def declared(*extras: str) -> dict[str, Requirement]:
+    """What these extras need besides what everybody needs, by its name."""
+    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
+    found = {audit.normal(one.name): one for one in map(Requirement, lines)}
+    return {name: one for name, one in found.items() if name != "seqviz"}
+
+
+def pins(name: str) -> dict[str, Requirement]:
+    return {audit.normal(one.name): one for one in constraints.required(ROOT / name)}
+
+
+@pytest.mark.parametrize(
+    ("name", "extras"),
+    [("requirements.txt", ("models", "app")), ("requirements-dev.txt", ("models", "app", "dev"))],
+)
+def test_what_is_pinned_is_declared_and_fits(name, extras):
+    known = declared(*extras)
+    for package, pinned in pins(name).items():
+        (version,) = pinned.specifier
+        assert known[package].specifier.contains(version.version), f"{pinned}: {known[package]}"
+        assert str(known[package].marker) == str(pinned.marker), package
+
+
+def test_nothing_is_declared_that_is_not_pinned():
+    assert declared("models", "app").keys() == pins("requirements.txt").keys()
+    every = pins("requirements.txt") | pins("requirements-dev.txt")
+    assert declared(*EXTRAS).keys() == every.keys()
+
+
+def test_every_range_says_from_when():
+    for name, one in declared(*EXTRAS).items():
+        assert ">=" in str(one.specifier), name
+
+
+def test_an_extra_brings_what_it_stands_on():
+    assert "seqviz[models]" in EXTRAS["app"]
+    assert "seqviz[app]" in EXTRAS["dev"]
+
+
+def test_a_plain_installation_has_what_mathematics_and_figures_import():
+    used = audit.imported(ROOT, ("seqviz/compute", "seqviz/figures", "seqviz/data"))
+    assert used
+    assert used <= declared().keys()
+
+
+def test_models_has_what_everything_but_the_pages_imports():
+    above = {"ui", "__main__.py"}
+    parts = [path for path in (ROOT / "seqviz").iterdir() if path.name not in above]
+    parts = [path for path in parts if path.is_dir() or path.suffix == ".py"]
+    used = audit.imported(ROOT, [str(path.relative_to(ROOT)) for path in parts])
+    assert "transformers" in used
+    assert used - {*audit.BROUGHT} <= declared("models").keys()
+    assert "streamlit" not in declared("models")
+
+
+def test_readme_has_every_way_to_install():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert {*re.findall(r"^pip install (\S+)", readme, re.M)} == {
+        "-r", ".", "'.[models]'", "'.[app]'",
+    }  # fmt: skip
+    assert "pip install -r requirements.txt && streamlit run app.py" in readme
+    assert "pip install -r requirements-dev.txt && pytest" in readme

@@ -1,0 +1,292 @@
+"""The wheel, built and installed as by a student: figures without Streamlit, and the app with it.
+
+Nothing is fetched: the new environment sees the libraries of this one, less those that a plain
+installation would not bring. All of it: twenty seconds on two cores.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from benchmarks.client import Student, attend
+from seqviz import __main__ as command_line
+from seqviz import catalog
+from seqviz.paths import ROOT
+from seqviz.text import LANGUAGES
+from tools import audit, constraints
+
+SOURCES = (  # what the build reads
+    "seqviz", "assets", "pages", ".streamlit", "app.py", "setup.py", "MANIFEST.in",
+    "pyproject.toml", "README.md", "LICENSE",
+)  # fmt: skip
+LESSON = catalog.LESSONS[0]
+# Libraries that are not there, for Python itself: the first argument names them.
+LACKING = """
+import json, sys
+from importlib.machinery import PathFinder
+
+LACKS = {*json.loads(sys.argv[1])}
+
+class Lacking(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if path is None and name in LACKS else super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Lacking
+"""
+# The second argument is the folder of helpers that draw every figure.
+DRAW = """
+sys.path.append(sys.argv[2])
+import seqviz
+from drawn import Style, cases
+from position_drawings import drawings
+from test_gradient_figures import EXTREMES, reach_figure
+from seqviz import paths
+from seqviz.models import checkpoints
+from seqviz.text import LANGUAGES
+
+figures = {f"case {one.name}": one.figure for one in cases()}
+figures |= {f"position {name}": draw for name, draw in drawings().items()}
+for one in EXTREMES:
+    figures[f"gradient {one}"] = lambda style, one=one: reach_figure(one, style)[1]
+en, zh = ([draw(Style(lang=lang)).to_json() for draw in figures.values()] for lang in LANGUAGES)
+print(json.dumps({
+    "figures": len(figures),
+    "same": [name for name, one, other in zip(figures, en, zh, strict=True) if one == other],
+    "networks": [checkpoints.load(name).name for name in checkpoints.names()],
+    "places": [seqviz.__file__, str(paths.ROOT)],
+    "lacking": [name for name in sys.modules if name.partition(".")[0] in LACKS],
+}))
+"""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The wheel; the folder of an environment that it is installed in; an empty folder."""
+
+    wheel: Path
+    place: Path
+    elsewhere: Path
+
+    def run(self, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """A script in the environment, from a folder far from the checkout."""
+        return subprocess.run(
+            [self.place / "bin/python", "-c", script, *words],
+            cwd=self.elsewhere, capture_output=True, text=True, timeout=120, env=environment(),
+        )  # fmt: skip
+
+
+def environment() -> dict[str, str]:
+    """This process's, without what would lead Python elsewhere."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+def pip(*words: object) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Installed:
+    """Built in a copy, as a build leaves folders behind, and after another build."""
+    place = tmp_path_factory.mktemp("wheel")
+    leave = shutil.ignore_patterns("__pycache__")
+    for name in SOURCES:
+        source, target = ROOT / name, place / "source" / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=leave)
+        else:
+            shutil.copy2(source, target)
+    stale = place / "source/build/lib/seqviz/removed.py"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("raise SystemExit\n")
+    offline = ("--no-deps", "--no-index")
+    pip("wheel", *offline, "--no-build-isolation", "-w", place, place / "source")
+    (wheel,) = place.glob("*.whl")
+    new = place / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", new], check=True)
+    pip("--python", new / "bin/python", "install", *offline, wheel)
+    (packages,) = new.glob("lib/python*/site-packages")
+    ours = [path for path in sys.path if path.endswith("-packages")]
+    (packages / "libraries.pth").write_text("\n".join(ours) + "\n")
+    (place / "elsewhere").mkdir()
+    return Installed(wheel, new, place / "elsewhere")
+
+
+def too_much() -> list[str]:
+    """The modules of this environment that a plain installation of SeqViz would not bring."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = [*project["dependencies"], "pytest"]  # imported by a helper that draws
+    brought = {*map(audit.normal, constraints.closure([*map(Requirement, wanted)])), "seqviz"}
+    return [
+        module
+        for module, owners in packages_distributions().items()
+        if not brought & {*map(audit.normal, owners)}
+    ]
+
+
+def test_it_carries_the_app_once_and_nothing_else(installed):
+    with zipfile.ZipFile(installed.wheel) as packed:
+        names = [one.filename for one in packed.infolist()]
+    carried = {name.partition("/_app/")[2] for name in names if "/_app/" in name}
+    folders = ("assets", "pages", ".streamlit")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
+    wanted = {str(p.relative_to(ROOT)) for p in files if "__pycache__" not in p.parts} | {"app.py"}
+    assert carried == {name.removeprefix("assets/") if name.startswith("assets/static/") else name
+                       for name in wanted}  # fmt: skip
+    assert len(names) == len({*names})
+    assert "seqviz/removed.py" not in names
+    assert not [name for name in names if not name.startswith(("seqviz/", "seqviz-"))]
+    assert installed.wheel.stat().st_size < 20e6
+
+
+def test_every_lesson_s_figures_are_drawn_where_there_is_no_streamlit(installed):
+    """In both languages, from an empty folder, with nothing but what is declared."""
+    lacking = too_much()
+    assert {"streamlit", "transformers", "prometheus_client", "beartype"} <= {*lacking}
+    done = installed.run(LACKING + DRAW, json.dumps(lacking), str(ROOT / "tests/figures"))
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert all(Path(place).is_relative_to(installed.place) for place in found["places"])
+    assert found["lacking"] == []
+    assert found["figures"] > 80
+    assert found["same"] == []
+    assert len(found["networks"]) > 4
+    assert [*installed.elsewhere.iterdir()] == []
+
+
+def test_without_streamlit_the_command_says_what_to_install(installed):
+    start = "from seqviz.__main__ import main\nmain(['--server.port', '8600'])"
+    done = installed.run(LACKING + start, '["streamlit"]')
+    assert done.returncode == 1
+    (sentence,) = done.stderr.splitlines()
+    assert "Streamlit, which is not installed" in sentence
+    assert "[app]" in sentence
+
+
+@contextlib.contextmanager
+def serving(installed: Installed, folder: Path) -> Iterator[tuple[int, Path]]:
+    """`seqviz` on a free port, from its health to its end; the port, and its log."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = folder / "log"
+    command = [installed.place / "bin/seqviz", "--server.port", str(port)]
+    settings = {"SEQVIZ_LOG_FORMAT": "json", "HF_HUB_OFFLINE": "1"}
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [*command, "--server.headless=true", "--server.address=127.0.0.1"],
+            cwd=folder, stdout=output, stderr=output, env=environment() | settings,
+        )  # fmt: skip
+        try:
+            deadline = time.monotonic() + 60
+            while True:
+                assert process.poll() is None, log.read_text("utf-8")
+                assert time.monotonic() < deadline, log.read_text("utf-8")
+                with contextlib.suppress(OSError):
+                    if get(port, "/_stcore/health")[0] == 200:
+                        break
+                time.sleep(0.1)
+            yield port, log
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            finally:
+                process.kill()
+
+
+def get(port: int, address: str) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.request("GET", address)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def test_the_command_serves_the_lessons_from_any_folder(installed, tmp_path):
+    """Also from one that has an app and settings of its own."""
+    (tmp_path / "app.py").write_text("raise SystemExit('not this one')\n")
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit/config.toml").write_text("[server]\nenableStaticServing = false\n")
+
+    async def visit(url: str, slug: str, lang: str) -> tuple[list[str], list[str]]:
+        async with Student(url, slug, {"lang": lang}) as student:
+            await student.open()
+            return student.errors, [*student.widgets]
+
+    with serving(installed, tmp_path) as (port, log):
+        for path in sorted((ROOT / "assets/static").iterdir()):
+            assert get(port, f"/app/static/{path.name}") == (200, path.read_bytes())
+        for lang in LANGUAGES:
+            errors, widgets = attend(visit(f"http://127.0.0.1:{port}", LESSON.slug, lang))
+            assert errors == []
+            assert any(key.startswith(f"{LESSON.code}.") for key in widgets)
+        lines = [json.loads(one) for one in log.read_text("utf-8").splitlines() if one[:1] == "{"]
+    (start,) = [line for line in lines if line.get("message") == "start"]
+    assert start["version"] == "0.1.0"
+    assert not [line for line in lines if line.get("level") in ("WARNING", "ERROR")]
+
+
+# The command's words, without a server
+
+
+@pytest.fixture
+def served(monkeypatch) -> list[list[str]]:
+    from streamlit.web import cli
+
+    calls: list[list[str]] = []
+    monkeypatch.setattr(cli, "main", lambda words, prog_name: calls.append(words))
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ([], []),
+        (["serve"], []),
+        (["--server.port", "8600"], ["--server.port", "8600"]),
+        (["--server.port=8600", "--server.headless", "true"],
+         ["--server.port=8600", "--server.headless", "true"]),
+        (["serve", "--server.port", "8600"], ["--server.port", "8600"]),
+    ],
+)  # fmt: skip
+def test_without_a_command_the_app_is_served_with_streamlit_s_options(words, options, served):
+    command_line.main(words)
+    assert served == [["run", str(ROOT / "app.py"), *options]]
+
+
+def test_a_command_that_is_none_is_refused(served, capsys):
+    with pytest.raises(SystemExit) as end:
+        command_line.main(["draw_me"])
+    assert end.value.code == 2
+    assert "invalid choice: 'draw_me'" in capsys.readouterr().err
+    assert served == []
+
+
+def test_help_is_the_command_s_own(served, capsys):
+    with pytest.raises(SystemExit) as end:
+        command_line.main(["--help"])
+    assert end.value.code == 0
+    assert "seqviz --server.port 8600" in capsys.readouterr().out
+    assert served == []
