@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from seqviz.data import measured
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style
 from seqviz.models import device, readings
 from seqviz.ui import behavior, limits, waiting, work
@@ -70,7 +70,7 @@ class Show(Stage):
 
     def figure(
         self,
-        draw: Callable[..., go.Figure],
+        draw: Callable[..., Figure],
         /,
         *args: Any,
         provenance: Provenance = COMPUTED,
@@ -99,7 +99,7 @@ class Show(Stage):
         component: Callable[..., None],
         values: dict[str, Any],
         words: Mapping[str, str],
-        draw: Callable[..., go.Figure],
+        draw: Callable[..., Figure],
         /,
         *args: Any,
     ) -> None:
@@ -127,7 +127,7 @@ class Show(Stage):
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             key = f"{self.prefix}.chart"
-            if isinstance(picture.chart, go.Figure):
+            if isinstance(picture.chart, Figure):
                 missing = self.text("frame.no_library")
                 behavior.chart(key, picture.json, picture.alt, missing, on_pick=on_pick)
             else:

@@ -14,7 +14,6 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from seqviz import collector, jobs, settings
-from seqviz.figures.grammar.style import checking
 from seqviz.refusal import Refusal
 from seqviz.ui import sight, startup
 from seqviz.ui.server import gauges, logs, lookup, metrics, options, policy, telling, visits
@@ -75,7 +74,6 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     options.install()
     lookup.install()
     telling.install()
-    checking.on = False
     sight.waiting.on = True
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
