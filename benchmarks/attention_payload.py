@@ -51,8 +51,8 @@ from benchmarks.attention_text import text_ratio
 from benchmarks.browser import ROOT, Server, chromium, serve
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
-from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.attention.views import mosaic_view
+from seqviz.figures.grammar.figure import Figure
 from seqviz.models import attention
 from seqviz.ui import bertviz_page
 
