@@ -44,7 +44,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-import plotly.graph_objects as go
 from playwright.sync_api import ConsoleMessage, Error
 
 from benchmarks.attention_text import text_ratio
@@ -54,6 +53,7 @@ from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
 from seqviz.experiments import attention
 from seqviz.figures.attention.views import mosaic_view
+from seqviz.figures.grammar.figure import Figure
 from seqviz.ui.page import bertviz
 
 T = TypeVar("T")
@@ -181,7 +181,7 @@ def patternless(tokens: int) -> np.ndarray:
     return (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
 
 
-def mosaic(weights: np.ndarray) -> go.Figure:
+def mosaic(weights: np.ndarray) -> Figure:
     """The figure as `seqviz.experiments.attention.mosaic` and the page make it."""
     layers, heads, tokens, _ = weights.shape
     ids, no = np.arange(tokens), np.zeros(tokens, bool)

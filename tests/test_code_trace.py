@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from seqviz.code_trace import Recipe
 from seqviz.compute import autoregression as ar
 from seqviz.figures.autoregression.estimation import estimates_beside_truth
 from seqviz.figures.autoregression.series import lag_plot, series_and_correlations
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style
 
 
@@ -98,7 +98,7 @@ def test_a_figure_is_reproduced_and_shown_last():
     assert recipe.source().rstrip().splitlines()[-1] == "figure"
     assert recipe.source(show=False).rstrip().splitlines()[-1] != "figure"
     again = executed(recipe)["figure"]
-    assert isinstance(again, go.Figure)
+    assert isinstance(again, Figure)
     assert again.to_json() == chart.to_json()
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style, finish, layout
 from seqviz.text import Text
 from seqviz.ui.bench import widgets
@@ -27,7 +27,7 @@ class Place:
     row: float = slider(0.25, 1.25, 0.5, 0.25)
 
 
-def grid(column: int, row: float, style: Style) -> go.Figure:
+def grid(column: int, row: float, style: Style) -> Figure:
     """Left a map of cells that can be clicked, right a line that cannot."""
     spec = layout(style)
     spec["xaxis"] = {**spec["xaxis"], "domain": [0, 0.45]}

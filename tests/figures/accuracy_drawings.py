@@ -25,7 +25,6 @@ from seqviz.compute.accuracy.findings import (
 from seqviz.compute.proportions import of
 from seqviz.figures.accuracy import direction, fill, ids, padding
 from seqviz.figures.accuracy import word_masking as knife
-from seqviz.figures.grammar.style import alt_text
 
 BASELINE = of(1003, 2000)
 WORDS = ("a", "<b>warm</b>", ",", "funny", "&", "engaging", "film", "touching", "50 %", ".")
@@ -181,7 +180,7 @@ def accuracy_drawings() -> tuple[tuple[str, Callable[..., Any], tuple[Any, ...],
 def sound(figure) -> None:
     """A browser can read it: JSON knows neither NaN nor Infinity; and the words know no nan."""
     json.loads(figure.to_json(), parse_constant=refuse)
-    assert "nan" not in alt_text(figure)
+    assert "nan" not in figure.alt
     assert not [mark.text for mark in figure.layout.annotations if "nan" in mark.text]
 
 

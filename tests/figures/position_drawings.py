@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.positions import clocks, learned, offsets, order, relative, rotary, sinusoidal
 from seqviz.compute.positions.tiny.results import OrderResult, Scores
 from seqviz.compute.positions.tiny.settings import OrderSettings
 from seqviz.compute.positions.tiny.tasks import Examples
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style
 from seqviz.figures.positions import (
     biases,
@@ -83,7 +83,7 @@ def rotary_of(positions: int) -> rotary.ScoresByOffset:
     return rotary.score_by_offset(q, k, np.arange(positions))
 
 
-def drawings() -> dict[str, Callable[[Style], go.Figure]]:
+def drawings() -> dict[str, Callable[[Style], Figure]]:
     """Every figure about positions once, by its name."""
     enc, found = waves(), offsets.similarity(waves().table)
     closed = offsets.dot_by_offset(enc.frequencies, found.dot_by_offset.offset)
@@ -133,12 +133,12 @@ def drawings() -> dict[str, Callable[[Style], go.Figure]]:
     }
 
 
-def trace(figure: go.Figure, name: str) -> go.Figure:
+def trace(figure: Figure, name: str) -> Figure:
     """The trace with this name."""
     (found,) = [t for t in figure.data if t.name == name]
     return found
 
 
-def said(figure: go.Figure) -> list[str]:
+def said(figure: Figure) -> list[str]:
     """The words that stand in the figure outside its axes."""
     return [annotation.text for annotation in figure.layout.annotations]

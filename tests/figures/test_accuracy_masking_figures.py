@@ -29,7 +29,7 @@ from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.fill import fill_curves_view, fill_view, guesses_view
 from seqviz.figures.accuracy.shares import answers_right, counted, shares
 from seqviz.figures.accuracy.word_masking import knife_view, own_knife_view
-from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.table import table
 
 STYLE = Style()
@@ -135,7 +135,7 @@ def test_what_is_read_off_lies_on_the_line(share: float):
     assert (mark.x[0], mark.y[0]) == (share, pytest.approx(wanted))
     assert f"<b>{share:.0f} %: {wanted:.1f} %</b>" in notes(figure)
     assert figure.layout.shapes[0].x0 == figure.layout.shapes[0].x1 == share
-    said = alt_text(figure)
+    said = figure.alt
     for words in (f"{wanted:.1f} %", "2,000 sentences", "50.1 %", "95 % interval"):
         assert words in said, words
     sound(figure)
@@ -173,7 +173,7 @@ def test_own_knife_shows_each_step_and_the_word_that_went():
     assert [WORDS.index(word) for word in went] == np.argsort(found.turns[3]).tolist()
     assert set(named(figure, "undecided: 50 %").y) == {50}
     assert f"<b>3 masked: {100 * found.probability[3, 3]:.1f} %</b>" in notes(figure)
-    assert all(word in alt_text(figure) for word in went[:3])
+    assert all(word in figure.alt for word in went[:3])
 
 
 @pytest.mark.parametrize("words", [(), ("x",), HOSTILE, tuple("abcdefghijklmnopqrstuvwxyz")])
@@ -205,7 +205,7 @@ def test_fill_bars_are_counts_with_intervals():
         line = named(figure, "most frequent", axis)
         assert set(line.y) == {100 * float((FILLED.frequency <= best).mean())}
         assert line.line.dash == "dot"
-    assert f"at {len(FILLED.rank):,} places" in alt_text(figure)
+    assert f"at {len(FILLED.rank):,} places" in figure.alt
 
 
 def test_fill_without_places_of_a_kind():

@@ -23,7 +23,7 @@ from seqviz.compute.proportions import of, proportion
 from seqviz.figures.accuracy.direction import direction_view
 from seqviz.figures.accuracy.ids import ids_view
 from seqviz.figures.accuracy.padding import MEASURES, own_padding_view, padding_view
-from seqviz.figures.grammar.style import LIGHT, alt_text
+from seqviz.figures.grammar.style import LIGHT
 
 PADDED = padding_of()
 NONE = of(0, 0)
@@ -45,7 +45,7 @@ def test_padding_accuracy_counts_what_is_known():
     assert (low[-1], high[0]) == pytest.approx((100 * last.low, 100 * last.high))
     more = max(PADDED.positive.mean(), 1 - PADDED.positive.mean())
     assert named(figure, "always the more frequent answer").y == pytest.approx((100 * more,) * 2)
-    assert "2,000 sentences" in alt_text(figure)
+    assert "2,000 sentences" in figure.alt
     given = padding_view(PADDED, "accuracy", 64, "left", BASELINE)
     assert set(named(given, "always the more frequent answer").y) == {100 * BASELINE.share}
     assert "n = 400" in notes(padding_view(PADDED, "accuracy", 512, "left"))
@@ -124,7 +124,7 @@ def test_own_padding_has_answer_and_attention():
                 (line,) = [t for t in lines if t.name == f"{told}, {side}"]
                 np.testing.assert_allclose(line.y, 100 * values[t, s])
     assert [shape.x0 for shape in figure.layout.shapes] == [128, 128]
-    assert f"{100 * found.on_pads[1, 0, 4]:.1f} % of the attention" in alt_text(figure)
+    assert f"{100 * found.on_pads[1, 0, 4]:.1f} % of the attention" in figure.alt
     sound(own_padding_view(own_padding_of(lengths=LENGTHS[:1]), 32))
 
 
@@ -141,8 +141,8 @@ def test_ids_stand_under_their_tokens():
     assert cells[12, 1].font.color == LIGHT.truth
     assert cells[13, 1].font.color == LIGHT.baseline
     assert figure.layout.meta["names"]["x"] == list(found.pieces)
-    assert "20 tokens" in alt_text(figure)
-    assert "12 of them real" in alt_text(figure)
+    assert "20 tokens" in figure.alt
+    assert "12 of them real" in figure.alt
 
 
 @pytest.mark.parametrize("count", [1, 5, 16, 17, 64])
@@ -155,7 +155,7 @@ def test_ids_show_at_most_24_columns(count: int):
     assert shown[-8:] == ["[PAD]"] * 8
     assert ("…" in shown) == (count + 8 > 24)
     assert shown[0] == "w0"
-    assert f"{count + 8} tokens" in alt_text(figure)
+    assert f"{count + 8} tokens" in figure.alt
 
 
 def test_hostile_pieces_stay_text():
@@ -179,7 +179,7 @@ def test_direction_counts_three_things():
             bar, wanted = named(figure, name, axis), proportion(right[row])
             assert bar.y[0] == pytest.approx(100 * wanted.share)
             assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * wanted.high)
-            assert f"{100 * wanted.share:.1f} %" in alt_text(figure)
+            assert f"{100 * wanted.share:.1f} %" in figure.alt
     lines = [t for t in figure.data if t.name == "majority answer"]
     assert [line.xaxis or "x" for line in lines] == ["x", "x2"]
     assert {y for line in lines for y in line.y} == {100 * BASELINE.share}

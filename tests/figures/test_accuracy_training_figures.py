@@ -45,7 +45,7 @@ from seqviz.figures.accuracy.progress import progress_view
 from seqviz.figures.accuracy.race import search_race_view
 from seqviz.figures.accuracy.regimes import regimes_view
 from seqviz.figures.accuracy.search import judged, search_view
-from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.table import table
 
 ESCAPED = "head &lt;b&gt;&amp;"
@@ -69,7 +69,7 @@ def with_numbers(figure):
 def sound(figure) -> None:
     """It can be sent to the browser (no nan, no infinity as JSON), and says what it shows."""
     json.loads(figure.to_json(), parse_constant=refuse)
-    assert "nan" not in alt_text(figure)
+    assert "nan" not in figure.alt
     for text in notes(figure):
         assert "nan" not in text
 
@@ -165,7 +165,7 @@ def test_strong_lines_are_means_and_thin_lines_runs():
     assert strong.line.dash == "solid"
     assert figure.data[0].name == "training"
     assert len(figure.data[0].x) == 6
-    assert alt_text(figure).endswith(". Always the more frequent answer: 49.9 %.")
+    assert figure.alt.endswith(". Always the more frequent answer: 49.9 %.")
 
 
 def test_the_band_is_the_interval_of_the_validation():
@@ -290,7 +290,7 @@ def test_repeats_are_dots_and_gradients_words():
     assert "8 times: <b>83.0</b> %" in words[0]
     other = modes_view(replace(found, gradient=np.array([[False, False], [True, False]])))
     assert "gradient: <b>no</b>" in notes(other)[0]
-    assert "computed in: train();" in alt_text(other)
+    assert "computed in: train();" in other.alt
 
 
 def test_one_repeat():
@@ -453,7 +453,7 @@ def test_p_in_words(found, p):
     figure = paired_view(found, NAMES)
     sound(figure)
     assert any(text.endswith(p) for text in notes(figure))
-    assert p in alt_text(figure)
+    assert p in figure.alt
 
 
 def test_confusions_hold_counts_and_percent_of_the_row():

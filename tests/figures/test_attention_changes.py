@@ -11,7 +11,7 @@ from gate_drawings import labels, sound
 
 from seqviz.figures.attention.changes import permissions, switches
 from seqviz.figures.attention.views import permissions_view, switches_view
-from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.text import LANGUAGES, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
@@ -43,7 +43,7 @@ def test_the_board_shows_who_is_off_where_a_click_meets_it(layers, heads, decode
     order = "layer %{x}, head %{y}" if across else "layer %{y}, head %{x}"
     assert board.hovertemplate.startswith(order)
     assert list(figure.layout.yaxis.range)[1] == -0.5
-    assert f"{len(set(off))} of {layers * heads} heads" in alt_text(figure)
+    assert f"{len(set(off))} of {layers * heads} heads" in figure.alt
 
 
 @LANG
@@ -56,7 +56,7 @@ def test_an_encoders_vectors(lang):
     assert list(figure.layout.yaxis2.ticktext) == list(WORDS)
     assert list(figure.layout.yaxis2.range) == [8.5, 0.5]
     assert figure.layout.xaxis2.range[1] > found.moved.max()
-    said = alt_text(figure)
+    said = figure.alt
     assert WORDS[found.moved.argmax()] in said
     assert number(found.moved.max()) in said
     assert bars.hovertemplate == "%{y}: %{x:.4f}<extra></extra>"
@@ -76,7 +76,7 @@ def test_a_decoders_next_token(lang):
     assert before.marker.color != now.marker.color
     assert [plainly(t) for t in figure.layout.yaxis2.ticktext] == list(CANDIDATES)
     assert list(now.text) == [number(float(p)) for p in found.probabilities[1]]
-    said = alt_text(figure)
+    said = figure.alt
     for row in found.probabilities:
         assert number(row.max()) in said
         assert CANDIDATES[row.argmax()] in said
@@ -94,7 +94,7 @@ def test_nothing_is_off_and_nothing_moves():
     sound(figure)
     low, high = figure.layout.xaxis2.range
     assert (low, high) == (0, pytest.approx(0.0105))
-    assert "0 of 6" in alt_text(figure)
+    assert "0 of 6" in figure.alt
 
 
 def test_tokens_are_plain_text():
@@ -168,7 +168,7 @@ def test_titles_and_description(lang):
     figure = permissions_view(map_of(causal=True), style)
     wanted = [style.text("figure.who_may"), style.text("figure.head_label", layer=2, head=3)]
     assert labels(figure) == wanted
-    said = alt_text(figure)
+    said = figure.alt
     assert "8" in said
     assert "56" in said  # 36 of 64 cells
 
@@ -179,7 +179,7 @@ def test_queries_that_may_look_nowhere_are_counted():
     weights = np.where(allowed, weights_of(4, 4), 0)
     figure = permissions(allowed, weights, "abcd", 0, 0)
     sound(figure)
-    assert "2 queries" in alt_text(figure)
+    assert "2 queries" in figure.alt
 
 
 @LANG

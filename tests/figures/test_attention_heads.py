@@ -12,7 +12,7 @@ from gate_drawings import labels, sound
 
 from seqviz.figures.attention.heads import counted, ranked_heads
 from seqviz.figures.attention.views import effects_view, ranked_view
-from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.text import LANGUAGES, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
@@ -73,7 +73,7 @@ def test_hover_names_layer_and_head_in_the_right_order():
 def test_description():
     values = values_of(3, 5)
     a, b = np.unravel_index(values.argmax(), values.shape)
-    said = alt_text(drawn(values))
+    said = drawn(values).alt
     assert f"layer {a}, head {b} with {number(values.max())} (name {a}.{b})" in said
     assert number(np.median(values)) in said
     assert labels(drawn(values)) == ["share"]

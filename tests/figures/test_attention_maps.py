@@ -14,7 +14,7 @@ from gate_drawings import labels, sound
 from seqviz.figures.attention.maps import attention_map
 from seqviz.figures.attention.views import mosaic_view
 from seqviz.figures.grammar.matrices import NAMED_ROWS, weight_cells
-from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.weights_color import picture
 from seqviz.text import LANGUAGES, number
 
@@ -104,7 +104,7 @@ def test_hover_names_layer_head_habit_entropy_and_distance(lang):
 def test_description_names_sharpest_and_broadest():
     found = mosaic_of(4, 3)
     entropy = found.habits.entropy
-    said = alt_text(mosaic_view(found, 3, 2))
+    said = mosaic_view(found, 3, 2).alt
     for flat in (entropy.argmin(), entropy.argmax()):
         assert f"{flat // 3}.{flat % 3}" in said
     assert "4 × 3" in said
@@ -175,7 +175,7 @@ def test_x_is_the_key_and_y_the_query():
     assert list(figure.layout.xaxis.ticktext) == list(figure.layout.yaxis.ticktext) == list("abc")
     (words,) = labels(figure)
     assert "“a” → “c”: <b>0.625</b>" in words
-    said = alt_text(figure)
+    said = figure.alt
     assert "“a” gives “c” the weight 0.625" in said
     assert "most at “c”" in said
 
@@ -211,7 +211,7 @@ def test_tokens_stand_on_both_axes_as_plain_text():
         assert "%{" not in inside  # Plotly would fill it in
         assert plainly(inside).startswith("<i>%{x} · ")
         assert f"“{HOSTILE[at - 1]}” → “{HOSTILE[at - 1]}”" in plainly(inside)
-        assert HOSTILE[at - 1] in alt_text(figure)  # an attribute of HTML: not marked up
+        assert HOSTILE[at - 1] in figure.alt  # an attribute of HTML: not marked up
         sound(figure)
 
 

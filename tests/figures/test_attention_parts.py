@@ -12,7 +12,7 @@ from attention_drawings import HOSTILE, WORDS, parts_of, plainly
 from gate_drawings import labels, sound
 
 from seqviz.figures.attention.views import chain_view, products_view
-from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.text import LANGUAGES, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
@@ -72,14 +72,14 @@ def test_panels_have_titles_and_descriptions_the_numbers(lang):
     figure = products_view(found, 3, 5, style)
     names = [style.text(f"figure.parts_{p}") for p in ("keys", "products", "scaled", "weights")]
     assert labels(figure) == names
-    said = alt_text(figure)
+    said = figure.alt
     for value in (found.scores[2, 4], found.scaled[2, 4], found.weights[2, 4]):
         assert number(float(value)) in said
     chain = chain_view(found, 3, 5, style)
     stages = [style.text(f"figure.parts_{p}") for p in ("scores", "scaled", "masked", "weights")]
     assert [words for words in labels(chain) if words in stages] == stages
-    assert number(float(found.scores[2, 4])) in alt_text(chain)
-    assert number(float(found.weights[2].max())) in alt_text(chain)
+    assert number(float(found.scores[2, 4])) in chain.alt
+    assert number(float(found.weights[2].max())) in chain.alt
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -124,7 +124,7 @@ def test_bars_fit_into_their_panels():
 def test_a_key_that_is_not_allowed(draw):
     figure = draw(parts_of(causal=True), 2, 7)
     sound(figure)
-    assert "–" in alt_text(figure) or "weight 0" in alt_text(figure)
+    assert "–" in figure.alt or "weight 0" in figure.alt
 
 
 def test_tokens_are_plain_text():

@@ -11,7 +11,7 @@ import pytest
 
 from seqviz.compute.attention.saturation import saturation
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
-from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
+from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, recolored
 from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES, number
 
@@ -106,7 +106,7 @@ def test_theory_beside_the_variance():
 @EVERY
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_description_names_the_last_numbers(quantity, lang):
-    said = alt_text(saturation_lines(FOUND, quantity, Style(lang=lang)))
+    said = saturation_lines(FOUND, quantity, Style(lang=lang)).alt
     for values in getattr(FOUND, quantity):
         assert number(float(values[-1])) in said
     assert "1,024" in said

@@ -13,7 +13,7 @@ from seqviz.compute.attention.walkthrough import STAGES, walk
 from seqviz.figures.attention import walk_drawing
 from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
 from seqviz.figures.attention.walk_panels import written
-from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
+from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, recolored
 from seqviz.figures.grammar.table import table, tables
 from seqviz.text import LANGUAGES, number
 
@@ -114,7 +114,7 @@ def test_sound_named_and_described(name, stage, lang):
         assert trace.name
         for letter, axis in (("x", trace.xaxis), ("y", trace.yaxis)):
             assert figure.layout[f"{letter}axis{(axis or letter)[1:]}"].title.text
-    said = alt_text(figure)
+    said = figure.alt
     assert len(said) > 40
     assert not re.search(r"[<>{}]|nan|figure\.", said)
     assert (re.search(r"[\u4e00-\u9fff]", said) is not None) == (lang == "zh")
@@ -131,7 +131,7 @@ def test_sound_named_and_described(name, stage, lang):
     ],
 )
 def test_descriptions_say_the_printed_numbers(stage, wanted):
-    assert wanted in alt_text(drawn("plain", stage))
+    assert wanted in drawn("plain", stage).alt
 
 
 def test_the_softmax_says_that_rows_and_not_columns_sum_to_one():
@@ -293,8 +293,8 @@ def test_words_label_the_axes_and_the_table():
 
 
 def test_numbers_of_heads_count_from_zero():
-    assert "Head 7" in alt_text(drawn("heads", "scores"))
-    assert "Head" not in alt_text(drawn("plain", "scores"))
+    assert "Head 7" in drawn("heads", "scores").alt
+    assert "Head" not in drawn("plain", "scores").alt
 
 
 def test_basic_attention_is_nearly_the_identity():
@@ -304,7 +304,7 @@ def test_basic_attention_is_nearly_the_identity():
     np.testing.assert_array_equal(np.asarray(scores.z), PLAIN.basic.scores)
     np.testing.assert_array_equal(np.asarray(weights.z), PLAIN.basic.weights)
     assert scores.meta == weights.meta == "pick"
-    assert "0.999" in alt_text(figure)
+    assert "0.999" in figure.alt
     leaky = walk_basic(LEAKY, 1, 1)
     assert [over(leaky, trace)[0].fill for trace in maps(leaky)[1:]] == ["toself", "toself"]
 

@@ -21,7 +21,7 @@ from gate_drawings import labels, sound
 
 from seqviz.compute.attention.patterns import HABITS
 from seqviz.figures.attention import views
-from seqviz.figures.grammar.style import DARK, LIVE, Style, alt_text
+from seqviz.figures.grammar.style import DARK, LIVE, Style
 from seqviz.text import LANGUAGES, Text, number
 
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
@@ -34,7 +34,7 @@ def test_every_figure_is_sound(drawing, style):
     _, draw, args, _ = drawing
     figure = draw(*args, style=style)
     sound(figure)
-    said = alt_text(figure)
+    said = figure.alt
     assert (re.search(r"[\u4e00-\u9fff]", said) is not None) == (style.lang == "zh")
     assert not re.search(r"figure\.|\{\w*\}", said)
 
@@ -67,7 +67,7 @@ def test_a_map_is_named_after_what_it_is(layer, head, title):
     found = map_of(layer=layer, head=head)
     figure = views.map_view(found, 3, 5)
     assert labels(figure)[0].startswith(f"{title} · ")
-    assert alt_text(figure).startswith(title)
+    assert figure.alt.startswith(title)
     np.testing.assert_array_equal(np.asarray(figure.data[0].z), found.weights)
 
 

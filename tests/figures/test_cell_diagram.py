@@ -11,7 +11,7 @@ from gate_drawings import gru_step, labels, lstm_step, sound, trace
 from seqviz.compute.recurrent import GRU, LSTM
 from seqviz.figures.gates.boxes import short
 from seqviz.figures.gates.cell_diagram import GRUStep, LSTMStep, gru_cell, lstm_cell
-from seqviz.figures.grammar.style import Style, alt_text
+from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES, Text
 
@@ -68,7 +68,7 @@ def test_a_forced_gate_is_dashed_locked_and_named(lang):
     assert not shapes(free, type="rect", xsizemode="pixel")
     word = style.text("figure.forced")
     assert sum(word in words for words in labels(held)) == 2
-    assert "g, i" in alt_text(held)
+    assert "g, i" in held.alt
 
 
 def test_arrows_are_as_wide_as_what_flows():

@@ -9,7 +9,7 @@ from gate_drawings import LETTERS, UNITS, gate_drawings, labels, sound, trace
 from seqviz.compute.gates.activations import GRU_SYMBOLS, LSTM_SYMBOLS, SIGNED
 from seqviz.compute.recurrent import GRU, LSTM
 from seqviz.figures.gates import effects, maps, networks, traces
-from seqviz.figures.grammar.style import DARK, LIVE, Style, alt_text
+from seqviz.figures.grammar.style import DARK, LIVE, Style
 from seqviz.text import LANGUAGES, Text, number
 
 ONE = np.array([0.25])
@@ -124,7 +124,7 @@ def test_saturation_draws_shares_and_counts_every_unit(lang):
     assert counts.sum() == len(keeps)
     assert (counts[0], counts[1], counts[-2], counts[-1]) == (2, 1, 1, 3)
     assert bars.text[-1] == "≥ 1,000"
-    assert "3" in alt_text(figure)
+    assert "3" in figure.alt
     # The ends of a bin, told on hover, are those within which its bar stands.
     edges = np.asarray(bars.x) - np.asarray(bars.width) / 2
     np.testing.assert_allclose(np.diff(np.log10(edges)), 0.25, atol=1e-12)
@@ -150,7 +150,7 @@ def test_traces_draw_gates_above_and_states_below():
         np.testing.assert_allclose(np.asarray(line.y), values, rtol=1e-6)  # float32
         assert line.yaxis == ("y" if symbol in gates else "y2")
         assert list(line.selectedpoints) == [6]
-        assert number(float(values[6])) in alt_text(figure)
+        assert number(float(values[6])) in figure.alt
     assert {shape.x0 for shape in figure.layout.shapes} == {7}
 
 

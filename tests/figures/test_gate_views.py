@@ -12,7 +12,7 @@ from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import one_step
 from seqviz.experiments import gates
 from seqviz.figures.gates import views
-from seqviz.figures.grammar.style import Style, alt_text
+from seqviz.figures.grammar.style import Style
 from seqviz.text import LANGUAGES, Text, number
 
 REVIEW = "This <b>film</b> isn't good at all, but I loved 我 & it."
@@ -102,7 +102,7 @@ def test_the_cell_has_the_numbers_of_one_step(name, lang):
                 share = v.z if update == "keep" else 1 - v.z
                 assert found[f"{old} h(t−1)"] == share * v.h_before
             assert trace.name == Text(lang)(f"option.{seen.cell}")
-            assert alt_text(figure).count(number(v.h)) >= 1
+            assert figure.alt.count(number(v.h)) >= 1
 
 
 def test_the_two_names_of_the_update_gate_draw_the_same_flows():

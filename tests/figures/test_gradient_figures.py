@@ -12,7 +12,7 @@ from seqviz.compute.bptt import Experiment
 from seqviz.figures.gradients import backward, gated_jacobian, gradients, memory, truncation
 from seqviz.figures.gradients.backward import recursion_step
 from seqviz.figures.grammar.decades import HIGHEST, LOWEST
-from seqviz.figures.grammar.style import Style, alt_text
+from seqviz.figures.grammar.style import Style
 from seqviz.text import LANGUAGES, from_log10
 
 EXTREMES = (
@@ -31,7 +31,7 @@ def refuse(token: str):
 def sound(figure) -> None:
     """A browser can read it: JSON knows neither NaN nor Infinity."""
     json.loads(figure.to_json(), parse_constant=refuse)
-    assert alt_text(figure)
+    assert figure.alt
 
 
 def reach_figure(experiment: Experiment, style: Style = Style()):  # noqa: B008
@@ -89,7 +89,7 @@ def test_pairs_draw_their_map_and_mark_the_pair(cell):
     np.testing.assert_allclose(np.log10(np.asarray(values.y)[seen]), chosen.log10[seen], atol=1e-12)
     # The powers of W bound a plain RNN and say nothing about a gated one.
     assert len(figure.data) == (5 if cell == "rnn" else 3)
-    assert from_log10(float(chosen.log10[0])) in alt_text(figure)
+    assert from_log10(float(chosen.log10[0])) in figure.alt
 
 
 def test_running_sum_of_the_paths_ends_at_autograd():

@@ -9,7 +9,7 @@ import pytest
 from gate_drawings import refuse
 from position_drawings import OTHERS, WORDS, said, shuffles
 
-from seqviz.figures.grammar.style import LIGHT, alt_text
+from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.positions.effects import moved_words, outputs
 from seqviz.text import number
 
@@ -48,7 +48,7 @@ def test_rounding_is_written_as_zero():
     bars = moved_words(WORDS, GAPS).data
     assert set(bars[0].text) == {"0"}
     assert "0" not in bars[1].text
-    assert "no encoding: 0;" in alt_text(moved_words(WORDS, GAPS))
+    assert "no encoding: 0;" in moved_words(WORDS, GAPS).alt
 
 
 def test_the_largest_fits_with_its_number():
@@ -57,7 +57,7 @@ def test_the_largest_fits_with_its_number():
     low, high = figure.layout.yaxis.range
     assert low == 0
     assert high > 1.1 * top
-    assert number(top) in alt_text(figure)
+    assert number(top) in figure.alt
 
 
 def test_words_are_plain_text():
@@ -125,4 +125,4 @@ def test_maps_of_other_lengths():
 def test_description_reads_the_corner():
     figure = outputs(WORDS, BOTH.before.weights, OTHERS, BOTH.after.weights)
     for weights in (BOTH.before.weights, BOTH.after.weights):
-        assert number(float(weights[0, -1])) in alt_text(figure)
+        assert number(float(weights[0, -1])) in figure.alt

@@ -10,7 +10,7 @@ import pytest
 from gate_drawings import refuse
 
 from seqviz.compute.positions.findings import VARIANTS, Reordered
-from seqviz.figures.grammar.style import DARK, LIGHT, Style, alt_text, recolored
+from seqviz.figures.grammar.style import DARK, LIGHT, Style, recolored
 from seqviz.figures.grammar.table import tables
 from seqviz.figures.positions.encoder import maps, variants
 from seqviz.text import LANGUAGES, Text, number
@@ -73,7 +73,7 @@ def test_the_colors_of_the_bars_differ_in_both_themes():
 
 
 def test_variants_in_words():
-    said = alt_text(variants(FOUND))
+    said = variants(FOUND).alt
     for part in (FOUND.model, number(0.98853, 4)):
         assert part in said
     assert "1" in said
@@ -116,7 +116,7 @@ def test_a_students_words_are_plain_on_the_axes():
 
 
 def test_maps_in_words_say_which_head_and_what_it_does():
-    said = alt_text(maps(FOUND, "zero"))
+    said = maps(FOUND, "zero").alt
     for part in ("3", "7", number(float(FOUND.previous[0])), number(float(FOUND.previous[1]))):
         assert part in said
 

@@ -12,7 +12,7 @@ from position_drawings import said, trace, waves
 from position_drawings import table as wandering
 
 from seqviz.compute.positions import clocks, offsets, sinusoidal
-from seqviz.figures.grammar.style import DARK, LIGHT, Style, alt_text
+from seqviz.figures.grammar.style import DARK, LIGHT, Style
 from seqviz.figures.grammar.table import table
 from seqviz.figures.positions import encodings as drawn
 from seqviz.text import number
@@ -131,7 +131,7 @@ def test_by_offset_at_every_size(positions):
 
 def test_a_row_of_zeros_has_no_cosine():
     zeros = np.zeros((5, 4))
-    alt = alt_text(drawn.by_offset(offsets.similarity(zeros)))
+    alt = drawn.by_offset(offsets.similarity(zeros)).alt
     assert "cosine is –" in alt
 
 
@@ -171,7 +171,7 @@ def test_similarity_of_many_positions_shows_some():
 def test_similarity_of_next_to_nothing(matrix):
     figure = drawn.similarity_matrix(matrix, "x")
     json.loads(figure.to_json(), parse_constant=refuse)
-    assert "nan" not in alt_text(figure)
+    assert "nan" not in figure.alt
 
 
 def test_a_title_with_tags_is_plain_text():

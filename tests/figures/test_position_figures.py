@@ -12,7 +12,7 @@ from gate_drawings import refuse
 from position_drawings import drawings
 
 from seqviz.figures.grammar.line_ends import around, spread
-from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, alt_text, recolored
+from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, recolored
 from seqviz.figures.grammar.table import table
 from seqviz.figures.positions.parts import look, stride
 from seqviz.text import LANGUAGES
@@ -41,7 +41,7 @@ def fixed_colors(spec) -> set[str]:
 def test_words(name, lang):
     """A description of the figure in one language, and nothing left to fill in."""
     figure = DRAWN[name](Style(lang=lang))
-    alt = alt_text(figure)
+    alt = figure.alt
     assert len(alt) > 30
     assert "nan" not in alt.lower()
     assert (re.search(r"[\u4e00-\u9fff]", alt) is not None) == (lang == "zh")

@@ -10,7 +10,7 @@ from gate_drawings import refuse
 from position_drawings import rotary_of, said
 
 from seqviz.compute.positions import relative, rotary
-from seqviz.figures.grammar.style import LIGHT, Style, alt_text
+from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.table import table
 from seqviz.figures.positions import schemes as drawn
 
@@ -101,7 +101,7 @@ def test_bias_of_the_chosen_head(causal):
 def test_one_position_has_no_bias():
     figure = drawn.alibi(relative.alibi_slopes(1), relative.alibi_bias(1, 1)[0])
     assert figure.data[1].z.tolist() == [[0]]
-    assert "down to 0" in alt_text(figure)
+    assert "down to 0" in figure.alt
 
 
 def test_a_slope_that_is_no_power_of_two():

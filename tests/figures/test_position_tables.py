@@ -10,7 +10,7 @@ from gate_drawings import refuse
 from position_drawings import said, table, trace
 
 from seqviz.compute.positions import learned, offsets, sinusoidal
-from seqviz.figures.grammar.style import LIGHT, alt_text
+from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.grammar.table import table as numbers
 from seqviz.figures.positions import tables as drawn
 from seqviz.text import number
@@ -92,7 +92,7 @@ def test_norms_share_an_axis():
     figure = drawn.norms(LIKENESS)
     np.testing.assert_array_equal(trace(figure, "learned").y, LIKENESS.norms)
     np.testing.assert_array_equal(trace(figure, "sinusoidal").y, LIKENESS.sinusoidal_norms)
-    assert number(float(LIKENESS.norms[0])) in alt_text(figure)
+    assert number(float(LIKENESS.norms[0])) in figure.alt
 
 
 def test_norms_far_apart_stand_on_a_log_axis():
@@ -129,7 +129,7 @@ def test_every_size(positions, width):
         figures.append(drawn.spectrum(learned.spectrum(mine), learned.spectrum(waves)))
     for figure in figures:
         spec = json.loads(figure.to_json(), parse_constant=refuse)
-        assert "nan" not in alt_text(figure)
+        assert "nan" not in figure.alt
         for key, axis in spec["layout"].items():
             if key[1:5] == "axis" and "range" in axis:
                 assert axis["range"][0] != axis["range"][1], key
@@ -144,4 +144,4 @@ def test_a_table_without_variation():
         drawn.norms(learned.compare(np.zeros((6, 4)))),
     ):
         json.loads(figure.to_json(), parse_constant=refuse)
-        assert "nan" not in alt_text(figure)
+        assert "nan" not in figure.alt

@@ -9,7 +9,7 @@ import pytest
 from gate_drawings import refuse
 from position_drawings import ENCODINGS, result, said
 
-from seqviz.figures.grammar.style import LIGHT, alt_text
+from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.grammar.table import table
 from seqviz.figures.positions.tasks import accuracies, curves
 
@@ -122,7 +122,7 @@ def test_what_cannot_be_read_is_said():
     words = said(accuracies(DONE))
     assert words.count("no rows there") == 1
     assert f"<b>{100 * DONE.test.mean[0]:.1f}</b>" in words
-    alt = alt_text(accuracies(DONE))
+    alt = accuracies(DONE).alt
     assert "learned: no rows there" in alt
     assert "nan" not in alt
 

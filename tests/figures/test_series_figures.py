@@ -8,7 +8,7 @@ from drawn import PATH, WALK, nile
 
 from seqviz.compute import autoregression as ar
 from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
-from seqviz.figures.grammar.style import Style, alt_text
+from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES, Text, number
 
@@ -101,9 +101,7 @@ def test_correlation_axes_hold_minus_one_to_one(found):
 def test_series_description(found, lang):
     outside = int((np.abs(found.acf[1:]) > found.band).sum())
     assert outside > 0
-    assert alt_text(series_and_correlations(PATH.values, found, style=Style(lang=lang))) == Text(
-        lang
-    )(
+    assert series_and_correlations(PATH.values, found, style=Style(lang=lang)).alt == Text(lang)(
         "alt.series",
         n=200,
         low=number(PATH.values.min()),

@@ -7,7 +7,7 @@ import pytest
 from drawn import PATH
 
 from seqviz.figures.autoregression.training import loss_curve, one_step_map, one_step_predictions
-from seqviz.figures.grammar.style import LIGHT, alt_text
+from seqviz.figures.grammar.style import LIGHT
 from seqviz.text import Text, number
 
 TEXT = Text("en")
@@ -79,7 +79,7 @@ def test_a_run_that_grows_without_bound_is_drawn():
     low, high = chart.layout.yaxis.range
     assert low < 1.0
     assert 3e37 < high < np.inf
-    assert "× 10³⁷" in alt_text(chart)
+    assert "× 10³⁷" in chart.alt
 
 
 def test_map_band_curve_and_pairs():
@@ -104,7 +104,7 @@ def test_map_description_gives_the_slope_in_the_middle():
     inputs = np.linspace(-4, 4, 101)
     curve = 0.75 * inputs
     chart = one_step_map(inputs, curve, curve, curve, "rnn", PATH.values)
-    assert "0.750" in alt_text(chart)
+    assert "0.750" in chart.alt
 
 
 @pytest.mark.parametrize("last", [1, 50, 199, 500])
@@ -120,7 +120,7 @@ def test_predictions_are_beside_what_they_predict(last):
     np.testing.assert_array_equal(series.y, targets[-shown:])
     np.testing.assert_array_equal(forecast.y, predictions[-shown:])
     error = np.mean((targets[-shown:] - predictions[-shown:]) ** 2)
-    assert number(float(error)) in alt_text(chart)
+    assert number(float(error)) in chart.alt
 
 
 def test_predictions_that_do_not_exist_yet_are_gaps():
@@ -129,6 +129,6 @@ def test_predictions_that_do_not_exist_yet_are_gaps():
     predictions = 0.6 * PATH.values[:29]
     predictions[:4] = np.nan
     chart = one_step_predictions(targets, predictions, "mlp")
-    assert "nan" not in alt_text(chart)
+    assert "nan" not in chart.alt
     error = np.mean((targets[4:] - predictions[4:]) ** 2)
-    assert number(float(error)) in alt_text(chart)
+    assert number(float(error)) in chart.alt

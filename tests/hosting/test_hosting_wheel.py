@@ -23,9 +23,9 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from benchmarks.client import Student, attend
 from packaging.requirements import Requirement
 
-from benchmarks.client import Student, attend
 from seqviz import __main__ as command_line
 from seqviz import catalog
 from seqviz.paths import ROOT

@@ -12,12 +12,12 @@ import zipfile
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 from looking import alerts, bench
 
 from seqviz.data import DataProblem, column, parse
 from seqviz.data.upload import MAX_BYTES
+from seqviz.figures.grammar.figure import Figure
 from seqviz.text import LANGUAGES
 from seqviz.ui.bench import export
 
@@ -105,8 +105,9 @@ PLAIN = ["-0.5", "+3", "-1e-5", "1", "a=b", "-", "=", "+", "word", "", "-12.5%"]
 def test_what_leaves_as_csv_runs_in_no_spreadsheet():
     """Tokens, legends and titles of axes can be a student's; numbers keep their sign."""
     names = [*RUNS, *PLAIN]
-    chart = go.Figure(go.Bar(x=names, y=-np.arange(len(names), dtype=float), name="=cmd()"))
-    chart.update_layout(xaxis_title="=token", yaxis_title="@value")
+    lengths = -np.arange(len(names), dtype=float)
+    titles = {"xaxis": {"title": {"text": "=token"}}, "yaxis": {"title": {"text": "@value"}}}
+    chart = Figure([{"type": "bar", "x": names, "y": lengths, "name": "=cmd()"}], titles)
     read = pd.read_csv(io.BytesIO(export.csv(chart)), dtype=str, keep_default_na=False)
     assert set(read.columns) == {"series", "'=token", "'@value"}
     assert set(read["series"]) == {"'=cmd()"}

@@ -10,9 +10,9 @@ import torch
 from hub import REPO
 from safetensors import safe_open
 from safetensors.torch import save_file
+from seqviz.models.accuracy import adapted
 
 from seqviz.models import pretrained
-from seqviz.models.accuracy import adapted
 
 CUT = """
 import os, sys, torch

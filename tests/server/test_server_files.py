@@ -8,11 +8,10 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-
 from benchmarks.browser import serve
 from benchmarks.client import Student, attend
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 ASKED = 12
 MANY = 60.0

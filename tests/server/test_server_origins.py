@@ -8,7 +8,6 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
-
 from benchmarks.browser import serve
 
 # In the server: names of other machines are never found, and who asks is written down.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.proportions import Paired, Proportion, Running, of
 from seqviz.figures.accuracy.parts import at_ends, band, fitted, line, percent, said, upright
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain
@@ -23,7 +23,7 @@ _LONGEST = 22  # characters of a name at the end of a line
 
 def running_view(
     first: Running, second: Running, names: tuple[str, str], n: int, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """Accuracy of two systems on the first 1, 2, ... sentences, with 95 % bands.
 
     n: sentences at which the two are read off. Raises ValueError for an n beyond the sentences.
@@ -101,7 +101,7 @@ def running_view(
     )
 
 
-def paired_view(found: Paired, names: tuple[str, str], style: Style = _STYLE) -> go.Figure:
+def paired_view(found: Paired, names: tuple[str, str], style: Style = _STYLE) -> Figure:
     """On how many sentences both are right, only the one, only the other, neither.
 
     McNemar's test looks at the two tiles with a frame only: there the systems differ.

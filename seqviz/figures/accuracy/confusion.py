@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.proportions import Confusion, of
 from seqviz.figures.accuracy.compare import LOOKS, short
 from seqviz.figures.accuracy.parts import percent, said
 from seqviz.figures.grammar.annotations import panel_title
 from seqviz.figures.grammar.decades import BELOW
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain
 
@@ -23,7 +23,7 @@ _KINDS = ("right_negative", "wrong_positive", "wrong_negative", "right_positive"
 
 def confusion_view(
     first: Confusion, second: Confusion, names: tuple[str, str], style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """What each system says of the negative and of the positive sentences: counts, row percent."""
     text = style.text
     classes = [text("figure.acc_negative"), text("figure.acc_class_positive")]

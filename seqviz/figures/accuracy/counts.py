@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.accuracy.counting import Counted, Group, groups
 from seqviz.figures.grammar.decades import ticks_of_ten
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain
@@ -21,7 +21,7 @@ _TABLES = {"word_embeddings": "words", "position_embeddings": "positions",
            "token_type_embeddings": "types", "LayerNorm": "norm"}  # fmt: skip
 
 
-def parts_view(found: Counted, title: str, style: Style = _STYLE) -> go.Figure:
+def parts_view(found: Counted, title: str, style: Style = _STYLE) -> Figure:
     """Parameters of each part on a log axis: trained ones solid, frozen ones hatched.
 
     title: which network and what is trained, for the line above.

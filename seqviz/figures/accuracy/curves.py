@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.accuracy.findings import Tuned
@@ -26,6 +25,7 @@ from seqviz.figures.accuracy.parts import (
 )
 from seqviz.figures.accuracy.search import VALIDATED, judged
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -42,7 +42,7 @@ def curves_view(
     baseline: Proportion | None = None,
     n: int = VALIDATED,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Loss (left) and accuracy (right) by epoch, 0 is before training: mean of the runs, and runs.
 
     The band is the 95 % interval of the mean accuracy on the n validation sentences; the epoch in

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.accuracy.findings import Direction
@@ -11,13 +10,14 @@ from seqviz.compute.proportions import Proportion
 from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.bars import Drawn, Guess, Row, add_panel
 from seqviz.figures.accuracy.shares import answers_right, counted
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, finish, layout
 
 _STYLE = Style()
 _ROLES = {"both": "prediction", "left": "rnn", "right": "gru"}
 
 
-def direction_view(found: Direction, baseline: Proportion, style: Style = _STYLE) -> go.Figure:
+def direction_view(found: Direction, baseline: Proportion, style: Style = _STYLE) -> Figure:
     """Accuracy by the way the attention looks: sentiment with the usual head, sentiment with a head
     fitted anew, first guess of a masked token.
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.accuracy.findings import TREATMENTS, FillIn, Guesses
 from seqviz.compute.proportions import Proportion, of
 from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.bars import Drawn, Guess, Row, add_panel
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain
@@ -27,7 +27,7 @@ _ROLES = {  # of each treatment: role of its color, dash, marker
 _LONGEST = 14  # characters of a candidate beside its bar
 
 
-def fill_view(found: FillIn, style: Style = _STYLE) -> go.Figure:
+def fill_view(found: FillIn, style: Style = _STYLE) -> Figure:
     """Share of the places whose token is the first guess (left), among the first five (right).
 
     A bar a treatment, with interval and n. Dotted: the most frequent tokens are guessed everywhere.
@@ -57,7 +57,7 @@ def fill_view(found: FillIn, style: Style = _STYLE) -> go.Figure:
     )
 
 
-def fill_curves_view(found: tuple[FillIn, ...], share: float, style: Style = _STYLE) -> go.Figure:
+def fill_curves_view(found: tuple[FillIn, ...], share: float, style: Style = _STYLE) -> Figure:
     """Share of first guesses that are right against the share of the tokens selected.
 
     found: one for each share, in any order. share: in percent, marked by the upright line.
@@ -119,7 +119,7 @@ def fill_curves_view(found: tuple[FillIn, ...], share: float, style: Style = _ST
     )
 
 
-def guesses_view(found: Guesses, style: Style = _STYLE) -> go.Figure:
+def guesses_view(found: Guesses, style: Style = _STYLE) -> Figure:
     """The best guesses at one place, a panel a condition, with the truth marked.
 
     Where the truth is not among them it stands below, with its rank.

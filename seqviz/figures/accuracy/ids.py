@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.accuracy.findings import OwnPadding
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain
@@ -21,7 +21,7 @@ _FLAT = 8  # tokens that find room without being turned
 _ROWS = ("token", "id", "mask")
 
 
-def ids_view(found: OwnPadding, style: Style = _STYLE) -> go.Figure:
+def ids_view(found: OwnPadding, style: Style = _STYLE) -> Figure:
     """What the network is given: tokens, their ids, and the attention mask below them.
 
     At most 24 columns: of a longer sentence the beginning and the end.

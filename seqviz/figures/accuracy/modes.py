@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.accuracy.findings import Modes
 from seqviz.figures.accuracy.parts import dotted, named_axis, percent_axis
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.style import Style, finish, layout
 from seqviz.text import number
@@ -18,7 +18,7 @@ _LOOKS = {"eval": ("prediction", "circle"), "train": ("rnn", "diamond")}
 _LIFT = 0.3  # of a row: how far the repeats fan out, so that equal ones do not hide one another
 
 
-def modes_view(found: Modes, style: Style = _STYLE) -> go.Figure:
+def modes_view(found: Modes, style: Style = _STYLE) -> Figure:
     """Probability of "positive" of one sentence, each repeat a mark, in a row for each mode.
 
     Below each row: whether a gradient can be computed, as it is and under no_grad(). The repeats

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from seqviz.compute.accuracy.findings import SIDES, TOLD, OwnPadding, Padding
@@ -13,6 +12,7 @@ from seqviz.compute.proportions import Proportion, of
 from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.shares import Shares, answers_right, shares
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
@@ -30,7 +30,7 @@ def padding_view(
     side: str,
     baseline: Proportion | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """What padding does to all sentences, against the padded length (log axis).
 
     measure: "accuracy"; "flipped", the share of sentences whose answer is another than without
@@ -128,7 +128,7 @@ def padding_view(
     )
 
 
-def own_padding_view(found: OwnPadding, length: int, style: Style = _STYLE) -> go.Figure:
+def own_padding_view(found: OwnPadding, length: int, style: Style = _STYLE) -> Figure:
     """One sentence padded: P(positive) on the left, share of the attention on [PAD] on the right.
 
     length: the chosen one, marked in both panels.

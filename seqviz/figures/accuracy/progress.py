@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.accuracy.findings import TuneRecord, TuneSettings
@@ -15,6 +14,7 @@ from seqviz.figures.accuracy.curves import HOVER_LOSS, QUIET, panels
 from seqviz.figures.accuracy.parts import at_ends, line, majority, on_axes, whisker
 from seqviz.figures.accuracy.search import VALIDATED
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, finish
 from seqviz.text import number
 
@@ -36,7 +36,7 @@ def progress_view(
     baseline: Proportion | None = None,
     n: int = VALIDATED,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Loss (left) and accuracy (right), update by update; earlier runs are pale.
 
     trail: what was reported so far. n: validation sentences, for the intervals of the accuracies

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.accuracy.findings import Searched
 from seqviz.figures.accuracy.parts import at_ends, fitted, line, said, whisker
 from seqviz.figures.accuracy.search import VALIDATED, judged
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -24,7 +24,7 @@ _METHODS = {  # role of the color, dash, marker
 
 def search_race_view(
     found: tuple[Searched, ...], n: int = VALIDATED, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """The best validation accuracy so far, trial by trial, for each method of searching.
 
     n: validation sentences. Behind the last trial stands the 95 % interval of each method's best;

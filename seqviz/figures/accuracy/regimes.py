@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Bool
 
 from seqviz.compute.accuracy.findings import Answers
@@ -23,6 +22,7 @@ from seqviz.figures.accuracy.parts import (
 )
 from seqviz.figures.accuracy.shares import answers_right
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.style import Style, finish, layout
 from seqviz.text import number
@@ -42,7 +42,7 @@ def regimes_view(
     baseline: Proportion,
     reported: tuple[Reported, ...] = (),
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Accuracy of each system on the same sentences, the best last; a dot is one run.
 
     chosen: the system that stands out. A whisker is the 95 % interval of the mean of the runs, for

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from seqviz.compute.accuracy.findings import Searched, Surface
 from seqviz.compute.proportions import Proportion, wilson
 from seqviz.figures.accuracy.parts import said
 from seqviz.figures.grammar.decades import ticks_of_ten
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.figures.grammar.weights_color import color_bar
@@ -34,7 +34,7 @@ def judged(share: float, n: int) -> Proportion:
 
 def search_view(
     found: Searched, surface: Surface | None = None, n: int = VALIDATED, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """The trials, numbered in their order, on a map of what each pair reaches; the best is ringed.
 
     surface: validation accuracy of all combinations, tried beforehand: the search does not know it.

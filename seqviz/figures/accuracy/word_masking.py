@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.accuracy.findings import Knife, OwnKnife
 from seqviz.compute.proportions import Proportion
 from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.shares import answers_right, shares
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain
 
@@ -30,7 +30,7 @@ _NAMED = 6  # masked words that the description names
 
 def knife_view(
     found: Knife, order: str, share: float, baseline: Proportion, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """Accuracy against the share of the words that are masked, a line for each order.
 
     order: the one that has its 95 % band. share: in percent; between two computed shares the line
@@ -96,7 +96,7 @@ def knife_view(
     )
 
 
-def own_knife_view(found: OwnKnife, order: str, masked: int, style: Style = _STYLE) -> go.Figure:
+def own_knife_view(found: OwnKnife, order: str, masked: int, style: Style = _STYLE) -> Figure:
     """P(positive) of one sentence against the number of masked words, a line for each order.
 
     order: the emphasized one. masked: how many are masked now, marked on its line. Raises

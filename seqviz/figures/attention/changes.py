@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
 from seqviz.figures.attention.heads import counted
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.matrices import tokens_axis, weight_cells
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain
@@ -28,7 +28,7 @@ def switches(
     candidates: Sequence[str],
     probabilities: Float[np.ndarray, "2 candidate"],
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Left the switchboard of all heads, to be clicked; right what the change does.
 
     Of a decoder (which has candidates) the probabilities of the next token before and after; of an
@@ -101,7 +101,7 @@ def permissions(
     layer: int,
     head: int,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Left who may look at whom, to be clicked (x key, y query); right one head under this mask."""
     text, palette = style.text, style.palette
     tokens = len(pieces)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -27,7 +27,7 @@ def ranked_heads(
     named_from: float | None = None,
     most: int = 10,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Left all heads as a grid (a click gives one), right the largest values, in order and named.
 
     values: one number a head, nan where it is not known yet. names: what each head does, for the

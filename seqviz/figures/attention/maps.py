@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
 from seqviz.figures.attention.heads import counted
 from seqviz.figures.grammar.annotations import headline
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.matrices import tokens_axis, weight_cells
 from seqviz.figures.grammar.style import Style, finish, layout
 from seqviz.figures.grammar.tokens import plain
@@ -31,7 +31,7 @@ def mosaic(
     head: int,
     cells: float = 1.0,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Every head a small map, as one image; a click gives the head.
 
     Where there are more layers than heads, layers run from left to right. tiles: weights. names,
@@ -158,7 +158,7 @@ def attention_map(
     key: int,
     allowed: Bool[np.ndarray, "query key"] | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """One matrix of weights with its tokens; a click gives key (x) and query (y), from 1.
 
     title: what the matrix is, as plain text. query, key: the chosen cell, from 1; its row and the

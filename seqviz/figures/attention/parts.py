@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Bool, Float
 
 from seqviz.figures.grammar.annotations import headline, panel_title
 from seqviz.figures.grammar.decades import diverging
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.matrices import NAMED_ROWS
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import numbered, plain, token_axis
@@ -30,7 +30,7 @@ def products(
     query: int,
     key: int,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """From left to right: the query and all keys, their products entry by entry, scores, weights.
 
     The first row of the left panel is the query's vector. A row of products sums to the score
@@ -184,7 +184,7 @@ def chain(
     query: int,
     key: int,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """From scores to weights for one query, top to bottom: q·k, divided, masked, softmax."""
     text, palette = style.text, style.palette
     open_to = allowed[query - 1]

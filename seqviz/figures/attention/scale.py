@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.attention.saturation import Saturation
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -26,7 +26,7 @@ _LOOKS = {
 }
 
 
-def saturation_lines(found: Saturation, quantity: str, style: Style = _STYLE) -> go.Figure:
+def saturation_lines(found: Saturation, quantity: str, style: Style = _STYLE) -> Figure:
     """One line a scaling over d_k (log axis).
 
     quantity: "entropy" of the weights with the most that it can be, "largest" weight, "gradient",

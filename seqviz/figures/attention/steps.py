@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
-
 from seqviz.compute.attention.walkthrough import STAGES, Walk
 from seqviz.figures.attention import walk_stages
 from seqviz.figures.attention.walk_drawing import draw
 from seqviz.figures.attention.walk_panels import bare
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, finish
 
 _STYLE = Style()
@@ -31,7 +30,7 @@ def walk_stage(
     key: int,
     style: Style = _STYLE,
     part: str = "query",
-) -> go.Figure:
+) -> Figure:
     """One stage, its input on the left and its result on the right, the row of a query lit.
 
     stage: one of `STAGES`. head: from 0. query, key: words counted from 1; a click on a matrix of
@@ -53,7 +52,7 @@ def walk_stage(
     return _finished(walk, stage, built, of_head, style)
 
 
-def walk_basic(walk: Walk, query: int, key: int, style: Style = _STYLE) -> go.Figure:
+def walk_basic(walk: Walk, query: int, key: int, style: Style = _STYLE) -> Figure:
     """Attention without parameters: words, their products, and the weights; words from 1.
 
     Raises ValueError for a word that there is not.
@@ -66,7 +65,7 @@ def walk_basic(walk: Walk, query: int, key: int, style: Style = _STYLE) -> go.Fi
 
 def _finished(
     walk: Walk, stage: str, built: walk_stages.Stage, of_head: str, style: Style
-) -> go.Figure:
+) -> Figure:
     panels, said = built
     said = of_head + said
     described = "; ".join(f"{p.name} ({p.z.shape[0]} × {p.z.shape[1]})" for p in panels)

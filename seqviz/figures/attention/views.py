@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.attention.findings import Change, Effects, Map, Mosaic, Parts
 from seqviz.compute.attention.patterns import HABITS, NAMED_FROM, Habits
 from seqviz.figures.attention import changes, maps, parts
 from seqviz.figures.attention import heads as attention_heads
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style
 from seqviz.text import Text, number
 
 _STYLE = Style()
 
 
-def mosaic_view(found: Mosaic, layer: int, head: int, style: Style = _STYLE) -> go.Figure:
+def mosaic_view(found: Mosaic, layer: int, head: int, style: Style = _STYLE) -> Figure:
     """All heads as one picture."""
     return maps.mosaic(
         found.tiles,
@@ -29,7 +29,7 @@ def mosaic_view(found: Mosaic, layer: int, head: int, style: Style = _STYLE) -> 
     )
 
 
-def map_view(found: Map, query: int, key: int, style: Style = _STYLE) -> go.Figure:
+def map_view(found: Map, query: int, key: int, style: Style = _STYLE) -> Figure:
     """One matrix of weights; query and key from 1, the last token where there are fewer."""
     text, last = style.text, len(found.text.pieces)
     if found.head >= 0:
@@ -49,7 +49,7 @@ def map_view(found: Map, query: int, key: int, style: Style = _STYLE) -> go.Figu
     )
 
 
-def rollout_view(found: Map, query: int, key: int, style: Style = _STYLE) -> go.Figure:
+def rollout_view(found: Map, query: int, key: int, style: Style = _STYLE) -> Figure:
     """Attention rollout up to one layer."""
     last = len(found.text.pieces)
     return maps.attention_map(
@@ -65,7 +65,7 @@ def rollout_view(found: Map, query: int, key: int, style: Style = _STYLE) -> go.
 
 def ranked_view(
     found: Mosaic, measure: str, layer: int, head: int, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """Heads in the order of one of the measures of `Habits`."""
     return attention_heads.ranked_heads(
         getattr(found.habits, measure),
@@ -79,7 +79,7 @@ def ranked_view(
     )
 
 
-def products_view(found: Parts, query: int, key: int, style: Style = _STYLE) -> go.Figure:
+def products_view(found: Parts, query: int, key: int, style: Style = _STYLE) -> Figure:
     """Query times key, entry by entry."""
     last = len(found.text.pieces)
     return parts.products(
@@ -95,7 +95,7 @@ def products_view(found: Parts, query: int, key: int, style: Style = _STYLE) -> 
     )
 
 
-def chain_view(found: Parts, query: int, key: int, style: Style = _STYLE) -> go.Figure:
+def chain_view(found: Parts, query: int, key: int, style: Style = _STYLE) -> Figure:
     """Score, divided score, masked score, weight."""
     last = len(found.text.pieces)
     return parts.chain(
@@ -110,9 +110,7 @@ def chain_view(found: Parts, query: int, key: int, style: Style = _STYLE) -> go.
     )
 
 
-def switches_view(
-    found: Change, off: tuple[tuple[int, int], ...], style: Style = _STYLE
-) -> go.Figure:
+def switches_view(found: Change, off: tuple[tuple[int, int], ...], style: Style = _STYLE) -> Figure:
     """The switchboard and what it does."""
     on = np.ones((found.text.layers, found.text.heads), bool)
     for layer, head in off:
@@ -122,7 +120,7 @@ def switches_view(
     )
 
 
-def effects_view(found: Effects, layer: int, head: int, style: Style = _STYLE) -> go.Figure:
+def effects_view(found: Effects, layer: int, head: int, style: Style = _STYLE) -> Figure:
     """What each head alone is worth for this text."""
     layers, heads = found.change.shape
     none = [[""] * heads for _ in range(layers)]
@@ -137,7 +135,7 @@ def effects_view(found: Effects, layer: int, head: int, style: Style = _STYLE) -
     )
 
 
-def permissions_view(found: Map, style: Style = _STYLE) -> go.Figure:
+def permissions_view(found: Map, style: Style = _STYLE) -> Figure:
     """The mask and one head under it."""
     return changes.permissions(
         found.allowed, found.weights, found.text.pieces, found.layer, found.head, style=style

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.autoregression import Estimate, OrderSelection, Replications
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -18,7 +18,7 @@ _MARKS = ("circle", "square", "diamond", "triangle-up")
 
 def estimates_beside_truth(
     estimates: Sequence[Estimate], truth: Sequence[float] | None, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """Each method's coefficients with 95 % intervals, and a line where the truth is.
 
     estimates: fits of the same series. truth: phi_1 ... phi_P of the process, when known.
@@ -93,7 +93,7 @@ def estimates_beside_truth(
 
 def order_criteria(
     selection: OrderSelection, truth: int | None = None, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """AIC and BIC above their own minimum for each order; the minimum is the order they choose."""
     text, palette = style.text, style.palette
     data: list[dict[str, Any]] = []
@@ -148,7 +148,7 @@ def order_criteria(
     )
 
 
-def sampling_distribution(replications: Replications, style: Style = _STYLE) -> go.Figure:
+def sampling_distribution(replications: Replications, style: Style = _STYLE) -> Figure:
     """Histogram of phi-hat over many series of the same process, with the truth and both biases."""
     text, palette = style.text, style.palette
     low, high = float(replications.estimates.min()), float(replications.estimates.max())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.autoregression import Forecast, HorizonErrors
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -25,7 +25,7 @@ def forecast_fan(
     index: Any = None,
     unit: str = "",
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """The end of the series, the recursive forecast with its 95 % interval, and the direct one.
 
     history: shape (time,). recursive: forecasts for steps 1 ... H after it. direct: means of the
@@ -129,7 +129,7 @@ def forecast_fan(
     )
 
 
-def error_by_horizon(errors: HorizonErrors, style: Style = _STYLE) -> go.Figure:
+def error_by_horizon(errors: HorizonErrors, style: Style = _STYLE) -> Figure:
     """Mean squared forecast error by horizon, both methods, against theory."""
     text, palette = style.text, style.palette
     data: list[dict[str, Any]] = []

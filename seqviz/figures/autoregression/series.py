@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.autoregression import Correlogram, Estimate
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -21,7 +21,7 @@ def series_and_correlations(
     index: list[str] | np.ndarray | None = None,
     unit: str = "",
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """The series on top; below it the sample ACF and PACF with the theory over them.
 
     values: shape (time,). index: labels of the time axis (years, dates), else 0 ... n - 1.
@@ -137,7 +137,7 @@ def series_and_correlations(
     )
 
 
-def roots_in_circle(roots: np.ndarray, style: Style = _STYLE) -> go.Figure:
+def roots_in_circle(roots: np.ndarray, style: Style = _STYLE) -> Figure:
     """The roots of z^P - phi_1 z^(P-1) - ... - phi_P against the unit circle.
 
     roots: complex, shape (lag,). Inside the circle: stationary; on it: unit root; outside:
@@ -201,7 +201,7 @@ def lag_plot(
     line: Estimate,
     truth: float | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Each value against the one before it, with the fitted line and the true one.
 
     values: shape (time,). line: the fit of x_t = phi x_{t-1} (no intercept).

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -23,7 +23,7 @@ def loss_curve(
     noise_floor: float | None = None,
     ols_mse: float | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Mean squared error by epoch as far as training has come, with the two lines that matter.
 
     train, validation: shape (report,); validation may be nan. epochs: when each was measured, else
@@ -105,7 +105,7 @@ def one_step_map(
     values: Float[np.ndarray, "time"],
     truth: float | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """What the network learned: its prediction as a function of the last value.
 
     inputs, mean, low, high: shape (grid,), the learned map with its 10 % to 90 % band over the
@@ -179,7 +179,7 @@ def one_step_predictions(
     cell: str,
     last: int = 120,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """The end of the series with the one-step predictions made for it.
 
     targets, predictions: shape (time,). last: how many steps are shown.

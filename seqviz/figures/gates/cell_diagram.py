@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import plotly.graph_objects as go
-
 from seqviz.compute.gates.observation import GRUStep, LSTMStep
 from seqviz.figures.gates.boxes import HEIGHT, WIDTH, Diagram, short, sign_color
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -18,7 +17,7 @@ _OLD_C, _OLD_H = "c<sub>t−1</sub>", "h<sub>t−1</sub>"
 
 def lstm_cell(
     values: LSTMStep, forced: frozenset[str] = frozenset(), style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """The cell state's conveyor with its forget gate, what is written to it, and what is shown.
 
     Arrows are as wide as what flows; gates are filled to their value. forced: symbols of gates (or
@@ -79,7 +78,7 @@ def lstm_cell(
 
 def gru_cell(
     values: GRUStep, forced: frozenset[str] = frozenset(), style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """The state on its way, the share of it that stays, and the candidate that takes the rest.
 
     Arrows are as wide as what flows; gates are filled to their value. forced: symbols of gates (or
@@ -187,7 +186,7 @@ def _beside(draw: Diagram, x: float, y: float, name: str, value: float) -> None:
 
 def _figure(
     draw: Diagram, cell: str, quantities: dict[str, float], forced: frozenset[str], style: Style
-) -> go.Figure:
+) -> Figure:
     text = style.text
     spec = layout(style)
     ends: dict[str, Any] = {"visible": False, "fixedrange": True, "automargin": False}

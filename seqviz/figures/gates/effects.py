@@ -7,9 +7,9 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain, token_axis
 from seqviz.text import number
@@ -38,7 +38,7 @@ def free_and_forced(
     tokens: Sequence[str],
     clamped: tuple[int, int],
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """A quantity (above) and a probability (below) with a gate held, beside the free run.
 
     name, p_name: what the two are, for the axes. clamped: first and last step at which the gate is
@@ -132,7 +132,7 @@ def conventions(
     size: Float[np.ndarray, "time"],
     tokens: Sequence[str],
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Distance of the states from PyTorch's after each step, and the length of PyTorch's own.
 
     distances: by the name of the variant. size: the length to compare with. The axis is linear and

@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from seqviz.figures.gates.traces import LOOKS
 from seqviz.figures.grammar.decades import diverging
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import numbered, token_axis
 from seqviz.text import number
@@ -31,7 +31,7 @@ def gate_map(
     unit: int,
     step: int,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """All units over all steps; a click gives the step (x) and the place of the unit (y), from 1.
 
     order: row r from the top is unit order[r], counted from 0. name: symbol of what is shown.
@@ -146,7 +146,7 @@ def saturation(
     right: Mapping[str, Float[np.ndarray, "unit"]],
     time_constants: Float[np.ndarray, "unit"],
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Left: how often each unit's gates are nearly shut and nearly open. Right: how long it keeps.
 
     left, right: for each gate (its symbol) the share of steps at which it is below 0.1 and above

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float, Real
 
 from seqviz.figures.gates.effects import SERIES, ending, mode_of
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain, token_axis
 from seqviz.text import number
@@ -26,7 +26,7 @@ def agreement(
     singular_word: str,
     plural_word: str,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """How many bits more probable the plural verb is than the singular one after each word.
 
     singular, plural: the two probabilities by the name of the network. Above the line of zero the
@@ -105,7 +105,7 @@ def agreement(
     )
 
 
-def parameter_bars(counts: Mapping[str, Mapping[str, int]], style: Style = _STYLE) -> go.Figure:
+def parameter_bars(counts: Mapping[str, Mapping[str, int]], style: Style = _STYLE) -> Figure:
     """Parameters of each cell, stacked from their parts, with the total at the end of the bar.
 
     counts: cell ("rnn", "gru", "lstm") -> part ("input", "recurrent", "biases") -> number.
@@ -181,7 +181,7 @@ def training(
     goal: float | None = None,
     total: int | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Accuracy of a small network while it learns, in percent.
 
     cell: which network, for its color and name. goal: the accuracy from which it has learned the

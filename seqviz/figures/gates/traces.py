@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import token_axis
 from seqviz.text import number
@@ -37,7 +37,7 @@ def unit_traces(
     step: int,
     unit: int,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Gates of one unit (in [0, 1], above) and its states and candidate (below), step by step.
 
     gates, states: values by symbol, e.g. "f". step: the one selected, from 1; a line runs through

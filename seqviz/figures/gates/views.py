@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.gates.activations import (
     GRU_GATES,
@@ -25,6 +24,7 @@ from seqviz.compute.gates.observation import (
     one_step,
 )
 from seqviz.figures.gates import cell_diagram, effects, maps, networks, traces
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style
 
 _STYLE = Style()
@@ -36,7 +36,7 @@ def shown(pieces: Sequence[str]) -> tuple[str, ...]:
     return tuple(_SPACES.get(piece, piece) for piece in pieces)
 
 
-def map_view(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> go.Figure:
+def map_view(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> Figure:
     """All units over all steps; unit and step are marked."""
     return maps.gate_map(
         seen.values, seen.order, shown(seen.pieces), seen.symbol, seen.symbol in SIGNED, unit, step,
@@ -44,7 +44,7 @@ def map_view(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> 
     )  # fmt: skip
 
 
-def unit_view(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> go.Figure:
+def unit_view(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> Figure:
     """Gates and states of one unit over time."""
     gates = LSTM_GATES if seen.cell == "lstm" else GRU_GATES
     lines = {s: activation(seen.trace, s)[:, unit - 1] for s in symbols(seen.trace)}
@@ -60,7 +60,7 @@ def cell_view(
     step: int,
     update: Literal["keep", "write"] = "keep",
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """The cell with the numbers of one unit at one step."""
     found = one_step(seen, unit, step, update)
     if isinstance(found, LSTMStep):
@@ -68,7 +68,7 @@ def cell_view(
     return cell_diagram.gru_cell(found, style=style)
 
 
-def saturation_view(seen: Observation, style: Style = _STYLE) -> go.Figure:
+def saturation_view(seen: Observation, style: Style = _STYLE) -> Figure:
     """How often each gate of each unit is nearly shut or open, and the units' time constants."""
     gates = LSTM_GATES if seen.cell == "lstm" else GRU_GATES
     found = {gate: saturation(activation(seen.trace, gate)) for gate in gates}
@@ -87,7 +87,7 @@ def force_view(
     first: int,
     last: int,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """State and answer with gates held from step `first` to `last`, beside the free run.
 
     The state is that of one unit, or without one the length of the vector of all: c of an LSTM, h
@@ -107,7 +107,7 @@ def force_view(
     )  # fmt: skip
 
 
-def conventions_view(found: Comparison, style: Style = _STYLE) -> go.Figure:
+def conventions_view(found: Comparison, style: Style = _STYLE) -> Figure:
     """How far the hidden states are from PyTorch's under each variant of the equations."""
     lines = {
         style.text(f"figure.variant_{variant}"): distance
@@ -116,7 +116,7 @@ def conventions_view(found: Comparison, style: Style = _STYLE) -> go.Figure:
     return effects.conventions(lines, found.size, shown(found.pieces), style=style)
 
 
-def agreement_view(found: Expectation, style: Style = _STYLE) -> go.Figure:
+def agreement_view(found: Expectation, style: Style = _STYLE) -> Figure:
     """Which of two words the character models expect, after each word of a sentence."""
     names = [style.text(f"option.{name.rsplit('_', 1)[1]}") for name in found.networks]
     first, second = (
@@ -125,7 +125,7 @@ def agreement_view(found: Expectation, style: Style = _STYLE) -> go.Figure:
     return networks.agreement(found.words, first, second, *found.candidates, style=style)
 
 
-def counts_view(found: Table, style: Style = _STYLE) -> go.Figure:
+def counts_view(found: Table, style: Style = _STYLE) -> Figure:
     """Parameters of the three cells, part by part."""
     counts = {
         cell: {"input": one.input, "recurrent": one.recurrent, "biases": one.biases}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.bptt import Paths, Recursion
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -15,7 +15,7 @@ _STYLE = Style()
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
-def path_bars(found: Paths, printed: bool = False, style: Style = _STYLE) -> go.Figure:
+def path_bars(found: Paths, printed: bool = False, style: Style = _STYLE) -> Figure:
     """One bar for each error: its share of the gradient at t, measured along the gradient.
 
     The shares add up to the length of the gradient; the line is their running sum, the dotted one
@@ -97,7 +97,7 @@ def path_bars(found: Paths, printed: bool = False, style: Style = _STYLE) -> go.
     )
 
 
-def unrolled_graph(found: Recursion, taken: int, style: Style = _STYLE) -> go.Figure:
+def unrolled_graph(found: Recursion, taken: int, style: Style = _STYLE) -> Figure:
     """The unrolled network with the gradient as far as it has come back, `taken` steps.
 
     Below each state that has been reached: the length of dJ/dh_t. Above each output: its residual

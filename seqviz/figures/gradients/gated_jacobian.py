@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.bptt import SimplifiedGRU
 from seqviz.figures.grammar.decades import log_axis, powers
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import from_log10, number
 
@@ -17,7 +17,7 @@ _STYLE = Style()
 
 def gated_jacobian(
     found: SimplifiedGRU, update: float, reset: float, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """Left: eigenvalues of W (hollow) and of the gated Jacobian (filled) with the unit circle.
 
     Right: the largest singular value of their k-th powers, and the identity's, by k.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.bptt import FLOAT32, PairNorms, PairSpectrum, Reach, Spectrum
 from seqviz.figures.grammar.decades import POWER, diverging, log_axis, powers, ticks_of_ten
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Palette, Style, axis_layout, finish, layout
 from seqviz.text import from_log10, number
 
@@ -28,7 +28,7 @@ def gradient_reach(
     reaches: Sequence[Reach],
     spectrum: Spectrum,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """|dJ/dh_t| against t for several cells, with the two powers that bound and govern it.
 
     cells: their names, in the order of `reaches`. spectrum: of the recurrent matrix that all cells
@@ -128,7 +128,7 @@ def pair_map(
     cell: str,
     spectrum: Spectrum,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Left: log10 of the norm of dh_tau/dh_t for all pairs. Right: one pair's singular values.
 
     chosen, earlier, later: the pair on the right and its steps, marked on the left.

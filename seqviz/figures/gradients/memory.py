@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Bool, Float, Int
 
 from seqviz.figures.grammar.decades import log_axis, powers
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.text import from_log10, number
 
@@ -26,7 +26,7 @@ def race_course(
     total: int | None = None,
     chance: float | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Left: accuracy on the test sequences by update. Right: |dJ/dh_t| by step, as it is now.
 
     updates, accuracy: at each report so far. learned: the accuracy from which a cell has learned
@@ -117,7 +117,7 @@ def ladder(
     accuracy: Float[np.ndarray, "rung cell"],
     learned: Bool[np.ndarray, "rung cell"],
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Accuracy of each cell at each delay it was trained at; filled where it learned the task."""
     text, palette = style.text, style.palette
     data: list[dict[str, Any]] = []

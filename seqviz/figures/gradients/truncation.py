@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.bptt import Descent, Randomized, Terms, Truncation
 from seqviz.figures.grammar.decades import POWER, log_axis, powers, ticks_of_ten
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.text import number
 
@@ -16,7 +16,7 @@ _STYLE = Style()
 _DEEPEST = 12
 
 
-def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _STYLE) -> go.Figure:
+def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _STYLE) -> Figure:
     """Left: the terms of the gradient, the lost ones in gray. Right: angle and length by window."""
     text, palette = style.text, style.palette
     high = int(np.ceil(np.nanmax(terms.log10)))
@@ -146,7 +146,7 @@ def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _
     )
 
 
-def mean_of_draws(found: Randomized, style: Style = _STYLE) -> go.Figure:
+def mean_of_draws(found: Randomized, style: Style = _STYLE) -> Figure:
     """Distance of the mean of n randomly truncated gradients from the full one, by n."""
     text, palette = style.text, style.palette
     reference = found.error[0] / np.sqrt(found.draws)
@@ -195,7 +195,7 @@ def mean_of_draws(found: Randomized, style: Style = _STYLE) -> go.Figure:
 
 def with_and_without_clipping(
     free: Descent, clipped: Descent, threshold: float, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """Left: loss by update, with and without clipping. Right: the gradient's norm and theta."""
     text, palette = style.text, style.palette
     total = max(len(free.loss), len(clipped.loss))

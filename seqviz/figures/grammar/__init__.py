@@ -1,1 +1,1 @@
-"""What figures of every subject are made of: style, axes, scales, words on a figure, tables."""
+"""How any figure of ours is made: a sheet with panels, axes, scales and words over them."""

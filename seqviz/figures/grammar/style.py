@@ -12,14 +12,13 @@ theme is; `LIGHT` and `DARK` are the same roles for notebooks and files.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import plotly.graph_objects as go
 from plotly.colors import get_colorscale
 
+from seqviz.figures.grammar.figure import Figure, read
 from seqviz.text import Text
 
 FONT = "'Source Sans 3', 'Source Sans Pro', 'Noto Sans SC', 'Noto Sans CJK SC', \
@@ -140,24 +139,12 @@ def axis_layout(style: Style, **more: Any) -> dict[str, Any]:
     return {**axis, **more, "title": {**axis["title"], **more.get("title", {})}}
 
 
-class Checking:
-    """Whether Plotly compares each figure with its schema, which takes as long as all the rest.
-
-    The tests let it; a server does not (`ui.server.application`): it draws what they have drawn.
-    """
-
-    on = True
-
-
-checking = Checking()
-
-
 def finish(
     drawing: Mapping[str, Any],
     alt: str,
     names: Mapping[str, Sequence[str]] | None = None,
     gap: float | None = None,
-) -> go.Figure:
+) -> Figure:
     """The figure of {"data": ..., "layout": ...}, with its description where the page finds it.
 
     alt: what can be seen, made from the numbers.
@@ -170,24 +157,20 @@ def finish(
         meta["names"] = {axis: list(words) for axis, words in names.items()}
     if gap is not None:
         meta["gap"] = gap
-    whole = {**drawing, "layout": {**drawing["layout"], "meta": meta}}
-    return go.Figure(whole, _validate=checking.on)
+    return Figure(drawing["data"], {**drawing["layout"], "meta": meta})
 
 
-def alt_text(figure: go.Figure) -> str:
-    """The description that the figure function wrote."""
-    return str((figure.layout.meta or {}).get("alt", ""))
-
-
-def recolored(figure: go.Figure, source: Palette, target: Palette) -> go.Figure:
+def recolored(figure: Figure, source: Palette, target: Palette) -> Figure:
     """The same figure in another palette (for a file: the live colours mean nothing outside)."""
-    text = figure.to_json()
+    written = figure.to_json()
     for old, new in zip(source.colors(), target.colors(), strict=True):
-        text = text.replace(old, new)
-    return go.Figure(json.loads(text), skip_invalid=True)
+        written = written.replace(old, new)
+    return read(written)
 
 
-def opaque(figure: go.Figure, palette: Palette) -> go.Figure:
+def opaque(figure: Figure, palette: Palette) -> Figure:
     """A figure on the theme's own background, for files that leave the page."""
     background = "#FFFFFF" if palette == LIGHT else "#11161D"
-    return figure.update_layout(paper_bgcolor=background, plot_bgcolor=background)
+    return Figure(
+        figure.traces, {**figure.page, "paper_bgcolor": background, "plot_bgcolor": background}
+    )

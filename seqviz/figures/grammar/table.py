@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import plotly.graph_objects as go
+
+from seqviz.figures.grammar.figure import Figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,69 +33,68 @@ def tables(chart: Any) -> list[pd.DataFrame]:
     """The same numbers panel by panel: one table for each set of axes, without empty columns."""
     import pandas as pd
 
-    if not isinstance(chart, go.Figure):
+    if not isinstance(chart, Figure):
         return [pd.DataFrame(chart.datasets[chart.layer[0].data.name])]
     panels: dict[tuple[str, ...], list[pd.DataFrame]] = {}
-    for trace in chart.data:
-        if trace.x is None and trace.y is None and getattr(trace, "z", None) is None:
+    for trace in chart.traces:
+        if not trace.keys() & {"x", "y", "z"}:
             continue
-        if getattr(trace, "hoverinfo", None) == "skip" and not trace.name:
+        if trace.get("hoverinfo") == "skip" and not trace.get("name"):
             continue  # scaffolding (guide lines, invisible edges), no data
         rows = _rows(chart, trace)
         panels.setdefault(tuple(rows.columns), []).append(rows)
     return [pd.concat(rows, ignore_index=True) for rows in panels.values()]
 
 
-def _rows(chart: go.Figure, trace: Any) -> pd.DataFrame:
+def _rows(chart: Figure, trace: Mapping[str, Any]) -> pd.DataFrame:
     import pandas as pd
 
-    x_name = _title(chart, "x", trace.xaxis)
-    y_name = _title(chart, "y", trace.yaxis)
-    if trace.type == "heatmap":
-        z = np.asarray(trace.z)
-        down, across = np.indices(z.shape)
-        x = np.asarray(trace.x if trace.x is not None else np.arange(z.shape[1]))[across.ravel()]
-        y = np.asarray(trace.y if trace.y is not None else np.arange(z.shape[0]))[down.ravel()]
+    across, up = trace.get("xaxis", "x"), trace.get("yaxis", "y")
+    x_name, y_name = _title(chart, across), _title(chart, up)
+    if trace["type"] == "heatmap":
+        z = np.asarray(trace["z"])
+        row, column = np.indices(z.shape)
+        x = np.asarray(trace.get("x", np.arange(z.shape[1])))[column.ravel()]
+        y = np.asarray(trace.get("y", np.arange(z.shape[0])))[row.ravel()]
         return pd.DataFrame(
             {
                 x_name: x,
-                **_named(chart, x_name, trace.xaxis or "x", x),
+                **_named(chart, x_name, across, x),
                 y_name: y,
-                **_named(chart, y_name, trace.yaxis or "y", y),
-                _plain(trace.name) or "value": z.ravel(),
+                **_named(chart, y_name, up, y),
+                _plain(trace.get("name")) or "value": z.ravel(),
             }
         )
-    y = np.asarray(trace.y)
-    x = np.asarray(trace.x) if trace.x is not None else np.arange(len(y))
+    y = np.asarray(trace["y"])
+    x = np.asarray(trace["x"]) if "x" in trace else np.arange(len(y))
     columns: dict[str, Any] = {
-        "series": _plain(trace.name),
+        "series": _plain(trace.get("name")),
         x_name: x,
-        **_named(chart, x_name, trace.xaxis or "x", x),
+        **_named(chart, x_name, across, x),
         y_name: y,
-        **_named(chart, y_name, trace.yaxis or "y", y),
+        **_named(chart, y_name, up, y),
     }
-    for axis, values, name in (("error_x", x, x_name), ("error_y", y, y_name)):
-        bars = getattr(trace, axis, None)
-        if bars is not None and bars.array is not None:
-            plus = np.asarray(bars.array, float)
-            minus = np.asarray(bars.arrayminus, float) if bars.arrayminus is not None else plus
+    for key, values, name in (("error_x", x, x_name), ("error_y", y, y_name)):
+        bars = trace.get(key)
+        if bars is not None and "array" in bars:
+            plus = np.asarray(bars["array"], float)
+            minus = np.asarray(bars.get("arrayminus", plus), float)
             columns[f"{name}, low"] = values - minus
             columns[f"{name}, high"] = values + plus
     return pd.DataFrame(columns)
 
 
-def _named(chart: go.Figure, title: str, axis: str, places: np.ndarray) -> dict[str, list[str]]:
+def _named(chart: Figure, title: str, axis: str, places: np.ndarray) -> dict[str, list[str]]:
     """The words that the numbers 1, 2, ... of an axis stand for, as a column of their own."""
-    words = ((chart.layout.meta or {}).get("names") or {}).get(axis)
+    words = ((chart.page.get("meta") or {}).get("names") or {}).get(axis)
     if not words or not np.isin(places, np.arange(1, len(words) + 1)).all():
         return {}
     return {f"{title}: name": [words[int(place) - 1] for place in places]}
 
 
-def _title(chart: go.Figure, letter: str, axis: str | None) -> str:
-    key = f"{letter}axis" + (axis or letter)[1:]
-    title = chart.layout[key].title.text if key in chart.layout else None
-    return _plain(title) or letter
+def _title(chart: Figure, axis: str) -> str:
+    title = (chart.axis(axis).get("title") or {}).get("text")
+    return _plain(title) or axis[0]
 
 
 def _plain(text: str | None) -> str:

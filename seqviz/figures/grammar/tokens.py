@@ -29,19 +29,26 @@ def token_axis(
     In both cases the label of x on hover is the token. most: how many tokens find room, by default
     what a whole figure has below it. `more` overrides.
     """
-    shown = [plain(_short(token)) for token in tokens]
     axis = axis_layout(style, range=[0.5, max(len(tokens), 1) + 0.5], showgrid=False)
-    letters = all(len(token) <= 2 for token in tokens)
-    if len(tokens) <= (most or (_LETTERS if letters else _WORDS)):
-        axis |= {"tickvals": list(range(1, len(tokens) + 1)), "ticktext": shown}
-        if letters:
-            axis["tickangle"] = 0  # letters on their side cannot be read as a text
-        title = style.text("figure.words")
-    else:
-        axis |= numbered(len(tokens), shown)
-        title = style.text("figure.steps")
+    shown, named = labels(tokens, most)
+    title = style.text("figure.words" if named else "figure.steps")
     axis["title"] = {**axis["title"], "text": title, **more.pop("title", {})}
-    return axis | more
+    return axis | shown | more
+
+
+def labels(tokens: Sequence[str], most: int | None = None) -> tuple[dict[str, Any], bool]:
+    """The keys of an axis under these tokens, and whether each stands at its place.
+
+    Where there are more than `most` the places are numbered.
+    """
+    shown = [plain(_short(token)) for token in tokens]
+    letters = all(len(token) <= 2 for token in tokens)
+    if len(tokens) > (most or (_LETTERS if letters else _WORDS)):
+        return numbered(len(tokens), shown), False
+    found: dict[str, Any] = {"tickvals": list(range(1, len(tokens) + 1)), "ticktext": shown}
+    if letters:
+        found["tickangle"] = 0  # letters on their side cannot be read as a text
+    return found, True
 
 
 def numbered(last: int, names: Sequence[str]) -> dict[str, Any]:

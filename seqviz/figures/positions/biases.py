@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from seqviz.figures.grammar.annotations import headline, panel_title
 from seqviz.figures.grammar.decades import ABOVE, BELOW
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.weights_color import color_bar
 from seqviz.figures.positions.parts import WRITTEN, cells, counted, largest, look, stride
@@ -24,7 +24,7 @@ def alibi(
     bias: Float[np.ndarray, "query key"],
     head: int = 0,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Left the slope of each head, in powers of two; right what one head adds to its scores.
 
     head: whose bias it is, from 0. Where the bias is -inf, the key is hidden and the cell empty.
@@ -114,7 +114,7 @@ def _half(slope: float) -> str:
     return f"1/{2 ** int(power):,}" if power == int(power) > 0 else number(float(slope))
 
 
-def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = _STYLE) -> go.Figure:
+def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = _STYLE) -> Figure:
     """The bucket of every pair of positions, one color each: blue before the query, orange after.
 
     Neighboring buckets alternate in strength, so that each can be told from the next.

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.positions.clocks import Clocks, EmbeddingScale
 from seqviz.figures.grammar.decades import log_axis
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.positions.parts import counted
@@ -23,7 +23,7 @@ _SHAPE = 1.7  # width over height: between a desk's and a phone's
 _BINS = 80
 
 
-def clocks_figure(before: Clocks, after: Clocks, offset: int, style: Style = _STYLE) -> go.Figure:
+def clocks_figure(before: Clocks, after: Clocks, offset: int, style: Style = _STYLE) -> Figure:
     """A clock for each pair: its hand at a position (thin) and at `offset` further on (strong).
 
     The fastest clock first, from left to right and from top to bottom; its wavelength stands below,
@@ -170,9 +170,7 @@ def _short(value: float) -> str:
     return f"{value / 10**power:.1f}·10<sup>{power}</sup>"
 
 
-def wavelengths(
-    lengths: Float[np.ndarray, "pair"], base: float, style: Style = _STYLE
-) -> go.Figure:
+def wavelengths(lengths: Float[np.ndarray, "pair"], base: float, style: Style = _STYLE) -> Figure:
     """Positions per turn of each pair on a log axis; dotted lines at 2 pi and 2 pi base."""
     text, palette = style.text, style.palette
     pairs = len(lengths)
@@ -236,7 +234,7 @@ def wavelengths(
     )
 
 
-def norms(found: EmbeddingScale, style: Style = _STYLE) -> go.Figure:
+def norms(found: EmbeddingScale, style: Style = _STYLE) -> Figure:
     """How long word vectors are, before and after the factor, and what is added to them.
 
     Shares of the vectors in bins of equal ratio, on one log axis; a norm of 0 is in no bin.

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label
 from seqviz.figures.grammar.matrices import tokens_axis, weight_cells
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
@@ -29,7 +29,7 @@ def moved_words(
     words: Sequence[str],
     gaps: Mapping[str, Float[np.ndarray, "word"]],
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """How far each word's output is from its output in the other order; a group a scheme.
 
     words: in the first order. gaps: by scheme, one distance a word; a distance that is only
@@ -129,7 +129,7 @@ def outputs(
     second_words: Sequence[str],
     second: Float[np.ndarray, "query2 key2"],
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """The attention weights of two sentences (x key, y query), each with its own words."""
     text = style.text
     data: list[dict[str, Any]] = []

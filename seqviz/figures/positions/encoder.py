@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from seqviz.compute.positions.findings import Reordered
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.matrices import tokens_axis, weight_cells
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.weights_color import bar
@@ -18,7 +18,7 @@ _STYLE = Style()
 _SERIES = (("alike", "prediction"), ("kept", "gru"), ("previous", "baseline"))
 
 
-def variants(found: Reordered, style: Style = _STYLE) -> go.Figure:
+def variants(found: Reordered, style: Style = _STYLE) -> Figure:
     """Three numbers for each table: are two orders alike, is the meaning kept, is order seen."""
     text, palette = style.text, style.palette
     rows = np.arange(1, len(found.variants) + 1)
@@ -71,7 +71,7 @@ def variants(found: Reordered, style: Style = _STYLE) -> go.Figure:
     )
 
 
-def maps(found: Reordered, variant: str, style: Style = _STYLE) -> go.Figure:
+def maps(found: Reordered, variant: str, style: Style = _STYLE) -> Figure:
     """One head on the first text: with the model's own positions, and with another table."""
     text = style.text
     place = found.variants.index(variant)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.positions.offsets import Similarity
 from seqviz.figures.grammar.annotations import headline
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import around
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.grammar.tokens import plain
@@ -35,7 +35,7 @@ _SIDE = 512  # positions of a matrix of all pairs
 
 def encoding_map(
     table: Float[np.ndarray, "position d_model"], base: float, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """The table: position on x, dimension on y (0 on top), both from 0; blue below 0.
 
     Of a table with more than 2^18 entries only every k-th position is shown, and it says so.
@@ -77,7 +77,7 @@ def by_offset(
     found: Similarity,
     closed: Float[np.ndarray, "distance"] | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Dot products (above) and cosines (below) of all pairs of positions by their offset.
 
     Lines are means over the pairs; where pairs of one offset differ, a band runs from the least to
@@ -167,7 +167,7 @@ def by_offset(
 
 def similarity_matrix(
     matrix: Float[np.ndarray, "position position"], title: str, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """Every position against every other; a click gives j (x) and i (y), from 0.
 
     title: what is compared, as plain text. Signed colors where some values are negative. Of more
@@ -213,7 +213,7 @@ def rotation_figure(
     found: Float[np.ndarray, "d_model d_model"],
     offset: int,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """The matrix that moves an encoding on by `offset`: by its formula, and as least squares has it
 
     Numbers stand in the cells up to d_model = 8.

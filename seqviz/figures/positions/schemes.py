@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Int
 
 from seqviz.compute.positions.relative import LEARNED_ROWS, ShiftChange
 from seqviz.compute.positions.rotary import ScoresByOffset
 from seqviz.figures.grammar.annotations import headline
 from seqviz.figures.grammar.decades import log_axis
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import around
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.positions.biases import alibi, t5_buckets
@@ -30,7 +30,7 @@ def rotary_scores(
     found: ScoresByOffset,
     positions: Int[np.ndarray, "position"] | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """The score of one query and one key at every pair of positions, by the offset of the pair.
 
     positions: where they were set; needed only where these are not evenly spaced and rising. The
@@ -99,7 +99,7 @@ def rotary_scores(
 
 def shift_bars(
     changes: Sequence[ShiftChange], rows: int = LEARNED_ROWS, style: Style = _STYLE
-) -> go.Figure:
+) -> Figure:
     """The largest change of a score when all positions are shifted, one bar a scheme, log axis.
 
     rows: of the learned table; a scheme without a number there has none for the shifted positions.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float
 
 from seqviz.compute.positions.learned import Comparison, Path, Spectrum
 from seqviz.figures.grammar.decades import log_axis
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import around, label
 from seqviz.figures.grammar.style import WEIGHTS, Style, axis_layout, finish, layout
 from seqviz.figures.grammar.weights_color import color_bar
@@ -26,7 +26,7 @@ def table_similarity(
     learned: Float[np.ndarray, "position position"],
     waves: Float[np.ndarray, "position position"],
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Cosines of all pairs of positions: of the learned table, and of the sinusoidal one.
 
     Both from -1 to 1. A click gives j (x) and i (y), from 0. Of more than 256 positions every k-th
@@ -74,7 +74,7 @@ def _beside(matrix: Float[np.ndarray, "position position"]) -> float:
     return float(np.diag(matrix, 1).mean()) if len(matrix) > 1 else float("nan")
 
 
-def path(found: Path, across: int = 1, up: int = 2, style: Style = _STYLE) -> go.Figure:
+def path(found: Path, across: int = 1, up: int = 2, style: Style = _STYLE) -> Figure:
     """Two principal components against one another, from position to position.
 
     across, up: which components, from 1. Raises ValueError for one that was not computed.
@@ -151,7 +151,7 @@ def path(found: Path, across: int = 1, up: int = 2, style: Style = _STYLE) -> go
     )
 
 
-def spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) -> go.Figure:
+def spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) -> Figure:
     """The share of the variance along the positions at each frequency, both axes logarithmic."""
     text = style.text
     data: list[dict[str, Any]] = []
@@ -185,7 +185,7 @@ def spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) -> go.Fi
     )
 
 
-def norms(found: Comparison, style: Style = _STYLE) -> go.Figure:
+def norms(found: Comparison, style: Style = _STYLE) -> Figure:
     """The length of each row; on a log axis where the two tables are far apart."""
     text = style.text
     both = (found.norms, found.sinusoidal_norms)
@@ -214,7 +214,7 @@ def norms(found: Comparison, style: Style = _STYLE) -> go.Figure:
     )
 
 
-def shares(found: Comparison, style: Style = _STYLE) -> go.Figure:
+def shares(found: Comparison, style: Style = _STYLE) -> Figure:
     """How much of the variance is in the first few principal components."""
     text = style.text
     words = [text("figure.pos_components", count=int(count)) for count in found.counts]

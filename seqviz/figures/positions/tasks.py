@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from seqviz.compute.positions.tiny.results import OrderResult, Scores
 from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.line_ends import label, spread
 from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
 from seqviz.figures.positions.parts import look
@@ -28,7 +28,7 @@ def curves(
     encodings: Sequence[str],
     total: int | None = None,
     style: Style = _STYLE,
-) -> go.Figure:
+) -> Figure:
     """Accuracy (%) while the networks learn: mean of the runs, in a band from worst to best.
 
     updates, curve: of the reports so far. encodings: names, in the order of the curve. total:
@@ -99,7 +99,7 @@ def curves(
     )
 
 
-def accuracies(result: OrderResult, style: Style = _STYLE) -> go.Figure:
+def accuracies(result: OrderResult, style: Style = _STYLE) -> Figure:
     """How many answers are right, by encoding: runs with their intervals, and their mean.
 
     Left sequences as long as those of the training, right twice as long. Dotted: the best that can

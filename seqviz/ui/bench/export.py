@@ -6,10 +6,10 @@ import io
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
-from seqviz.figures.grammar.style import LIGHT, LIVE, alt_text, opaque, recolored
+from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar.style import LIGHT, LIVE, opaque, recolored
 from seqviz.figures.grammar.table import table, tables
 from seqviz.paths import STATIC
 from seqviz.text import literal
@@ -87,9 +87,9 @@ def csv(chart: Any) -> bytes:
 
 def html(chart: Any) -> bytes:
     """One file with the figure and everything it needs: opens without a network."""
-    if isinstance(chart, go.Figure):
+    if isinstance(chart, Figure):
         figure = opaque(recolored(chart, LIVE, LIGHT), LIGHT)
-        page: str = figure.to_html(include_plotlyjs=True, full_html=True)
+        page: str = figure.plotly().to_html(include_plotlyjs=True, full_html=True)
         # The picture is described for those who do not see it.
         return page.replace("<body>", f"<body><p hidden>{_escaped(_alt(chart))}</p>", 1).encode()
     # On the page Streamlit gives Vega the theme's colors; a file brings its own.
@@ -101,7 +101,7 @@ def _escaped(sentence: str) -> str:
 
 
 def _alt(chart: Any) -> str:
-    return alt_text(chart) if isinstance(chart, go.Figure) else str(chart.description)
+    return chart.alt if isinstance(chart, Figure) else str(chart.description)
 
 
 @cache

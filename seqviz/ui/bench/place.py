@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from seqviz.code_trace import Recipe
 from seqviz.figures.grammar.colored_text import colored_text
+from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import DARK, LIGHT, Style
 from seqviz.text import Text, literal
 from seqviz.ui.shared import components, css
@@ -44,7 +44,7 @@ class Place:
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             key = f"{self.prefix}.chart"
-            if isinstance(picture.chart, go.Figure):
+            if isinstance(picture.chart, Figure):
                 missing = self.text("frame.no_library")
                 components.chart(key, picture.json, picture.alt, missing, on_pick=on_pick)
             else:

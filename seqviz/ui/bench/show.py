@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from seqviz.data import precomputed
@@ -70,7 +69,7 @@ class Show(Place):
 
     def figure(
         self,
-        draw: Callable[..., go.Figure],
+        draw: Callable[..., Figure],
         /,
         *args: Any,
         provenance: Provenance = COMPUTED,
@@ -99,7 +98,7 @@ class Show(Place):
         component: Callable[..., None],
         values: dict[str, Any],
         words: Mapping[str, str],
-        draw: Callable[..., go.Figure],
+        draw: Callable[..., Figure],
         /,
         *args: Any,
     ) -> None:

@@ -14,7 +14,6 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from seqviz import garbage, jobs, settings
-from seqviz.figures.grammar.style import checking
 from seqviz.models import registry
 from seqviz.refusal import Refusal
 from seqviz.ui.bench import lazy
@@ -81,7 +80,6 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     files.install()
     widget_lookup.install()
     component_state.install()
-    checking.on = False
     lazy.LAZY.on = True
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []

@@ -20,11 +20,10 @@ from functools import cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import plotly.graph_objects as go
 from cachetools import LRUCache
 
 from seqviz import fingerprint, settings
-from seqviz.figures.grammar.style import alt_text
+from seqviz.figures.grammar.figure import Figure
 from seqviz.ui.server import metrics, run_context
 
 R = TypeVar("R")
@@ -182,9 +181,9 @@ def drawn(
 
     def made() -> Drawn:
         chart = draw(*args, **keywords)
-        if not isinstance(chart, go.Figure):
+        if not isinstance(chart, Figure):
             return Drawn(chart, vega(chart), str(chart.description))
-        return Drawn(chart, chart.to_json(), alt_text(chart))
+        return Drawn(chart, chart.to_json(), chart.alt)
 
     if not shared:
         return made()
