@@ -252,7 +252,7 @@ def check_notebook(book: dict) -> None:
 
 
 def check_only_calls(source: str) -> None:
-    """The cell is what `recipe` writes: imports of ours, names, calls of what was imported."""
+    """The cell is what `code_trace` writes: imports of ours, names, calls of what was imported."""
     tree = ast.parse(source)
     known = set()
     for statement in tree.body:
