@@ -68,11 +68,11 @@ SCRIPT = """
 import pickle
 from pathlib import Path
 import streamlit as st
-from seqviz.ui import behavior, looks, startup
+from seqviz.ui.shared import components, css, startup
 
 startup.prepare()
 st.set_page_config(layout="wide")
-looks.apply(False)
+css.apply(False)
 
 @st.cache_resource
 def made():
@@ -86,7 +86,7 @@ with st.container(key="shown"):
         st.iframe(shown[0], height=shown[1])
     else:
         with st.container(key="real.figure", height=420, border=False):
-            behavior.chart(
+            components.chart(
                 "real.chart", shown.to_json(), "", "no library", on_pick=lambda x, y: None
             )
 """
