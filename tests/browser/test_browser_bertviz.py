@@ -29,7 +29,7 @@ SCRIPT = f"""
 import json
 import numpy as np
 import streamlit as st
-from seqviz.ui.page import bertviz
+from seqviz.ui.page import bertviz_page
 
 st.set_page_config(layout="wide")
 st.title("BertViz")
@@ -38,10 +38,10 @@ scores = np.random.RandomState(0).rand({LAYERS}, {HEADS}, len(tokens), len(token
 attention = (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
 dark = "dark" in st.query_params
 for key, view in dict(head="head", twin="head", model="model").items():
-    made = bertviz.page(view, attention, tokens, layer=2, dark=dark, second={SECOND})
+    made = bertviz_page.page(view, attention, tokens, layer=2, dark=dark, second={SECOND})
     with st.container(key=key):
         st.iframe(made.html, height=made.height)
-made = bertviz.page("model", attention, tokens)
+made = bertviz_page.page("model", attention, tokens)
 with st.container(key="single"):
     st.iframe(made.html, height=made.height)
 """
