@@ -16,7 +16,7 @@ from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
 from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
 from seqviz.ui.bench.controls import steps as stops
-from seqviz.ui.page import bertviz as bertviz_page
+from seqviz.ui.page import bertviz_page
 from seqviz.ui.page.lesson import begin
 
 STAGES = ("embed", "basic", *walkthrough.STAGES[1:])

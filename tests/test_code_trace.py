@@ -340,7 +340,7 @@ def test_a_function_that_no_package_exports_is_imported_from_its_module():
     recipe = Recipe()
     count = run(recipe, parameter_count, NetworkSettings(), name="count")
     assert (
-        "from seqviz.compute.autoregression.networks import NetworkSettings, parameter_count"
+        "from seqviz.compute.autoregression.networks import parameter_count"
         in recipe.source().splitlines()
     )
     assert executed(recipe)["count"] == count == 1153

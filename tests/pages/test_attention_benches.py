@@ -29,7 +29,7 @@ from seqviz.figures.attention import views
 from seqviz.models import device, forward_cache
 from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
-from seqviz.ui.page import bertviz
+from seqviz.ui.page import bertviz_page
 
 COMPARE = "The creature was exhausted, so it stayed where it was."
 
@@ -233,7 +233,7 @@ def test_bertviz_shows_the_same_reading(visit, lang, view, model, other):
     page.run(at__bertviz__picture=view)
     found = forward_cache.read(model, read_by(model), other)
     second = found.tokens.second or None
-    made = bertviz.page(view, found.weights, found.tokens.pieces, 2, second, False)
+    made = bertviz_page.page(view, found.weights, found.tokens.pieces, 2, second, False)
     assert figure(page, "bertviz") == {"page": made.html}
     size = f"{made.bytes / 1000:,.0f}"
     assert note(page, "bertviz", kilobytes=size, layer=2) in said(page, "bertviz")
@@ -242,7 +242,7 @@ def test_bertviz_shows_the_same_reading(visit, lang, view, model, other):
 def test_a_text_too_long_for_bertviz_is_one_sentence(visit):
     text = "word " * 70
     page = opened(visit, bertviz__picture="model", real__encoder=text)
-    limit = bertviz.most_tokens("model", 6, 12)
+    limit = bertviz_page.most_tokens("model", 6, 12)
     sentence = page.text("problem.bertviz_too_long", limit=limit, tokens=72)
     assert page.warned() == [sentence]
     assert not figures(bench(page.app, "bertviz"))

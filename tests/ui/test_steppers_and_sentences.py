@@ -33,7 +33,7 @@ PAGE = """
 import streamlit as st
 from test_steppers_and_sentences import Walk
 from seqviz.text import Text
-from seqviz.ui import widgets
+from seqviz.ui.bench import widgets
 
 st.session_state["before"] = widgets.current("t.b", Walk)
 st.session_state["drawn"] = widgets.draw(

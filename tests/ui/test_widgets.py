@@ -14,7 +14,7 @@ PAGE = """
 import streamlit as st
 from sample_bench import Sample
 from seqviz.text import Text
-from seqviz.ui import widgets
+from seqviz.ui.bench import widgets
 
 st.session_state["before"] = widgets.current("t.b", Sample)
 st.session_state["drawn"] = widgets.draw(
