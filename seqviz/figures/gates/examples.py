@@ -20,7 +20,7 @@ from seqviz.compute.gates.observation import (
     one_step,
 )
 from seqviz.compute.recurrent import Weights
-from seqviz.figures.gates import cell_diagram, effects, maps, networks, traces, views
+from seqviz.figures.gates import cell_diagram, effects, maps, networks, traces
 from seqviz.figures.grammar.example import Example
 
 TEXT = "a <b>bold</b> & long text"
@@ -59,30 +59,31 @@ def examples() -> tuple[Example, ...]:
     expected = expect((network("lstm"), network("gru")), SENTENCE)
     updates, accuracy = np.arange(0, 500, 50), np.linspace(0.25, 0.875, 10)
     return (
-        Example("gate map", views.map_view, (gru, 3, 9), other.z),
-        Example("state map", views.map_view, (lstm, 3, 9), step.c),
-        Example("saturation", views.saturation_view, (lstm,), float(np.median(lstm.time_constants))),
-        Example("saturation of a GRU", views.saturation_view, (gru,),
+        Example("gate map", maps.gate_map, (gru, 3, 9), other.z),
+        Example("state map", maps.gate_map, (lstm, 3, 9), step.c),
+        Example("saturation", maps.gate_saturation, (lstm,), float(np.median(lstm.time_constants))),
+        Example("saturation of a GRU", maps.gate_saturation, (gru,),
                 float(np.median(gru.time_constants))),
-        Example("one unit of an LSTM", views.unit_view, (lstm, 3, 9), step.h),
-        Example("one unit of a GRU", views.unit_view, (gru, 3, 9), other.n),
+        Example("one unit of an LSTM", traces.unit_traces, (lstm, 3, 9), step.h),
+        Example("one unit of a GRU", traces.unit_traces, (gru, 3, 9), other.n),
         Example("LSTM cell", cell_diagram.lstm_cell, (step,), step.f * step.c_before),
         Example("LSTM cell, forced", cell_diagram.lstm_cell, (step, frozenset("fg")), step.tanh_c),
         Example("GRU cell", cell_diagram.gru_cell, (other,), other.h),
         Example("GRU cell, forced", cell_diagram.gru_cell, (written, frozenset("zn")), written.z),
-        Example("free and forced", views.force_view, (lstm, held, None, 3, 9),
+        Example("free and forced", effects.free_and_forced, (lstm, held, None, 3, 9),
                 float(np.linalg.norm(held.values[-1]))),
-        Example("free and forced, one unit", views.force_view, (gru, closed, 3, 1, 25),
+        Example("free and forced, one unit", effects.free_and_forced, (gru, closed, 3, 1, 25),
                 float(closed.values[-1, 2])),
-        Example("free beside itself", views.force_view, (gru, gru, 3, 2, 4),
+        Example("free beside itself", effects.free_and_forced, (gru, gru, 3, 2, 4),
                 float(gru.probability[-1])),
-        Example("variants of an LSTM", views.conventions_view, (found,),
+        Example("variants of an LSTM", effects.distance_by_variant, (found,),
                 float(found.distance[-1, -1])),
-        Example("variants of a GRU", views.conventions_view, (renamed,),
+        Example("variants of a GRU", effects.distance_by_variant, (renamed,),
                 float(renamed.distance[1, -1])),
-        Example("agreement", views.agreement_view, (expected,), float(expected.bits[0, -1])),
-        Example("parameters", views.counts_view, (table(1, 32),), 4480.0),
-        Example("training of a tiny network", networks.training,
+        Example("agreement", networks.agreement, (expected,), float(expected.bits[0, -1])),
+        Example("parameters", networks.parameter_bars, (table(1, 32),), 4480.0),
+        Example("training of a tiny network", networks.accuracy_by_update,
                 (updates, accuracy, "gru", 0.95, 1000), 87.5),
-        Example("training begins", networks.training, (updates[:1], accuracy[:1], "lstm"), 25.0),
+        Example("training begins", networks.accuracy_by_update,
+                (updates[:1], accuracy[:1], "lstm"), 25.0),
     )  # fmt: skip
