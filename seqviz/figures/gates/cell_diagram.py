@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from seqviz.compute.gates.observation import GRUStep, LSTMStep
 from seqviz.figures.gates.boxes import HEIGHT, WIDTH, Diagram, short
@@ -163,7 +164,7 @@ def _along(draw: Diagram, x: float, y: float, name: str, value: float) -> None:
 
 def _beside(draw: Diagram, x: float, y: float, name: str, value: float) -> None:
     """The same for a vertical arrow, to its right."""
-    right = {"xanchor": "left", "xshift": 7}
+    right: dict[str, Any] = {"xanchor": "left", "xshift": 7}
     draw.label(x, y, f"<b>{short(value)}</b>", size=14, yanchor="bottom", yshift=-3, **right)
     draw.label(x, y, name, size=12, quiet=True, yanchor="top", yshift=3, **right)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ def unit_traces(seen: Observation, unit: int, step: int, style: Style = _STYLE) 
     lines = {s: activation(seen.trace, s)[:, unit - 1] for s in symbols(seen.trace)}
     gates = {s: lines[s] for s in seen.gates}
     states = {s: values for s, values in lines.items() if s not in gates}
-    spans = (-0.05, 1.05), axes.around(*states.values(), np.zeros(1), margin=0.08)
+    spans = [-0.05, 1.05], axes.around(*states.values(), np.zeros(1), margin=0.08)
     sheet = Sheet(style)
     upper = sheet.panel(
         axes.tokens(style, pieces, anchor="y2"),
@@ -65,7 +65,7 @@ def unit_traces(seen: Observation, unit: int, step: int, style: Style = _STYLE) 
 
 
 def _letters(
-    panel: Panel, quantities: Mapping[str, Float[np.ndarray, "time"]], span: tuple[float, float]
+    panel: Panel, quantities: Mapping[str, Float[np.ndarray, "time"]], span: Sequence[float]
 ) -> None:
     """The symbols at the ends of the lines; none of them if two would collide."""
     style = panel.style
