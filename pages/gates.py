@@ -9,9 +9,11 @@ from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import LONGEST
 from seqviz.compute.recurrent import run as run_cell
 from seqviz.experiments import gates
-from seqviz.figures.gates import views
-from seqviz.figures.gates.effects import FARTHEST
-from seqviz.figures.gates.networks import training
+from seqviz.figures.gates import maps, networks
+from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
+from seqviz.figures.gates.effects import FARTHEST, distance_by_variant, free_and_forced
+from seqviz.figures.gates.looks import shown
+from seqviz.figures.gates.traces import unit_traces
 from seqviz.models import checkpoints
 from seqviz.text import literal, number
 from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
@@ -206,22 +208,23 @@ def watch(p: Watch, show) -> None:
     seen = show.run(gates.observe, name, text, symbol, p.order, p.feature, name="seen")
     unit = int(seen.order[min(p.rank, seen.hidden) - 1]) + 1
     step = min(p.step, len(seen.pieces))
-    update = "write" if p.writes else "keep"
     if p.view == "map":
-        show.figure(views.map_view, seen, unit, step, picks=("step", "rank"))
+        show.figure(maps.gate_map, seen, unit, step, picks=("step", "rank"))
     elif p.view == "unit":
-        show.figure(views.unit_view, seen, unit, step)
+        show.figure(unit_traces, seen, unit, step)
     elif p.view == "cell":
-        show.figure(views.cell_view, seen, unit, step, update)
+        update = "write" if p.writes else "keep"
+        now = show.run(observation.one_step, seen, unit, step, update, name="now")
+        show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
     else:
-        show.figure(views.saturation_view, seen)
+        show.figure(maps.gate_saturation, seen)
     if p.view != "saturation":
         draw_passage(seen, unit, step, show)
     value = float(seen.values[step - 1, unit - 1])
     if p.writes and symbol == "z":
         value = 1 - value
         show.note("renamed")
-    piece = views.shown(seen.pieces)[step - 1]
+    piece = shown(seen.pieces)[step - 1]
     feature = activations.feature(p.feature, seen.pieces)
     r = activations.correlation(seen.values, feature)[unit - 1]
     show.metrics(
@@ -255,7 +258,7 @@ def force(p: Force, show) -> None:
         for gate in (p.gates_lstm if p.cell == "lstm" else p.gates_gru)
     )
     forced = show.run(gates.observe, name, text, symbol, clamps=clamps, name="forced")
-    show.figure(views.force_view, free, forced, unit, first, last)
+    show.figure(free_and_forced, free, forced, unit, first, last)
     ends = [np.linalg.norm(seen.values[-1]) for seen in (free, forced)]
     gap = np.abs(forced.values - free.values).max()
     show.metrics(
@@ -288,22 +291,23 @@ def learn(p: Learn, show) -> None:
     def so_far(trail):
         updates = np.array([r.update for r in trail])
         accuracy = np.array([r.accuracy for r in trail])
-        return training, (updates, accuracy, p.cell), {"total": settings.updates}
+        curve = (updates, accuracy, p.cell)
+        return networks.accuracy_by_update, curve, {"total": settings.updates}
 
     done = show.job(tiny.train_tiny, so_far, name="done", settings=settings)
     if done is None:
-        show.recipe.define(
-            "figure", f"training(done.updates, done.accuracy, {p.cell!r})", None, training
-        )
+        code = f"accuracy_by_update(done.updates, done.accuracy, {p.cell!r})"
+        show.recipe.define("figure", code, None, networks.accuracy_by_update)
         return
     longer = show.run(tiny.longer, done.network, settings.length, p.seed, name="longer")
     if p.view == "training":
-        show.figure(training, done.updates, done.accuracy, p.cell, total=settings.updates)
+        curve = (done.updates, done.accuracy, p.cell)
+        show.figure(networks.accuracy_by_update, *curve, total=settings.updates)
     else:
         symbol = p.symbol if p.cell == "lstm" else p.symbol_gru
         example = tasks.EXAMPLES[p.task]
         seen = show.run(observation.observe, done.network, example, symbol, name="seen")
-        show.figure(views.map_view, seen, 1, len(seen.pieces))
+        show.figure(maps.gate_map, seen, 1, len(seen.pieces))
     show.metrics(
         usual=f"{100 * float(done.accuracy[-1]):.1f} %",
         twice=f"{100 * longer:.1f} %",
@@ -319,7 +323,7 @@ lesson.prose("conventions")
 def conventions(p: Conventions, show) -> None:
     name, text = chosen(lesson.values("watch"), p.cell)
     found = show.run(gates.compare, name, text, name="found")
-    show.figure(views.conventions_view, found)
+    show.figure(distance_by_variant, found)
     share = found.distance.max(axis=1) / found.size.max()
     same = [v for v, s in zip(found.variants, share, strict=True) if s < 1e-10]
     most = int(share.argmax())
@@ -340,7 +344,7 @@ lesson.predict("agreement")
 def agreement(p: Agreement, show) -> None:
     names = tuple(f"characters_{cell}" for cell in CELLS)
     found = show.run(gates.expect, names, p.text, p.singular, p.plural, name="found")
-    show.figure(views.agreement_view, found)
+    show.figure(networks.agreement, found)
     end = found.bits[:, -1]
     show.metrics(
         **{
@@ -364,7 +368,7 @@ lesson.prose("counts")
 @lesson.bench("size", Size)
 def size(p: Size, show) -> None:
     found = show.run(counting.table, p.inputs, p.hidden, p.biases, name="found")
-    show.figure(views.counts_view, found)
+    show.figure(networks.parameter_bars, found)
     show.metrics(
         **{
             f"count_{cell}": (

@@ -129,8 +129,9 @@ class Panel:
         """A trace of Plotly's on these axes; keys that are None are left out.
 
         hover: what stands over a point, in Plotly's template language; with `NAMED` at its end the
-        trace's name beside it. False: nothing. legend: whether it is in the legend. group: those
-        that the legend switches together. pick: a click on it goes to the page.
+        trace's name beside it. False: nothing. legend: whether it is in the legend, or the name of
+        another legend ("legend2"). group: those that the legend switches together. pick: a click
+        on it goes to the page.
         """
         hover = keys.pop("hover", None)
         legend, group, pick = (keys.pop(key, None) for key in ("legend", "group", "pick"))
@@ -143,7 +144,9 @@ class Panel:
             made["hoverinfo"] = "skip"
         elif hover:
             made["hovertemplate"] = hover if "<extra>" in hover else f"{hover}<extra></extra>"
-        if legend is not None:
+        if isinstance(legend, str):
+            made["legend"] = legend
+        elif legend is not None:
             made["showlegend"] = legend
         if group:
             made["legendgroup"] = group

@@ -11,7 +11,11 @@ from seqviz.compute.gates.activations import SIGNED, activation, symbols
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import one_step
 from seqviz.experiments import gates
-from seqviz.figures.gates import views
+from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
+from seqviz.figures.gates.effects import distance_by_variant, free_and_forced
+from seqviz.figures.gates.maps import gate_map, gate_saturation
+from seqviz.figures.gates.networks import agreement, parameter_bars
+from seqviz.figures.gates.traces import unit_traces
 from seqviz.figures.grammar.style import Style
 from seqviz.text import LANGUAGES, Text, number
 
@@ -23,6 +27,7 @@ EVERY = pytest.mark.parametrize("name", NAMES)
 SPOKEN = pytest.mark.parametrize(
     ("name", "lang"), list(zip(NAMES, ("en", "zh", "zh", "en", "en", "zh"), strict=True))
 )
+CELLS = {"lstm": lstm_cell, "gru": gru_cell}
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
 
 
@@ -38,16 +43,12 @@ def lines(figure) -> dict[str, np.ndarray]:
     return {name: np.squeeze(values) for name, values in found.items()}
 
 
-def test_what_cannot_be_seen_has_a_sign():
-    assert views.shown(("a", " ", "\n", "<b>", "")) == ("a", "␣", "⏎", "<b>", "")
-
-
 @SPOKEN
 def test_the_map_has_every_value_in_its_row(name, lang):
     seen = observed(name)
     for symbol in symbols(seen.trace):
         seen = observed(name, symbol, "time", "vowel")
-        figure = views.map_view(seen, 3, 5, Style(lang=lang))
+        figure = gate_map(seen, 3, 5, Style(lang=lang))
         sound(figure)
         (heat,) = figure.data
         z = np.asarray(heat.z)
@@ -63,7 +64,7 @@ def test_the_map_has_every_value_in_its_row(name, lang):
 def test_one_unit_has_its_gates_above_and_its_states_below(name, lang):
     seen = observed(name)
     unit = seen.hidden
-    figure = views.unit_view(seen, unit, 2, Style(lang=lang))
+    figure = unit_traces(seen, unit, 2, Style(lang=lang))
     sound(figure)
     found = lines(figure)
     text = Text(lang)
@@ -81,11 +82,11 @@ def test_the_cell_has_the_numbers_of_one_step(name, lang):
     seen = observed(name)
     for unit, step in ((1, 1), (seen.hidden, len(seen.pieces))):
         for update in ("keep", "write"):
-            figure = views.cell_view(seen, unit, step, update, Style(lang=lang))
+            v = one_step(seen, unit, step, update)
+            figure = CELLS[seen.cell](v, style=Style(lang=lang))
             sound(figure)
             (trace,) = figure.data
             found = dict(zip(trace.x, trace.y, strict=True))
-            v = one_step(seen, unit, step, update)
             if seen.cell == "lstm":
                 assert found == {
                     "c(t−1)": v.c_before, "f": v.f, "i": v.i, "g": v.g, "i g": v.i * v.g,
@@ -107,7 +108,7 @@ def test_the_cell_has_the_numbers_of_one_step(name, lang):
 
 def test_the_two_names_of_the_update_gate_draw_the_same_flows():
     seen = observed("sentiment_gru")
-    keep, write = (views.cell_view(seen, 4, 6, update).data[0] for update in ("keep", "write"))
+    keep, write = (gru_cell(one_step(seen, 4, 6, u)).data[0] for u in ("keep", "write"))
     differ = [k for k, (a, b) in enumerate(zip(keep.y, write.y, strict=True)) if a != b]
     (z,) = (k for k, name in enumerate(keep.x) if name == "z")
     assert differ == [z]
@@ -117,7 +118,7 @@ def test_the_two_names_of_the_update_gate_draw_the_same_flows():
 @SPOKEN
 def test_saturation_is_counted_over_the_steps(name, lang):
     seen = observed(name)
-    figure = views.saturation_view(seen, Style(lang=lang))
+    figure = gate_saturation(seen, Style(lang=lang))
     sound(figure)
     symbols_ = ("i", "f", "o") if seen.cell == "lstm" else ("r", "z")
     _, *points, bars = figure.data
@@ -143,12 +144,12 @@ def test_forced_beside_free(name, lang, unit):
     gate, symbol = ("f", "c") if name.endswith("lstm") else ("z", "h")
     clamp = Clamp(gate, 0.25, unit, 3, 7)
     free, held = observed(name, symbol), observed(name, symbol, clamps=(clamp,))
-    figure = views.force_view(free, held, unit, 3, 7, Style(lang=lang))
+    figure = free_and_forced(free, held, unit, 3, 7, Style(lang=lang))
     sound(figure)
     text = Text(lang)
     found = {trace.name: {} for trace in figure.data}
     for trace in figure.data:
-        found[trace.name][trace.yaxis] = np.asarray(trace.y, float)
+        found[trace.name][trace.yaxis or "y"] = np.asarray(trace.y, float)
     for run, seen in (("free", free), ("forced", held)):
         state = np.linalg.norm(seen.values, axis=1) if unit is None else seen.values[:, unit - 1]
         drawn = found[text(f"figure.run_{run}")]
@@ -164,7 +165,7 @@ def test_forced_beside_free(name, lang, unit):
 @SPOKEN
 def test_conventions_are_the_distances(name, lang):
     found = gates.compare(name, TEXTS[name.split("_")[0]])
-    figure = views.conventions_view(found, Style(lang=lang))
+    figure = distance_by_variant(found, Style(lang=lang))
     sound(figure)
     text = Text(lang)
     drawn = lines(figure)
@@ -179,7 +180,7 @@ def test_conventions_are_the_distances(name, lang):
 @LANG
 def test_agreement_draws_bits_of_the_second_word_over_the_first(lang):
     found = gates.expect(("characters_lstm", "characters_gru"), "The <b> flights", "was", "were")
-    figure = views.agreement_view(found, Style(lang=lang))
+    figure = agreement(found, Style(lang=lang))
     sound(figure)
     drawn = lines(figure)
     for name, bits in zip(found.networks, found.bits, strict=True):
@@ -192,7 +193,7 @@ def test_agreement_draws_bits_of_the_second_word_over_the_first(lang):
 @pytest.mark.parametrize("biases", counting.BIASES)
 def test_the_bars_are_the_counted_parameters(lang, biases):
     found = counting.table(7, 11, biases)
-    figure = views.counts_view(found, Style(lang=lang))
+    figure = parameter_bars(found, Style(lang=lang))
     sound(figure)
     assert [tuple(trace.x) for trace in figure.data] == [
         tuple(getattr(one, part) for one in found.counted)
@@ -207,10 +208,10 @@ def test_the_bars_are_the_counted_parameters(lang, biases):
 def test_a_students_text_is_never_markup_on_an_axis(name):
     seen = observed(name)
     figures = (
-        views.map_view(seen, 1, 1),
-        views.unit_view(seen, 1, 1),
-        views.force_view(seen, seen, None, 1, 1),
-        views.conventions_view(gates.compare(name, TEXTS[name.split("_")[0]])),
+        gate_map(seen, 1, 1),
+        unit_traces(seen, 1, 1),
+        free_and_forced(seen, seen, None, 1, 1),
+        distance_by_variant(gates.compare(name, TEXTS[name.split("_")[0]])),
     )
     for figure in figures:
         axis = figure.layout.xaxis
