@@ -51,8 +51,8 @@ from benchmarks.attention_text import text_ratio
 from benchmarks.browser import ROOT, Server, chromium, serve
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
+from seqviz.figures.attention.maps import head_mosaic
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.attention.views import mosaic_view
 from seqviz.models import attention
 from seqviz.ui import bertviz_page
 
@@ -189,7 +189,7 @@ def mosaic(weights: np.ndarray) -> Figure:
     side = max(attention._SMALLEST, attention._CELLS // max(layers, heads))
     tiles = patterns.tiles(weights, side).astype(np.float32)
     habits = patterns.habits(weights, ids, no)
-    return mosaic_view(Mosaic(text, tiles, max(1.0, tokens / side), habits), 3, 1)
+    return head_mosaic(Mosaic(text, tiles, max(1.0, tokens / side), habits), 3, 1)
 
 
 def as_shipped(weights: np.ndarray) -> str:
