@@ -12,7 +12,7 @@ from attention_drawings import HOSTILE, WORDS, map_of, mosaic_of, pixels, plainl
 from gate_drawings import labels, sound
 
 from seqviz.figures.attention.maps import attention_map
-from seqviz.figures.attention.views import mosaic_view
+from seqviz.figures.attention.views import head_mosaic
 from seqviz.figures.grammar.matrices import NAMED_ROWS, weight_cells
 from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.weights_color import picture
@@ -23,7 +23,7 @@ SHAPES = [(6, 12), (12, 12), (30, 9), (1, 1), (1, 12), (12, 1), (2, 3), (3, 2)]
 
 
 def drawn(layers, heads, layer=0, head=0, **more):
-    return mosaic_view(mosaic_of(layers, heads, **more), layer, head)
+    return head_mosaic(mosaic_of(layers, heads, **more), layer, head)
 
 
 # --- mosaic ---------------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ def drawn(layers, heads, layer=0, head=0, **more):
 def test_the_tile_at_a_place_is_the_head_that_a_click_there_gives(layers, heads):
     """From the pixels: the picture is laid over the axes, and each place holds its own head."""
     found = mosaic_of(layers, heads)
-    figure = mosaic_view(found, 0, 0)
+    figure = head_mosaic(found, 0, 0)
     image, (laid,) = pixels(figure), figure.layout.images
     grid = figure.data[0]
     across = layers > heads
@@ -74,7 +74,7 @@ def test_the_gap_is_even_around_a_tile():
 @pytest.mark.parametrize(("layers", "heads"), [(3, 5), (5, 3)])
 def test_the_chosen_head_is_outlined_and_named(layers, heads):
     found = mosaic_of(layers, heads)
-    figure = mosaic_view(found, 2, 1)
+    figure = head_mosaic(found, 2, 1)
     (shape,) = figure.layout.shapes
     x, y = (2, 1) if layers > heads else (1, 2)
     assert (shape.x0, shape.x1, shape.y0, shape.y1) == (x - 0.5, x + 0.5, y - 0.5, y + 0.5)
@@ -89,7 +89,7 @@ def test_the_chosen_head_is_outlined_and_named(layers, heads):
 @LANG
 def test_hover_names_layer_head_habit_entropy_and_distance(lang):
     found = mosaic_of(5, 3)
-    figure = mosaic_view(found, 0, 0, Style(lang=lang))
+    figure = head_mosaic(found, 0, 0, Style(lang=lang))
     said = np.asarray(figure.data[0].text)
     assert said.shape == (3, 5)  # layers across
     for layer, head in itertools.product(range(5), range(3)):
@@ -104,7 +104,7 @@ def test_hover_names_layer_head_habit_entropy_and_distance(lang):
 def test_description_names_sharpest_and_broadest():
     found = mosaic_of(4, 3)
     entropy = found.habits.entropy
-    said = mosaic_view(found, 3, 2).alt
+    said = head_mosaic(found, 3, 2).alt
     for flat in (entropy.argmin(), entropy.argmax()):
         assert f"{flat // 3}.{flat % 3}" in said
     assert "4 × 3" in said
@@ -135,7 +135,7 @@ def test_the_mosaic_of_512_tokens_is_quick_and_small(lang):
     found = mosaic_of(30, 9, pieces=("cat",) * 120, side=24)  # what 512 tokens are reduced to
     found = replace(found, cells=512 / 24)
     start = time.process_time()
-    figure = mosaic_view(found, 12, 3, Style(lang=lang))
+    figure = head_mosaic(found, 12, 3, Style(lang=lang))
     written = figure.to_json()
     assert time.process_time() - start < 1  # measured: 0.15 s
     assert len(written) < 1_000_000

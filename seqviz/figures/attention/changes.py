@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -119,7 +120,7 @@ def attention_mask(found: Map, style: Style = _STYLE) -> Figure:
     queries = axes.tokens(style, pieces, text("figure.queries"), upright=True)
     sheet = Sheet(style)
     mask = sheet.panel(keys, queries, across=(0, 0.42), title=text("figure.who_may"))
-    crosses = {
+    crosses: dict[str, Any] = {
         "text": np.where(allowed, "", "×"),
         "texttemplate": "%{text}",
         "textfont": {"size": 13 * style.scale, "color": palette.band},

@@ -188,8 +188,8 @@ class Stages:
         """
         names = self.style.text(f"figure.walk_{rows}"), self.style.text("figure.walk_entry")
         shown = digits if z.shape[1] <= most else None
-        keys = {"words": "r", "share": share, "digits": shown, "row": self.query}
-        return Matrix(title, z, *names, **{**keys, **more})
+        lit = {"row": self.query, **more}
+        return Matrix(title, z, *names, words="r", share=share, digits=shown, **lit)
 
     def _pairs(
         self,
@@ -203,8 +203,8 @@ class Stages:
         names = self.style.text("figure.walk_query"), self.style.text("figure.walk_key")
         if digits and largest(z) >= 100:
             digits -= 1
-        keys = {"words": "rc", "share": share, "digits": digits}
-        return Matrix(title, z, *names, **keys, row=self.query, column=self.key, **more)
+        more |= {"row": self.query, "column": self.key}
+        return Matrix(title, z, *names, words="rc", share=share, digits=digits, **more)
 
     def _weights(self, *of: Any, **more: Any) -> Matrix:
         """Words against words, in [0, 1]; arguments of `_pairs`."""
