@@ -8,10 +8,11 @@ import time
 
 import numpy as np
 import pytest
-from attention_drawings import HOSTILE, WORDS, parts_of, plainly
+from attention_drawings import HOSTILE, plainly
 from gate_drawings import labels, sound
 
-from seqviz.figures.attention.views import scores_to_weights, query_key_products
+from seqviz.figures.attention.examples import WORDS, parts_of
+from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.text import LANGUAGES, number
 
@@ -162,11 +163,10 @@ def test_hover_has_the_token_in_short_and_in_long_texts():
 
 
 @BOTH
-@LANG
 @pytest.mark.parametrize(("count", "d_k"), [(1, 1), (1, 64), (2, 1), (2, 8), (17, 64)])
-def test_any_size(draw, count, d_k, lang):
+def test_any_size(draw, count, d_k):
     found = parts_of(pieces=WORDS[:1] * count, d_k=d_k)
-    sound(draw(found, 99, 99, Style(lang=lang)))  # beyond the last is the last
+    sound(draw(found, 99, 99))  # beyond the last is the last
 
 
 def test_entries_are_counted_from_one():
