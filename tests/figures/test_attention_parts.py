@@ -99,7 +99,7 @@ def test_the_chain_from_scores_to_weights(causal):
     e = np.where(np.isnan(masked), 0, np.exp(np.nan_to_num(masked)))
     np.testing.assert_allclose(weights, e / e.sum(), 0, 1e-6)
     assert all(trace.meta == "pick" for trace in figure.data)
-    assert [trace.yaxis for trace in figure.data] == ["y", "y2", "y3", "y4"]
+    assert [trace.yaxis or "y" for trace in figure.data] == ["y", "y2", "y3", "y4"]
     tops = [figure.layout[f"yaxis{end}"].domain for end in ("", "2", "3", "4")]
     assert all(upper[0] > lower[1] for upper, lower in itertools.pairwise(tops))
     forbidden = [note for note in figure.layout.annotations if note.text == "−∞"]
@@ -110,7 +110,7 @@ def test_the_chain_from_scores_to_weights(causal):
 def test_bars_fit_into_their_panels():
     figure = scores_to_weights(parts_of(causal=True), 6, 2)
     for trace in figure.data:
-        low, high = figure.layout[f"yaxis{trace.yaxis[1:]}"].range
+        low, high = figure.layout[f"yaxis{(trace.yaxis or "y")[1:]}"].range
         values = array(trace.y)[np.isfinite(array(trace.y))]
         assert low <= min(0, values.min())
         assert high > max(0, values.max())
