@@ -110,7 +110,8 @@ def test_the_chain_from_scores_to_weights(causal):
 def test_bars_fit_into_their_panels():
     figure = scores_to_weights(parts_of(causal=True), 6, 2)
     for trace in figure.data:
-        low, high = figure.layout[f"yaxis{(trace.yaxis or "y")[1:]}"].range
+        end = (trace.yaxis or "y")[1:]
+        low, high = figure.layout[f"yaxis{end}"].range
         values = array(trace.y)[np.isfinite(array(trace.y))]
         assert low <= min(0, values.min())
         assert high > max(0, values.max())

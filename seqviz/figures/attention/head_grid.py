@@ -56,8 +56,5 @@ def counted(count: int, title: str) -> dict[str, Any]:
     """An axis of layers or heads, from 0, each with its number as long as they find room."""
     step = 1 if count <= 12 else 2 if count <= 24 else 5
     return axis(
-        title,
-        range=[-0.5, count - 0.5],
-        tickvals=list(range(0, count, step)),
-        showgrid=False,
+        title, range=[-0.5, count - 0.5], tickvals=list(range(0, count, step)), showgrid=False
     )
