@@ -52,8 +52,9 @@ from driver.server import Server, serve_page
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
 from seqviz.experiments import attention
-from seqviz.figures.attention.views import mosaic_view
+from seqviz.figures.attention.maps import head_mosaic
 from seqviz.figures.grammar.figure import Figure
+from seqviz.ui import bertviz_page
 from seqviz.ui.page import bertviz_page
 
 T = TypeVar("T")
@@ -189,7 +190,7 @@ def mosaic(weights: np.ndarray) -> Figure:
     side = max(attention._SMALLEST, attention._CELLS // max(layers, heads))
     tiles = patterns.tiles(weights, side).astype(np.float32)
     habits = patterns.habits(weights, ids, no)
-    return mosaic_view(Mosaic(text, tiles, max(1.0, tokens / side), habits), 3, 1)
+    return head_mosaic(Mosaic(text, tiles, max(1.0, tokens / side), habits), 3, 1)
 
 
 def as_shipped(weights: np.ndarray) -> str:

@@ -8,7 +8,10 @@ import numpy as np
 from seqviz.compute.attention import masks, patterns, scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
 from seqviz.experiments import attention, head_effects
-from seqviz.figures.attention import views
+from seqviz.figures.attention.changes import attention_mask, head_switches
+from seqviz.figures.attention.heads import head_importance, heads_by_measure
+from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
+from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
 from seqviz.models import forward_cache, ready, registry, store, tap, texts
@@ -238,18 +241,18 @@ def each(above: Real, text: str, show) -> None:
     """Every head alone, as a job."""
 
     def so_far(trail):
-        return views.effects_view, (trail[-1], above.layer, above.head), {}
+        return head_importance, (trail[-1], above.layer, above.head), {}
 
     found = show.job(head_effects.each_head, so_far, name="effects", model=above.model, text=text)
     if found is None:
         show.recipe.define(
             "figure",
-            f"effects_view(effects, {above.layer}, {above.head})",
+            f"head_importance(effects, {above.layer}, {above.head})",
             None,
-            views.effects_view,
+            head_importance,
         )
         return
-    show.figure(views.effects_view, found, above.layer, above.head)
+    show.figure(head_importance, found, above.layer, above.head)
     layer, head = patterns.ranked(found.change, 1)[0]
     show.metrics(
         worth=(
@@ -339,18 +342,18 @@ def real(p: Real, show) -> None:
     grid = ("layer", "head") if across else ("head", "layer")
     one = None
     if p.view == "mosaic":
-        show.figure(views.mosaic_view, found, layer, head, picks=grid, opens=("view", "head"))
+        show.figure(head_mosaic, found, layer, head, picks=grid, opens=("view", "head"))
     elif p.view == "heads":
-        show.figure(views.ranked_view, found, p.measure, layer, head, picks=grid)
+        show.figure(heads_by_measure, found, p.measure, layer, head, picks=grid)
     elif p.view == "head":
         one = show.run(attention.head, p.model, text, other, layer, head, name="one")
-        show.figure(views.map_view, one, p.query, p.key, picks=("key", "query"))
+        show.figure(attention_map, one, p.query, p.key, picks=("key", "query"))
     elif p.view == "mean":
         one = show.run(attention.average, p.model, text, other, p.over, layer, name="mean")
-        show.figure(views.map_view, one, p.query, p.key, picks=("key", "query"))
+        show.figure(attention_map, one, p.query, p.key, picks=("key", "query"))
     else:
         one = show.run(attention.average, p.model, text, other, "rollout", layer, name="rollout")
-        show.figure(views.rollout_view, one, p.query, p.key, picks=("key", "query"))
+        show.figure(rollout_map, one, p.query, p.key, picks=("key", "query"))
     if one is not None:
         draw_passage(one, p.query, show)
     habits = found.habits
@@ -389,9 +392,9 @@ def apart(p: Apart, show) -> None:
     last = len(found.text.pieces)
     query, key = min(p.query, last), min(p.key, last)
     if p.view == "products":
-        show.figure(views.products_view, found, query, key)
+        show.figure(query_key_products, found, query, key)
     else:
-        show.figure(views.chain_view, found, query, key)
+        show.figure(scores_to_weights, found, query, key)
     pair = (found.text.pieces[query - 1], found.text.pieces[key - 1])
     score = float(found.scores[query - 1, key - 1])
     show.metrics(
@@ -421,7 +424,7 @@ def mask(p: Masks, show) -> None:
         attention.head, above.model, text, "", above.layer, above.head, masking, name="one"
     )
     change = show.run(attention.masked, above.model, text, masking, name="change")
-    show.figure(views.permissions_view, one, toggles=("cells", "yx"))
+    show.figure(attention_mask, one, toggles=("cells", "yx"))
     real = one.text.real
     on_pads = float(one.weights[real][:, ~real].sum(1).mean()) if p.pads else 0.0
     after = after_change(change, show)
@@ -453,7 +456,7 @@ def ablate(p: Ablate, show) -> None:
     compare = p.compare if encoder else ""
     change = show.run(attention.ablate, above.model, text, compare, off, name="change")
     order = "xy" if change.text.layers > change.text.heads else "yx"
-    show.figure(views.switches_view, change, off, toggles=("off", order))
+    show.figure(head_switches, change, off, toggles=("off", order))
     shown = dict(after_change(change, show))
     if encoder and compare.strip():
         shown["pair"] = (

@@ -107,7 +107,7 @@ def _written(value: Any) -> Any:
 
 def typed(values: np.ndarray) -> Any:
     """An array as base64 with its type and shape; what is short or has no such type as a list."""
-    if values.dtype.kind in "iu" and values.size > _SHORT:
+    if values.dtype.kind in "iu" and values.itemsize == 8 and values.size > _SHORT:
         fits = values.min() >= _INT32.min and values.max() <= _INT32.max
         values = values.astype(np.int32 if fits else np.float64)
     kind = values.dtype.str[1:]
