@@ -13,9 +13,25 @@ from seqviz.compute.positions.tiny.results import OrderReport, OrderResult, Scor
 from seqviz.compute.positions.tiny.settings import ENCODINGS, OrderSettings
 from seqviz.compute.positions.tiny.tasks import Examples
 from seqviz.figures.grammar.example import Example
-from seqviz.figures.positions import views
-from seqviz.figures.positions.encodings import by_offset
-from seqviz.figures.positions.tables import norms, shares
+from seqviz.figures.positions.biases import alibi, t5_buckets
+from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavelengths
+from seqviz.figures.positions.effects import both_orders, moved_words
+from seqviz.figures.positions.encoder import encoder_maps, encoder_variants
+from seqviz.figures.positions.encodings import (
+    dot_products,
+    encoding_map,
+    rotation_matrices,
+    similarity_by_offset,
+)
+from seqviz.figures.positions.schemes import rotary_scores, shift_bars
+from seqviz.figures.positions.tables import (
+    component_path,
+    component_shares,
+    power_spectrum,
+    table_norms,
+    table_similarity,
+)
+from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 
 FIRST, SECOND = "<b>Mary</b> gave John&co a flower", "John&co gave <b>Mary</b> a flower"
 PIECES = ("[CLS]", "<b>mary</b>", "%{x}", "john & co", "a", "[SEP]")
@@ -36,31 +52,27 @@ def _encodings() -> tuple[Example, ...]:
     words = np.random.RandomState(5).standard_normal((300, 16)) / 4
     lengths = embedding_scale(words, sines.table)
     return (
-        Example("positions: table", views.table_view, (sines,), 48),
-        Example("positions: by offset", views.offset_view, (found, closed), float(dot.mean[0])),
-        Example("positions: by offset, learned", by_offset, (wandering,), 39),
-        Example("positions: dot products", views.matrix_view, (found,), float(found.dot[0, -1])),
-        Example("positions: signed dot products", views.matrix_view, (wandering,), 40),
+        Example("positions: table", encoding_map, (sines,), 48),
+        Example("positions: by offset", similarity_by_offset, (found, closed), float(dot.mean[0])),
+        Example("positions: by offset, learned", similarity_by_offset, (wandering,), 39),
+        Example("positions: dot products", dot_products, (found,), float(found.dot[0, -1])),
+        Example("positions: signed dot products", dot_products, (wandering,), 40),
         Example(
             "positions: rotation",
-            views.rotation_view,
+            rotation_matrices,
             (rotation(3, 8), found_rotation(narrow.table, 3), 3),
             float(np.cos(3)),
         ),
         Example(
             "positions: rotation without numbers",
-            views.rotation_view,
+            rotation_matrices,
             (rotation(3, 16), found_rotation(encoding(256, 16).table, 3), 3),
             16,
         ),
-        Example("positions: clocks", views.clocks_view, (here, there, 7), 12),
-        Example(
-            "positions: many clocks", views.clocks_view, (clocks(many, 0), clocks(many, 19), 19), 40
-        ),
-        Example(
-            "positions: wavelengths", views.wavelengths_view, (sines,), float(sines.wavelengths[-1])
-        ),
-        Example("positions: norms", views.norms_view, (lengths,), float(np.median(lengths.scaled))),
+        Example("positions: clocks", clock_hands, (here, there), 12),
+        Example("positions: many clocks", clock_hands, (clocks(many, 0), clocks(many, 19)), 40),
+        Example("positions: wavelengths", wavelengths, (sines,), float(sines.wavelengths[-1])),
+        Example("positions: norms", embedding_norms, (lengths,), float(np.median(lengths.scaled))),
     )
 
 
@@ -72,20 +84,20 @@ def _learned() -> tuple[Example, ...]:
     return (
         Example(
             "positions: two tables",
-            views.learned_similarity_view,
+            table_similarity,
             both,
             float(both[0].cosine[0, -1]),
         ),
-        Example("positions: path", views.path_view, (learned.path(own),), 40),
+        Example("positions: path", component_path, (learned.path(own),), 40),
         Example(
             "positions: spectrum",
-            views.spectrum_view,
+            power_spectrum,
             (learned.spectrum(own), learned.spectrum(waves)),
             1 / 40,
         ),
-        Example("positions: norms of tables", norms, (near,), float(near.norms[0])),
-        Example("positions: norms far apart", norms, (far,), float(far.norms[0])),
-        Example("positions: shares", shares, (near,), 32),
+        Example("positions: norms of tables", table_norms, (near,), float(near.norms[0])),
+        Example("positions: norms far apart", table_norms, (far,), float(far.norms[0])),
+        Example("positions: shares", component_shares, (near,), 32),
     )
 
 
@@ -93,19 +105,19 @@ def _schemes() -> tuple[Example, ...]:
     found = rotary.random_scores(16, 40)
     slopes = relative.alibi_slopes(8)
     return (
-        Example("positions: rotary", views.rotary_view, (found,), float(found.scores[0, 0])),
-        Example("positions: ALiBi", views.alibi_view, (slopes, relative.alibi_bias(8, 32), 2), 32),
+        Example("positions: rotary", rotary_scores, (found,), float(found.scores[0, 0])),
+        Example("positions: ALiBi", alibi, (slopes, relative.alibi_bias(8, 32), 2), 32),
         Example(
             "positions: ALiBi, both sides",
-            views.alibi_view,
+            alibi,
             (slopes, relative.alibi_bias(8, 16, False), 3),
             float(-15 / 16),
         ),
-        Example("positions: T5", views.t5_view, (relative.t5_map(64),), 64),
-        Example("positions: T5, written", views.t5_view, (relative.t5_map(12, False),), 12),
+        Example("positions: T5", t5_buckets, (relative.t5_map(64),), 64),
+        Example("positions: T5, written", t5_buckets, (relative.t5_map(12, False),), 12),
         Example(
             "positions: shift",
-            views.shift_view,
+            shift_bars,
             (tuple(relative.shift_change(scheme) for scheme in relative.SCHEMES),),
             1000.0,
         ),
@@ -118,24 +130,24 @@ def _orders() -> tuple[Example, ...]:
     many = orders.compare_orders(text, orders.shuffle(text))
     other = reordered()
     return (
-        Example("positions: moved", views.moved_view, (found,), float(found.moved[1].max())),
-        Example("positions: moved, many", views.moved_view, (many,), float(many.moved[1].max())),
+        Example("positions: moved", moved_words, (found,), float(found.moved[1].max())),
+        Example("positions: moved, many", moved_words, (many,), float(many.moved[1].max())),
         Example(
             "positions: both orders",
-            views.orders_view,
+            both_orders,
             (found, "sinusoidal"),
             float(found.first[1][0, -1]),
         ),
         Example(
             "positions: both orders, many",
-            views.orders_view,
+            both_orders,
             (many, "rotary"),
             float(many.second[3][0, -1]),
         ),
-        Example("positions: encoder", views.variants_view, (other,), 1),
+        Example("positions: encoder", encoder_variants, (other,), 1),
         Example(
             "positions: encoder, head",
-            views.variant_maps_view,
+            encoder_maps,
             (other, "shuffled"),
             float(other.previous[2]),
         ),
@@ -149,9 +161,9 @@ def _trained() -> tuple[Example, ...]:
         for update, accuracy in zip(found.updates[:3], found.curve[:3], strict=True)
     )
     return (
-        Example("positions: progress", views.progress_view, (trail, found.settings), 150),
-        Example("positions: curves", views.curves_view, (found,), 500),
-        Example("positions: results", views.result_view, (found,), 36.5),
+        Example("positions: progress", learning_progress, (trail, found.settings), 150),
+        Example("positions: curves", learning_curves, (found,), 500),
+        Example("positions: results", accuracies, (found,), 36.5),
     )
 
 
