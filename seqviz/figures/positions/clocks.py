@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -96,8 +97,11 @@ def _parted(
 ) -> None:
     """One line for each clock around its center, all of them one trace without a name."""
     empty = np.full((len(x), 1), np.nan)
-    points = (np.hstack([at[:, None] + way, empty]).ravel() for at, way in ((x, across), (y, up)))
-    panel.line(*points, "", color, width=width, hover=False, legend=False)
+    panel.line(
+        np.hstack([x[:, None] + across, empty]).ravel(),
+        np.hstack([y[:, None] + up, empty]).ravel(),
+        "", color, width=width, hover=False, legend=False,
+    )  # fmt: skip
 
 
 def _wavelengths_below(
@@ -186,12 +190,13 @@ def embedding_norms(found: EmbeddingScale, style: Style = _STYLE) -> Figure:
         axes.decades(np.log10(edges), text("figure.pos_norm_log")),
         axes.axis(text("figure.pos_share_of_vectors"), rangemode="tozero"),
     )
-    tinted = {"fill": "tozeroy", "fillcolor": palette.band, "zorder": -1}  # behind the words' lines
-    for name, color, dash, width, more in (
+    tint = {"fill": "tozeroy", "fillcolor": palette.band, "zorder": -1}  # behind the words' lines
+    looks: tuple[tuple[str, str, str, float, dict[str, Any]], ...] = (
         ("words", palette.truth, "dash", 2.4, {}),
         ("scaled", palette.truth, "solid", 2.4, {}),
-        ("added", palette.prediction, "solid", 3, tinted),
-    ):
+        ("added", palette.prediction, "solid", 3, tint),
+    )
+    for name, color, dash, width, more in looks:
         share = 100 * np.histogram(rows[name], edges)[0] / max(len(rows[name]), 1)
         words = {"median": medians[name], "factor": number(found.factor)}
         panel.line(

@@ -75,18 +75,14 @@ def component_path(found: Path, across: int = 1, up: int = 2, style: Style = _ST
             raise ValueError(f"There are components 1 to {components}, not {chosen}.")
     x, y = (found.components[:, k - 1] for k in (across, up))
     shares = [f"{100 * float(found.explained[k - 1]):.1f}" for k in (across, up)]
+    titles = [
+        text("figure.pos_component", component=k, percent=share)
+        for k, share in zip((across, up), shares, strict=True)
+    ]
     sheet = Sheet(style)
     panel = sheet.panel(
-        *(
-            axes.axis(
-                text("figure.pos_component", component=k, percent=share),
-                range=axes.around(values, margin=0.1),
-                **more,
-            )
-            for k, share, values, more in zip(
-                (across, up), shares, (x, y), ({}, {"scaleanchor": "x"}), strict=True
-            )
-        )
+        axes.axis(titles[0], range=axes.around(x, margin=0.1)),
+        axes.axis(titles[1], range=axes.around(y, margin=0.1), scaleanchor="x"),
     )
     panel.line(
         x, y, text("figure.pos_path"), palette.baseline, width=1, mode="lines+markers",
