@@ -54,7 +54,6 @@ from seqviz.compute.attention.findings import Mosaic, Text
 from seqviz.experiments import attention
 from seqviz.figures.attention.maps import head_mosaic
 from seqviz.figures.grammar.figure import Figure
-from seqviz.ui import bertviz_page
 from seqviz.ui.page import bertviz_page
 
 T = TypeVar("T")

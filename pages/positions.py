@@ -12,7 +12,19 @@ from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, found_rotation, rotation
 from seqviz.compute.positions.tiny.training import train
 from seqviz.experiments import positions
-from seqviz.figures.positions import views
+from seqviz.figures.positions.biases import alibi, t5_buckets
+from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavelengths
+from seqviz.figures.positions.effects import both_orders, moved_words
+from seqviz.figures.positions.encoder import encoder_maps, encoder_variants
+from seqviz.figures.positions.encodings import (
+    dot_products,
+    encoding_map,
+    rotation_matrices,
+    similarity_by_offset,
+)
+from seqviz.figures.positions.schemes import rotary_scores, shift_bars
+from seqviz.figures.positions.tables import component_path, power_spectrum, table_similarity
+from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 from seqviz.models import pretrained, store, texts
 from seqviz.text import literal, number
 from seqviz.ui.bench.controls import choice, in_browser, seed, sentence, slider, toggle, view
@@ -156,7 +168,7 @@ lesson = begin("positions")
 @lesson.bench("waves", Waves)
 def waves(p: Waves, show) -> None:
     sines = show.run(encoding, p.positions, p.d_model, p.base, p.layout, name="sines")
-    show.live(behavior.sinusoid, asdict(p), words_of_drawing(show), views.table_view, sines)
+    show.live(behavior.sinusoid, asdict(p), words_of_drawing(show), encoding_map, sines)
 
 
 lesson.prose("waves")
@@ -174,7 +186,7 @@ def distance(p: Distance, show) -> None:
         # Rows enough to tell all pairs apart: the slow ones hardly move among a few.
         rows = show.run(encoding, 512, p.d_model, p.base, name="rows")
         found = show.run(found_rotation, rows.table, p.offset, name="found")
-        show.figure(views.rotation_view, closed, found, p.offset)
+        show.figure(rotation_matrices, closed, found, p.offset)
         show.metrics(
             residual=number(found.residual, 2),
             rank=f"{found.rank} / {p.d_model}",
@@ -187,23 +199,23 @@ def distance(p: Distance, show) -> None:
         later = show.run(encoding, p.place + p.offset + 1, p.d_model, p.base, name="later")
         here = show.run(clocks, later, p.place, name="here")
         there = show.run(clocks, later, p.place + p.offset, name="there")
-        show.figure(views.clocks_view, here, there, p.offset)
+        show.figure(clock_hands, here, there)
         show.metrics(
             fastest=number(360 * p.offset / float(waves[0])),
             slowest=number(360 * p.offset / float(waves[-1])),
         )
         return
     if p.view == "wavelengths":
-        show.figure(views.wavelengths_view, sines)
+        show.figure(wavelengths, sines)
     else:
         found = show.run(similarity, sines.table, name="found")
         closed = show.run(
             dot_by_offset, sines.frequencies, found.dot_by_offset.offset, name="closed"
         )
         if p.view == "offset":
-            show.figure(views.offset_view, found, closed)
+            show.figure(similarity_by_offset, found, closed)
         else:
-            show.figure(views.matrix_view, found)
+            show.figure(dot_products, found)
     show.metrics(
         norm=(number(float(np.sqrt(p.d_model / 2)), 4), f"√({p.d_model}/2)"),
         shortest=number(float(waves[0]), 4),
@@ -225,18 +237,18 @@ def learned(p: Learned, show) -> None:
         near = show.run(similarity, table.table, name="near")
         sines = show.run(encoding, *table.table.shape, name="sines")
         other = show.run(similarity, sines.table, name="other")
-        show.figure(views.learned_similarity_view, near, other)
+        show.figure(table_similarity, near, other)
     elif p.view == "path":
         way = show.run(components, table.table, name="way")
-        show.figure(views.path_view, way)
+        show.figure(component_path, way)
     elif p.view == "spectrum":
         own = show.run(spectrum, table.table, name="own")
         sines = show.run(encoding, *table.table.shape, name="sines")
         other = show.run(spectrum, sines.table, name="other")
-        show.figure(views.spectrum_view, own, other)
+        show.figure(power_spectrum, own, other)
     else:
         scale = show.run(embedding_scale, table.words, table.table, name="scale")
-        show.figure(views.norms_view, scale)
+        show.figure(embedding_norms, scale)
         width = table.table.shape[1]
         show.note("norms", width=width, length=number(float(np.sqrt(width / 2))))
     rows, width = table.table.shape
@@ -261,7 +273,7 @@ def schemes(p: Schemes, show) -> None:
         found = show.run(
             rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed, name="found"
         )
-        show.figure(views.rotary_view, found)
+        show.figure(rotary_scores, found)
         show.metrics(
             spread=number(found.by_offset.spread, 2),
             error=number(float(np.abs(found.by_offset.mean - found.closed_form).max()), 2),
@@ -270,7 +282,7 @@ def schemes(p: Schemes, show) -> None:
     elif p.view == "alibi":
         slopes = show.run(relative.alibi_slopes, p.heads, name="slopes")
         bias = show.run(relative.alibi_bias, p.heads, p.tokens, p.causal, name="bias")
-        show.figure(views.alibi_view, slopes, bias, min(p.head, p.heads - 1))
+        show.figure(alibi, slopes, bias, min(p.head, p.heads - 1))
         show.metrics(
             steepest=number(float(slopes.max()), 4), flattest=number(float(slopes.min()), 4)
         )
@@ -278,14 +290,14 @@ def schemes(p: Schemes, show) -> None:
         found = show.run(
             relative.t5_map, p.tokens, not p.causal, p.buckets, p.farthest, name="buckets"
         )
-        show.figure(views.t5_view, found)
+        show.figure(t5_buckets, found)
         show.metrics(used=f"{len(np.unique(found))} / {p.buckets}")
     else:
         changes = tuple(
             show.run(relative.shift_change, name, 16, p.shift, 64, p.seed, name=f"by_{name}")
             for name in SCHEMES
         )
-        show.figure(views.shift_view, changes)
+        show.figure(shift_bars, changes)
         by = {change.scheme: change for change in changes}
         show.metrics(
             absolute=number(by["sinusoidal"].largest),
@@ -303,12 +315,12 @@ def effect(p: Effect, show) -> None:
     second = orders.shuffle(p.first, p.draw) if p.how == "shuffled" else p.second
     found = show.run(orders.compare_orders, p.first, second, p.causal, p.seed, name="found")
     if p.view == "moved":
-        show.figure(views.moved_view, found)
+        show.figure(moved_words, found)
     else:
-        show.figure(views.orders_view, found, p.scheme)
+        show.figure(both_orders, found, p.scheme)
     if p.how == "shuffled":
         show.note("shuffled", text=literal(second))
-    paired = found.moved[:, np.array(found.partner) >= 0]
+    paired = found.moved[:, found.paired]
     largest = paired.max(axis=1, initial=0)
     show.metrics(
         **{
@@ -340,9 +352,9 @@ def encoder(p: Encoder, show) -> None:
     if any(texts.tokens(loaded, text).left_out for text in (above.first, second)):
         show.caption(show.words("note.first_tokens", limit=texts.LONGEST - 2))
     if p.view == "variants":
-        show.figure(views.variants_view, found)
+        show.figure(encoder_variants, found)
     else:
-        show.figure(views.variant_maps_view, found, p.variant)
+        show.figure(encoder_maps, found, p.variant)
     at = dict(zip(found.variants, range(4), strict=True))
     show.metrics(
         alike_own=number(float(found.alike[at["own"]]), 4),
@@ -364,13 +376,13 @@ def task(p: Task, show) -> None:
     settings = tiny.OrderSettings(p.task, p.letters, p.causal, p.seed)
 
     def so_far(trail):
-        return views.progress_view, (trail, settings), {}
+        return learning_progress, (trail, settings), {}
 
     found = show.job(train, so_far, name="found", settings=settings)
     if found is None:
-        show.recipe.define("figure", "result_view(found)", None, views.result_view)
+        show.recipe.define("figure", "accuracies(found)", None, accuracies)
         return
-    show.figure(views.result_view if p.view == "result" else views.curves_view, found)
+    show.figure(accuracies if p.view == "result" else learning_curves, found)
     test = dict(zip(settings.encodings, found.test.accuracy.mean(axis=1), strict=True))
     longer = dict(zip(settings.encodings, found.longer.accuracy.mean(axis=1), strict=True))
     show.metrics(

@@ -21,7 +21,6 @@ from attention_page import (
     traces,
 )
 from looking import alerts, bench, figures
-from seqviz.models.readings import Masking
 
 from seqviz import jobs
 from seqviz.compute.attention import patterns
