@@ -19,7 +19,6 @@ from seqviz.compute.accuracy import counting
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES
 from seqviz.data import measured
 from seqviz.data.snippets import Labeled
-from seqviz.figures.accuracy import fill as accuracy_fill
 from seqviz.models.accuracy import (
     baselines,
     direction,
@@ -271,10 +270,10 @@ def test_nothing_masked_or_padded_is_the_frozen_head():
 
 
 def test_filling_in_reaches_what_was_aimed_at():
-    first = accuracy_fill.top(found("fill"), 1, 0)
+    first = found("fill").top(1, 0)
     print(f"top-1 at [MASK]: {first}")
     assert first.share >= 0.30
-    frequent = accuracy_fill.by_frequency(found("fill"), 1)
+    frequent = found("fill").by_frequency(1)
     assert first.low > frequent.high
 
 
