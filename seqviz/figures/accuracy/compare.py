@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.proportions import Paired, Running
@@ -52,7 +54,11 @@ def running_accuracy(
         parts.curve(panel, found.n, 100 * found.share, name, look, legend=False)
     for found, name, (color, _, symbol) in zip(both, shown, looks, strict=True):
         at = text("figure.acc_at_n", name=name, n=f"{n:,}")
-        keys = {"edge": {"width": 2, "color": palette.truth}, "hover": False, "legend": False}
+        keys: dict[str, Any] = {
+            "edge": {"width": 2, "color": palette.truth},
+            "hover": False,
+            "legend": False,
+        }
         height = 100 * float(found.share[n - 1])
         panel.points([n], [height], at, color, size=11, symbol=symbol, **keys)
     panel.vertical(n, palette.highlight)

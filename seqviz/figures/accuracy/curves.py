@@ -161,7 +161,7 @@ def _run(drawn: Panels, found: Tuned, run: int) -> None:
     ):
         name = style.text("figure.acc_run", name=style.text(f"figure.acc_{kind}"), run=run + 1)
         color, dash, _ = look
-        keys = {"width": 1.2, "opacity": QUIET, "hover": hover, "legend": False}
+        keys: dict[str, Any] = {"width": 1.2, "opacity": QUIET, "hover": hover, "legend": False}
         panel.line(np.arange(len(values)), values, name, color, dash=dash, **keys)
 
 
@@ -169,7 +169,11 @@ def _best(drawn: Panels, epoch: int, found: Proportion) -> None:
     """A ring around the best epoch, its line in both panels, and its accuracy in words."""
     style, panel = drawn.accuracy.style, drawn.accuracy
     color, name = style.palette.highlight, style.text("figure.acc_best_validation")
-    keys = {"symbol": "circle-open", "edge": {"width": 3, "color": color}, "hover": False}
+    keys: dict[str, Any] = {
+        "symbol": "circle-open",
+        "edge": {"width": 3, "color": color},
+        "hover": False,
+    }
     panel.points([epoch], [100 * found.share], name, color, size=15, legend=False, **keys)
     drawn.loss.vertical(epoch, color)
     panel.vertical(epoch, color)

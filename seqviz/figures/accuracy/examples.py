@@ -236,7 +236,7 @@ def trail(settings: TuneSettings, until: float = 0.6) -> list[TuneRecord]:
     draw = np.random.RandomState(3)
     epoch = -(-settings.sentences // settings.batch)
     steps = settings.epochs * epoch
-    records = []
+    records: list[TuneRecord] = []
     for run in range(settings.runs):
         for step in sorted({*range(20, steps, 20), *range(epoch, steps + 1, epoch)}):
             fraction = (run + step / steps) / settings.runs
@@ -245,8 +245,10 @@ def trail(settings: TuneSettings, until: float = 0.6) -> list[TuneRecord]:
             done, noise = step / steps, draw.standard_normal(2)
             loss, accuracy = 0.69 * np.exp(-2 * done), 0.52 + 0.43 * np.sqrt(done)
             after = 0.6 + 0.25 * np.sqrt(done) if step % epoch == 0 else np.nan
-            values = (loss + 0.03 * noise[0], min(1.0, accuracy + 0.02 * noise[1]), after)
-            records.append(TuneRecord(run, step, steps, *map(float, values), fraction))
+            loss, accuracy = loss + 0.03 * noise[0], min(1.0, accuracy + 0.02 * noise[1])
+            records.append(
+                TuneRecord(run, step, steps, float(loss), float(accuracy), float(after), fraction)
+            )
     return records
 
 

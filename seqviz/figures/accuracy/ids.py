@@ -31,9 +31,10 @@ def token_ids(found: OwnPadding, style: Style = _STYLE) -> Figure:
     """
     text, palette = style.text, style.palette
     places = _shown(len(found.pieces))
-    pieces, ids, real = (
-        [row[p] if p != _LEFT_OUT else gap for p in places]
-        for row, gap in ((found.pieces, "…"), (found.ids, np.nan), (found.real, np.nan))
+    pieces = [found.pieces[p] if p != _LEFT_OUT else "…" for p in places]
+    ids, real = (
+        np.array([[row[p] if p != _LEFT_OUT else np.nan for p in places]], float)
+        for row in (found.ids, found.real)
     )
     rows = [text(f"figure.acc_row_{row}") for row in _ROWS]
     sheet = Sheet(style)
@@ -45,8 +46,8 @@ def token_ids(found: OwnPadding, style: Style = _STYLE) -> Figure:
     quiet: dict[str, Any] = {"bar": None, "xgap": 2, "ygap": 2, "hover": "%{z:d}" + NAMED}
     scale = Scale([[0, palette.grid], [1, palette.band]], 0, 1)
     # The ids are written as words: their cells are what a table and hovers meet.
-    panel.cells(np.array([ids], float), rows[1], Scale(scale.colors), y=[2], opacity=0, **quiet)
-    panel.cells(np.array([real], float), rows[2], scale, y=[3], **quiet)
+    panel.cells(ids, rows[1], Scale(scale.colors), y=[2], opacity=0, **quiet)
+    panel.cells(real, rows[2], scale, y=[3], **quiet)
     turned = -90 if len(places) > _FLAT else 0
     for column, place in enumerate(places, 1):
         _column(panel, found, column, place, turned)

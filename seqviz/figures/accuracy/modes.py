@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.accuracy.findings import Modes
@@ -39,8 +41,9 @@ def train_and_eval(found: Modes, style: Style = _STYLE) -> Figure:
         place, percents = rows - row, 100 * found.probability[row]
         role, symbol = _LOOKS[mode]
         name, color = text(f"figure.acc_mode_{mode}"), getattr(palette, role)
-        look = {"symbol": symbol, "opacity": 0.8, "hover": "%{x:.2f} %" + NAMED, "legend": False}
-        panel.points(percents, place + 0.16 + fan, name, color, **look)
+        keys: dict[str, Any] = {"symbol": symbol, "opacity": 0.8, "legend": False}
+        hover = "%{x:.2f} %" + NAMED
+        panel.points(percents, place + 0.16 + fan, name, color, hover=hover, **keys)
         spread = _spread(percents)
         values.append(f"{name}: {spread}")
         _notes(panel, found, row, place, spread)

@@ -181,7 +181,7 @@ def _lines(
                 for low, high, n in zip(seen.low[t, s], seen.high[t, s], seen.n[t, s], strict=True)
             ]
             keys = {"customdata": ranges, "hover": hover, "opacity": 1 if s == chosen else _PALE}
-            name, look = (make(told, SIDES[s], panel.style) for make in (_name, _look))
+            name, look = _name(told, SIDES[s], panel.style), _look(told, SIDES[s], panel.style)
             parts.curve(panel, lengths, seen.share[t, s], name, look, legend=False, **keys)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.accuracy.findings import Searched
@@ -79,7 +81,7 @@ def _runner(
     color, trials = getattr(style.palette, role), np.arange(1, len(best) + 1)
     step = {"color": color, "width": 2.8, "dash": dash, "shape": "hv"}
     panel.line(trials, 100 * best, name, color, line=step, hover=HOVER, legend=False)
-    look = {"size": 7, "symbol": symbol, "legend": False}
+    look: dict[str, Any] = {"size": 7, "symbol": symbol, "legend": False}
     each = style.text("figure.acc_trials_of", name=name)
     panel.points(trials, 100 * found.validation, each, color, opacity=0.6, hover=HOVER, **look)
     interval = whisker([100 * top.share], [100 * top.low], [100 * top.high], color)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -114,7 +115,8 @@ def _dots(panel: Panel, place: int, name: str, shares: Float[np.ndarray, "run"])
         return
     color, rows = panel.style.palette.truth, place + np.linspace(-_FAN, _FAN, len(shares))
     name = panel.style.text("figure.acc_runs_of", name=name)
-    keys = {"symbol": "circle-open", "edge": {"width": 1.2, "color": color}, "legend": False}
+    edge = {"width": 1.2, "color": color}
+    keys: dict[str, Any] = {"symbol": "circle-open", "edge": edge, "legend": False}
     panel.points(100 * shares, rows, name, color, size=5, hover="%{x:.1f} %" + NAMED, **keys)
 
 
@@ -138,7 +140,7 @@ def _reported(sheet: Sheet, theirs: Sequence[Reported], height: float) -> None:
         if one.n is not None and one.correct is not None:
             printed = of(one.correct, one.n)
             words = said(printed, style)
-        keys = {"hatched": True, "sideways": True, "hover": words + NAMED}
+        keys: dict[str, Any] = {"hatched": True, "sideways": True, "hover": words + NAMED}
         bar(panel, place, printed, label.replace("<br>", ", "), style.palette.baseline, **keys)
         _value(panel, place, printed.share, [printed.share, printed.high])
     # wider than its panel, and at the edge of the figure

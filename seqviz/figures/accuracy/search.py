@@ -97,7 +97,7 @@ def _trials(
             zip(found.rate, found.batch, words, strict=True), 1
         )
     ]
-    keys = {"size": 6, "edge": {"width": 1, "color": _DISC}, "legend": False}
+    keys: dict[str, Any] = {"size": 6, "edge": {"width": 1, "color": _DISC}, "legend": False}
     name = text("figure.acc_trials")
     panel.points(x, row, name, _ON_DISC, customdata=data, hover=hover, **keys)
 
@@ -109,12 +109,12 @@ def _discs(
     style, y = panel.style, row + _aside(x, row)
     quiet: dict[str, Any] = {"hover": False, "legend": False}
     # dark at its edge: the best lies on the lightest cells
-    ring = {"size": 31 * style.scale, "edge": {"width": 2.5, "color": _DISC}, **quiet}
+    ring = quiet | {"size": 31 * style.scale, "edge": {"width": 2.5, "color": _DISC}}
     panel.points(x[[best]], y[[best]], "", style.palette.highlight, **ring)
-    disc = {"size": 21 * style.scale, "edge": {"width": 1, "color": _ON_DISC}, **quiet}
+    disc = quiet | {"size": 21 * style.scale, "edge": {"width": 1, "color": _ON_DISC}}
     numbers = [str(trial) for trial in range(1, len(x) + 1)]
     font = {"size": 12 * style.scale, "color": _ON_DISC}
-    keys = {"mode": "markers+text", "text": numbers, "textfont": font, "opacity": 1}
+    keys: dict[str, Any] = {"mode": "markers+text", "text": numbers, "textfont": font, "opacity": 1}
     panel.points(x, y, "", _DISC, **disc, **keys)
 
 
