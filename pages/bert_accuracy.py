@@ -23,34 +23,22 @@ from seqviz.experiments.accuracy import (
 from seqviz.experiments.accuracy import (
     word_masking as knife,
 )
-from seqviz.figures.accuracy import (
-    compare,
-    confusion,
-    counts,
-    curves,
-    ids,
-    progress,
-    race,
-    regimes,
-    word_masking,
-)
-from seqviz.figures.accuracy import (
-    direction as accuracy_direction,
-)
-from seqviz.figures.accuracy import (
-    fill as accuracy_fill,
-)
-from seqviz.figures.accuracy import (
-    modes as accuracy_modes,
-)
-from seqviz.figures.accuracy import (
-    padding as accuracy_padding,
-)
-from seqviz.figures.accuracy import (
-    search as accuracy_search,
-)
+from seqviz.figures.accuracy.compare import paired_answers, running_accuracy
+from seqviz.figures.accuracy.confusion import confusion_matrices
+from seqviz.figures.accuracy.counts import parameter_counts
+from seqviz.figures.accuracy.curves import learning_curves
+from seqviz.figures.accuracy.direction import accuracy_by_direction
+from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_by_share
+from seqviz.figures.accuracy.ids import token_ids
+from seqviz.figures.accuracy.modes import train_and_eval
+from seqviz.figures.accuracy.padding import padding_effect, sentence_padding
+from seqviz.figures.accuracy.progress import training_progress
+from seqviz.figures.accuracy.race import best_so_far
+from seqviz.figures.accuracy.regimes import system_accuracies
+from seqviz.figures.accuracy.search import search_trials
+from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
 from seqviz.models import pretrained, store, texts
-from seqviz.text import number
+from seqviz.text import number, percent
 from seqviz.ui.bench import readouts
 from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
 from seqviz.ui.bench.controls import steps as stops
@@ -223,8 +211,8 @@ class Compare:
 
 def pose_replaced(variant: int) -> tuple[dict[str, object], float, float]:
     """Tokens that BERT's training replaces by another one."""
-    tokens, share = ((400, 15), (200, 15), (1000, 15), (500, 40), (2000, 30))[variant % 5]
-    return {"tokens": tokens, "share": share}, tokens * share / 100 * 0.1, 0.01
+    tokens, share = ((400, 0.15), (200, 0.15), (1000, 0.15), (500, 0.4), (2000, 0.3))[variant % 5]
+    return {"tokens": tokens, "share": percent(share, 0)}, tokens * share * 0.1, 0.01
 
 
 def pose_margin(variant: int) -> tuple[dict[str, object], float, float]:
@@ -287,14 +275,14 @@ def own_knife(p: Knife, show) -> None:
     found = show.run(knife.own_knife, p.model, p.text, name="found")
     row, words = found.orders.index(p.order), len(found.words)
     masked = corruption.count(p.share / 100, words)
-    show.figure(word_masking.own_knife_view, found, p.order, masked)
+    show.figure(sentence_under_masking, found, p.order, masked)
     gone = found.turns[row] < masked
     pieces = [f"{'[MASK]' if out else w} " for w, out in zip(found.words, gone, strict=True)]
     show.passage(pieces, gone.astype(float), signed=False, title=show.option("order", p.order))
     answers = found.probability[row] > 0.5
     turned = np.flatnonzero(answers != answers[0])
     show.metrics(
-        positive=f"{100 * found.probability[row, masked]:.1f} %",
+        positive=percent(found.probability[row, masked]),
         words_masked=f"{masked} / {words}",
         undecided=str(turned[0]) if len(turned) else "–",
     )
@@ -309,18 +297,18 @@ def own_padding(p: Pads, show) -> None:
     found = show.run(padding.own_padding, p.model, p.text, lengths, name="found")
     real = int(found.real.sum())
     if p.view == "tokens":
-        show.figure(ids.ids_view, found)
+        show.figure(token_ids, found)
         longest = max(shipped.LENGTHS)
         show.note("ids_real", real=real, length=longest, pads=longest - real)
         return
-    show.figure(accuracy_padding.own_padding_view, found, p.length)
+    show.figure(sentence_padding, found, p.length)
     at = shipped.LENGTHS.index(p.length)
     side = SIDES.index(p.side)
     show.metrics(
-        positive=f"{100 * found.plain:.1f} %",
-        positive_told=f"{100 * found.probability[0, side, at]:.1f} %",
-        positive_untold=f"{100 * found.probability[1, side, at]:.1f} %",
-        on_pads=f"{100 * found.on_pads[1, side, at]:.1f} %",
+        positive=percent(found.plain),
+        positive_told=percent(found.probability[0, side, at]),
+        positive_untold=percent(found.probability[1, side, at]),
+        on_pads=percent(found.on_pads[1, side, at]),
     )
 
 
@@ -331,7 +319,7 @@ def say_what_was_trained(found, show) -> None:
     middle = proportions.of(round(float(runs.mean()) * len(truth)), len(truth))
     show.metrics(
         trained=readouts.accuracy(middle),
-        spread=f"{100 * runs.min():.1f}–{100 * runs.max():.1f} %" if len(runs) > 1 else "–",
+        spread=f"{100 * runs.min():.1f}–{percent(runs.max())}" if len(runs) > 1 else "–",
         trainable=(f"{found.trainable:,}", f"/ {found.total:,}"),
         seconds=f"{found.seconds:.2g} s"
         if found.seconds < 100
@@ -356,20 +344,17 @@ with tabs["token"]:
         )
         if found is None:
             return
-        guess = majority()
-        show.figure(
-            word_masking.knife_view, found, p.order, float(p.share), guess, provenance=origin
-        )
-        at = int(np.argmin(abs(found.shares - p.share / 100)))
+        guess, share = majority(), p.share / 100
+        show.figure(accuracy_under_masking, found, p.order, share, guess, provenance=origin)
+        at = int(np.argmin(abs(found.shares - share)))
         answers = found.probability[:, at]
         row = found.orders.index(p.order)
         here = right(answers[row], found.positive)
-        share = f"{100 * found.shares[at]:.0f} %"
         value, ends = readouts.accuracy(proportions.proportion(here))
         whole = right(found.probability[0, 0], found.positive)
         show.metrics(
-            accuracy_here=(value, f"{share}: {ends}"),
-            says_positive=f"{100 * float((answers[row] > 0.5).mean()):.1f} %",
+            accuracy_here=(value, f"{percent(found.shares[at], 0)}: {ends}"),
+            says_positive=percent((answers[row] > 0.5).mean()),
             accuracy_whole=readouts.accuracy(proportions.proportion(whole)),
             majority=readouts.accuracy(guess),
         )
@@ -384,9 +369,10 @@ with tabs["token"]:
 
     @lesson.bench("fill", Fill)
     def fill_bench(p: Fill, show) -> None:
+        share = p.selected / 100
         settings = replace(
             shipped.FILL,
-            share=p.selected / 100,
+            share=share,
             mask=p.mask / 100,
             random=p.random / 100,
             sentences=p.sentences,
@@ -394,7 +380,7 @@ with tabs["token"]:
         if p.view == "share":
             settings = replace(shipped.FILL, sentences=p.sentences)
             found, origin = show.measured(
-                fill.fill_in_by_share,
+                fill_in_by_share,
                 name="found",
                 settings=settings,
                 shares=shipped.SELECTED,
@@ -402,21 +388,21 @@ with tabs["token"]:
             )
             if found is None:
                 return
-            show.figure(accuracy_fill.fill_curves_view, found, float(p.selected), provenance=origin)
+            show.figure(fill_in_by_share, found, share, provenance=origin)
             shares = np.array([one.settings.share for one in found])
-            one = found[int(np.argmin(abs(shares - p.selected / 100)))]
+            one = found[int(np.argmin(abs(shares - share)))]
         else:
             one, origin = show.measured(
                 fill.fill_in, name="found", settings=settings, model=shipped.MODEL
             )
             if one is None:
                 return
-            show.figure(accuracy_fill.fill_view, one, provenance=origin)
+            show.figure(fill_in_accuracy, one, provenance=origin)
         top = {
-            name: readouts.accuracy(accuracy_fill.top(one, 1, place))
+            name: readouts.accuracy(one.top(1, place))
             for place, name in enumerate(("top_mask", "top_random", "top_kept"))
         }
-        show.metrics(**top, top_frequent=readouts.accuracy(accuracy_fill.by_frequency(one, 1)))
+        show.metrics(**top, top_frequent=readouts.accuracy(one.by_frequency(1)))
 
     lesson.exercise("replaced", pose_replaced)
 
@@ -427,9 +413,9 @@ with tabs["token"]:
             return
         place = choose_token(show, shipped.MODEL, p.text, p.place)
         found = show.run(fill.guesses, shipped.MODEL, p.text, place, seed=p.seed, name="found")
-        show.figure(accuracy_fill.guesses_view, found)
+        show.figure(best_guesses, found)
         ranked = [
-            (f"{rank:,}", f"{100 * chance:.1f} %")
+            (f"{rank:,}", percent(chance))
             for rank, chance in zip(found.rank, found.chance, strict=True)
         ]
         show.metrics(rank=ranked[0], rank_random=ranked[1], rank_kept=ranked[2])
@@ -452,7 +438,7 @@ with tabs["padding"]:
         if found is None:
             return
         show.figure(
-            accuracy_padding.padding_view,
+            padding_effect,
             found,
             p.view,
             p.length,
@@ -468,7 +454,7 @@ with tabs["padding"]:
             told=readouts.accuracy(proportions.proportion(right(told, found.positive))),
             untold=readouts.accuracy(proportions.proportion(right(untold, found.positive))),
             flipped=readouts.accuracy(proportions.proportion(flipped)),
-            on_pads=f"{100 * float(np.nanmean(found.on_pads[1, side, at])):.1f} %",
+            on_pads=percent(np.nanmean(found.on_pads[1, side, at])),
         )
         names = show.words("metric.told.label"), show.words("metric.untold.label")
         readouts.mcnemar(show, names, right(told, found.positive), right(untold, found.positive))
@@ -488,7 +474,7 @@ with tabs["direction"]:
                 return
             place = choose_token(show, shipped.MODEL, p.text, p.place)
             one = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, place, name="found")
-            show.figure(accuracy_fill.guesses_view, one)
+            show.figure(best_guesses, one)
             return
         found, origin = show.measured(
             direction.direction,
@@ -497,7 +483,7 @@ with tabs["direction"]:
         )
         if found is None:
             return
-        show.figure(accuracy_direction.direction_view, found, majority(), provenance=origin)
+        show.figure(accuracy_by_direction, found, majority(), provenance=origin)
         both, left = (right(found.probability[row], found.positive) for row in (0, 1))
         first = found.rank == 1
         show.metrics(
@@ -534,7 +520,7 @@ with tabs["weights"]:
             found, origin = show.run(heads.train_head, settings, name="found"), COMPUTED
         steps = settings.epochs * -(-min(settings.sentences, 7272) // settings.batch)
         text = reported.CURVES[0] if p.texts else None
-        show.figure(curves.curves_view, found, text, majority("validation"), provenance=origin)
+        show.figure(learning_curves, found, text, majority("validation"), provenance=origin)
         say_what_was_trained(found, show)
         reach = reported.adam_reach(settings.head_rate, steps)
         show.note(
@@ -559,14 +545,14 @@ with tabs["weights"]:
         )
 
         def so_far(trail):
-            return progress.progress_view, (trail, settings, majority("validation")), {}
+            return training_progress, (trail, settings, majority("validation")), {}
 
         found, origin = show.measured(tuning.tune, so_far, name="found", settings=settings)
         show.note("shipped_runs")
         if found is None:
             return
         text = reported.CURVES[1] if p.texts else None
-        show.figure(curves.curves_view, found, text, majority("validation"), provenance=origin)
+        show.figure(learning_curves, found, text, majority("validation"), provenance=origin)
         say_what_was_trained(found, show)
         show.caption(show.words("note.split"))
 
@@ -576,7 +562,7 @@ with tabs["weights"]:
         layers = min(p.layers, config.layers)
         found = show.run(counting.count, config, p.regime, layers, p.rank, name="found")
         title = f"{show.option('network', p.network)}, {show.option('regime', p.regime)}"
-        show.figure(counts.parts_view, found, title)
+        show.figure(parameter_counts, found, title)
         show.metrics(
             total=f"{found.total:,}",
             trainable=f"{found.trainable:,}",
@@ -595,12 +581,12 @@ with tabs["weights"]:
         if found is None:
             return
         if p.view == "race":
-            show.figure(race.search_race_view, found, provenance=origin)
+            show.figure(best_so_far, found, provenance=origin)
         else:
             surface, _ = show.shipped(
                 search.surface, name="surface", model=shipped.MODEL, feature=p.feature
             )
-            show.figure(accuracy_search.search_view, found[0], surface, provenance=origin)
+            show.figure(search_trials, found[0], surface, provenance=origin)
         one = max(found, key=lambda each: each.validation[each.best])
         tested = right(one.probability, systems.truth())
         judges = features.VALIDATION
@@ -620,11 +606,9 @@ with tabs["weights"]:
             return
         read(shipped.MODEL, p.text, encoding.LONGEST, show)
         found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed, name="found")
-        show.figure(accuracy_modes.modes_view, found)
+        show.figure(train_and_eval, found)
         spread = np.ptp(found.probability, axis=1)
-        show.metrics(
-            spread_eval=f"{100 * spread[0]:.1f} %", spread_train=f"{100 * spread[1]:.1f} %"
-        )
+        show.metrics(spread_eval=percent(spread[0]), spread_train=percent(spread[1]))
 
 
 lesson.prose("compare")
@@ -638,7 +622,7 @@ def compare_bench(p: Compare, show) -> None:
     if p.view == "systems":
         answers = show.run(systems.answers, name="found")
         show.figure(
-            regimes.regimes_view,
+            system_accuracies,
             answers,
             truth,
             p.first,
@@ -657,17 +641,17 @@ def compare_bench(p: Compare, show) -> None:
             show.run(proportions.confusion, truth[:n], said[:n], name=f"{name}_table")
             for name, said in (("first", first.positive), ("second", second.positive))
         ]
-        show.figure(confusion.confusion_view, *tables, names, provenance=origin)
+        show.figure(confusion_matrices, *tables, names, provenance=origin)
     a, b = first.right, second.right
     if p.view == "running":
         runs = [
             show.run(proportions.running, one, name=f"{name}_running")
             for name, one in (("first", a), ("second", b))
         ]
-        show.figure(compare.running_view, *runs, names, n, provenance=origin)
+        show.figure(running_accuracy, *runs, names, n, provenance=origin)
     elif p.view == "paired":
         pair = show.run(proportions.mcnemar, a[:n], b[:n], name="pair")
-        show.figure(compare.paired_view, pair, names, provenance=origin)
+        show.figure(paired_answers, pair, names, provenance=origin)
     found = readouts.mcnemar(show, names, a[:n], b[:n])
     discordant = (found.only_first + found.only_second) / found.n
     needed = proportions.needed_n(float(a[:n].mean()), float(b[:n].mean()), discordant)
@@ -687,8 +671,8 @@ def compare_bench(p: Compare, show) -> None:
         {
             "sentence": [sentences[i] for i in shown],
             "truth": [classes[int(truth[i])] for i in shown],
-            "first": [f"{100 * first.probability[i]:.0f} %" for i in shown],
-            "second": [f"{100 * second.probability[i]:.0f} %" for i in shown],
+            "first": [percent(first.probability[i], 0) for i in shown],
+            "second": [percent(second.probability[i], 0) for i in shown],
         },
     )
 

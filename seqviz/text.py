@@ -123,6 +123,16 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{max(0, digits - 1 - exponent)}f}".replace("-", "−")
 
 
+def percent(share: float, digits: int = 1) -> str:
+    """A share of 1 in percent as it stands on screen, with so many decimals; nan is "–".
+
+    Examples: 0.66139 -> "66.1 %", 0.35 with no digits -> "35 %", 12.5 -> "1,250.0 %".
+    """
+    if math.isnan(share):
+        return "–"
+    return f"{100 * share:,.{digits}f} %".replace("-", "−")
+
+
 def from_log10(log10: float, digits: int = 3) -> str:
     """10 to this power as it stands on screen, also where float64 would be 0 or infinite.
 

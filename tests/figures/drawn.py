@@ -8,8 +8,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from accuracy_drawings import accuracy_drawings
-from accuracy_training_drawings import accuracy_training_drawings
 
 from seqviz.compute import autoregression as ar
 from seqviz.data import series
@@ -98,8 +96,6 @@ def cases() -> tuple[Case, ...]:
              float(np.mean((values[-50:] - predictions[-50:]) ** 2))),
         Case("by hand", by_hand.fit_by_hand, (values,),
              float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))),
-        *(Case(*drawing) for drawing in accuracy_drawings()),
-        *(Case(*drawing) for drawing in accuracy_training_drawings()),
     )  # fmt: skip
 
 

@@ -388,9 +388,9 @@ class Panel:
 
     def title(self, text: str, **place: Any) -> None:
         """A title above the panel; it moves with it where panels are stacked."""
-        above = {"xref": "domain", "yref": "domain", "xanchor": "left", "yanchor": "bottom",
-                 "yshift": 3}  # fmt: skip
-        self.words(text, 0, 1, **{**above, **place})
+        above = {"x": 0, "y": 1, "xref": "domain", "yref": "domain", "xanchor": "left",
+                 "yanchor": "bottom", "yshift": 3}  # fmt: skip
+        self.words(text, **{**above, **place})
 
     def ends(
         self,

@@ -6,6 +6,7 @@ import numpy as np
 
 from seqviz.compute import proportions
 from seqviz.compute.proportions import Paired, Proportion
+from seqviz.text import percent
 from seqviz.ui.bench.show import Show
 
 CHANCE = 0.05  # a smaller p is hardly chance
@@ -15,8 +16,8 @@ def accuracy(found: Proportion) -> tuple[str, str]:
     """A share in percent, and beside it its 95 % interval and the number of cases."""
     if not found.n:
         return "–", "n = 0"
-    ends = f"{100 * found.low:.1f}–{100 * found.high:.1f} %"
-    return f"{100 * found.share:.1f} %", f"{ends}, n = {found.n:,}"
+    ends = f"{100 * found.low:.1f}–{percent(found.high)}"
+    return percent(found.share), f"{ends}, n = {found.n:,}"
 
 
 def p_value(p: float) -> str:
