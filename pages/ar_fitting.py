@@ -11,7 +11,7 @@ from seqviz.data import series, upload
 from seqviz.figures.autoregression import by_hand, estimation, forecast, training
 from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
 from seqviz.text import number
-from seqviz.ui.bench.controls import choice, seed, slider, steps, toggle, view
+from seqviz.lessons.bench.controls import choice, seed, slider, steps, toggle, view
 from seqviz.ui.page.lesson import begin
 from seqviz.ui.shared.problems import Problem
 

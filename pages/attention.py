@@ -14,8 +14,8 @@ from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
 from seqviz.models import forward_cache, ready, registry, store, tap, texts
 from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
-from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.bench.controls import steps as stops
+from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import steps as stops
 from seqviz.ui.page import bertviz as bertviz_page
 from seqviz.ui.page.lesson import begin
 

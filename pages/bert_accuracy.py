@@ -52,8 +52,8 @@ from seqviz.figures.accuracy import (
 from seqviz.models import pretrained, store, texts
 from seqviz.text import number
 from seqviz.ui.bench import readouts
-from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.bench.controls import steps as stops
+from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import steps as stops
 from seqviz.ui.bench.show import COMPUTED, Provenance
 from seqviz.ui.page.lesson import begin
 from seqviz.ui.shared.problems import Problem

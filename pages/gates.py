@@ -14,8 +14,8 @@ from seqviz.figures.gates.effects import FARTHEST
 from seqviz.figures.gates.networks import training
 from seqviz.models import checkpoints
 from seqviz.text import literal, number
-from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.bench.controls import steps as stops
+from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import steps as stops
 from seqviz.ui.page.lesson import begin
 
 KINDS = ("characters", "sentiment", *tasks.TASKS)

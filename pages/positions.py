@@ -15,8 +15,8 @@ from seqviz.experiments import positions
 from seqviz.figures.positions import views
 from seqviz.models import pretrained, store, texts
 from seqviz.text import literal, number
-from seqviz.ui.bench.controls import choice, in_browser, seed, sentence, slider, toggle, view
-from seqviz.ui.bench.controls import steps as stops
+from seqviz.lessons.bench.controls import choice, in_browser, seed, sentence, slider, toggle, view
+from seqviz.lessons.bench.controls import steps as stops
 from seqviz.ui.page.lesson import begin
 from seqviz.ui.shared import components as behavior
 

@@ -64,7 +64,7 @@ from seqviz.figures.accuracy import (
 )
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, number
-from seqviz.ui.bench import controls
+from seqviz.lessons.bench import controls
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REVIEW = "The film is not good."

@@ -6,7 +6,7 @@ import numpy as np
 
 from seqviz.compute import proportions
 from seqviz.compute.proportions import Paired, Proportion
-from seqviz.ui.bench.show import Show
+from seqviz.lessons.bench.show import Show
 
 CHANCE = 0.05  # a smaller p is hardly chance
 
