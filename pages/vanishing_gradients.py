@@ -10,8 +10,8 @@ from seqviz.figures.gradients import backward, gated_jacobian, gradients, trunca
 from seqviz.figures.gradients.backward import recursion_step
 from seqviz.figures.gradients.memory import ladder, race_course
 from seqviz.text import from_log10, number
-from seqviz.ui.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.ui.bench.controls import steps as stops
+from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import steps as stops
 from seqviz.ui.page.lesson import begin
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256)

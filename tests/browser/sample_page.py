@@ -11,7 +11,7 @@ from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style, finish, layout
 from seqviz.text import Text
 from seqviz.ui.bench import widgets
-from seqviz.ui.bench.controls import slider
+from seqviz.lessons.bench.controls import slider
 from seqviz.ui.bench.show import Show
 from seqviz.ui.shared import css
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from seqviz import jobs
 from seqviz.text import Text
 from seqviz.ui.bench import model_progress
-from seqviz.ui.bench.controls import Control
+from seqviz.lessons.bench.controls import Control
 from seqviz.ui.page import lesson as frame
 from seqviz.ui.page.lesson import Lesson
 

@@ -12,7 +12,7 @@ from seqviz.compute.gates import tasks
 from seqviz.compute.gates.observation import Observation
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.text import number
-from seqviz.ui.bench import controls
+from seqviz.lessons.bench import controls
 
 SLUG = "gates"
 READOUTS = {

@@ -54,7 +54,7 @@ from seqviz.figures.accuracy.search import search_trials
 from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, number
-from seqviz.ui.bench import controls
+from seqviz.lessons.bench import controls
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REVIEW = "The film is not good."

@@ -33,7 +33,8 @@ from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy
 from seqviz.figures.accuracy.progress import training_progress
 from seqviz.models import device, pretrained, texts
 from seqviz.text import LANGUAGES
-from seqviz.ui.bench import controls, job_progress
+from seqviz.lessons.bench import controls
+from seqviz.ui.bench import job_progress
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 PATIENCE = 120

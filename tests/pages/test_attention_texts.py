@@ -9,7 +9,7 @@ from attention_page import ENCODER, MODEL_BENCHES, Passage, figure, note, opened
 from looking import alerts, bench, figures, sentences
 
 from seqviz.models import forward_cache, texts
-from seqviz.ui.bench import controls
+from seqviz.lessons.bench import controls
 
 HOSTILE = (
     "</script><img src=x onerror=window.hacked=1> **bold** [a](http://evil.example/x) $x$ "

@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 
 from seqviz import catalog
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench import controls
+from seqviz.lessons.bench import controls
 from seqviz.ui.page import notebook
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]

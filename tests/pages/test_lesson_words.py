@@ -9,7 +9,7 @@ from looking import PLACEHOLDER, sentences, walk
 
 from seqviz import catalog
 from seqviz.text import LANGUAGES, catalogue
-from seqviz.ui.bench.controls import Choice, controls
+from seqviz.lessons.bench.controls import Choice, controls
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench.controls import Sentence, Slider, choice, controls, sentence, slider, stepper
+from seqviz.lessons.bench.controls import Sentence, Slider, choice, controls, sentence, slider, stepper
 
 LIMIT = 40
 

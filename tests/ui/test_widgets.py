@@ -8,7 +8,7 @@ import pytest
 from sample_bench import METHODS, Sample
 from streamlit.testing.v1 import AppTest
 
-from seqviz.ui.bench.controls import controls, encoded
+from seqviz.lessons.bench.controls import controls, encoded
 
 PAGE = """
 import streamlit as st

@@ -49,7 +49,7 @@ class Figure:
         found: Mapping[str, Any] = self.page.get(f"{name[0]}axis{name[1:]}") or {}
         return found
 
-    def plotly(self) -> Figure:
+    def plotly(self) -> go.Figure:
         """The same as an object of Plotly's Python library, compared with its schema.
 
         Raises ValueError for what the schema does not know. Example:
@@ -62,7 +62,7 @@ class Figure:
         return go.Figure({"data": self.traces, "layout": self.page})
 
     @cached_property
-    def _as_plotly(self) -> Figure:
+    def _as_plotly(self) -> go.Figure:
         return self.plotly()
 
     @property

@@ -269,3 +269,26 @@ def permalink(prefix: str, params: Any) -> dict[str, str]:
         for name, control in controls(type(params))
         if getattr(params, name) != control.default
     }
+
+
+def filled(declaration: type[Any], values: Mapping[str, Any]) -> Any:
+    """The parameters with these values and, for the others, their defaults.
+
+    As on a page: what does not apply has its default, and a slider ends where its upper end is.
+    Raises ValueError for a name or a value that no control has.
+    """
+    known = dict(controls(declaration))
+    if strange := sorted(set(values) - set(known)):
+        raise ValueError(f"There is no {', '.join(strange)}; there are {', '.join(known)}.")
+    found: dict[str, Any] = {}
+    for name, control in known.items():
+        value = control.default
+        if name in values and (control.when is None or control.when(found)):
+            try:
+                value = control.clean(encoded(values[name]))
+            except (ValueError, KeyError):
+                raise ValueError(f"{name} cannot be {values[name]!r}.") from None
+        if isinstance(control, Slider) and value > control.top(found):
+            value = type(control.default)(control.top(found))
+        found[name] = value
+    return declaration(**found)

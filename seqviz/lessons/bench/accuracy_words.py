@@ -8,6 +8,7 @@ from seqviz.compute import proportions
 from seqviz.compute.proportions import Paired, Proportion
 from seqviz.text import percent
 from seqviz.ui.bench.show import Show
+from seqviz.lessons.bench.show import Show
 
 CHANCE = 0.05  # a smaller p is hardly chance
 
