@@ -310,11 +310,10 @@ def networks(p: Networks, show) -> None:
         losses = done.train_loss, done.validation_loss
         show.figure(training.loss_curve, *losses, settings.cell, **floors)
     elif p.view == "map":
-        learned = done.map_inputs, done.map_mean, done.map_low, done.map_high
         slope = world.phi if world.order == 1 and not world.shuffle else None
-        show.figure(training.one_step_map, *learned, settings.cell, values, slope)
+        show.figure(training.one_step_map, done, values, slope)
     else:
-        show.figure(training.one_step_predictions, done.targets, done.predictions, settings.cell)
+        show.figure(training.one_step_predictions, done)
     kind = "split" if settings.train < 1 else "train"
     scored = slice(done.validation_end if kind == "split" else 0, None)
     error = mean((done.targets - done.predictions)[scored] ** 2)
