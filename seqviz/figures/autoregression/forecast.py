@@ -47,7 +47,7 @@ def forecast_fan(
 
     sheet = Sheet(style)
     time = text("figure.steps" if index is None else "figure.dates")
-    panel = sheet.panel(axis(time, showgrid=False), axis(value_name(style, unit)))
+    panel = sheet.panel(axis(time, showgrid=False), axis(value_name(text, unit)))
     panel.band(ahead, joined(recursive.lower), joined(recursive.upper), palette.band,
                name=text("figure.interval"), opacity=1, legend=True)  # fmt: skip
     panel.line(past, history[-last:], text("figure.history"), palette.truth, width=1.8)

@@ -12,14 +12,14 @@ from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.sheet import Panel, Sheet
 from seqviz.figures.grammar.style import Style
-from seqviz.text import number
+from seqviz.text import Text, number
 
 _STYLE = Style()
 
 
-def value_name(style: Style, unit: str) -> str:
+def value_name(text: Text, unit: str) -> str:
     """The title of an axis of values."""
-    return style.text("figure.value") + (f" ({unit})" if unit else "")
+    return text("figure.value") + (f" ({unit})" if unit else "")
 
 
 def series_and_correlations(
@@ -41,7 +41,7 @@ def series_and_correlations(
     time = text("figure.steps" if index is None else "figure.dates")
     top = sheet.panel(
         {"title": {"text": time, "standoff": 14}, "showgrid": False},
-        axis(value_name(style, unit)),
+        axis(value_name(text, unit)),
         up=(0.64, 1),
     )
     top.line(
