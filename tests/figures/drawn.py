@@ -1,9 +1,7 @@
-"""Every figure function with real results of `seqviz.compute`: what these tests draw."""
+"""Series that tests of figures draw."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -11,32 +9,15 @@ import numpy as np
 
 from seqviz.compute import autoregression as ar
 from seqviz.data import series
-from seqviz.figures.autoregression import by_hand, estimation, forecast, training
-from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
-from seqviz.figures.grammar.style import Style
-
-
-@dataclass(frozen=True)
-class Case:
-    """One call of a figure function; `key` is a number that its description must name."""
-
-    name: str
-    draw: Callable[..., Any]
-    args: tuple[Any, ...]
-    key: float
-
-    def figure(self, style: Style | None = None) -> Any:
-        return self.draw(*self.args, style=style or Style())
-
 
 PATH = ar.simulate((0.6, -0.3), 1.5, n=200, seed=4)
-SHORT = ar.simulate((0.9,), n=60, seed=2)
 WALK = ar.simulate((1.0,), n=120, seed=3)
 
 
 @cache
 def nile() -> series.Series:
     return series.bundled("nile")
+<<<<<<< HEAD
 
 
 @cache
@@ -101,3 +82,5 @@ def cases() -> tuple[Case, ...]:
 
 def plotly_cases() -> tuple[Case, ...]:
     return tuple(case for case in cases() if case.draw is not by_hand.fit_by_hand)
+=======
+>>>>>>> f-gates

@@ -67,7 +67,7 @@ def free_and_forced(
         for panel, one in zip(panels, values, strict=True):
             panel.line(
                 np.arange(1, len(pieces) + 1), one, text(f"figure.run_{run}"), color, dash=dash,
-                width=width, symbol=marked(dot, len(pieces)), hover=at_step(style), group=run,
+                width=width, symbol=marked(dot, len(pieces)), hover=at_step(text), group=run,
                 legend=panel is upper,
             )  # fmt: skip
     first, last = max(first, 1), min(last, len(pieces))
@@ -107,7 +107,7 @@ def distance_by_variant(found: Comparison, style: Style = _STYLE) -> Figure:
     for (role, dash, symbol), (name, values) in zip(looks, lines, strict=False):
         panel.line(
             np.arange(1, steps + 1), values, name, getattr(style.palette, role), width=2.4,
-            dash=dash, symbol=marked(symbol, steps), hover=at_step(style),
+            dash=dash, symbol=marked(symbol, steps), hover=at_step(text),
         )  # fmt: skip
     endings = (f"{name}: {ending(values)}" for name, values in lines[1:])
     return sheet.finish(text("alt.conventions", steps=steps, endings="; ".join(endings)))

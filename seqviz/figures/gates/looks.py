@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.figures.grammar.sheet import NAMED
-from seqviz.figures.grammar.style import Style
-from seqviz.text import number
+from seqviz.text import Text, number
 
 # Of a gate, a candidate or a state by its symbol: role of its color, dash, marker.
 LOOKS = {
@@ -39,9 +38,9 @@ def marked(symbol: str, steps: int) -> str | None:
     return symbol if steps <= _DOTS else None
 
 
-def at_step(style: Style) -> str:
+def at_step(text: Text) -> str:
     """What stands over a point of a line over steps."""
-    return style.text("figure.hover_step", token="%{x}", step="%{x:d}", value="%{y:.3g}") + NAMED
+    return text("figure.hover_step", token="%{x}", step="%{x:d}", value="%{y:.3g}") + NAMED
 
 
 def ending(values: Float[np.ndarray, "time"]) -> str:

@@ -52,7 +52,7 @@ def unit_traces(seen: Observation, unit: int, step: int, style: Style = _STYLE) 
                 np.arange(1, len(values) + 1), np.asarray(values, np.float32),
                 text(f"figure.gate_{symbol}"), getattr(style.palette, role), width=2.4, dash=dash,
                 symbol=marker, size=10, selectedpoints=[step - 1],
-                unselected={"marker": {"opacity": 0}}, hover=at_step(style),
+                unselected={"marker": {"opacity": 0}}, hover=at_step(text),
                 legend="legend2" if panel is lower else None,
             )  # fmt: skip
         panel.vertical(step, style.palette.highlight)
