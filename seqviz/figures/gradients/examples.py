@@ -6,7 +6,8 @@ import numpy as np
 
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
-from seqviz.figures.gradients import backward, gated_jacobian, gradients, memory, truncation
+from seqviz.figures.gradients import clipping, norms, pairs, paths, simplified_gru, truncation
+from seqviz.figures.gradients import recall as remembering
 from seqviz.figures.grammar.example import Example
 
 HOSTILE = "<b>a</b> b %{x} & c"
@@ -27,15 +28,15 @@ def _reaches() -> tuple[Example, ...]:
         bptt.simplified_gru(update, 0.7, "gaussian", 8, 1.2, 1, 20) for update in (0.1, 0.0)
     ]  # fmt: skip
     return (
-        Example("reach of all cells", gradients.gradient_reach, (cells, every, shared),
+        Example("reach of all cells", norms.gradient_reach, (cells, every, shared),
                 every[3].horizon),
-        Example("reach over a sentence", gradients.gradient_reach, (("gru",), (read,), shared),
+        Example("reach over a sentence", norms.gradient_reach, (("gru",), (read,), shared),
                 read.horizon),
-        Example("reach beyond float32", gradients.gradient_reach, (("linear",), (far,), wide),
+        Example("reach beyond float32", norms.gradient_reach, (("linear",), (far,), wide),
                 far.horizon),
-        Example("gates that do not change", gated_jacobian.gated_jacobian, (gated[0], 0.1, 0.7),
+        Example("gates that do not change", simplified_gru.gated_jacobian, (gated[0], 0.1, 0.7),
                 0.1),
-        Example("a gate that keeps all", gated_jacobian.gated_jacobian, (gated[1], 0.0, 0.7), 0.7),
+        Example("a gate that keeps all", simplified_gru.gated_jacobian, (gated[1], 0.0, 0.7), 0.7),
     )  # fmt: skip
 
 
@@ -46,7 +47,7 @@ def _pairs() -> tuple[Example, ...]:
         asked = Experiment(cell, 30, 8)
         every, one = bptt.pair_norms(asked, part), bptt.pair_spectrum(asked, 5, 20, part)
         made.append(
-            Example(f"pairs of steps, {cell}", gradients.pair_map,
+            Example(f"pairs of steps, {cell}", pairs.pair_map,
                     (every, one, 5, 20, cell, shared), 20)
         )  # fmt: skip
     return tuple(made)
@@ -58,11 +59,11 @@ def _backward() -> tuple[Example, ...]:
     total = float(found.along(found.terms).sum())
     sizes = np.linalg.norm(back.total, axis=1)
     return (
-        Example("paths of the errors", backward.path_bars, (found,), total),
-        Example("paths as printed", backward.path_bars, (found, True), total),
-        Example("backward, nothing yet", backward.unrolled_graph, (back, 0), 4),
-        Example("backward, one step", backward.unrolled_graph, (back, 1), float(sizes[3])),
-        Example("backward, all steps", backward.unrolled_graph, (back, 4), float(sizes[0])),
+        Example("paths of the errors", paths.path_bars, (found,), total),
+        Example("paths as printed", paths.path_bars, (found, True), total),
+        Example("backward, nothing yet", paths.unrolled_graph, (back, 0), 4),
+        Example("backward, one step", paths.unrolled_graph, (back, 1), float(sizes[3])),
+        Example("backward, all steps", paths.unrolled_graph, (back, 4), float(sizes[0])),
     )
 
 
@@ -78,32 +79,26 @@ def _shortened() -> tuple[Example, ...]:
         Example("no term lost", truncation.kept_and_lost,
                 (bptt.terms(asked, 20, "segments"), parts, 20), float(parts.length[19])),
         Example("mean of random truncations", truncation.mean_of_draws, (drawn,), drawn.fixed),
-        Example("clipping", truncation.with_and_without_clipping, (free, clipped, 1.0),
+        Example("clipping", clipping.with_and_without_clipping, (free, clipped, 1.0),
                 float(clipped.loss[-1])),
-        Example("clipping that is not needed", truncation.with_and_without_clipping,
+        Example("clipping that is not needed", clipping.with_and_without_clipping,
                 (calm, calm, 10.0), float(calm.loss[-1])),
     )  # fmt: skip
 
 
 def _trained() -> tuple[Example, ...]:
     """Trainings as they come out of `recall`, their gradients those of small networks."""
-    made = []
-    for task, cells in (("first", recall.CELLS), ("adding", ("gru", "rnn"))):
-        done = comparison(task, cells)
-        made.append(
-            Example(f"accuracy on {task}", memory.race_course, (cells, done.updates, done.accuracy, done.log10_gradients[-1], recall.LEARNED, done.settings.updates, 1/4 if task == "first" else None), 60))
-    done = comparison("first", recall.CELLS)
-    made.append(
-            Example("accuracy while they train", memory.race_course, (recall.CELLS, done.updates[:3], done.accuracy[:3], done.log10_gradients[2], recall.LEARNED, done.settings.updates, 1/4), 40))
-    tried = longest_delay()
-    made.append(
-        Example("longest delay learned", memory.ladder, (recall.CELLS, tried.delays, tried.accuracy, tried.learned), 5.0))
-    trail = delays_so_far()
-    rungs = {r.delay: r.accuracy for r in trail}
-    accuracy = np.array(list(rungs.values()))
-    made.append(
-        Example("longest delay so far", memory.ladder, (recall.CELLS, np.array(list(rungs)), accuracy, accuracy >= recall.LEARNED), 1.0))
-    return tuple(made)
+    first = comparison("first", recall.CELLS)
+    adding, tried = comparison("adding", ("gru", "rnn")), longest_delay()
+    return (
+        Example("accuracy on first", remembering.race_course, (first,), 60),
+        Example("accuracy on adding", remembering.race_course, (adding,), 60),
+        Example("accuracy while they train", remembering.race_progress,
+                (reports(first)[:3], first.settings), 40),
+        Example("longest delay learned", remembering.ladder, (tried,), 5),
+        Example("longest delay so far", remembering.ladder_progress,
+                (delays_so_far(), tried.settings), 1),
+    )  # fmt: skip
 
 
 def comparison(task: str, cells: tuple[str, ...]) -> recall.Comparison:
@@ -127,6 +122,12 @@ def comparison(task: str, cells: tuple[str, ...]) -> recall.Comparison:
         seconds=np.zeros(len(cells)),
         device="cpu",
     )
+
+
+def reports(done: recall.Comparison) -> list[recall.ComparisonReport]:
+    """What it has reported on its way."""
+    rows = zip(done.updates.tolist(), done.accuracy, done.loss, done.log10_gradients, strict=True)
+    return [recall.ComparisonReport(row[0], done.settings.updates, *row[1:]) for row in rows]
 
 
 def _slopes(cell: str, seed: int) -> np.ndarray:
