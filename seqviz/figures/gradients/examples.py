@@ -109,14 +109,14 @@ def comparison(task: str, cells: tuple[str, ...]) -> recall.Comparison:
         [[0.2, 0.25, 0.3], [0.25, 0.6, 0.3], [0.3, 0.9975, 0.8], [0.2725, 1.0, 0.96]]
     )[:, : len(cells)]  # fmt: skip
     reaches = [[_slopes(cell, seed) for cell in cells] for seed in (1, 2, 3, 4)]
-    learned = accuracy >= recall.LEARNED
+    learned = np.asarray(accuracy >= recall.LEARNED)
     return recall.Comparison(
         settings=settings,
         updates=updates,
         accuracy=accuracy,
         loss=1 - accuracy,
         log10_gradients=np.array(reaches),
-        learned=learned.any(axis=0),
+        learned=np.asarray(learned.any(axis=0)),
         first_learned_update=np.where(learned.any(axis=0), updates[learned.argmax(axis=0)], -1),
         parameters=np.array([recall.parameter_count(settings, cell) for cell in cells]),
         seconds=np.zeros(len(cells)),

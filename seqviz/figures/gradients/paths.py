@@ -74,8 +74,7 @@ def unrolled_graph(found: Recursion, taken: int, style: Style = _STYLE) -> Figur
     text, last = style.text, len(found.total)
     time = list(range(1, last + 1))
     reached = last - taken + 1  # the earliest state whose gradient is known (none: last + 1)
-    sizes, residuals = np.linalg.norm(found.total, axis=1), found.residuals[:, 0]
-    known = [size if t >= reached else None for t, size in zip(time, sizes.tolist(), strict=True)]
+    sizes = np.linalg.norm(found.total, axis=1)
     sheet = Sheet(style, margin={"l": 4, "r": 4, "t": 4, "b": 4})
     panel = sheet.panel(
         axes.axis(text("figure.steps"), visible=False, range=[-0.75, last + 0.5]),
@@ -83,27 +82,27 @@ def unrolled_graph(found: Recursion, taken: int, style: Style = _STYLE) -> Figur
     )
     _nodes(panel, time, reached)
     _arrows(panel, time, reached)
-    rows = (
-        ("figure.gradient_length", known, 0, -0.42, "h", "‖∂J/∂h<sub>{t}</sub>‖"),
-        ("figure.residual", residuals.tolist(), 1, 1.36, "ŷ", "∂J/∂ŷ<sub>{t}</sub>"),
-    )
-    for key, values, height, beside, symbol, said in rows:
-        # Nothing to see: the numbers of the drawing, for the table behind the figure.
-        panel.trace("scatter", x=time, y=values, mode="none", name=text(key), hover=False,
-                    legend=False)  # fmt: skip
-        panel.words(text(key), 0.35, beside, xanchor="right")
-        for t, value in zip(time, values, strict=True):
-            there = "?" if value is None else number(value)
-            ink = _INK if symbol == "h" and t == reached else None
-            panel.words(f"{symbol}<sub>{t}</sub>", t, height, size=17 if symbol == "h" else 14,
-                        color=ink, hovertext=f"{said.format(t=t)} = {there}")  # fmt: skip
-            if value is not None:
-                panel.words(f"<b>{there}</b>" if symbol == "h" else there, t, beside)
-    lengths = [
-        f"t = {t}: {number(size)}" for t, size in zip(time, known, strict=True) if size is not None
-    ]
+    for t in time:
+        ink = _INK if t == reached else None
+        size = number(sizes[t - 1]) if t >= reached else "?"
+        residual = number(float(found.residuals[t - 1, 0]))
+        over, said = f"‖∂J/∂h<sub>{t}</sub>‖ = {size}", f"∂J/∂ŷ<sub>{t}</sub> = {residual}"
+        panel.words(f"h<sub>{t}</sub>", t, 0, size=17, color=ink, hovertext=over)
+        panel.words(f"ŷ<sub>{t}</sub>", t, 1, size=14, hovertext=said)
+        panel.words(residual, t, 1.36)
+        if t >= reached:
+            panel.words(f"<b>{size}</b>", t, -0.42)
+    for key, values, since, height in (
+        ("figure.gradient_length", sizes, reached, -0.42),
+        ("figure.residual", found.residuals[:, 0], 1, 1.36),
+    ):
+        panel.words(text(key), 0.35, height, xanchor="right")
+        if since <= last:  # nothing to see: the numbers for the table behind the figure
+            panel.trace("scatter", x=time[since - 1 :], y=values[since - 1 :], mode="none",
+                        name=text(key), hover=False, legend=False)  # fmt: skip
+    known = [f"t = {t}: {number(sizes[t - 1])}" for t in time[::-1] if t >= reached]
     return sheet.finish(
-        text("alt.recursion", last=last, taken=taken, known="; ".join(lengths[::-1]) or "–")
+        text("alt.recursion", last=last, taken=taken, known="; ".join(known) or "–")
     )
 
 
@@ -114,11 +113,9 @@ def _nodes(panel: Panel, time: list[int], reached: int) -> None:
         palette.highlight if t == reached else palette.band if t > reached else palette.grid
         for t in time
     ]
-    quiet = {"hover": False, "legend": False}
-    panel.points(time, np.zeros(len(time)), "", fills, size=46 * scale, **quiet)
-    panel.points(
-        time, np.ones(len(time)), "", palette.band, size=34 * scale, symbol="square", **quiet
-    )
+    for height, color, size, symbol in ((0, fills, 46, "circle"), (1, palette.band, 34, "square")):
+        panel.points(time, np.full(len(time), height), "", color, size=size * scale, symbol=symbol,
+                     hover=False, legend=False)  # fmt: skip
 
 
 def _arrows(panel: Panel, time: list[int], reached: int) -> None:
