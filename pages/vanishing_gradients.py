@@ -6,9 +6,13 @@ import numpy as np
 
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
-from seqviz.figures.gradients import backward, gated_jacobian, gradients, truncation
-from seqviz.figures.gradients.backward import recursion_step
-from seqviz.figures.gradients.memory import ladder, race_course
+from seqviz.figures.gradients.clipping import with_and_without_clipping
+from seqviz.figures.gradients.norms import gradient_reach
+from seqviz.figures.gradients.pairs import pair_map
+from seqviz.figures.gradients.paths import path_bars, recursion_step, unrolled_graph
+from seqviz.figures.gradients.recall import ladder, ladder_progress, race_course, race_progress
+from seqviz.figures.gradients.simplified_gru import gated_jacobian
+from seqviz.figures.gradients.truncation import kept_and_lost, mean_of_draws
 from seqviz.text import from_log10, number
 from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
@@ -170,7 +174,7 @@ def draw_clipping(p: Cut, show) -> None:
         show.run(bptt.descend, activation, p.radius, theta, p.rate, p.seed, name=name)
         for name, theta in (("free", None), ("clipped", p.threshold))
     )
-    show.figure(truncation.with_and_without_clipping, free, clipped, p.threshold)
+    show.figure(with_and_without_clipping, free, clipped, p.threshold)
     show.metrics(
         loss_free=number(float(free.loss[-1])) if len(free.loss) else "–",
         loss_clipped=number(float(clipped.loss[-1])) if len(clipped.loss) else "–",
@@ -184,30 +188,14 @@ def draw_clipping(p: Cut, show) -> None:
 
 
 def draw_race(p: Race, settings: recall.RecallSettings, show) -> None:
-    chance = 1 / recall.SYMBOLS if p.task == "first" else None
-
     def so_far(trail):
-        updates = np.array([r.update for r in trail])
-        accuracy = np.array([r.accuracy for r in trail])
-        now = trail[-1].log10_gradients
-        return (
-            race_course,
-            (p.cells, updates, accuracy, now, recall.LEARNED, settings.updates, chance),
-            {},
-        )
+        return race_progress, (trail, settings), {}
 
     done = show.job(recall.compare, so_far, name="done", settings=settings)
     if done is None:
-        call = (
-            f"race_course({p.cells!r}, done.updates, done.accuracy, done.log10_gradients[-1], "
-            f"{recall.LEARNED}, {settings.updates}, {chance})"
-        )
-        show.recipe.define("figure", call, None, race_course)
+        show.recipe.define("figure", "race_course(done)", None, race_course)
         return
-    show.figure(
-        race_course, p.cells, done.updates, done.accuracy, done.log10_gradients[-1],
-        recall.LEARNED, settings.updates, chance,
-    )  # fmt: skip
+    show.figure(race_course, done)
     show.metrics(
         **{
             f"learned_{cell}": (
@@ -231,16 +219,13 @@ def draw_race(p: Race, settings: recall.RecallSettings, show) -> None:
 
 def draw_ladder(p: Race, settings: recall.RecallSettings, show) -> None:
     def so_far(trail):
-        rungs = {r.delay: r.accuracy for r in trail}
-        accuracy = np.array(list(rungs.values()))
-        return ladder, (p.cells, np.array(list(rungs)), accuracy, accuracy >= recall.LEARNED), {}
+        return ladder_progress, (trail, settings), {}
 
     done = show.job(recall.find_longest_delay, so_far, name="done", settings=settings)
     if done is None:
-        call = f"ladder({p.cells!r}, done.delays, done.accuracy, done.learned)"
-        show.recipe.define("figure", call, None, ladder)
+        show.recipe.define("figure", "ladder(done)", None, ladder)
         return
-    show.figure(ladder, p.cells, done.delays, done.accuracy, done.learned)
+    show.figure(ladder, done)
     show.metrics(
         **{
             f"longest_{cell}": str(done.longest[i]) if done.longest[i] else "–"
@@ -263,7 +248,7 @@ lesson = begin("vanishing_gradients")
 def reach(p: Reach, show) -> None:
     found = [show.run(bptt.reach, experiment(p, cell), name=cell) for cell in p.cells]
     shared = spectrum(p, show)
-    show.figure(gradients.gradient_reach, p.cells, found, shared)
+    show.figure(gradient_reach, p.cells, found, shared)
     order = sorted(range(len(found)), key=lambda i: found[i].horizon)
     least, most = order[0], order[-1]
     reads = {
@@ -303,7 +288,7 @@ def pairs(p: Pairs, show) -> None:
     chosen = show.run(bptt.pair_spectrum, asked, earlier, later, part, name="chosen")
     shared = spectrum(world, show)
     show.figure(
-        gradients.pair_map, found, chosen, earlier, later, p.cell, shared,
+        pair_map, found, chosen, earlier, later, p.cell, shared,
         picks=("earlier", "later"),
     )  # fmt: skip
     seen = chosen.log10[np.isfinite(chosen.log10)]
@@ -328,7 +313,7 @@ lesson.predict("index")
 def paths(p: Paths, show) -> None:
     small = Experiment(p.cell, p.steps, 4, gain=p.gain, loss="mean", seed=p.seed)
     found = show.run(bptt.paths, small, p.t, name="found")
-    show.figure(backward.path_bars, found, p.printed)
+    show.figure(path_bars, found, p.printed)
     shares = found.along(found.terms)
     show.metrics(
         total=(number(float(shares.sum())), show.words("metric.total.beside")),
@@ -347,7 +332,7 @@ lesson.prose("recursion")
 def back(p: Back, show) -> None:
     small = Experiment(p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed)
     found = show.run(bptt.recursion, small, name="found")
-    show.figure(backward.unrolled_graph, found, p.taken)
+    show.figure(unrolled_graph, found, p.taken)
     if p.taken == 0:
         show.note("not_begun", last=p.steps)
         return
@@ -368,7 +353,7 @@ def cut(p: Cut, show) -> None:
     asked = modest(world, p.cell)
     if p.view == "random":
         found = show.run(bptt.randomized, asked, p.stop, DRAWS, p.seed, name="found")
-        show.figure(truncation.mean_of_draws, found)
+        show.figure(mean_of_draws, found)
         show.metrics(
             expected=number(1 / p.stop),
             one_draw=number(float(found.error[0])),
@@ -379,7 +364,7 @@ def cut(p: Cut, show) -> None:
         curve = show.run(bptt.truncation, asked, p.kind, name="curve")
         window = int(curve.windows[np.argmin(np.abs(curve.windows - p.window))])
         terms = show.run(bptt.terms, asked, window, p.kind, name="terms")
-        show.figure(truncation.kept_and_lost, terms, curve, window)
+        show.figure(kept_and_lost, terms, curve, window)
         place = int(np.searchsorted(curve.windows, window))
         show.metrics(
             window=f"k = {window}",
@@ -402,7 +387,7 @@ def gates(p: Gates, show) -> None:
         bptt.simplified_gru, p.update, p.reset, world.init, width, world.gain, world.seed, steps,
         name="found",
     )  # fmt: skip
-    show.figure(gated_jacobian.gated_jacobian, found, p.update, p.reset)
+    show.figure(gated_jacobian, found, p.update, p.reset)
     show.metrics(
         gru_radius=number(float(np.abs(found.eigenvalues).max())),
         rnn_radius=number(float(np.abs(found.eigenvalues_rnn).max())),
