@@ -7,19 +7,17 @@ import numpy as np
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import corruption, counting, reported
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES, TuneSettings
-from seqviz.figures.accuracy.compare import paired_answers, running_accuracy
-from seqviz.figures.accuracy.confusion import confusion_matrices
+from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
 from seqviz.figures.accuracy.counts import parameter_counts
 from seqviz.figures.accuracy.curves import learning_curves
 from seqviz.figures.accuracy.direction import accuracy_by_direction
-from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_by_share
+from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_accuracy_by_share
 from seqviz.figures.accuracy.ids import token_ids
 from seqviz.figures.accuracy.modes import train_and_eval
 from seqviz.figures.accuracy.padding import padding_effect, sentence_padding
 from seqviz.figures.accuracy.progress import training_progress
-from seqviz.figures.accuracy.race import best_so_far
 from seqviz.figures.accuracy.regimes import system_accuracies
-from seqviz.figures.accuracy.search import search_trials
+from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
 from seqviz.models import pretrained, registry, texts
 from seqviz.models.accuracy import (
@@ -378,7 +376,7 @@ with tabs["token"]:
         if p.view == "share":
             settings = replace(shipped.FILL, sentences=p.sentences)
             found, origin = show.measured(
-                fill_in_by_share,
+                fill.fill_in_by_share,
                 name="found",
                 settings=settings,
                 shares=shipped.SELECTED,
@@ -386,7 +384,7 @@ with tabs["token"]:
             )
             if found is None:
                 return
-            show.figure(fill_in_by_share, found, share, provenance=origin)
+            show.figure(fill_in_accuracy_by_share, found, share, provenance=origin)
             shares = np.array([one.settings.share for one in found])
             one = found[int(np.argmin(abs(shares - share)))]
         else:

@@ -50,7 +50,9 @@ def fill_in_accuracy(found: FillIn, style: Style = _STYLE) -> Figure:
     return sheet.finish(alt, names, gap=0.18)
 
 
-def fill_in_by_share(found: tuple[FillIn, ...], share: float, style: Style = _STYLE) -> Figure:
+def fill_in_accuracy_by_share(
+    found: tuple[FillIn, ...], share: float, style: Style = _STYLE
+) -> Figure:
     """Share of first guesses that are right against the share of the tokens selected.
 
     found: one for each share, in any order. share: of the tokens, 0 to 1; marked by the upright
