@@ -39,7 +39,7 @@ NONE = of(0, 0)
 
 def test_shares_are_said_with_interval_and_n():
     right = np.array([[1, 1, 0, np.nan], [np.nan] * 4])
-    said = parts.each_said(shares(right), STYLE)
+    said = parts.each_said(shares(right), STYLE.text)
     assert said.tolist() == ["66.7 % [20.8, 93.9], n = 3", "none"]
 
 

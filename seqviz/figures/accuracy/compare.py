@@ -66,7 +66,7 @@ def running_accuracy(
     panel.vertical(n, palette.highlight)
     last = [100 * float(found.share[-1]) for found in both]
     panel.ends([_short(name) for name in names], [color for color, *_ in looks], last, count, ends)
-    said = [parts.said(found.at(n), style) for found in both]
+    said = [parts.said(found.at(n), style.text) for found in both]
     lines = [f"{name}: {words}" for name, words in zip(shown, said, strict=True)]
     sheet.headline("<br>".join(lines), size=13, yshift=4)
     words = {"first": names[0], "second": names[1], "values": "; ".join(said)}
@@ -147,7 +147,7 @@ def confusion_matrices(
         right = of(int(np.trace(found.counts)), int(found.counts.sum()))
         panel = sheet.panel(predicted, actual, across=across)
         panel.title(
-            f"{_short(name)}: {parts.said(right, style)}", color=getattr(style.palette, role)
+            f"{_short(name)}: {parts.said(right, style.text)}", color=getattr(style.palette, role)
         )
         _matrix(panel, found, f"{text('figure.acc_sentences')}, {plain(name)}", scale)
         counts = zip(_KINDS, found.counts.ravel().tolist(), strict=True)
@@ -173,7 +173,7 @@ def _matrix(panel: Panel, found: Confusion, name: str, scale: Scale) -> None:
         text=words,
         texttemplate="%{text}",
         textfont={"size": 16 * style.scale, "color": style.palette.truth},
-        customdata=[[parts.said(one, style) for one in row] for row in rows],
+        customdata=[[parts.said(one, style.text) for one in row] for row in rows],
         hover=f"<b>%{{z:,d}}</b><br>{of_class}",
     )
 

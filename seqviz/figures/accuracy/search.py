@@ -54,7 +54,7 @@ def search_trials(
     alt = {"value": "–", "rate": "–", "batch": "–", "best": "–"}
     if count:
         answers = [of_share(float(share), n) for share in found.validation]
-        words = [said(answer, style) for answer in answers]
+        words = [said(answer, style.text) for answer in answers]
         x, row = np.log10(found.rate), np.searchsorted(batches, found.batch) + 1.0
         _trials(panel, found, x, row, words)
         _discs(panel, x, row, found.best)
@@ -213,5 +213,5 @@ def _runner(
     each = style.text("figure.acc_trials_of", name=name)
     panel.points(trials, 100 * found.validation, each, color, opacity=0.6, hover=HOVER, **look)
     interval = whisker([100 * top.share], [100 * top.low], [100 * top.high], color)
-    each, hover = style.text("figure.acc_best_of", name=name), said(top, style) + NAMED
+    each, hover = style.text("figure.acc_best_of", name=name), said(top, style.text) + NAMED
     panel.points([behind], [100 * top.share], each, color, error_y=interval, hover=hover, **look)
