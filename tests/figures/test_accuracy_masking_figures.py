@@ -23,7 +23,7 @@ from seqviz.figures.accuracy.examples import (
     knife_of,
     own_knife_of,
 )
-from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_by_share
+from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_accuracy_by_share
 from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.sheet import Sheet
@@ -39,7 +39,7 @@ NONE = of(0, 0)
 
 def test_shares_are_said_with_interval_and_n():
     right = np.array([[1, 1, 0, np.nan], [np.nan] * 4])
-    said = parts.each_said(shares(right), STYLE)
+    said = parts.each_said(shares(right), STYLE.text)
     assert said.tolist() == ["66.7 % [20.8, 93.9], n = 3", "none"]
 
 
@@ -187,12 +187,12 @@ def test_fill_without_places_of_a_kind():
     assert notes(figure).count("none") == 4
     nothing = replace(FILLED, **{k: np.zeros(0, int) for k in ("treatment", "rank", "frequency")})
     sound(fill_in_accuracy(nothing))
-    sound(fill_in_by_share((nothing,), 0.15))
+    sound(fill_in_accuracy_by_share((nothing,), 0.15))
 
 
 def test_fill_curves_are_in_the_order_of_their_shares():
     found = fills()
-    figure = fill_in_by_share(found[::-1], 0.15)
+    figure = fill_in_accuracy_by_share(found[::-1], 0.15)
     np.testing.assert_allclose(figure.data[0].x, [5, 15, 25, 35, 45, 55, 65])
     wanted = [100 * float((one.rank[one.treatment == 0] == 1).mean()) for one in found]
     np.testing.assert_allclose(named(figure, "[MASK]").y, wanted)
@@ -205,7 +205,7 @@ def test_fill_curves_are_in_the_order_of_their_shares():
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_fill_curves_of_few_shares(count: int):
-    sound(fill_in_by_share(fills(count), 0.15))
+    sound(fill_in_accuracy_by_share(fills(count), 0.15))
 
 
 def test_guesses_mark_the_truth_once_a_panel():

@@ -20,8 +20,7 @@ from seqviz.compute.accuracy.counting import (
 from seqviz.compute.accuracy.findings import Answers, TuneSettings
 from seqviz.compute.accuracy.reported import CURVES, REPORTED
 from seqviz.compute.proportions import Confusion, Paired, mcnemar, of, of_share, running
-from seqviz.figures.accuracy.compare import paired_answers, running_accuracy
-from seqviz.figures.accuracy.confusion import confusion_matrices
+from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
 from seqviz.figures.accuracy.counts import parameter_counts
 from seqviz.figures.accuracy.curves import learning_curves
 from seqviz.figures.accuracy.examples import (
@@ -42,9 +41,8 @@ from seqviz.figures.accuracy.examples import (
 )
 from seqviz.figures.accuracy.modes import train_and_eval
 from seqviz.figures.accuracy.progress import training_progress
-from seqviz.figures.accuracy.race import best_so_far
 from seqviz.figures.accuracy.regimes import system_accuracies
-from seqviz.figures.accuracy.search import search_trials
+from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.table import table
 

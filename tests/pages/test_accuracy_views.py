@@ -41,16 +41,17 @@ from seqviz.experiments.accuracy import (
 )
 from seqviz.figures.accuracy.compare import paired_answers, running_accuracy
 from seqviz.figures.accuracy.confusion import confusion_matrices
+from seqviz.data import measured
+from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
 from seqviz.figures.accuracy.counts import parameter_counts
 from seqviz.figures.accuracy.curves import learning_curves
 from seqviz.figures.accuracy.direction import accuracy_by_direction
-from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_by_share
+from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_accuracy_by_share
 from seqviz.figures.accuracy.ids import token_ids
 from seqviz.figures.accuracy.modes import train_and_eval
 from seqviz.figures.accuracy.padding import padding_effect, sentence_padding
-from seqviz.figures.accuracy.race import best_so_far
 from seqviz.figures.accuracy.regimes import system_accuracies
-from seqviz.figures.accuracy.search import search_trials
+from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, number
@@ -219,7 +220,7 @@ def test_fill(visit, lang):
             same(page, "fill", fill_in_accuracy, one)
             here = one
         else:
-            same(page, "fill", fill_in_by_share, every, share / 100)
+            same(page, "fill", fill_in_accuracy_by_share, every, share / 100)
             nearest = min(shipped.SELECTED, key=lambda s: (abs(100 * s - share), s))
             here = every[shipped.SELECTED.index(nearest)]
         assert shown(page, "fill") == {

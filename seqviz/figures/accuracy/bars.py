@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seqviz.compute.proportions import Proportion
-from seqviz.figures.accuracy.parts import bar
+from seqviz.figures.accuracy.parts import bar, bare
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.sheet import Sheet
-from seqviz.text import percent
 
 
 @dataclass(frozen=True)
@@ -49,19 +48,14 @@ def bar_panel(
         bar(panel, place, row.found, row.name, row.color)
         words, height = text("figure.acc_none"), 0.0
         if row.found.n:
-            words, height = f"<b>{_bare(row.found)}</b>", 100 * row.found.high
+            words, height = f"<b>{bare(row.found.share)}</b>", 100 * row.found.high
         panel.words(words, place, height, yanchor="bottom", yshift=2)
     if guess and guess.found.n:
         place, height = len(all_rows), 100 * guess.found.share
         panel.reference([0.4, place, place + 0.6], [height] * 3, guess.name, legend=False)
-        words = f"<b>{_bare(guess.found)}</b>"
+        words = f"<b>{bare(guess.found.share)}</b>"
         panel.words(words, place, height, yanchor="bottom", yshift=2, color=guess.color)
     return {panel.x: [row.name for row in all_rows]}
-
-
-def _bare(found: Proportion) -> str:
-    """The number without its sign, which the axis has."""
-    return percent(found.share).removesuffix(" %")
 
 
 def _broken(name: str) -> str:

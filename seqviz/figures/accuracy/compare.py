@@ -1,4 +1,4 @@
-"""Two systems on the same sentences: sentence after sentence, and where they differ."""
+"""Two systems on the same sentences: one after another, where they differ, and how they err."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.proportions import Paired, Running
+from seqviz.compute.proportions import Confusion, Paired, Running, of
 from seqviz.figures.accuracy import parts
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.scales import flat
+from seqviz.figures.grammar.scales import Scale, flat, sign_color
 from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
 from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.tokens import plain
 from seqviz.text import number, percent
 
 _STYLE = Style()
-LOOKS = (("prediction", "solid", "circle"), ("rnn", "dash", "diamond"))  # first, second system
+_LOOKS = (("prediction", "solid", "circle"), ("rnn", "dash", "diamond"))  # first, second system
 _SETTLED = 40  # sentences before which the intervals are too wide to be shown whole
 _LONGEST = 22  # characters of a name at the end of a line
 _CLEAR = "rgba(0,0,0,0)"
+_COLORS = [[0, sign_color(-1, 0)], [1, sign_color(-1, 0.7)]]
+_KINDS = ("right_negative", "wrong_positive", "wrong_negative", "right_positive")
 
 
 def running_accuracy(
@@ -36,7 +38,7 @@ def running_accuracy(
         raise ValueError(f"There are 1 to {count:,} sentences, not {n:,}.")
     both = (first, second)
     shown = [plain(name) for name in names]
-    looks = [(getattr(palette, role), dash, symbol) for role, dash, symbol in LOOKS]
+    looks = [(getattr(palette, role), dash, symbol) for role, dash, symbol in _LOOKS]
     start = min(_SETTLED, count) - 1
     late = [100 * part[start:] for found in both for part in (found.low, found.high)]
     ends = parts.fitted(*late, above=0.02)
@@ -63,8 +65,8 @@ def running_accuracy(
         panel.points([n], [height], at, color, size=11, symbol=symbol, **keys)
     panel.vertical(n, palette.highlight)
     last = [100 * float(found.share[-1]) for found in both]
-    panel.ends([short(name) for name in names], [color for color, *_ in looks], last, count, ends)
-    said = [parts.said(found.at(n), style) for found in both]
+    panel.ends([_short(name) for name in names], [color for color, *_ in looks], last, count, ends)
+    said = [parts.said(found.at(n), style.text) for found in both]
     lines = [f"{name}: {words}" for name, words in zip(shown, said, strict=True)]
     sheet.headline("<br>".join(lines), size=13, yshift=4)
     words = {"first": names[0], "second": names[1], "values": "; ".join(said)}
@@ -125,6 +127,57 @@ def _tile(panel: Panel, x: int, y: int, count: int, words: str, frame: str | Non
     panel.words(f"{large}<br>{words}", x, y)
 
 
-def short(name: str) -> str:
+def confusion_matrices(
+    first: Confusion, second: Confusion, names: tuple[str, str], style: Style = _STYLE
+) -> Figure:
+    """What each system says of the negative and of the positive sentences: counts, row percent."""
+    text = style.text
+    classes = [text("figure.acc_negative"), text("figure.acc_class_positive")]
+    scale = Scale(_COLORS, 0, max(1, int(first.counts.max()), int(second.counts.max())))
+    sheet = Sheet(style)
+    sheet.margin(t=34 * style.scale)
+    values = []
+    for found, name, across, (role, *_) in zip(
+        (first, second), names, ((0, 0.46), (0.54, 1)), _LOOKS, strict=True
+    ):
+        predicted = axes.names(classes, text("figure.acc_predicted"), range=[0.5, 2.5])
+        actual = axes.names(classes, text("figure.acc_actual"), range=[2.5, 0.5], tickangle=-90)
+        if across[0]:  # the neighbor's labels hold for both
+            actual |= {"title": {"text": ""}, "showticklabels": False}
+        right = of(int(np.trace(found.counts)), int(found.counts.sum()))
+        panel = sheet.panel(predicted, actual, across=across)
+        panel.title(
+            f"{_short(name)}: {parts.said(right, style.text)}", color=getattr(style.palette, role)
+        )
+        _matrix(panel, found, f"{text('figure.acc_sentences')}, {plain(name)}", scale)
+        counts = zip(_KINDS, found.counts.ravel().tolist(), strict=True)
+        kinds = {kind: f"{count:,}" for kind, count in counts}
+        values.append(text("figure.acc_confused", name=name, **kinds))
+    axis_names = dict.fromkeys(("x", "y", "x2", "y2"), classes)
+    return sheet.finish(text("alt.acc_confusion", values="; ".join(values)), axis_names, gap=0.2)
+
+
+def _matrix(panel: Panel, found: Confusion, name: str, scale: Scale) -> None:
+    """A count and the percent of its row in each cell."""
+    style = panel.style
+    rows = [[of(int(cell), int(row.sum())) for cell in row] for row in found.counts]
+    words = [[f"<b>{one.correct:,}</b><br>{percent(one.share)}" for one in row] for row in rows]
+    of_class = style.text("figure.acc_of_the_class", said="%{customdata}")
+    panel.cells(
+        found.counts,
+        name,
+        scale,
+        bar=None,
+        xgap=3,
+        ygap=3,
+        text=words,
+        texttemplate="%{text}",
+        textfont={"size": 16 * style.scale, "color": style.palette.truth},
+        customdata=[[parts.said(one, style.text) for one in row] for row in rows],
+        hover=f"<b>%{{z:,d}}</b><br>{of_class}",
+    )
+
+
+def _short(name: str) -> str:
     """A name that finds room at the end of a line, escaped."""
     return plain(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")

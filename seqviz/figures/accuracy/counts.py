@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,10 @@ def _bars(
 
 
 def _rows(found: Counted, style: Style) -> list[tuple[str, Group]]:
-    """Tables of the embeddings, layers, pooler, classifier, adapters, each with its name."""
+    """Tables of the embeddings, layers, pooler, classifier, adapters, each with its name.
+
+    Where there are too many, layers with the same numbers share a row.
+    """
     tables = {name: [0, 0] for name in _TABLES}
     for part in found.parts:
         first, table, *_ = part.name.split(".")
@@ -109,28 +113,16 @@ def _rows(found: Counted, style: Style) -> list[tuple[str, Group]]:
     ]
     others = [group for group in groups(found) if group.name != "embeddings"]
     merged = len(rows) + len(others) > _ROWS
-    return rows + [(_named(run, style), _sum(run)) for run in _runs(others, merged)]
 
+    def alike(group: Group) -> tuple[object, ...]:
+        layer = merged and group.name.startswith("layer")
+        return (group.total, group.trainable) if layer else (group.name,)
 
-def _runs(found: list[Group], merged: bool) -> list[list[Group]]:
-    """One list a row: layers with the same numbers together where `merged`."""
-    rows: list[list[Group]] = []
-    for group in found:
-        if merged and rows and _alike(rows[-1][-1], group):
-            rows[-1].append(group)
-        else:
-            rows.append([group])
+    for _, each in groupby(others, alike):
+        run = list(each)
+        total, trained = sum(group.total for group in run), sum(group.trainable for group in run)
+        rows.append((_named(run, style), Group(run[0].name, total, trained)))
     return rows
-
-
-def _alike(first: Group, second: Group) -> bool:
-    """Are these two layers with the same numbers?"""
-    layers = first.name.startswith("layer") and second.name.startswith("layer")
-    return layers and (first.total, first.trainable) == (second.total, second.trainable)
-
-
-def _sum(run: list[Group]) -> Group:
-    return Group(run[0].name, sum(g.total for g in run), sum(g.trainable for g in run))
 
 
 def _named(run: list[Group], style: Style) -> str:

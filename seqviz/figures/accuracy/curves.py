@@ -177,7 +177,7 @@ def _best(drawn: Panels, epoch: int, found: Proportion) -> None:
     panel.points([epoch], [100 * found.share], name, color, size=15, legend=False, **keys)
     drawn.loss.vertical(epoch, color)
     panel.vertical(epoch, color)
-    said = parts.said(found, style)
+    said = parts.said(found, style.text)
     panel.title(style.text("figure.acc_best_epoch", epoch=epoch, said=said))
 
 

@@ -38,6 +38,6 @@ def accuracy_by_direction(found: Direction, baseline: Proportion, style: Style =
         ]
         title = text(f"figure.acc_direction_{panel}")
         names |= bar_panel(sheet, across, title, rows, text("figure.acc_looks"), base)
-        words[panel] = "; ".join(f"{row.name}: {said(row.found, style)}" for row in rows)
+        words[panel] = "; ".join(f"{row.name}: {said(row.found, style.text)}" for row in rows)
     alt = text("alt.acc_direction", **words, baseline=percent(baseline.share))
     return sheet.finish(alt, names, gap=0.1)

@@ -40,19 +40,17 @@ from seqviz.compute.proportions import (
     of,
     running,
 )
-from seqviz.figures.accuracy.compare import paired_answers, running_accuracy
-from seqviz.figures.accuracy.confusion import confusion_matrices
+from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
 from seqviz.figures.accuracy.counts import parameter_counts
 from seqviz.figures.accuracy.curves import learning_curves
 from seqviz.figures.accuracy.direction import accuracy_by_direction
-from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_by_share
+from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_accuracy_by_share
 from seqviz.figures.accuracy.ids import token_ids
 from seqviz.figures.accuracy.modes import train_and_eval
 from seqviz.figures.accuracy.padding import padding_effect, sentence_padding
 from seqviz.figures.accuracy.progress import training_progress
-from seqviz.figures.accuracy.race import best_so_far
 from seqviz.figures.accuracy.regimes import system_accuracies
-from seqviz.figures.accuracy.search import search_trials
+from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
 from seqviz.figures.grammar.example import Example
 
@@ -319,7 +317,7 @@ def _of_masks() -> tuple[Example, ...]:
         Example("own knife", sentence_under_masking, (own, "gradient", 4),
          100 * float(own.probability[2, 4])),
         Example("fill-in", fill_in_accuracy, (filled,), 100 * float((masked == 1).mean())),
-        Example("fill-in by share", fill_in_by_share, (many, 0.15),
+        Example("fill-in by share", fill_in_accuracy_by_share, (many, 0.15),
          100 * float((many[1].rank[many[1].treatment == 0] == 1).mean())),
         Example("guesses", best_guesses, (guesses_of(),), 17.0),
         Example("guesses by direction", best_guesses, (guesses_of(DIRECTIONS),), 4211.0),

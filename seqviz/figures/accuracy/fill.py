@@ -44,13 +44,15 @@ def fill_in_accuracy(found: FillIn, style: Style = _STYLE) -> Figure:
         guess = Row(text("figure.acc_frequent_short"), frequent, palette.baseline)
         title = text(f"figure.acc_top_{best}")
         names |= bar_panel(sheet, across, title, rows, text("figure.acc_reads"), guess)
-        words = [f"{row.name}: {parts.said(row.found, style)}" for row in rows]
+        words = [f"{row.name}: {parts.said(row.found, style.text)}" for row in rows]
         said.append("; ".join([*words, f"{guess.name}: {percent(frequent.share)}"]))
     alt = text("alt.acc_fill", n=f"{len(found.rank):,}", first=said[0], five=said[1])
     return sheet.finish(alt, names, gap=0.18)
 
 
-def fill_in_by_share(found: tuple[FillIn, ...], share: float, style: Style = _STYLE) -> Figure:
+def fill_in_accuracy_by_share(
+    found: tuple[FillIn, ...], share: float, style: Style = _STYLE
+) -> Figure:
     """Share of first guesses that are right against the share of the tokens selected.
 
     found: one for each share, in any order. share: of the tokens, 0 to 1; marked by the upright
@@ -76,7 +78,7 @@ def fill_in_by_share(found: tuple[FillIn, ...], share: float, style: Style = _ST
     names = [_name(one, style) for one in TREATMENTS]
     looks = [(getattr(palette, role), dash, mark) for role, dash, mark in _ROLES.values()]
     for row, (name, look) in enumerate(zip(names, looks, strict=True)):
-        words = [parts.said(one, style) for one in right[row]]
+        words = [parts.said(one, style.text) for one in right[row]]
         keys = {"customdata": words, "hover": "%{x:.0f} %: %{customdata}" + NAMED, "legend": False}
         parts.curve(panel, 100 * x, 100 * middle[row], name, look, **keys)
     panel.reference(100 * x, 100 * guess, text("figure.acc_frequent_plain"), legend=False)

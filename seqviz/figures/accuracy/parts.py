@@ -13,27 +13,30 @@ from jaxtyping import Real, Shaped
 
 from seqviz.compute.proportions import Proportion, Shares
 from seqviz.figures.grammar.sheet import NAMED, Panel
-from seqviz.figures.grammar.style import Style
-from seqviz.text import percent
+from seqviz.text import Text, percent
 
 HOVER = "%{x}: %{y:.1f} %" + NAMED
 _FEW = 12  # points up to which each has a marker
 _HATCH = 6  # pixels between the strokes of a hatched bar
 
 
-def said(found: Proportion, style: Style) -> str:
+def bare(share: float) -> str:
+    """A share in percent without the sign, where an axis or its neighbor has it."""
+    return percent(share).removesuffix(" %")
+
+
+def said(found: Proportion, text: Text) -> str:
     """A proportion in words, for hover texts and descriptions: share, interval, n."""
     if not found.n:
-        return style.text("figure.acc_none")
-    low, high = (f"{100 * end:.1f}" for end in (found.low, found.high))
-    share = percent(found.share)
-    return style.text("figure.acc_said", share=share, low=low, high=high, n=f"{found.n:,}")
+        return text("figure.acc_none")
+    ends = {"low": bare(found.low), "high": bare(found.high)}
+    return text("figure.acc_said", share=percent(found.share), n=f"{found.n:,}", **ends)
 
 
-def each_said(found: Shares, style: Style) -> np.ndarray:
+def each_said(found: Shares, text: Text) -> np.ndarray:
     """The same of many rows: an array of words of their shape."""
     rows = zip(*map(np.ravel, (found.n, found.share, found.low, found.high)), strict=True)
-    words = [said(Proportion(0, int(n), *map(float, shares)), style) for n, *shares in rows]
+    words = [said(Proportion(0, int(n), *map(float, shares)), text) for n, *shares in rows]
     return np.array(words, object).reshape(found.n.shape)
 
 
@@ -69,7 +72,7 @@ def bar(
     hatched: a figure from a text, not computed here (its interval, where n is known, follows from
     share and n); empty inside, so that it is not taken for ours.
     """
-    keys: dict[str, Any] = {"width": 0.62, "hover": said(found, panel.style) + NAMED}
+    keys: dict[str, Any] = {"width": 0.62, "hover": said(found, panel.style.text) + NAMED}
     if hatched:
         keys["marker"] = {
             "color": "rgba(0,0,0,0)",

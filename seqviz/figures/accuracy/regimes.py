@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from seqviz.compute.accuracy.findings import Answers
 from seqviz.compute.accuracy.reported import Reported
 from seqviz.compute.proportions import Proportion, answers_right, of, of_share
-from seqviz.figures.accuracy.parts import bar, majority, said
+from seqviz.figures.accuracy.parts import bar, bare, majority, said
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
@@ -37,7 +37,7 @@ def system_accuracies(
 
     chosen: the system that stands out. A whisker is the 95 % interval of the mean of the runs, for
     as many sentences. reported: drawn hatched and apart, they are of other data and models; their
-    whiskers follow from the n that the text gives.
+    whiskers follow from the n that the text gives. Raises KeyError for a system that is not there.
     """
     text, n = style.text, len(positive)
     runs = {one.system: _runs(one, positive) for one in found}
@@ -124,7 +124,7 @@ def _value(
     panel: Panel, place: int, share: float, furthest: Sequence[float], chosen: bool = False
 ) -> None:
     """The share behind the furthest of a bar, its whisker and its dots; bold for the chosen one."""
-    words = percent(share).removesuffix(" %")
+    words = bare(share)
     at = 100 * float(np.nanmax([0, *furthest]))
     panel.words(f"<b>{words}</b>" if chosen else words, at, place, xanchor="left", xshift=8)
 
@@ -139,7 +139,7 @@ def _reported(sheet: Sheet, theirs: Sequence[Reported], height: float) -> None:
         words = style.text("figure.acc_no_n", share=percent(one.accuracy))
         if one.n is not None and one.correct is not None:
             printed = of(one.correct, one.n)
-            words = said(printed, style)
+            words = said(printed, style.text)
         keys: dict[str, Any] = {"hatched": True, "sideways": True, "hover": words + NAMED}
         bar(panel, place, printed, label.replace("<br>", ", "), style.palette.baseline, **keys)
         _value(panel, place, printed.share, [printed.share, printed.high])

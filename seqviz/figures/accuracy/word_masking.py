@@ -54,7 +54,7 @@ def accuracy_under_masking(
     masked = axes.axis(text("figure.acc_masked_share"), range=[-1, 101])
     panel = sheet.panel(masked, axes.percent(text("figure.acc_accuracy"), *ends))
     hover = "%{x:.0f} %: %{customdata}" + NAMED
-    _lines(panel, x, accuracy, found.orders, row, parts.each_said(seen, style), hover)
+    _lines(panel, x, accuracy, found.orders, row, parts.each_said(seen, style.text), hover)
     parts.majority(panel, baseline, [0, 100])
     panel.band(x, low, high, _look(order, style)[0])
     _mark(panel, 100 * share, float(np.interp(share, found.shares, accuracy[row])), order)
