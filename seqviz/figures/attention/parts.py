@@ -36,32 +36,17 @@ def query_key_products(found: Parts, query: int, key: int, style: Style = _STYLE
     names = [text(f"figure.parts_{part}") for part in ("keys", "products", "scaled", "weights")]
     rows = _rows(found, query, style)
     others = {**rows, "showticklabels": False, "title": {"text": ""}}
-    middle = max(1, d_k // 2)
+    ticks = sorted({1, max(1, d_k // 2), d_k})
     entries = axes.axis(
-        text("figure.entry"),
-        range=[0.5, d_k + 0.5],
-        tickvals=sorted({1, middle, d_k}),
-        showgrid=False,
+        text("figure.entry"), range=[0.5, d_k + 0.5], tickvals=ticks, showgrid=False
     )
     sheet = Sheet(style)
+    left = sheet.panel(entries, rows, across=_ACROSS[0], title=names[0])
     # The query's row stands above the keys with a gap of half a row, where 0 is on the axis.
-    stacked = np.vstack([q, found.keys])
-    for place, (z, first) in enumerate(((stacked, 0), (terms, 1))):
-        panel = sheet.panel(
-            entries, others if place else rows, across=_ACROSS[place], title=names[place]
-        )
-        panel.cells(
-            z.astype(np.float32),
-            names[place],
-            scales.signed(float(np.percentile(np.abs(z), 99)) or 1.0),
-            y=np.arange(first, tokens + 1),
-            bar=None,
-            pick=True,
-            hover=text("figure.hover_entry", key="%{y}", entry="%{x}", value="%{z:.4f}") + NAMED,
-        )
-        panel.outline(palette.highlight, row=key)
-        if not place:
-            panel.horizontal(0.5, palette.truth, width=1.5, layer="above")
+    _entries(left, np.vstack([q, found.keys]), names[0], key, first=0)
+    left.horizontal(0.5, palette.truth, width=1.5, layer="above")
+    middle = sheet.panel(entries, others, across=_ACROSS[1], title=names[1])
+    _entries(middle, terms, names[1], key)
     shown = []
     for place, values in enumerate((found.scaled, found.weights), 2):
         row = np.where(found.allowed[query - 1], values[query - 1], np.nan).astype(float)
@@ -96,6 +81,21 @@ def _rows(found: Parts, query: int, style: Style) -> dict[str, Any]:
         named["ticktext"] = [labels[0], *named["ticktext"]]
     title, span = style.text("figure.keys"), [len(pieces) + 0.5, -0.5]
     return axes.axis(title, range=span, showgrid=False, **named)
+
+
+def _entries(panel: Panel, z: np.ndarray, name: str, key: int, first: int = 1) -> None:
+    """Vectors as rows from `first` on; the row of the chosen key is outlined."""
+    place = {"key": "%{y}", "entry": "%{x}", "value": "%{z:.4f}"}
+    panel.cells(
+        z.astype(np.float32),
+        name,
+        scales.signed(float(np.percentile(np.abs(z), 99)) or 1.0),
+        y=np.arange(first, first + len(z)),
+        bar=None,
+        pick=True,
+        hover=panel.style.text("figure.hover_entry", **place) + NAMED,
+    )
+    panel.outline(panel.style.palette.highlight, row=key)
 
 
 def _bars(

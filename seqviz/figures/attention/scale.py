@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
+from typing import Any
 
 import numpy as np
 
 from seqviz.compute.attention.saturation import Saturation
+from seqviz.figures.attention.walk_matrices import bare
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.sheet import NAMED, Sheet
@@ -16,7 +17,6 @@ from seqviz.text import number
 
 _STYLE = Style()
 QUANTITIES = ("entropy", "largest", "gradient", "variance")
-_TAG = re.compile(r"<[^>]+>")
 _TICKS = [4**k for k in range(6)]
 _BASE = 64  # d_k of the base Transformer (Vaswani et al. 2017)
 _HOVER = "d<sub>k</sub> = %{x:d}: %{y:.3g}"
@@ -40,65 +40,55 @@ def saturation_lines(found: Saturation, quantity: str, style: Style = _STYLE) ->
         raise ValueError(f"The quantity is one of {', '.join(QUANTITIES)}, not {quantity!r}.")
     text, palette = style.text, style.palette
     values, title = getattr(found, quantity), text(f"figure.attention_scale_{quantity}")
-    first, last, bits = int(found.d_k[0]), int(found.d_k[-1]), math.log2(found.keys)
-    if quantity == "variance":  # runs over three decades
-        upright = axes.decades(np.log10([*found.variance, *found.theory]).ravel(), title)
-    else:
-        most = {"entropy": bits, "largest": 1.0, "gradient": float(found.gradient.max())}
-        upright = axes.axis(title, range=[0, 1.06 * most[quantity]])
     sheet = Sheet(style)
-    panel = sheet.panel(
-        axes.axis(
-            text("figure.attention_scale_d_k"),
-            type="log",
-            range=[math.log10(first), math.log10(last)],
-            tickvals=_TICKS,
-            ticktext=[f"{tick:,}" for tick in _TICKS],
-        ),
-        upright,
-    )
+    panel = sheet.panel(_lengths(found, style), _upright(found, quantity, title))
     panel.vertical(_BASE, palette.highlight)
-    error = text("figure.attention_scale_hover_error", error="%{customdata:.2g}")
-    said = []
-    for row, scaling in enumerate(found.scalings):
-        words, role, dash, width = _LOOKS[scaling]
-        name = text(f"figure.attention_scale_{words}")
-        known = quantity == "entropy"  # its standard error
-        panel.line(
-            found.d_k,
-            values[row],
-            name,
-            getattr(palette, role),
-            width=width,
-            dash=dash,
-            customdata=found.entropy_error[row] if known else None,
-            hover=f"{_HOVER}{error if known else ''}{NAMED}",
-        )
-        said.append(f"{_TAG.sub('', name)} {number(float(values[row, -1]))}")
-    if quantity == "entropy":
-        equal = number(bits).rstrip("0").rstrip(".")  # weights on all keys
-        most_said = text("figure.attention_scale_most", keys=found.keys, bits=equal)
+    errors = found.entropy_error if quantity == "entropy" else [None] * len(values)
+    names = [text(f"figure.attention_scale_{_LOOKS[scaling][0]}") for scaling in found.scalings]
+    for scaling, name, line, error in zip(found.scalings, names, values, errors, strict=True):
+        _, role, dash, width = _LOOKS[scaling]
+        unsure = text("figure.attention_scale_hover_error", error="%{customdata:.2g}")
+        hover = _HOVER + (unsure if error is not None else "") + NAMED
+        color = getattr(palette, role)
+        panel.line(found.d_k, line, name, color, width=width, dash=dash, customdata=error,
+                   hover=hover)  # fmt: skip
+    if quantity == "entropy":  # at most: the same weight on all keys
+        bits = math.log2(found.keys)
+        equal = {"keys": found.keys, "bits": number(bits).rstrip("0").rstrip(".")}
+        most = text("figure.attention_scale_most", **equal)
         ends = found.d_k[[0, -1]], np.array([bits, bits])
-        panel.reference(*ends, most_said, width=1.6, hover="%{y:.3g}" + NAMED)
-    for row, theory in enumerate(found.theory if quantity == "variance" else ()):
-        panel.line(
-            found.d_k,
-            theory,
-            text("figure.attention_scale_theory"),
-            palette.highlight,
-            width=1.8,
-            dash="dot",
-            hover=_HOVER + NAMED,
-            group="theory",
-            legend=row == 0,
-        )
+        panel.reference(*ends, most, width=1.6, hover="%{y:.3g}" + NAMED)
+    if quantity == "variance":
+        name = text("figure.attention_scale_theory")
+        for row, theory in enumerate(found.theory):
+            panel.line(found.d_k, theory, name, palette.highlight, width=1.8, dash="dot",
+                       hover=_HOVER + NAMED, group="theory", legend=row == 0)  # fmt: skip
+    ends_said = zip(map(bare, names), values[:, -1], strict=True)
     return sheet.finish(
         text(
             "alt.attention_scale",
-            quantity=_TAG.sub("", title),
-            first=first,
-            last=f"{last:,}",
+            quantity=bare(title),
+            first=int(found.d_k[0]),
+            last=f"{int(found.d_k[-1]):,}",
             keys=found.keys,
-            values="; ".join(said),
+            values="; ".join(f"{name} {number(float(value))}" for name, value in ends_said),
         )
     )
+
+
+def _lengths(found: Saturation, style: Style) -> dict[str, Any]:
+    return axes.axis(
+        style.text("figure.attention_scale_d_k"),
+        type="log",
+        range=[math.log10(found.d_k[0]), math.log10(found.d_k[-1])],
+        tickvals=_TICKS,
+        ticktext=[f"{tick:,}" for tick in _TICKS],
+    )
+
+
+def _upright(found: Saturation, quantity: str, title: str) -> dict[str, Any]:
+    """From zero, or decades for the variance, which runs over three."""
+    if quantity == "variance":
+        return axes.decades(np.log10([*found.variance, *found.theory]).ravel(), title)
+    most = {"entropy": math.log2(found.keys), "largest": 1.0, "gradient": found.gradient.max()}
+    return axes.axis(title, range=[0, 1.06 * float(most[quantity])])
