@@ -44,7 +44,7 @@ def encoding_map(sines: Sinusoids, style: Style = _STYLE) -> Figure:
         panel, z, text("figure.pos_value"), scales.signed(scales.largest(table)),
         x=step * np.arange(z.shape[1]), hover=f"{entry}: <b>%{{z:.4f}}</b>",
     )  # fmt: skip
-    sheet.headline(text("figure.pos_base", base=base) + every(step, style))
+    sheet.headline(text("figure.pos_base", base=base) + every(step, text))
     return sheet.finish(
         text(
             "alt.pos_map",
@@ -140,7 +140,7 @@ def dot_products(found: Similarity, style: Style = _STYLE) -> Figure:
         scales.signed(scales.largest(matrix)) if negative else scales.plain(),
         step, hover="i = %{y}, j = %{x}: <b>%{z:.4g}</b>", pick=True,
     )  # fmt: skip
-    sheet.headline(title + every(step, style))
+    sheet.headline(title + every(step, text))
     beside = np.diag(matrix, 1)
     return sheet.finish(
         text(
