@@ -98,14 +98,10 @@ def similarity_by_offset(
     line(lower, cosine.mean, "cosine_mean", palette.prediction, zorder=2)
     for panel, curve in ((upper, dot), (lower, cosine)):
         if curve.spread > _ROUNDING * scales.largest(curve.high, curve.low):
-            for name, values, fill in (
-                ("least", curve.low, None),
-                ("greatest", curve.high, "tonexty"),
-            ):
-                line(
-                    panel, values, name, palette.baseline, width=1, mode="lines", fill=fill,
-                    fillcolor=palette.band, zorder=1, legend=panel is upper, group=name,
-                )  # fmt: skip
+            looks = {"width": 1, "mode": "lines", "zorder": 1, "legend": panel is upper}
+            line(panel, curve.low, "least", palette.baseline, group="least", **looks)
+            looks |= {"fill": "tonexty", "fillcolor": palette.band}
+            line(panel, curve.high, "greatest", palette.baseline, group="greatest", **looks)
     return sheet.finish(
         text(
             "alt.pos_by_offset",
