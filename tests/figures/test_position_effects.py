@@ -136,3 +136,13 @@ def test_maps_of_other_lengths(first, second):
     for heat, count in zip(figure.data, (first, second), strict=True):
         assert heat.z.shape == (count, count)
         assert (heat.texttemplate is not None) == (count <= 9)
+
+
+def test_long_words_have_room_between_the_maps():
+    def room(text: str) -> float:
+        layout = both_orders(compare_orders(text, text), "none").layout
+        assert layout.xaxis2.domain[1] == 0.93
+        return layout.xaxis2.domain[0] - layout.xaxis.domain[1]
+
+    assert 0.05 < room("a b") < room("我 你") < room("longer words") < room("incomprehensibilities")
+    assert room("x" * 100) < 0.4

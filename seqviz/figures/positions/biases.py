@@ -30,38 +30,13 @@ def alibi(
 
     head: whose bias it is, from 0. Where the bias is -inf, the key is hidden and the cell empty.
     """
-    text, palette = style.text, style.palette
+    text = style.text
     added, heads, side = bias[head], *bias.shape[:2]
     step = stride(side, _SIDE)
     seen = np.where(np.isfinite(added), added, np.nan)[::step, ::step]
     limit = scales.largest(added)
-    lowest = int(np.floor(np.log2(slopes).min()))
-    ticks = np.arange(lowest, 1)[:: max(1, -lowest // 8)]
     sheet = Sheet(style)
-    left = sheet.panel(
-        axes.counted(heads, text("figure.head")),
-        axes.axis(
-            text("figure.pos_slope"),
-            type="log",
-            range=[(lowest - 0.4) * np.log10(2), 0.4 * np.log10(2)],
-            tickvals=2.0**ticks,
-            ticktext=[f"2<sup>{k}</sup>".replace("-", "−") if k else "1" for k in ticks],
-        ),
-        across=(0, 0.38),
-        title=text("figure.pos_slopes"),
-    )
-    drawn, chosen = look("alibi", style), np.arange(heads) == head
-    left.line(
-        np.arange(heads), slopes, text("figure.pos_slope"), drawn.color, width=1.6,
-        dash=drawn.dash, mode="lines+markers", legend=False,
-        marker={
-            "symbol": drawn.symbol,
-            "size": np.where(chosen, 14, 8),
-            "color": [palette.highlight if here else drawn.color for here in chosen],
-            "line": {"width": 1, "color": palette.truth},
-        },
-        hover=text("figure.pos_hover_head", head="%{x}") + ": %{y:.4g}",
-    )  # fmt: skip
+    _slopes(sheet, slopes, head)
     right = sheet.panel(
         axes.counted(side, text("figure.pos_key"), step=step),
         axes.counted(side, text("figure.pos_query"), upright=True, step=step),
@@ -83,6 +58,38 @@ def alibi(
         ),
         gap=0.16,
     )
+
+
+def _slopes(sheet: Sheet, slopes: Float[np.ndarray, "head"], head: int) -> None:
+    """The panel on the left, with the chosen head marked."""
+    style, text = sheet.style, sheet.style.text
+    heads, palette = np.arange(len(slopes)), style.palette
+    lowest = int(np.floor(np.log2(slopes).min()))
+    ticks = np.arange(lowest, 1)[:: max(1, -lowest // 8)]
+    panel = sheet.panel(
+        axes.counted(len(slopes), text("figure.head")),
+        axes.axis(
+            text("figure.pos_slope"),
+            type="log",
+            range=[(lowest - 0.4) * np.log10(2), 0.4 * np.log10(2)],
+            tickvals=2.0**ticks,
+            ticktext=[f"2<sup>{k}</sup>".replace("-", "−") if k else "1" for k in ticks],
+        ),
+        across=(0, 0.38),
+        title=text("figure.pos_slopes"),
+    )
+    drawn, chosen = look("alibi", style), heads == head
+    panel.line(
+        heads, slopes, text("figure.pos_slope"), drawn.color, width=1.6,
+        dash=drawn.dash, mode="lines+markers", legend=False,
+        marker={
+            "symbol": drawn.symbol,
+            "size": np.where(chosen, 14, 8),
+            "color": [palette.highlight if here else drawn.color for here in chosen],
+            "line": {"width": 1, "color": palette.truth},
+        },
+        hover=text("figure.pos_hover_head", head="%{x}") + ": %{y:.4g}",
+    )  # fmt: skip
 
 
 def _fraction(slope: float) -> str:

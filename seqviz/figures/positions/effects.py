@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 
@@ -18,6 +20,8 @@ _STYLE = Style()
 ROUNDING = 1e-10  # a smaller distance is that of sums taken in another order
 _NUMBERED, _NAMED = 26, 64  # bars that find room for their numbers, for their words
 _LONGEST = 12  # characters of a word under a bar
+_CUT = 16  # letters of a word beside a map
+_WIDE = "\u2e80"  # the first of the letters that take twice the room
 _WRITTEN = 9  # words of a map whose weights find room in the cells
 
 
@@ -84,17 +88,13 @@ def both_orders(found: Orders, scheme: str, style: Style = _STYLE) -> Figure:
     """
     text, row = style.text, found.schemes.index(scheme)
     first, second = found.first[row], found.second[row]
+    side = (0.93 - _between(found.others, style)) / 2
     sheet = Sheet(style)
-    for words, weights, across, title, bar in (
-        (found.words, first, (0, 0.39), text("figure.pos_first_order"), None),
-        (
-            found.others,
-            second,
-            (0.54, 0.93),
-            text("figure.pos_second_order"),
-            text("figure.weight"),
-        ),
+    for words, weights, across, order, bar in (
+        (found.words, first, (0, side), "first_order", None),
+        (found.others, second, (0.93 - side, 0.93), "second_order", text("figure.weight")),
     ):
+        title = text(f"figure.pos_{order}")
         panel = sheet.panel(
             axes.tokens(style, words, text("figure.keys"), most=20),
             axes.tokens(style, words, text("figure.queries"), upright=True),
@@ -119,3 +119,12 @@ def both_orders(found: Orders, scheme: str, style: Style = _STYLE) -> Figure:
         names={"x": found.words, "y": found.words, "x2": found.others, "y2": found.others},
         gap=0.24,
     )
+
+
+def _between(words: Sequence[str], style: Style) -> float:
+    """Room between two maps for these words and the name of their axis, as a share of the width.
+
+    Long words take room on the left of both: what is left for the maps is less than the sheet.
+    """
+    longest = max(sum(1 + (letter >= _WIDE) for letter in word) for word in words)
+    return style.scale * (0.05 + 0.018 * min(longest, _CUT))

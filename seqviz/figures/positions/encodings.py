@@ -44,7 +44,7 @@ def encoding_map(sines: Sinusoids, style: Style = _STYLE) -> Figure:
         panel, z, text("figure.pos_value"), scales.signed(scales.largest(table)),
         x=step * np.arange(z.shape[1]), hover=f"{entry}: <b>%{{z:.4f}}</b>",
     )  # fmt: skip
-    sheet.headline(text("figure.pos_base", base=base) + every(step, style))
+    sheet.headline(text("figure.pos_base", base=base) + every(step, text))
     return sheet.finish(
         text(
             "alt.pos_map",
@@ -98,14 +98,10 @@ def similarity_by_offset(
     line(lower, cosine.mean, "cosine_mean", palette.prediction, zorder=2)
     for panel, curve in ((upper, dot), (lower, cosine)):
         if curve.spread > _ROUNDING * scales.largest(curve.high, curve.low):
-            for name, values, fill in (
-                ("least", curve.low, None),
-                ("greatest", curve.high, "tonexty"),
-            ):
-                line(
-                    panel, values, name, palette.baseline, width=1, mode="lines", fill=fill,
-                    fillcolor=palette.band, zorder=1, legend=panel is upper, group=name,
-                )  # fmt: skip
+            looks = {"width": 1, "mode": "lines", "zorder": 1, "legend": panel is upper}
+            line(panel, curve.low, "least", palette.baseline, group="least", **looks)
+            looks |= {"fill": "tonexty", "fillcolor": palette.band}
+            line(panel, curve.high, "greatest", palette.baseline, group="greatest", **looks)
     return sheet.finish(
         text(
             "alt.pos_by_offset",
@@ -140,7 +136,7 @@ def dot_products(found: Similarity, style: Style = _STYLE) -> Figure:
         scales.signed(scales.largest(matrix)) if negative else scales.plain(),
         step, hover="i = %{y}, j = %{x}: <b>%{z:.4g}</b>", pick=True,
     )  # fmt: skip
-    sheet.headline(title + every(step, style))
+    sheet.headline(title + every(step, text))
     beside = np.diag(matrix, 1)
     return sheet.finish(
         text(

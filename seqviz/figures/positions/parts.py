@@ -12,6 +12,7 @@ from jaxtyping import Num
 from seqviz.figures.grammar.scales import Scale
 from seqviz.figures.grammar.sheet import Panel, Sheet
 from seqviz.figures.grammar.style import Style
+from seqviz.text import Text
 
 _GAPS = 40  # rows and columns up to which cells stand apart
 _ROLES = {  # of each scheme: role of its color, dash, marker, pattern of its bars
@@ -52,9 +53,9 @@ def stride(count: int, most: int) -> int:
     return max(1, -(-count // most))
 
 
-def every(step: int, style: Style) -> str:
+def every(step: int, text: Text) -> str:
     """Words that say so, for the end of a title; none where all are shown."""
-    return f" · {style.text('figure.pos_every', step=step)}" if step > 1 else ""
+    return f" · {text('figure.pos_every', step=step)}" if step > 1 else ""
 
 
 def cells(

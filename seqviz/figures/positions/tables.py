@@ -36,7 +36,7 @@ def table_similarity(learned: Similarity, waves: Similarity, style: Style = _STY
         sheet,
         axes.counted(count, text("figure.pos_j"), step=step),
         axes.counted(count, text("figure.pos_i"), upright=True, step=step),
-        [name + every(step, style) for name in names],
+        [name + every(step, text) for name in names],
     )
     bars = (None, text("figure.pos_cosine"))
     for panel, found, name, bar in zip(panels, (learned, waves), names, bars, strict=True):
