@@ -6,7 +6,7 @@ Streamlit server take turns, each load in a new browser with an empty cache:
 
 * empty: a line of text, what Streamlit itself takes;
 * mosaic: the page's own figure, from its own functions and through its own chart component;
-* rounded: BertViz as our page sends it (`seqviz.ui.page.bertviz_page`): three decimals, data once;
+* rounded: BertViz as our page sends it (`seqviz.experiments.bertviz_page`): three decimals, data once;
 * BertViz: as it ships (`html_action="return"`: full floats, data twice), in `st.iframe`; only
   require.js is replaced, as there is no network.
 
@@ -51,10 +51,9 @@ from driver.chromium import chromium
 from driver.server import Server, serve_page
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
-from seqviz.experiments import attention
+from seqviz.experiments import attention, bertviz_page
 from seqviz.figures.attention.maps import head_mosaic
 from seqviz.figures.grammar.figure import Figure
-from seqviz.ui.page import bertviz_page
 
 T = TypeVar("T")
 LENGTHS, LAYERS, HEADS, SEED = (32, 64, 128), 12, 12, 1

@@ -146,11 +146,6 @@ def from_log10(log10: float, digits: int = 3) -> str:
     return f"{mantissa} × 10{str(exponent).translate(_RAISED)}"
 
 
-def percent(share: float, digits: int = 1) -> str:
-    """A share of 1 as it stands on screen: 0.6614 -> "66.1 %", nan -> "–"."""
-    return "–" if math.isnan(share) else f"{100 * share:.{digits}f} %".replace("-", "−")
-
-
 def formatted(value: Any, unit: Unit = NUMBER) -> str:
     """A read-out as it stands on screen; None is "–", words stay as they are."""
     if value is None:

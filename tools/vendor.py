@@ -3,7 +3,7 @@
 Streamlit carries a Plotly of its own, but rebuilds a chart from nothing whenever its data change.
 The lessons update theirs in place (`assets/static/chart.js`) with the part of Plotly that knows
 lines, bars and heatmaps. BertViz asks a content network for d3 and jQuery
-(`seqviz/ui/page/bertviz_page.py` gives it these). Taken with the npm client; at run time nothing
+(`seqviz.experiments.bertviz_page.py` gives it these). Taken with the npm client; at run time nothing
 comes from another host.
 """
 

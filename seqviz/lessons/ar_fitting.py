@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
+
 from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
 from seqviz.compute.autoregression.networks import fit_network
 from seqviz.data import series, upload
 from seqviz.figures.autoregression import by_hand, estimation, forecast, training
 from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
-from seqviz.text import number
 from seqviz.lessons.bench.controls import choice, seed, slider, steps, toggle, view
-from seqviz.refusal import Problem
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
+from seqviz.refusal import Problem
+from seqviz.text import number
 
 NOISES = ("gaussian", "student_t", "laplace")
 PRESET_EPOCHS = {"text": 100, "text_1000": 1000}
 
-lesson = Lesson("ar_fitting")
+lesson = Lesson("ar_fitting", code=(ar.simulate, ar.fit, ar.forecast_recursive))
 
 
 def of_order_one(v):
     return v["order"] == 1
 
+
 def partial_at(lag):
     return lambda v: 1 < v["order"] >= lag and not v["free"]
+
 
 def free_at(lag):
     return lambda v: 1 < v["order"] >= lag and v["free"]
 
+
 def own(v):
     return v["preset"] == "own"
+
 
 @dataclass(frozen=True)
 class Process:
@@ -60,9 +66,11 @@ class Process:
     df: float = slider(2.5, 30.0, 5.0, 0.5, more=True, when=lambda v: v["noise"] == "student_t")
     burn_in: int = steps((0, 50, 200, 1000), 0, more=True)
 
+
 @dataclass(frozen=True)
 class ByHand:
     """Nothing to send to the server: the slider of this bench lives in the browser."""
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -75,6 +83,7 @@ class Fit:
     same: bool = toggle(True, when=lambda v: v["view"] == "estimates")
     model: int = slider(1, 8, 1, when=lambda v: v["view"] == "estimates" and not v["same"])
     intercept: bool = toggle(False)
+
 
 @dataclass(frozen=True)
 class Networks:
@@ -92,6 +101,7 @@ class Networks:
     optimizer: str = choice(("adam", "sgd"), "adam", more=True, when=own)
     seed: int = seed(0, more=True)
 
+
 @dataclass(frozen=True)
 class Ahead:
     """How far to look ahead."""
@@ -100,6 +110,7 @@ class Ahead:
     horizon: int = slider(1, 50, 20)
     model: int = slider(1, 8, 1)
     intercept: bool = toggle(False, when=lambda v: v["view"] == "fan")
+
 
 @dataclass(frozen=True)
 class Real:
@@ -110,12 +121,14 @@ class Real:
     model: int = slider(1, 12, 2)
     horizon: int = slider(1, 50, 20)
 
+
 def coefficients(p: Process) -> tuple[float, ...]:
     if p.order == 1:
         return (p.phi,)
     if p.free:
         return (p.b1, p.b2, p.b3, p.b4, p.b5)[: p.order]
     return ar.coefficients_from_partial((p.a1, p.a2, p.a3, p.a4, p.a5)[: p.order])
+
 
 def studied(world: Process, show: Show) -> tuple[ar.Path, np.ndarray]:
     """The path of the first bench, and its values as they are studied: in order or shuffled."""
@@ -127,23 +140,21 @@ def studied(world: Process, show: Show) -> tuple[ar.Path, np.ndarray]:
         return path, path.values
     return path, show.run(ar.shuffled, path.values, world.seed, name="values")
 
+
 def theory(show, value: float) -> str:
     return show.words("metric.theory", value=number(value))
+
 
 def mean(squares: np.ndarray) -> float:
     """Mean squared error where there is a prediction (an AR(P) has none for the first P - 1)."""
     return float(np.nanmean(squares))
 
-def pose_memory(variant: int) -> tuple[dict[str, object], float, float]:
-    """After how many steps has the correlation of an AR(1) fallen below a tenth?"""
-    phi = (0.5, 0.7, 0.8, 0.9, 0.95)[variant % 5]
-    correlation = ar.theoretical_acf((phi,), 60)
-    return {"phi": phi}, float(np.argmax(correlation < 0.1)), 0.5
 
 def draw_orders(show, values, highest, intercept, truth=None) -> None:
     chosen = show.run(ar.select_order, values, highest, intercept, name="chosen")
     show.figure(estimation.order_criteria, chosen, truth)
     show.metrics(aic_order=str(chosen.chosen_aic), bic_order=str(chosen.chosen_bic))
+
 
 def draw_fan(show, values, order, intercept, horizon, index=None, unit="") -> None:
     """Forecast the last `horizon` values from those before them, both ways."""
@@ -262,29 +273,21 @@ def networks(p: Networks, show: Show) -> None:
     misses = ar.one_step_errors(values, line.coefficients) ** 2
     # What the true rule misses: the noise; of a shuffled series, everything.
     noise = (values if world.shuffle else path.innovations)[1:] ** 2
-    floors = {
-        "noise_floor": mean(noise) if world.shuffle else world.sigma**2,
-        "ols_mse": mean(misses[: len(known) - 1]),
-    }
-
-    def so_far(trail):
-        epochs, *losses = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail]).T
-        return training.loss_curve, (*losses, settings.cell, epochs, settings.epochs), floors
-
-    done = show.job(fit_network, so_far, name="done", values=values, settings=settings)
-    if done is None:  # the notebook trains what has not been trained here
-        code = f"loss_curve(done.train_loss, done.validation_loss, {settings.cell!r})"
-        show.recipe.define("figure", code, None, training.loss_curve)
-        return
-    if p.view == "loss":
-        losses = done.train_loss, done.validation_loss
-        show.figure(training.loss_curve, *losses, settings.cell, **floors)
-    elif p.view == "map":
-        learned = done.map_inputs, done.map_mean, done.map_low, done.map_high
-        slope = world.phi if world.order == 1 and not world.shuffle else None
-        show.figure(training.one_step_map, *learned, settings.cell, values, slope)
-    else:
-        show.figure(training.one_step_predictions, done.targets, done.predictions, settings.cell)
+    floor = mean(noise) if world.shuffle else world.sigma**2
+    least = mean(misses[: len(known) - 1])
+    slope = world.phi if world.order == 1 and not world.shuffle else None
+    done = show.job(
+        fit_network,
+        name="done",
+        values=values,
+        settings=settings,
+        then={
+            "loss": (training.loss_of_fit, floor, least),
+            "map": (training.one_step_map, values, slope),
+            "predictions": (training.one_step_predictions,),
+        }[p.view],
+        so_far=(training.loss_so_far, settings, floor, least),
+    )
     kind = "split" if settings.train < 1 else "train"
     scored = slice(done.validation_end if kind == "split" else 0, None)
     error = mean((done.targets - done.predictions)[scored] ** 2)
@@ -293,7 +296,7 @@ def networks(p: Networks, show: Show) -> None:
     show.metrics(
         network_mse=(number(error), where),
         ols_mse=(number(reference), where),
-        floor=(number(mean(noise[scored])), f"σ² = {number(floors['noise_floor'])}"),
+        floor=(number(mean(noise[scored])), f"σ² = {number(floor)}"),
         parameters=(
             f"{done.parameters:,}",
             show.words("metric.parameters.delta", count=world.order),
@@ -341,7 +344,7 @@ def real(p: Real, show: Show) -> None:
         name = show.pick("column", table.numeric_columns, upload.likely(table))
         values, index, unit, source = upload.column(table, name), None, "", ""
         code = f'column(parse(Path("your.csv").read_bytes()), {name!r})'
-        show.recipe.define("values", code, values, upload.column, upload.parse)
+        show.trace.define("values", code, values, upload.column, upload.parse)
     else:
         chosen = show.run(series.bundled, p.source, name="chosen")
         values, index, source = chosen.values, chosen.labels, chosen.source
@@ -356,4 +359,13 @@ def real(p: Real, show: Show) -> None:
     if source:
         show.caption(source)
 
-# EXERCISE memory pose_memory
+
+PHIS = (0.5, 0.7, 0.8, 0.9, 0.95)
+
+
+def steps_to_a_tenth(phi: float) -> float:
+    """After how many steps has the correlation of an AR(1) fallen below a tenth?"""
+    return float(np.argmax(ar.theoretical_acf((phi,), 60) < 0.1))
+
+
+lesson.exercise("memory", cases=[{"phi": phi} for phi in PHIS], answer=steps_to_a_tenth, within=0.5)

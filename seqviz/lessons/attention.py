@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+
 import numpy as np
+
 from seqviz.compute.attention import masks, patterns, scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
-from seqviz.experiments import attention, head_effects
+from seqviz.experiments import attention, bertviz_page, head_effects
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance, heads_by_measure
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
+from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import steps as stops
+from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.show import Show
 from seqviz.models import forward_cache, ready, registry, store, tap, texts
 from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
-from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.lessons.bench.controls import steps as stops
-from seqviz.ui.page import bertviz_page
-from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
-from seqviz.lessons.bench.controls import steps as stops
-from seqviz.ui.page import bertviz as bertviz_page
-from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.show import Show
 
 STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
 WORDS = len(walkthrough.WORDS)
@@ -38,12 +36,13 @@ DEFAULT = next((m for m in registry.DEFAULTS.values() if m in MODELS), next(iter
 ENCODER_TEXT = "The animal did not cross the street because it was too tired."
 DECODER_TEXT = "When Mary and John went to the store, John gave a drink to"
 
-lesson = Lesson("attention")
+lesson = Lesson("attention", code=(scaled.attend, tap.attention, patterns.habits, patterns.rollout))
 
 
 def at_stage(*names):
     """A control that belongs to some stages of the walk."""
     return lambda v: STAGES[v["stage"] - 1] in names
+
 
 @dataclass(frozen=True)
 class ByHand:
@@ -66,6 +65,7 @@ class ByHand:
     temperature: float = slider(0.1, 5.0, 1.0, 0.1, more=True)
     seed: int = seed(123, more=True)
 
+
 @dataclass(frozen=True)
 class Scale:
     """What the length of the vectors does to the softmax."""
@@ -75,23 +75,29 @@ class Scale:
     keys: int = stops((2, 4, 8, 16, 32, 64, 128), 16)
     seed: int = seed(1, more=True)
 
+
 def kind(name):
     """A control for one kind of model."""
     return lambda v: MODELS[v["model"]].kind == name
 
+
 def last_layer(v):
     return (MODELS[v["model"]].layers or MOST_LAYERS) - 1
 
+
 def last_head(v):
     return (MODELS[v["model"]].heads or MOST_HEADS) - 1
+
 
 def last_token(v):
     """How many tokens there are, as soon as the model is here to say so."""
     return attention.count(v["model"], *read_by(v["model"], v["encoder"], v["decoder"], v["other"]))
 
+
 def read_by(model, encoder, decoder, other):
     """The texts that a model reads: an encoder may have a second one."""
     return (encoder, other) if MODELS[model].kind == "encoder" else (decoder, "")
+
 
 @dataclass(frozen=True)
 class Real:
@@ -118,6 +124,7 @@ class Real:
         when=lambda v: v["view"] in ("head", "mean", "rollout"),
     )  # fmt: skip
 
+
 @dataclass(frozen=True)
 class Apart:
     """One query and one key of the head chosen above."""
@@ -126,9 +133,11 @@ class Apart:
     query: int = slider(1, texts.LONGEST, 10, within=lambda v: tokens_above())
     key: int = slider(1, texts.LONGEST, 3, within=lambda v: tokens_above())
 
+
 def tokens_above():
     p = lesson.values("real")
     return attention.count(p.model, *chosen(p))
+
 
 @dataclass(frozen=True)
 class Masks:
@@ -139,6 +148,7 @@ class Masks:
     told: bool = toggle(True, when=lambda v: v["pads"] > 0)
     cells: str = sentence("", CELLS)
 
+
 @dataclass(frozen=True)
 class Ablate:
     """Which heads are switched off."""
@@ -147,19 +157,23 @@ class Ablate:
     off: str = sentence("0.2", CELLS, when=lambda v: v["view"] == "switches")
     compare: str = sentence("The creature was exhausted, so it stayed where it was.", PASTED)
 
+
 @dataclass(frozen=True)
 class Bertviz:
     """BertViz itself."""
 
     picture: str = choice(("off", *bertviz_page.VIEWS), "off")
 
+
 def chosen(p: Real) -> tuple[str, str]:
     """The text, and the second one, that the model reads."""
     return read_by(p.model, p.encoder, p.decoder, p.other)
 
+
 def one_way(p: Real) -> bool:
     """Whether the model reads from left to right only."""
     return MODELS[p.model].kind == "decoder"
+
 
 def say_what_was_read(found, show: Show) -> None:
     """Tokens with their ids, and what had to be left out."""
@@ -178,6 +192,7 @@ def say_what_was_read(found, show: Show) -> None:
     if found.note:
         show.note(found.note)
 
+
 def draw_passage(found, query: int, show: Show) -> None:
     """The text, each token on a color that tells how much the query looks at it."""
     last = min(query, len(found.text.pieces))
@@ -191,6 +206,7 @@ def draw_passage(found, query: int, show: Show) -> None:
         selected=last - start,
     )
 
+
 def tensor(model: str, text: str, other: str) -> bytes:
     """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
     found = forward_cache.read(model, text, other)
@@ -199,6 +215,7 @@ def tensor(model: str, text: str, other: str) -> bytes:
         buffer, attention=found.weights, tokens=np.array(found.tokens.pieces), ids=found.tokens.ids
     )
     return buffer.getvalue()
+
 
 def after_change(change, show: Show) -> dict[str, tuple[str, str] | str]:
     """Read-outs of a change: of a decoder the next token, of an encoder the sentence vector."""
@@ -215,6 +232,7 @@ def after_change(change, show: Show) -> dict[str, tuple[str, str] | str]:
         "next_after": (after, show.words("metric.next_after.before", piece=before)),
         "bits": number(change.bits),
     }
+
 
 def each(above: Real, text: str, show: Show) -> None:
     """Every head alone, as a job."""
@@ -431,6 +449,7 @@ def bertviz(p: Bertviz, show: Show) -> None:
     )
     show.page(made.html, made.height, show.words("note.bertviz_alt", tokens=len(found.tokens.ids)))
     show.caption(show.words("note.bertviz", kilobytes=f"{made.bytes / 1000:,.0f}", layer=layer))
+
 
 SCORES = ((8, 4, 16), (6, 3, 9), (10, 4, 4), (5, 5, 64), (2, 8, 36))
 

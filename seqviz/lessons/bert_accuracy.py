@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+
 import numpy as np
+
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import corruption, counting, reported
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES, TuneSettings
@@ -23,29 +25,27 @@ from seqviz.experiments.accuracy import (
 from seqviz.experiments.accuracy import (
     word_masking as knife,
 )
-from seqviz.figures.accuracy.compare import paired_answers, running_accuracy
-from seqviz.figures.accuracy.confusion import confusion_matrices
+from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
 from seqviz.figures.accuracy.counts import parameter_counts
 from seqviz.figures.accuracy.curves import learning_curves
 from seqviz.figures.accuracy.direction import accuracy_by_direction
-from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_by_share
+from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_accuracy_by_share
 from seqviz.figures.accuracy.ids import token_ids
 from seqviz.figures.accuracy.modes import train_and_eval
 from seqviz.figures.accuracy.padding import padding_effect, sentence_padding
 from seqviz.figures.accuracy.progress import training_progress
-from seqviz.figures.accuracy.race import best_so_far
 from seqviz.figures.accuracy.regimes import system_accuracies
-from seqviz.figures.accuracy.search import search_trials
+from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
-from seqviz.models import pretrained, store, texts
-from seqviz.text import number, percent
 from seqviz.lessons.bench import accuracy_words as readouts
 from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
-from seqviz.lessons.bench.output import COMPUTED, Provenance
-from seqviz.refusal import Problem
 from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.output import COMPUTED, Provenance
 from seqviz.lessons.bench.show import Show
+from seqviz.models import pretrained, store, texts
+from seqviz.refusal import Problem
+from seqviz.text import number, percent
 
 MODELS = {record.name: record for record in store.offered() if record.kind == "encoder"}
 DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
@@ -65,18 +65,25 @@ PARTS = {
     "weights": ("heads", "tune", "count", "search", "modes"),
 }
 
-lesson = Lesson("bert_accuracy", PARTS)
+lesson = Lesson(
+    "bert_accuracy",
+    PARTS,
+    code=(proportions.wilson, proportions.mcnemar, corruption.select, heads.fit),
+)
 
 
 def seen(*names):
     return lambda v: v["view"] in names
 
+
 def model_menu():
     """Which encoder; not asked where there is only one."""
     return choice(tuple(MODELS) or (DEFAULT,), DEFAULT, menu=True, more=True, when=several)
 
+
 def several(_):
     return len(MODELS) > 1
+
 
 @dataclass(frozen=True)
 class Knife:
@@ -88,6 +95,7 @@ class Knife:
     share: int = slider(0, 100, 35)
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=seen("class"))
     model: str = model_menu()
+
 
 @dataclass(frozen=True)
 class Fill:
@@ -102,6 +110,7 @@ class Fill:
     )  # fmt: skip
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True)
 
+
 @dataclass(frozen=True)
 class Guess:
     """One token of one's own sentence."""
@@ -109,6 +118,7 @@ class Guess:
     text: str = sentence(FILMS, PASTED, above=True)
     place: int = stepper(1, LONGEST, 7)
     seed: int = seed(0, more=True)
+
 
 @dataclass(frozen=True)
 class Pads:
@@ -123,6 +133,7 @@ class Pads:
     )
     model: str = model_menu()
 
+
 @dataclass(frozen=True)
 class Looks:
     """Both ways, only left, only right."""
@@ -131,6 +142,7 @@ class Looks:
     text: str = sentence(FILMS, PASTED, above=True, when=seen("own"))
     place: int = stepper(1, LONGEST, 7, when=seen("own"))
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=seen("class"))
+
 
 @dataclass(frozen=True)
 class Heads:
@@ -143,6 +155,7 @@ class Heads:
     runs: int = slider(1, 5, shipped.HEAD.runs)
     texts: bool = toggle(False, more=True)
     model: str = model_menu()
+
 
 @dataclass(frozen=True)
 class Tune:
@@ -160,6 +173,7 @@ class Tune:
     texts: bool = toggle(False, more=True, when=lambda v: v["regime"] == "all")
     model: str = model_menu()
 
+
 @dataclass(frozen=True)
 class Count:
     """How many weights are trained."""
@@ -168,6 +182,7 @@ class Count:
     regime: str = choice(("head", "top", "lora", "all"), "head")
     layers: int = slider(1, 12, 2, when=lambda v: v["regime"] == "top")
     rank: int = stops((1, 2, 4, 8, 16, 32), 8, when=lambda v: v["regime"] == "lora")
+
 
 @dataclass(frozen=True)
 class Search:
@@ -179,6 +194,7 @@ class Search:
     feature: str = choice(FEATURES, "mean", more=True)
     seed: int = seed(0, more=True)
 
+
 @dataclass(frozen=True)
 class Modes:
     """train() and eval()."""
@@ -186,6 +202,7 @@ class Modes:
     text: str = sentence(MIXED, PASTED, above=True)
     repeats: int = slider(5, 50, 20)
     seed: int = seed(0, more=True)
+
 
 @dataclass(frozen=True)
 class Compare:
@@ -198,15 +215,18 @@ class Compare:
     )
     sentences: int = slider(20, 2000, 2000, 20, when=lambda v: v["view"] != "systems")
 
+
 def right(probability: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Which answers are right; sentences without an answer are left out."""
     there = ~np.isnan(probability)
     return (probability[there] > 0.5) == positive[there]
 
+
 def majority(part: str = "test") -> proportions.Proportion:
     """Always the class that is more frequent in training, on the sentences of a part."""
     parts = features.parts()
     return proportions.majority(parts["train"].positive, parts[part].positive)
+
 
 def read(model: str, text: str, longest: int, show: Show) -> tuple[str, ...]:
     """The tokens of a student's sentence; a refusal where there are none.
@@ -221,6 +241,7 @@ def read(model: str, text: str, longest: int, show: Show) -> tuple[str, ...]:
         show.caption(show.words("note.first_tokens", limit=longest - 2))
     return pieces
 
+
 def choose_token(show, model: str, text: str, place: int) -> int:
     """The tokens to click on; the place of the chosen one, [CLS] being 0."""
     pieces = read(model, text, texts.LONGEST, show)
@@ -230,11 +251,13 @@ def choose_token(show, model: str, text: str, place: int) -> int:
         show.caption(show.words("note.more_tokens", limit=LONGEST))
     return chosen
 
+
 def need_head(model: str, show: Show) -> None:
     """The standard head is there, or can be fitted at once; else the vectors that it needs wait."""
     if not (heads.known(model) or features.ready(model)):
         show.note("features_first")
         show.job(features.make, name="made", model=model)
+
 
 def own_knife(p: Knife, show: Show) -> None:
     """A student's sentence under the knife."""
@@ -255,6 +278,7 @@ def own_knife(p: Knife, show: Show) -> None:
         words_masked=f"{masked} / {words}",
         undecided=str(turned[0]) if len(turned) else "–",
     )
+
 
 def own_padding(p: Pads, show: Show) -> None:
     """A student's sentence with more and more padding."""
@@ -278,6 +302,7 @@ def own_padding(p: Pads, show: Show) -> None:
         positive_untold=percent(found.probability[1, side, at]),
         on_pads=percent(found.on_pads[1, side, at]),
     )
+
 
 def say_what_was_trained(found, show: Show) -> None:
     """Read-outs of a trained classifier."""
@@ -343,14 +368,12 @@ def fill_bench(p: Fill, show: Show) -> None:
             shares=shipped.SELECTED,
             model=shipped.MODEL,
         )
-            show.figure(fill_in_by_share, found, share)
+        show.figure(fill_in_accuracy_by_share, found, share)
         shares = np.array([one.settings.share for one in found])
         one = found[int(np.argmin(abs(shares - share)))]
     else:
-        one = show.job(
-            fill.fill_in, name="found", settings=settings, model=shipped.MODEL
-        )
-            show.figure(fill_in_accuracy, one)
+        one = show.job(fill.fill_in, name="found", settings=settings, model=shipped.MODEL)
+        show.figure(fill_in_accuracy, one)
     top = {
         name: readouts.accuracy(one.top(1, place))
         for place, name in enumerate(("top_mask", "top_random", "top_kept"))
@@ -455,9 +478,7 @@ def heads_bench(p: Heads, show: Show) -> None:
     show.figure(learning_curves, found, text, majority("validation"))
     say_what_was_trained(found, show)
     reach = reported.adam_reach(settings.head_rate, steps)
-    show.note(
-        "adam", steps=f"{steps:,}", rate=f"{settings.head_rate:g}", reach=number(reach, 2)
-    )
+    show.note("adam", steps=f"{steps:,}", rate=f"{settings.head_rate:g}", reach=number(reach, 2))
 
 
 @lesson.bench("tune", Tune)
@@ -519,9 +540,7 @@ def search_bench(p: Search, show: Show) -> None:
     tested = right(one.probability, systems.truth())
     judges = features.VALIDATION
     show.metrics(
-        best=readouts.accuracy(
-            proportions.of(round(one.validation[one.best] * judges), judges)
-        ),
+        best=readouts.accuracy(proportions.of(round(one.validation[one.best] * judges), judges)),
         best_rate=(number(float(one.rate[one.best]), 2), f"{one.batch[one.best]}"),
         best_test=readouts.accuracy(proportions.proportion(tested)),
     )
@@ -599,6 +618,7 @@ def compare_bench(p: Compare, show: Show) -> None:
             "second": [percent(second.probability[i], 0) for i in shown],
         },
     )
+
 
 REPLACED = ((400, 0.15), (200, 0.15), (1000, 0.15), (500, 0.4), (2000, 0.3))
 JUDGED = ((80, 100), (1600, 2000), (320, 400), (45, 50), (500, 1000))

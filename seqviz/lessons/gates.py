@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
+
 from seqviz.compute.gates import activations, counting, observation, tasks, tiny
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import LONGEST
@@ -14,12 +16,12 @@ from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
 from seqviz.figures.gates.effects import FARTHEST, distance_by_variant, free_and_forced
 from seqviz.figures.gates.looks import shown
 from seqviz.figures.gates.traces import unit_traces
-from seqviz.models import checkpoints
-from seqviz.text import literal, number
 from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
+from seqviz.models import checkpoints
+from seqviz.text import literal, number
 
 KINDS = ("characters", "sentiment", *tasks.TASKS)
 CELLS = ("lstm", "gru")
@@ -31,17 +33,20 @@ PROSE = (
 REVIEW = "This film is not good at all, but the acting is great and I loved every minute of it."
 AGREEMENT = "The flights the airline was cancelling"
 
-lesson = Lesson("gates")
+lesson = Lesson("gates", code=(run_cell, observation.observe, activations.time_constants))
 
 
 def reading(kind):
     return lambda v: v["kind"] == kind
 
+
 def typed(kind, text):
     return sentence(text, PASTED, when=reading(kind))
 
+
 def picture(*names):
     return lambda v: v["view"] in names
+
 
 @dataclass(frozen=True)
 class Watch:
@@ -64,9 +69,11 @@ class Watch:
     feature: str = choice(activations.FEATURES, "in_word", menu=True, more=True)
     writes: bool = toggle(False, more=True, when=lambda v: v["cell"] == "gru")
 
+
 def held(symbol, default, low=0.0):
     """The value of one forced gate; shown when that gate is among the forced ones."""
     return slider(low, 1.0, default, 0.01, when=lambda v: symbol in v[f"gates_{v['cell']}"])
+
 
 @dataclass(frozen=True)
 class Force:
@@ -91,11 +98,13 @@ class Force:
     first: int = slider(1, LONGEST, 1, more=True)
     last: int = slider(1, LONGEST, LONGEST, more=True)
 
+
 @dataclass(frozen=True)
 class Conventions:
     """Whose equations the weights are put into."""
 
     cell: str = choice(CELLS, "gru")
+
 
 @dataclass(frozen=True)
 class Agreement:
@@ -104,6 +113,7 @@ class Agreement:
     text: str = sentence(AGREEMENT)
     singular: str = sentence("was", 20)
     plural: str = sentence("were", 20)
+
 
 @dataclass(frozen=True)
 class Learn:
@@ -116,8 +126,10 @@ class Learn:
     symbol_gru: str = choice(activations.GRU_SYMBOLS, "h", when=lambda v: on_gates(v, "gru"))
     seed: int = seed(0, more=True)
 
+
 def on_gates(v, cell):
     return v["view"] == "gates" and v["cell"] == cell
+
 
 @dataclass(frozen=True)
 class Size:
@@ -127,9 +139,11 @@ class Size:
     hidden: int = stops((1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), 32)
     biases: str = choice(tuple(counting.BIASES), "two")
 
+
 def chosen(p: Watch, cell: str | None = None) -> tuple[str, str]:
     """The network's name and the text it reads."""
     return f"{p.kind}_{cell or p.cell}", getattr(p, p.kind)
+
 
 def card_line(name: str, show: Show) -> str:
     """How good the network is, beside its baseline, from its card."""
@@ -145,8 +159,10 @@ def card_line(name: str, show: Show) -> str:
         date=card.date,
     )
 
+
 def percent_or_bits(kind: str, value: float) -> str:
     return number(value) if kind == "characters" else f"{100 * value:.1f} %"
+
 
 def answer_of(seen: observation.Observation, show: Show) -> tuple[str, str]:
     """The answer after the last step, for the read-out: what it is, and beside it how sure."""
@@ -159,6 +175,7 @@ def answer_of(seen: observation.Observation, show: Show) -> tuple[str, str]:
     answers = tasks.ANSWERS[seen.kind]
     return answers[int(seen.answer[-1])], show.words("metric.answer.at_end")
 
+
 def draw_passage(seen: observation.Observation, unit: int, step: int, show: Show) -> None:
     """The text that was read, colored by what the chosen unit did at each symbol."""
     gap = "" if seen.kind == "characters" else " "
@@ -170,6 +187,7 @@ def draw_passage(seen: observation.Observation, unit: int, step: int, show: Show
         selected=step,
         unknown=[bool(u) for u in seen.unknown],
     )
+
 
 def say_what_was_cut(seen: observation.Observation, show: Show) -> None:
     if seen.left_out:
@@ -258,8 +276,8 @@ def learn(p: Learn, show: Show) -> None:
         tiny.train_tiny,
         name="done",
         settings=settings,
-        then=(networks.training_curve, p.cell) if p.view == "training" else None,
-        so_far=(networks.training_progress, p.cell, settings.updates),
+        then=(networks.training_curve,) if p.view == "training" else None,
+        so_far=(networks.training_progress, settings),
     )
     longer = show.run(tiny.longer, done.network, settings.length, p.seed, name="longer")
     if p.view == "gates":
@@ -328,6 +346,7 @@ def size(p: Size, show: Show) -> None:
             )
         }
     )
+
 
 GATES = (0.9, 0.98, 0.5, 0.995, 0.8)
 

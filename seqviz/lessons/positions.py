@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+
 import numpy as np
+
 from seqviz.compute.positions import order, orders, relative, rotary, sinusoidal, tiny
 from seqviz.compute.positions.clocks import clocks, embedding_scale
 from seqviz.compute.positions.learned import compare, spectrum
@@ -25,12 +27,12 @@ from seqviz.figures.positions.encodings import (
 from seqviz.figures.positions.schemes import rotary_scores, shift_bars
 from seqviz.figures.positions.tables import component_path, power_spectrum, table_similarity
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
-from seqviz.models import pretrained, store, texts
-from seqviz.text import literal, number
 from seqviz.lessons.bench.controls import choice, in_browser, seed, sentence, slider, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
+from seqviz.models import pretrained, store, texts
+from seqviz.text import literal, number
 
 BASES = (1.5, 10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0, 1_000_000.0)
 MODELS = {record.name: record for record in store.offered()}
@@ -42,7 +44,7 @@ ROUNDING = 1e-12
 PASTED = 2000  # characters of a text field
 SCHEMES = relative.SCHEMES
 
-lesson = Lesson("positions")
+lesson = Lesson("positions", code=(encoding, rotary.rotate, relative.alibi_slopes, order.attend))
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Waves:
     position: int = in_browser(slider(0, 9999, 20))
     dimension: int = in_browser(slider(0, 511, 8))
 
+
 @dataclass(frozen=True)
 class Distance:
     """What two rows of the table say about each other."""
@@ -67,6 +70,7 @@ class Distance:
     offset: int = slider(1, 50, 3, when=lambda v: v["view"] in ("rotation", "clocks"))
     place: int = slider(0, 200, 10, when=lambda v: v["view"] == "clocks")
 
+
 @dataclass(frozen=True)
 class Learned:
     """The table that a model has learned."""
@@ -74,8 +78,10 @@ class Learned:
     view: str = view(("similarity", "path", "spectrum", "norms"), "similarity")
     model: str = choice(tuple(MODELS), DEFAULT, menu=True)
 
+
 def seen(*names):
     return lambda v: v["view"] in names
+
 
 @dataclass(frozen=True)
 class Schemes:
@@ -96,6 +102,7 @@ class Schemes:
     shift: int = slider(0, 1000, 1000, 20, when=seen("shift"))
     seed: int = seed(1, more=True)
 
+
 @dataclass(frozen=True)
 class Effect:
     """The same words in another order."""
@@ -109,11 +116,14 @@ class Effect:
     scheme: str = choice(orders.SCHEMES, "none", when=seen("maps"))
     seed: int = seed(0, more=True)
 
+
 def last_layer(v):
     return (MODELS[v["model"]].layers or MOST_LAYERS) - 1
 
+
 def last_head(v):
     return (MODELS[v["model"]].heads or MOST_HEADS) - 1
+
 
 @dataclass(frozen=True)
 class Encoder:
@@ -125,6 +135,7 @@ class Encoder:
     layer: int = slider(0, MOST_LAYERS - 1, 0, when=seen("maps"), within=last_layer)
     head: int = slider(0, MOST_HEADS - 1, 2, when=seen("maps"), within=last_head)
 
+
 @dataclass(frozen=True)
 class Task:
     """Tiny Transformers with one task, each with another encoding."""
@@ -135,9 +146,11 @@ class Task:
     letters: int = slider(6, 12, 8)
     seed: int = seed(0, more=True)
 
+
 def words_of_drawing(show: Show) -> dict[str, str]:
     """What the drawing in the browser says."""
     return show.text.table("positions.client.sinusoid")
+
 
 def percent(share: float) -> str:
     """A share in percent; what is only rounding is 0."""
@@ -351,6 +364,7 @@ def task(p: Task, show: Show) -> None:
             blind=f"{100 * found.test.order_blind:.1f}",
         )
     )
+
 
 PAIRS = ((64, 32, 10_000), (8, 4, 10_000), (128, 64, 100), (16, 4, 10_000), (4, 2, 1_000_000))
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
+from seqviz.ui.bench.show import Show
 
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style, finish, layout
+from seqviz.lessons.bench.controls import slider
 from seqviz.text import Text
 from seqviz.ui.bench import widgets
-from seqviz.lessons.bench.controls import slider
-from seqviz.ui.bench.show import Show
 from seqviz.ui.shared import css
 
 PREFIX = "sample.place"

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from seqviz.figures.gradients.backward import recursion_step
 
 from seqviz.compute import bptt
 from seqviz.compute.bptt import Experiment
 from seqviz.figures.gradients import backward, gated_jacobian, gradients, memory, truncation
-from seqviz.figures.gradients.backward import recursion_step
 from seqviz.figures.grammar.decades import HIGHEST, LOWEST
 from seqviz.figures.grammar.style import Style
 from seqviz.text import LANGUAGES, from_log10

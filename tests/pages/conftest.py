@@ -12,9 +12,9 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
+from seqviz.lessons.bench.controls import Control
 from seqviz.text import Text
 from seqviz.ui.bench import model_progress
-from seqviz.lessons.bench.controls import Control
 from seqviz.ui.page import lesson as frame
 from seqviz.ui.page.lesson import Lesson
 

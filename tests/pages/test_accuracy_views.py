@@ -39,9 +39,6 @@ from seqviz.experiments.accuracy import (
 from seqviz.experiments.accuracy import (
     word_masking as knife,
 )
-from seqviz.figures.accuracy.compare import paired_answers, running_accuracy
-from seqviz.figures.accuracy.confusion import confusion_matrices
-from seqviz.data import measured
 from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
 from seqviz.figures.accuracy.counts import parameter_counts
 from seqviz.figures.accuracy.curves import learning_curves
@@ -53,9 +50,9 @@ from seqviz.figures.accuracy.padding import padding_effect, sentence_padding
 from seqviz.figures.accuracy.regimes import system_accuracies
 from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
+from seqviz.lessons.bench import controls
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, number
-from seqviz.lessons.bench import controls
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REVIEW = "The film is not good."

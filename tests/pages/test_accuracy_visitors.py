@@ -31,9 +31,9 @@ from seqviz.compute.accuracy.findings import TuneSettings
 from seqviz.experiments.accuracy import features, fill, heads, shipped
 from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy
 from seqviz.figures.accuracy.progress import training_progress
+from seqviz.lessons.bench import controls
 from seqviz.models import device, pretrained, texts
 from seqviz.text import LANGUAGES
-from seqviz.lessons.bench import controls
 from seqviz.ui.bench import job_progress
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)

@@ -18,6 +18,7 @@ from attention_page import (
     traces,
 )
 from looking import bench, figures
+from seqviz.ui.bench.show import Show
 
 from seqviz.compute.attention import scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
@@ -28,7 +29,6 @@ from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
 from seqviz.models import forward_cache
 from seqviz.text import literal, number
-from seqviz.ui.bench.show import Show
 
 STAGES = ("embed", "basic", "project", "scores", "scale", "mask", "softmax", "sum", "concat")
 WALKS = (

@@ -24,7 +24,7 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.compute.attention import patterns
-from seqviz.experiments import attention, head_effects
+from seqviz.experiments import attention, bertviz_page, head_effects
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance
 from seqviz.figures.attention.maps import attention_map
@@ -32,7 +32,6 @@ from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.models import device, forward_cache
 from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
-from seqviz.ui.page import bertviz_page
 
 COMPARE = "The creature was exhausted, so it stayed where it was."
 

@@ -27,8 +27,8 @@ from looking import (
 )
 
 from seqviz import catalog
-from seqviz.text import LANGUAGES, catalogue
 from seqviz.lessons.bench.controls import Sentence, Slider, controls, encoded, grid
+from seqviz.text import LANGUAGES, catalogue
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 LACKING = {("learned", "model", "smollm2")}  # has no table of positions

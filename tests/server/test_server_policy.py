@@ -13,8 +13,8 @@ from playwright.sync_api import expect
 
 from driver.server import serve
 from seqviz import catalog
+from seqviz.experiments import bertviz_page
 from seqviz.text import Text
-from seqviz.ui.page import bertviz_page
 from seqviz.ui.server import policy
 
 # What the policy forbade, in the page and in the frames that inherit its policy.

@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from seqviz.experiments.bertviz_page import MOST, VIEWS, most_tokens, page
 from seqviz.refusal import Refusal
-from seqviz.ui.page.bertviz_page import MOST, VIEWS, most_tokens, page
 from tools.vendor import FILES, STATIC
 
 WORDS = ("[CLS]", "a", "cat", "[SEP]", "it", "sat", "[SEP]")
@@ -215,7 +215,7 @@ def test_what_does_not_fit_together_is_named(changes, words):
 
 def test_torch_waits_until_a_page_is_made():
     script = (
-        "import sys; import seqviz.ui.page.bertviz_page; "
+        "import sys; import seqviz.experiments.bertviz_page; "
         "sys.exit(bool({'torch', 'bertviz'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", script], cwd=STATIC.parents[1]).returncode == 0

@@ -16,8 +16,8 @@ def page() -> None:
 
     import streamlit as st
 
-    from seqviz.ui.bench.clicks import on_pick
     from seqviz.lessons.bench.controls import slider
+    from seqviz.ui.bench.clicks import on_pick
 
     @dataclass(frozen=True)
     class Two:

@@ -8,8 +8,16 @@ from dataclasses import dataclass
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from seqviz.lessons.bench.controls import (
+    Sentence,
+    Slider,
+    choice,
+    controls,
+    sentence,
+    slider,
+    stepper,
+)
 from seqviz.text import LANGUAGES, Text
-from seqviz.lessons.bench.controls import Sentence, Slider, choice, controls, sentence, slider, stepper
 
 LIMIT = 40
 

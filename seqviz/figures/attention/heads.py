@@ -50,6 +50,13 @@ def head_importance(found: Effects, layer: int, head: int, style: Style = _STYLE
     return _ranked(found.change, measure, (layer, head), style)
 
 
+def importance_so_far(
+    trail: Sequence[Effects], layer: int, head: int, style: Style = _STYLE
+) -> Figure:
+    """The same while heads are still being switched off, one after the other."""
+    return head_importance(trail[-1], layer, head, style)
+
+
 def head_names(habits: Habits, text: Text, shares: bool = True) -> list[list[str]]:
     """What each head does, in the reader's words, perhaps with the share that says so."""
     layers, heads = habits.entropy.shape

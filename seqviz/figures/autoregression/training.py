@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.autoregression.networks import NetworkFit
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import EpochReport, NetworkFit
 from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.sheet import Sheet
@@ -13,6 +16,26 @@ from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
 _STYLE = Style()
+
+
+def loss_of_fit(
+    done: NetworkFit, noise_floor: float, ols_mse: float, style: Style = _STYLE
+) -> Figure:
+    """The losses of a network that has been trained; see `loss_curve`."""
+    losses = done.train_loss, done.validation_loss
+    return loss_curve(*losses, done.settings.cell, None, None, noise_floor, ols_mse, style)
+
+
+def loss_so_far(
+    trail: Sequence[EpochReport],
+    settings: NetworkSettings,
+    noise_floor: float,
+    ols_mse: float,
+    style: Style = _STYLE,
+) -> Figure:
+    """The losses as far as training has come; see `loss_curve`."""
+    epochs, *losses = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail]).T
+    return loss_curve(*losses, settings.cell, epochs, settings.epochs, noise_floor, ols_mse, style)
 
 
 def loss_curve(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float, Real
 
 from seqviz.compute.gates.counting import Table
 from seqviz.compute.gates.observation import Expectation
+from seqviz.compute.gates.tiny import Tiny, TinyReport, TinySettings
 from seqviz.figures.gates.looks import CELLS, ending, marked
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.axes import axis
@@ -82,6 +85,23 @@ def parameter_bars(found: Table, style: Style = _STYLE) -> Figure:
         panel.words(f"<b>{total:,}</b>", total, name, size=15, xanchor="left", xshift=5)
     said = (f"{name}: {total:,}" for name, total in zip(names, totals, strict=True))
     return sheet.finish(text("alt.parameters", totals="; ".join(said)))
+
+
+def training_curve(done: Tiny, style: Style = _STYLE) -> Figure:
+    """Accuracy of a small network that has been trained; see `accuracy_by_update`."""
+    settings = done.settings
+    return accuracy_by_update(
+        done.updates, done.accuracy, settings.cell, total=settings.updates, style=style
+    )
+
+
+def training_progress(
+    trail: Sequence[TinyReport], settings: TinySettings, style: Style = _STYLE
+) -> Figure:
+    """The same as far as training has come."""
+    updates = np.array([r.update for r in trail])
+    accuracy = np.array([r.accuracy for r in trail])
+    return accuracy_by_update(updates, accuracy, settings.cell, total=settings.updates, style=style)
 
 
 def accuracy_by_update(

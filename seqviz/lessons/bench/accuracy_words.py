@@ -6,9 +6,8 @@ import numpy as np
 
 from seqviz.compute import proportions
 from seqviz.compute.proportions import Paired, Proportion
-from seqviz.text import percent
-from seqviz.ui.bench.show import Show
 from seqviz.lessons.bench.show import Show
+from seqviz.text import percent
 
 CHANCE = 0.05  # a smaller p is hardly chance
 

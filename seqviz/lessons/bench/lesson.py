@@ -47,11 +47,13 @@ class Exercise:
 class Lesson:
     """The benches of one lesson in the order of its page.
 
-    parts: names of benches that stand in tabs side by side, by the name of the tab.
+    parts: names of benches that stand in tabs side by side, by the name of the tab. code: functions
+    whose source the page shows.
     """
 
     slug: str
     parts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    code: tuple[Callable[..., Any], ...] = ()
     benches: dict[str, Bench] = field(default_factory=dict)
     exercises: dict[str, Exercise] = field(default_factory=dict)
 

@@ -16,9 +16,9 @@ import streamlit as st
 from seqviz import jobs
 from seqviz.lessons.bench.host import Drawing
 from seqviz.models import device
+from seqviz.refusal import Problem
 from seqviz.ui.shared import limits
 from seqviz.ui.shared.caching import drawn
-from seqviz.ui.shared.problems import Problem
 from seqviz.ui.shared.problems import sentence as said
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -232,10 +232,10 @@ class PageLesson:
             st.fragment(partial(questions.ask, self.words, key, self.declared.exercises[name]),
                         key=f"{key}.fragment")()  # fmt: skip
 
-    def code(self, *functions: Callable[..., Any]) -> None:
+    def code(self) -> None:
         """The source of the functions that ran, as they stand in the library."""
         with st.expander(self.text("frame.source"), icon=":material/code:"):
-            for function in functions:
+            for function in self.declared.code:
                 st.caption(f"`{function.__module__}.{function.__name__}`")
                 st.code(_source(function), language="python")
 

@@ -74,7 +74,7 @@ def policy(frame_ancestors: str) -> str:
 
 
 def _frames() -> Iterable[str]:
-    from seqviz.ui.page import bertviz_page
+    from seqviz.experiments import bertviz_page
 
     return bertviz_page.scripts()
 
