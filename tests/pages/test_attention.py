@@ -18,7 +18,6 @@ from attention_page import (
     traces,
 )
 from looking import bench, figures
-from seqviz.ui.bench.show import Show
 
 from seqviz.compute.attention import scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
@@ -27,6 +26,7 @@ from seqviz.figures.attention.heads import heads_by_measure
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
+from seqviz.lessons.bench.show import Show
 from seqviz.models import forward_cache
 from seqviz.text import literal, number
 
