@@ -312,7 +312,7 @@ def _of_masks() -> tuple[Example, ...]:
     return (
         Example("masked words", accuracy_under_masking, (cut, "attention", 0.35, BASELINE),
          at(cut, "attention", 0.35)),
-        Example("masked words, between two shares", accuracy_under_masking, (cut, "random", 0.13, BASELINE),
+        Example("masked words, between", accuracy_under_masking, (cut, "random", 0.13, BASELINE),
          at(cut, "random", 0.13)),
         Example("masked sentence", sentence_under_masking, (own, "gradient", 4),
          100 * float(own.probability[2, 4])),
