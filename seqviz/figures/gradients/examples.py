@@ -24,9 +24,7 @@ def _reaches() -> tuple[Example, ...]:
     read = bptt.reach(Experiment("gru", signal="sentence", sentence=HOSTILE, width=6))
     far = bptt.reach(Experiment("linear", 300, 6, gain=2.0))
     wide, shared = bptt.spectrum("gaussian", 6, 2.0, 1), bptt.spectrum("gaussian", 6, 1.0, 1)
-    gated = [
-        bptt.simplified_gru(update, 0.7, "gaussian", 8, 1.2, 1, 20) for update in (0.1, 0.0)
-    ]  # fmt: skip
+    gated = [bptt.simplified_gru(update, 0.7, "gaussian", 8, 1.2, 1, 20) for update in (0.1, 0.0)]
     return (
         Example("reach of all cells", norms.gradient_reach, (cells, every, shared),
                 every[3].horizon),
@@ -87,7 +85,6 @@ def _shortened() -> tuple[Example, ...]:
 
 
 def _trained() -> tuple[Example, ...]:
-    """Trainings as they come out of `recall`, their gradients those of small networks."""
     first = comparison("first", recall.CELLS)
     adding, tried = comparison("adding", ("gru", "rnn")), longest_delay()
     return (
@@ -102,7 +99,11 @@ def _trained() -> tuple[Example, ...]:
 
 
 def comparison(task: str, cells: tuple[str, ...]) -> recall.Comparison:
-    """A comparison that ended after 60 updates: two of three cells have learned."""
+    """As if 60 updates had been made; of three cells two have learned.
+
+    Nothing is trained, which would take torch and seconds: the accuracies are made up. The
+    gradients are those of small networks.
+    """
     settings = recall.RecallSettings(task, 9, cells, hidden=6, updates=60)
     updates = np.array([0, 20, 40, 60])
     accuracy = np.array(
@@ -135,7 +136,7 @@ def _slopes(cell: str, seed: int) -> np.ndarray:
 
 
 def longest_delay() -> recall.LongestDelay:
-    """A search that ended at a delay of 10; the RNN fell out at 5."""
+    """As if a search had ended at a delay of 10, the RNN falling out at 5 (made up as above)."""
     accuracy = np.array([[1.0, 1, 1], [0.96, 1, 0.9975], [0.3, 0.98, 1], [np.nan, 0.5, 0.7]])
     tried, learned = np.isfinite(accuracy), accuracy >= recall.LEARNED
     delays = np.array([1, 2, 5, 10])
