@@ -135,7 +135,10 @@ Read = Annotated[str, ReadBy()]
 
 @cache
 def read_by(function: Callable[..., Any]) -> dict[str, ReadBy]:
-    """The parameters of a function that take texts, each with who reads it."""
+    """The parameters of a function that take texts, each with who reads it.
+
+    The names in its annotations have to be there when it runs, not only for type checkers.
+    """
     hints = get_type_hints(function, include_extras=True)
     return {name: mark for name, hint in hints.items() if (mark := _mark(hint)) is not None}
 

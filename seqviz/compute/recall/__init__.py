@@ -12,8 +12,6 @@ from seqviz.compute.recall.longest_delay import (
 )
 from seqviz.compute.recall.settings import (
     CELLS,
-    LIMITS,
-    MAX_BIAS,
     OPTIMIZERS,
     RecallSettings,
     parameter_count,
@@ -37,8 +35,6 @@ __all__ = [
     "DELAYS",
     "DISTRACTORS",
     "LEARNED",
-    "LIMITS",
-    "MAX_BIAS",
     "OPTIMIZERS",
     "SYMBOLS",
     "TASKS",

@@ -10,7 +10,8 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.recall.settings import RecallSettings, parameter_count
 from seqviz.compute.recall.tasks import LEARNED, Examples, draw
-from seqviz.compute.training.progress import Pulse, moments
+from seqviz.compute.training.loop import Record, run
+from seqviz.compute.training.progress import Pulse
 
 TEST_SEQUENCES = 400  # an accuracy of 0.95 then has a standard error of 0.011
 _PROBE = 32  # of these, for the gradients
@@ -18,22 +19,15 @@ TRAIN, TEST = 0, 1  # streams of random numbers
 
 
 @dataclass(frozen=True)
-class ComparisonReport:
+class ComparisonReport(Record):
     """Where it stands after `update` of `total` updates; cells in the order of the settings.
 
     accuracy and loss: on the test sequences. log10_gradients: log10 |dJ/dh_t|, t = 1 ... T.
     """
 
-    update: int
-    total: int
     accuracy: Float[np.ndarray, "cell"]
     loss: Float[np.ndarray, "cell"]
     log10_gradients: Float[np.ndarray, "cell time"]
-
-    @property
-    def fraction(self) -> float:
-        """Share of the run that is done, in [0, 1]."""
-        return self.update / self.total
 
 
 @dataclass(frozen=True)
@@ -90,29 +84,28 @@ def compare(
     test = held_out(settings, settings.delay)
     probe = Examples(test.inputs[:, :_PROBE], test.targets[:_PROBE])
     pulse = Pulse(report)
-    reports = []
-    done = 0
-    for moment in moments(settings.updates):
-        for _ in range(moment - done):
-            batch = draw(settings.task, settings.delay, settings.batch, batches)
-            for runner in runners:
-                runner.update(batch)
-                pulse.beat()
-        done = moment
+
+    def update(number: int) -> None:
+        batch = draw(settings.task, settings.delay, settings.batch, batches)
+        for runner in runners:
+            runner.update(batch)
+            pulse.beat()
+
+    def measure(done: int, new: int) -> ComparisonReport:
         scores, norms = [], []
         for runner in runners:
             scores.append(runner.test(test))
             norms.append(runner.log10_gradients(probe))
             pulse.beat()
-        record = ComparisonReport(
+        return ComparisonReport(
             done,
             settings.updates,
             np.array([s.accuracy for s in scores]),
             np.array([s.loss for s in scores]),
             np.array(norms),
         )
-        reports.append(record)
-        pulse.tell(record)
+
+    reports = run(update, measure, settings.updates, pulse)
     updates = np.array([r.update for r in reports])
     accuracy = np.array([r.accuracy for r in reports])
     first = first_learned(updates, accuracy)
