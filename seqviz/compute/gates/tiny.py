@@ -24,7 +24,7 @@ class TinySettings(Settings):
     """Which network learns what.
 
     length: symbols in a training sequence. keep_bias: where the bias of the gate that keeps (f of
-    the LSTM, z of the GRU) starts.
+    the LSTM, z of the GRU) starts. Raises ValueError when a setting is out of its range.
     """
 
     task: str = "latch"

@@ -21,8 +21,8 @@ class Limit(Protocol):
 class Range:
     """A number from least to largest. name: in the sentence, where it is not the setting's own."""
 
-    least: float
-    largest: float = math.inf
+    least: int | float
+    largest: int | float = math.inf
     name: str = ""
 
     def check(self, setting: str, value: Any) -> None:
