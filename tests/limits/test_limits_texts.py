@@ -14,9 +14,9 @@ from seqviz.compute.gates import observation
 from seqviz.experiments import attention, gates
 from seqviz.models import checkpoints, texts
 from seqviz.models.texts import Read, ReadBy, read_by, tokens_read
+from seqviz.refusal import Problem
 from seqviz.ui.shared import limits
 from seqviz.ui.shared.limits import Account, Bucket, Turn, metered
-from seqviz.ui.shared.problems import Problem
 
 CHINESE = "这只动物没有过马路因为它太累了而且没有人介意所以它坐下来等待天亮了"[:32]
 ENGLISH = "Unbelievably, the animal didn't cross the street: it was too tired."
