@@ -21,10 +21,11 @@ from seqviz.ui.bench import controls, widgets
 from seqviz.ui.bench.lazy import LazyBenches
 from seqviz.ui.bench.show import Show, guarded
 from seqviz.ui.page import header, notebook
-from seqviz.ui.server import files, run_context
+from seqviz.ui.server import run_context
 from seqviz.ui.shared import components
 from seqviz.ui.shared.caching import cached
 from seqviz.ui.shared.draw_queue import Rank, draw_queue
+from seqviz.ui.streamlit_internals import deferred_files as files
 from seqviz.ui.streamlit_internals.fragment_reruns import draw_besides
 
 P = TypeVar("P")
