@@ -6,7 +6,8 @@ Streamlit server take turns, each load in a new browser with an empty cache:
 
 * empty: a line of text, what Streamlit itself takes;
 * mosaic: the page's own figure, from its own functions and through its own chart component;
-* rounded: BertViz as our page sends it (`seqviz.ui.page.bertviz`): three decimals, data once;
+* rounded: BertViz as our page sends it (`seqviz.experiments.bertviz_page`): three decimals,
+  data once;
 * BertViz: as it ships (`html_action="return"`: full floats, data twice), in `st.iframe`; only
   require.js is replaced, as there is no network.
 
@@ -51,10 +52,9 @@ from driver.chromium import chromium
 from driver.server import Server, serve_page
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.findings import Mosaic, Text
-from seqviz.experiments import attention
-from seqviz.figures.attention.views import mosaic_view
+from seqviz.experiments import attention, bertviz_page
+from seqviz.figures.attention.maps import head_mosaic
 from seqviz.figures.grammar.figure import Figure
-from seqviz.ui.page import bertviz
 
 T = TypeVar("T")
 LENGTHS, LAYERS, HEADS, SEED = (32, 64, 128), 12, 12, 1
@@ -68,11 +68,11 @@ SCRIPT = """
 import pickle
 from pathlib import Path
 import streamlit as st
-from seqviz.ui import behavior, looks, startup
+from seqviz.ui.shared import components, css, startup
 
 startup.prepare()
 st.set_page_config(layout="wide")
-looks.apply(False)
+css.apply(False)
 
 @st.cache_resource
 def made():
@@ -86,7 +86,7 @@ with st.container(key="shown"):
         st.iframe(shown[0], height=shown[1])
     else:
         with st.container(key="real.figure", height=420, border=False):
-            behavior.chart(
+            components.chart(
                 "real.chart", shown.to_json(), "", "no library", on_pick=lambda x, y: None
             )
 """
@@ -189,7 +189,7 @@ def mosaic(weights: np.ndarray) -> Figure:
     side = max(attention._SMALLEST, attention._CELLS // max(layers, heads))
     tiles = patterns.tiles(weights, side).astype(np.float32)
     habits = patterns.habits(weights, ids, no)
-    return mosaic_view(Mosaic(text, tiles, max(1.0, tokens / side), habits), 3, 1)
+    return head_mosaic(Mosaic(text, tiles, max(1.0, tokens / side), habits), 3, 1)
 
 
 def as_shipped(weights: np.ndarray) -> str:
@@ -201,17 +201,17 @@ def as_shipped(weights: np.ndarray) -> str:
     tokens = list(names(weights.shape[-1]))
     html = model_view(layers, tokens, display_mode="light", html_action="return").data
     _, _, body = html.partition("</script>")
-    return f"<!doctype html>\n{bertviz.SCRIPTS}{body}"
+    return f"<!doctype html>\n{bertviz_page.SCRIPTS}{body}"
 
 
-def rounded(weights: np.ndarray) -> bertviz.Page:
+def rounded(weights: np.ndarray) -> bertviz_page.Page:
     """What our page sends; it refuses more than 41 tokens of such a model, which is undone here."""
-    limit = bertviz.MOST["model"]
-    bertviz.MOST["model"] = 10**12
+    limit = bertviz_page.MOST["model"]
+    bertviz_page.MOST["model"] = 10**12
     try:
-        return bertviz.page("model", weights, names(weights.shape[-1]))
+        return bertviz_page.page("model", weights, names(weights.shape[-1]))
     finally:
-        bertviz.MOST["model"] = limit
+        bertviz_page.MOST["model"] = limit
 
 
 def names(tokens: int) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ class _Call:
 
 
 @dataclass
-class Recipe:
+class CodeTrace:
     """A growing record of calls; `source` writes them as a script (a fraction of a millisecond)."""
 
     calls: list[_Call] = field(default_factory=list)
@@ -50,6 +50,10 @@ class Recipe:
         """Note that `name = function(*args, **keywords)` ran and gave `result`."""
         self.calls.append(_Call(name, (function,), args, keywords, result=result))
 
+    def attribute(self, holder: object, attribute: str, value: object, name: str) -> None:
+        """Note that `name = holder.attribute`: a number that is read off a result."""
+        self.calls.append(_Call(name, (), (holder,), expression=f".{attribute}", result=value))
+
     def define(
         self, name: str, expression: str, result: object, *functions: Callable[..., Any]
     ) -> None:
@@ -65,13 +69,14 @@ class Recipe:
         self.calls.clear()
 
     def source(self, show: bool = True) -> str:
-        """The record as a script; with `show`, the last result (a figure) is displayed."""
+        """The record as a script; with `show`, the figure (else the last result) is displayed."""
         if self._written is not None:
             return self._written
         writer = _Writer()
         lines = [writer.line(call) for call in self.calls]
-        if show and self.calls:
-            lines.append(self.calls[-1].name)
+        names = [call.name for call in self.calls]
+        if show and names:
+            lines.append("figure" if "figure" in names else names[-1])
         return "\n".join([*writer.imported(lines), "", *lines]).strip() + "\n"
 
 
@@ -84,15 +89,21 @@ class _Writer:
 
     def line(self, call: _Call) -> str:
         for function in call.functions:
-            self._import(function)
-        if call.expression:
+            if not hasattr(function, "__self__"):  # a method comes with its result
+                self._import(function)
+        if call.expression.startswith("."):  # an attribute of what is named already
+            line = f"{call.name} = {self._literal(call.args[0])}{call.expression}"
+        elif call.expression:
             line = f"{call.name} = {call.expression}"
         else:
             (function,) = call.functions
             words = [self._literal(value) for value in call.args]
             # All of them, defaults too: the reader sees which knobs there are.
             words += [f"{key}={self._literal(value)}" for key, value in call.keywords.items()]
-            line = _wrapped(call.name, function.__name__, words)
+            called = function.__name__
+            if (holder := getattr(function, "__self__", None)) is not None:
+                called = f"{self._literal(holder)}.{called}"
+            line = _wrapped(call.name, called, words)
         self.known[call.name] = call.result
         return line
 

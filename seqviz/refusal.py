@@ -19,5 +19,12 @@ class Refusal(ValueError):
         return _rebuild, (self.code, str(self), self.details)
 
 
+class Problem(Refusal):
+    """A refusal by a bench: only its code, as the sentence is among the lesson's words."""
+
+    def __init__(self, code: str, **details: object) -> None:
+        super().__init__(code, code, **details)
+
+
 def _rebuild(code: str, sentence: str, details: dict[str, object]) -> Refusal:
     return Refusal(code, sentence, **details)

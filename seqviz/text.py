@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from seqviz.paths import ASSETS
+from seqviz.units import NUMBER, Unit
 
 LANGUAGES = ("en", "zh")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -123,6 +124,16 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{max(0, digits - 1 - exponent)}f}".replace("-", "−")
 
 
+def percent(share: float, digits: int = 1) -> str:
+    """A share of 1 in percent as it stands on screen, with so many decimals; nan is "–".
+
+    Examples: 0.66139 -> "66.1 %", 0.35 with no digits -> "35 %", 12.5 -> "1,250.0 %".
+    """
+    if math.isnan(share):
+        return "–"
+    return f"{100 * share:,.{digits}f} %".replace("-", "−")
+
+
 def from_log10(log10: float, digits: int = 3) -> str:
     """10 to this power as it stands on screen, also where float64 would be 0 or infinite.
 
@@ -133,3 +144,27 @@ def from_log10(log10: float, digits: int = 3) -> str:
     exponent = math.floor(log10)
     mantissa = f"{10 ** (log10 - exponent):.{digits - 1}f}"
     return f"{mantissa} × 10{str(exponent).translate(_RAISED)}"
+
+
+def formatted(value: Any, unit: Unit = NUMBER) -> str:
+    """A read-out as it stands on screen; None is "–", words stay as they are."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int) or unit.kind == "count":
+        return f"{value:,}"
+    if unit.kind == "share":
+        return percent(float(value), unit.digits)
+    if unit.kind == "log10":
+        return from_log10(float(value), unit.digits)
+    return number(float(value), unit.digits)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person reads them: 120 ms, 2.4 s, 14 min."""
+    if seconds < 0.001:
+        return "< 1 ms"
+    if seconds < 0.9995:  # what would be rounded to 1000 ms is a second
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60:.0f} min"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqviz.code_trace import Recipe
+from seqviz.code_trace import CodeTrace
 from seqviz.compute import autoregression as ar
 from seqviz.figures.autoregression.estimation import estimates_beside_truth
 from seqviz.figures.autoregression.series import lag_plot, series_and_correlations
@@ -17,14 +17,14 @@ from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style
 
 
-def run(recipe: Recipe, function, *args: Any, name: str, **keywords: Any):
+def run(recipe: CodeTrace, function, *args: Any, name: str, **keywords: Any):
     """Call and record, as a bench does."""
     result = function(*args, **keywords)
     recipe.record(function, args, keywords, result, name)
     return result
 
 
-def executed(recipe: Recipe) -> dict[str, Any]:
+def executed(recipe: CodeTrace) -> dict[str, Any]:
     """The variables after the recorded source has run in an empty namespace."""
     space: dict[str, Any] = {}
     exec(compile(recipe.source(), "<recipe>", "exec"), space)
@@ -60,7 +60,7 @@ def hold(n: int = 3) -> Held:
     return Held(np.arange(float(n)) / 7, Pair(1.5))
 
 
-def call(recipe: Recipe) -> ast.Call:
+def call(recipe: CodeTrace) -> ast.Call:
     """The last recorded call as syntax."""
     statement = ast.parse(recipe.source(show=False)).body[-1]
     assert isinstance(statement, ast.Assign)
@@ -68,13 +68,13 @@ def call(recipe: Recipe) -> ast.Call:
     return statement.value
 
 
-def first(recipe: Recipe) -> str:
+def first(recipe: CodeTrace) -> str:
     """The first argument of the last recorded call as code."""
     return ast.unparse(call(recipe).args[0])
 
 
 def test_the_recorded_code_gives_the_same_numbers():
-    recipe = Recipe()
+    recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.6, -0.3), 1.5, n=120, seed=7, noise="laplace", name="path")
     found = run(recipe, ar.correlogram, path.values, 12, path.coefficients, name="found")
     line = run(recipe, ar.fit, path.values, 2, "exact_ml", True, name="line")
@@ -91,7 +91,7 @@ def test_the_recorded_code_gives_the_same_numbers():
 
 
 def test_a_figure_is_reproduced_and_shown_last():
-    recipe = Recipe()
+    recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=100, name="path")
     found = run(recipe, ar.correlogram, path.values, 10, (0.8,), name="found")
     chart = run(recipe, series_and_correlations, path.values, found, name="figure")
@@ -103,7 +103,7 @@ def test_a_figure_is_reproduced_and_shown_last():
 
 
 def test_results_of_earlier_calls_are_named_and_not_listed():
-    recipe = Recipe()
+    recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=500, name="path")
     run(recipe, ar.fit, path.values, 1, "ols", name="line")
     assert first(recipe) == "path.values"
@@ -111,7 +111,7 @@ def test_results_of_earlier_calls_are_named_and_not_listed():
 
 
 def test_a_whole_result_is_named():
-    recipe = Recipe()
+    recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=50, name="path")
     values = run(recipe, ar.shuffled, path.values, 3, name="values")
     run(recipe, echo, values, name="found")
@@ -119,7 +119,7 @@ def test_a_whole_result_is_named():
 
 
 def test_several_results_in_a_list_are_named():
-    recipe = Recipe()
+    recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=60, name="path")
     fits = [run(recipe, ar.fit, path.values, 1, m, name=m) for m in ("ols", "yule_walker")]
     run(recipe, estimates_beside_truth, fits, (0.8,), name="figure")
@@ -135,7 +135,7 @@ def test_several_results_in_a_list_are_named():
     ids=["start", "end", "middle", "one value", "all"],
 )
 def test_a_stretch_of_an_earlier_result_is_a_slice(part):
-    recipe = Recipe()
+    recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=100, name="path")
     run(recipe, echo, path.values[part], name="found")
     assert first(recipe).startswith("path.values")
@@ -148,14 +148,14 @@ def test_a_stretch_of_an_earlier_result_is_a_slice(part):
     ids=["backward", "every other", "nothing", "chosen"],
 )
 def test_what_is_no_stretch_is_written_out(part):
-    recipe = Recipe()
+    recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=20, name="path")
     run(recipe, echo, path.values[part], name="found")
     np.testing.assert_array_equal(executed(recipe)["found"], path.values[part])
 
 
 def test_a_row_of_a_matrix_is_not_mistaken_for_a_stretch():
-    recipe = Recipe()
+    recipe = CodeTrace()
     matrix = run(recipe, echo, np.arange(12.0).reshape(3, 4), name="matrix")
     run(recipe, echo, matrix[1], name="row")
     run(recipe, echo, matrix[:, 1], name="column")
@@ -166,7 +166,7 @@ def test_a_row_of_a_matrix_is_not_mistaken_for_a_stretch():
 
 def test_a_file_of_the_student_is_read_from_its_folder(tmp_path, monkeypatch):
     """The bytes of an upload do not go into the code: the reader has the file."""
-    recipe = Recipe()
+    recipe = CodeTrace()
     content = b"x\n" + b"\n".join(b"%d" % k for k in range(40))
     (tmp_path / "mine.csv").write_bytes(content)
     monkeypatch.chdir(tmp_path)
@@ -179,7 +179,7 @@ def test_a_file_of_the_student_is_read_from_its_folder(tmp_path, monkeypatch):
 
 def test_an_equal_value_is_not_mistaken_for_an_earlier_result():
     """Identity, not equality: a copy is another array, which somebody may have changed."""
-    recipe = Recipe()
+    recipe = CodeTrace()
     held = run(recipe, hold, name="held")
     run(recipe, echo, held.values.copy(), name="copied")
     assert "held" not in ast.unparse(call(recipe))
@@ -188,7 +188,7 @@ def test_an_equal_value_is_not_mistaken_for_an_earlier_result():
 
 
 def test_the_latest_result_of_a_name_is_the_one_that_is_meant():
-    recipe = Recipe()
+    recipe = CodeTrace()
     former = run(recipe, hold, 3, name="held")
     second = run(recipe, hold, 4, name="held")
     run(recipe, echo, second.values, name="found")
@@ -200,14 +200,14 @@ def test_the_latest_result_of_a_name_is_the_one_that_is_meant():
 
 
 def test_dataclasses_are_written_as_calls_with_what_differs():
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, echo, Pair(0.5, names=("x", "y")), name="found")
     assert first(recipe) == "Pair(first=0.5, names=('x', 'y'))"
     assert executed(recipe)["found"] == Pair(0.5, names=("x", "y"))
 
 
 def test_a_dataclass_of_the_library_is_imported():
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, echo, Style(lang="zh"), name="style")
     assert executed(recipe)["style"] == Style(lang="zh")
 
@@ -215,7 +215,7 @@ def test_a_dataclass_of_the_library_is_imported():
 def test_network_settings_are_written_as_calls():
     from seqviz.compute.autoregression.network_settings import NetworkSettings
 
-    recipe = Recipe()
+    recipe = CodeTrace()
     settings = NetworkSettings("gru", hidden=8, train=0.6, validation=0.2, seed=3)
     run(recipe, echo, settings, name="settings")
     assert executed(recipe)["settings"] == settings
@@ -224,7 +224,7 @@ def test_network_settings_are_written_as_calls():
 
 def test_every_keyword_is_shown():
     """Defaults too: the reader sees which knobs there are."""
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, total, [1.0, 2.0], scale=1.0, offset=5, name="sum")
     assert [keyword.arg for keyword in call(recipe).keywords] == ["scale", "offset"]
     assert executed(recipe)["sum"] == 8.0
@@ -232,7 +232,7 @@ def test_every_keyword_is_shown():
 
 def test_a_value_of_another_type_is_not_a_default():
     """1.0 is not 1, and True is not 1: leaving it out could change the result."""
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, total, [1.0], offset=0.0, scale=1, name="sum")
     assert {keyword.arg for keyword in call(recipe).keywords} == {"offset", "scale"}
 
@@ -256,7 +256,7 @@ def test_a_value_of_another_type_is_not_a_default():
     ],
 )
 def test_literals(value, code):
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, echo, value, name="found")
     assert recipe.source(show=False).splitlines()[-1] == f"found = echo({code})"
     assert executed(recipe)["found"] == value
@@ -276,7 +276,7 @@ def test_literals(value, code):
     ids=["floats", "integers", "matrix", "booleans", "complex", "empty", "labels"],
 )
 def test_arrays_are_written_out_exactly(value):
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, echo, value, name="found")
     again = executed(recipe)["found"]
     np.testing.assert_array_equal(again, value)
@@ -297,7 +297,7 @@ def test_arrays_are_written_out_exactly(value):
 )
 def test_numbers_that_are_not_finite(value):
     """`nan` is no name in Python: a fan of a series that is not stationary has no mean to draw."""
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, echo, value, name="found")
     np.testing.assert_array_equal(executed(recipe)["found"], value)
 
@@ -306,14 +306,14 @@ def test_dates_of_a_series_are_named():
     """A tuple of five hundred dates is a field of an earlier result too."""
     from seqviz.data import series
 
-    recipe = Recipe()
+    recipe = CodeTrace()
     chosen = run(recipe, series.bundled, "nile", name="chosen")
     run(recipe, echo, chosen.labels, name="index")
     assert first(recipe) == "chosen.labels"
 
 
 def test_long_calls_are_broken_into_lines():
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, echo, "a" * 60, again="b" * 60, name="found")
     lines = recipe.source(show=False).splitlines()[-4:]
     assert lines[0] == "found = echo("
@@ -323,7 +323,7 @@ def test_long_calls_are_broken_into_lines():
 
 
 def test_the_public_package_is_imported():
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, ar.simulate, (0.5,), n=10, name="path")
     line = ar.fit(np.array([0.0, 1.0, 0.5, 2.0, -1.0]), 1, "ols")
     run(recipe, lag_plot, np.arange(5.0), line, name="figure")
@@ -337,10 +337,10 @@ def test_a_function_that_no_package_exports_is_imported_from_its_module():
     from seqviz.compute.autoregression.network_settings import NetworkSettings
     from seqviz.compute.autoregression.networks import parameter_count
 
-    recipe = Recipe()
+    recipe = CodeTrace()
     count = run(recipe, parameter_count, NetworkSettings(), name="count")
     assert (
-        "from seqviz.compute.autoregression.networks import NetworkSettings, parameter_count"
+        "from seqviz.compute.autoregression.networks import parameter_count"
         in recipe.source().splitlines()
     )
     assert executed(recipe)["count"] == count == 1153
@@ -348,17 +348,17 @@ def test_a_function_that_no_package_exports_is_imported_from_its_module():
 
 def test_every_compute_function_of_the_package_is_imported_from_it():
     for name in ("fit", "correlogram", "forecast_direct", "replicate", "select_order"):
-        recipe = Recipe()
+        recipe = CodeTrace()
         recipe.record(getattr(ar, name), (), {}, None, "found")
         lines = recipe.source().splitlines()
         assert lines[0] == f"from seqviz.compute.autoregression import {name}"
 
 
 def test_an_empty_record_is_an_empty_script():
-    assert Recipe().source().strip() == ""
+    assert CodeTrace().source().strip() == ""
 
 
 def test_numpy_is_imported_only_when_used():
-    recipe = Recipe()
+    recipe = CodeTrace()
     run(recipe, ar.simulate, (0.5,), n=10, name="path")
     assert "numpy" not in recipe.source()

@@ -15,7 +15,7 @@ import pytest
 
 from seqviz import catalog
 from seqviz.data import PROBLEM_CODES
-from seqviz.text import ASSETS, LANGUAGES, Text, catalogue, literal, number, sections
+from seqviz.text import ASSETS, LANGUAGES, Text, catalogue, literal, number, percent, sections
 
 ROOT = ASSETS.parent
 SLUGS = [record.slug for record in catalog.LESSONS]
@@ -394,6 +394,15 @@ def test_number(value, expected):
 )
 def test_number_digits(value, digits, expected):
     assert number(value, digits) == expected
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "expected"),
+    [(0.66139, 1, "66.1 %"), (0.35, 0, "35 %"), (1, 1, "100.0 %"), (12.5, 1, "1,250.0 %"),
+     (-0.031, 1, "−3.1 %"), (float("nan"), 1, "–")],
+)  # fmt: skip
+def test_percent(share, digits, expected):
+    assert percent(share, digits) == expected
 
 
 def test_number_never_writes_a_hyphen():

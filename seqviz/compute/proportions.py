@@ -34,6 +34,21 @@ class Running:
     low: Float[np.ndarray, "case"]
     high: Float[np.ndarray, "case"]
 
+    def at(self, n: int) -> Proportion:
+        """What has been reached after n cases."""
+        share, low, high = (float(part[n - 1]) for part in (self.share, self.low, self.high))
+        return Proportion(round(share * n), n, share, low, high)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of many rows with their intervals, and of how many cases; nan of none."""
+
+    share: Float[np.ndarray, "*rows"]
+    low: Float[np.ndarray, "*rows"]
+    high: Float[np.ndarray, "*rows"]
+    n: Int[np.ndarray, "*rows"]
+
 
 @dataclass(frozen=True)
 class Paired:
@@ -90,6 +105,38 @@ def of(correct: int, n: int) -> Proportion:
 def proportion(right: Bool[np.ndarray, "case"]) -> Proportion:
     """The share of True, with its interval."""
     return of(int(right.sum()), len(right))
+
+
+def of_share(share: float, n: int) -> Proportion:
+    """A share of n cases with its interval; a mean over runs has the interval that one run has."""
+    if n == 0 or np.isnan(share):
+        return Proportion(0, n, nan, nan, nan)
+    low, high = wilson(np.array([share]), n)
+    return Proportion(round(share * n), n, share, float(low[0]), float(high[0]))
+
+
+def answers_right(
+    probability: Float[np.ndarray, "*rows case"], positive: Bool[np.ndarray, "case"]
+) -> Float[np.ndarray, "*rows case"]:
+    """1 where the answer is right, 0 where it is wrong, nan where there is none (nan).
+
+    The answer is "positive" where that is likelier than not.
+    """
+    return np.where(np.isfinite(probability), (probability > 0.5) == positive, np.nan)
+
+
+def counted(right: Float[np.ndarray, "case"]) -> Proportion:
+    """How many are right (1, not 0), as a proportion; cases of nan left out."""
+    return of(int(np.nansum(right)), int(np.isfinite(right).sum()))
+
+
+def shares(right: Float[np.ndarray, "*rows case"]) -> Shares:
+    """Share of each row that is right (1, not 0), with its 95 % interval; cases of nan left out."""
+    n = np.asarray(np.isfinite(right).sum(axis=-1))
+    some = np.maximum(n, 1)
+    share = np.where(n > 0, np.nansum(right, axis=-1) / some, np.nan)
+    low, high = wilson(share, some)
+    return Shares(share, np.asarray(low), np.asarray(high), n)
 
 
 def running(right: Bool[np.ndarray, "case"]) -> Running:

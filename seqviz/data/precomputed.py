@@ -104,6 +104,8 @@ def _call(name: str, keywords: Mapping[str, Any]) -> str:
 def _argument(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {key: _argument(part) for key, part in dataclasses.asdict(value).items()}
+    if isinstance(value, np.ndarray):  # such as the series that a network learns
+        return f"{value.dtype.str}{value.shape} {hashlib.sha256(value.tobytes()).hexdigest()[:16]}"
     return [_argument(part) for part in value] if isinstance(value, tuple) else value
 
 

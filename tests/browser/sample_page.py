@@ -9,10 +9,12 @@ import streamlit as st
 
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style, finish, layout
+from seqviz.lessons.bench.controls import slider
+from seqviz.lessons.bench.show import Show
+from seqviz.lessons.bench.words import Words
 from seqviz.text import Text
 from seqviz.ui.bench import widgets
-from seqviz.ui.bench.controls import slider
-from seqviz.ui.bench.show import Show
+from seqviz.ui.bench.host import PageHost
 from seqviz.ui.shared import css
 
 PREFIX = "sample.place"
@@ -52,10 +54,10 @@ def bench() -> None:
     place = widgets.draw(
         PREFIX, Place, Text("en"), lambda name: (name, None), word, above=stage, side=side
     )
-    show = Show(
-        PREFIX, Text("en"), word, word, stage, side, st.container(), lambda: "",
-        style=Style(LIVE), declaration=Place,
-    )  # fmt: skip
+    words, style = Words("ar_fitting", Text("en")), Style(LIVE)
+    with stage:
+        host = PageHost(PREFIX, words, stage, side, st.container(), Place, style)
+    show = Show(words, host, style)
     show.figure(grid, place.column, place.row, picks=("column", "row"))
 
 

@@ -28,7 +28,7 @@ SCRIPT = f"""
 import json
 import numpy as np
 import streamlit as st
-from seqviz.ui import bertviz_page
+from seqviz.experiments import bertviz_page
 
 st.set_page_config(layout="wide")
 st.title("BertViz")

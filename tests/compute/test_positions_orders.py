@@ -46,6 +46,7 @@ def test_partners(first, second, partner):
     assert found.words == tuple(first.split())
     assert found.others == tuple(second.split())
     lacking = np.array(partner) < 0
+    assert found.paired.tolist() == [k for k, other in enumerate(partner) if other >= 0]
     for gaps in found.moved:
         np.testing.assert_array_equal(np.isnan(gaps), lacking)
 

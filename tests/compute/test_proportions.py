@@ -11,14 +11,18 @@ from scipy.stats import binom
 
 from seqviz.compute.proportions import (
     Confusion,
+    answers_right,
     confusion,
+    counted,
     majority,
     mcnemar,
     needed_n,
     of,
+    of_share,
     proportion,
     running,
     scores,
+    shares,
     wilson,
 )
 
@@ -46,6 +50,27 @@ def test_wilson_is_that_of_statsmodels():
         found = of(right, trials)
         assert (found.low, found.high) == (low[0], high[0])
         assert (found.correct, found.n, found.share) == (right, trials, right / trials)
+
+
+def test_shares_count_the_answers_that_are_there():
+    probability = np.array([[0.9, 0.5, 0.49, np.nan], [np.nan] * 4])
+    right = answers_right(probability, np.array([True, True, False, True]))
+    np.testing.assert_array_equal(right[0], [1, 0, 1, np.nan])  # even odds are "negative"
+    found = shares(right)
+    assert found.n.tolist() == [3, 0]
+    low, high = wilson(np.array([2 / 3]), 3)
+    assert (found.share[0], found.low[0], found.high[0]) == pytest.approx((2 / 3, low[0], high[0]))
+    assert np.isnan([found.share[1], found.low[1], found.high[1]]).all()
+    assert counted(right[0]) == of(2, 3)
+    assert counted(right[1]).n == 0
+
+
+def test_a_share_of_cases_is_their_proportion():
+    assert of_share(0.8, 10) == of(8, 10)
+    for nothing in (of_share(float("nan"), 10), of_share(0.5, 0)):
+        assert np.isnan([nothing.share, nothing.low, nothing.high]).all()
+    part = running(np.array([True, False, True, True]))
+    assert part.at(3) == of(2, 3)
 
 
 def test_wilson_keeps_what_is_not_known():

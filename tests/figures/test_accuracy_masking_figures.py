@@ -7,30 +7,27 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from accuracy_drawings import (
+from accuracy_reading import bands, named, notes, sound
+from attention_drawings import HOSTILE, plainly
+
+from seqviz.compute.accuracy.findings import DIRECTIONS, ORDERS
+from seqviz.compute.proportions import of, proportion, shares
+from seqviz.figures.accuracy import parts
+from seqviz.figures.accuracy.examples import (
     BASELINE,
     WORDS,
     at,
-    bands,
     fill_of,
     fills,
     guesses_of,
     knife_of,
-    named,
-    notes,
     own_knife_of,
-    sound,
 )
-from attention_drawings import HOSTILE, plainly
-
-from seqviz.compute.accuracy.findings import DIRECTIONS, ORDERS
-from seqviz.compute.proportions import of, proportion, wilson
-from seqviz.figures.accuracy import parts
-from seqviz.figures.accuracy.fill import fill_curves_view, fill_view, guesses_view
-from seqviz.figures.accuracy.shares import answers_right, counted, shares
-from seqviz.figures.accuracy.word_masking import knife_view, own_knife_view
+from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_accuracy_by_share
+from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
+from seqviz.figures.grammar import axes
+from seqviz.figures.grammar.sheet import Sheet
 from seqviz.figures.grammar.style import LIGHT, Style
-from seqviz.figures.grammar.table import table
 
 STYLE = Style()
 CUT, FILLED = knife_of(), fill_of()
@@ -40,43 +37,23 @@ NONE = of(0, 0)
 # --- what they share ------------------------------------------------------------------------------
 
 
-def test_shares_count_the_answers_that_are_there():
-    probability = np.array([[0.9, 0.5, 0.49, np.nan], [np.nan] * 4])
-    positive = np.array([True, True, False, True])
-    right = answers_right(probability, positive)
-    np.testing.assert_array_equal(right[0], [1, 0, 1, np.nan])  # even odds are "negative"
-    found = shares(right)
-    assert found.n.tolist() == [3, 0]
-    low, high = wilson(np.array([2 / 3]), 3)
-    assert (found.share[0], found.low[0], found.high[0]) == pytest.approx(
-        (200 / 3, 100 * low[0], 100 * high[0])
-    )
-    assert np.isnan([found.share[1], found.low[1], found.high[1]]).all()
-    assert found.said(STYLE).tolist() == ["66.7 % [20.8, 93.9], n = 3", "none"]
-    assert counted(right[0]) == of(2, 3)
-    assert counted(right[1]).n == 0
+def test_shares_are_said_with_interval_and_n():
+    right = np.array([[1, 1, 0, np.nan], [np.nan] * 4])
+    said = parts.each_said(shares(right), STYLE.text)
+    assert said.tolist() == ["66.7 % [20.8, 93.9], n = 3", "none"]
 
 
 def test_reported_bars_are_hatched_and_empty():
-    ours = parts.bar(1, of(8, 10), "ours", LIGHT.lstm, STYLE)
-    theirs = parts.bar(1, of(8, 10), "theirs", LIGHT.baseline, STYLE, hatched=True, sideways=True)
+    sheet = Sheet(STYLE)
+    panel = sheet.panel(axes.axis(), axes.axis())
+    parts.bar(panel, 1, of(8, 10), "ours", LIGHT.lstm)
+    parts.bar(panel, 1, of(8, 10), "theirs", LIGHT.baseline, hatched=True, sideways=True)
+    ours, theirs = sheet.traces
     assert "pattern" not in ours["marker"]
     assert theirs["marker"]["pattern"]["shape"] == "/"
     assert theirs["marker"]["color"] == "rgba(0,0,0,0)"
     assert (ours["y"], theirs["x"]) == ([80], [80])
     assert theirs["error_x"]["array"] == ours["error_y"]["array"]
-
-
-def test_labels_at_line_ends_stay_within_the_axis_and_apart():
-    for heights in ([0, 0, 0, 0], [100, 100, 99, 100], [0, 50, 50, 100]):
-        names = ["a", "b", "c", "d"]
-        marks = parts.at_ends(names, [LIGHT.rnn] * 4, heights, 5, (-2, 106), STYLE)
-        found = sorted(mark["y"] for mark in marks)
-        assert found[0] > -2
-        assert found[-1] < 106
-        assert np.diff(found).min() >= 0.062 * 108 - 1e-9
-    marks = parts.at_ends(["a", "b"], [LIGHT.rnn] * 2, [float("nan"), 3], 5, (0, 10), STYLE)
-    assert [mark["text"] for mark in marks] == ["b"]
 
 
 def test_an_axis_fits_its_values_and_never_vanishes():
@@ -87,35 +64,30 @@ def test_an_axis_fits_its_values_and_never_vanishes():
     assert parts.fitted(np.array([np.nan])) == pytest.approx((-1, 101 + 0.12 * 102))
 
 
-# --- the knife ------------------------------------------------------------------------------------
+# --- masked words -------------------------------------------------------------------------------
 
 
-def test_knife_lines_are_accuracies_and_random_comes_first():
-    figure = knife_view(CUT, "gradient", 35.0, BASELINE)
+def test_masking_lines_are_accuracies_and_random_comes_first():
+    figure = accuracy_under_masking(CUT, "gradient", 0.35, BASELINE)
     first = figure.data[0]
-    assert (first.name, first.line.color, first.line.dash) == (
-        "random order",
-        LIGHT.truth,
-        "solid",
-    )
+    assert (first.name, first.line.color, first.line.dash) == ("random order", LIGHT.truth, None)
     assert (first.x[0], first.x[-1]) == (0, 100)
     low, high = figure.layout.yaxis.range
     assert (max(first.y) - min(first.y)) / (high - low) * 300 > 50  # of some 300 px
     for row, line in enumerate(figure.data[:5]):
-        wanted = [at(CUT, ORDERS[row], 100 * share) for share in CUT.shares]
+        wanted = [at(CUT, ORDERS[row], share) for share in CUT.shares]
         np.testing.assert_allclose(line.y, wanted)
     assert len({line.line.dash for line in figure.data[:5]}) == 5
     assert len({line.line.color for line in figure.data[:5]}) == 5
-    assert len(table(figure)) > 100
 
 
 def test_random_is_first_in_any_order():
     turned = knife_of(200, 5, ORDERS[::-1])
-    assert knife_view(turned, "content", 20, BASELINE).data[0].name == "random order"
+    assert accuracy_under_masking(turned, "content", 0.2, BASELINE).data[0].name == "random order"
 
 
 def test_only_the_chosen_order_has_its_wilson_band():
-    figure = knife_view(CUT, "content", 35.0, BASELINE)
+    figure = accuracy_under_masking(CUT, "content", 0.35, BASELINE)
     (band,) = bands(figure)
     low, high = np.split(np.asarray(band.y), 2)
     right = (CUT.probability[3] >= 0.5) == CUT.positive
@@ -127,22 +99,23 @@ def test_only_the_chosen_order_has_its_wilson_band():
     assert max(widths, key=widths.get) == "content words first"
 
 
-@pytest.mark.parametrize("share", [0.0, 35.0, 37.5, 100.0])
+@pytest.mark.parametrize("share", [0.0, 0.35, 0.375, 1.0])
 def test_what_is_read_off_lies_on_the_line(share: float):
-    figure = knife_view(CUT, "attention", share, BASELINE)
+    figure = accuracy_under_masking(CUT, "attention", share, BASELINE)
     mark = named(figure, "most attention first, chosen")
     wanted = at(CUT, "attention", share)
-    assert (mark.x[0], mark.y[0]) == (share, pytest.approx(wanted))
-    assert f"<b>{share:.0f} %: {wanted:.1f} %</b>" in notes(figure)
-    assert figure.layout.shapes[0].x0 == figure.layout.shapes[0].x1 == share
+    assert (mark.x[0], mark.y[0]) == pytest.approx((100 * share, wanted))
+    assert f"<b>{100 * share:.0f} %: {wanted:.1f} %</b>" in notes(figure)
+    line = figure.layout.shapes[0]
+    assert line.x0 == line.x1 == pytest.approx(100 * share)
     said = figure.alt
     for words in (f"{wanted:.1f} %", "2,000 sentences", "50.1 %", "95 % interval"):
         assert words in said, words
     sound(figure)
 
 
-def test_knife_baseline_is_dotted_and_named():
-    figure = knife_view(CUT, "random", 20, BASELINE)
+def test_masking_baseline_is_dotted_and_named():
+    figure = accuracy_under_masking(CUT, "random", 0.2, BASELINE)
     line = named(figure, "always the more frequent answer")
     assert (line.line.dash, line.line.color) == ("dot", LIGHT.baseline)
     assert set(line.y) == {100 * BASELINE.share}
@@ -150,22 +123,22 @@ def test_knife_baseline_is_dotted_and_named():
 
 
 @pytest.mark.parametrize(("sentences", "count"), [(1, 1), (1, 21), (0, 3), (50, 2)])
-def test_knife_of_every_size(sentences: int, count: int):
+def test_masking_of_every_size(sentences: int, count: int):
     for orders in (ORDERS, ("attention",)):
         found = knife_of(sentences, count, orders)
-        sound(knife_view(found, "attention", 50, BASELINE if sentences else NONE))
+        sound(accuracy_under_masking(found, "attention", 0.5, BASELINE if sentences else NONE))
 
 
 def test_an_order_that_was_not_tried_is_refused():
     with pytest.raises(ValueError, match="was not tried"):
-        knife_view(knife_of(5, 3, ("random",)), "content", 0, BASELINE)
+        accuracy_under_masking(knife_of(5, 3, ("random",)), "content", 0, BASELINE)
     with pytest.raises(ValueError, match="was not tried"):
-        own_knife_view(own_knife_of(orders=("random",)), "content", 0)
+        sentence_under_masking(own_knife_of(orders=("random",)), "content", 0)
 
 
-def test_own_knife_shows_each_step_and_the_word_that_went():
+def test_a_masked_sentence_shows_each_step_and_the_word_that_went():
     found = own_knife_of()
-    figure = own_knife_view(found, "content", 3)
+    figure = sentence_under_masking(found, "content", 3)
     line = named(figure, "content words first")
     np.testing.assert_allclose(line.y, 100 * found.probability[3])
     np.testing.assert_array_equal(line.x, np.arange(len(WORDS) + 1))
@@ -178,9 +151,9 @@ def test_own_knife_shows_each_step_and_the_word_that_went():
 
 @pytest.mark.parametrize("words", [(), ("x",), HOSTILE, tuple("abcdefghijklmnopqrstuvwxyz")])
 @pytest.mark.parametrize("masked", [0, 7, 99])
-def test_own_knife_of_every_sentence(words, masked: int):
+def test_a_masked_sentence_of_every_sentence(words, masked: int):
     found = own_knife_of(words)
-    figure = own_knife_view(found, "random", masked)
+    figure = sentence_under_masking(found, "random", masked)
     sound(figure)
     assert figure.layout.shapes[0].x0 == min(masked, len(words))
     for line in figure.data[:5]:
@@ -191,7 +164,7 @@ def test_own_knife_of_every_sentence(words, masked: int):
 
 
 def test_fill_bars_are_counts_with_intervals():
-    figure = fill_view(FILLED)
+    figure = fill_in_accuracy(FILLED)
     for axis, best in (("x", 1), ("x2", 5)):
         for place, name in enumerate(("[MASK]", "another token", "left alone")):
             rank = FILLED.rank[FILLED.treatment == place]
@@ -209,17 +182,17 @@ def test_fill_bars_are_counts_with_intervals():
 
 
 def test_fill_without_places_of_a_kind():
-    figure = fill_view(fill_of(500, mask=1.0))
+    figure = fill_in_accuracy(fill_of(500, mask=1.0))
     sound(figure)
     assert notes(figure).count("none") == 4
     nothing = replace(FILLED, **{k: np.zeros(0, int) for k in ("treatment", "rank", "frequency")})
-    sound(fill_view(nothing))
-    sound(fill_curves_view((nothing,), 15))
+    sound(fill_in_accuracy(nothing))
+    sound(fill_in_accuracy_by_share((nothing,), 0.15))
 
 
 def test_fill_curves_are_in_the_order_of_their_shares():
     found = fills()
-    figure = fill_curves_view(found[::-1], 15.0)
+    figure = fill_in_accuracy_by_share(found[::-1], 0.15)
     np.testing.assert_allclose(figure.data[0].x, [5, 15, 25, 35, 45, 55, 65])
     wanted = [100 * float((one.rank[one.treatment == 0] == 1).mean()) for one in found]
     np.testing.assert_allclose(named(figure, "[MASK]").y, wanted)
@@ -232,12 +205,12 @@ def test_fill_curves_are_in_the_order_of_their_shares():
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_fill_curves_of_few_shares(count: int):
-    sound(fill_curves_view(fills(count), 15.0))
+    sound(fill_in_accuracy_by_share(fills(count), 0.15))
 
 
 def test_guesses_mark_the_truth_once_a_panel():
     found = guesses_of()
-    figure = guesses_view(found)
+    figure = best_guesses(found)
     for panel, bars in enumerate(figure.data):
         colors = list(bars.marker.color)
         assert colors.count(LIGHT.highlight) == 1
@@ -258,7 +231,7 @@ def test_guesses_mark_the_truth_once_a_panel():
 @pytest.mark.parametrize("conditions", [("mask",), DIRECTIONS, ("left", "right")])
 @pytest.mark.parametrize("candidates", [1, 8])
 def test_guesses_of_every_size(conditions, candidates: int):
-    figure = guesses_view(guesses_of(conditions, candidates))
+    figure = best_guesses(guesses_of(conditions, candidates))
     sound(figure)
     assert len(figure.data) == len(conditions)
     domains = [figure.layout["xaxis" + t.xaxis[1:] if t.xaxis else "xaxis"].domain
@@ -269,7 +242,7 @@ def test_guesses_of_every_size(conditions, candidates: int):
 
 def test_hostile_tokens_stay_text():
     found = replace(guesses_of(("mask",)), candidates=(HOSTILE[:8],), truth="<b>")
-    figure = guesses_view(found)
+    figure = best_guesses(found)
     sound(figure)
     for text in (*figure.layout.yaxis.ticktext, *figure.data[0].customdata):
         bare = text.removeprefix("<b>").removesuffix("</b>")

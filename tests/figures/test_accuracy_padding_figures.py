@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from accuracy_drawings import (
-    BASELINE,
-    LENGTHS,
-    PIECES,
-    bands,
-    direction_of,
-    named,
-    notes,
-    own_padding_of,
-    padding_of,
-    sound,
-)
+from accuracy_reading import bands, named, notes, sound
 from attention_drawings import HOSTILE, plainly
 
 from seqviz.compute.accuracy.findings import DIRECTIONS
 from seqviz.compute.proportions import of, proportion
-from seqviz.figures.accuracy.direction import direction_view
-from seqviz.figures.accuracy.ids import ids_view
-from seqviz.figures.accuracy.padding import MEASURES, own_padding_view, padding_view
+from seqviz.figures.accuracy.direction import accuracy_by_direction
+from seqviz.figures.accuracy.examples import (
+    BASELINE,
+    LENGTHS,
+    PIECES,
+    direction_of,
+    own_padding_of,
+    padding_of,
+)
+from seqviz.figures.accuracy.ids import token_ids
+from seqviz.figures.accuracy.padding import MEASURES, padding_effect, sentence_padding
 from seqviz.figures.grammar.style import LIGHT
 
 PADDED = padding_of()
@@ -33,7 +30,7 @@ NONE = of(0, 0)
 
 
 def test_padding_accuracy_counts_what_is_known():
-    figure = padding_view(PADDED, "accuracy", 64, "left")
+    figure = padding_effect(PADDED, "accuracy", 64, "left")
     line = named(figure, "mask left out, left")
     right = (PADDED.probability[1, 1] >= 0.5) == PADDED.positive
     np.testing.assert_allclose(line.y[:5], 100 * right[:5].mean(axis=-1))
@@ -46,13 +43,13 @@ def test_padding_accuracy_counts_what_is_known():
     more = max(PADDED.positive.mean(), 1 - PADDED.positive.mean())
     assert named(figure, "always the more frequent answer").y == pytest.approx((100 * more,) * 2)
     assert "2,000 sentences" in figure.alt
-    given = padding_view(PADDED, "accuracy", 64, "left", BASELINE)
+    given = padding_effect(PADDED, "accuracy", 64, "left", BASELINE)
     assert set(named(given, "always the more frequent answer").y) == {100 * BASELINE.share}
-    assert "n = 400" in notes(padding_view(PADDED, "accuracy", 512, "left"))
+    assert "n = 400" in notes(padding_effect(PADDED, "accuracy", 512, "left"))
 
 
 def test_padding_flips_are_counted_against_no_padding():
-    figure = padding_view(PADDED, "flipped", 64, "right")
+    figure = padding_effect(PADDED, "flipped", 64, "right")
     flips = (PADDED.probability[1, 0] >= 0.5) != (PADDED.plain >= 0.5)
     line = named(figure, "mask left out, right")
     np.testing.assert_allclose(line.y[:5], 100 * flips[:5].mean(axis=-1))
@@ -62,7 +59,7 @@ def test_padding_flips_are_counted_against_no_padding():
 
 @pytest.mark.parametrize("measure", ["drift", "on_pads"])
 def test_padding_medians_lie_within_their_quartiles(measure: str):
-    figure = padding_view(PADDED, measure, 128, "right")
+    figure = padding_effect(PADDED, measure, 128, "right")
     values = PADDED.drift if measure == "drift" else 100 * PADDED.on_pads
     line = named(figure, "mask left out, right")
     wanted = np.nanpercentile(values[1, 0], [25, 50, 75], axis=-1)
@@ -74,7 +71,7 @@ def test_padding_medians_lie_within_their_quartiles(measure: str):
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_padding_tells_the_lines_apart(measure: str, side: str):
-    figure = padding_view(PADDED, measure, 128, side)
+    figure = padding_effect(PADDED, measure, 128, side)
     sound(figure)
     lines = {t.name: t for t in figure.data if t.mode and "markers" in t.mode}
     assert len(lines) == 4
@@ -95,13 +92,13 @@ def test_padding_tells_the_lines_apart(measure: str, side: str):
     ("sentences", "lengths"), [(1, LENGTHS), (3, LENGTHS[:1]), (2, LENGTHS[-2:]), (0, LENGTHS)]
 )
 def test_padding_of_every_size(measure: str, sentences: int, lengths: np.ndarray):
-    sound(padding_view(padding_of(sentences, lengths), measure, 100, "right"))
+    sound(padding_effect(padding_of(sentences, lengths), measure, 100, "right"))
 
 
 def test_a_length_without_any_answer_is_a_gap():
     empty = padding_of(30, few=0)
     for measure in MEASURES:
-        figure = padding_view(empty, measure, 512, "right")
+        figure = padding_effect(empty, measure, 512, "right")
         sound(figure)
         assert np.isnan(named(figure, "mask left out, right").y[-1])
     assert "– with mask, – without" in " ".join(notes(figure))
@@ -109,14 +106,14 @@ def test_a_length_without_any_answer_is_a_gap():
 
 def test_an_unknown_measure_or_side_is_refused():
     with pytest.raises(ValueError, match="loss"):
-        padding_view(PADDED, "loss", 64, "right")
+        padding_effect(PADDED, "loss", 64, "right")
     with pytest.raises(ValueError, match="middle"):
-        padding_view(PADDED, "accuracy", 64, "middle")
+        padding_effect(PADDED, "accuracy", 64, "middle")
 
 
 def test_own_padding_has_answer_and_attention():
     found = own_padding_of()
-    figure = own_padding_view(found, 128)
+    figure = sentence_padding(found, 128)
     for axis, values in (("x", found.probability), ("x2", found.on_pads)):
         for t, told in enumerate(("mask given", "mask left out")):
             for s, side in enumerate(("right", "left")):
@@ -125,12 +122,12 @@ def test_own_padding_has_answer_and_attention():
                 np.testing.assert_allclose(line.y, 100 * values[t, s])
     assert [shape.x0 for shape in figure.layout.shapes] == [128, 128]
     assert f"{100 * found.on_pads[1, 0, 4]:.1f} % of the attention" in figure.alt
-    sound(own_padding_view(own_padding_of(lengths=LENGTHS[:1]), 32))
+    sound(sentence_padding(own_padding_of(lengths=LENGTHS[:1]), 32))
 
 
 def test_ids_stand_under_their_tokens():
     found = own_padding_of()
-    figure = ids_view(found)
+    figure = token_ids(found)
     ids, mask = figure.data
     np.testing.assert_array_equal(ids.z[0], found.ids)
     np.testing.assert_array_equal(mask.z[0], found.real)
@@ -148,7 +145,7 @@ def test_ids_stand_under_their_tokens():
 @pytest.mark.parametrize("count", [1, 5, 16, 17, 64])
 def test_ids_show_at_most_24_columns(count: int):
     found = own_padding_of(tuple(f"w{n}" for n in range(count)))
-    figure = ids_view(found)
+    figure = token_ids(found)
     sound(figure)
     shown = figure.layout.meta["names"]["x"]
     assert len(shown) == min(count + 8, 24)
@@ -159,7 +156,7 @@ def test_ids_show_at_most_24_columns(count: int):
 
 
 def test_hostile_pieces_stay_text():
-    for mark in ids_view(own_padding_of(HOSTILE)).layout.annotations:
+    for mark in token_ids(own_padding_of(HOSTILE)).layout.annotations:
         assert "<" not in mark.text
         assert "%{" not in mark.text
 
@@ -169,7 +166,7 @@ def test_hostile_pieces_stay_text():
 
 def test_direction_counts_three_things():
     found = direction_of()
-    figure = direction_view(found, BASELINE)
+    figure = accuracy_by_direction(found, BASELINE)
     for axis, right in (
         ("x", (found.probability >= 0.5) == found.positive),
         ("x2", (found.refitted >= 0.5) == found.positive),
@@ -189,4 +186,6 @@ def test_direction_counts_three_things():
 @pytest.mark.parametrize("sentences", [0, 1, 40])
 @pytest.mark.parametrize("directions", [("both",), DIRECTIONS])
 def test_direction_of_every_size(sentences: int, directions):
-    sound(direction_view(direction_of(sentences, directions), BASELINE if sentences else NONE))
+    sound(
+        accuracy_by_direction(direction_of(sentences, directions), BASELINE if sentences else NONE)
+    )

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from accuracy_training_drawings import (
+from accuracy_reading import named as any_named
+from accuracy_reading import notes, sound
+
+from seqviz.compute.accuracy.counting import (
+    BERT_BASE,
+    BERT_LARGE,
+    DISTILBERT,
+    MINILM,
+    count,
+    groups,
+)
+from seqviz.compute.accuracy.findings import Answers, TuneSettings
+from seqviz.compute.accuracy.reported import CURVES, REPORTED
+from seqviz.compute.proportions import Confusion, Paired, mcnemar, of, of_share, running
+from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
+from seqviz.figures.accuracy.counts import parameter_counts
+from seqviz.figures.accuracy.curves import learning_curves
+from seqviz.figures.accuracy.examples import (
     BATCHES,
     NAMES,
     RATES,
@@ -23,28 +39,10 @@ from accuracy_training_drawings import (
     truth,
     tuned,
 )
-from gate_drawings import refuse
-
-from seqviz.compute.accuracy.counting import (
-    BERT_BASE,
-    BERT_LARGE,
-    DISTILBERT,
-    MINILM,
-    count,
-    groups,
-)
-from seqviz.compute.accuracy.findings import Answers, TuneSettings
-from seqviz.compute.accuracy.reported import CURVES, REPORTED
-from seqviz.compute.proportions import Confusion, Paired, mcnemar, of, running
-from seqviz.figures.accuracy.compare import paired_view, running_view
-from seqviz.figures.accuracy.confusion import confusion_view
-from seqviz.figures.accuracy.counts import parts_view
-from seqviz.figures.accuracy.curves import curves_view
-from seqviz.figures.accuracy.modes import modes_view
-from seqviz.figures.accuracy.progress import progress_view
-from seqviz.figures.accuracy.race import search_race_view
-from seqviz.figures.accuracy.regimes import regimes_view
-from seqviz.figures.accuracy.search import judged, search_view
+from seqviz.figures.accuracy.modes import train_and_eval
+from seqviz.figures.accuracy.progress import training_progress
+from seqviz.figures.accuracy.regimes import system_accuracies
+from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.table import table
 
@@ -52,12 +50,7 @@ ESCAPED = "head &lt;b&gt;&amp;"
 
 
 def named(figure, name: str, axis: str = "x"):
-    (found,) = [t for t in figure.data if t.name == name and (t.xaxis or "x") == axis]
-    return found
-
-
-def notes(figure) -> list[str]:
-    return [mark.text for mark in figure.layout.annotations]
+    return any_named(figure, name, axis)
 
 
 def with_numbers(figure):
@@ -66,27 +59,19 @@ def with_numbers(figure):
     return found
 
 
-def sound(figure) -> None:
-    """It can be sent to the browser (no nan, no infinity as JSON), and says what it shows."""
-    json.loads(figure.to_json(), parse_constant=refuse)
-    assert "nan" not in figure.alt
-    for text in notes(figure):
-        assert "nan" not in text
-
-
 # --- systems --------------------------------------------------------------------------------------
 
 
 def test_bars_are_mean_accuracies_with_their_intervals_best_last():
     found = systems()
-    figure = regimes_view(found, truth(), "all", baseline(), REPORTED)
+    figure = system_accuracies(found, truth(), "all", baseline(), REPORTED)
     bars = [t for t in figure.data if t.type == "bar" and t.xaxis in (None, "x")]
     assert len(bars) == len(found)
     means = sorted(((one.probability >= 0.5) == truth()).mean() for one in found)
     for place, (bar, mean) in enumerate(zip(bars, means, strict=True), 1):
         assert bar.y == (place,)
         assert bar.x[0] == pytest.approx(100 * mean)
-        wanted = judged(mean, 2000)
+        wanted = of_share(mean, 2000)
         assert bar.x[0] + bar.error_x.array[0] == pytest.approx(100 * wanted.high)
         assert bar.x[0] - bar.error_x.arrayminus[0] == pytest.approx(100 * wanted.low)
     assert bars[-1].name == "all weights"
@@ -95,7 +80,7 @@ def test_bars_are_mean_accuracies_with_their_intervals_best_last():
 
 
 def test_the_chosen_system_stands_out():
-    figure = regimes_view(systems(), truth(), "lora", baseline())
+    figure = system_accuracies(systems(), truth(), "lora", baseline())
     opacity = {t.name: t.opacity for t in figure.data if t.type == "bar"}
     assert opacity.pop("LoRA") == 1
     assert max(opacity.values()) < 0.6
@@ -104,7 +89,7 @@ def test_the_chosen_system_stands_out():
 
 def test_each_run_is_a_dot():
     found = {one.system: one for one in systems()}
-    figure = regimes_view(tuple(found.values()), truth(), "all", baseline())
+    figure = system_accuracies(tuple(found.values()), truth(), "all", baseline())
     dots = named(figure, "head on the mean, runs")
     wanted = 100 * ((found["head_mean"].probability >= 0.5) == truth()).mean(axis=1)
     np.testing.assert_allclose(dots.x, wanted)
@@ -114,7 +99,7 @@ def test_each_run_is_a_dot():
 
 
 def test_what_texts_report_is_hatched_and_apart():
-    figure = regimes_view(systems(), truth(), "all", baseline(), REPORTED)
+    figure = system_accuracies(systems(), truth(), "all", baseline(), REPORTED)
     theirs = [t for t in figure.data if t.xaxis == "x2"]
     assert [t.x[0] for t in theirs] == sorted(100 * one.accuracy for one in REPORTED)
     assert all(t.marker.pattern.shape == "/" for t in theirs)
@@ -129,12 +114,12 @@ def test_what_texts_report_is_hatched_and_apart():
     assert "n not given" in unknown.hovertemplate
     assert "reported in the text, not by us" in notes(figure)
     assert not [
-        t for t in regimes_view(systems(), truth(), "all", baseline()).data if t.xaxis == "x2"
+        t for t in system_accuracies(systems(), truth(), "all", baseline()).data if t.xaxis == "x2"
     ]
 
 
 def test_the_majority_is_dotted():
-    figure = regimes_view(systems(), truth(), "all", baseline())
+    figure = system_accuracies(systems(), truth(), "all", baseline())
     line = named(figure, "always the more frequent answer")
     assert set(line.x) == {100 * baseline().share}
     assert line.line.dash == "dot"
@@ -145,7 +130,7 @@ def test_the_majority_is_dotted():
 @pytest.mark.parametrize("sentences", [0, 1])
 def test_hardly_a_sentence(sentences):
     one = Answers("all", answers(0.8, 1, 1, sentences))
-    sound(regimes_view((one,), truth(sentences), "all", baseline(sentences), REPORTED))
+    sound(system_accuracies((one,), truth(sentences), "all", baseline(sentences), REPORTED))
 
 
 # --- learning -------------------------------------------------------------------------------------
@@ -153,7 +138,7 @@ def test_hardly_a_sentence(sentences):
 
 def test_strong_lines_are_means_and_thin_lines_runs():
     found = tuned()
-    figure = curves_view(found, None, baseline())
+    figure = learning_curves(found, None, baseline())
     np.testing.assert_allclose(named(figure, "training").y, found.loss.mean(0))
     np.testing.assert_allclose(named(figure, "training", "x2").y, 100 * found.accuracy.mean(0))
     strong = named(figure, "validation", "x2")
@@ -162,7 +147,7 @@ def test_strong_lines_are_means_and_thin_lines_runs():
     np.testing.assert_array_equal(thin.y, 100 * found.validation[1])
     assert thin.line.width < strong.line.width
     assert named(figure, "training").line.dash == "dash"
-    assert strong.line.dash == "solid"
+    assert strong.line.dash is None
     assert figure.data[0].name == "training"
     assert len(figure.data[0].x) == 6
     assert figure.alt.endswith(". Always the more frequent answer: 49.9 %.")
@@ -170,10 +155,10 @@ def test_strong_lines_are_means_and_thin_lines_runs():
 
 def test_the_band_is_the_interval_of_the_validation():
     found = tuned(1)
-    band = next(t for t in curves_view(found, n=200).data if not t.name)
+    band = next(t for t in learning_curves(found, n=200).data if not t.name)
     low, high = np.split(np.asarray(band.y), 2)
     for epoch, share in enumerate(found.validation[0]):
-        wanted = judged(share, 200)
+        wanted = of_share(share, 200)
         assert low[epoch] == pytest.approx(100 * wanted.low)
         assert high[::-1][epoch] == pytest.approx(100 * wanted.high)
 
@@ -181,7 +166,7 @@ def test_the_band_is_the_interval_of_the_validation():
 def test_the_best_epoch_is_marked_in_both_panels():
     found = tuned()
     best = int(np.argmax(found.validation.mean(0)))
-    figure = curves_view(found)
+    figure = learning_curves(found)
     ring = named(figure, "best validation accuracy", "x2")
     assert (ring.x[0], ring.y[0]) == (best, 100 * found.validation.mean(0)[best])
     assert [shape.x0 for shape in figure.layout.shapes] == [best, best]
@@ -190,7 +175,7 @@ def test_the_best_epoch_is_marked_in_both_panels():
 
 def test_a_texts_curve_is_dotted_and_starts_at_epoch_one():
     curve = CURVES[1]
-    figure = curves_view(tuned(1), curve)
+    figure = learning_curves(tuned(1), curve)
     loss = named(figure, "training, reported in the text")
     np.testing.assert_array_equal(loss.x, [1, 2, 3, 4, 5])
     np.testing.assert_array_equal(loss.y, curve.loss)
@@ -202,7 +187,7 @@ def test_a_texts_curve_is_dotted_and_starts_at_epoch_one():
     assert low < 100 * curve.train.min()
     assert high > 100 * curve.train.max()
     # A text without losses has no line there; its validation is drawn.
-    other = curves_view(tuned(1), CURVES[2])
+    other = learning_curves(tuned(1), CURVES[2])
     assert [t.xaxis for t in other.data if "text" in (t.name or "")] == ["x2", "x2"]
     sound(other)
 
@@ -210,7 +195,7 @@ def test_a_texts_curve_is_dotted_and_starts_at_epoch_one():
 @pytest.mark.parametrize("epochs", [0, 1, 5, 20])
 @pytest.mark.parametrize("runs", [1, 2])
 def test_every_number_of_epochs_and_runs(epochs, runs):
-    figure = curves_view(tuned(runs, epochs), None, baseline())
+    figure = learning_curves(tuned(runs, epochs), None, baseline())
     sound(figure)
     assert figure.layout.xaxis.range[1] >= max(epochs, 1)
     assert bool([t for t in figure.data if "run" in (t.name or "")]) == (runs > 1)
@@ -221,7 +206,7 @@ def test_every_number_of_epochs_and_runs(epochs, runs):
 
 def test_validation_that_was_never_measured():
     found = tuned()
-    figure = curves_view(replace(found, validation=np.full_like(found.validation, np.nan)))
+    figure = learning_curves(replace(found, validation=np.full_like(found.validation, np.nan)))
     sound(figure)
     assert not figure.layout.shapes
     assert "validation" not in notes(figure)
@@ -231,7 +216,7 @@ def test_the_axis_of_the_progress_does_not_move():
     settings = TuneSettings(regime="lora", epochs=3, runs=2)
     ranges = set()
     for until in (0.01, 0.3, 0.55, 1.0):
-        figure = progress_view(trail(settings, until), settings, baseline())
+        figure = training_progress(trail(settings, until), settings, baseline())
         ranges.add((figure.layout.xaxis.range, figure.layout.xaxis2.range,
                     figure.layout.yaxis2.range))  # fmt: skip
         sound(figure)
@@ -243,7 +228,7 @@ def test_the_axis_of_the_progress_does_not_move():
 def test_progress_shows_what_was_reported():
     settings = TuneSettings(regime="all", epochs=2)
     records = trail(settings, 1.0)
-    figure = progress_view(records, settings)
+    figure = training_progress(records, settings)
     loss, accuracy = named(figure, "training"), named(figure, "training", "x2")
     np.testing.assert_array_equal(loss.x, [record.step for record in records])
     np.testing.assert_array_equal(loss.y, [record.loss for record in records])
@@ -252,13 +237,13 @@ def test_progress_shows_what_was_reported():
     points = named(figure, "validation", "x2")
     assert list(points.x) == [record.step for record in known]
     assert len(points.x) == 2
-    wanted = judged(known[0].validation, 800)
+    wanted = of_share(known[0].validation, 800)
     assert points.y[0] + points.error_y.array[0] == pytest.approx(100 * wanted.high)
 
 
 def test_earlier_runs_are_pale():
     settings = TuneSettings(epochs=2, runs=3)
-    figure = progress_view(trail(settings, 0.9), settings)
+    figure = training_progress(trail(settings, 0.9), settings)
     opacity = {t.name: t.opacity for t in figure.data if t.name.startswith("training")}
     assert opacity["training, run 3"] == 1
     assert opacity["training, run 1"] == opacity["training, run 2"] < 0.5
@@ -268,7 +253,7 @@ def test_earlier_runs_are_pale():
 @pytest.mark.parametrize("count", [0, 1])
 def test_hardly_a_report(count):
     settings = TuneSettings(epochs=2)
-    figure = progress_view(trail(settings)[:count], settings)
+    figure = training_progress(trail(settings)[:count], settings)
     sound(figure)
     assert {t.xaxis or "x" for t in figure.data} == {"x", "x2"}  # no trace, no axes
 
@@ -278,7 +263,7 @@ def test_hardly_a_report(count):
 
 def test_repeats_are_dots_and_gradients_words():
     found = modes(8)
-    figure = modes_view(found)
+    figure = train_and_eval(found)
     for row, name in enumerate(("evaluation mode, eval()", "training mode, train()")):
         np.testing.assert_allclose(named(figure, name).x, 100 * found.probability[row])
         assert len(set(named(figure, name).y)) == 8
@@ -287,14 +272,14 @@ def test_repeats_are_dots_and_gradients_words():
     for text in words:
         assert "gradient: <b>yes</b>" in text
         assert "under no_grad(): <b>no</b>" in text
-    assert "8 times: <b>83.0</b> %" in words[0]
-    other = modes_view(replace(found, gradient=np.array([[False, False], [True, False]])))
-    assert "gradient: <b>no</b>" in notes(other)[0]
+    assert "8 times: <b>83.0 %</b>" in words[0]
+    other = train_and_eval(replace(found, gradient=np.array([[False, False], [True, False]])))
+    assert "gradient: <b>no</b>" in next(text for text in notes(other) if "gradient" in text)
     assert "computed in: train();" in other.alt
 
 
 def test_one_repeat():
-    sound(modes_view(modes(1)))
+    sound(train_and_eval(modes(1)))
 
 
 # --- search ---------------------------------------------------------------------------------------
@@ -302,7 +287,7 @@ def test_one_repeat():
 
 def test_the_map_holds_all_combinations_and_the_trials_lie_on_it():
     found, known = searched(), surface()
-    figure = search_view(found, known)
+    figure = search_trials(found, known)
     heat, trials = named(figure, "Validation accuracy (%)"), named(figure, "trials")
     np.testing.assert_array_equal(heat.z, 100 * known.validation)
     np.testing.assert_allclose(heat.x, np.log10(RATES))
@@ -318,12 +303,12 @@ def test_the_map_holds_all_combinations_and_the_trials_lie_on_it():
 
 def test_trials_are_numbered_in_order_and_the_best_is_ringed():
     found = searched()
-    figure = search_view(found, surface())
+    figure = search_trials(found, surface())
     discs = with_numbers(figure)
     assert list(discs.text) == [str(k) for k in range(1, 13)]
     (ring,) = [t for t in figure.data if t.type == "scatter" and t.marker.color == LIGHT.highlight]
     assert (ring.x[0], ring.y[0]) == (discs.x[found.best], discs.y[found.best])
-    best = judged(found.validation.max(), 800)
+    best = of_share(found.validation.max(), 800)
     (said,) = notes(figure)
     assert f"trial {found.best + 1}" in said
     assert f"[{100 * best.low:.1f}, {100 * best.high:.1f}], n = 800" in said
@@ -332,27 +317,27 @@ def test_trials_are_numbered_in_order_and_the_best_is_ringed():
 def test_discs_at_one_place_do_not_hide_one_another():
     found = searched(trials=3)
     same = replace(found, rate=np.full(3, 1e-3), batch=np.full(3, 32))
-    discs = with_numbers(search_view(same, surface()))
+    discs = with_numbers(search_trials(same, surface()))
     assert len(set(discs.y)) == 3
     assert np.abs(np.asarray(discs.y) - 2).max() < 0.5  # within the row
-    np.testing.assert_array_equal(named(search_view(same, surface()), "trials").y, [2, 2, 2])
+    np.testing.assert_array_equal(named(search_trials(same, surface()), "trials").y, [2, 2, 2])
 
 
 @pytest.mark.parametrize("trials", [0, 1, 2, 30])
 @pytest.mark.parametrize("known", [None, surface()])
 def test_every_number_of_trials(trials, known):
     found = searched("random", trials)
-    figure = search_view(found, known)
+    figure = search_trials(found, known)
     sound(figure)
     places = np.log10(found.rate)
     low, high = figure.layout.xaxis.range
     assert all(low < place < high for place in places)
-    sound(search_race_view((found,)))
+    sound(best_so_far((found,)))
 
 
 def test_lines_of_the_race_never_fall_and_end_at_the_best():
     found = tuple(searched(method) for method in ("grid", "random", "bayes"))
-    figure = search_race_view(found)
+    figure = best_so_far(found)
     names = ("grid search", "random search", "Bayesian search")
     for one, name in zip(found, names, strict=True):
         line = named(figure, name)
@@ -362,7 +347,7 @@ def test_lines_of_the_race_never_fall_and_end_at_the_best():
         end = named(figure, f"{name}, best")
         assert end.x[0] > 12
         assert end.y[0] - end.error_y.arrayminus[0] == pytest.approx(
-            100 * judged(one.validation.max(), 800).low
+            100 * of_share(one.validation.max(), 800).low
         )
     assert len({named(figure, name).line.dash for name in names}) == 3
     low, high = figure.layout.yaxis.range
@@ -373,9 +358,9 @@ def test_lines_of_the_race_never_fall_and_end_at_the_best():
 
 
 def test_race_without_runners():
-    sound(search_race_view(()))
+    sound(best_so_far(()))
     short = searched("grid", 3)
-    figure = search_race_view((short, searched("bayes", 12)))
+    figure = best_so_far((short, searched("bayes", 12)))
     assert len(named(figure, "grid search").x) == 3
 
 
@@ -384,7 +369,7 @@ def test_race_without_runners():
 
 def test_running_lines_bands_and_the_place_of_reading():
     a, b = running(right(0.79, 8)), running(right(0.87, 9))
-    figure = running_view(a, b, NAMES, 300)
+    figure = running_accuracy(a, b, NAMES, 300)
     for found, name in ((a, ESCAPED), (b, "all weights")):
         np.testing.assert_array_equal(named(figure, name).y, 100 * found.share)
         mark = named(figure, f"{name}, first 300")
@@ -402,25 +387,25 @@ def test_running_lines_bands_and_the_place_of_reading():
 @pytest.mark.parametrize("sentences", [1, 2, 25])
 def test_few_sentences(sentences):
     a, b = (running(right(0.8, seed, sentences)) for seed in (8, 9))
-    sound(running_view(a, b, NAMES, sentences))
+    sound(running_accuracy(a, b, NAMES, sentences))
 
 
 @pytest.mark.parametrize("n", [0, 26])
 def test_there_is_no_such_sentence(n):
     a = running(right(0.8, 8, 25))
     with pytest.raises(ValueError, match=f"not {n}"):
-        running_view(a, a, NAMES, n)
+        running_accuracy(a, a, NAMES, n)
 
 
 def test_a_long_name_is_cut_at_the_end_of_its_line():
     a = running(right(0.8, 8, 25))
-    figure = running_view(a, a, ("x" * 80, "y"), 5)
+    figure = running_accuracy(a, a, ("x" * 80, "y"), 5)
     assert "x" * 21 + "…" in notes(figure)
 
 
 def test_tiles_count_who_is_right():
     found = mcnemar(right(0.79, 8), right(0.87, 9))
-    figure = paired_view(found, NAMES)
+    figure = paired_answers(found, NAMES)
     np.testing.assert_array_equal(
         figure.data[0].z, [[found.both, found.only_first], [found.only_second, found.neither]]
     )
@@ -450,7 +435,7 @@ def test_tiles_count_who_is_right():
      (Paired(0, 90, 1, 0, 91, 1e-9), "p < 0.001")],
 )  # fmt: skip
 def test_p_in_words(found, p):
-    figure = paired_view(found, NAMES)
+    figure = paired_answers(found, NAMES)
     sound(figure)
     assert any(text.endswith(p) for text in notes(figure))
     assert p in figure.alt
@@ -458,7 +443,7 @@ def test_p_in_words(found, p):
 
 def test_confusions_hold_counts_and_percent_of_the_row():
     first, second = confusions()
-    figure = confusion_view(first, second, NAMES)
+    figure = confusion_matrices(first, second, NAMES)
     for trace, found in zip(figure.data, (first, second), strict=True):
         np.testing.assert_array_equal(trace.z, found.counts)
         for row in (0, 1):
@@ -475,11 +460,11 @@ def test_confusions_hold_counts_and_percent_of_the_row():
 
 
 def test_a_class_without_sentences():
-    figure = confusion_view(
+    figure = confusion_matrices(
         Confusion(np.array([[0, 0], [1, 3]])), Confusion(np.zeros((2, 2), int)), NAMES
     )
     sound(figure)
-    assert figure.data[0].text[0][0] == "<b>0</b><br>– %"
+    assert figure.data[0].text[0][0] == "<b>0</b><br>–"
 
 
 # --- parameters -----------------------------------------------------------------------------------
@@ -489,7 +474,7 @@ def test_a_class_without_sentences():
 @pytest.mark.parametrize("regime", ["random", "head", "top", "lora", "all"])
 def test_bars_add_up_to_all_parameters(config, regime):
     found = count(config, regime)
-    figure = parts_view(found, "a network")
+    figure = parameter_counts(found, "a network")
     drawn = {t.name: sum(t.x) for t in figure.data}
     assert drawn.get("trained", 0) == found.trainable
     assert drawn.get("frozen", 0) == found.total - found.trainable
@@ -502,7 +487,7 @@ def test_bars_add_up_to_all_parameters(config, regime):
 
 
 def test_layers_stand_alone_where_there_is_room():
-    figure = parts_view(count(MINILM, "top", layers=2), "MiniLM")
+    figure = parameter_counts(count(MINILM, "top", layers=2), "MiniLM")
     frozen, trained = named(figure, "frozen"), named(figure, "trained")
     names = figure.layout.yaxis.ticktext
     assert [names[y - 1] for y in trained.y][:2] == ["layer 5", "layer 6"]
@@ -516,18 +501,18 @@ def test_layers_stand_alone_where_there_is_room():
 
 
 def test_alike_layers_share_a_row_where_there_is_none():
-    figure = parts_view(count(BERT_BASE, "top", layers=2), "bert-base")
+    figure = parameter_counts(count(BERT_BASE, "top", layers=2), "bert-base")
     layers = [name for name in figure.layout.yaxis.ticktext if "layer" in name]
     assert layers == ["layers 1–10", "layers 11–12"]
     assert [mark for mark in notes(figure) if mark == f"{10 * 7_087_872:,}"]
 
 
 def test_the_title_is_escaped_and_the_language_the_readers():
-    figure = parts_view(count(MINILM), "<b>&", Style(lang="zh"))
+    figure = parameter_counts(count(MINILM), "<b>&", Style(lang="zh"))
     assert figure.layout.title.text.startswith("&lt;b&gt;&amp;：")
     assert "第 1 层" in figure.layout.yaxis.ticktext
 
 
 def test_batches_are_rows_by_name():
-    frame = table(search_view(searched("grid"), surface()))
+    frame = table(search_trials(searched("grid"), surface()))
     assert set(frame["Batch size: name"]) == {str(b) for b in BATCHES}

@@ -8,12 +8,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from attention_drawings import HOSTILE, WORDS, map_of, mosaic_of, pixels, plainly, weights_of
+from attention_drawings import HOSTILE, pixels, plainly
 from gate_drawings import labels, sound
 
-from seqviz.figures.attention.maps import attention_map
-from seqviz.figures.attention.views import mosaic_view
-from seqviz.figures.grammar.matrices import NAMED_ROWS, weight_cells
+from seqviz.figures.attention.changes import attention_mask, head_switches
+from seqviz.figures.attention.examples import (
+    WORDS,
+    change_of,
+    map_of,
+    mosaic_of,
+    parts_of,
+    weights_of,
+)
+from seqviz.figures.attention.heads import heads_by_measure
+from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
+from seqviz.figures.attention.parts import query_key_products, scores_to_weights
+from seqviz.figures.grammar.axes import NAMED_ROWS
 from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.weights_color import picture
 from seqviz.text import LANGUAGES, number
@@ -23,7 +33,7 @@ SHAPES = [(6, 12), (12, 12), (30, 9), (1, 1), (1, 12), (12, 1), (2, 3), (3, 2)]
 
 
 def drawn(layers, heads, layer=0, head=0, **more):
-    return mosaic_view(mosaic_of(layers, heads, **more), layer, head)
+    return head_mosaic(mosaic_of(layers, heads, **more), layer, head)
 
 
 # --- mosaic ---------------------------------------------------------------------------------------
@@ -33,7 +43,7 @@ def drawn(layers, heads, layer=0, head=0, **more):
 def test_the_tile_at_a_place_is_the_head_that_a_click_there_gives(layers, heads):
     """From the pixels: the picture is laid over the axes, and each place holds its own head."""
     found = mosaic_of(layers, heads)
-    figure = mosaic_view(found, 0, 0)
+    figure = head_mosaic(found, 0, 0)
     image, (laid,) = pixels(figure), figure.layout.images
     grid = figure.data[0]
     across = layers > heads
@@ -74,7 +84,7 @@ def test_the_gap_is_even_around_a_tile():
 @pytest.mark.parametrize(("layers", "heads"), [(3, 5), (5, 3)])
 def test_the_chosen_head_is_outlined_and_named(layers, heads):
     found = mosaic_of(layers, heads)
-    figure = mosaic_view(found, 2, 1)
+    figure = head_mosaic(found, 2, 1)
     (shape,) = figure.layout.shapes
     x, y = (2, 1) if layers > heads else (1, 2)
     assert (shape.x0, shape.x1, shape.y0, shape.y1) == (x - 0.5, x + 0.5, y - 0.5, y + 0.5)
@@ -89,7 +99,7 @@ def test_the_chosen_head_is_outlined_and_named(layers, heads):
 @LANG
 def test_hover_names_layer_head_habit_entropy_and_distance(lang):
     found = mosaic_of(5, 3)
-    figure = mosaic_view(found, 0, 0, Style(lang=lang))
+    figure = head_mosaic(found, 0, 0, Style(lang=lang))
     said = np.asarray(figure.data[0].text)
     assert said.shape == (3, 5)  # layers across
     for layer, head in itertools.product(range(5), range(3)):
@@ -104,7 +114,7 @@ def test_hover_names_layer_head_habit_entropy_and_distance(lang):
 def test_description_names_sharpest_and_broadest():
     found = mosaic_of(4, 3)
     entropy = found.habits.entropy
-    said = mosaic_view(found, 3, 2).alt
+    said = head_mosaic(found, 3, 2).alt
     for flat in (entropy.argmin(), entropy.argmax()):
         assert f"{flat // 3}.{flat % 3}" in said
     assert "4 × 3" in said
@@ -130,12 +140,11 @@ def test_one_token():
     assert (pixels(figure)[:56, :56] == pixels(figure)[0, 0]).all()
 
 
-@LANG
-def test_the_mosaic_of_512_tokens_is_quick_and_small(lang):
+def test_the_mosaic_of_512_tokens_is_quick_and_small():
     found = mosaic_of(30, 9, pieces=("cat",) * 120, side=24)  # what 512 tokens are reduced to
     found = replace(found, cells=512 / 24)
     start = time.process_time()
-    figure = mosaic_view(found, 12, 3, Style(lang=lang))
+    figure = head_mosaic(found, 12, 3)
     written = figure.to_json()
     assert time.process_time() - start < 1  # measured: 0.15 s
     assert len(written) < 1_000_000
@@ -145,10 +154,16 @@ def test_the_mosaic_of_512_tokens_is_quick_and_small(lang):
 # --- one map --------------------------------------------------------------------------------------
 
 
+def of(weights, pieces=None):
+    """A map of these weights, all allowed."""
+    found = map_of(tuple(pieces or ["t"] * len(weights)))
+    return replace(found, weights=weights)
+
+
 @pytest.mark.parametrize("count", [1, 2, 8, 12, 13, 64, 65])
 def test_the_cells_hold_the_weights(count):
     weights = weights_of(count, count)
-    figure = attention_map(weights, ["t"] * count, "a title", count, 1)
+    figure = attention_map(of(weights), count, 1)
     (heat,) = figure.data
     np.testing.assert_array_equal(np.asarray(heat.z), weights)
     assert list(heat.x) == list(heat.y) == list(range(1, count + 1))
@@ -166,7 +181,7 @@ def test_the_cells_hold_the_weights(count):
 def test_x_is_the_key_and_y_the_query():
     weights = np.zeros((3, 3), np.float32)
     weights[0, 2] = 0.625  # the first query looks at the third key
-    figure = attention_map(weights, ["a", "b", "c"], "map", 1, 3)
+    figure = attention_map(of(weights, "abc"), 1, 3)
     assert figure.data[0].z[0][2] == 0.625
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == (
         Style().text("figure.keys"),
@@ -180,28 +195,46 @@ def test_x_is_the_key_and_y_the_query():
     assert "most at “c”" in said
 
 
+@pytest.mark.parametrize(
+    ("draw", "layer", "head", "title"),
+    [
+        (attention_map, 2, 3, "layer 2, head 3"),
+        (attention_map, 2, -1, "mean of the heads of layer 2"),
+        (attention_map, -1, -1, "mean of all heads of all layers"),
+        (rollout_map, 4, -1, "attention rollout up to layer 4"),
+    ],
+)
+def test_a_map_is_named_after_what_it_is(draw, layer, head, title):
+    found = map_of(layer=layer, head=head)
+    figure = draw(found, 3, 5)
+    assert labels(figure)[0].startswith(f"{title} · ")
+    assert figure.alt.startswith(title)
+    np.testing.assert_array_equal(np.asarray(figure.data[0].z), found.weights)
+
+
 def test_blank_where_nothing_was_asked():
     found = map_of(causal=True)
-    cells = weight_cells(found.weights, Style(), found.allowed)
-    z = np.asarray(cells["z"])
-    np.testing.assert_array_equal(np.isnan(z), ~found.allowed)
+    figure = attention_map(found, 2, 5)
+    (heat,) = figure.data
+    z = np.asarray(heat.z)
+    np.testing.assert_array_equal(np.isnan(z), ~np.tri(8, dtype=bool))
     np.testing.assert_array_equal(z[found.allowed], found.weights[found.allowed])
-    assert cells["hoverongaps"] is False
+    assert heat.hoverongaps is False
     assert np.isfinite(found.weights).all()  # the input is as it was
-    figure = attention_map(found.weights, WORDS, "map", 2, 5, found.allowed)
     sound(figure)
     assert ": <b>0</b>" in labels(figure)[0]  # a cell that is not allowed has no weight
 
 
 def test_hover_names_query_key_and_the_exact_weight():
-    (heat,) = attention_map(weights_of(8, 8), WORDS, "map", 1, 1).data
+    (heat,) = attention_map(map_of(), 1, 1).data
     assert heat.hovertemplate == "“%{y}” → “%{x}”: %{z:.4f}<extra></extra>"
 
 
 def test_tokens_stand_on_both_axes_as_plain_text():
     count = len(HOSTILE)
+    found = map_of(HOSTILE)
     for at in range(1, count + 1):
-        figure = attention_map(weights_of(count, count), HOSTILE, "<i>%{x}", at, at)
+        figure = attention_map(found, at, at)
         for axis in (figure.layout.xaxis, figure.layout.yaxis):
             assert [plainly(tick) for tick in axis.ticktext] == list(HOSTILE)
             assert not any("<" in tick or "%{" in tick for tick in axis.ticktext)
@@ -209,16 +242,17 @@ def test_tokens_stand_on_both_axes_as_plain_text():
         inside = words.replace("<b>", "", 1).replace("</b>", "", 1)
         assert "<" not in inside
         assert "%{" not in inside  # Plotly would fill it in
-        assert plainly(inside).startswith("<i>%{x} · ")
         assert f"“{HOSTILE[at - 1]}” → “{HOSTILE[at - 1]}”" in plainly(inside)
         assert HOSTILE[at - 1] in figure.alt  # an attribute of HTML: not marked up
         sound(figure)
+    assert list(figure.layout.meta["names"]["x"]) == list(HOSTILE)  # as it is, in the table
+    assert WORDS[0] not in figure.to_json()
 
 
 def test_hover_on_a_long_text_has_tokens_too():
     count = NAMED_ROWS + 50
     pieces = [f"<{i}>" for i in range(count)]
-    figure = attention_map(weights_of(count, count), pieces, "map", 70, 3)
+    figure = attention_map(of(weights_of(count, count), pieces), 70, 3)
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
         names = {place: plainly(name) for place, name in axis.labelalias.items()}
         assert names == {str(i + 1): piece for i, piece in enumerate(pieces)}
@@ -226,12 +260,41 @@ def test_hover_on_a_long_text_has_tokens_too():
         assert not np.isin(axis.tickvals, np.arange(count + 1)).any()
 
 
-@LANG
-def test_512_tokens_are_quick_and_typed(lang):
-    weights = weights_of(512, 512)
+def test_512_tokens_are_quick_and_typed():
+    found = of(weights_of(512, 512))
     start = time.process_time()
-    figure = attention_map(weights, ["cat"] * 512, "map", 512, 1, style=Style(lang=lang))
-    written = figure.to_json()
+    written = attention_map(found, 512, 1).to_json()
     assert time.process_time() - start < 1  # measured: 0.05 s
-    # float32 in base64 (4/3, and each slash in it written as six letters), no list of numbers
-    assert len(written) < 1.6 * 4 * 512 * 512
+    assert len(written) < 1.4 * 4 * 512 * 512  # float32 in base64 (4/3), no list of numbers
+
+
+# --- every figure of a model's text ---------------------------------------------------------------
+
+
+def test_places_beyond_the_text_are_the_last():
+    found, parts = map_of(), parts_of()
+    for draw, what in (
+        (attention_map, found),
+        (rollout_map, found),
+        (query_key_products, parts),
+        (scores_to_weights, parts),
+    ):
+        assert draw(what, 99, 99).to_json() == draw(what, 8, 8).to_json()
+
+
+@pytest.mark.parametrize("pieces", [("a",), ("a", "b"), HOSTILE], ids=len)
+def test_every_figure_of_short_and_hostile_texts(pieces):
+    mosaic, found, parts = mosaic_of(3, 2, pieces), map_of(pieces), parts_of(pieces)
+    for draw, *args in (
+        (head_mosaic, mosaic, 2, 1),
+        (attention_map, found, 1, 1),
+        (rollout_map, found, 1, 1),
+        (heads_by_measure, mosaic, "previous", 2, 1),
+        (query_key_products, parts, 1, 1),
+        (scores_to_weights, parts, 1, 1),
+        (head_switches, change_of(3, 2, pieces), ((2, 1),)),
+        (head_switches, change_of(3, 2, pieces, decoder=True), ((2, 1),)),
+        (attention_mask, found),
+    ):
+        for lang in LANGUAGES:
+            sound(draw(*args, Style(lang=lang)))

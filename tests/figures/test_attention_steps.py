@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from seqviz.compute.attention.walkthrough import STAGES, walk
-from seqviz.figures.attention import walk_drawing
 from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
-from seqviz.figures.attention.walk_panels import written
-from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, recolored
+from seqviz.figures.attention.walk_matrices import ABOVE, written
+from seqviz.figures.grammar.style import LIGHT, Style
 from seqviz.figures.grammar.table import table, tables
-from seqviz.text import LANGUAGES, number
+from seqviz.text import number
 
 PLAIN = walk()
 HEADS = walk(heads=8, d_k=4, causal=True)
@@ -33,7 +32,7 @@ def refuse(token: str):
 
 def drawn(name: str, stage: str, query: int = 2, key: int = 3, style: Style = Style()):  # noqa: B008
     found = WALKS[name]
-    return walk_stage(found, stage, found.heads - 1, query, key, style)
+    return walk_stage(found, stage, found.heads - 1, query, key, style=style)
 
 
 def maps(figure) -> list:
@@ -52,7 +51,7 @@ def lit(figure, trace, color: str = LIGHT.highlight) -> list[tuple[float, ...]]:
         for shape in figure.layout.shapes
         if shape.xref == (trace.xaxis or "x")
         and shape.line.color == color
-        and shape.line.dash == "solid"
+        and shape.line.dash is None
     ]
 
 
@@ -106,9 +105,8 @@ def test_what_goes_in_gives_what_comes_out(name, stage):
 
 
 @EVERY
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_sound_named_and_described(name, stage, lang):
-    figure = drawn(name, stage, style=Style(lang=lang))
+def test_sound_named_and_described(name, stage):
+    figure = drawn(name, stage)
     json.loads(figure.to_json(), parse_constant=refuse)
     for trace in maps(figure):
         assert trace.name
@@ -117,7 +115,6 @@ def test_sound_named_and_described(name, stage, lang):
     said = figure.alt
     assert len(said) > 40
     assert not re.search(r"[<>{}]|nan|figure\.", said)
-    assert (re.search(r"[\u4e00-\u9fff]", said) is not None) == (lang == "zh")
     assert figure.layout.title.text
 
 
@@ -224,7 +221,7 @@ def test_signed_colors_are_symmetric_and_weights_run_from_zero_to_one(name, stag
     for trace, array in zip(maps(drawn(name, stage)), expected(name, stage), strict=True):
         if trace.name.startswith("A"):
             assert (trace.zmin, trace.zmax) == (0, 1)
-        else:
+        elif len({color for _, color in trace.colorscale}) > 1:
             assert trace.zmin == -trace.zmax
             assert trace.zmax >= np.abs(array[np.isfinite(array)]).max()
 
@@ -278,7 +275,8 @@ def test_panels_stand_side_by_side_for_the_script_that_stacks_them():
         assert all(figure.layout[f"yaxis{y[1:]}"].domain is None for _, y in axes)
         refs = {note.xref.split(" ")[0] for note in figure.layout.annotations}
         assert refs <= {x for x, _ in axes}
-        assert [t.showscale for t in maps(figure)] == [False] * (len(axes) - 1) + [True]
+        barred = [t.showscale is not False for t in maps(figure)]
+        assert barred == [False] * (len(axes) - 1) + [True]
 
 
 def test_words_label_the_axes_and_the_table():
@@ -309,31 +307,9 @@ def test_basic_attention_is_nearly_the_identity():
     assert [over(leaky, trace)[0].fill for trace in maps(leaky)[1:]] == ["toself", "toself"]
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_colors_follow_the_theme(stage):
-    live = drawn("heads", stage, style=Style(LIVE))
-    for palette in (LIGHT, DARK):
-        filed = recolored(live, LIVE, palette)
-        assert not RESERVED.search(filed.to_json())
-        direct = drawn("heads", stage, style=Style(palette))
-        assert json.loads(filed.to_json()) == json.loads(direct.to_json())
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_type_grows_in_the_lecture_hall(stage):
-    figure = drawn("plain", stage, style=Style(scale=1.25, height=333))
-    assert figure.layout.height == 333
-    assert figure.layout.xaxis.title.font.size == pytest.approx(14 * 1.25)
-    assert figure.layout.yaxis.tickfont.size == pytest.approx(13 * 1.25)
-    assert figure.layout.margin.t == walk_drawing.ABOVE * 1.25
-
-
-def test_the_walk_is_left_alone_and_the_figure_is_determined():
-    before = [array.copy() for array in expected("heads", "mask")]
-    first = drawn("heads", "mask").to_json()
-    assert first == drawn("heads", "mask").to_json()
-    for old, new in zip(before, expected("heads", "mask"), strict=True):
-        np.testing.assert_array_equal(old, new)
+def test_the_line_above_grows_in_the_lecture_hall():
+    figure = drawn("plain", "scores", style=Style(scale=1.25))
+    assert figure.layout.margin.t == ABOVE * 1.25
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from gate_drawings import gru_step, labels, lstm_step, sound, trace
+from gate_drawings import labels, sound
 
-from seqviz.compute.recurrent import GRU, LSTM
+from seqviz.compute.gates.observation import GRUStep, LSTMStep, one_step
 from seqviz.figures.gates.boxes import short
-from seqviz.figures.gates.cell_diagram import GRUStep, LSTMStep, gru_cell, lstm_cell
+from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
+from seqviz.figures.gates.examples import observed
 from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES, Text
@@ -28,8 +29,7 @@ def shapes(figure, **wanted) -> list:
 
 @LANG
 def test_lstm_cell_shows_its_numbers(lang):
-    run = trace(LSTM())
-    step = lstm_step(run, 9, 2)
+    step = one_step(observed("lstm"), 3, 9)
     # The step is one of the kernel's: the drawing's products add up to its state.
     assert step.f * step.c_before + step.i * step.g == pytest.approx(step.c, rel=1e-12)
     figure = lstm_cell(step, style=Style(lang=lang))
@@ -44,22 +44,21 @@ def test_lstm_cell_shows_its_numbers(lang):
 
 @pytest.mark.parametrize("update", ["keep", "write"])
 def test_gru_cell_shares_the_state_as_its_convention_says(update):
-    run = trace(GRU())
-    step = gru_step(run, 9, 2)
-    z = step.z if update == "keep" else 1 - step.z
-    figure = gru_cell(GRUStep(step.h_before, step.r, z, step.n, step.h, step.past, update))
+    seen = observed("gru")
+    step = one_step(seen, 3, 9)
+    figure = gru_cell(one_step(seen, 3, 9, update))
     numbers = dict(zip(figure.data[0].x, figure.data[0].y, strict=True))
     old, new = ("z", "(1 − z)") if update == "keep" else ("(1 − z)", "z")
     assert numbers[f"{old} h(t−1)"] == pytest.approx(step.z * step.h_before, rel=1e-12)
     assert numbers[f"{old} h(t−1)"] + numbers[f"{new} n"] == pytest.approx(step.h, rel=1e-12)
-    from_input = run.preactivation[8, 2, 2] - step.r * step.past
+    from_input = seen.trace.preactivation[8, 2, 2] - step.r * step.past
     assert np.tanh(from_input + numbers["r (U h + b′)"]) == pytest.approx(step.n, rel=1e-12)
 
 
 @LANG
 def test_a_forced_gate_is_dashed_locked_and_named(lang):
     style = Style(lang=lang)
-    step = lstm_step(trace(LSTM()), 9, 2)
+    step = one_step(observed("lstm"), 3, 9)
     free, held = lstm_cell(step, style=style), lstm_cell(step, frozenset("ig"), style)
     assert not [s for s in free.layout.shapes if s.line.dash == "dash"]
     assert len([s for s in held.layout.shapes if s.line.dash == "dash"]) == 2

@@ -10,7 +10,7 @@ import pytest
 from test_style import BACKGROUNDS, PALETTES, contrast
 
 from seqviz.figures.grammar.colored_text import STRONGEST, colored_text
-from seqviz.figures.grammar.decades import ABOVE, BELOW
+from seqviz.figures.grammar.scales import ABOVE, BELOW
 from seqviz.figures.grammar.style import Style
 from seqviz.text import LANGUAGES, Text
 

@@ -33,7 +33,6 @@ def test_each_method_with_its_interval(fits):
         bars = marks.error_x
         np.testing.assert_allclose(marks.x + bars.array, estimate.upper, rtol=1e-13)
         np.testing.assert_allclose(marks.x - bars.arrayminus, estimate.lower, rtol=1e-13)
-        assert bars.symmetric is False
         # the row of a lag: nearer to it than to its neighbors
         np.testing.assert_array_equal(np.round(marks.y), [1, 2])
 

@@ -23,7 +23,7 @@ from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, opaque, recolored
 from seqviz.figures.grammar.table import table, tables
 from seqviz.text import number
-from seqviz.ui import export
+from seqviz.ui.bench import export
 
 PLACEHOLDER = re.compile(r"(?<!%){\w*}")  # "%{x}" is filled in by the browser
 RESERVED = re.compile(r"#0000\d\d")  # Streamlit replaces #000001 ... #000040 on a page

@@ -8,7 +8,6 @@ from drawn import PATH, nile
 
 from seqviz.compute import autoregression as ar
 from seqviz.figures.autoregression.forecast import error_by_horizon, forecast_fan
-from seqviz.figures.grammar.table import table
 from seqviz.text import Text
 
 TEXT = Text("en")
@@ -51,7 +50,7 @@ def test_history_forecast_and_future_follow_each_other(fan, direct):
 def test_the_interval_is_closed_around_the_forecast(fan):
     chart = forecast_fan(HISTORY, fan)
     band = trace(chart, "figure.interval")
-    upper, lower = band.y[:21], band.y[21:][::-1]
+    lower, upper = band.y[:21], band.y[21:][::-1]
     assert upper[0] == lower[0] == HISTORY[-1]
     np.testing.assert_array_equal(upper[1:], fan.upper)
     np.testing.assert_array_equal(lower[1:], fan.lower)
@@ -92,13 +91,6 @@ def test_only_what_is_known_is_drawn(fan):
     names = {t.name for t in forecast_fan(HISTORY, fan).data}
     assert TEXT("figure.direct") not in names
     assert TEXT("figure.future") not in names
-
-
-def test_table_of_the_fan_has_the_interval(fan):
-    frame = table(forecast_fan(HISTORY, fan))
-    value = "value xt"
-    band = frame[frame["series"] == TEXT("figure.interval")][value].to_numpy()
-    assert set(fan.lower) | set(fan.upper) <= set(band)
 
 
 def test_errors_and_theory():

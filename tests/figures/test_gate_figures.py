@@ -2,48 +2,81 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from gate_drawings import LETTERS, UNITS, gate_drawings, labels, sound, trace
+from gate_drawings import labels, sound
 
 from seqviz.compute.gates.activations import GRU_SYMBOLS, LSTM_SYMBOLS, SIGNED
-from seqviz.compute.recurrent import GRU, LSTM
-from seqviz.figures.gates import effects, maps, networks, traces
-from seqviz.figures.grammar.style import DARK, LIVE, Style
+from seqviz.compute.gates.counting import Parameters, Table
+from seqviz.compute.gates.observation import Comparison, Expectation, Observation
+from seqviz.compute.recurrent import LSTMTrace
+from seqviz.figures.gates.effects import distance_by_variant, free_and_forced
+from seqviz.figures.gates.examples import observed
+from seqviz.figures.gates.looks import LOOKS, shown
+from seqviz.figures.gates.maps import gate_map, gate_saturation
+from seqviz.figures.gates.networks import accuracy_by_update, agreement, parameter_bars
+from seqviz.figures.gates.traces import unit_traces
+from seqviz.figures.grammar.style import Style
 from seqviz.text import LANGUAGES, Text, number
 
-ONE = np.array([0.25])
 ZERO = np.zeros(5)
-TOKENS = tuple("abcde")
 LANG = pytest.mark.parametrize("lang", LANGUAGES)
 
 
-@pytest.mark.parametrize("drawing", gate_drawings(), ids=lambda drawing: drawing[0])
-@pytest.mark.parametrize("style", [Style(LIVE, "zh"), Style(DARK, scale=1.25)], ids=["zh", "large"])
-def test_every_figure_is_sound(drawing, style):
-    _, draw, args, _ = drawing
-    sound(draw(*args, style=style))
+def seen(values, symbol="f", order=None, tokens=None) -> Observation:
+    """A network whose gate or state has these values, shape (time, unit)."""
+    steps, units = values.shape
+    return Observation(
+        "n", "lstm", "latch", tuple(tokens or ["a"] * steps), np.zeros(steps, bool), 0,
+        observed("lstm").trace, symbol, values, np.arange(units) if order is None else order,
+        np.ones(values.shape), np.full(steps, 0.5), np.zeros(steps, int),
+    )  # fmt: skip
+
+
+def one_unit(steps: int = 5, p=None, **parts) -> Observation:
+    """An LSTM of one unit: its gates and states by the names of the trace, else zeros."""
+    found = {
+        "inputs": np.zeros((steps, 1)),
+        "preactivation": np.zeros((steps, 4, 1)),
+        **dict.fromkeys(("hidden", "cell_state"), np.zeros((steps + 1, 1))),
+        **dict.fromkeys(("input_gate", "forget_gate", "candidate", "output_gate"),
+                        np.zeros((steps, 1))),
+    }  # fmt: skip
+    for name, values in parts.items():
+        first = [0.0] if name in ("hidden", "cell_state") else []
+        found[name] = np.array([*first, *np.broadcast_to(values, steps)])[:, None]
+    trace = LSTMTrace(**found)
+    read = seen(trace.hidden[1:], "h")
+    return replace(
+        read, trace=trace, probability=read.probability if p is None else np.asarray(p, float)
+    )
 
 
 @LANG
 def test_every_symbol_of_the_cells_has_a_name(lang):
     text = Text(lang)
     names = [text(f"figure.gate_{s}") for s in {*LSTM_SYMBOLS, *GRU_SYMBOLS}]
-    assert all(symbol in traces.LOOKS for symbol in {*LSTM_SYMBOLS, *GRU_SYMBOLS})
+    assert all(symbol in LOOKS for symbol in {*LSTM_SYMBOLS, *GRU_SYMBOLS})
     assert len(set(names)) == len(names)
     for symbols in (LSTM_SYMBOLS, GRU_SYMBOLS):
-        looks = [traces.LOOKS[s] for s in symbols if s not in SIGNED]
+        looks = [LOOKS[s] for s in symbols if s not in SIGNED]
         for part in zip(*looks, strict=True):  # neither color, dash nor marker twice among gates
             assert len(set(part)) == len(looks)
+
+
+def test_what_cannot_be_seen_has_a_sign():
+    assert shown(("a", " ", "\n", "<b>", "")) == ("a", "␣", "⏎", "<b>", "")
 
 
 # --- maps -----------------------------------------------------------------------------------------
 
 
 def test_rows_stand_in_the_given_order_and_the_first_is_on_top():
-    values = trace(LSTM()).forget_gate
+    values = observed("lstm", "f").values
     order = np.array([4, 0, 5, 2, 1, 3])
-    figure = maps.gate_map(values, order, LETTERS, "f", False, 3, 9)
+    figure = gate_map(seen(values, order=order), 3, 9)
     (heat,) = figure.data
     np.testing.assert_array_equal(np.asarray(heat.z), values.T[order].astype(np.float32))
     assert list(heat.y) == [1, 2, 3, 4, 5, 6]
@@ -58,29 +91,26 @@ def test_rows_stand_in_the_given_order_and_the_first_is_on_top():
 
 
 def test_states_have_colors_symmetric_about_zero():
-    values = trace(LSTM()).cell_state[1:]
-    figure = maps.gate_map(values, np.arange(UNITS), LETTERS, "c", True, 1, 1)
-    (heat,) = figure.data
-    assert heat.zmax == -heat.zmin == pytest.approx(np.abs(values).max(), rel=1e-6)  # float32
+    state = observed("lstm", "c")
+    (heat,) = gate_map(state, 1, 1).data
+    assert heat.zmax == -heat.zmin == pytest.approx(np.abs(state.values).max(), rel=1e-6)  # float32
     assert heat.colorscale[5][1].endswith("0.00)")  # nothing at zero: the page itself
 
 
 def test_a_state_that_ran_away_does_not_take_the_color_from_the_others():
     values = np.random.RandomState(0).uniform(-1, 1, (40, 30))
     values[3:7, 7] = -50
-    (heat,) = maps.gate_map(values, np.arange(30), ["a"] * 40, "c", True, 8, 3).data
+    (heat,) = gate_map(seen(values, "c"), 8, 3).data
     assert 0.9 < heat.zmax == -heat.zmin < 1.01
     assert heat.colorbar.ticktext[0].startswith("≤ −")
     assert heat.colorbar.ticktext[-1].startswith("≥ ")
     assert np.asarray(heat.z).min() == -50  # the value itself stays: on hover and in the table
 
 
-@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("symbol", ["h", "f"])
 @pytest.mark.parametrize(("steps", "units"), [(1, 1), (1, 6), (400, 1), (400, 256)])
-def test_map_of_any_size(steps, units, signed):
-    values = np.zeros((steps, units))
-    tokens = ["<"] * steps
-    figure = maps.gate_map(values, np.arange(units), tokens, "h", signed, units, steps)
+def test_map_of_any_size(steps, units, symbol):
+    figure = gate_map(seen(np.zeros((steps, units)), symbol, tokens="<" * steps), units, steps)
     sound(figure)
     (heat,) = figure.data
     assert heat.zmin < heat.zmax  # also where all values are equal
@@ -89,10 +119,9 @@ def test_map_of_any_size(steps, units, signed):
 
 
 def test_tokens_are_plain_text_on_the_axis_and_on_hover():
-    few = maps.gate_map(np.zeros((3, 1)), np.array([0]), ["<b>", "&", "x"], "f", False, 1, 1)
+    few = gate_map(seen(np.zeros((3, 1)), tokens=["<b>", "&", "x"]), 1, 1)
     assert list(few.layout.xaxis.ticktext) == ["&lt;b&gt;", "&amp;", "x"]
-    many = ["<i>"] * 61
-    figure = maps.gate_map(np.zeros((61, 1)), np.array([0]), many, "f", False, 1, 1)
+    figure = gate_map(seen(np.zeros((61, 1)), tokens=["<i>"] * 61), 1, 1)
     assert set(figure.layout.xaxis.ticktext) <= {str(k) for k in range(1, 62)}
     assert figure.layout.xaxis.labelalias == {str(k): "&lt;i&gt;" for k in range(1, 62)}
     # A tick on a step itself would show its number on hover in place of its token.
@@ -102,23 +131,17 @@ def test_tokens_are_plain_text_on_the_axis_and_on_hover():
 @pytest.mark.parametrize(("token", "room"), [("e", 60), ("word", 40)])
 def test_tokens_stand_below_the_map_as_long_as_they_fit(token, room):
     for steps in (1, room, room + 1):
-        figure = maps.gate_map(
-            np.zeros((steps, 1)), np.array([0]), [token] * steps, "f", False, 1, 1
-        )
+        figure = gate_map(seen(np.zeros((steps, 1)), tokens=[token] * steps), 1, 1)
         assert (token in figure.layout.xaxis.ticktext) == (steps <= room)
 
 
-@LANG
-def test_saturation_draws_shares_and_counts_every_unit(lang):
-    left = {"i": np.array([0.0, 0.5, 1.0]), "f": np.array([0.1, 0.2, 0.3])}
-    right = {"i": np.array([1.0, 0.5, 0.0]), "f": np.array([0.0, 0.0, 0.7])}
+def test_every_unit_is_in_a_bin_of_its_time_constant(monkeypatch):
     keeps = np.array([0.0, 0.05, 0.1, 1.0, 999.9, 1000.0, 5e7, np.inf])
-    figure = maps.saturation(left, right, keeps, Style(lang=lang))
+    monkeypatch.setattr(Observation, "time_constants", keeps)
+    figure = gate_saturation(observed("lstm"))
     sound(figure)
-    diagonal, i, f, bars = figure.data
+    diagonal, i, f, _, bars = figure.data
     assert (list(diagonal.x), list(diagonal.y)) == ([0, 1], [1, 0])
-    np.testing.assert_array_equal(i.x, left["i"])
-    np.testing.assert_array_equal(f.y, right["f"])
     assert i.marker.symbol != f.marker.symbol
     counts = np.asarray(bars.y)
     assert counts.sum() == len(keeps)
@@ -131,7 +154,7 @@ def test_saturation_draws_shares_and_counts_every_unit(lang):
 
 
 def test_saturation_of_one_unit_that_never_forgets():
-    figure = maps.saturation({"z": np.zeros(1)}, {"z": np.ones(1)}, np.array([np.inf]))
+    figure = gate_saturation(one_unit(forget_gate=1.0))
     sound(figure)
     assert np.asarray(figure.data[-1].y)[-1] == 1
 
@@ -139,35 +162,21 @@ def test_saturation_of_one_unit_that_never_forgets():
 # --- one unit -------------------------------------------------------------------------------------
 
 
-def test_traces_draw_gates_above_and_states_below():
-    run = trace(GRU())
-    gates = {"r": run.reset_gate[:, 0], "z": run.update_gate[:, 0]}
-    states = {"h": run.hidden[1:, 0], "n": run.candidate[:, 0]}
-    figure = traces.unit_traces(gates, states, LETTERS, 7, 1)
-    given = {**gates, **states}
-    assert len(figure.data) == len(given)
-    for line, (symbol, values) in zip(figure.data, given.items(), strict=True):
-        np.testing.assert_allclose(np.asarray(line.y), values, rtol=1e-6)  # float32
-        assert line.yaxis == ("y" if symbol in gates else "y2")
-        assert list(line.selectedpoints) == [6]
-        assert number(float(values[6])) in figure.alt
-    assert {shape.x0 for shape in figure.layout.shapes} == {7}
-
-
 def test_letters_stand_at_the_ends_unless_they_would_collide():
-    apart = {"i": ONE * 0, "f": ONE * 2, "o": ONE * 4}
-    figure = traces.unit_traces(apart, {"c": ONE}, ["a"], 1, 1)
-    assert labels(figure) == ["<b>i</b>", "<b>f</b>", "<b>o</b>", "<b>c</b>"]
-    close = {"i": ONE, "f": ONE * 1.02, "o": ONE * 4}
-    assert labels(traces.unit_traces(close, {"c": ONE}, ["a"], 1, 1)) == ["<b>c</b>"]
+    states = {"cell_state": 1.0, "hidden": -1.0}
+    apart = one_unit(1, forget_gate=0.5, output_gate=1.0, **states)
+    assert labels(unit_traces(apart, 1, 1)) == [f"<b>{s}</b>" for s in "ifogch"]
+    close = one_unit(1, input_gate=0.49, forget_gate=0.5, output_gate=1.0, **states)
+    assert labels(unit_traces(close, 1, 1)) == [f"<b>{s}</b>" for s in "gch"]
 
 
 def test_traces_of_one_step_and_of_constants():
-    sound(traces.unit_traces({"f": ONE}, {"c": ONE * 0}, ["<"], 1, 1))
-    figure = traces.unit_traces({"f": ZERO}, {"c": ZERO}, TOKENS, 5, 1)
+    sound(unit_traces(one_unit(1, forget_gate=0.25), 1, 1))
+    figure = unit_traces(one_unit(), 1, 5)
     sound(figure)
     low, high = figure.layout.yaxis2.range
     assert low < 0 < high
+    assert {shape.x0 for shape in figure.layout.shapes} == {5}
 
 
 # --- effects --------------------------------------------------------------------------------------
@@ -176,63 +185,71 @@ def test_traces_of_one_step_and_of_constants():
 def test_free_and_forced_draw_both_runs_and_tint_the_clamp():
     free, forced = np.arange(5.0), np.arange(5.0) ** 2
     p, q = np.linspace(0, 1, 5), np.linspace(1, 0, 5)
-    figure = effects.free_and_forced(free, forced, "c", p, q, "P", TOKENS, (2, 9))
+    figure = free_and_forced(
+        one_unit(cell_state=free, p=p), one_unit(cell_state=forced, p=q), 1, 2, 9
+    )
     sound(figure)
     held, held_p, loose, loose_p = figure.data
     for line, values in ((held, forced), (held_p, q), (loose, free), (loose_p, p)):
         np.testing.assert_array_equal(line.y, values)
-    assert (held.line.dash, loose.line.dash) == ("solid", "dash")
+    assert (held.line.dash or "solid", loose.line.dash) == ("solid", "dash")
     assert {(s.x0, s.x1) for s in figure.layout.shapes} == {(1.5, 5.5)}  # cut at the last step
-    assert (figure.layout.yaxis.title.text, figure.layout.yaxis2.title.text) == ("c", "P")
     assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
 
 
 def test_what_is_clamped_from_end_to_end_needs_no_tint():
-    figure = effects.free_and_forced(ZERO, ZERO + 1, "c", ZERO, ZERO, "P", TOKENS, (1, 9))
+    figure = free_and_forced(one_unit(), one_unit(cell_state=1.0), 1, 1, 9)
     sound(figure)
     assert not figure.layout.shapes
 
 
 def test_free_and_forced_of_one_step_and_without_a_difference():
-    figure = effects.free_and_forced(ONE, ONE, "c", ONE, ONE, "P", ["a"], (1, 1))
+    one = one_unit(1, cell_state=0.25)
+    figure = free_and_forced(one, one, 1, 1, 1)
     sound(figure)
     low, high = figure.layout.yaxis.range
     assert low < 0.25 < high
-    sound(effects.free_and_forced(ZERO, ZERO, "c", ZERO, ZERO, "P", TOKENS, (3, 3)))
+    sound(free_and_forced(one_unit(), one_unit(), None, 3, 3))
+
+
+def variants(*distances, size) -> Comparison:
+    names = ("renamed", "one_bias", "no_bias")[: len(distances)]
+    return Comparison(tuple("a" * len(size)), names, np.array(distances), size)
 
 
 @LANG
 def test_distances_stand_beside_the_length_that_they_are_distances_from(lang):
     some, size = np.array([0, 1e-3, 0, 1e-16, 10.0]), np.arange(5.0)
-    figure = effects.conventions({"<b>": some, "same": ZERO}, size, TOKENS, Style(lang=lang))
+    figure = distance_by_variant(variants(some, ZERO, size=size), Style(lang=lang))
     sound(figure)
     for line, values in zip(figure.data, (size, some, ZERO), strict=True):
         np.testing.assert_array_equal(np.asarray(line.y), values)
-    assert figure.data[1].name == "&lt;b&gt;"
     low, high = figure.layout.yaxis.range
     assert low < 0 < 10 < high  # zeros are seen whole
     assert len({line.line.dash for line in figure.data}) == 3
 
 
 def test_a_state_that_runs_away_leaves_the_figure_and_not_the_data():
-    size, far = np.ones(5), np.array([0.5, 2.0, 100.0, 2.0, 400.0])
-    figure = effects.conventions({"far": far}, size, TOKENS)
+    far = np.array([0.5, 2.0, 100.0, 2.0, 400.0])
+    figure = distance_by_variant(variants(far, size=np.ones(5)))
     assert 3 < figure.layout.yaxis.range[1] < 3.5
     np.testing.assert_array_equal(np.asarray(figure.data[1].y), far)
 
 
 def test_distances_all_zero_or_of_one_step():
-    figure = effects.conventions({"same": ZERO}, ZERO, TOKENS)
+    figure = distance_by_variant(variants(ZERO, size=ZERO))
     sound(figure)
     assert figure.layout.yaxis.range[1] > 0
-    sound(effects.conventions({"other": ONE}, ONE, ["a"]))
+    sound(distance_by_variant(variants(np.ones(1), size=np.ones(1))))
+
+
+# --- networks -------------------------------------------------------------------------------------
 
 
 def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
-    singular, plural = np.array([0.1, 0.2, 0.0]), np.array([0.2, 0.1, 0.3])
-    figure = networks.agreement(
-        ["a", "<b>", "c"], {"LSTM": singular}, {"LSTM": plural}, "was", "<were>"
-    )
+    p = np.array([[[0.1, 0.2], [0.2, 0.1], [0.0, 0.3]]])
+    asked = Expectation(("a", "<b>", "c"), ("was", "<were>"), ("characters_lstm",), p, 0)
+    figure = agreement(asked)
     sound(figure)
     zero, line = figure.data
     assert set(zero.y) == {0}
@@ -246,25 +263,19 @@ def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
     assert low == -high < -1
 
 
-def test_networks_have_the_look_of_their_cell_or_take_turns():
-    def looks(*names: str) -> list[tuple[str, str]]:
-        p = dict.fromkeys(names, ONE)
-        lines = networks.agreement(["a"], p, p, "was", "were").data[1:]
-        return [(line.line.color, line.line.dash) for line in lines]
-
+def test_networks_have_the_look_of_their_cell():
+    both = Expectation(("a",), ("was", "were"), ("x_gru", "y_lstm"), np.full((2, 1, 2), 0.5), 0)
     palette = Style().palette
-    assert looks("GRU", "LSTM") == [(palette.gru, "dash"), (palette.lstm, "solid")]
-    for names in (("small GRU", "large GRU"), ("one", "two"), ("one", "GRU")):
-        assert len(set(looks(*names))) == 2
+    gru, lstm = agreement(both).data[1:]
+    assert (gru.line.color, gru.line.dash) == (palette.gru, "dash")
+    assert (lstm.line.color, lstm.line.dash) == (palette.lstm, None)
 
 
 def test_parameters_are_stacked_to_their_totals():
-    counts = {
-        "rnn": {"input": 32, "recurrent": 1024, "biases": 64},
-        "gru": {"input": 96, "recurrent": 3072, "biases": 192},
-        "lstm": {"input": 128, "recurrent": 4096, "biases": 0},
-    }
-    figure = networks.parameter_bars(counts)
+    counted = (
+        Parameters(32, 1024, 64), Parameters(96, 3072, 192), Parameters(128, 4096, 0),
+    )  # fmt: skip
+    figure = parameter_bars(Table(("rnn", "gru", "lstm"), counted, counted))
     sound(figure)
     stacked = np.sum([bar.x for bar in figure.data], axis=0)
     assert stacked.tolist() == [1120, 3360, 4224]
@@ -274,11 +285,11 @@ def test_parameters_are_stacked_to_their_totals():
 
 
 def test_training_is_drawn_in_percent_on_an_axis_that_does_not_move():
-    figure = networks.training(np.array([0, 10]), np.array([0.25, 0.5]), "lstm", 0.9, 400)
+    figure = accuracy_by_update(np.array([0, 10]), np.array([0.25, 0.5]), "lstm", 0.9, 400)
     sound(figure)
     goal, line = figure.data
     assert list(line.y) == [25, 50]
     assert list(goal.y) == [90, 90]
     assert figure.layout.xaxis.range[1] >= 400
-    sound(networks.training(np.array([0]), np.array([np.nan]), "gru"))
-    sound(networks.training(np.array([], int), np.array([]), "gru"))
+    sound(accuracy_by_update(np.array([0]), np.array([np.nan]), "gru"))
+    sound(accuracy_by_update(np.array([], int), np.array([]), "gru"))

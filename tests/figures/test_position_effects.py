@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from gate_drawings import refuse
-from position_drawings import OTHERS, WORDS, said, shuffles
+from seen import said, sound
 
+from seqviz.compute.positions.orders import Orders, compare_orders, shuffle
 from seqviz.figures.grammar.style import LIGHT
-from seqviz.figures.positions.effects import moved_words, outputs
+from seqviz.figures.positions.effects import both_orders, moved_words
+from seqviz.figures.positions.examples import FIRST, SECOND
 from seqviz.text import number
 
-GAPS = {scheme: shuffle.moved for scheme, shuffle in shuffles().items()}
-BOTH = shuffles()["sinusoidal"]
-LONG = tuple(f"word{k}" for k in range(20))
+FOUND = compare_orders(FIRST, SECOND)
+WORDS, OTHERS = FOUND.words, FOUND.others
+LONG = " ".join(f"word{k}" for k in range(20))
+
+
+def only(found: Orders, row: int) -> Orders:
+    """The same with one scheme."""
+    rows = {name: getattr(found, name)[row : row + 1]
+            for name in ("schemes", "moved", "pooled", "first", "second")}  # fmt: skip
+    return replace(found, **rows)
 
 
 def test_a_group_of_bars_for_each_scheme():
-    figure = moved_words(WORDS, GAPS)
-    assert len(figure.data) == len(GAPS)
-    for bars, gap in zip(figure.data, GAPS.values(), strict=True):
+    figure = moved_words(FOUND)
+    for bars, gap in zip(figure.data, FOUND.moved, strict=True):
         np.testing.assert_array_equal(bars.y, gap)
     places = np.concatenate([bars.x for bars in figure.data])
     assert len(set(places)) == len(places)
@@ -38,22 +45,22 @@ def test_a_group_of_bars_for_each_scheme():
 
 
 def test_titles_stand_over_the_middle_of_their_group():
-    figure = moved_words(WORDS, GAPS)
+    figure = moved_words(FOUND)
     for bars, title in zip(figure.data, figure.layout.annotations, strict=True):
         assert title.x == np.mean(bars.x)
 
 
 def test_rounding_is_written_as_zero():
-    assert 0 < GAPS["none"].max() < 1e-10  # there is some, as sums have another order
-    bars = moved_words(WORDS, GAPS).data
+    assert 0 < FOUND.moved[0].max() < 1e-10  # there is some, as sums have another order
+    bars = moved_words(FOUND).data
     assert set(bars[0].text) == {"0"}
     assert "0" not in bars[1].text
-    assert "no encoding: 0;" in moved_words(WORDS, GAPS).alt
+    assert "no encoding: 0;" in moved_words(FOUND).alt
 
 
 def test_the_largest_fits_with_its_number():
-    figure = moved_words(WORDS, GAPS)
-    top = max(float(gap.max()) for gap in GAPS.values())
+    figure = moved_words(FOUND)
+    top = float(FOUND.moved.max())
     low, high = figure.layout.yaxis.range
     assert low == 0
     assert high > 1.1 * top
@@ -61,11 +68,11 @@ def test_the_largest_fits_with_its_number():
 
 
 def test_words_are_plain_text():
-    figure = moved_words(WORDS, GAPS)
+    figure = moved_words(FOUND)
     assert list(figure.layout.xaxis.ticktext)[:5] == [
         "&lt;b&gt;Mary&lt;/b&gt;",
         "gave",
-        "John &amp; co",
+        "John&amp;co",
         "a",
         "flower",
     ]
@@ -76,53 +83,66 @@ def test_words_are_plain_text():
 
 
 def test_a_long_word_is_cut_before_it_is_escaped():
-    (cut,) = moved_words(["<" * 30], {"none": np.ones(1)}).layout.xaxis.ticktext
+    found = compare_orders("<" * 30, "<" * 30)
+    cut = moved_words(found).layout.xaxis.ticktext[0]
     assert cut == "&lt;" * 11 + "…"
 
 
 def test_many_words_are_read_on_hover():
-    gaps = {scheme: np.arange(1.0, 21.0) for scheme in GAPS}
-    figure = moved_words(LONG, gaps)
+    found = compare_orders(LONG, shuffle(LONG))
+    figure = moved_words(found)
     assert not figure.layout.xaxis.ticktext
-    assert set(figure.data[0].text) == {""}
-    few = moved_words(LONG, {"none": gaps["none"]})
+    assert set(figure.data[1].text) == {""}
+    few = moved_words(only(found, 3))
     assert len(few.layout.xaxis.ticktext) == 20
+
+
+def test_a_word_of_one_order_alone_is_left_out():
+    found = compare_orders("a b c", "c x a")
+    figure = moved_words(found)
+    for bars, gap in zip(figure.data, found.moved, strict=True):
+        assert list(bars.customdata) == ["a", "c"]
+        np.testing.assert_array_equal(bars.y, gap[[0, 2]])
+    sound(moved_words(compare_orders("a b", "c d")))
 
 
 @pytest.mark.parametrize("gap", [np.zeros(1), np.array([2.5])])
 def test_one_word(gap):
-    figure = moved_words(["a"], {"none": gap})
-    json.loads(figure.to_json(), parse_constant=refuse)
+    found = replace(only(compare_orders("a", "a"), 0), moved=gap[None])
+    figure = moved_words(found)
+    sound(figure)
     assert figure.layout.yaxis.range[1] > 1
 
 
 def test_both_maps_with_their_own_words():
-    figure = outputs(WORDS, BOTH.before.weights, OTHERS, BOTH.after.weights)
-    for heat, weights in zip(figure.data, (BOTH.before.weights, BOTH.after.weights), strict=True):
-        np.testing.assert_array_equal(heat.z, weights.astype(np.float32))
-        assert (heat.zmin, heat.zmax) == (0, 1)
-        assert heat.texttemplate is not None
+    for row, scheme in enumerate(FOUND.schemes):
+        figure = both_orders(FOUND, scheme)
+        for heat, weights in zip(figure.data, (FOUND.first, FOUND.second), strict=True):
+            np.testing.assert_array_equal(heat.z, weights[row].astype(np.float32))
+            assert (heat.zmin, heat.zmax) == (0, 1)
+            assert heat.texttemplate is not None
+            assert number(float(weights[row][0, -1])) in figure.alt
     for axis in ("xaxis", "yaxis"):
-        assert figure.layout[axis].ticktext[2] == "John &amp; co"
-        assert figure.layout[axis + "2"].ticktext[0] == "John &amp; co"
+        assert figure.layout[axis].ticktext[2] == "John&amp;co"
+        assert figure.layout[axis + "2"].ticktext[0] == "John&amp;co"
     assert figure.layout.meta["names"]["y2"] == list(OTHERS)
-    assert len(figure.layout.annotations) == 2
+    assert len(said(figure)) == 2
 
 
-def test_maps_of_other_lengths():
-    for first, second in ((1, 3), (20, 12), (64, 64)):
-        figure = outputs(
-            [f"w{k}" for k in range(first)],
-            np.full((first, first), 1 / first),
-            [f"w{k}" for k in range(second)],
-            np.full((second, second), 1 / second),
-        )
-        assert [heat.z.shape[0] for heat in figure.data] == [first, second]
-        for heat, count in zip(figure.data, (first, second), strict=True):
-            assert (heat.texttemplate is not None) == (count <= 9)
+@pytest.mark.parametrize(("first", "second"), [(1, 3), (20, 12), (24, 24)])
+def test_maps_of_other_lengths(first, second):
+    texts = (" ".join(f"w{k}" for k in range(count)) for count in (first, second))
+    figure = both_orders(compare_orders(*texts), "learned")
+    for heat, count in zip(figure.data, (first, second), strict=True):
+        assert heat.z.shape == (count, count)
+        assert (heat.texttemplate is not None) == (count <= 9)
 
 
-def test_description_reads_the_corner():
-    figure = outputs(WORDS, BOTH.before.weights, OTHERS, BOTH.after.weights)
-    for weights in (BOTH.before.weights, BOTH.after.weights):
-        assert number(float(weights[0, -1])) in figure.alt
+def test_long_words_have_room_between_the_maps():
+    def room(text: str) -> float:
+        layout = both_orders(compare_orders(text, text), "none").layout
+        assert layout.xaxis2.domain[1] == 0.93
+        return layout.xaxis2.domain[0] - layout.xaxis.domain[1]
+
+    assert 0.05 < room("a b") < room("我 你") < room("longer words") < room("incomprehensibilities")
+    assert room("x" * 100) < 0.4

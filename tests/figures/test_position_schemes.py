@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from gate_drawings import refuse
-from position_drawings import rotary_of, said
+from seen import said, sound
 
 from seqviz.compute.positions import relative, rotary
-from seqviz.figures.grammar.style import LIGHT, Style
+from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.grammar.table import table
-from seqviz.figures.positions import schemes as drawn
+from seqviz.figures.positions.biases import alibi, t5_buckets
+from seqviz.figures.positions.schemes import rotary_scores, shift_bars
 
 CHANGES = [relative.shift_change(scheme) for scheme in relative.SCHEMES]
 
@@ -21,8 +19,8 @@ CHANGES = [relative.shift_change(scheme) for scheme in relative.SCHEMES]
 
 
 def test_all_pairs_lie_on_the_closed_form():
-    found = rotary_of(40)
-    points, line = drawn.rotary_scores(found).data
+    found = rotary.random_scores(16, 40)
+    points, line = rotary_scores(found).data
     assert len(points.x) == 40**2
     assert sorted(points.y) == sorted(found.scores.ravel())
     np.testing.assert_array_equal(line.x, np.arange(-39, 40))
@@ -35,35 +33,25 @@ def test_all_pairs_lie_on_the_closed_form():
 
 
 def test_offsets_are_query_minus_key():
-    """Where the positions are given and where they are not."""
+    """Whether the positions are evenly spaced or not."""
     q, k = np.random.RandomState(4).standard_normal((2, 8))
-    places = np.array([10, 12, 14, 16])
-    found = rotary.score_by_offset(q, k, places)
-    for figure in (drawn.rotary_scores(found), drawn.rotary_scores(found, places)):
-        points = figure.data[0]
+    for places in (np.array([10, 12, 14, 16]), np.array([0, 1, 5])):
+        found = rotary.score_by_offset(q, k, places)
+        points = rotary_scores(found).data[0]
         pairs = sorted(zip(points.x.tolist(), points.y.tolist(), strict=True))
         offsets = np.subtract.outer(places, places).ravel().tolist()
         assert pairs == sorted(zip(offsets, found.scores.ravel().tolist(), strict=True))
 
 
 def test_of_very_many_pairs_some_are_drawn_at_all_offsets():
-    points = drawn.rotary_scores(rotary_of(512)).data[0]
+    points = rotary_scores(rotary.random_scores(16, 512)).data[0]
     assert len(points.x) == 4096
     assert (points.x.min(), points.x.max()) == (-511, 511)
     assert "4,096 pairs" in points.name
 
 
-def test_uneven_positions_must_be_given():
-    q = np.ones(4)
-    places = np.array([0, 1, 5])
-    found = rotary.score_by_offset(q, q, places)
-    with pytest.raises(ValueError, match=r"^Positions that are not evenly spaced must be given\.$"):
-        drawn.rotary_scores(found)
-    assert set(drawn.rotary_scores(found, places).data[0].x) == {-5, -4, -1, 0, 1, 4, 5}
-
-
 def test_one_position_has_one_score():
-    figure = drawn.rotary_scores(rotary_of(1))
+    figure = rotary_scores(rotary.random_scores(16, 1))
     assert len(figure.data[0].x) == 1
     low, high = figure.layout.xaxis.range
     assert low < 0 < high
@@ -75,7 +63,7 @@ def test_one_position_has_one_score():
 @pytest.mark.parametrize("heads", [1, 8, 12, 64])
 def test_slopes_in_powers_of_two(heads):
     slopes = relative.alibi_slopes(heads)
-    figure = drawn.alibi(slopes, relative.alibi_bias(heads, 16)[0])
+    figure = alibi(slopes, relative.alibi_bias(heads, 16))
     np.testing.assert_array_equal(figure.data[0].y, slopes)
     np.testing.assert_array_equal(figure.data[0].x, np.arange(heads))
     axis = figure.layout.yaxis
@@ -88,10 +76,10 @@ def test_slopes_in_powers_of_two(heads):
 
 @pytest.mark.parametrize("causal", [True, False])
 def test_bias_of_the_chosen_head(causal):
-    slopes, bias = relative.alibi_slopes(8), relative.alibi_bias(8, 16, causal)[3]
-    figure = drawn.alibi(slopes, bias, 3)
+    slopes, bias = relative.alibi_slopes(8), relative.alibi_bias(8, 16, causal)
+    figure = alibi(slopes, bias, 3)
     heat = figure.data[1]
-    np.testing.assert_array_equal(heat.z, np.where(np.isfinite(bias), bias, np.nan))
+    np.testing.assert_array_equal(heat.z, np.where(np.isfinite(bias[3]), bias[3], np.nan))
     assert (heat.zmin, heat.zmax) == (-15 / 16, 0)
     assert said(figure)[1] == "head 3, m = 1/16"
     colors = figure.data[0].marker.color
@@ -99,14 +87,14 @@ def test_bias_of_the_chosen_head(causal):
 
 
 def test_one_position_has_no_bias():
-    figure = drawn.alibi(relative.alibi_slopes(1), relative.alibi_bias(1, 1)[0])
+    figure = alibi(relative.alibi_slopes(1), relative.alibi_bias(1, 1))
     assert figure.data[1].z.tolist() == [[0]]
     assert "down to 0" in figure.alt
 
 
 def test_a_slope_that_is_no_power_of_two():
     slopes = relative.alibi_slopes(12)
-    figure = drawn.alibi(slopes, relative.alibi_bias(12, 4)[8], 8)
+    figure = alibi(slopes, relative.alibi_bias(12, 4), 8)
     assert said(figure)[1] == "head 8, m = 0.707"
 
 
@@ -123,7 +111,7 @@ def color_at(heat, bucket: int) -> str:
 @pytest.mark.parametrize("bidirectional", [True, False])
 def test_each_bucket_has_its_color(bidirectional):
     buckets = relative.t5_map(256, bidirectional)
-    (heat,) = drawn.t5_buckets(buckets).data
+    (heat,) = t5_buckets(buckets).data
     np.testing.assert_array_equal(heat.z, buckets)
     used = np.unique(buckets).tolist()
     colors = [color_at(heat, bucket) for bucket in used]
@@ -133,13 +121,13 @@ def test_each_bucket_has_its_color(bidirectional):
 
 
 def test_numbers_in_a_small_map():
-    assert drawn.t5_buckets(relative.t5_map(16)).data[0].texttemplate == "%{z}"
-    assert drawn.t5_buckets(relative.t5_map(17)).data[0].texttemplate is None
+    assert t5_buckets(relative.t5_map(16)).data[0].texttemplate == "%{z}"
+    assert t5_buckets(relative.t5_map(17)).data[0].texttemplate is None
 
 
 @pytest.mark.parametrize("positions", [1, 2, 2048])
 def test_buckets_at_every_size(positions):
-    figure = drawn.t5_buckets(relative.t5_map(positions))
+    figure = t5_buckets(relative.t5_map(positions))
     assert figure.data[0].z.size <= 512**2
     shares = [at for at, _ in figure.data[0].colorscale]
     assert (shares[0], shares[-1]) == (0, 1)
@@ -150,7 +138,7 @@ def test_buckets_at_every_size(positions):
 
 
 def test_bars_are_the_largest_changes():
-    figure = drawn.shift_bars(CHANGES)
+    figure = shift_bars(CHANGES)
     (bars,) = figure.data
     values = np.array([change.largest for change in CHANGES])
     drawn_values = np.asarray(bars.x, float)
@@ -163,16 +151,16 @@ def test_bars_are_the_largest_changes():
 
 
 def test_zero_and_no_row_are_said_in_words():
-    words = dict(zip(relative.SCHEMES, said(drawn.shift_bars(CHANGES))[1:], strict=True))
+    words = dict(zip(relative.SCHEMES, said(shift_bars(CHANGES))[1:], strict=True))
     assert words["none"] == words["alibi"] == words["t5"] == "<b>0 (exactly)</b>"
     assert words["learned"] == "<b>no row beyond 512</b>"
     assert words["sinusoidal"] not in ("<b>0 (exactly)</b>", "<b>–</b>")
-    shorter = said(drawn.shift_bars(CHANGES, rows=128))
+    shorter = said(shift_bars(CHANGES, rows=128))
     assert "<b>no row beyond 128</b>" in shorter
 
 
 def test_words_stand_at_the_left_edge_or_at_the_end_of_the_bar():
-    figure = drawn.shift_bars(CHANGES)
+    figure = shift_bars(CHANGES)
     marks = figure.layout.annotations[1:]
     for mark, change in zip(marks, CHANGES, strict=True):
         end = np.log10(change.largest) if change.largest > 0 else figure.layout.xaxis.range[0]
@@ -180,16 +168,16 @@ def test_words_stand_at_the_left_edge_or_at_the_end_of_the_bar():
 
 
 def test_bars_differ_without_their_colors():
-    assert len(set(drawn.shift_bars(CHANGES).data[0].marker.pattern.shape)) == len(CHANGES)
+    assert len(set(shift_bars(CHANGES).data[0].marker.pattern.shape)) == len(CHANGES)
 
 
 def test_nothing_shifted():
     still = [relative.shift_change(scheme, shift=0) for scheme in relative.SCHEMES]
-    figure = drawn.shift_bars(still)
+    figure = shift_bars(still)
     assert all(words == "<b>0 (exactly)</b>" for words in said(figure)[1:])
-    json.loads(figure.to_json(), parse_constant=refuse)
+    sound(figure)
 
 
 def test_the_table_names_the_schemes():
-    frame = table(drawn.shift_bars(CHANGES, style=Style()))
+    frame = table(shift_bars(CHANGES))
     assert list(frame["Encoding"])[:2] == ["no encoding", "sinusoidal"]

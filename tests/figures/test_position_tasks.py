@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from gate_drawings import refuse
-from position_drawings import ENCODINGS, result, said
+from seen import said, sound
 
+from seqviz.compute.positions.tiny.results import OrderReport
+from seqviz.compute.positions.tiny.settings import ENCODINGS
 from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.grammar.table import table
-from seqviz.figures.positions.tasks import accuracies, curves
+from seqviz.figures.positions.examples import order_result
+from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 
-DONE = result()
+DONE = order_result()
 NAMES = ["no encoding", "sinusoidal", "learned", "rotary", "ALiBi"]
 
 
@@ -29,7 +31,7 @@ def bands(figure) -> list:
 
 
 def test_lines_are_means_of_the_runs():
-    figure = curves(DONE.updates, DONE.curve, ENCODINGS)
+    figure = learning_curves(DONE)
     assert [line.name for line in lines(figure)] == NAMES
     for place, line in enumerate(lines(figure)):
         np.testing.assert_array_equal(line.x, DONE.updates)
@@ -39,7 +41,7 @@ def test_lines_are_means_of_the_runs():
 
 
 def test_bands_run_from_the_worst_to_the_best_run():
-    for place, band in enumerate(bands(curves(DONE.updates, DONE.curve, ENCODINGS))):
+    for place, band in enumerate(bands(learning_curves(DONE))):
         low, high = np.split(np.asarray(band.y), 2)
         np.testing.assert_allclose(low, 100 * DONE.curve[:, place].min(axis=1))
         np.testing.assert_allclose(high[::-1], 100 * DONE.curve[:, place].max(axis=1))
@@ -49,7 +51,7 @@ def test_bands_run_from_the_worst_to_the_best_run():
 
 def test_labels_stand_at_the_ends_without_overlap():
     same = np.full_like(DONE.curve, 0.99)
-    figure = curves(DONE.updates, same, ENCODINGS)
+    figure = learning_curves(replace(DONE, curve=same))
     marks = figure.layout.annotations
     assert {mark.x for mark in marks} == {500}
     assert sorted(mark.text for mark in marks) == sorted(NAMES)
@@ -58,33 +60,40 @@ def test_labels_stand_at_the_ends_without_overlap():
         assert (mark.text, mark.font.color) == (line.name, line.line.color)
 
 
+def trail(reports: int) -> list[OrderReport]:
+    return [
+        OrderReport(int(update), 500, accuracy)
+        for update, accuracy in zip(DONE.updates[:reports], DONE.curve, strict=False)
+    ]
+
+
 def test_the_axis_does_not_move_while_curves_grow():
     for reports in (1, 4, 10):
-        figure = curves(DONE.updates[:reports], DONE.curve[:reports], ENCODINGS, 500)
+        figure = learning_progress(trail(reports), DONE.settings)
         assert list(figure.layout.xaxis.range) == [0, 500]
         assert len(bands(figure)) == (len(ENCODINGS) if reports > 1 else 0)
         assert figure.layout.annotations[0].x == DONE.updates[reports - 1]
 
 
 def test_nothing_reported_yet():
-    figure = curves(DONE.updates[:0], DONE.curve[:0], ENCODINGS, 500)
-    json.loads(figure.to_json(), parse_constant=refuse)
+    figure = learning_progress([], DONE.settings)
+    sound(figure)
     assert not figure.layout.annotations
 
 
 def test_one_run_has_no_band():
-    assert not bands(curves(DONE.updates, DONE.curve[:, :, :1], ENCODINGS))
+    assert not bands(learning_curves(order_result(runs=1)))
 
 
 def test_table_of_the_curves_has_the_means_alone():
-    assert len(table(curves(DONE.updates, DONE.curve, ENCODINGS))) == 10 * len(ENCODINGS)
+    assert len(table(learning_curves(DONE))) == 10 * len(ENCODINGS)
 
 
 # --- in the end -----------------------------------------------------------------------------------
 
 
 def runs(figure, axis: str, name: str):
-    (found,) = [t for t in figure.data if t.xaxis == axis and t.name == name]
+    (found,) = [t for t in figure.data if (t.xaxis or "x") == axis and t.name == name]
     return found
 
 
@@ -142,11 +151,11 @@ def test_rows_lie_within_the_axis_and_titles_say_the_length():
 @pytest.mark.parametrize("count", [1, 5])
 @pytest.mark.parametrize("encodings", [("none",), ("learned", "rotary"), ENCODINGS])
 def test_every_number_of_encodings_and_runs(encodings, count):
-    found = result(encodings, count)
+    found = order_result(encodings, count)
     figure = accuracies(found)
-    json.loads(figure.to_json(), parse_constant=refuse)
+    sound(figure)
     frame = table(figure)
     named = frame[frame["Encoding"].notna()] if "Encoding" in frame else frame
     assert len(named) > 0
     assert len(figure.data) == 2 * (2 + 2 * len(encodings))
-    assert len(curves(found.updates, found.curve, encodings).layout.annotations) == len(encodings)
+    assert len(learning_curves(found).layout.annotations) == len(encodings)

@@ -8,9 +8,7 @@ from drawn import PATH, WALK, nile
 
 from seqviz.compute import autoregression as ar
 from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.table import table
-from seqviz.text import LANGUAGES, Text, number
+from seqviz.text import Text, number
 
 TEXT = Text("en")
 
@@ -95,30 +93,6 @@ def test_correlation_axes_hold_minus_one_to_one(found):
     for axis in (chart.layout.yaxis2, chart.layout.yaxis3):
         assert axis.range[0] <= -1
         assert axis.range[1] >= 1
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_series_description(found, lang):
-    outside = int((np.abs(found.acf[1:]) > found.band).sum())
-    assert outside > 0
-    assert series_and_correlations(PATH.values, found, style=Style(lang=lang)).alt == Text(lang)(
-        "alt.series",
-        n=200,
-        low=number(PATH.values.min()),
-        high=number(PATH.values.max()),
-        first=number(found.acf[1]),
-        outside=outside,
-        lags=15,
-    )
-
-
-def test_table_of_two_panels_with_the_same_axis_name(found):
-    """ACF and PACF share the lag axis but not their columns."""
-    frame = table(series_and_correlations(PATH.values, found))
-    sample = frame[frame["series"] == TEXT("figure.sample")]
-    np.testing.assert_array_equal(sample["ACF"].dropna(), found.acf[1:])
-    np.testing.assert_array_equal(sample["PACF"].dropna(), found.pacf[1:])
-    assert sample[TEXT("figure.lag")].tolist() == [*range(1, 16)] * 2
 
 
 def test_roots_are_sorted_by_the_circle():

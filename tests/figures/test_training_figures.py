@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from drawn import PATH
 
+from seqviz.figures.autoregression.examples import learned
 from seqviz.figures.autoregression.training import loss_curve, one_step_map, one_step_predictions
 from seqviz.figures.grammar.style import LIGHT
 from seqviz.text import Text, number
@@ -20,6 +21,11 @@ CELLS = ("mlp", "rnn", "lstm", "gru")
 def trace(chart, name: str):
     (found,) = (t for t in chart.data if t.name == name)
     return found
+
+
+def predicted(cell: str, values: np.ndarray, predictions: np.ndarray):
+    none = np.zeros(101)
+    return learned(cell, values, predictions, none, none, none, none)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -85,10 +91,11 @@ def test_a_run_that_grows_without_bound_is_drawn():
 def test_map_band_curve_and_pairs():
     inputs = np.linspace(-4, 4, 101)
     mean, low, high = np.tanh(inputs), np.tanh(inputs) - 0.1, np.tanh(inputs) + 0.2
-    chart = one_step_map(inputs, mean, low, high, "lstm", PATH.values, 0.6)
+    done = learned("lstm", PATH.values, 0.6 * PATH.values[:-1], inputs, mean, low, high)
+    chart = one_step_map(done, PATH.values, 0.6)
     band = trace(chart, TEXT("figure.map_band"))
-    np.testing.assert_array_equal(band.y[:101], high)
-    np.testing.assert_array_equal(band.y[101:][::-1], low)
+    np.testing.assert_array_equal(band.y[:101], low)
+    np.testing.assert_array_equal(band.y[101:][::-1], high)
     np.testing.assert_array_equal(band.x[:101], band.x[101:][::-1])
     curve = trace(chart, TEXT("figure.learned_map", cell="LSTM"))
     np.testing.assert_array_equal(curve.y, mean)
@@ -97,13 +104,14 @@ def test_map_band_curve_and_pairs():
     np.testing.assert_allclose(true.y, 0.6 * inputs)
     pairs = trace(chart, TEXT("figure.pairs"))
     np.testing.assert_array_equal(pairs.y, PATH.values[1:])
-    assert len(one_step_map(inputs, mean, low, high, "lstm", PATH.values).data) == 3
+    assert len(one_step_map(done, PATH.values).data) == 3
 
 
 def test_map_description_gives_the_slope_in_the_middle():
     inputs = np.linspace(-4, 4, 101)
     curve = 0.75 * inputs
-    chart = one_step_map(inputs, curve, curve, curve, "rnn", PATH.values)
+    done = learned("rnn", PATH.values, 0.6 * PATH.values[:-1], inputs, curve, curve, curve)
+    chart = one_step_map(done, PATH.values)
     assert "0.750" in chart.alt
 
 
@@ -111,7 +119,7 @@ def test_map_description_gives_the_slope_in_the_middle():
 def test_predictions_are_beside_what_they_predict(last):
     targets = PATH.values[1:]
     predictions = 0.6 * PATH.values[:-1]
-    chart = one_step_predictions(targets, predictions, "gru", last)
+    chart = one_step_predictions(predicted("gru", PATH.values, predictions), last)
     shown = min(last, 199)
     series = trace(chart, TEXT("figure.series"))
     forecast = trace(chart, TEXT("figure.one_step", cell="GRU"))
@@ -125,10 +133,11 @@ def test_predictions_are_beside_what_they_predict(last):
 
 def test_predictions_that_do_not_exist_yet_are_gaps():
     """An MLP with a window of 5 has no prediction for the first four targets."""
-    targets = PATH.values[1:30]
-    predictions = 0.6 * PATH.values[:29]
+    values = PATH.values[:30]
+    targets = values[1:]
+    predictions = 0.6 * values[:-1]
     predictions[:4] = np.nan
-    chart = one_step_predictions(targets, predictions, "mlp")
+    chart = one_step_predictions(predicted("mlp", values, predictions))
     assert "nan" not in chart.alt
     error = np.mean((targets[4:] - predictions[4:]) ** 2)
     assert number(float(error)) in chart.alt

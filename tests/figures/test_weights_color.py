@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 from plotly.colors import sample_colorscale
 
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.weights_color import bar, picture, scale
+from seqviz.figures.grammar.scales import weights
+from seqviz.figures.grammar.weights_color import picture
 
 NEAR = 3  # of 255: 256 levels of the root of a weight, each rounded to whole colors
 
@@ -34,13 +34,20 @@ def decoded(tiles, gap, least):
 
 
 def test_the_scale_is_cividis_at_the_root_of_a_weight():
-    places = [place for place, _ in scale()]
-    assert (places[0], places[-1]) == (0, 1)
+    scale = weights()
+    places = [place for place, _ in scale.colors]
+    assert (places[0], places[-1], scale.low, scale.high) == (0, 1, 0, 1)
     assert all(a < b for a, b in itertools.pairwise(places))
-    weights = np.linspace(0, 1, 201)
-    drawn = 255 * np.array(sample_colorscale(scale(), list(weights), colortype="tuple"))
+    values = np.linspace(0, 1, 201)
+    drawn = 255 * np.array(sample_colorscale(scale.colors, list(values), colortype="tuple"))
     # between its 33 stops the scale is a straight line over the weight, not over the root
-    np.testing.assert_allclose(drawn, cividis(weights), 0, 4)
+    np.testing.assert_allclose(drawn, cividis(values), 0, 4)
+
+
+def test_the_ticks_say_where_they_stand():
+    places, words = weights().ticks
+    assert [float(word) for word in words] == places
+    assert (places[0], places[-1]) == (0, 1)
 
 
 def test_lightness_grows_with_the_weight():
@@ -48,15 +55,6 @@ def test_lightness_grows_with_the_weight():
     colors = cividis(np.linspace(0, 1, 101))
     lightness = colors @ [0.2126, 0.7152, 0.0722]
     assert (np.diff(lightness) > 0).all()
-
-
-def test_the_bar_has_the_ticks_of_weights():
-    found = bar(Style(scale=1.25), "attention weight", x=0.5)
-    assert [float(t) for t in found["ticktext"]] == found["tickvals"]
-    assert (found["tickvals"][0], found["tickvals"][-1]) == (0, 1)
-    assert found["title"]["text"] == "attention weight"
-    assert found["tickfont"]["size"] == pytest.approx(15)
-    assert found["x"] == 0.5
 
 
 @pytest.mark.parametrize("gap", [0, 2])

@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from seqviz import catalog
-from seqviz.ui.bench.controls import Control, Sentence, controls
+from seqviz.lessons.bench.controls import Control, Sentence, controls
 from seqviz.ui.page import lesson as frame
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,16 @@ from urllib.parse import quote_from_bytes
 from hypothesis import strategies as st
 
 from seqviz import catalog
-from seqviz.ui.bench.controls import Choice, Control, Seed, Sentence, Slider, Steps, Toggle, encoded
+from seqviz.lessons.bench.controls import (
+    Choice,
+    Control,
+    Seed,
+    Sentence,
+    Slider,
+    Steps,
+    Toggle,
+    encoded,
+)
 from tests.hostile import strange
 from tests.hostile.declared import SLUGS, benches, keys
 

@@ -11,7 +11,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from seqviz.ui.bench.controls import Sentence
+from seqviz.lessons.bench.controls import Sentence
 from tests.hostile import hunt, links, markup, strange
 from tests.hostile.declared import keys
 from tests.hostile.page import Visit, opened

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from seqviz.lessons.bench.controls import Choice, Seed, Sentence, Slider, Steps, Toggle, encoded
 from seqviz.text import literal
-from seqviz.ui.bench.controls import Choice, Seed, Sentence, Slider, Steps, Toggle, encoded
 from tests.hostile import links, markup, strange
 from tests.hostile.declared import SLUGS, keys, text_fields
 

@@ -30,7 +30,6 @@ from seqviz.experiments.accuracy import (
     systems,
     word_masking,
 )
-from seqviz.figures.accuracy import fill as accuracy_fill
 from seqviz.refusal import Refusal
 
 CALLS = shipped.calls()
@@ -273,10 +272,10 @@ def test_nothing_masked_or_padded_is_the_frozen_head():
 
 
 def test_filling_in_reaches_what_was_aimed_at():
-    first = accuracy_fill.top(found("fill"), 1, 0)
+    first = found("fill").top(1, 0)
     print(f"top-1 at [MASK]: {first}")
     assert first.share >= 0.30
-    frequent = accuracy_fill.by_frequency(found("fill"), 1)
+    frequent = found("fill").by_frequency(1)
     assert first.low > frequent.high
 
 

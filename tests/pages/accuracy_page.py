@@ -11,7 +11,7 @@ from looking import bench, figures
 from seqviz.data import precomputed
 from seqviz.experiments.accuracy import shipped
 from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.ui.bench import controls
+from seqviz.lessons.bench import controls
 
 SLUG = "bert_accuracy"
 VIEWS = {

@@ -10,7 +10,7 @@ from typing import Any
 from looking import bench, figures
 
 from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.ui.bench import controls
+from seqviz.lessons.bench import controls
 
 SLUG = "attention"
 ENCODER = "The animal did not cross the street because it was too tired."

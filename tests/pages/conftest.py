@@ -11,11 +11,12 @@ from looking import figures
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
+from seqviz.lessons.bench.controls import Control
+from seqviz.lessons.bench.lesson import Lesson
 from seqviz.text import Text
 from seqviz.ui.bench import model_progress
-from seqviz.ui.bench.controls import Control
 from seqviz.ui.page import lesson as frame
-from seqviz.ui.page.lesson import Lesson
+from seqviz.ui.page.lesson import PageLesson
 
 SECONDS = 60
 # Fixtures that the pages of a lesson need.
@@ -33,10 +34,10 @@ class Visit:
 
     app: AppTest
     text: Text
-    made: list[Lesson]
+    made: list[PageLesson]
 
     @property
-    def lesson(self) -> Lesson:
+    def lesson(self) -> PageLesson:
         return self.made[-1]
 
     def run(self, **state: Any) -> Visit:
@@ -73,8 +74,7 @@ class Visit:
             declaration = self.lesson.benches[of]
             return declaration(**{name: v for (place, name), v in wanted.items() if place == of})
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(self.lesson, "values", values)  # an end may depend on another bench
+        with self.lesson.declared.read_by(values):  # an end may depend on another bench
             return control.top(vars(values(bench)))
 
     def charts(self) -> int:
@@ -96,11 +96,11 @@ def nobody_has_trained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Callable[..., Visit]:
-    made: list[Lesson] = []
+    made: list[PageLesson] = []
     begin = frame.begin
 
-    def noted(slug: str) -> Lesson:
-        made.append(begin(slug))
+    def noted(declared: Lesson) -> PageLesson:
+        made.append(begin(declared))
         return made[-1]
 
     monkeypatch.setattr(frame, "begin", noted)

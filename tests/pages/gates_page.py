@@ -11,8 +11,8 @@ from looking import bench, figures
 from seqviz.compute.gates import tasks
 from seqviz.compute.gates.observation import Observation
 from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.lessons.bench import controls
 from seqviz.text import number
-from seqviz.ui.bench import controls
 
 SLUG = "gates"
 READOUTS = {

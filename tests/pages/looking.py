@@ -10,7 +10,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from seqviz.ui.bench import controls
+from seqviz.lessons.bench import controls
 
 CHART = "seqviz_chart"
 DRAWN = ("seqviz_sinusoid",)  # drawings that the browser makes, from numbers and words

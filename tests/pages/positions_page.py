@@ -8,7 +8,7 @@ from typing import Any
 from looking import bench, figures
 
 from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.ui.bench import controls
+from seqviz.lessons.bench import controls
 
 SLUG = "positions"
 FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"

@@ -39,32 +39,20 @@ from seqviz.experiments.accuracy import (
 from seqviz.experiments.accuracy import (
     word_masking as knife,
 )
-from seqviz.figures.accuracy import (
-    compare,
-    confusion,
-    counts,
-    curves,
-    direction,
-    ids,
-    regimes,
-    search,
-    word_masking,
-)
-from seqviz.figures.accuracy import (
-    fill as accuracy_fill,
-)
-from seqviz.figures.accuracy import (
-    modes as accuracy_modes,
-)
-from seqviz.figures.accuracy import (
-    padding as accuracy_padding,
-)
-from seqviz.figures.accuracy import (
-    race as accuracy_race,
-)
+from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
+from seqviz.figures.accuracy.counts import parameter_counts
+from seqviz.figures.accuracy.curves import learning_curves
+from seqviz.figures.accuracy.direction import accuracy_by_direction
+from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy, fill_in_accuracy_by_share
+from seqviz.figures.accuracy.ids import token_ids
+from seqviz.figures.accuracy.modes import train_and_eval
+from seqviz.figures.accuracy.padding import padding_effect, sentence_padding
+from seqviz.figures.accuracy.regimes import system_accuracies
+from seqviz.figures.accuracy.search import best_so_far, search_trials
+from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
+from seqviz.lessons.bench import controls
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, number
-from seqviz.ui.bench import controls
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REVIEW = "The film is not good."
@@ -168,7 +156,7 @@ def test_without_a_model_the_page_is_full_and_says_when_it_was_computed(visit, n
 def test_knife(visit, lang, order, share):
     page = opened(visit, lang, knife__order=order, knife__share=share)
     found = result("knife")
-    same(page, "knife", word_masking.knife_view, found, order, float(share), majority())
+    same(page, "knife", accuracy_under_masking, found, order, share / 100, majority())
     at = round(share / 5)
     rows = {name: right(found.probability[k, at]) for k, name in enumerate(ORDERS)}
     value, ends = percent(rows[order])
@@ -204,7 +192,7 @@ def test_own_sentence_under_the_knife(visit, lang):
     )
     found = knife.own_knife("minilm", REVIEW)
     assert found.words == ("the", "film", "is", "not", "good", ".")
-    same(page, "knife", word_masking.own_knife_view, found, "content", 2)
+    same(page, "knife", sentence_under_masking, found, "content", 2)
     row = found.probability[ORDERS.index("content")]
     turned = np.flatnonzero((row > 0.5) != (row[0] > 0.5))
     assert shown(page, "knife") == {
@@ -226,10 +214,10 @@ def test_fill(visit, lang):
     for view, share in (("treatments", 15), ("share", 15), ("share", 100), ("share", 25)):
         page.run(ba__fill__view=view, ba__fill__selected=share if view == "share" else 15)
         if view == "treatments":
-            same(page, "fill", accuracy_fill.fill_view, one)
+            same(page, "fill", fill_in_accuracy, one)
             here = one
         else:
-            same(page, "fill", accuracy_fill.fill_curves_view, every, float(share))
+            same(page, "fill", fill_in_accuracy_by_share, every, share / 100)
             nearest = min(shipped.SELECTED, key=lambda s: (abs(100 * s - share), s))
             here = every[shipped.SELECTED.index(nearest)]
         assert shown(page, "fill") == {
@@ -246,7 +234,7 @@ def test_guess(visit, lang):
     page = opened(visit, lang, guess__text=text, guess__place=3, guess__seed=4)
     found = fill.guesses("minilm", text, 3, seed=4)
     assert found.truth == "of"
-    same(page, "guess", accuracy_fill.guesses_view, found)
+    same(page, "guess", best_guesses, found)
     ranked = [
         (f"{rank:,}", f"{100 * chance:.1f} %")
         for rank, chance in zip(found.rank, found.chance, strict=True)
@@ -274,7 +262,7 @@ def test_padding(visit, lang, length, side):
     for view in VIEWS["padding"][:4]:
         page.run(ba__padding__view=view)
         args = (found, view, length, side, majority())
-        same(page, "padding", accuracy_padding.padding_view, *args)
+        same(page, "padding", padding_effect, *args)
         assert shown(page, "padding") == readouts
     names = [page.text(f"{SLUG}.metric.{name}.label") for name in ("told", "untold")]
     mcnemar(page, "padding", names, right(told), right(untold))
@@ -288,7 +276,7 @@ def test_own_sentence_padded(visit, lang):
         padding__side="left",
     )  # fmt: skip
     found = padding.own_padding("minilm", REVIEW, shipped.LENGTHS)
-    same(page, "padding", accuracy_padding.own_padding_view, found, 64)
+    same(page, "padding", sentence_padding, found, 64)
     assert shown(page, "padding") == {
         "positive": f"{100 * found.plain:.1f} %",
         "positive_told": f"{100 * found.probability[0, 1, 1]:.1f} %",
@@ -296,7 +284,7 @@ def test_own_sentence_padded(visit, lang):
         "on_pads": f"{100 * found.on_pads[1, 1, 1]:.1f} %",
     }
     page.run(ba__padding__view="tokens")
-    assert figure(page, "padding")["data"] == drawn(page, ids.ids_view, found)["data"]
+    assert figure(page, "padding")["data"] == drawn(page, token_ids, found)["data"]
     note = page.text(f"{SLUG}.note.ids_real", real=8, length=512, pads=504)
     assert note in said(page, "padding")
 
@@ -306,7 +294,7 @@ def test_own_sentence_padded(visit, lang):
 def test_direction(visit, lang):
     page = opened(visit, lang)
     found = result("direction")
-    same(page, "looks", direction.direction_view, found, majority())
+    same(page, "looks", accuracy_by_direction, found, majority())
     both, left = (right(found.probability[k]) for k in (0, 1))
     readouts = shown(page, "looks")
     assert readouts["look_both"] == percent(both)
@@ -320,7 +308,7 @@ def test_direction(visit, lang):
     page.run(ba__looks__place=4, ba__looks__text=text)
     wanted = fill.guesses_by_direction("minilm", text, 4)
     assert wanted.truth == "france"
-    same(page, "looks", accuracy_fill.guesses_view, wanted)
+    same(page, "looks", best_guesses, wanted)
 
 
 # --------------------------------------------------------------------------------- weights frozen
@@ -333,7 +321,7 @@ def test_heads_are_trained_while_one_watches(visit, lang):
     )
     wanted = heads.train_head(settings)
     validation = majority("validation")
-    same(page, "heads", curves.curves_view, wanted, None, validation)
+    same(page, "heads", learning_curves, wanted, None, validation)
     runs = np.array([right(row).mean() for row in wanted.probability])
     readouts = shown(page, "heads")
     assert readouts["trained"][0] == f"{100 * runs.mean():.1f} %"
@@ -350,7 +338,7 @@ def test_the_curves_of_the_texts_beside_ours(visit, lang):
     page = opened(visit, lang, heads__texts=True, tune__texts=True)
     ours = {"heads": heads.train_head(shipped.HEAD), "tune": result("all")}
     for (name, found), curve in zip(ours.items(), reported.CURVES[:2], strict=True):
-        same(page, name, curves.curves_view, found, curve, majority("validation"))
+        same(page, name, learning_curves, found, curve, majority("validation"))
 
 
 @EACH
@@ -360,7 +348,7 @@ def test_what_was_trained_for_minutes_is_there(visit, lang, regime):
     page = opened(visit, lang, tune__regime=regime, **settings)
     found = result({"top": "top_2"}.get(regime, regime))
     validation = majority("validation")
-    same(page, "tune", curves.curves_view, found, None, validation)
+    same(page, "tune", learning_curves, found, None, validation)
     readouts = shown(page, "tune")
     assert readouts["trained"] == percent(right(found.probability[0]))
     assert readouts["spread"] == "–"
@@ -373,7 +361,7 @@ def test_the_count_of_the_text(visit):
     title = f"{page.text(f'{SLUG}.option.network.bert_base')}, " + page.text(
         f"{SLUG}.option.regime.head"
     )
-    same(page, "count", counts.parts_view, found, title)
+    same(page, "count", parameter_counts, found, title)
     assert shown(page, "count") == {
         "total": "109,483,778", "trainable": "1,538", "share_trained": "0.0014 %",
     }  # fmt: skip
@@ -388,14 +376,14 @@ def test_search(visit, lang):
     for method in METHODS:
         page.run(ba__search__view="surface", ba__search__method=method)
         (found,) = result(f"search_{method}")
-        same(page, "search", search.search_view, found, surface)
+        same(page, "search", search_trials, found, surface)
         best = int(np.argmax(found.validation))
         readouts = shown(page, "search")
         assert readouts["best"] == percent(np.arange(800) < round(800 * found.validation[best]))
         assert readouts["best_rate"] == (number(float(found.rate[best]), 2), f"{found.batch[best]}")
         assert readouts["best_test"] == percent(right(found.probability))
     page.run(ba__search__view="race")
-    same(page, "search", accuracy_race.search_race_view, race)
+    same(page, "search", best_so_far, race)
     top = max(race, key=lambda one: one.validation.max())
     assert shown(page, "search")["best"] == percent(
         np.arange(800) < round(800 * top.validation.max())
@@ -406,7 +394,7 @@ def test_search(visit, lang):
 def test_modes(visit, lang):
     page = opened(visit, lang, modes__text=REVIEW, modes__repeats=7, modes__seed=3)
     found = modes.modes("minilm", REVIEW, 7, 3)
-    same(page, "modes", accuracy_modes.modes_view, found)
+    same(page, "modes", train_and_eval, found)
     spread = np.ptp(found.probability, axis=1)
     assert shown(page, "modes") == {
         "spread_eval": "0.0 %",
@@ -420,7 +408,7 @@ def test_modes(visit, lang):
 def test_all_systems(visit, lang):
     page = opened(visit, lang, compare__first="lstm")
     args = (systems.answers(), TRUTH, "lstm", majority(), reported.REPORTED)
-    same(page, "compare", regimes.regimes_view, *args)
+    same(page, "compare", system_accuracies, *args)
     assert not shown(page, "compare")
     assert page.text(f"{SLUG}.note.seeds", n="2,000") in said(page, "compare")
 
@@ -445,7 +433,7 @@ def test_two_systems(visit, lang, first, second, n, verdict):
         page.text(f"{SLUG}.option.second.{second}"),
     )
     running = [proportions.running(one) for one in (a, b)]
-    same(page, "compare", compare.running_view, *running, names, n)
+    same(page, "compare", running_accuracy, *running, names, n)
     readouts = shown(page, "compare")
     assert readouts["system_a"] == percent(a[:n])
     assert readouts["system_b"] == percent(b[:n])
@@ -458,10 +446,10 @@ def test_two_systems(visit, lang, first, second, n, verdict):
         assert readouts["needed"] == "∞"
     page.run(ba__compare__view="paired")
     pair = proportions.mcnemar(a[:n], b[:n])
-    same(page, "compare", compare.paired_view, pair, names)
+    same(page, "compare", paired_answers, pair, names)
     page.run(ba__compare__view="confusion")
     tables = [proportions.confusion(TRUTH[:n], known[one][:n] > 0.5) for one in (first, second)]
-    same(page, "compare", confusion.confusion_view, *tables, names)
+    same(page, "compare", confusion_matrices, *tables, names)
     read(page, known[first][:n], known[second][:n])
 
 

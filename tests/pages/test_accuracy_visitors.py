@@ -29,11 +29,12 @@ from seqviz import jobs
 from seqviz.compute import proportions
 from seqviz.compute.accuracy.findings import TuneSettings
 from seqviz.experiments.accuracy import features, fill, heads, shipped
-from seqviz.figures.accuracy import fill as accuracy_fill
-from seqviz.figures.accuracy import progress
+from seqviz.figures.accuracy.fill import best_guesses, fill_in_accuracy
+from seqviz.figures.accuracy.progress import training_progress
+from seqviz.lessons.bench import controls
 from seqviz.models import device, pretrained, texts
 from seqviz.text import LANGUAGES
-from seqviz.ui.bench import controls, job_progress
+from seqviz.ui.bench import job_progress
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 PATIENCE = 120
@@ -175,9 +176,9 @@ def test_a_place_beyond_the_sentence_is_its_last_token(visit, text, place, truth
     last = min(len(text.split()), 60)
     found = fill.guesses("minilm", text, last)
     assert found.truth == truth
-    assert figure(page, "guess") == drawn(page, accuracy_fill.guesses_view, found)
+    assert figure(page, "guess") == drawn(page, best_guesses, found)
     both = fill.guesses_by_direction("minilm", text, last)
-    assert figure(page, "looks") == drawn(page, accuracy_fill.guesses_view, both)
+    assert figure(page, "looks") == drawn(page, best_guesses, both)
     more = page.text(f"{SLUG}.note.more_tokens", limit=60)
     assert (more in said(page, "guess")) == (len(text.split()) > 60)
 
@@ -198,7 +199,7 @@ def test_a_click_on_a_word_hides_it(visit, name):
         read = fill.guesses if name == "guess" else fill.guesses_by_direction
         found = read("minilm", text, place)
         assert found.truth == word
-        assert figure(page, name) == drawn(page, accuracy_fill.guesses_view, found)
+        assert figure(page, name) == drawn(page, best_guesses, found)
         assert link(page)[f"ba.{name}.place"] == str(place)
 
 
@@ -225,7 +226,7 @@ def test_a_small_setting_runs_from_the_button_to_the_end(visit, submitted):
     finished(page, submitted[-1])
     found = submitted[-1].result
     assert found.settings == replace(shipped.FILL, share=0.3, sentences=200)
-    assert figure(page, "fill") == drawn(page, accuracy_fill.fill_view, found)
+    assert figure(page, "fill") == drawn(page, fill_in_accuracy, found)
     assert badge(page, "fill").split(" · ")[0].endswith(page.text("frame.live"))
     count = int((found.treatment == 0).sum())
     assert shown(page, "fill")["top_mask"][1].endswith(f"n = {count:,}")
@@ -237,7 +238,7 @@ def test_a_small_setting_runs_from_the_button_to_the_end(visit, submitted):
 
     # Somebody else of the class has it without pressing.
     other = opened(visit, **FEW)
-    assert figure(other, "fill") == drawn(other, accuracy_fill.fill_view, found)
+    assert figure(other, "fill") == drawn(other, fill_in_accuracy, found)
     assert len(submitted) == 1
 
 
@@ -300,7 +301,7 @@ def test_a_training_shows_its_curve(visit, submitted):
     guess = proportions.majority(parts["train"].positive, parts["validation"].positive)
     trail = job.trail  # the page has shown some of it
     assert growing in [
-        drawn(page, progress.progress_view, trail[:end], settings, guess)
+        drawn(page, training_progress, trail[:end], settings, guess)
         for end in range(1, len(trail) + 1)
     ]
     press(page, "ba.tune.cancel")

@@ -22,12 +22,13 @@ from looking import bench, figures
 from seqviz.compute.attention import scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
 from seqviz.experiments import attention
-from seqviz.figures.attention import views
+from seqviz.figures.attention.heads import heads_by_measure
+from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
+from seqviz.lessons.bench.show import Show
 from seqviz.models import forward_cache
 from seqviz.text import literal, number
-from seqviz.ui.bench.show import Show
 
 STAGES = ("embed", "basic", "project", "scores", "scale", "mask", "softmax", "sum", "concat")
 WALKS = (
@@ -130,20 +131,20 @@ def test_every_view_of_all_heads(visit, lang, model, other, layer, head):
     one = attention.head(model, text, other, layer, head)
     means = {over: attention.average(model, text, other, over, layer) for over in ("layer", "all")}
     paths = attention.average(model, text, other, "rollout", layer)
-    assert drawn(page, "real") == traces(page, views.mosaic_view, mosaic, layer, head)
+    assert drawn(page, "real") == traces(page, head_mosaic, mosaic, layer, head)
     page.run(at__real__view="heads", at__real__measure="previous")
-    ranked = (views.ranked_view, mosaic, "previous", layer, head)
+    ranked = (heads_by_measure, mosaic, "previous", layer, head)
     assert drawn(page, "real") == traces(page, *ranked)
     assert not bench(page.app, "real").get("html")
     page.run(at__real__view="head", at__real__query=query, at__real__key=key)
-    assert drawn(page, "real") == traces(page, views.map_view, one, query, key)
+    assert drawn(page, "real") == traces(page, attention_map, one, query, key)
     check_passage(page, one, query)
     for over, mean in means.items():
         page.run(at__real__view="mean", at__real__over=over)
-        assert drawn(page, "real") == traces(page, views.map_view, mean, query, key)
+        assert drawn(page, "real") == traces(page, attention_map, mean, query, key)
         check_passage(page, mean, query)
     page.run(at__real__view="rollout")
-    assert drawn(page, "real") == traces(page, views.rollout_view, paths, query, key)
+    assert drawn(page, "real") == traces(page, rollout_map, paths, query, key)
     check_passage(page, paths, query)
 
 

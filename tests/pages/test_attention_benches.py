@@ -24,12 +24,14 @@ from looking import alerts, bench, figures
 
 from seqviz import jobs
 from seqviz.compute.attention import patterns
-from seqviz.experiments import attention, head_effects
-from seqviz.figures.attention import views
+from seqviz.experiments import attention, bertviz_page, head_effects
+from seqviz.figures.attention.changes import attention_mask, head_switches
+from seqviz.figures.attention.heads import head_importance
+from seqviz.figures.attention.maps import attention_map
+from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.models import device, forward_cache
 from seqviz.models.forward_cache import Masking
 from seqviz.text import literal, number
-from seqviz.ui.page import bertviz
 
 COMPARE = "The creature was exhausted, so it stayed where it was."
 
@@ -43,7 +45,7 @@ def test_the_head_chosen_above_is_taken_apart(visit, lang, model, width):
         apart__key=key,
     )  # fmt: skip
     found = attention.parts(model, read_by(model), "", 4, 7)
-    assert drawn(page, "apart") == traces(page, views.products_view, found, query, key)
+    assert drawn(page, "apart") == traces(page, query_key_products, found, query, key)
     q, k = found.queries[query - 1].astype(float), found.keys[key - 1].astype(float)
     score = float(q @ k)
     values = shown(page, "apart")
@@ -58,7 +60,7 @@ def test_the_head_chosen_above_is_taken_apart(visit, lang, model, width):
     assert values["weight"] == (number(float(weight), 4), "")
     assert page.text("figure.head_label", layer=4, head=7) in said(page, "apart")
     page.run(at__apart__view="chain")
-    assert drawn(page, "apart") == traces(page, views.chain_view, found, query, key)
+    assert drawn(page, "apart") == traces(page, scores_to_weights, found, query, key)
 
 
 def test_sliders_end_at_the_last_token_head_and_layer(visit):
@@ -77,7 +79,7 @@ def test_sliders_end_at_the_last_token_head_and_layer(visit):
             assert tops[f"at.{name}"] == top, name
             assert page.value(*name.split(".")) == top, name
         one = attention.head(model, read_by(model), "", layer, head)
-        assert drawn(page, "real") == traces(page, views.map_view, one, tokens, tokens)
+        assert drawn(page, "real") == traces(page, attention_map, one, tokens, tokens)
 
 
 # ------------------------------------------------------------------------------------------ masks
@@ -100,7 +102,7 @@ def test_who_may_look_at_whom(visit, lang, model, settings, kind):
     cells = tuple((a - 1, b - 1) for a, b in cells if a and b)
     masking = Masking(kind, pads, told, cells)
     one = attention.head(model, read_by(model), "", 3, 1, masking)
-    assert drawn(page, "masks") == traces(page, views.permissions_view, one)
+    assert drawn(page, "masks") == traces(page, attention_mask, one)
     total = len(one.text.pieces)
     real = total - pads
     may = {"causal": np.tri(total), "reverse": np.tri(total).T}.get(kind, np.ones((total, total)))
@@ -153,7 +155,7 @@ def test_heads_are_switched_off(visit, lang, model, written, compare):
     page = opened(visit, lang, real__model=model, ablate__off=written, ablate__compare=compare)
     off = tuple(sorted(tuple(map(int, pair.split("."))) for pair in written.split()))
     change = attention.ablate(model, read_by(model), compare, off)
-    assert drawn(page, "ablate") == traces(page, views.switches_view, change, off)
+    assert drawn(page, "ablate") == traces(page, head_switches, change, off)
     check_change(page, "ablate", change)
     values = shown(page, "ablate")
     heads = {"minilm": 72, "smollm2": 270}[model]
@@ -207,7 +209,7 @@ def test_each_head_alone(visit):
     job = queue.find(head_effects.each_head, model=model, text=text, device=device.choose().kind)
     assert job.wait(60)
     page.run()
-    assert drawn(page, "ablate") == traces(page, views.effects_view, job.result, 3, 1)
+    assert drawn(page, "ablate") == traces(page, head_importance, job.result, 3, 1)
     change = job.result.change
     (layer, head) = np.unravel_index(change.argmax(), change.shape)
     assert [(int(a), int(b)) for a, b in patterns.ranked(change, 1)] == [(layer, head)]
@@ -233,7 +235,7 @@ def test_bertviz_shows_the_same_reading(visit, lang, view, model, other):
     page.run(at__bertviz__picture=view)
     found = forward_cache.read(model, read_by(model), other)
     second = found.tokens.second or None
-    made = bertviz.page(view, found.weights, found.tokens.pieces, 2, second, False)
+    made = bertviz_page.page(view, found.weights, found.tokens.pieces, 2, second, False)
     assert figure(page, "bertviz") == {"page": made.html}
     size = f"{made.bytes / 1000:,.0f}"
     assert note(page, "bertviz", kilobytes=size, layer=2) in said(page, "bertviz")
@@ -242,7 +244,7 @@ def test_bertviz_shows_the_same_reading(visit, lang, view, model, other):
 def test_a_text_too_long_for_bertviz_is_one_sentence(visit):
     text = "word " * 70
     page = opened(visit, bertviz__picture="model", real__encoder=text)
-    limit = bertviz.most_tokens("model", 6, 12)
+    limit = bertviz_page.most_tokens("model", 6, 12)
     sentence = page.text("problem.bertviz_too_long", limit=limit, tokens=72)
     assert page.warned() == [sentence]
     assert not figures(bench(page.app, "bertviz"))

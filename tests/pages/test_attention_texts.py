@@ -8,8 +8,8 @@ import pytest
 from attention_page import ENCODER, MODEL_BENCHES, Passage, figure, note, opened, said, shown
 from looking import alerts, bench, figures, sentences
 
+from seqviz.lessons.bench import controls
 from seqviz.models import forward_cache, texts
-from seqviz.ui.bench import controls
 
 HOSTILE = (
     "</script><img src=x onerror=window.hacked=1> **bold** [a](http://evil.example/x) $x$ "

@@ -27,11 +27,16 @@ from looking import (
 )
 
 from seqviz import catalog
+from seqviz.lessons.bench.controls import Sentence, Slider, controls, encoded, grid
 from seqviz.text import LANGUAGES, catalogue
-from seqviz.ui.bench.controls import Sentence, Slider, controls, encoded, grid
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 LACKING = {("learned", "model", "smollm2")}  # has no table of positions
+
+
+def leaders(page) -> list[str]:
+    """The benches that others build on."""
+    return [name for name in page.lesson.benches if page.lesson.followers(name)]
 
 
 def said_by(lang: str, slug: str, sentence: str) -> str | None:
@@ -82,7 +87,7 @@ def rounds(page) -> list[tuple[Trial, ...]]:
     bench on which others build is tried by itself.
     """
     each = {name: trials(page, name, its) for name, its in page.lesson.benches.items()}
-    alone = [(trial,) for name in page.lesson.dependents for trial in each.pop(name)]
+    alone = [(trial,) for name in leaders(page) for trial in each.pop(name)]
     together = zip_longest(*each.values())
     return alone + [tuple(filter(None, some)) for some in together]
 
@@ -92,8 +97,8 @@ def check(page, slug: str, tried: tuple[Trial, ...]) -> None:
     page.healthy()
     lang = page.text.lang
     may_refuse = {trial.bench for trial in tried if trial.refusable}
-    for leader in may_refuse & set(page.lesson.dependents):
-        may_refuse |= set(page.lesson.dependents[leader])
+    for leader in may_refuse & set(leaders(page)):
+        may_refuse |= set(page.lesson.followers(leader))
     for name in page.lesson.benches:
         place = bench(page.app, name)
         boxes = alerts(place)

@@ -9,8 +9,8 @@ import pytest
 from nbclient import NotebookClient
 
 from seqviz import catalog
+from seqviz.lessons.bench import controls
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench import controls
 from seqviz.ui.page import notebook
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]

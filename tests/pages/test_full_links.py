@@ -6,8 +6,8 @@ import pytest
 from looking import applied, as_state, bench, figures
 
 from seqviz import catalog
+from seqviz.lessons.bench import controls
 from seqviz.text import LANGUAGES
-from seqviz.ui.bench import controls
 
 TEXT = "a b <i> & 我们 + d=e? 1*"
 GRADIENTS = (

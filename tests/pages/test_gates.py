@@ -22,8 +22,12 @@ from looking import bench
 from seqviz.compute.gates import activations as act
 from seqviz.compute.gates import tasks
 from seqviz.compute.gates.forcing import Clamp
+from seqviz.compute.gates.observation import one_step
 from seqviz.experiments import gates
-from seqviz.figures.gates import views
+from seqviz.figures.gates import cell_diagram, maps
+from seqviz.figures.gates import looks as look
+from seqviz.figures.gates.effects import free_and_forced
+from seqviz.figures.gates.traces import unit_traces
 from seqviz.models import checkpoints
 from seqviz.text import literal, number
 
@@ -54,10 +58,13 @@ def test_a_network_while_it_reads(visit, lang, wanted):
     unit = int(seen.order[min(p.rank, seen.hidden) - 1]) + 1
     step = min(p.step, len(seen.pieces))
     draw, args = {
-        "map": (views.map_view, (seen, unit, step)),
-        "unit": (views.unit_view, (seen, unit, step)),
-        "cell": (views.cell_view, (seen, unit, step, "write" if p.writes else "keep")),
-        "saturation": (views.saturation_view, (seen,)),
+        "map": (maps.gate_map, (seen, unit, step)),
+        "unit": (unit_traces, (seen, unit, step)),
+        "cell": (
+            getattr(cell_diagram, f"{p.cell}_cell"),
+            (one_step(seen, unit, step, "write" if p.writes else "keep"),),
+        ),
+        "saturation": (maps.gate_saturation, (seen,)),
     }[p.view]
     assert drawn(page, "watch") == traces(page, draw, *args)
     value = seen.values[step - 1, unit - 1]
@@ -66,7 +73,7 @@ def test_a_network_while_it_reads(visit, lang, wanted):
     varies = np.ptp(seen.values[:, unit - 1]) > 0 and np.ptp(feature) > 0
     r = np.corrcoef(seen.values[:, unit - 1].astype(float), feature)[0, 1] if varies else 0.0
     found = shown(page, "watch")
-    piece = views.shown(seen.pieces)[step - 1]
+    piece = look.shown(seen.pieces)[step - 1]
     assert found["value"] == (
         number(1 - value if p.writes else value),
         metric(page, "value.at", unit=unit, step=step, piece=literal(piece)),
@@ -151,7 +158,7 @@ def test_a_gate_that_is_held(visit, lang, read, held, key):
         "state": (number(sizes[1]), metric(page, "state.free", value=number(sizes[0]))),
         "largest": (number(np.abs(forced.values - free.values).max()), ""),
     }
-    wanted = traces(page, views.force_view, free, forced, unit, min(ends), max(ends))
+    wanted = traces(page, free_and_forced, free, forced, unit, min(ends), max(ends))
     assert drawn(page, "force") == wanted
     sentences = said(page, "force")
     assert [one for one in NOTES if note(page, one) in sentences] == ([key] if key else [])

@@ -11,8 +11,10 @@ from looking import alerts, bench, figures
 from seqviz import jobs
 from seqviz.compute.gates import counting, observation, tasks, tiny
 from seqviz.experiments import gates
-from seqviz.figures.gates import views
-from seqviz.figures.gates.networks import training
+from seqviz.figures.gates.effects import distance_by_variant
+from seqviz.figures.gates.maps import gate_map
+from seqviz.figures.gates.networks import accuracy_by_update, parameter_bars
+from seqviz.figures.gates.networks import agreement as agreement_figure
 from seqviz.models import checkpoints, device
 from seqviz.text import LANGUAGES, literal, number
 
@@ -56,11 +58,11 @@ def test_a_tiny_network_is_trained_and_shown(visit, one_thread_of_the_cpu):
             "parameters": (f"{sum(array.size for array in weights.values()):,}", ""),
         }
         (curve,) = drawn(visitor, "learn")
-        (wanted,) = traces(visitor, training, again.updates, again.accuracy, "lstm")
+        (wanted,) = traces(visitor, accuracy_by_update, again.updates, again.accuracy, "lstm")
         assert (curve["x"], curve["y"]) == (wanted["x"], wanted["y"])
         visitor.run(ga__learn__view="gates", ga__learn__symbol="f")
         seen = observation.observe(again.network, tasks.EXAMPLES["count"], "f")
-        figure = traces(visitor, views.map_view, seen, 1, len(seen.pieces))
+        figure = traces(visitor, gate_map, seen, 1, len(seen.pieces))
         assert drawn(visitor, "learn") == figure
     assert again.accuracy[-1] > 0.99  # it has a job, and does it
 
@@ -85,7 +87,7 @@ def test_the_same_weights_in_other_equations(visit, lang, kind, cell):
         "furthest": (words[far], f"{100 * largest[far] / found.size.max():,.0f} %"),
         "size": (number(found.size.max()), ""),
     }
-    assert drawn(page, "conventions") == traces(page, views.conventions_view, found)
+    assert drawn(page, "conventions") == traces(page, distance_by_variant, found)
 
 
 # ------------------------------------------------------------------------------------ was or were
@@ -108,7 +110,7 @@ def test_which_of_two_words_comes_next(visit, lang, wanted):
         )
         for cell, one in zip(("lstm", "gru"), log2, strict=True)
     }
-    assert drawn(page, "agreement") == traces(page, views.agreement_view, found)
+    assert drawn(page, "agreement") == traces(page, agreement_figure, found)
     sentence = note(page, "agreement", first=literal(p.singular), second=literal(p.plural))
     assert sentence in said(page, "agreement")
 
@@ -153,7 +155,7 @@ def test_parameters_by_formula_and_by_counting(visit, lang, inputs, hidden, bias
         key: (count, metric(page, "count.formula", count=count)) for key, count in wanted.items()
     }
     found = counting.table(inputs, hidden, biases)
-    assert drawn(page, "size") == traces(page, views.counts_view, found)
+    assert drawn(page, "size") == traces(page, parameter_bars, found)
 
 
 # ------------------------------------------------------------------------------------- empty texts

@@ -8,8 +8,8 @@ import pytest
 from looking import PLACEHOLDER, sentences, walk
 
 from seqviz import catalog
+from seqviz.lessons.bench.controls import Choice, controls
 from seqviz.text import LANGUAGES, catalogue
-from seqviz.ui.bench.controls import Choice, controls
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 

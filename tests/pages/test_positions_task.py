@@ -12,7 +12,7 @@ from positions_page import SLUG, drawn, figure, opened, said, shown
 from seqviz import jobs
 from seqviz.compute.positions import tiny
 from seqviz.compute.positions.tiny.training import train
-from seqviz.figures.positions import views
+from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 from seqviz.models import device
 
 # The fewest letters and one answer a sequence: some 15 seconds of one core.
@@ -63,7 +63,7 @@ def test_a_training_from_the_button_to_both_views(visit, submitted):
     growing = figures(bench(page.app, "task"))
     assert job.wait(PATIENCE)
     trail = job.trail  # the page has shown some of it while it was on the way
-    steps = [drawn(page, views.progress_view, trail[:end], settings)
+    steps = [drawn(page, learning_progress, trail[:end], settings)
              for end in range(1, len(trail) + 1)]  # fmt: skip
     assert len(growing) == 1
     assert growing[0] in steps
@@ -75,10 +75,10 @@ def test_a_training_from_the_button_to_both_views(visit, submitted):
 
     # Somebody else of the class, in the other language, has it without pressing.
     other = opened(visit, "zh", task__view="curves", **LINK)
-    check(other, result, views.curves_view)
+    check(other, result, learning_curves)
     assert len(submitted) == 1
     assert jobs.default(device.choose().kind).find(train, settings=settings, device="cpu") is job
-    assert "figure = curves_view(found" in other.lesson.sources()["task"]
+    assert "figure = learning_curves(found" in other.lesson.sources()["task"]
     assert "settings=OrderSettings(" in other.lesson.sources()["task"].replace("\n", "")
 
     # With anything else set, nobody has trained.
@@ -89,7 +89,7 @@ def test_a_training_from_the_button_to_both_views(visit, submitted):
     check(page, result)
 
 
-def check(page, result, draw=views.result_view) -> None:
+def check(page, result, draw=accuracies) -> None:
     assert figure(page, "task") == drawn(page, draw, result)
     row = result.settings.encodings.index
     mean = {

@@ -15,7 +15,13 @@ from seqviz.compute.positions.learned import compare, path, spectrum
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import encoding, found_rotation, rotation
 from seqviz.experiments import positions
-from seqviz.figures.positions import views
+from seqviz.figures.positions.biases import alibi, t5_buckets
+from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavelengths
+from seqviz.figures.positions.effects import both_orders, moved_words
+from seqviz.figures.positions.encoder import encoder_maps, encoder_variants
+from seqviz.figures.positions.encodings import dot_products, rotation_matrices, similarity_by_offset
+from seqviz.figures.positions.schemes import rotary_scores, shift_bars
+from seqviz.figures.positions.tables import component_path, power_spectrum, table_similarity
 from seqviz.text import LANGUAGES, literal, number
 
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
@@ -51,7 +57,7 @@ def test_distance_by_offset_and_all_pairs(visit, lang, d_model, base, length):
     sines = encoding(length, d_model, base)
     found = similarity(sines.table)
     closed = dot_by_offset(sines.frequencies, np.arange(length))
-    same(page, "distance", views.offset_view, found, closed)
+    same(page, "distance", similarity_by_offset, found, closed)
     readouts = shown(page, "distance")
     assert readouts == {
         "norm": (number(float(np.linalg.norm(sines.table[3])), 4), f"√({d_model}/2)"),
@@ -59,10 +65,10 @@ def test_distance_by_offset_and_all_pairs(visit, lang, d_model, base, length):
         "longest": number(2 * np.pi * base ** ((d_model - 2) / d_model), 4),
     }
     page.run(po__distance__view="matrix")
-    same(page, "distance", views.matrix_view, found)
+    same(page, "distance", dot_products, found)
     assert shown(page, "distance") == readouts
     page.run(po__distance__view="wavelengths")
-    assert figure(page, "distance")["data"] == drawn(page, views.wavelengths_view, sines)["data"]
+    assert figure(page, "distance")["data"] == drawn(page, wavelengths, sines)["data"]
     assert shown(page, "distance") == readouts
     assert not notes(page, "distance")
 
@@ -79,7 +85,7 @@ def test_rotation(visit, lang, d_model, base, offset, unique):
     )  # fmt: skip
     table, closed = encoding(512, d_model, base).table, rotation(offset, d_model, base)
     found = found_rotation(table, offset)
-    same(page, "distance", views.rotation_view, closed, found, offset)
+    same(page, "distance", rotation_matrices, closed, found, offset)
     readouts = shown(page, "distance")
     assert readouts == {
         "residual": number(found.residual, 2),
@@ -100,7 +106,7 @@ def test_clocks(visit):
         distance__offset=50,
     )  # fmt: skip
     table = encoding(251, 16)
-    same(page, "distance", views.clocks_view, clocks(table, 200), clocks(table, 250), 50)
+    same(page, "distance", clock_hands, clocks(table, 200), clocks(table, 250))
     assert shown(page, "distance") == {
         "fastest": number(50 * 180 / np.pi),
         "slowest": number(50 * 180 / np.pi * 10_000 ** (-14 / 16)),
@@ -114,10 +120,10 @@ def test_learned(visit, lang):
     found = positions.table("minilm")
     table, sines = found.table, encoding(512, 384).table
     cases = {
-        "similarity": (views.learned_similarity_view, similarity(table), similarity(sines)),
-        "path": (views.path_view, path(table)),
-        "spectrum": (views.spectrum_view, spectrum(table), spectrum(sines)),
-        "norms": (views.norms_view, embedding_scale(found.words, table)),
+        "similarity": (table_similarity, similarity(table), similarity(sines)),
+        "path": (component_path, path(table)),
+        "spectrum": (power_spectrum, spectrum(table), spectrum(sines)),
+        "norms": (embedding_norms, embedding_scale(found.words, table)),
     }
     like = compare(table)
     assert set(cases) == set(page.lesson.benches["learned"].__dataclass_fields__["view"]
@@ -163,7 +169,7 @@ def test_rotary(visit, lang, tokens, base, d_k):
     )
     q, k = np.random.RandomState(5).standard_normal((2, d_k))
     found = rotary.score_by_offset(q, k, np.arange(tokens), base, "halves")
-    same(page, "schemes", views.rotary_view, found)
+    same(page, "schemes", rotary_scores, found)
     readouts = shown(page, "schemes")
     assert readouts.pop("pairs") == str(d_k // 2)
     spread, error = found.by_offset.spread, np.abs(found.by_offset.mean - found.closed_form).max()
@@ -180,7 +186,7 @@ def test_alibi(visit, lang, heads, head):
         schemes__tokens=9, **settings,
     )  # fmt: skip
     slopes = relative.alibi_slopes(heads)
-    same(page, "schemes", views.alibi_view, slopes, relative.alibi_bias(heads, 9, True), head)
+    same(page, "schemes", alibi, slopes, relative.alibi_bias(heads, 9, True), head)
     # Press et al. (2022): for 8 heads 1/2, 1/4, ... 1/256; for 12 also those between of 16 heads
     ends = {1: (2**-8, 2**-8), 8: (1 / 2, 2**-8), 12: (2**-0.5, 2**-8)}[heads]
     assert shown(page, "schemes") == {
@@ -205,7 +211,7 @@ def test_t5(visit, lang, causal, buckets, farthest):
         schemes__buckets=buckets, schemes__farthest=farthest,
     )  # fmt: skip
     found = relative.t5_map(40, not causal, buckets, farthest)
-    same(page, "schemes", views.t5_view, found)
+    same(page, "schemes", t5_buckets, found)
     assert shown(page, "schemes") == {"used": f"{len(set(found.ravel()))} / {buckets}"}
 
 
@@ -214,7 +220,7 @@ def test_t5(visit, lang, causal, buckets, farthest):
 def test_shift(visit, lang, shift):
     page = opened(visit, lang, schemes__view="shift", schemes__shift=shift, schemes__seed=2)
     changes = [relative.shift_change(name, 16, shift, 64, 2) for name in relative.SCHEMES]
-    same(page, "schemes", views.shift_view, changes)
+    same(page, "schemes", shift_bars, changes)
     readouts = shown(page, "schemes")
     moved = float(readouts["absolute"])
     assert moved > 0.1 if shift else moved == 0
@@ -237,7 +243,7 @@ def percents(page) -> dict[str, float]:
 def test_two_orders(visit, lang, causal):
     page = opened(visit, lang, effect__causal=causal, effect__seed=3)
     found = orders.compare_orders(FIRST, SECOND, causal, 3)
-    same(page, "effect", views.moved_view, found)
+    same(page, "effect", moved_words, found)
     values = percents(page)
     for scheme, gaps in zip(found.schemes, found.moved, strict=True):
         assert values[scheme] == pytest.approx(100 * gaps.max(), rel=5e-3, abs=1e-9), scheme
@@ -245,14 +251,14 @@ def test_two_orders(visit, lang, causal):
     assert notes(page, "effect") == {"causal" if causal else "equivariant"}
     for scheme in orders.SCHEMES:
         page.run(po__effect__view="maps", po__effect__scheme=scheme)
-        same(page, "effect", views.orders_view, found, scheme)
+        same(page, "effect", both_orders, found, scheme)
 
 
 @EACH
 def test_shuffled(visit, lang):
     page = opened(visit, lang, effect__how="shuffled", effect__draw=7)
     second = orders.shuffle(FIRST, 7)
-    same(page, "effect", views.moved_view, orders.compare_orders(FIRST, second))
+    same(page, "effect", moved_words, orders.compare_orders(FIRST, second))
     assert page.text(f"{SLUG}.note.shuffled", text=second) in said(page, "effect")
     assert notes(page, "effect") == {"equivariant"}
     assert page.value("effect", "second") is None  # the sentence of one's own is put aside
@@ -272,7 +278,7 @@ def test_shuffled(visit, lang):
 def test_notes_say_only_what_the_figure_shows(visit, first, second, causal, wanted):
     page = opened(visit, effect__first=first, effect__second=second, effect__causal=causal)
     assert notes(page, "effect") == wanted
-    same(page, "effect", views.moved_view, orders.compare_orders(first, second, causal))
+    same(page, "effect", moved_words, orders.compare_orders(first, second, causal))
     assert "nan" not in json.dumps(figure(page, "effect")).lower()
     largest = np.nanmax(orders.compare_orders(first, second, causal).moved, axis=1)
     assert list(percents(page).values()) == pytest.approx(100 * largest, rel=5e-3, abs=1e-9)
@@ -293,7 +299,7 @@ def test_a_real_encoder(visit, lang, how):
     page = opened(visit, lang, effect__how=how)
     second = orders.shuffle(FIRST, 1) if how == "shuffled" else SECOND
     found = positions.reordered("minilm", FIRST, second)
-    same(page, "encoder", views.variants_view, found)
+    same(page, "encoder", encoder_variants, found)
     assert found.variants[:2] == ("own", "zero")
     assert shown(page, "encoder") == {
         "alike_own": number(float(found.alike[0]), 4),
@@ -308,4 +314,4 @@ def test_a_real_encoder(visit, lang, how):
     for variant, layer, head in (("zero", 0, 2), ("shuffled", 5, 11), ("sinusoidal", 3, 0)):
         page.run(po__encoder__variant=variant, po__encoder__layer=layer, po__encoder__head=head)
         found = positions.reordered("minilm", FIRST, second, layer, head)
-        same(page, "encoder", views.variant_maps_view, found, variant)
+        same(page, "encoder", encoder_maps, found, variant)

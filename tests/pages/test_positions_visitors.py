@@ -24,7 +24,7 @@ from positions_page import (
 
 from seqviz.compute.positions import orders
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding
-from seqviz.figures.positions import views
+from seqviz.figures.positions.encodings import encoding_map
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, literal
 from seqviz.ui.shared import components
@@ -79,7 +79,7 @@ def test_the_code_under_every_figure_gives_that_figure(visit, settings, lang):
         if name == "waves":  # on the page it is drawn from the values
             p = figure(page, "waves")["values"]
             table = encoding(p["positions"], p["d_model"], p["base"], p["layout"])
-            shown_here = drawn(page, views.table_view, table)
+            shown_here = drawn(page, encoding_map, table)
         else:
             shown_here = figure(page, name)
         for part in ("x", "y", "z", "text", "name"):

@@ -96,7 +96,7 @@ visited("ar_fitting", "ar.process.phi", SECRET)
 FAILING = """
 import streamlit as st
 from seqviz.text import Text
-from seqviz.ui.bench.show import guarded
+from seqviz.ui.bench.host import guarded
 
 text = st.text_input("text", key="text")
 

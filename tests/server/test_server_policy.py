@@ -13,8 +13,8 @@ from playwright.sync_api import expect
 
 from driver.server import serve
 from seqviz import catalog
+from seqviz.experiments import bertviz_page
 from seqviz.text import Text
-from seqviz.ui.page import bertviz
 from seqviz.ui.server import policy
 
 # What the policy forbade, in the page and in the frames that inherit its policy.
@@ -111,7 +111,7 @@ def test_bertviz_draws_in_its_frame_which_inherits_the_policy(visit, minilm_on_d
     lesson = visit("attention", {"at.real.view": "head", "at.bertviz.picture": "head"})
     shown = lesson.by_key("bench-bertviz").locator("iframe")
     seen = set()
-    for picture in bertviz.VIEWS:
+    for picture in bertviz_page.VIEWS:
         if picture != "head":
             name = Text("en")(f"attention.option.picture.{picture}")
             before = shown.get_attribute("srcdoc")
@@ -121,14 +121,14 @@ def test_bertviz_draws_in_its_frame_which_inherits_the_policy(visit, minilm_on_d
         frame.locator("svg text").first.wait_for()
         assert frame.locator("svg text").count() > 5
         seen.add(frame.content())
-    assert len(seen) == len(bertviz.VIEWS) == 2
+    assert len(seen) == len(bertviz_page.VIEWS) == 2
     look_through(lesson)
 
 
 def test_the_digests_are_those_of_bertviz_pages():
     weights = np.full((2, 2, 3, 3), 1 / 3, np.float32)
-    for view in bertviz.VIEWS:
-        html = bertviz.page(view, weights, ("a", "b", "c")).html
+    for view in bertviz_page.VIEWS:
+        html = bertviz_page.page(view, weights, ("a", "b", "c")).html
         found = policy.inline_scripts(html)
         assert len(found) == (3 if view == "model" else 2)  # the data are in none of them
         assert {policy.digest(text) for text in found} <= set(

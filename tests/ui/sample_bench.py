@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from seqviz.ui.bench.controls import choice, seed, slider, steps, toggle, view
+from seqviz.lessons.bench.controls import choice, seed, slider, steps, toggle, view
 
 METHODS = ("ols", "yule_walker", "exact_ml")
 

@@ -16,8 +16,8 @@ def page() -> None:
 
     import streamlit as st
 
+    from seqviz.lessons.bench.controls import slider
     from seqviz.ui.bench.clicks import on_pick
-    from seqviz.ui.bench.controls import slider
 
     @dataclass(frozen=True)
     class Two:

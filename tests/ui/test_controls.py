@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from sample_bench import METHODS, Sample
 
-from seqviz.ui.bench.controls import (
+from seqviz.lessons.bench.controls import (
     Choice,
     Control,
     Seed,

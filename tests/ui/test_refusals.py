@@ -11,15 +11,15 @@ from streamlit.testing.v1 import AppTest
 from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression import networks
 from seqviz.data import DataProblem
-from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench.show import duration
-from seqviz.ui.shared.problems import Problem, sentence
+from seqviz.refusal import Problem
+from seqviz.text import LANGUAGES, Text, duration
+from seqviz.ui.shared.problems import sentence
 
 PAGE = """
 import streamlit as st
 from seqviz.text import Text
-from seqviz.ui.bench.show import guarded
-from seqviz.ui.shared.problems import Problem
+from seqviz.ui.bench.host import guarded
+from seqviz.refusal import Problem
 
 text = Text(st.query_params["lang"])
 

@@ -15,7 +15,7 @@ from seqviz.ui.shared import startup
 SCRIPT = """
 import gc, os
 import numpy  # as Streamlit does before
-from seqviz.ui import startup
+from seqviz.ui.shared import startup
 startup.prepare()
 frozen = gc.get_freeze_count()
 startup.prepare()
@@ -30,7 +30,7 @@ print(len(blas), max(pool["num_threads"] for pool in blas))
 # How many heaps malloc has after forty threads have had memory of it at once.
 HEAPS = """
 import ctypes, re, tempfile, threading
-from seqviz.ui import startup
+from seqviz.ui.shared import startup
 startup.prepare()
 libc = ctypes.CDLL(None)
 libc.fopen.restype = ctypes.c_void_p
@@ -84,7 +84,7 @@ import os, sys
 from streamlit.testing.v1 import AppTest
 from seqviz import catalog
 from seqviz.models import pretrained
-from seqviz.ui import startup
+from seqviz.ui.shared import startup
 startup.prepare()
 startup.load_libraries()
 pretrained.load("minilm")

@@ -8,8 +8,16 @@ from dataclasses import dataclass
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from seqviz.lessons.bench.controls import (
+    Sentence,
+    Slider,
+    choice,
+    controls,
+    sentence,
+    slider,
+    stepper,
+)
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench.controls import Sentence, Slider, choice, controls, sentence, slider, stepper
 
 LIMIT = 40
 
@@ -33,7 +41,7 @@ PAGE = """
 import streamlit as st
 from test_steppers_and_sentences import Walk
 from seqviz.text import Text
-from seqviz.ui import widgets
+from seqviz.ui.bench import widgets
 
 st.session_state["before"] = widgets.current("t.b", Walk)
 st.session_state["drawn"] = widgets.draw(

@@ -8,13 +8,13 @@ import pytest
 from sample_bench import METHODS, Sample
 from streamlit.testing.v1 import AppTest
 
-from seqviz.ui.bench.controls import controls, encoded
+from seqviz.lessons.bench.controls import controls, encoded
 
 PAGE = """
 import streamlit as st
 from sample_bench import Sample
 from seqviz.text import Text
-from seqviz.ui import widgets
+from seqviz.ui.bench import widgets
 
 st.session_state["before"] = widgets.current("t.b", Sample)
 st.session_state["drawn"] = widgets.draw(

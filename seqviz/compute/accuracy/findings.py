@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from seqviz.compute.proportions import Proportion, of
+
 ORDERS = ("random", "attention", "gradient", "content", "function")
 TREATMENTS = ("mask", "random", "kept")
 TOLD = ("told", "untold")
@@ -92,6 +94,15 @@ class FillIn:
     treatment: Int[np.ndarray, "place"]
     rank: Int[np.ndarray, "place"]
     frequency: Int[np.ndarray, "place"]
+
+    def top(self, best: int, treatment: int) -> Proportion:
+        """How often the token is among the `best` guesses where it was treated so."""
+        rank = self.rank[self.treatment == treatment]
+        return of(int((rank <= best).sum()), len(rank))
+
+    def by_frequency(self, best: int) -> Proportion:
+        """How often it is among the `best` most frequent tokens of the training texts."""
+        return of(int((self.frequency <= best).sum()), len(self.frequency))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.scaled import OPERATORS, SCALES, Attention, attend, divisor
 
@@ -53,6 +53,12 @@ class Walk:
     causal: bool
     seed: int
     width: str
+
+    @property
+    def forbidden(self) -> Bool[np.ndarray, "query key"]:
+        """Where a query may not look: at later words, where the walk is causal."""
+        n = len(self.words)
+        return ~np.tri(n, dtype=bool) if self.causal else np.zeros((n, n), bool)
 
 
 def walk(

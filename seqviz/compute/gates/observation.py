@@ -60,6 +60,11 @@ class Observation:
         return self.values.shape[1]
 
     @property
+    def gates(self) -> tuple[str, ...]:
+        """Symbols of the cell's gates, whose values are in [0, 1]."""
+        return activations.LSTM_GATES if self.cell == "lstm" else activations.GRU_GATES
+
+    @property
     def time_constants(self) -> Float[np.ndarray, "hidden"]:
         """Per unit, in steps."""
         return activations.time_constants(self.keep)
@@ -233,8 +238,9 @@ class Expectation:
 
     @property
     def bits(self) -> Float[np.ndarray, "network word"]:
-        """log2 of the second word's probability over the first one's."""
-        return np.diff(np.log2(self.probability), axis=-1)[..., 0]
+        """log2 of the second word's probability over the first one's; of zeros infinite or nan."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.diff(np.log2(self.probability), axis=-1)[..., 0]
 
 
 def expect(

@@ -7,7 +7,7 @@ import zlib
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from seqviz.compute.positions.order import attend
 from seqviz.compute.positions.relative import learned_table
@@ -37,6 +37,11 @@ class Orders:
     pooled: Float[np.ndarray, "scheme"]
     first: Float[np.ndarray, "scheme query key"]
     second: Float[np.ndarray, "scheme key2 key2"]
+
+    @property
+    def paired(self) -> Int[np.ndarray, "word"]:
+        """Places of those words of the first sentence that are in the second too."""
+        return np.flatnonzero(np.array(self.partner) >= 0)
 
 
 def vectors(words: tuple[str, ...], seed: int = 0) -> Float[np.ndarray, "word d_model"]:

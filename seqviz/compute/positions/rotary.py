@@ -61,12 +61,13 @@ def rotate(
 
 @dataclass(frozen=True)
 class ScoresByOffset:
-    """Dot products of one query and one key, set at every pair of positions.
+    """Dot products of one query and one key, set at every pair of these positions.
 
     by_offset: gathered by query position minus key position. closed_form: what they should be.
     """
 
-    scores: Float[np.ndarray, "query key"]
+    positions: Int[np.ndarray, "position"]
+    scores: Float[np.ndarray, "position position"]
     by_offset: OffsetCurve
     closed_form: Float[np.ndarray, "offset"]
 
@@ -97,7 +98,8 @@ def score_by_offset(
         rotate(np.tile(k, many), positions, base, layout).T
     )
     curve = by_offset(scores, np.subtract.outer(positions, positions))
-    return ScoresByOffset(scores, curve, closed_form(q, k, curve.offset, base, layout))
+    closed = closed_form(q, k, curve.offset, base, layout)
+    return ScoresByOffset(positions, scores, curve, closed)
 
 
 def random_scores(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from seqviz.compute.proportions import Proportion
-from seqviz.figures.accuracy.parts import bar, dotted, named_axis, percent, percent_axis
-from seqviz.figures.accuracy.parts import value_above as value
-from seqviz.figures.grammar.annotations import panel_title
-from seqviz.figures.grammar.line_ends import label
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.accuracy.parts import bar, bare
+from seqviz.figures.grammar import axes
+from seqviz.figures.grammar.sheet import Sheet
 
 
 @dataclass(frozen=True)
@@ -23,77 +20,42 @@ class Row:
     color: str
 
 
-@dataclass(frozen=True)
-class Guess:
-    """What can be had without reading: `name` says how, `found` how often it is right."""
-
-    name: str
-    found: Proportion
-
-
-@dataclass
-class Drawn:
-    """Traces, axes and words of the panels so far, and the names of the places by axis."""
-
-    data: list[dict[str, Any]] = field(default_factory=list)
-    axes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    annotations: list[dict[str, Any]] = field(default_factory=list)
-    names: dict[str, list[str]] = field(default_factory=dict)
-
-
-def add_panel(
-    drawn: Drawn,
-    end: str,
-    domain: Sequence[float],
+def bar_panel(
+    sheet: Sheet,
+    across: tuple[float, float],
     title: str,
     rows: Sequence[Row],
-    guess: Guess | None,
-    titles: tuple[str, str],
-    style: Style,
-) -> None:
-    """Add the panel with the axes x`end` and y`end`; titles: of these axes.
+    reads: str,
+    guess: Row | None,
+) -> dict[str, list[str]]:
+    """A panel with a bar a row; returns the names of its places, by its axis.
 
-    The baseline is a dotted line through all bars, and has a place of its own at the right for its
-    number: on a bar the words could not be read.
+    reads: title of the axis of names. guess: what can be had without reading. It is a dotted line
+    through all bars, and has a place of its own at the right for its number: on a bar the words
+    could not be read.
     """
-    color = style.palette.baseline
-    for place, row in enumerate(rows, 1):
-        drawn.data.append(bar(place, row.found, row.name, row.color, style, end))
-        drawn.annotations.append(value(place, row.found, style, end))
-    names = [row.name for row in rows]
-    counts = [row.found.n for row in rows]
-    if guess:
-        place = len(rows) + 1
-        if guess.found.n:
-            height = 100 * guess.found.share
-            line = dotted([0.4, place, place + 0.6], [height] * 3, guess.name, style, end)
-            drawn.data.append(line)
-            drawn.annotations.append(
-                label(
-                    style,
-                    f"<b>{percent(guess.found.share)}</b>",
-                    color,
-                    xref=f"x{end}",
-                    yref=f"y{end}",
-                    x=place,
-                    y=height,
-                    yanchor="bottom",
-                    yshift=2,
-                )
-            )
-        names.append(guess.name)
-        counts.append(guess.found.n)
-    ticks, across = [_broken(name) for name in names], titles[0]
+    text = sheet.style.text
+    all_rows = [*rows, *([guess] if guess else [])]
+    ticks = [_broken(row.name) for row in all_rows]
+    counts = [row.found.n for row in all_rows]
     if len(set(counts)) > 1:
         ticks = [f"{name}<br>n = {n:,}" for name, n in zip(ticks, counts, strict=True)]
     elif counts:
-        across = style.text("figure.acc_with_n", title=across, n=f"{counts[0]:,}")
-    drawn.names[f"x{end}"] = names
-    drawn.axes[f"xaxis{end}"] = named_axis(
-        style, ticks, across, domain=list(domain), anchor=f"y{end}"
-    )
-    drawn.axes[f"yaxis{end}"] = percent_axis(style, titles[1], range=[0, 114], anchor=f"x{end}")
-    drawn.annotations.append(panel_title(style, end, title))
+        reads = text("figure.acc_with_n", title=reads, n=f"{counts[0]:,}")
+    share = axes.percent(text("figure.acc_right"), range=[0, 114])
+    panel = sheet.panel(axes.names(ticks, reads), share, across=across, title=title)
+    for place, row in enumerate(rows, 1):
+        bar(panel, place, row.found, row.name, row.color)
+        words, height = text("figure.acc_none"), 0.0
+        if row.found.n:
+            words, height = f"<b>{bare(row.found.share)}</b>", 100 * row.found.high
+        panel.words(words, place, height, yanchor="bottom", yshift=2)
+    if guess and guess.found.n:
+        place, height = len(all_rows), 100 * guess.found.share
+        panel.reference([0.4, place, place + 0.6], [height] * 3, guess.name, legend=False)
+        words = f"<b>{bare(guess.found.share)}</b>"
+        panel.words(words, place, height, yanchor="bottom", yshift=2, color=guess.color)
+    return {panel.x: [row.name for row in all_rows]}
 
 
 def _broken(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Two systems on the same sentences: sentence after sentence, and where they differ."""
+"""Two systems on the same sentences: one after another, where they differ, and how they err."""
 
 from __future__ import annotations
 
@@ -6,22 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.proportions import Paired, Proportion, Running, of
-from seqviz.figures.accuracy.parts import at_ends, band, fitted, line, percent, said, upright
-from seqviz.figures.grammar.annotations import panel_title
+from seqviz.compute.proportions import Confusion, Paired, Running, of
+from seqviz.figures.accuracy import parts
+from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.line_ends import label
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
+from seqviz.figures.grammar.scales import Scale, flat, sign_color
+from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
+from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.tokens import plain
-from seqviz.text import number
+from seqviz.text import number, percent
 
 _STYLE = Style()
-LOOKS = (("prediction", "solid", "circle"), ("rnn", "dash", "diamond"))  # first, second system
+_LOOKS = (("prediction", "solid", "circle"), ("rnn", "dash", "diamond"))  # first, second system
 _SETTLED = 40  # sentences before which the intervals are too wide to be shown whole
 _LONGEST = 22  # characters of a name at the end of a line
+_CLEAR = "rgba(0,0,0,0)"
+_COLORS = [[0, sign_color(-1, 0)], [1, sign_color(-1, 0.7)]]
+_KINDS = ("right_negative", "wrong_positive", "wrong_negative", "right_positive")
 
 
-def running_view(
+def running_accuracy(
     first: Running, second: Running, names: tuple[str, str], n: int, style: Style = _STYLE
 ) -> Figure:
     """Accuracy of two systems on the first 1, 2, ... sentences, with 95 % bands.
@@ -32,166 +36,148 @@ def running_view(
     count = len(first.n)
     if not 1 <= n <= count:
         raise ValueError(f"There are 1 to {count:,} sentences, not {n:,}.")
+    both = (first, second)
     shown = [plain(name) for name in names]
-    data: list[dict[str, Any]] = []
-    both = tuple(zip((first, second), shown, LOOKS, strict=True))
-    for found, _, (role, *_) in both:
-        color = getattr(palette, role)
-        data.append(band(found.n, 100 * found.low, 100 * found.high, color))
-    for found, name, (role, dash, symbol) in both:
-        color = getattr(palette, role)
-        data.append(line(found.n, 100 * found.share, name, color, dash, symbol, showlegend=False))
-    for found, name, (role, _, symbol) in both:
-        marker = {"size": 11, "symbol": symbol, "color": getattr(palette, role)}
-        data.append(
-            {
-                "type": "scatter",
-                "x": [n],
-                "y": [100 * float(found.share[n - 1])],
-                "mode": "markers",
-                "name": text("figure.acc_at_n", name=name, n=f"{n:,}"),
-                "showlegend": False,
-                "marker": {**marker, "line": {"width": 2, "color": palette.truth}},
-                "hoverinfo": "skip",
-            }
-        )
+    looks = [(getattr(palette, role), dash, symbol) for role, dash, symbol in _LOOKS]
     start = min(_SETTLED, count) - 1
-    late = [100 * part[start:] for found in (first, second) for part in (found.low, found.high)]
-    window = fitted(*late, above=0.02)
-    words = [f"{name}: {said(_first(found, n), style)}" for found, name, _ in both]
-    spec = layout(style)
+    late = [100 * part[start:] for found in both for part in (found.low, found.high)]
+    ends = parts.fitted(*late, above=0.02)
     longest = max(min(len(name), _LONGEST) for name in names)
-    spec["margin"] = {
-        **spec["margin"],
-        "r": (46 + 7.5 * longest) * style.scale,
-        "t": 52 * style.scale,
-    }
-    spec |= {
-        "xaxis": axis_layout(
-            style, range=[0, max(count, 2)], tickformat=",d", nticks=7,
-            title={"text": text("figure.acc_first_sentences")},
-        ),
-        "yaxis": axis_layout(
-            style, range=list(window), title={"text": text("figure.acc_accuracy")}
-        ),
-        "shapes": [upright(n, palette.highlight)],
-        "annotations": [
-            *at_ends(
-                [short(name) for name in names],
-                [getattr(palette, role) for role, *_ in LOOKS],
-                [100 * float(found.share[-1]) for found in (first, second)],
-                count,
-                window,
-                style,
-            ),
-            label(style, "<br>".join(words), palette.truth, xref="paper", yref="paper", x=0, y=1,
-                  xanchor="left", yanchor="bottom", align="left", yshift=4),
-        ],
-    }  # fmt: skip
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.acc_running",
-            n=f"{n:,}",
-            first=names[0],
-            second=names[1],
-            values="; ".join(said(_first(found, n), style) for found in (first, second)),
-            all=f"{count:,}",
-        ),
+    sheet = Sheet(style)
+    sheet.margin(r=(46 + 7.5 * longest) * style.scale, t=52 * style.scale)
+    sentences = text("figure.acc_first_sentences")
+    panel = sheet.panel(
+        axes.axis(sentences, range=[0, max(count, 2)], tickformat=",d", nticks=7),
+        axes.percent(text("figure.acc_accuracy"), *ends),
     )
+    for found, (color, *_) in zip(both, looks, strict=True):
+        panel.band(found.n, 100 * found.low, 100 * found.high, color)
+    for found, name, look in zip(both, shown, looks, strict=True):
+        parts.curve(panel, found.n, 100 * found.share, name, look, legend=False)
+    for found, name, (color, _, symbol) in zip(both, shown, looks, strict=True):
+        at = text("figure.acc_at_n", name=name, n=f"{n:,}")
+        keys: dict[str, Any] = {
+            "edge": {"width": 2, "color": palette.truth},
+            "hover": False,
+            "legend": False,
+        }
+        height = 100 * float(found.share[n - 1])
+        panel.points([n], [height], at, color, size=11, symbol=symbol, **keys)
+    panel.vertical(n, palette.highlight)
+    last = [100 * float(found.share[-1]) for found in both]
+    panel.ends([_short(name) for name in names], [color for color, *_ in looks], last, count, ends)
+    said = [parts.said(found.at(n), style.text) for found in both]
+    lines = [f"{name}: {words}" for name, words in zip(shown, said, strict=True)]
+    sheet.headline("<br>".join(lines), size=13, yshift=4)
+    words = {"first": names[0], "second": names[1], "values": "; ".join(said)}
+    return sheet.finish(text("alt.acc_running", n=f"{n:,}", all=f"{count:,}", **words))
 
 
-def paired_view(found: Paired, names: tuple[str, str], style: Style = _STYLE) -> Figure:
+def paired_answers(found: Paired, names: tuple[str, str], style: Style = _STYLE) -> Figure:
     """On how many sentences both are right, only the one, only the other, neither.
 
     McNemar's test looks at the two tiles with a frame only: there the systems differ.
     """
     text, palette = style.text, style.palette
     first, second = (plain(name) for name in names)
-    counts = np.array([[found.both, found.only_first], [found.only_second, found.neither]])
-    kinds = (("both", "first"), ("second", "neither"))
-    roles = {"first": "prediction", "second": "rnn"}
-    shapes, annotations = [], []
-    for row in (0, 1):
-        for column in (0, 1):
-            kind, count = kinds[row][column], int(counts[row, column])
-            role = roles.get(kind)
-            color = getattr(palette, role) if role else palette.grid
-            shapes.append(
-                {
-                    "type": "rect",
-                    "x0": column + 0.53, "x1": column + 1.47,
-                    "y0": row + 0.53, "y1": row + 1.47,
-                    "fillcolor": palette.band if role else palette.grid,
-                    "opacity": 1 if role else 0.5,
-                    "line": {"color": color, "width": 4 if role else 0},
-                    "layer": "below",
-                }
-            )  # fmt: skip
-            size = (30 if role else 20) * style.scale
-            share = of(count, found.n).share if found.n else float("nan")
-            words = text(f"figure.acc_pair_{kind}", first=first, second=second)
-            annotations.append(
-                label(
-                    style,
-                    f"<span style='font-size:{size:g}px'><b>{count:,}</b></span><br>"
-                    f"{words}<br>{percent(share)} %",
-                    palette.truth,
-                    x=column + 1,
-                    y=row + 1,
-                )
-            )
-    cells = {
-        "type": "heatmap",
-        "x": [1, 2],
-        "y": [1, 2],
-        "z": counts,
-        "name": text("figure.acc_sentences"),
-        "colorscale": [[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]],
-        "showscale": False,
-        "hovertemplate": "%{z:,d}<extra>%{fullData.name}</extra>",
-    }
     answers = [text("figure.acc_answer_right"), text("figure.acc_answer_wrong")]
-    spec = layout(style)
-    spec["margin"] = {**spec["margin"], "t": 34 * style.scale}
-    for axis, name in (("xaxis", second), ("yaxis", first)):
-        spec[axis] = axis_layout(
-            style, range=[0.5, 2.5] if axis == "xaxis" else [2.5, 0.5], tickvals=[1, 2],
-            ticktext=answers, showgrid=False,
-            title={"text": text("figure.acc_answers_of", name=name)},
-        )  # fmt: skip
-    spec["yaxis"]["tickangle"] = -90
-    differing = found.only_first + found.only_second
-    spec |= {"shapes": shapes, "annotations": annotations}
+    across, up = (
+        axes.names(answers, text("figure.acc_answers_of", name=name), range=span, tickangle=angle)
+        for name, span, angle in ((second, [0.5, 2.5], 0), (first, [2.5, 0.5], -90))
+    )
+    sheet = Sheet(style)
+    sheet.margin(t=34 * style.scale)
+    panel = sheet.panel(across, up)
+    counts = np.array([[found.both, found.only_first], [found.only_second, found.neither]])
+    hover = "%{z:,d}" + NAMED
+    panel.cells(counts, text("figure.acc_sentences"), flat(_CLEAR), bar=None, hover=hover)
+    for kind, role, x, y, count in (
+        ("both", None, 1, 1, found.both),
+        ("first", "prediction", 2, 1, found.only_first),
+        ("second", "rnn", 1, 2, found.only_second),
+        ("neither", None, 2, 2, found.neither),
+    ):
+        words = text(f"figure.acc_pair_{kind}", first=first, second=second)
+        share = percent(count / found.n if found.n else float("nan"))
+        frame = getattr(palette, role) if role else None
+        _tile(panel, x, y, count, f"{words}<br>{share}", frame)
     p = "< 0.001" if found.p < 0.001 else f"= {number(found.p)}"
-    annotations.append(
-        panel_title(
-            style, "", text("figure.acc_differ", count=f"{differing:,}", n=f"{found.n:,}", p=p)
+    n, differing = f"{found.n:,}", f"{found.only_first + found.only_second:,}"
+    panel.title(text("figure.acc_differ", count=differing, n=n, p=p))
+    kinds = ("both", "only_first", "only_second", "neither")
+    said = {kind: f"{getattr(found, kind):,}" for kind in kinds}
+    alt = text("alt.acc_paired", first=names[0], second=names[1], n=n, p=p, **said)
+    return sheet.finish(alt, {"x": answers, "y": answers})
+
+
+def _tile(panel: Panel, x: int, y: int, count: int, words: str, frame: str | None) -> None:
+    """A count with words below it; one without a frame is quiet."""
+    palette, scale = panel.style.palette, panel.style.scale
+    size = (30 if frame else 20) * scale
+    panel.rectangle(
+        (x - 0.47, x + 0.47),
+        (y - 0.47, y + 0.47),
+        frame or palette.grid,
+        width=4 if frame else 0,
+        fillcolor=palette.band if frame else palette.grid,
+        opacity=1 if frame else 0.5,
+        layer="below",
+    )
+    large = f"<span style='font-size:{size:g}px'><b>{count:,}</b></span>"
+    panel.words(f"{large}<br>{words}", x, y)
+
+
+def confusion_matrices(
+    first: Confusion, second: Confusion, names: tuple[str, str], style: Style = _STYLE
+) -> Figure:
+    """What each system says of the negative and of the positive sentences: counts, row percent."""
+    text = style.text
+    classes = [text("figure.acc_negative"), text("figure.acc_class_positive")]
+    scale = Scale(_COLORS, 0, max(1, int(first.counts.max()), int(second.counts.max())))
+    sheet = Sheet(style)
+    sheet.margin(t=34 * style.scale)
+    values = []
+    for found, name, across, (role, *_) in zip(
+        (first, second), names, ((0, 0.46), (0.54, 1)), _LOOKS, strict=True
+    ):
+        predicted = axes.names(classes, text("figure.acc_predicted"), range=[0.5, 2.5])
+        actual = axes.names(classes, text("figure.acc_actual"), range=[2.5, 0.5], tickangle=-90)
+        if across[0]:  # the neighbor's labels hold for both
+            actual |= {"title": {"text": ""}, "showticklabels": False}
+        right = of(int(np.trace(found.counts)), int(found.counts.sum()))
+        panel = sheet.panel(predicted, actual, across=across)
+        panel.title(
+            f"{_short(name)}: {parts.said(right, style.text)}", color=getattr(style.palette, role)
         )
+        _matrix(panel, found, f"{text('figure.acc_sentences')}, {plain(name)}", scale)
+        counts = zip(_KINDS, found.counts.ravel().tolist(), strict=True)
+        kinds = {kind: f"{count:,}" for kind, count in counts}
+        values.append(text("figure.acc_confused", name=name, **kinds))
+    axis_names = dict.fromkeys(("x", "y", "x2", "y2"), classes)
+    return sheet.finish(text("alt.acc_confusion", values="; ".join(values)), axis_names, gap=0.2)
+
+
+def _matrix(panel: Panel, found: Confusion, name: str, scale: Scale) -> None:
+    """A count and the percent of its row in each cell."""
+    style = panel.style
+    rows = [[of(int(cell), int(row.sum())) for cell in row] for row in found.counts]
+    words = [[f"<b>{one.correct:,}</b><br>{percent(one.share)}" for one in row] for row in rows]
+    of_class = style.text("figure.acc_of_the_class", said="%{customdata}")
+    panel.cells(
+        found.counts,
+        name,
+        scale,
+        bar=None,
+        xgap=3,
+        ygap=3,
+        text=words,
+        texttemplate="%{text}",
+        textfont={"size": 16 * style.scale, "color": style.palette.truth},
+        customdata=[[parts.said(one, style.text) for one in row] for row in rows],
+        hover=f"<b>%{{z:,d}}</b><br>{of_class}",
     )
-    return finish(
-        {"data": [cells], "layout": spec},
-        text(
-            "alt.acc_paired",
-            first=names[0],
-            second=names[1],
-            n=f"{found.n:,}",
-            both=f"{found.both:,}",
-            only_first=f"{found.only_first:,}",
-            only_second=f"{found.only_second:,}",
-            neither=f"{found.neither:,}",
-            p=p,
-        ),
-        names={"x": answers, "y": answers},
-    )
 
 
-def _first(found: Running, n: int) -> Proportion:
-    """What has been reached after n sentences."""
-    share, low, high = (float(part[n - 1]) for part in (found.share, found.low, found.high))
-    return Proportion(round(share * n), n, share, low, high)
-
-
-def short(name: str) -> str:
+def _short(name: str) -> str:
     """A name that finds room at the end of a line, escaped."""
     return plain(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.accuracy.findings import Tuned
 from seqviz.compute.accuracy.reported import Curve
-from seqviz.compute.proportions import Proportion, wilson
-from seqviz.figures.accuracy.parts import (
-    at_ends,
-    band,
-    fitted,
-    line,
-    majority,
-    majority_label,
-    percent,
-    said,
-    upright,
-)
-from seqviz.figures.accuracy.search import VALIDATED, judged
-from seqviz.figures.grammar.annotations import panel_title
+from seqviz.compute.proportions import Proportion, of_share, wilson
+from seqviz.figures.accuracy import parts
+from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
-from seqviz.text import number
+from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
+from seqviz.figures.grammar.style import Style
+from seqviz.text import number, percent
 
 _STYLE = Style()
-_RIGHT = 92  # pixels for the names at the ends of lines
+VALIDATED = 800  # sentences set apart, on which what was trained is judged
 QUIET = 0.35  # opacity of a single run beside the mean, or of an earlier one
-HOVER_LOSS = "%{x}: %{y:.3f}<extra>%{fullData.name}</extra>"
-_WIDE, _NARROW = ([0, 0.42], [0.56, 1]), ([0, 0.36], [0.56, 1])  # of both panels; room for names
+HOVER_LOSS = "%{x}: %{y:.3f}" + NAMED
+_RIGHT = 92  # pixels for the names at the ends of lines
 
 
-def curves_view(
+class Panels(NamedTuple):
+    """Loss (left) and accuracy (right), and from where to where their vertical axes run."""
+
+    loss: Panel
+    accuracy: Panel
+    losses: tuple[float, float]
+    percents: tuple[float, float]
+
+
+def learning_curves(
     found: Tuned,
     reported: Curve | None = None,
     baseline: Proportion | None = None,
@@ -51,138 +50,97 @@ def curves_view(
     """
     text, palette = style.text, style.palette
     runs, points = found.loss.shape
-    epochs = np.arange(points)
-    loss, train, valid = (
-        _mean(values) for values in (found.loss, 100 * found.accuracy, 100 * found.validation)
-    )
-    training: dict[str, Any] = {"color": palette.truth, "dash": "dash", "symbol": "circle-open"}
-    validation: dict[str, Any] = {"color": palette.prediction, "dash": "solid", "symbol": "circle"}
-    plain: dict[str, Any] = {"showlegend": False}
-    low, high = wilson(valid / 100, n)
-    names = [text("figure.acc_training"), text("figure.acc_validation")]
-    data: list[dict[str, Any]] = [
-        line(epochs, loss, names[0], **training, hovertemplate=HOVER_LOSS, **plain),
-        band(epochs, 100 * low, 100 * high, palette.prediction, "2"),
-    ]
-    for run in range(runs if runs > 1 else 0):
-        thin = {"mode": "lines", "opacity": QUIET, **plain}
-        for values, looks, name, end in (
-            (found.loss[run], training, names[0], ""),
-            (100 * found.accuracy[run], training, names[0], "2"),
-            (100 * found.validation[run], validation, names[1], "2"),
-        ):
-            one = line(
-                epochs, values, text("figure.acc_run", name=name, run=run + 1), **looks, end=end
-            )
-            data.append({**one, **thin, "line": {**one["line"], "width": 1.2}})
-    strong = line(epochs, valid, names[1], **validation, end="2", **plain)
-    strong["line"] |= {"width": 3.4}
-    data += [line(epochs, train, names[0], **training, end="2", **plain), strong]
-    colors, ends = [palette.truth, palette.prediction], [train[-1], valid[-1]]
-    losses, seen = (
-        [found.loss],
-        [100 * found.accuracy, 100 * found.validation, 100 * low, 100 * high],
-    )
+    loss, train, valid = (_mean(v) for v in (found.loss, found.accuracy, found.validation))
+    low, high = wilson(valid, n)
     last = max(points - 1, 1)
+    losses, shares = [found.loss], [found.accuracy, found.validation, low, high]
     if reported is not None:
-        data += _reported(reported, style)
+        last = max(last, len(reported.loss))
+        losses.append(reported.loss)
+        shares += [reported.train, reported.validation]
+    sheet = Sheet(style)
+    drawn = panels(
+        sheet, text("figure.acc_epoch"), last, losses, shares, baseline, reported is not None
+    )
+    epochs = np.arange(points)
+    training, validation = looks(style)
+    names = [text("figure.acc_training"), text("figure.acc_validation")]
+    keys: dict[str, Any] = {"legend": False}
+    parts.curve(drawn.loss, epochs, loss, names[0], training, hover=HOVER_LOSS, **keys)
+    drawn.accuracy.band(epochs, 100 * low, 100 * high, palette.prediction)
+    for run in range(runs if runs > 1 else 0):
+        _run(drawn, found, run)
+    parts.curve(drawn.accuracy, epochs, 100 * train, names[0], training, **keys)
+    parts.curve(drawn.accuracy, epochs, 100 * valid, names[1], validation, width=3.4, **keys)
+    ends, colors = [train[-1], valid[-1]], [training[0], validation[0]]
+    if reported is not None:
+        _reported(drawn, reported)
         names.append(text("figure.acc_in_text"))
         colors.append(palette.mlp)
-        ends.append(100 * float(reported.train[-1]))
-        losses.append(reported.loss[None])
-        seen += [100 * reported.train, 100 * reported.validation]
-        last = max(last, len(reported.loss))
-    spec = panels(
-        style, text("figure.acc_epoch"), [0, last], losses, seen, baseline, reported is not None
-    )
-    spec["annotations"] += at_ends(
-        names, colors, ends, last, tuple(spec["yaxis2"]["range"]), style, "2"
-    )
-    if reported is not None:
+        ends.append(float(reported.train[-1]))
         both = [float(loss[-1]), float(reported.loss[-1])]
-        loss_ends = tuple(spec["yaxis"]["range"])
-        spec["annotations"] += at_ends(
-            [names[0], names[2]], [palette.truth, palette.mlp], both, last, loss_ends, style
-        )
-    best = int(np.nanargmax(valid)) if np.isfinite(valid).any() else None
-    if best is not None:
-        data.append(_best(best, float(valid[best]), style))
-        spec["shapes"] = [upright(best, palette.highlight, end) for end in ("", "2")]
-        spec["annotations"].append(
-            panel_title(
-                style,
-                "2",
-                text(
-                    "figure.acc_best_epoch",
-                    epoch=best,
-                    said=said(judged(valid[best] / 100, n), style),
-                ),
-            )
-        )
-    said_baseline = ""
+        drawn.loss.ends([names[0], names[2]], [colors[0], colors[2]], both, last, drawn.losses)
+    drawn.accuracy.ends(names, colors, [100 * end for end in ends], last, drawn.percents)
+    best, value = "–", "–"
+    if np.isfinite(valid).any():
+        at = int(np.nanargmax(valid))
+        best, value = str(at), percent(valid[at])
+        _best(drawn, at, of_share(float(valid[at]), n))
     if baseline is not None:
-        data.append(majority(baseline, [0, last], style, "2"))
-        said_baseline = " " + text("alt.acc_baseline", percent=percent(baseline.share))
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.acc_curves",
-            epochs=points - 1,
-            runs=runs,
-            first=number(float(loss[0])),
-            last=number(float(loss[-1])),
-            train=number(float(train[-1])),
-            validation=number(float(valid[-1])),
-            best="–" if best is None else best,
-            value="–" if best is None else number(float(valid[best])),
-            n=f"{n:,}",
-        )
-        + said_baseline,
-        gap=0.17,
+        parts.majority(drawn.accuracy, baseline, [0, last])
+    alt = text(
+        "alt.acc_curves",
+        epochs=points - 1,
+        runs=runs,
+        first=number(float(loss[0])),
+        last=number(float(loss[-1])),
+        train=percent(train[-1]),
+        validation=percent(valid[-1]),
+        best=best,
+        value=value,
+        n=f"{n:,}",
     )
+    if baseline is not None:
+        alt += " " + text("alt.acc_baseline", percent=percent(baseline.share))
+    return sheet.finish(alt, gap=0.17)
 
 
 def panels(
-    style: Style,
+    sheet: Sheet,
     across: str,
-    span: list[float],
+    last: float,
     losses: Sequence[Any],
-    percents: Sequence[Any],
+    shares: Sequence[Any],
     baseline: Proportion | None,
     named: bool,
-) -> dict[str, Any]:
-    """Layout of the loss (left) and the accuracy (right); named: lines of the loss have names."""
-    text = style.text
+) -> Panels:
+    """The panels of the loss (left) and of the accuracy (right), from 0 to `last`.
+
+    across: title of the horizontal axes. losses, shares: what both are to show. named: lines of the
+    loss have names at their ends.
+    """
+    style = sheet.style
     flat = np.concatenate([np.ravel(np.asarray(values, float)) for values in losses])
     top = 1.06 * float(np.nanmax(flat)) if np.isfinite(flat).any() else 0.8
-    base = [] if baseline is None or np.isnan(baseline.share) else [[100 * baseline.share - 3]]
-    few = {"dtick": 1} if span[1] <= 12 else {"nticks": 6}
-    left, right = _NARROW if named else _WIDE
-    spec = layout(style)
-    spec["margin"] = {**spec["margin"], "r": _RIGHT * style.scale, "t": 30 * style.scale}
-    for end, domain in (("", left), ("2", right)):
-        spec[f"xaxis{end}"] = axis_layout(
-            style,
-            domain=domain,
-            anchor=f"y{end}",
-            range=[-0.02 * span[1], span[1] * 1.02],
-            tickformat=",d",
-            title={"text": across},
-            **few,
-        )
-    spec["yaxis"] = axis_layout(
-        style, range=[0, top], anchor="x", title={"text": text("figure.acc_loss")}
+    percents = [100 * np.asarray(values, float) for values in shares]
+    if baseline is not None and baseline.n:
+        percents.append(np.array([100 * baseline.share - 3]))
+    ends = parts.fitted(*percents, above=0.04)
+    sheet.margin(r=_RIGHT * style.scale, t=30 * style.scale)
+    ticks = {"dtick": 1} if last <= 12 else {"nticks": 6}
+    x = axes.axis(across, range=[-0.02 * last, 1.02 * last], tickformat=",d", **ticks)
+    loss = axes.axis(style.text("figure.acc_loss"), range=[0, top])
+    right = axes.percent(style.text("figure.acc_accuracy"), *ends)
+    wide = (0, 0.36 if named else 0.42)
+    return Panels(
+        sheet.panel(x, loss, across=wide), sheet.panel(x, right, across=(0.56, 1)), (0, top), ends
     )
-    spec["yaxis2"] = axis_layout(
-        style,
-        range=list(fitted(*percents, *base, above=0.04)),
-        anchor="x2",
-        title={"text": text("figure.acc_accuracy")},
-    )
-    spec["annotations"] = (
-        [] if baseline is None else [majority_label(baseline, style, "2")] if base else []
-    )
-    return spec
+
+
+def looks(style: Style) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+    """Color, dash and marker of the training and of the validation sentences."""
+    palette = style.palette
+    return (palette.truth, "dash", "circle-open"), (palette.prediction, "solid", "circle")
 
 
 def _mean(values: Float[np.ndarray, "run epoch"]) -> Float[np.ndarray, "epoch"]:
@@ -192,42 +150,47 @@ def _mean(values: Float[np.ndarray, "run epoch"]) -> Float[np.ndarray, "epoch"]:
         return np.nanmean(values, axis=0)
 
 
-def _best(epoch: int, value: float, style: Style) -> dict[str, Any]:
-    """A ring around the best epoch."""
-    color = style.palette.highlight
-    return {
-        "type": "scatter",
-        "x": [epoch],
-        "y": [value],
-        "xaxis": "x2",
-        "yaxis": "y2",
-        "mode": "markers",
-        "name": style.text("figure.acc_best_validation"),
-        "showlegend": False,
-        "hoverinfo": "skip",
-        "marker": {
-            "symbol": "circle-open",
-            "size": 15,
-            "color": color,
-            "line": {"width": 3, "color": color},
-        },
+def _run(drawn: Panels, found: Tuned, run: int) -> None:
+    """One run: thin and pale lines in both panels."""
+    style = drawn.loss.style
+    training, validation = looks(style)
+    for panel, values, look, kind, hover in (
+        (drawn.loss, found.loss[run], training, "training", HOVER_LOSS),
+        (drawn.accuracy, 100 * found.accuracy[run], training, "training", parts.HOVER),
+        (drawn.accuracy, 100 * found.validation[run], validation, "validation", parts.HOVER),
+    ):
+        name = style.text("figure.acc_run", name=style.text(f"figure.acc_{kind}"), run=run + 1)
+        color, dash, _ = look
+        keys: dict[str, Any] = {"width": 1.2, "opacity": QUIET, "hover": hover, "legend": False}
+        panel.line(np.arange(len(values)), values, name, color, dash=dash, **keys)
+
+
+def _best(drawn: Panels, epoch: int, found: Proportion) -> None:
+    """A ring around the best epoch, its line in both panels, and its accuracy in words."""
+    style, panel = drawn.accuracy.style, drawn.accuracy
+    color, name = style.palette.highlight, style.text("figure.acc_best_validation")
+    keys: dict[str, Any] = {
+        "symbol": "circle-open",
+        "edge": {"width": 3, "color": color},
+        "hover": False,
     }
+    panel.points([epoch], [100 * found.share], name, color, size=15, legend=False, **keys)
+    drawn.loss.vertical(epoch, color)
+    panel.vertical(epoch, color)
+    said = parts.said(found, style.text)
+    panel.title(style.text("figure.acc_best_epoch", epoch=epoch, said=said))
 
 
-def _reported(curve: Curve, style: Style) -> list[dict[str, Any]]:
+def _reported(drawn: Panels, curve: Curve) -> None:
     """What a text prints: dotted, with crosses; its epochs count from 1."""
-    text, color = style.text, style.palette.mlp
+    style = drawn.loss.style
     epochs = np.arange(1, len(curve.loss) + 1)
-    looks: dict[str, Any] = {"color": color, "dash": "dot", "symbol": "x", "showlegend": False}
-    wanted = (
-        (curve.loss, "figure.acc_training", "", HOVER_LOSS),
-        (100 * curve.train, "figure.acc_training", "2", None),
-        (100 * curve.validation, "figure.acc_validation", "2", None),
-    )
-    traces = []
-    for values, name, end, hover in wanted:
+    for panel, values, kind, hover in (
+        (drawn.loss, curve.loss, "training", HOVER_LOSS),
+        (drawn.accuracy, 100 * curve.train, "training", parts.HOVER),
+        (drawn.accuracy, 100 * curve.validation, "validation", parts.HOVER),
+    ):
         if np.isfinite(values).any():
-            words = text("figure.acc_reported_line", name=text(name))
-            one = line(epochs, values, words, end=end, **looks)
-            traces.append(one | ({"hovertemplate": hover} if hover else {}))
-    return traces
+            name = style.text("figure.acc_reported_line", name=style.text(f"figure.acc_{kind}"))
+            look = (style.palette.mlp, "dot", "x")
+            parts.curve(panel, epochs, values, name, look, hover=hover, legend=False)

@@ -2,67 +2,42 @@
 
 from __future__ import annotations
 
-import numpy as np
-from jaxtyping import Float
-
 from seqviz.compute.accuracy.findings import Direction
-from seqviz.compute.proportions import Proportion
-from seqviz.figures.accuracy import parts
-from seqviz.figures.accuracy.bars import Drawn, Guess, Row, add_panel
-from seqviz.figures.accuracy.shares import answers_right, counted
+from seqviz.compute.proportions import Proportion, answers_right, counted
+from seqviz.figures.accuracy.bars import Row, bar_panel
+from seqviz.figures.accuracy.parts import said
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style, finish, layout
+from seqviz.figures.grammar.sheet import Sheet
+from seqviz.figures.grammar.style import Style
+from seqviz.text import percent
 
 _STYLE = Style()
 _ROLES = {"both": "prediction", "left": "rnn", "right": "gru"}
 
 
-def direction_view(found: Direction, baseline: Proportion, style: Style = _STYLE) -> Figure:
+def accuracy_by_direction(found: Direction, baseline: Proportion, style: Style = _STYLE) -> Figure:
     """Accuracy by the way the attention looks: sentiment with the usual head, sentiment with a head
     fitted anew, first guess of a masked token.
 
     baseline: of sentiment, the more frequent answer always.
     """
-    text = style.text
-    drawn = Drawn()
-    guess = Guess(text("figure.acc_majority_short"), baseline)
-    said = {}
-    for end, domain, panel in (
-        ("", [0, 0.29], "same"),
-        ("2", [0.37, 0.66], "refitted"),
-        ("3", [0.76, 1], "fill"),
-    ):
-        rows = [
-            Row(
-                text(f"figure.acc_condition_{direction}"),
-                counted(right),
-                getattr(style.palette, _ROLES[direction]),
-            )
-            for direction, right in zip(found.directions, _right(found, panel), strict=True)
-        ]
-        add_panel(
-            drawn,
-            end,
-            domain,
-            text(f"figure.acc_direction_{panel}"),
-            rows,
-            None if panel == "fill" else guess,
-            (text("figure.acc_looks"), text("figure.acc_right")),
-            style,
-        )
-        said[panel] = "; ".join(f"{row.name}: {parts.said(row.found, style)}" for row in rows)
-    spec = layout(style)
-    spec |= {**drawn.axes, "annotations": drawn.annotations}
-    return finish(
-        {"data": drawn.data, "layout": spec},
-        text("alt.acc_direction", **said, baseline=parts.percent(baseline.share)),
-        names=drawn.names,
-        gap=0.1,
+    text, palette = style.text, style.palette
+    guess = Row(text("figure.acc_majority_short"), baseline, palette.baseline)
+    panels = (
+        ("same", (0, 0.29), answers_right(found.probability, found.positive), guess),
+        ("refitted", (0.37, 0.66), answers_right(found.refitted, found.positive), guess),
+        ("fill", (0.76, 1), (found.rank == 1).astype(float), None),
     )
-
-
-def _right(found: Direction, panel: str) -> Float[np.ndarray, "direction case"]:
-    if panel == "fill":
-        return (found.rank == 1).astype(float)
-    probability = found.probability if panel == "same" else found.refitted
-    return answers_right(probability, found.positive)
+    sheet = Sheet(style)
+    names: dict[str, list[str]] = {}
+    words = {}
+    for panel, across, right, base in panels:
+        rows = [
+            Row(text(f"figure.acc_condition_{way}"), counted(one), getattr(palette, _ROLES[way]))
+            for way, one in zip(found.directions, right, strict=True)
+        ]
+        title = text(f"figure.acc_direction_{panel}")
+        names |= bar_panel(sheet, across, title, rows, text("figure.acc_looks"), base)
+        words[panel] = "; ".join(f"{row.name}: {said(row.found, style.text)}" for row in rows)
+    alt = text("alt.acc_direction", **words, baseline=percent(baseline.share))
+    return sheet.finish(alt, names, gap=0.1)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from seqviz.compute.accuracy.findings import TREATMENTS, FillIn, Guesses
-from seqviz.compute.proportions import Proportion, of
 from seqviz.figures.accuracy import parts
-from seqviz.figures.accuracy.bars import Drawn, Guess, Row, add_panel
-from seqviz.figures.grammar.annotations import panel_title
+from seqviz.figures.accuracy.bars import Row, bar_panel
+from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.line_ends import label
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
+from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
+from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.tokens import plain
-from seqviz.text import number
+from seqviz.text import number, percent
 
 _STYLE = Style()
 _ROLES = {  # of each treatment: role of its color, dash, marker
@@ -25,246 +23,181 @@ _ROLES = {  # of each treatment: role of its color, dash, marker
     "kept": ("gru", "longdashdot", "diamond"),
 }
 _LONGEST = 14  # characters of a candidate beside its bar
+_BETWEEN = 0.13  # of the width, between two panels of candidates
 
 
-def fill_view(found: FillIn, style: Style = _STYLE) -> Figure:
+def fill_in_accuracy(found: FillIn, style: Style = _STYLE) -> Figure:
     """Share of the places whose token is the first guess (left), among the first five (right).
 
     A bar a treatment, with interval and n. Dotted: the most frequent tokens are guessed everywhere.
     """
-    text = style.text
-    drawn = Drawn()
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    names: dict[str, list[str]] = {}
     said = []
-    for end, domain, best in (("", [0, 0.45], 1), ("2", [0.55, 1], 5)):
+    for across, best in (((0, 0.45), 1), ((0.55, 1), 5)):
         rows = [
-            Row(name, top(found, best, place), getattr(style.palette, _ROLES[treatment][0]))
-            for place, (treatment, name) in enumerate(_named(style))
+            Row(_name(one, style), found.top(best, place), getattr(palette, _ROLES[one][0]))
+            for place, one in enumerate(TREATMENTS)
         ]
-        guess = Guess(text("figure.acc_frequent_short"), by_frequency(found, best))
-        titles = (text("figure.acc_reads"), text("figure.acc_right"))
-        add_panel(drawn, end, domain, text(f"figure.acc_top_{best}"), rows, guess, titles, style)
-        said.append(
-            "; ".join(f"{row.name}: {parts.said(row.found, style)}" for row in rows)
-            + f"; {guess.name}: {parts.percent(guess.found.share)} %"
-        )
-    spec = layout(style)
-    spec |= {**drawn.axes, "annotations": drawn.annotations}
-    return finish(
-        {"data": drawn.data, "layout": spec},
-        text("alt.acc_fill", n=f"{len(found.rank):,}", first=said[0], five=said[1]),
-        names=drawn.names,
-        gap=0.18,
-    )
+        frequent = found.by_frequency(best)
+        guess = Row(text("figure.acc_frequent_short"), frequent, palette.baseline)
+        title = text(f"figure.acc_top_{best}")
+        names |= bar_panel(sheet, across, title, rows, text("figure.acc_reads"), guess)
+        words = [f"{row.name}: {parts.said(row.found, style.text)}" for row in rows]
+        said.append("; ".join([*words, f"{guess.name}: {percent(frequent.share)}"]))
+    alt = text("alt.acc_fill", n=f"{len(found.rank):,}", first=said[0], five=said[1])
+    return sheet.finish(alt, names, gap=0.18)
 
 
-def fill_curves_view(found: tuple[FillIn, ...], share: float, style: Style = _STYLE) -> Figure:
+def fill_in_accuracy_by_share(
+    found: tuple[FillIn, ...], share: float, style: Style = _STYLE
+) -> Figure:
     """Share of first guesses that are right against the share of the tokens selected.
 
-    found: one for each share, in any order. share: in percent, marked by the upright line.
+    found: one for each share, in any order. share: of the tokens, 0 to 1; marked by the upright
+    line.
     """
     text, palette = style.text, style.palette
     found = tuple(sorted(found, key=lambda one: one.settings.share))
-    x = np.array([100 * one.settings.share for one in found])
-    data: list[dict[str, Any]] = []
-    bands: list[dict[str, Any]] = []
-    ends_at, values, read = [], [], []
-    for place, (treatment, name) in enumerate(_named(style)):
-        role, dash, symbol = _ROLES[treatment]
-        color = getattr(palette, role)
-        seen = [top(one, 1, place) for one in found]
-        y, low, high = (
-            100 * np.array([getattr(one, what) for one in seen], float)
-            for what in ("share", "low", "high")
-        )
-        more: dict[str, Any] = {
-            "customdata": [parts.said(one, style) for one in seen],
-            "hovertemplate": "%{x:.0f} %: %{customdata}<extra>%{fullData.name}</extra>",
-            "showlegend": False,
-        }
-        data.append(parts.line(x, y, name, color, dash, symbol, **more))
-        bands.append(parts.band(x, low, high, color))
-        values += [y, low, high]
-        ends_at.append(float(y[-1]) if len(y) else float("nan"))
-        read.append(f"{name}: {parts.percent(_read(x, y, share))} %")
-    guess = 100 * np.array([by_frequency(one, 1).share for one in found], float)
-    data.append(parts.dotted(x, guess, text("figure.acc_frequent_plain"), style))
-    ends = parts.fitted(*values, guess)
-    last = float(x[-1]) if len(x) else 1.0
-    names, colors = (
-        [*(name for _, name in _named(style)), text("figure.acc_frequent_short")],
-        [*(getattr(palette, _ROLES[one][0]) for one in TREATMENTS), palette.baseline],
+    x = np.array([one.settings.share for one in found])
+    last = 100 * float(x[-1]) if len(x) else 1.0
+    right = [[one.top(1, place) for one in found] for place in range(len(TREATMENTS))]
+    middle, low, high = (
+        np.array([[getattr(one, end) for one in row] for row in right], float)
+        for end in ("share", "low", "high")
     )
-    spec = layout(style)
-    spec["margin"] = {**spec["margin"], "r": 104 * style.scale, "t": 20}
-    spec |= {
-        "xaxis": axis_layout(
-            style, range=[0, 1.01 * last], title={"text": text("figure.acc_selected")}
-        ),
-        "yaxis": parts.percent_axis(style, text("figure.acc_first_right"), *ends),
-        "shapes": [parts.upright(share, palette.highlight)],
-        "annotations": [
-            *parts.at_ends(names, colors, [*ends_at, *guess[-1:].tolist()], last, ends, style),
-            parts.reading(f"<b>{share:.0f} %: {read[0]}</b>", share, last, style),
-        ],
-    }
-    return finish(
-        {"data": data + bands, "layout": spec},
+    guess = np.array([one.by_frequency(1).share for one in found], float)
+    ends = parts.fitted(100 * middle, 100 * low, 100 * high, 100 * guess)
+    sheet = Sheet(style)
+    sheet.margin(r=104 * style.scale, t=20)
+    panel = sheet.panel(
+        axes.axis(text("figure.acc_selected"), range=[0, 1.01 * last]),
+        axes.percent(text("figure.acc_first_right"), *ends),
+    )
+    names = [_name(one, style) for one in TREATMENTS]
+    looks = [(getattr(palette, role), dash, mark) for role, dash, mark in _ROLES.values()]
+    for row, (name, look) in enumerate(zip(names, looks, strict=True)):
+        words = [parts.said(one, style.text) for one in right[row]]
+        keys = {"customdata": words, "hover": "%{x:.0f} %: %{customdata}" + NAMED, "legend": False}
+        parts.curve(panel, 100 * x, 100 * middle[row], name, look, **keys)
+    panel.reference(100 * x, 100 * guess, text("figure.acc_frequent_plain"), legend=False)
+    for row, (color, *_) in enumerate(looks):
+        panel.band(100 * x, 100 * low[row], 100 * high[row], color)
+    panel.vertical(100 * share, palette.highlight)
+    if found:
+        panel.ends(
+            [*names, text("figure.acc_frequent_short")],
+            [*(color for color, *_ in looks), palette.baseline],
+            [*(100 * middle[:, -1]).tolist(), 100 * float(guess[-1])],
+            last,
+            ends,
+        )
+    read = [
+        f"{name}: {percent(_read(x, line, share))}"
+        for name, line in zip(names, middle, strict=True)
+    ]
+    parts.reading(panel, f"<b>{percent(share, 0)}: {read[0]}</b>", 100 * share, last)
+    return sheet.finish(
         text(
             "alt.acc_fill_curves",
             shares=len(found),
-            share=f"{share:.0f}",
+            share=percent(share, 0),
             values="; ".join(read),
-            baseline=parts.percent(_read(x, guess, share)),
-        ),
+            baseline=percent(_read(x, guess, share)),
+        )
     )
 
 
-def guesses_view(found: Guesses, style: Style = _STYLE) -> Figure:
+def best_guesses(found: Guesses, style: Style = _STYLE) -> Figure:
     """The best guesses at one place, a panel a condition, with the truth marked.
 
     Where the truth is not among them it stands below, with its rank.
     """
     text = style.text
-    count = len(found.conditions)
-    width = (1 - 0.13 * (count - 1)) / max(count, 1)
-    data: list[dict[str, Any]] = []
+    count = max(len(found.conditions), 1)
+    width = (1 - _BETWEEN * (count - 1)) / count
+    sheet = Sheet(style)
     names: dict[str, list[str]] = {}
-    spec = layout(style)
-    spec["annotations"] = []
     said = []
-    for panel, condition in enumerate(found.conditions):
-        end = str(panel + 1) if panel else ""
-        words = list(found.candidates[panel])
-        chance = 100 * np.asarray(found.probability[panel], float)
-        rank, of_truth = int(found.rank[panel]), 100 * float(found.chance[panel])
+    for row, condition in enumerate(found.conditions):
+        words = list(found.candidates[row])
+        chance = 100 * np.asarray(found.probability[row], float)
+        rank, of_truth = f"{int(found.rank[row]):,}", 100 * float(found.chance[row])
         if found.truth not in words:
             words, chance = [*words, "", found.truth], np.append(chance, [np.nan, of_truth])
-        true = [word == found.truth for word in words]
+        start = row * (width + _BETWEEN)
         name = text(f"figure.acc_condition_{condition}")
-        data.append(_candidates(words, chance, true, name, end, style))
-        most = float(np.nanmax(chance, initial=0.0)) or 1.0
-        start = panel * (width + 0.13)
-        spec[f"xaxis{end}"] = axis_layout(
-            style,
-            domain=[start, min(start + width, 1)],
-            anchor=f"y{end}",
-            range=[0, 1.55 * most],  # room for the number and the word behind the longest bar
-            **({"tickvals": [0, 50, 100]} if 1.55 * most > 100 else {"nticks": 4}),
-            title={"text": text("figure.acc_probability")},
+        panel = sheet.panel(
+            _chances(chance, style),
+            _candidates(words, found.truth, style),
+            across=(start, min(start + width, 1)),
+            title=text("figure.acc_rank", condition=name, rank=rank),
         )
-        spec[f"yaxis{end}"] = axis_layout(
-            style,
-            anchor=f"x{end}",
-            range=[len(words) + 0.6, 0.4],
-            tickvals=[place for place, word in enumerate(words, 1) if word],
-            ticktext=[
-                f"<b>{plain(_short(word))}</b>" if hit else plain(_short(word))
-                for word, hit in zip(words, true, strict=True)
-                if word
-            ],
-            showgrid=False,
-            title={"text": text("figure.acc_guess")},
-        )
-        names[f"y{end}"] = words
-        spec["annotations"] += [
-            panel_title(style, end, text("figure.acc_rank", condition=name, rank=f"{rank:,}")),
-            *_numbers(chance, true, end, style),
-        ]
-        said.append(
-            text(
-                "alt.acc_guesses_one",
-                condition=name,
-                best=words[0] if words else "–",
-                chance=number(float(chance[0])) if len(chance) else "–",
-                rank=f"{rank:,}",
-                truth=number(of_truth),
-            )
-        )
-    return finish(
-        {"data": data, "layout": spec},
-        text("alt.acc_guesses", truth=found.truth, values="; ".join(said)),
-        names=names,
-        gap=0.1,
+        _bars(panel, words, chance, found.truth, name)
+        names[panel.y] = words
+        best, first = (words[0], number(float(chance[0]))) if len(chance) else ("–", "–")
+        more = {"best": best, "chance": first, "rank": rank, "truth": number(of_truth)}
+        said.append(text("alt.acc_guesses_one", condition=name, **more))
+    alt = text("alt.acc_guesses", truth=found.truth, values="; ".join(said))
+    return sheet.finish(alt, names, gap=0.1)
+
+
+def _name(condition: str, style: Style) -> str:
+    return style.text(f"figure.acc_condition_{condition}")
+
+
+def _read(x: np.ndarray, y: np.ndarray, share: float) -> float:
+    """The line's height at `share`, straight between two points; nan of none."""
+    return float(np.interp(share, x, y)) if len(x) else float("nan")
+
+
+def _chances(percents: np.ndarray, style: Style) -> dict[str, object]:
+    """The axis of the probabilities, with room for number and word behind the longest bar."""
+    last = 1.55 * (float(np.nanmax(percents, initial=0.0)) or 1.0)
+    ticks = {"tickvals": [0, 50, 100]} if last > 100 else {"nticks": 4}
+    return axes.axis(style.text("figure.acc_probability"), range=[0, last], **ticks)
+
+
+def _candidates(words: Sequence[str], truth: str, style: Style) -> dict[str, object]:
+    """The axis of the candidates from the best down, the truth in bold."""
+    places = {place: plain(_short(word)) for place, word in enumerate(words, 1) if word}
+    return axes.axis(
+        style.text("figure.acc_guess"),
+        range=[len(words) + 0.6, 0.4],
+        tickvals=list(places),
+        ticktext=[
+            f"<b>{word}</b>" if words[place - 1] == truth else word
+            for place, word in places.items()
+        ],
+        showgrid=False,
     )
 
 
-def top(found: FillIn, best: int, treatment: int) -> Proportion:
-    """How often the token is among the `best` guesses where it was treated so."""
-    rank = found.rank[found.treatment == treatment]
-    return of(int((rank <= best).sum()), len(rank))
-
-
-def by_frequency(found: FillIn, best: int) -> Proportion:
-    """How often it is among the `best` most frequent tokens of the training texts."""
-    return of(int((found.frequency <= best).sum()), len(found.frequency))
-
-
-def _named(style: Style) -> list[tuple[str, str]]:
-    return [(one, style.text(f"figure.acc_condition_{one}")) for one in TREATMENTS]
-
-
-def _read(x: np.ndarray, percent: np.ndarray, share: float) -> float:
-    """The line's height at `share` as a share of 1, straight between two points; nan of none."""
-    return float(np.interp(share, x, percent)) / 100 if len(x) else float("nan")
-
-
-def _candidates(
-    words: Sequence[str],
-    chance: np.ndarray,
-    true: Sequence[bool],
-    name: str,
-    end: str,
-    style: Style,
-) -> dict[str, Any]:
-    """Lying bars from the best down; the truth in another color and hatched."""
-    palette = style.palette
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "x": chance,
-        "y": list(range(1, len(words) + 1)),
-        **parts.on_axes(end),
-        "name": name,
-        "showlegend": False,
-        "width": 0.7,
-        "marker": {
-            "color": [palette.highlight if hit else palette.prediction for hit in true],
-            "pattern": {
-                "shape": ["/" if hit else "" for hit in true],
-                "fillmode": "overlay",
-                "fgcolor": palette.grid,
-                "size": 7,
-            },
-        },
-        "customdata": [plain(word) for word in words],
-        "hovertemplate": "%{customdata}: %{x:.3g} %<extra>%{fullData.name}</extra>",
-    }
-
-
-def _numbers(
-    chance: np.ndarray, true: Sequence[bool], end: str, style: Style
-) -> list[dict[str, Any]]:
-    """The probability at the end of each bar, and the word that says which is the truth."""
-    truth = style.text("figure.acc_truth")
-    return [
-        label(
-            style,
-            f"<b>{_chance(value)} {truth}</b>" if hit else _chance(value),
-            style.palette.truth,
-            xref=f"x{end}",
-            yref=f"y{end}",
-            x=value,
-            y=place,
-            xanchor="left",
-            xshift=4,
-        )
-        for place, (value, hit) in enumerate(zip(chance.tolist(), true, strict=True), 1)
-        if np.isfinite(value)
-    ]
-
-
-def _chance(percent: float) -> str:
-    return "< 0.1" if percent < 0.05 else f"{percent:.1f}"
+def _bars(panel: Panel, words: Sequence[str], percents: np.ndarray, truth: str, name: str) -> None:
+    """Lying bars with their numbers; the truth in another color, hatched, and named."""
+    palette = panel.style.palette
+    true = [word == truth for word in words]
+    pattern = {"shape": ["/" if hit else "" for hit in true], "fillmode": "overlay",
+               "fgcolor": palette.grid, "size": 7}  # fmt: skip
+    colors = [palette.highlight if hit else palette.prediction for hit in true]
+    panel.bars(
+        list(range(1, len(words) + 1)),
+        percents,
+        name,
+        colors,
+        sideways=True,
+        width=0.7,
+        marker={"color": colors, "pattern": pattern},
+        customdata=[plain(word) for word in words],
+        hover="%{customdata}: %{x:.3g} %" + NAMED,
+        legend=False,
+    )
+    for place, (value, hit) in enumerate(zip(percents.tolist(), true, strict=True), 1):
+        if np.isfinite(value):
+            said = "< 0.1" if value < 0.05 else f"{value:.1f}"
+            said = f"<b>{said} {panel.style.text('figure.acc_truth')}</b>" if hit else said
+            panel.words(said, value, place, xanchor="left", xshift=4)
 
 
 def _short(word: str) -> str:

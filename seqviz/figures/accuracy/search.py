@@ -1,4 +1,4 @@
-"""A search for the learning rate and the batch size: where each trial lay, on a map of them all."""
+"""A search for learning rate and batch size: where each trial lay, and how soon the best came."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.accuracy.findings import Searched, Surface
-from seqviz.compute.proportions import Proportion, wilson
-from seqviz.figures.accuracy.parts import said
-from seqviz.figures.grammar.decades import ticks_of_ten
+from seqviz.compute.proportions import Proportion, of_share
+from seqviz.figures.accuracy.curves import VALIDATED
+from seqviz.figures.accuracy.parts import HOVER, bare, fitted, said
+from seqviz.figures.grammar import axes, scales
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.line_ends import label
-from seqviz.figures.grammar.style import WEIGHTS, Style, axis_layout, finish, layout
-from seqviz.figures.grammar.weights_color import color_bar
-from seqviz.text import number
+from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet, whisker
+from seqviz.figures.grammar.style import Style
+from seqviz.text import number, percent
 
 _STYLE = Style()
-VALIDATED = 800  # sentences set apart, on which every trial is judged
 # A cell may have any color of the scale, in either theme: on a disc of its own a number is legible.
 _DISC, _ON_DISC = "rgba(16,20,28,0.88)", "rgba(255,255,255,1)"
 _BESIDE = 0.16  # decades between two discs of one row that both find room
 _ASIDE = (0.0, 0.27, -0.27)  # rows by which a disc moves otherwise
+_TICKS = 8
+_BELOW = 8  # percent below the interval of the best down to which trials are shown
+_METHODS = {  # role of the color, dash, marker
+    "grid": ("truth", "dash", "square"),
+    "random": ("rnn", "dot", "diamond"),
+    "bayes": ("prediction", "solid", "circle"),
+}
 _EMPTY = np.array([1e-5, 1e-1])  # rates at the ends of an axis without trials
 
 
-def judged(share: float, n: int) -> Proportion:
-    """An accuracy on n sentences with its interval."""
-    low, high = wilson(np.array([share]), n)
-    return Proportion(round(share * n), n, share, float(low[0]), float(high[0]))
-
-
-def search_view(
+def search_trials(
     found: Searched, surface: Surface | None = None, n: int = VALIDATED, style: Style = _STYLE
 ) -> Figure:
     """The trials, numbered in their order, on a map of what each pair reaches; the best is ringed.
@@ -40,139 +40,89 @@ def search_view(
     surface: validation accuracy of all combinations, tried beforehand: the search does not know it.
     n: validation sentences. Rates are shown by their logarithm.
     """
-    text = style.text
-    count, best = len(found.rate), found.best
+    text, count = style.text, len(found.rate)
     rates, batches = found.rate, np.unique(found.batch)
-    data: list[dict[str, Any]] = []
     if surface is not None:
         rates = np.concatenate([rates, surface.rate])
         batches = np.union1d(batches, surface.batch)
-        data.append(_map(surface, batches, style))
-    x, row = np.log10(found.rate), np.searchsorted(batches, found.batch) + 1.0
-    answers = [judged(float(share), n) for share in found.validation]
-    if count:
-        data.append(_trials(found, x, row, [said(answer, style) for answer in answers], style))
-        data += _discs(x, row, best, style)
     names = [str(int(batch)) for batch in batches]
-    spec = layout(style)
-    spec |= {
-        "xaxis": _rates(rates if len(rates) else _EMPTY, surface, style),
-        "yaxis": axis_layout(
-            style,
-            range=[0.5, max(len(batches), 1) + 0.5],
-            tickvals=list(range(1, len(batches) + 1)),
-            ticktext=names,
-            showgrid=False,
-            title={"text": text("figure.acc_batch")},
-        ),
-    }
+    rows = axes.names(names, text("figure.acc_batch"), range=[0.5, max(len(names), 1) + 0.5])
+    sheet = Sheet(style)
+    panel = sheet.panel(_rates(rates if len(rates) else _EMPTY, surface, style), rows)
+    if surface is not None:
+        _map(panel, surface, batches)
+    alt = {"value": "–", "rate": "–", "batch": "–", "best": "–"}
     if count:
-        words = text("figure.acc_best_is", trial=best + 1, said=said(answers[best], style))
-        above = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
-        spec["annotations"] = [
-            label(style, words, style.palette.truth, x=0, y=1, yshift=5, **above)
-        ]
-    whole = text(
-        "alt.acc_search_map",
-        top="–" if surface is None else number(100 * float(np.nanmax(surface.validation))),
-    )
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.acc_search",
-            method=text(f"figure.acc_method_{found.settings.method}"),
-            trials=count,
-            n=f"{n:,}",
-            best=best + 1 if count else "–",
-            value=number(100 * answers[best].share) if count else "–",
-            rate=number(float(found.rate[best])) if count else "–",
-            batch=int(found.batch[best]) if count else "–",
-        )
-        + ("" if surface is None else whole),
-        names={"y": names},
-    )
+        answers = [of_share(float(share), n) for share in found.validation]
+        words = [said(answer, style.text) for answer in answers]
+        x, row = np.log10(found.rate), np.searchsorted(batches, found.batch) + 1.0
+        _trials(panel, found, x, row, words)
+        _discs(panel, x, row, found.best)
+        best = found.best
+        told = text("figure.acc_best_is", trial=best + 1, said=words[best])
+        sheet.headline(told, size=13, yshift=5)
+        value, rate = percent(answers[best].share), number(float(found.rate[best]))
+        alt = {"value": value, "rate": rate, "batch": f"{found.batch[best]}", "best": f"{best + 1}"}
+    method = text(f"figure.acc_method_{found.settings.method}")
+    whole = text("alt.acc_search", method=method, trials=count, n=f"{n:,}", **alt)
+    if surface is not None:
+        whole += text("alt.acc_search_map", top=percent(float(np.nanmax(surface.validation))))
+    return sheet.finish(whole, {"y": names})
 
 
-def _map(surface: Surface, batches: Int[np.ndarray, "row"], style: Style) -> dict[str, Any]:
+def _map(panel: Panel, surface: Surface, batches: Int[np.ndarray, "row"]) -> None:
     """All combinations as cells: rates on a log scale, a row a batch size."""
-    name = style.text("figure.acc_validation_accuracy")
-    return {
-        "type": "heatmap",
-        "x": np.log10(surface.rate),
-        "y": np.searchsorted(batches, surface.batch) + 1,
-        "z": 100 * surface.validation,
-        "name": name,
-        "colorscale": WEIGHTS,
-        "hoverongaps": False,
-        "ygap": 1,
-        "colorbar": color_bar(style, name),
-        "customdata": np.broadcast_to([f"{rate:.2g}" for rate in surface.rate],
-                                      surface.validation.shape),
-        "hovertemplate": style.text(
-            "figure.acc_hover_cell", rate="%{customdata}", batch="%{y}", value="<b>%{z:.1f}</b>"
-        )
-        + "<extra></extra>",
-    }  # fmt: skip
+    text, shape = panel.style.text, surface.validation.shape
+    value = {"rate": "%{customdata}", "batch": "%{y}", "value": "<b>%{z:.1f}</b>"}
+    panel.cells(
+        100 * surface.validation,
+        text("figure.acc_validation_accuracy"),
+        scales.plain(),
+        x=np.log10(surface.rate),
+        y=np.searchsorted(batches, surface.batch) + 1,
+        hoverongaps=False,
+        ygap=1,
+        customdata=np.broadcast_to([f"{rate:.2g}" for rate in surface.rate], shape),
+        hover=text("figure.acc_hover_cell", **value),
+    )
 
 
 def _trials(
+    panel: Panel,
     found: Searched,
     x: Float[np.ndarray, "trial"],
     row: Float[np.ndarray, "trial"],
     words: list[str],
-    style: Style,
-) -> dict[str, Any]:
+) -> None:
     """A dot where each trial lay, with what it reached on hover."""
-    batches = [str(int(batch)) for batch in found.batch]
-    rates = [f"{rate:.2g}" for rate in found.rate]
-    return {
-        "type": "scatter",
-        "x": x,
-        "y": row,
-        "mode": "markers",
-        "name": style.text("figure.acc_trials"),
-        "showlegend": False,
-        "marker": {"size": 6, "color": _ON_DISC, "line": {"width": 1, "color": _DISC}},
-        "customdata": [
-            [place, *values]
-            for place, values in enumerate(zip(rates, batches, words, strict=True), 1)
-        ],
-        "hovertemplate": style.text(
-            "figure.acc_hover_trial",
-            trial="%{customdata[0]}",
-            rate="%{customdata[1]}",
-            batch="%{customdata[2]}",
-            said="<b>%{customdata[3]}</b>",
+    text = panel.style.text
+    parts = {"trial": "%{customdata[0]}", "rate": "%{customdata[1]}", "batch": "%{customdata[2]}"}
+    hover = text("figure.acc_hover_trial", said="<b>%{customdata[3]}</b>", **parts)
+    data = [
+        [trial, f"{rate:.2g}", str(int(batch)), said]
+        for trial, (rate, batch, said) in enumerate(
+            zip(found.rate, found.batch, words, strict=True), 1
         )
-        + "<extra></extra>",
-    }
+    ]
+    keys: dict[str, Any] = {"size": 6, "edge": {"width": 1, "color": _DISC}, "legend": False}
+    name = text("figure.acc_trials")
+    panel.points(x, row, name, _ON_DISC, customdata=data, hover=hover, **keys)
 
 
 def _discs(
-    x: Float[np.ndarray, "trial"], row: Float[np.ndarray, "trial"], best: int, style: Style
-) -> list[dict[str, Any]]:
+    panel: Panel, x: Float[np.ndarray, "trial"], row: Float[np.ndarray, "trial"], best: int
+) -> None:
     """The number of each trial on a disc at its place, or beside it; a ring around the best."""
-    y = row + _aside(x, row)
-    common = {"type": "scatter", "hoverinfo": "skip", "showlegend": False}
-    ring = {  # dark at its edge: the best lies on the lightest cells
-        "size": 31 * style.scale,
-        "color": style.palette.highlight,
-        "line": {"width": 2.5, "color": _DISC},
-    }
-    disc = {"size": 21 * style.scale, "color": _DISC, "line": {"width": 1, "color": _ON_DISC}}
-    chosen = slice(best, best + 1)
-    return [
-        {**common, "x": x[chosen], "y": y[chosen], "mode": "markers", "marker": ring},
-        {
-            **common,
-            "x": x,
-            "y": y,
-            "mode": "markers+text",
-            "text": [str(trial) for trial in range(1, len(x) + 1)],
-            "textfont": {"size": 12 * style.scale, "color": _ON_DISC},
-            "marker": {**disc, "opacity": 1},
-        },
-    ]
+    style, y = panel.style, row + _aside(x, row)
+    quiet: dict[str, Any] = {"hover": False, "legend": False}
+    # dark at its edge: the best lies on the lightest cells
+    ring = quiet | {"size": 31 * style.scale, "edge": {"width": 2.5, "color": _DISC}}
+    panel.points(x[[best]], y[[best]], "", style.palette.highlight, **ring)
+    disc = quiet | {"size": 21 * style.scale, "edge": {"width": 1, "color": _ON_DISC}}
+    numbers = [str(trial) for trial in range(1, len(x) + 1)]
+    font = {"size": 12 * style.scale, "color": _ON_DISC}
+    keys: dict[str, Any] = {"mode": "markers+text", "text": numbers, "textfont": font, "opacity": 1}
+    panel.points(x, y, "", _DISC, **disc, **keys)
 
 
 def _aside(
@@ -194,12 +144,74 @@ def _rates(
     low, high = float(np.log10(rates.min())), float(np.log10(rates.max()))
     cells = np.empty(0) if surface is None else np.diff(np.log10(surface.rate))
     room = max(0.12, float(cells.min()) / 2 if cells.size else 0.0)
-    places, words = ticks_of_ten(int(np.floor(low)), int(np.ceil(high)))
-    return axis_layout(
-        style,
+    places, words = scales.decades(int(np.floor(low)), int(np.ceil(high)))
+    return axes.axis(
+        style.text("figure.acc_rate_log"),
         range=[low - room, high + room],
         tickvals=places,
         ticktext=words,
         showgrid=surface is None,
-        title={"text": style.text("figure.acc_rate_log")},
     )
+
+
+def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = _STYLE) -> Figure:
+    """The best validation accuracy so far, trial by trial, for each method of searching.
+
+    n: validation sentences. Behind the last trial stands the 95 % interval of each method's best;
+    pale marks are the trials themselves, those far below the lines are left out of view.
+    """
+    text = style.text
+    runs = [one for one in found if len(one.validation)]
+    last = max([1, *(len(one.validation) for one in runs)])
+    room = max(0.3, 0.05 * last)  # between two intervals
+    right = last + room * (len(runs) + 1)
+    best = [np.fmax.accumulate(one.validation) for one in runs]
+    tops = [of_share(float(line[-1]), n) for line in best]
+    seen = [
+        100 * np.array([top.low, top.high, *np.maximum(line, top.low - _BELOW / 100)])
+        for line, top in zip(best, tops, strict=True)
+    ]
+    ends = fitted(*(seen or [np.array([50, 100])]), above=0.02)
+    every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 10**9) if last / step <= _TICKS)
+    ticks = [1, *range(max(every, 2), last + 1, every)]
+    sheet = Sheet(style)
+    sheet.margin(r=108 * style.scale, t=20)
+    panel = sheet.panel(
+        axes.axis(text("figure.acc_trial"), range=[0.5, right], tickangle=0, tickvals=ticks),
+        axes.percent(text("figure.acc_best_so_far", n=f"{n:,}"), *ends),
+    )
+    for place, (one, line, top) in enumerate(zip(runs, best, tops, strict=True), 1):
+        _runner(panel, one, line, top, last + room * place)
+    methods = [one.settings.method for one in runs]
+    panel.ends(
+        [f"{text(f'figure.acc_race_{method}')} <b>{bare(top.share)}</b>"
+         for method, top in zip(methods, tops, strict=True)],
+        [getattr(style.palette, _METHODS[method][0]) for method in methods],
+        [100 * top.share for top in tops],
+        right,
+        ends,
+    )  # fmt: skip
+    reached = [
+        text("figure.acc_reached", name=text(f"figure.acc_method_{method}"),
+             value=percent(top.share), trials=len(line))
+        for method, top, line in zip(methods, tops, best, strict=True)
+    ]  # fmt: skip
+    return sheet.finish(text("alt.acc_race", n=f"{n:,}", values="; ".join(reached) or "–"))
+
+
+def _runner(
+    panel: Panel, found: Searched, best: np.ndarray, top: Proportion, behind: float
+) -> None:
+    """One method: a step where a trial is better than all before, the trials, and the interval."""
+    style = panel.style
+    role, dash, symbol = _METHODS[found.settings.method]
+    name = style.text(f"figure.acc_method_{found.settings.method}")
+    color, trials = getattr(style.palette, role), np.arange(1, len(best) + 1)
+    step = {"color": color, "width": 2.8, "dash": dash, "shape": "hv"}
+    panel.line(trials, 100 * best, name, color, line=step, hover=HOVER, legend=False)
+    look: dict[str, Any] = {"size": 7, "symbol": symbol, "legend": False}
+    each = style.text("figure.acc_trials_of", name=name)
+    panel.points(trials, 100 * found.validation, each, color, opacity=0.6, hover=HOVER, **look)
+    interval = whisker([100 * top.share], [100 * top.low], [100 * top.high], color)
+    each, hover = style.text("figure.acc_best_of", name=name), said(top, style.text) + NAMED
+    panel.points([behind], [100 * top.share], each, color, error_y=interval, hover=hover, **look)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
 
-from seqviz.figures.attention.heads import counted
-from seqviz.figures.grammar.annotations import headline
+from seqviz.compute.attention.findings import Map, Mosaic
+from seqviz.figures.attention.head_grid import HeadGrid
+from seqviz.figures.attention.heads import head_names
+from seqviz.figures.grammar import axes, scales
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.matrices import tokens_axis, weight_cells
-from seqviz.figures.grammar.style import Style, finish, layout
+from seqviz.figures.grammar.sheet import Sheet
+from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.tokens import plain
-from seqviz.figures.grammar.weights_color import bar, picture, scale
+from seqviz.figures.grammar.weights_color import picture
 from seqviz.text import number
 
 _STYLE = Style()
@@ -22,201 +22,142 @@ _GAP = 2  # pixels between two tiles
 _TILE = 56  # pixels of a tile at least
 
 
-def mosaic(
-    tiles: Float[np.ndarray, "layer head row column"],
-    names: Sequence[Sequence[str]],
-    entropy: Float[np.ndarray, "layer head"],
-    distance: Float[np.ndarray, "layer head"],
-    layer: int,
-    head: int,
-    cells: float = 1.0,
-    style: Style = _STYLE,
-) -> Figure:
+def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = _STYLE) -> Figure:
     """Every head a small map, as one image; a click gives the head.
 
-    Where there are more layers than heads, layers run from left to right. tiles: weights. names,
-    entropy (bits), distance (tokens): of each head, on hover. layer, head: the chosen ones, from 0.
-    cells: cells of a side that were put together into one.
+    Where there are more layers than heads, layers run from left to right. layer, head: the chosen
+    ones, from 0, the last where there are fewer. On hover: what a head does, its entropy in bits,
+    and how many tokens away it looks.
     """
-    text, palette = style.text, style.palette
-    layers, heads = tiles.shape[:2]
-    across = layers > heads  # layers along x
-    shown = tiles.swapaxes(0, 1) if across else tiles
-    source, (high, wide) = picture(shown, _GAP, _TILE)
-    rows, columns = shown.shape[:2]
-
-    def turned(values: np.ndarray) -> np.ndarray:
-        return values.T if across else values
-
-    said = np.array(
-        [
-            [
-                text(
-                    "figure.hover_head",
-                    layer=place,
-                    head=other,
-                    name=names[place][other],
-                    entropy=number(float(entropy[place, other])),
-                    distance=number(float(distance[place, other])),
-                )
-                for other in range(heads)
-            ]
-            for place in range(layers)
-        ]
+    text, entropy = style.text, found.habits.entropy
+    layers, heads = entropy.shape
+    layer, head = min(layer, layers - 1), min(head, heads - 1)
+    name = head_names(found.habits, text)[layer][head]
+    bits = number(float(entropy[layer, head]))
+    sheet = Sheet(style)
+    grid = HeadGrid(sheet, layers, heads)
+    grid.cells(
+        entropy.astype(np.float32),
+        text("figure.entropy_bits"),
+        scales.plain(),
+        bar=None,
+        text=grid.turned(_said(found, style)),
+        hover="%{text}",
+        opacity=0,  # the picture is seen; this is what hovers and clicks meet
     )
-    grid: dict[str, Any] = {
-        "type": "heatmap",
-        "x": np.arange(columns),
-        "y": np.arange(rows),
-        "z": turned(entropy).astype(np.float32),
-        "text": turned(said),
-        "name": text("figure.entropy_bits"),
-        "meta": "pick",
-        "opacity": 0,  # the picture is seen; this is what hovers and clicks meet
-        "showscale": False,
-        "hovertemplate": "%{text}<extra></extra>",
-    }
-    key: dict[str, Any] = {  # only for its color bar
-        "type": "scatter",
-        "x": [None],
-        "y": [None],
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "marker": {
-            "color": [0],
-            "cmin": 0,
-            "cmax": 1,
-            "colorscale": scale(),
-            "showscale": True,
-            "colorbar": bar(style, text("figure.weight")),
-        },
-    }
-    x, y = (layer, head) if across else (head, layer)
-    titles = [text("figure.head"), text("figure.layer")]
-    sideways, upright = titles[::-1] if across else titles
-    # Half of the gap to the left of each tile, so that the outline of the chosen one is even.
-    left, top = -0.5 + _GAP / wide / 2, -0.5 + _GAP / high / 2
-    spec = layout(style)
-    spec |= {
-        "images": [
-            {
-                "source": source,
-                "xref": "x",
-                "yref": "y",
-                "x": left,
-                "y": top,
-                "sizex": columns,
-                "sizey": rows,
-                "xanchor": "left",
-                "yanchor": "top",
-                "sizing": "stretch",
-                "layer": "below",
-            }
-        ],
-        "xaxis": counted(style, columns, [-0.5, columns - 0.5], sideways),
-        "yaxis": counted(style, rows, [rows - 0.5, -0.5], upright),
-        "shapes": [
-            {
-                "type": "rect",
-                "x0": x - 0.5,
-                "x1": x + 0.5,
-                "y0": y - 0.5,
-                "y1": y + 0.5,
-                "line": {"color": palette.highlight, "width": 3},
-            }
-        ],
-        "annotations": [
-            headline(
-                style,
-                f"{text('figure.head_label', layer=layer, head=head)}: {names[layer][head]}, "
-                + text("figure.bits", bits=number(float(entropy[layer, head])))
-                + (f" · {text('figure.reduced', cells=number(cells, 2))}" if cells > 1 else ""),
-            )
-        ],
-    }
-    return finish(
-        {"data": [grid, key], "layout": spec},
+    sheet.page["images"] = [_picture(grid.turned(found.tiles))]
+    grid.panel.key(scales.weights(), text("figure.weight"))
+    grid.outline(layer, head)
+    reduced = text("figure.reduced", cells=number(found.cells, 2))
+    sheet.headline(
+        f"{text('figure.head_label', layer=layer, head=head)}: {name}, "
+        + text("figure.bits", bits=bits)
+        + (f" · {reduced}" if found.cells > 1 else "")
+    )
+    return sheet.finish(
         text(
             "alt.mosaic",
             layers=layers,
             heads=heads,
             layer=layer,
             head=head,
-            name=names[layer][head],
-            entropy=number(float(entropy[layer, head])),
-            sharpest=_place(entropy.argmin(), heads),
-            broadest=_place(entropy.argmax(), heads),
-        ),
+            name=name,
+            entropy=bits,
+            sharpest="{}.{}".format(*divmod(int(entropy.argmin()), heads)),
+            broadest="{}.{}".format(*divmod(int(entropy.argmax()), heads)),
+        )
     )
 
 
-def attention_map(
-    weights: Float[np.ndarray, "query key"],
-    pieces: Sequence[str],
-    title: str,
-    query: int,
-    key: int,
-    allowed: Bool[np.ndarray, "query key"] | None = None,
-    style: Style = _STYLE,
-) -> Figure:
-    """One matrix of weights with its tokens; a click gives key (x) and query (y), from 1.
+def _said(found: Mosaic, style: Style) -> np.ndarray:
+    """What stands over each head, [layer, head]."""
+    habits = found.habits
+    names = head_names(habits, style.text)
+    layers, heads = habits.entropy.shape
+    return np.array(
+        [
+            [
+                style.text(
+                    "figure.hover_head",
+                    layer=layer,
+                    head=head,
+                    name=names[layer][head],
+                    entropy=number(float(habits.entropy[layer, head])),
+                    distance=number(float(habits.distance[layer, head])),
+                )
+                for head in range(heads)
+            ]
+            for layer in range(layers)
+        ]
+    )
 
-    title: what the matrix is, as plain text. query, key: the chosen cell, from 1; its row and the
-    cell are outlined. allowed: where it is False the cell is blank, as nothing was asked there.
-    """
-    text = style.text
-    cell = float(weights[query - 1, key - 1])
-    spec = layout(style)
-    spec |= {
-        "xaxis": tokens_axis(style, pieces, "figure.keys"),
-        "yaxis": tokens_axis(style, pieces, "figure.queries", upright=True),
-        "shapes": _marks(style, len(pieces), query, key),
-        "annotations": [
-            headline(
-                style,
-                f"{plain(title)} · "
-                + text(
-                    "figure.chosen_weight",
-                    query=plain(pieces[query - 1]),
-                    key=plain(pieces[key - 1]),
-                    weight=f"<b>{number(cell)}</b>",
-                ),
-            )
-        ],
+
+def _picture(tiles: np.ndarray) -> dict[str, Any]:
+    """The tiles [row, column, query, key] as an image behind the cells of the grid."""
+    source, (high, wide) = picture(tiles, _GAP, _TILE)
+    rows, columns = tiles.shape[:2]
+    return {
+        "source": source,
+        "xref": "x",
+        "yref": "y",
+        # Half of the gap to the left of each tile, so that the outline of the chosen one is even.
+        "x": -0.5 + _GAP / wide / 2,
+        "y": -0.5 + _GAP / high / 2,
+        "sizex": columns,
+        "sizey": rows,
+        "xanchor": "left",
+        "yanchor": "top",
+        "sizing": "stretch",
+        "layer": "below",
     }
-    heat = weight_cells(weights, style, allowed)
-    heat |= {"meta": "pick", "colorbar": bar(style, text("figure.weight"))}
-    largest = int(np.nanargmax(weights[query - 1]))
-    return finish(
-        {"data": [heat], "layout": spec},
+
+
+def attention_map(found: Map, query: int, key: int, style: Style = _STYLE) -> Figure:
+    """The weights of a head, or a mean over heads, with their tokens.
+
+    query, key: the chosen cell, from 1, the last token where there are fewer; its row and the cell
+    are outlined, and a click gives another (x key, y query). Blank where the mask forbids to look.
+    """
+    if found.head >= 0:
+        title = style.text("figure.head_label", layer=found.layer, head=found.head)
+    elif found.layer >= 0:
+        title = style.text("figure.mean_of_layer", layer=found.layer)
+    else:
+        title = style.text("figure.mean_of_all")
+    return _map(found, title, query, key, style)
+
+
+def rollout_map(found: Map, query: int, key: int, style: Style = _STYLE) -> Figure:
+    """Attention rollout up to the layer of `found`; query and key as in `attention_map`."""
+    return _map(found, style.text("figure.rollout_to", layer=found.layer), query, key, style)
+
+
+def _map(found: Map, title: str, query: int, key: int, style: Style) -> Figure:
+    text, pieces, color = style.text, found.text.pieces, style.palette.highlight
+    query, key = min(query, len(pieces)), min(key, len(pieces))
+    of_query, to_key = pieces[query - 1], pieces[key - 1]
+    row = found.weights[query - 1]
+    weight, most = number(float(row[key - 1])), int(np.nanargmax(row))
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.tokens(style, pieces, text("figure.keys")),
+        axes.tokens(style, pieces, text("figure.queries"), upright=True),
+    )
+    panel.weights(found.weights, found.allowed, pick=True)
+    panel.rectangle((0.5, len(pieces) + 0.5), (query - 0.5, query + 0.5), color, width=1.5)
+    panel.outline(color, column=key, row=query, width=3.5)
+    said = {"query": plain(of_query), "key": plain(to_key), "weight": f"<b>{weight}</b>"}
+    sheet.headline(f"{plain(title)} · {text('figure.chosen_weight', **said)}")
+    return sheet.finish(
         text(
             "alt.attention_map",
             title=title,
             tokens=len(pieces),
-            query=pieces[query - 1],
-            key=pieces[key - 1],
-            weight=number(cell),
-            most=pieces[largest],
-            share=number(float(weights[query - 1, largest])),
+            query=of_query,
+            key=to_key,
+            weight=weight,
+            most=pieces[most],
+            share=number(float(row[most])),
         ),
         names={"x": pieces, "y": pieces},
     )
-
-
-def _marks(style: Style, tokens: int, query: int, key: int) -> list[dict[str, Any]]:
-    """The query's row in a thin line, the cell in a strong one."""
-    return [
-        {
-            "type": "rect",
-            "x0": x0,
-            "x1": x1,
-            "y0": query - 0.5,
-            "y1": query + 0.5,
-            "line": {"color": style.palette.highlight, "width": width},
-        }
-        for x0, x1, width in ((0.5, tokens + 0.5, 1.5), (key - 0.5, key + 0.5, 3.5))
-    ]
-
-
-def _place(flat: Any, heads: int) -> str:
-    return f"{int(flat) // heads}.{int(flat) % heads}"

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import numpy as np
 
 from seqviz.compute.attention.saturation import Saturation
+from seqviz.figures.attention.walk_matrices import bare
+from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
+from seqviz.figures.grammar.sheet import NAMED, Sheet
+from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
 _STYLE = Style()
 QUANTITIES = ("entropy", "largest", "gradient", "variance")
-_TAG = re.compile(r"<[^>]+>")
 _TICKS = [4**k for k in range(6)]
 _BASE = 64  # d_k of the base Transformer (Vaswani et al. 2017)
+_HOVER = "d<sub>k</sub> = %{x:d}: %{y:.3g}"
 # For each scaling: key of its words, role of its color, dash, width.
 _LOOKS = {
     "none": ("none", "truth", "solid", 3.0),
@@ -29,125 +31,64 @@ _LOOKS = {
 def saturation_lines(found: Saturation, quantity: str, style: Style = _STYLE) -> Figure:
     """One line a scaling over d_k (log axis).
 
-    quantity: "entropy" of the weights with the most that it can be, "largest" weight, "gradient",
-    the mean norm of the softmax's Jacobian, or "variance" of what enters the softmax, on a log
-    axis, with the theory's. A line stands at d_k = 64.
+    quantity: "entropy" of the weights (bits) with the most that it can be, "largest" weight,
+    "gradient", the mean norm of the softmax's Jacobian, or "variance" of what enters the softmax,
+    on a log axis, with the theory's. A line stands at d_k = 64.
     Raises ValueError for another quantity.
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"The quantity is one of {', '.join(QUANTITIES)}, not {quantity!r}.")
     text, palette = style.text, style.palette
-    values = getattr(found, quantity)
-    name = text(f"figure.attention_scale_{quantity}")
-    data: list[dict[str, Any]] = []
-    for scaling, line in zip(found.scalings, values, strict=True):
-        words, role, dash, width = _LOOKS[scaling]
-        data.append(
-            {
-                "type": "scatter",
-                "x": found.d_k,
-                "y": line,
-                "mode": "lines",
-                "name": text(f"figure.attention_scale_{words}"),
-                "line": {"color": getattr(palette, role), "width": width, "dash": dash},
-                "hovertemplate": "d<sub>k</sub> = %{x:d}: %{y:.3g}<extra>%{fullData.name}</extra>",
-            }
-        )
-    if quantity == "entropy":
-        for trace, errors in zip(data, found.entropy_error, strict=True):
-            trace["customdata"] = errors
-            trace["hovertemplate"] = trace["hovertemplate"].replace(
-                "<extra>",
-                text("figure.attention_scale_hover_error", error="%{customdata:.2g}") + "<extra>",
-            )
-        data.append(_most(found, style))
+    values, title = getattr(found, quantity), text(f"figure.attention_scale_{quantity}")
+    sheet = Sheet(style)
+    panel = sheet.panel(_lengths(found, style), _upright(found, quantity, title))
+    panel.vertical(_BASE, palette.highlight)
+    errors = found.entropy_error if quantity == "entropy" else [None] * len(values)
+    names = [text(f"figure.attention_scale_{_LOOKS[scaling][0]}") for scaling in found.scalings]
+    for scaling, name, line, error in zip(found.scalings, names, values, errors, strict=True):
+        _, role, dash, width = _LOOKS[scaling]
+        unsure = text("figure.attention_scale_hover_error", error="%{customdata:.2g}")
+        hover = _HOVER + (unsure if error is not None else "") + NAMED
+        color = getattr(palette, role)
+        panel.line(found.d_k, line, name, color, width=width, dash=dash, customdata=error,
+                   hover=hover)  # fmt: skip
+    if quantity == "entropy":  # at most: the same weight on all keys
+        bits = math.log2(found.keys)
+        equal = {"keys": found.keys, "bits": number(bits).rstrip("0").rstrip(".")}
+        most = text("figure.attention_scale_most", **equal)
+        ends = found.d_k[[0, -1]], np.array([bits, bits])
+        panel.reference(*ends, most, width=1.6, hover="%{y:.3g}" + NAMED)
     if quantity == "variance":
-        data += [_theory(found, place, style) for place in range(len(found.scalings))]
-    spec = layout(style)
-    first, last = int(found.d_k[0]), int(found.d_k[-1])
-    spec |= {
-        "xaxis": axis_layout(
-            style,
-            type="log",
-            range=[math.log10(first), math.log10(last)],
-            tickvals=_TICKS,
-            ticktext=[f"{tick:,}" for tick in _TICKS],
-            title={"text": text("figure.attention_scale_d_k")},
-        ),
-        "yaxis": axis_layout(style, title={"text": name}, **_range(found, quantity)),
-        "shapes": [
-            {
-                "type": "line",
-                "yref": "y domain",
-                "x0": _BASE,
-                "x1": _BASE,
-                "y0": 0,
-                "y1": 1,
-                "line": {"color": palette.highlight, "width": 2},
-                "layer": "below",
-            }
-        ],
-    }
-    return finish(
-        {"data": data, "layout": spec},
+        name = text("figure.attention_scale_theory")
+        for row, theory in enumerate(found.theory):
+            panel.line(found.d_k, theory, name, palette.highlight, width=1.8, dash="dot",
+                       hover=_HOVER + NAMED, group="theory", legend=row == 0)  # fmt: skip
+    ends_said = zip(map(bare, names), values[:, -1], strict=True)
+    return sheet.finish(
         text(
             "alt.attention_scale",
-            quantity=_TAG.sub("", name),
-            first=first,
-            last=f"{last:,}",
+            quantity=bare(title),
+            first=int(found.d_k[0]),
+            last=f"{int(found.d_k[-1]):,}",
             keys=found.keys,
-            values="; ".join(
-                f"{_TAG.sub('', trace['name'])} {number(float(line[-1]))}"
-                for trace, line in zip(data, values, strict=False)
-            ),
-        ),
+            values="; ".join(f"{name} {number(float(value))}" for name, value in ends_said),
+        )
     )
 
 
-def _most(found: Saturation, style: Style) -> dict[str, Any]:
-    """Equal weights on all keys."""
-    bits = math.log2(found.keys)
-    return {
-        "type": "scatter",
-        "x": found.d_k[[0, -1]],
-        "y": np.array([bits, bits]),
-        "mode": "lines",
-        "name": style.text(
-            "figure.attention_scale_most",
-            keys=found.keys,
-            bits=number(bits).rstrip("0").rstrip("."),
-        ),
-        "line": {"color": style.palette.baseline, "width": 1.6, "dash": "dot"},
-        "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>",
-    }
+def _lengths(found: Saturation, style: Style) -> dict[str, Any]:
+    return axes.axis(
+        style.text("figure.attention_scale_d_k"),
+        type="log",
+        range=[math.log10(found.d_k[0]), math.log10(found.d_k[-1])],
+        tickvals=_TICKS,
+        ticktext=[f"{tick:,}" for tick in _TICKS],
+    )
 
 
-def _theory(found: Saturation, place: int, style: Style) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "x": found.d_k,
-        "y": found.theory[place],
-        "mode": "lines",
-        "name": style.text("figure.attention_scale_theory"),
-        "legendgroup": "theory",
-        "showlegend": place == 0,
-        "line": {"color": style.palette.highlight, "width": 1.8, "dash": "dot"},
-        "hovertemplate": "d<sub>k</sub> = %{x:d}: %{y:.3g}<extra>%{fullData.name}</extra>",
-    }
-
-
-def _range(found: Saturation, quantity: str) -> dict[str, Any]:
-    """Of the vertical axis: from zero, or decades for the variance, which runs over three."""
+def _upright(found: Saturation, quantity: str, title: str) -> dict[str, Any]:
+    """From zero, or decades for the variance, which runs over three."""
     if quantity == "variance":
-        seen = np.log10(np.concatenate([found.variance, found.theory]))
-        return {
-            "type": "log",
-            "dtick": 1,
-            "range": [float(seen.min()) - 0.2, float(seen.max()) + 0.2],
-        }
-    top = {
-        "entropy": math.log2(found.keys),
-        "largest": 1.0,
-        "gradient": float(found.gradient.max()),
-    }[quantity]
-    return {"range": [0, 1.06 * top]}
+        return axes.decades(np.log10([*found.variance, *found.theory]).ravel(), title)
+    most = {"entropy": math.log2(found.keys), "largest": 1.0, "gradient": found.gradient.max()}
+    return axes.axis(title, range=[0, 1.06 * float(most[quantity])])

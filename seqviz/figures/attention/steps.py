@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from seqviz.compute.attention.walkthrough import STAGES, Walk
-from seqviz.figures.attention import walk_stages
-from seqviz.figures.attention.walk_drawing import draw
-from seqviz.figures.attention.walk_panels import bare
+from seqviz.figures.attention.walk_matrices import bare, draw
+from seqviz.figures.attention.walk_stages import Stages
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style, finish
+from seqviz.figures.grammar.style import Style
 
 _STYLE = Style()
 PARTS = ("query", "key", "value")
-_BUILD = {
-    "embed": walk_stages.embed,
-    "scores": walk_stages.scores,
-    "scale": walk_stages.scale,
-    "mask": walk_stages.mask,
-    "softmax": walk_stages.softmax,
-    "sum": walk_stages.weighted,
-    "concat": walk_stages.concat,
-}
 
 
 def walk_stage(
@@ -28,8 +18,8 @@ def walk_stage(
     head: int,
     query: int,
     key: int,
-    style: Style = _STYLE,
     part: str = "query",
+    style: Style = _STYLE,
 ) -> Figure:
     """One stage, its input on the left and its result on the right, the row of a query lit.
 
@@ -43,13 +33,9 @@ def walk_stage(
     words = len(walk.words)
     if not (0 <= head < walk.heads and 1 <= query <= words and 1 <= key <= words):
         raise ValueError(f"There is no head {head} with query {query} and key {key}.")
-    if stage == "project":
-        built = walk_stages.project(walk, head, query, key, style, part)
-    else:
-        built = _BUILD[stage](walk, head, query, key, style)
     several = walk.heads > 1 and stage != "embed"
     of_head = style.text("figure.walk_head", head=head) if several else ""
-    return _finished(walk, stage, built, of_head, style)
+    return _drawn(Stages(walk, head, query, key, style, part), stage, of_head)
 
 
 def walk_basic(walk: Walk, query: int, key: int, style: Style = _STYLE) -> Figure:
@@ -60,25 +46,23 @@ def walk_basic(walk: Walk, query: int, key: int, style: Style = _STYLE) -> Figur
     words = len(walk.words)
     if not (1 <= query <= words and 1 <= key <= words):
         raise ValueError(f"There is no query {query} with key {key}.")
-    return _finished(walk, "basic", walk_stages.basic(walk, query, key, style), "", style)
+    return _drawn(Stages(walk, 0, query, key, style), "basic", "")
 
 
-def _finished(
-    walk: Walk, stage: str, built: walk_stages.Stage, of_head: str, style: Style
-) -> Figure:
-    panels, said = built
+def _drawn(stages: Stages, stage: str, of_head: str) -> Figure:
+    words, style = stages.walk.words, stages.style
+    matrices, said = getattr(stages, stage)()
     said = of_head + said
-    described = "; ".join(f"{p.name} ({p.z.shape[0]} × {p.z.shape[1]})" for p in panels)
     alt = style.text(
         "alt.walk",
         stage=style.text(f"figure.walk_name_{stage}"),
-        panels=described,
+        panels="; ".join(f"{m.called} ({m.z.shape[0]} × {m.z.shape[1]})" for m in matrices),
         said=bare(said),
     )
     names = {
-        f"{letter}{place if place > 1 else ''}": walk.words
-        for place, panel in enumerate(panels, 1)
+        f"{letter}{place if place > 1 else ''}": words
+        for place, matrix in enumerate(matrices, 1)
         for letter, side in (("x", "c"), ("y", "r"))
-        if side in panel.words
+        if side in matrix.words
     }
-    return finish(draw(panels, walk.words, said, style), alt, names)
+    return draw(matrices, words, said, style).finish(alt, names)

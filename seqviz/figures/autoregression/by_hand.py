@@ -76,11 +76,9 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt
     reach = [float(now.min()), float(now.max())]
     x = alt.X("before:Q", title=text("figure.before_plain"), axis=alt.Axis(tickCount=8, grid=False))
     y = alt.Y(
-        "now:Q",
-        title=text("figure.now_plain"),
-        axis=alt.Axis(tickCount=6),
+        "now:Q", title=text("figure.now_plain"), axis=alt.Axis(tickCount=6),
         scale=alt.Scale(domain=reach, nice=True),
-    )
+    )  # fmt: skip
     misses = colored(
         alt.Chart(pairs)
         .transform_calculate(line="slope * datum.before")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from seqviz.compute.autoregression import Estimate, OrderSelection, Replications
+from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
+from seqviz.figures.grammar.sheet import Sheet, whisker
+from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
 _STYLE = Style()
-_MARKS = ("circle", "square", "diamond", "triangle-up")
+# Of the methods in turn: role of the color, marker.
+_LOOKS = (("prediction", "circle"), ("gru", "square"), ("rnn", "diamond"), ("mlp", "triangle-up"))
 
 
 def estimates_beside_truth(
@@ -23,197 +25,99 @@ def estimates_beside_truth(
 
     estimates: fits of the same series. truth: phi_1 ... phi_P of the process, when known.
     """
-    text, palette = style.text, style.palette
-    colors = (palette.prediction, palette.gru, palette.rnn, palette.mlp)
+    text, palette, first = style.text, style.palette, estimates[0]
     # A true coefficient that the model leaves out is on the figure too.
     order = max(len(truth or ()), *(len(e.coefficients) for e in estimates))
-    count = len(estimates)
-    data: list[dict[str, Any]] = []
-    if truth is not None:
-        for lag in range(order):
-            value = truth[lag] if lag < len(truth) else 0.0
-            data.append(
-                {
-                    "type": "scatter",
-                    "x": [value, value],
-                    "y": [lag + 0.55, lag + 1.45],
-                    "mode": "lines",
-                    "name": text("figure.truth"),
-                    "legendgroup": "truth",
-                    "showlegend": lag == 0,
-                    "line": {"color": palette.highlight, "width": 3, "dash": "dash"},
-                }
-            )
+    sheet = Sheet(style)
+    rows = {"range": [order + 0.6, 0.4], "showgrid": False, "tickvals": list(range(1, order + 1)),
+            "ticktext": [f"φ<sub>{lag}</sub>" for lag in range(1, order + 1)]}  # fmt: skip
+    panel = sheet.panel(axis(text("figure.estimate")), axis(text("figure.which"), **rows))
+    for lag in range(order if truth is not None else 0):
+        true = truth[lag] if truth is not None and lag < len(truth) else 0.0
+        panel.line(
+            [true, true], [lag + 0.55, lag + 1.45], text("figure.truth"), palette.highlight,
+            width=3, dash="dash", group="truth", legend=lag == 0,
+        )  # fmt: skip
     for place, estimate in enumerate(estimates):
-        lags = np.arange(1, len(estimate.coefficients) + 1)
-        data.append(
-            {
-                "type": "scatter",
-                "x": estimate.coefficients,
-                "y": lags + (place - (count - 1) / 2) * 0.18,
-                "mode": "markers",
-                "name": text(f"option.{estimate.method}"),
-                "marker": {"color": colors[place % 4], "size": 10, "symbol": _MARKS[place % 4]},
-                "error_x": {
-                    "type": "data",
-                    "array": estimate.upper - estimate.coefficients,
-                    "arrayminus": estimate.coefficients - estimate.lower,
-                    "symmetric": False,
-                    "color": colors[place % 4],
-                    "thickness": 2,
-                    "width": 5,
-                },
-            }
-        )
-    spec = layout(style)
-    spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.estimate")}),
-        "yaxis": axis_layout(
-            style,
-            title={"text": text("figure.which")},
-            tickvals=list(range(1, order + 1)),
-            ticktext=[f"φ<sub>{lag}</sub>" for lag in range(1, order + 1)],
-            range=[order + 0.6, 0.4],
-            showgrid=False,
-        ),
-    }
-    first = estimates[0]
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.estimates",
-            method=text(f"option.{first.method}"),
-            value=number(float(first.coefficients[0])),
-            low=number(float(first.lower[0])),
-            high=number(float(first.upper[0])),
-            truth=number(truth[0]) if truth is not None else "–",
-        ),
-    )
+        role, symbol = _LOOKS[place % len(_LOOKS)]
+        color, found = getattr(palette, role), estimate.coefficients
+        panel.points(
+            found, np.arange(1, len(found) + 1) + (place - (len(estimates) - 1) / 2) * 0.18,
+            text(f"option.{estimate.method}"), color, size=10, symbol=symbol,
+            error_x=whisker(found, estimate.lower, estimate.upper, color, thickness=2),
+        )  # fmt: skip
+    value, low, high = (number(float(v[0])) for v in (first.coefficients, first.lower, first.upper))
+    return sheet.finish(
+        text("alt.estimates", method=text(f"option.{first.method}"), value=value, low=low,
+             high=high, truth=number(truth[0]) if truth is not None else "–")
+    )  # fmt: skip
 
 
 def order_criteria(
     selection: OrderSelection, truth: int | None = None, style: Style = _STYLE
 ) -> Figure:
-    """AIC and BIC above their own minimum for each order; the minimum is the order they choose."""
+    """AIC and BIC above their own minimum for each order; the minimum is the order they choose.
+
+    truth: the order of the process, when known.
+    """
     text, palette = style.text, style.palette
-    data: list[dict[str, Any]] = []
-    for name, values, chosen, color, dash in (
-        ("AIC", selection.aic, selection.chosen_aic, palette.prediction, "solid"),
-        ("BIC", selection.bic, selection.chosen_bic, palette.rnn, "dash"),
-    ):
-        above = values - values.min()
-        data.append(
-            {
-                "type": "scatter",
-                "x": selection.orders,
-                "y": above,
-                "mode": "lines+markers",
-                "name": name,
-                "line": {"color": color, "width": 2.5, "dash": dash},
-                "marker": {
-                    "size": np.where(selection.orders == chosen, 15, 7).tolist(),
-                    "color": color,
-                    "symbol": "circle" if dash == "solid" else "square",
-                },
-            }
-        )
-    top = float(max(np.ptp(selection.aic), np.ptp(selection.bic)))
+    above = [values - values.min() for values in (selection.aic, selection.bic)]
+    top = float(max(values.max() for values in above))
     # The order-0 model is often a hundred times worse: keep the interesting part readable.
-    near = [float(np.sort(v - v.min())[-2]) for v in (selection.aic, selection.bic)]
-    spec = layout(style)
-    spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.order")}, dtick=1, showgrid=False),
-        "yaxis": axis_layout(
-            style,
-            title={"text": text("figure.above_best")},
-            range=[-0.06 * min(top, 1.6 * max(near)), min(top * 1.06, 1.6 * max(near) + 2)],
-        ),
-    }
+    near = 1.6 * max(float(np.sort(values)[-2]) for values in above)
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axis(text("figure.order"), dtick=1, showgrid=False),
+        axis(text("figure.above_best"),
+             range=[-0.06 * min(top, near), min(1.06 * top, near + 2)]),
+    )  # fmt: skip
+    for name, values, chosen, color, dash, symbol in (
+        ("AIC", above[0], selection.chosen_aic, palette.prediction, "solid", "circle"),
+        ("BIC", above[1], selection.chosen_bic, palette.rnn, "dash", "square"),
+    ):
+        sizes = np.where(selection.orders == chosen, 15, 7)
+        panel.line(
+            selection.orders, values, name, color, width=2.5, dash=dash, mode="lines+markers",
+            marker={"size": sizes, "color": color, "symbol": symbol},
+        )  # fmt: skip
     if truth is not None:
-        spec["shapes"] = [
-            {
-                "type": "line", "x0": truth, "x1": truth, "yref": "paper", "y0": 0, "y1": 1,
-                "line": {"color": palette.highlight, "width": 2, "dash": "dash"},
-            }
-        ]  # fmt: skip
-        spec["annotations"] = [
-            {
-                "x": truth, "yref": "paper", "y": 0.98, "text": text("figure.true_order"),
-                "showarrow": False, "xanchor": "left", "xshift": 6,
-            }
-        ]  # fmt: skip
-    return finish(
-        {"data": data, "layout": spec},
-        text("alt.order", aic=selection.chosen_aic, bic=selection.chosen_bic),
-    )
+        panel.vertical(truth, palette.highlight, dash="dash")
+        panel.words(text("figure.true_order"), truth, 0.98, yref="domain", size=14,
+                    xanchor="left", xshift=6)  # fmt: skip
+    return sheet.finish(text("alt.order", aic=selection.chosen_aic, bic=selection.chosen_bic))
 
 
 def sampling_distribution(replications: Replications, style: Style = _STYLE) -> Figure:
     """Histogram of phi-hat over many series of the same process, with the truth and both biases."""
-    text, palette = style.text, style.palette
-    low, high = float(replications.estimates.min()), float(replications.estimates.max())
+    text, palette, many = style.text, style.palette, replications
+    count, deviation = len(many.estimates), many.theory_sd
+    low, high = float(many.estimates.min()), float(many.estimates.max())
     if high - low < 1e-6:  # an explosive series pins phi down to the last digits: one bar
         low, high = low - 0.001, high + 0.001
-    counts, edges = np.histogram(replications.estimates, bins=40, range=(low, high))
-    centers = (edges[1:] + edges[:-1]) / 2
-    mean = replications.phi + replications.mean_bias
-    expected = replications.phi + replications.theory_bias
-    data: list[dict[str, Any]] = [
-        {
-            "type": "bar",
-            "x": centers,
-            "y": counts,
-            "width": float(edges[1] - edges[0]),
-            "name": text("figure.estimates", count=len(replications.estimates)),
-            "marker": {"color": palette.band, "line": {"color": palette.prediction, "width": 1}},
-        }
-    ]
-    if np.isfinite(replications.theory_sd) and replications.theory_sd > 0:
+    counts, edges = np.histogram(many.estimates, bins=40, range=(low, high))
+    width, height = float(edges[1] - edges[0]), counts.max() * 1.08
+    sheet = Sheet(style, bargap=0)
+    panel = sheet.panel(
+        axis(text("figure.phi_hat"), showgrid=False),
+        axis(text("figure.count"), range=[0, height]),
+    )
+    panel.bars(
+        (edges[1:] + edges[:-1]) / 2, counts, text("figure.estimates", count=count), palette.band,
+        width=width, edge={"color": palette.prediction, "width": 1},
+    )  # fmt: skip
+    if np.isfinite(deviation) and deviation > 0:
         grid = np.linspace(edges[0], edges[-1], 161)
-        z = (grid - replications.phi) / replications.theory_sd
-        density = np.exp(-z * z / 2) / np.sqrt(2 * np.pi) / replications.theory_sd
-        data.append(
-            {
-                "type": "scatter",
-                "x": grid,
-                "y": density * len(replications.estimates) * (edges[1] - edges[0]),
-                "mode": "lines",
-                "name": text("figure.large_sample"),
-                "line": {"color": palette.baseline, "width": 2, "dash": "dot"},
-            }
-        )
-    height = counts.max() * 1.08
+        density = np.exp(-(((grid - many.phi) / deviation) ** 2) / 2) / np.sqrt(2 * np.pi)
+        panel.line(grid, density / deviation * count * width, text("figure.large_sample"),
+                   palette.baseline, width=2, dash="dot")  # fmt: skip
     for value, name, color, dash in (
-        (replications.phi, text("figure.truth"), palette.highlight, "dash"),
-        (mean, text("figure.mean_estimate"), palette.prediction, "solid"),
-        (expected, text("figure.expected_mean"), palette.rnn, "dot"),
+        (many.phi, "figure.truth", palette.highlight, "dash"),
+        (many.phi + many.mean_bias, "figure.mean_estimate", palette.prediction, "solid"),
+        (many.phi + many.theory_bias, "figure.expected_mean", palette.rnn, "dot"),
     ):
-        if not np.isfinite(value):
-            continue  # theory has no word on a unit root or beyond
-        data.append(
-            {
-                "type": "scatter",
-                "x": [value, value],
-                "y": [0, height],
-                "mode": "lines",
-                "name": name,
-                "line": {"color": color, "width": 3, "dash": dash},
-            }
-        )
-    spec = layout(style)
-    spec |= {
-        "bargap": 0,
-        "xaxis": axis_layout(style, title={"text": text("figure.phi_hat")}, showgrid=False),
-        "yaxis": axis_layout(style, title={"text": text("figure.count")}, range=[0, height]),
-    }
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.sampling",
-            count=len(replications.estimates),
-            n=replications.n,
-            phi=number(replications.phi),
-            bias=number(replications.mean_bias),
-            theory=number(replications.theory_bias),
-        ),
+        if np.isfinite(value):  # theory has no word on a unit root or beyond
+            panel.line([value, value], [0, height], text(name), color, width=3, dash=dash)
+    phi, bias, theory = map(number, (many.phi, many.mean_bias, many.theory_bias))
+    return sheet.finish(
+        text("alt.sampling", count=count, n=many.n, phi=phi, bias=bias, theory=theory)
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.autoregression import Forecast, HorizonErrors
+from seqviz.figures.autoregression.series import value_name
+from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
+from seqviz.figures.grammar.sheet import Sheet
+from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
 _STYLE = Style()
@@ -22,7 +25,7 @@ def forecast_fan(
     future: Float[np.ndarray, "step"] | None = None,
     mean: float = 0.0,
     last: int = 80,
-    index: Any = None,
+    index: Sequence[str] | np.ndarray | None = None,
     unit: str = "",
     style: Style = _STYLE,
 ) -> Figure:
@@ -34,8 +37,7 @@ def forecast_fan(
     index: labels of the time axis for history and future together, else 0, 1, 2 ...
     """
     text, palette = style.text, style.palette
-    n = len(history)
-    steps = len(recursive.mean)
+    n, steps = len(history), len(recursive.mean)
     labels = np.arange(n + steps) if index is None else np.asarray(index)
     past = labels[max(0, n - last) : n]
     ahead = labels[n - 1 : n + steps]  # starts at the last value, so that the lines join
@@ -43,137 +45,53 @@ def forecast_fan(
     def joined(values: np.ndarray) -> np.ndarray:
         return np.concatenate([history[-1:], values])
 
-    data: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "x": np.concatenate([ahead, ahead[::-1]]),
-            "y": np.concatenate([joined(recursive.upper), joined(recursive.lower)[::-1]]),
-            "fill": "toself",
-            "fillcolor": palette.band,
-            "line": {"width": 0},
-            "mode": "lines",
-            "name": text("figure.interval"),
-            "hoverinfo": "skip",
-        },
-        {
-            "type": "scatter",
-            "x": past,
-            "y": history[-last:],
-            "mode": "lines",
-            "name": text("figure.history"),
-            "line": {"color": palette.truth, "width": 1.8},
-        },
-    ]
+    sheet = Sheet(style)
+    time = text("figure.steps" if index is None else "figure.dates")
+    panel = sheet.panel(axis(time, showgrid=False), axis(value_name(text, unit)))
+    panel.band(ahead, joined(recursive.lower), joined(recursive.upper), palette.band,
+               name=text("figure.interval"), opacity=1, legend=True)  # fmt: skip
+    panel.line(past, history[-last:], text("figure.history"), palette.truth, width=1.8)
     if future is not None:
-        data.append(
-            {
-                "type": "scatter",
-                "x": ahead[: len(future) + 1],
-                "y": joined(future),
-                "mode": "lines",
-                "name": text("figure.future"),
-                "line": {"color": palette.truth, "width": 1.4, "dash": "dot"},
-            }
-        )
-    data.append(
-        {
-            "type": "scatter",
-            "x": ahead,
-            "y": joined(recursive.mean),
-            "mode": "lines",
-            "name": text("figure.recursive"),
-            "line": {"color": palette.prediction, "width": 3},
-        }
-    )
+        panel.line(ahead[: len(future) + 1], joined(future), text("figure.future"), palette.truth,
+                   width=1.4, dash="dot")  # fmt: skip
+    panel.line(ahead, joined(recursive.mean), text("figure.recursive"), palette.prediction, width=3)
     if direct is not None:
-        data.append(
-            {
-                "type": "scatter",
-                "x": ahead[1:],
-                "y": direct,
-                "mode": "lines+markers",
-                "name": text("figure.direct"),
-                "line": {"color": palette.mlp, "width": 1.6, "dash": "dash"},
-                "marker": {"size": 5, "symbol": "diamond"},
-            }
-        )
+        panel.line(ahead[1:], direct, text("figure.direct"), palette.mlp, width=1.6, dash="dash",
+                   symbol="diamond", size=5)  # fmt: skip
     if np.isfinite(mean):
-        data.append(
-            {
-                "type": "scatter",
-                "x": [past[0], ahead[-1]],
-                "y": [mean, mean],
-                "mode": "lines",
-                "name": text("figure.long_run_mean"),
-                "line": {"color": palette.baseline, "width": 1.5, "dash": "dot"},
-            }
-        )
-    spec = layout(style)
-    name = "figure.steps" if index is None else "figure.dates"
-    spec |= {
-        "xaxis": axis_layout(style, title={"text": text(name)}, showgrid=False),
-        "yaxis": axis_layout(
-            style, title={"text": text("figure.value") + (f" ({unit})" if unit else "")}
-        ),
-    }
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.forecast",
-            steps=steps,
-            first=number(float(recursive.mean[0])),
-            last=number(float(recursive.mean[-1])),
-            low=number(float(recursive.lower[-1])),
-            high=number(float(recursive.upper[-1])),
-        ),
+        panel.reference([past[0], ahead[-1]], [mean, mean], text("figure.long_run_mean"), width=1.5,
+                        hover=None)  # fmt: skip
+    first, final, low, high = (
+        number(float(v))
+        for v in (recursive.mean[0], recursive.mean[-1], recursive.lower[-1], recursive.upper[-1])
+    )
+    return sheet.finish(
+        text("alt.forecast", steps=steps, first=first, last=final, low=low, high=high)
     )
 
 
 def error_by_horizon(errors: HorizonErrors, style: Style = _STYLE) -> Figure:
     """Mean squared forecast error by horizon, both methods, against theory."""
     text, palette = style.text, style.palette
-    data: list[dict[str, Any]] = []
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axis(text("figure.horizon"), showgrid=False),
+        axis(text("figure.forecast_mse"), rangemode="tozero"),
+    )
     if np.isfinite(errors.theory).any():
-        data.append(
-            {
-                "type": "scatter",
-                "x": errors.horizon,
-                "y": errors.theory,
-                "mode": "lines",
-                "name": text("figure.theory_error"),
-                "line": {"color": palette.baseline, "width": 2.5, "dash": "dot"},
-            }
-        )
+        panel.reference(errors.horizon, errors.theory, text("figure.theory_error"), width=2.5,
+                        hover=None)  # fmt: skip
     for values, name, color, dash, symbol in (
         (errors.recursive_mse, "figure.recursive", palette.prediction, "solid", "circle"),
         (errors.direct_mse, "figure.direct", palette.mlp, "dash", "diamond"),
     ):
-        data.append(
-            {
-                "type": "scatter",
-                "x": errors.horizon,
-                "y": values,
-                "mode": "lines+markers",
-                "name": text(name),
-                "line": {"color": color, "width": 2.2, "dash": dash},
-                "marker": {"size": 6, "symbol": symbol},
-            }
-        )
-    spec = layout(style)
-    spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.horizon")}, showgrid=False),
-        "yaxis": axis_layout(
-            style, title={"text": text("figure.forecast_mse")}, rangemode="tozero"
-        ),
-    }
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.horizon",
-            origins=errors.origins,
-            first=number(float(errors.recursive_mse[0])),
-            last=number(float(errors.recursive_mse[-1])),
-            steps=len(errors.horizon),
-            theory=number(float(errors.theory[-1])),
-        ),
+        panel.line(errors.horizon, values, text(name), color, width=2.2, dash=dash, symbol=symbol,
+                   size=6)  # fmt: skip
+    first, last, theory = (
+        number(float(v))
+        for v in (errors.recursive_mse[0], errors.recursive_mse[-1], errors.theory[-1])
     )
+    return sheet.finish(
+        text("alt.horizon", origins=errors.origins, steps=len(errors.horizon), first=first,
+             last=last, theory=theory)
+    )  # fmt: skip

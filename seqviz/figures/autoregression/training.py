@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import EpochReport, NetworkFit
+from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
+from seqviz.figures.grammar.sheet import Sheet
+from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
 _STYLE = Style()
+
+
+def loss_of_fit(
+    done: NetworkFit, noise_floor: float, ols_mse: float, style: Style = _STYLE
+) -> Figure:
+    """The losses of a network that has been trained; see `loss_curve`."""
+    losses = done.train_loss, done.validation_loss
+    return loss_curve(*losses, done.settings.cell, None, None, noise_floor, ols_mse, style)
+
+
+def loss_so_far(
+    trail: Sequence[EpochReport],
+    settings: NetworkSettings,
+    noise_floor: float,
+    ols_mse: float,
+    style: Style = _STYLE,
+) -> Figure:
+    """The losses as far as training has come; see `loss_curve`."""
+    epochs, *losses = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail]).T
+    return loss_curve(*losses, settings.cell, epochs, settings.epochs, noise_floor, ols_mse, style)
 
 
 def loss_curve(
@@ -31,187 +55,80 @@ def loss_curve(
     run (the axis does not move while the curve grows). noise_floor: sigma^2, what the truth itself
     would score on average. ols_mse: what least squares scores on the training data.
     """
-    text, palette = style.text, style.palette
-    color = getattr(palette, cell)
+    text, palette, color = style.text, style.palette, getattr(style.palette, cell)
     epochs = np.arange(1.0, len(train) + 1) if epochs is None else epochs
     total = total or len(train)
-    data: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "x": epochs,
-            "y": train,
-            "mode": "lines",
-            "name": text("figure.train_loss", cell=cell.upper()),
-            "line": {"color": color, "width": 2.5},
-        }
-    ]
-    if np.isfinite(validation).any():
-        data.append(
-            {
-                "type": "scatter",
-                "x": epochs,
-                "y": validation,
-                "mode": "lines",
-                "name": text("figure.validation_loss", cell=cell.upper()),
-                "line": {"color": color, "width": 2, "dash": "dash"},
-            }
+    levels = [
+        (value, f"{text(name)} ({number(value)})", level_color, dash)
+        for value, name, level_color, dash in (
+            (noise_floor, "figure.noise_floor", palette.baseline, "dot"),
+            (ols_mse, "figure.ols_mse", palette.prediction, "dashdot"),
         )
-    lines = (
-        (noise_floor, "figure.noise_floor", palette.baseline, "dot"),
-        (ols_mse, "figure.ols_mse", palette.prediction, "dashdot"),
-    )
-    for value, name, line_color, dash in lines:
-        if value is not None:
-            data.append(
-                {
-                    "type": "scatter",
-                    "x": [1, total],
-                    "y": [value, value],
-                    "mode": "lines",
-                    "name": f"{text(name)} ({number(value)})",
-                    "line": {"color": line_color, "width": 2, "dash": dash},
-                }
-            )
+        if value is not None
+    ]
     seen = np.concatenate([train, validation[np.isfinite(validation)]])
-    low = min([float(seen.min()), *(v for v, *_ in lines if v is not None)])
-    spec = layout(style)
-    spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.epoch")}, range=[0, total * 1.02]),
-        "yaxis": axis_layout(
-            style,
-            title={"text": text("figure.mse")},
-            range=[low - 0.08 * (seen.max() - low), seen.max() + 0.05 * (seen.max() - low)],
-        ),
-    }
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.loss",
-            cell=cell.upper(),
-            epoch=int(epochs[-1]),
-            first=number(float(train[0])),
-            last=number(float(train[-1])),
-            floor=number(noise_floor) if noise_floor is not None else "–",
-        ),
+    low, high = min([float(seen.min()), *(level[0] for level in levels)]), seen.max()
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axis(text("figure.epoch"), range=[0, total * 1.02]),
+        axis(text("figure.mse"), range=[low - 0.08 * (high - low), high + 0.05 * (high - low)]),
     )
+    panel.line(epochs, train, text("figure.train_loss", cell=cell.upper()), color, width=2.5)
+    if np.isfinite(validation).any():
+        name = text("figure.validation_loss", cell=cell.upper())
+        panel.line(epochs, validation, name, color, width=2, dash="dash")
+    for value, name, level_color, dash in levels:
+        panel.line([1, total], [value, value], name, level_color, width=2, dash=dash)
+    floor = number(noise_floor) if noise_floor is not None else "–"
+    first, last = number(float(train[0])), number(float(train[-1]))
+    return sheet.finish(
+        text("alt.loss", cell=cell.upper(), epoch=int(epochs[-1]), first=first, last=last,
+             floor=floor)
+    )  # fmt: skip
 
 
 def one_step_map(
-    inputs: Float[np.ndarray, "grid"],
-    mean: Float[np.ndarray, "grid"],
-    low: Float[np.ndarray, "grid"],
-    high: Float[np.ndarray, "grid"],
-    cell: str,
+    found: NetworkFit,
     values: Float[np.ndarray, "time"],
     truth: float | None = None,
     style: Style = _STYLE,
 ) -> Figure:
     """What the network learned: its prediction as a function of the last value.
 
-    inputs, mean, low, high: shape (grid,), the learned map with its 10 % to 90 % band over the
-    moments of the series (the band shows how much it listens to anything but the last value).
-    values: the series, for the pairs behind the curve. truth: the true slope of an AR(1).
+    The band is that of 10 % to 90 % of the moments of the series: it shows how much the network
+    listens to anything but the last value. values: the series, for the pairs behind the curve.
+    truth: the true slope of an AR(1).
     """
-    text, palette = style.text, style.palette
-    data: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "x": np.concatenate([inputs, inputs[::-1]]),
-            "y": np.concatenate([high, low[::-1]]),
-            "fill": "toself",
-            "fillcolor": palette.band,
-            "line": {"width": 0},
-            "mode": "lines",
-            "name": text("figure.map_band"),
-            "hoverinfo": "skip",
-        },
-        {
-            "type": "scatter",
-            "x": np.asarray(values[:-1], float),
-            "y": np.asarray(values[1:], float),
-            "mode": "markers",
-            "name": text("figure.pairs"),
-            "marker": {"color": palette.truth, "size": 4, "opacity": 0.22},
-        },
-    ]
+    text, palette, cell = style.text, style.palette, found.settings.cell
+    inputs, mean = found.map_inputs, found.map_mean
+    sheet = Sheet(style)
+    panel = sheet.panel(axis(text("figure.before")), axis(text("figure.predicted")))
+    panel.band(inputs, found.map_low, found.map_high, palette.band, name=text("figure.map_band"),
+               opacity=1, legend=True)  # fmt: skip
+    panel.points(
+        np.asarray(values[:-1], float), np.asarray(values[1:], float), text("figure.pairs"),
+        palette.truth, size=4, opacity=0.22,
+    )  # fmt: skip
     if truth is not None:
-        data.append(
-            {
-                "type": "scatter",
-                "x": inputs,
-                "y": truth * inputs,
-                "mode": "lines",
-                "name": text("figure.true_line", slope=number(truth)),
-                "line": {"color": palette.highlight, "width": 2.5, "dash": "dash"},
-            }
-        )
-    data.append(
-        {
-            "type": "scatter",
-            "x": inputs,
-            "y": mean,
-            "mode": "lines",
-            "name": text("figure.learned_map", cell=cell.upper()),
-            "line": {"color": getattr(palette, cell), "width": 3},
-        }
-    )
-    spec = layout(style)
-    spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.before")}),
-        "yaxis": axis_layout(style, title={"text": text("figure.predicted")}),
-    }
-    middle = len(inputs) // 2
-    slope = float((mean[middle + 5] - mean[middle - 5]) / (inputs[middle + 5] - inputs[middle - 5]))
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.map",
-            cell=cell.upper(),
-            slope=number(slope),
-            truth=number(truth) if truth is not None else "–",
-        ),
-    )
+        name = text("figure.true_line", slope=number(truth))
+        panel.line(inputs, truth * inputs, name, palette.highlight, width=2.5, dash="dash")
+    learned = text("figure.learned_map", cell=cell.upper())
+    panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
+    a, b = len(inputs) // 2 - 5, len(inputs) // 2 + 5
+    slope = number(float((mean[b] - mean[a]) / (inputs[b] - inputs[a])))
+    known = number(truth) if truth is not None else "–"
+    return sheet.finish(text("alt.map", cell=cell.upper(), slope=slope, truth=known))
 
 
-def one_step_predictions(
-    targets: Float[np.ndarray, "time"],
-    predictions: Float[np.ndarray, "time"],
-    cell: str,
-    last: int = 120,
-    style: Style = _STYLE,
-) -> Figure:
-    """The end of the series with the one-step predictions made for it.
-
-    targets, predictions: shape (time,). last: how many steps are shown.
-    """
-    text, palette = style.text, style.palette
-    time = np.arange(1, len(targets) + 1)[-last:]
-    shown = (targets[-last:], predictions[-last:])
-    data = [
-        {
-            "type": "scatter",
-            "x": time,
-            "y": shown[0],
-            "mode": "lines",
-            "name": text("figure.series"),
-            "line": {"color": palette.truth, "width": 1.6},
-        },
-        {
-            "type": "scatter",
-            "x": time,
-            "y": shown[1],
-            "mode": "lines",
-            "name": text("figure.one_step", cell=cell.upper()),
-            "line": {"color": getattr(palette, cell), "width": 2.2, "dash": "dash"},
-        },
-    ]
-    spec = layout(style)
-    spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.steps")}),
-        "yaxis": axis_layout(style, title={"text": text("figure.value")}),
-    }
-    error = float(np.nanmean((shown[0] - shown[1]) ** 2))
-    return finish(
-        {"data": data, "layout": spec},
-        text("alt.predictions", cell=cell.upper(), last=len(time), mse=number(error)),
-    )
+def one_step_predictions(found: NetworkFit, last: int = 120, style: Style = _STYLE) -> Figure:
+    """The end of the series with the one-step predictions made for it; last: how many steps."""
+    text, palette, cell = style.text, style.palette, found.settings.cell
+    time = np.arange(1, len(found.targets) + 1)[-last:]
+    targets, predictions = found.targets[-last:], found.predictions[-last:]
+    sheet = Sheet(style)
+    panel = sheet.panel(axis(text("figure.steps")), axis(text("figure.value")))
+    panel.line(time, targets, text("figure.series"), palette.truth, width=1.6)
+    name = text("figure.one_step", cell=cell.upper())
+    panel.line(time, predictions, name, getattr(palette, cell), width=2.2, dash="dash")
+    error = number(float(np.nanmean((targets - predictions) ** 2)))
+    return sheet.finish(text("alt.predictions", cell=cell.upper(), last=len(time), mse=error))

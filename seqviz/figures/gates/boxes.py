@@ -3,131 +3,108 @@ what flows through them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
-from seqviz.figures.grammar.decades import ABOVE, BELOW
+from seqviz.figures.grammar.axes import axis
+from seqviz.figures.grammar.scales import sign_color
+from seqviz.figures.grammar.sheet import Sheet
 from seqviz.figures.grammar.style import Style
 
 WIDTH, HEIGHT = 0.9, 0.58  # of a box; one unit is a column or a row of the diagram
 _RADIUS = 13  # pixels, of the circle of an operation
 _THINNEST, _WIDEST = 1.5, 8.0  # pixels
 _TEXT = 12
+_EMPTY = "rgba(0,0,0,0)"
+Place = tuple[float, float]
 
 
 def short(value: float) -> str:
     """Three digits that fit a box; "≈" where rounding hides that a value is not exactly so."""
-    digits = (
-        3 if abs(value) < 0.9995 else 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-    )
-    written = f"{value:,.{digits}f}"
-    whole = round(value)
-    if abs(value) <= 1 and abs(value - whole) < 0.0005:
+    size = abs(value)
+    digits = 3 if size < 0.9995 else 2 if size < 9.995 else 1 if size < 99.95 else 0
+    written, whole = f"{value:,.{digits}f}", round(value)
+    if size <= 1 and abs(value - whole) < 0.0005:
         written = f"{whole}" if value == whole else f"≈ {whole}"
     return written.replace("-", "−")
 
 
-@dataclass
 class Diagram:
-    """Shapes and labels of one drawing; `scale` is the value whose arrow is the widest."""
+    """A drawing on a sheet without axes to be seen; `scale` is the value whose arrow is the widest.
 
-    style: Style
-    scale: float = 1.0
-    shapes: list[dict[str, Any]] = field(default_factory=list)
-    arrows: list[dict[str, Any]] = field(default_factory=list)
-    labels: list[dict[str, Any]] = field(default_factory=list)
+    Words stand over all arrows, whatever was drawn first.
+    """
+
+    def __init__(self, style: Style, scale: float = 1.0):
+        hidden = {"visible": False, "fixedrange": True, "automargin": False}
+        text = style.text
+        self.style, self.scale = style, scale
+        self.sheet = Sheet(style, margin={"l": 4, "r": 4, "t": 4, "b": 4})
+        self.panel = self.sheet.panel(
+            axis(text("figure.quantity"), type="linear", range=[-0.47, 5.47], **hidden),
+            axis(text("figure.value_now"), range=[-1.1, 3.45], **hidden),
+        )
+        self._arrows = 0
 
     def width(self, value: float) -> float:
         """Pixels of an arrow through which this value flows."""
         share = min(1.0, abs(value) / self.scale)
         return (_THINNEST + (_WIDEST - _THINNEST) * share) * self.style.scale
 
+    def flow(self, value: float) -> tuple[float, str]:
+        """Width and color of the arrow of a value."""
+        return self.width(value), sign_color(value)
+
     def state(self, x: float, y: float, symbol: str, value: float, said: str) -> None:
         """A rounded box, tinted blue below zero and orange above, deeper for larger values."""
-        depth = 0.55 * min(1.0, abs(value) / self.scale)
-        self.shapes += [
-            {**_rounded(x, y), "fillcolor": sign_color(value, depth), "line": {"width": 0}},
-            {
-                **_rounded(x, y),
-                "fillcolor": "rgba(0,0,0,0)",
-                "line": {"color": self.style.palette.truth, "width": 1.6},
-            },
-        ]
+        tint = sign_color(value, 0.55 * min(1.0, abs(value) / self.scale))
+        edge = {"color": self.style.palette.truth, "width": 1.6}
+        for fill, line in ((tint, {"width": 0}), (_EMPTY, edge)):
+            self._path(_rounded(x, y), fillcolor=fill, line=line)
         self._numbers(x, y, symbol, value, said)
 
     def gate(self, x: float, y: float, symbol: str, value: float, said: str, held: bool) -> None:
         """A vessel filled up to the gate's value; dashed and locked where the value is forced."""
         palette = self.style.palette
-        left, right = x - WIDTH / 2, x + WIDTH / 2
-        bottom, top = y - HEIGHT / 2, y + HEIGHT / 2
+        sides, bottom, top = (x - WIDTH / 2, x + WIDTH / 2), y - HEIGHT / 2, y + HEIGHT / 2
         level = bottom + HEIGHT * min(max(value, 0.0), 1.0)
-        self.shapes += [
-            _rectangle(left, bottom, right, top, fillcolor=palette.grid, opacity=0.45),
-            _rectangle(left, bottom, right, level, fillcolor=palette.baseline, opacity=0.4),
-            {
-                **_rectangle(left, bottom, right, top),
-                "line": {
-                    "color": palette.highlight if held else palette.truth,
-                    "width": 3 if held else 1.6,
-                    "dash": "dash" if held else "solid",
-                },
-            },
-        ]
+        for upper, fill, opacity in ((top, palette.grid, 0.45), (level, palette.baseline, 0.4)):
+            self.panel.rectangle(sides, (bottom, upper), fill, width=0, fillcolor=fill,
+                                 opacity=opacity, layer="below")  # fmt: skip
+        color, width, dash = (palette.highlight, 3, "dash") if held else (palette.truth, 1.6, None)
+        self.panel.rectangle(sides, (bottom, top), color, width=width, dash=dash, layer="below")
         if held:
-            self._lock(right, top)
+            self._lock(sides[1], top)
         self._numbers(x, y, symbol, value, said)
 
     def operation(self, x: float, y: float, sign: str, said: str) -> None:
         """A circle with × or + in it."""
         radius, palette = _RADIUS * self.style.scale, self.style.palette
-        self.shapes.append(
-            {
-                "type": "circle",
-                "xsizemode": "pixel",
-                "ysizemode": "pixel",
-                "xanchor": x,
-                "yanchor": y,
-                "x0": -radius,
-                "x1": radius,
-                "y0": -radius,
-                "y1": radius,
-                "fillcolor": palette.band,
-                "line": {"color": palette.truth, "width": 1.6},
-                "layer": "below",
-            }
-        )
+        self.panel.shape(
+            "circle", **_pixels(x, y), x0=-radius, x1=radius, y0=-radius, y1=radius, layer="below",
+            fillcolor=palette.band, line={"color": palette.truth, "width": 1.6},
+        )  # fmt: skip
         self.label(x, y, f"<b>{sign}</b>", size=18, hovertext=said)
 
     def arrow(
-        self, start: tuple[float, float], end: tuple[float, float], width: float, color: str,
+        self, start: Place, end: Place, width: float, color: str,
         from_circle: bool = False, to_circle: bool = False,
     ) -> None:  # fmt: skip
         """From edge to edge; at a circle it stops at the rim, wherever that is on this screen."""
         rim = (_RADIUS + 1) * self.style.scale
-        self.arrows.append(
-            {
-                "x": end[0],
-                "y": end[1],
-                "ax": start[0],
-                "ay": start[1],
-                "xref": "x",
-                "yref": "y",
-                "axref": "x",
-                "ayref": "y",
-                "text": "",
-                "showarrow": True,
-                "arrowhead": 2,
-                # The head is this many times the shaft: a wide arrow needs little more than itself.
-                "arrowsize": max(0.45, (3.2 + 0.75 * width) / (2.2 * width)),
-                "arrowwidth": width,
-                "arrowcolor": color,
-                "startstandoff": rim if from_circle else 0,
-                "standoff": rim if to_circle else 0,
-            }
-        )
+        made = {
+            "x": end[0], "y": end[1], "ax": start[0], "ay": start[1],
+            "xref": "x", "yref": "y", "axref": "x", "ayref": "y",
+            "text": "", "showarrow": True, "arrowhead": 2, "arrowwidth": width, "arrowcolor": color,
+            # The head is this many times the shaft: a wide arrow needs little more than itself.
+            "arrowsize": max(0.45, (3.2 + 0.75 * width) / (2.2 * width)),
+            "startstandoff": rim if from_circle else 0, "standoff": rim if to_circle else 0,
+        }  # fmt: skip
+        self.sheet.annotations.insert(self._arrows, made)
+        self._arrows += 1
 
     def elbow(
-        self, points: list[tuple[float, float]], width: float, color: str, to_circle: bool = True
+        self, points: Sequence[Place], width: float, color: str, to_circle: bool = True
     ) -> None:
         """A pipe with corners that ends in an arrow."""
         (x0, y0), (x1, y1) = points[-2:]
@@ -135,37 +112,20 @@ class Diagram:
         self.line([*points[:-1], (x0 + 0.12 * (x1 - x0), y0 + 0.12 * (y1 - y0))], width, color)
         self.arrow(points[-2], points[-1], width, color, to_circle=to_circle)
 
-    def line(self, points: list[tuple[float, float]], width: float, color: str) -> None:
+    def line(self, points: Sequence[Place], width: float, color: str) -> None:
         """A pipe with corners and no head."""
-        path = " L ".join(f"{x},{y}" for x, y in points)
-        self.shapes.append(
-            {
-                "type": "path",
-                "path": f"M {path}",
-                "line": {"color": color, "width": width},
-                "fillcolor": "rgba(0,0,0,0)",
-                "layer": "below",
-            }
-        )
+        path = "M " + " L ".join(f"{x},{y}" for x, y in points)
+        self._path(path, fillcolor=_EMPTY, line={"color": color, "width": width})
 
     def label(
         self, x: float, y: float, words: str, size: float = _TEXT, quiet: bool = False, **more: Any
     ) -> None:
         """Words at a place; `quiet` ones in the color of what is not the point."""
-        palette = self.style.palette
-        self.labels.append(
-            {
-                "x": x,
-                "y": y,
-                "text": words,
-                "showarrow": False,
-                "font": {
-                    "size": size * self.style.scale,
-                    "color": palette.baseline if quiet else palette.truth,
-                },
-                **more,
-            }
-        )
+        color = self.style.palette.baseline if quiet else None
+        self.panel.words(words, x, y, size=size, color=color, **more)
+
+    def _path(self, path: str, **keys: Any) -> None:
+        self.panel.shape("path", **{"path": path, "layer": "below", **keys})
 
     def _numbers(self, x: float, y: float, symbol: str, value: float, said: str) -> None:
         self.label(x, y, symbol, size=13, yanchor="bottom", yshift=-2, hovertext=said)
@@ -176,46 +136,29 @@ class Diagram:
     def _lock(self, x: float, y: float) -> None:
         """A padlock on the corner of a box, of the same size on every screen."""
         palette, k = self.style.palette, self.style.scale
-        place = {"xsizemode": "pixel", "ysizemode": "pixel", "xanchor": x, "yanchor": y}
         a, b, c, d = 4.5 * k, 3 * k, 9 * k, 15 * k
-        self.shapes += [
-            {
-                "type": "path",
-                "path": f"M {-a},{b} L {-a},{c} C {-a},{d} {a},{d} {a},{c} L {a},{b}",
-                "line": {"color": palette.highlight, "width": 2.6 * k},
-                "fillcolor": "rgba(0,0,0,0)",
-                **place,
-            },
-            {
-                "type": "rect",
-                "x0": -7 * k,
-                "x1": 7 * k,
-                "y0": -6 * k,
-                "y1": 5 * k,
-                "fillcolor": palette.highlight,
-                "line": {"color": palette.truth, "width": 1},
-                **place,
-            },
-        ]
+        bow = f"M {-a},{b} L {-a},{c} C {-a},{d} {a},{d} {a},{c} L {a},{b}"
+        self._path(
+            bow, fillcolor=_EMPTY, line={"color": palette.highlight, "width": 2.6 * k},
+            layer="above", **_pixels(x, y),
+        )  # fmt: skip
+        self.panel.shape(
+            "rect", **_pixels(x, y), x0=-7 * k, x1=7 * k, y0=-6 * k, y1=5 * k,
+            fillcolor=palette.highlight, line={"color": palette.truth, "width": 1},
+        )  # fmt: skip
 
 
-def sign_color(value: float, depth: float = 1.0) -> str:
-    """Blue below zero, orange above, as in the maps of the same quantity."""
-    red, green, blue = ABOVE if value > 0 else BELOW
-    return f"rgba({red},{green},{blue},{depth:.2f})"
+def _pixels(x: float, y: float) -> dict[str, Any]:
+    """A shape measured in pixels from a place of the drawing."""
+    return {"xsizemode": "pixel", "ysizemode": "pixel", "xanchor": x, "yanchor": y}
 
 
-def _rectangle(x0: float, y0: float, x1: float, y1: float, **more: Any) -> dict[str, Any]:
-    box = {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "layer": "below"}
-    return {**box, "line": {"width": 0}, "fillcolor": "rgba(0,0,0,0)", **more}
-
-
-def _rounded(x: float, y: float) -> dict[str, Any]:
+def _rounded(x: float, y: float) -> str:
+    """The outline of a box with round corners."""
     a, b, r = WIDTH / 2, HEIGHT / 2, 0.14
-    path = (
+    return (
         f"M {x - a + r},{y - b} L {x + a - r},{y - b} Q {x + a},{y - b} {x + a},{y - b + r} "
         f"L {x + a},{y + b - r} Q {x + a},{y + b} {x + a - r},{y + b} L {x - a + r},{y + b} "
         f"Q {x - a},{y + b} {x - a},{y + b - r} L {x - a},{y - b + r} "
         f"Q {x - a},{y - b} {x - a + r},{y - b} Z"
     )
-    return {"type": "path", "path": path, "layer": "below"}

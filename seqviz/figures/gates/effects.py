@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
+from seqviz.compute.gates.activations import activation
+from seqviz.compute.gates.observation import Comparison, Observation
+from seqviz.figures.gates.looks import at_step, ending, marked, shown
+from seqviz.figures.grammar import axes
+from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
-from seqviz.figures.grammar.tokens import plain, token_axis
-from seqviz.text import number
+from seqviz.figures.grammar.sheet import Sheet
+from seqviz.figures.grammar.style import Style
 
 _STYLE = Style()
-_DOTS = 40  # steps up to which each has its own mark
-# Lines that are no cell: role of the color, dash, marker.
 FARTHEST = 3  # lengths of the state: beyond, a variant is another network, however far it is
-SERIES = (
+# Lines that are no cell: role of the color, dash, marker.
+_VARIANTS = (
     ("prediction", "solid", "circle"),
     ("rnn", "dash", "diamond"),
     ("mlp", "dot", "square"),
@@ -29,166 +29,85 @@ SERIES = (
 
 
 def free_and_forced(
-    free: Float[np.ndarray, "time"],
-    forced: Float[np.ndarray, "time"],
-    name: str,
-    free_p: Float[np.ndarray, "time"],
-    forced_p: Float[np.ndarray, "time"],
-    p_name: str,
-    tokens: Sequence[str],
-    clamped: tuple[int, int],
+    free: Observation,
+    forced: Observation,
+    unit: int | None,
+    first: int,
+    last: int,
     style: Style = _STYLE,
 ) -> Figure:
-    """A quantity (above) and a probability (below) with a gate held, beside the free run.
+    """State (above) and answer (below) with gates held from step `first` to `last`, beside free.
 
-    name, p_name: what the two are, for the axes. clamped: first and last step at which the gate is
-    held, from 1; they are tinted unless they are all.
+    unit: whose state, from 1, or None for the length of the vector of all: c of an LSTM, h of a
+    GRU. The steps at which gates are held, from 1, are tinted unless they are all.
     """
-    text, palette = style.text, style.palette
-    steps = np.arange(1, len(tokens) + 1)
+    text, palette, pieces = style.text, style.palette, shown(free.pieces)
+    symbol = "c" if free.cell == "lstm" else "h"
+    name = text(f"figure.state_{symbol}_{'all' if unit is None else 'one'}", unit=unit)
+    p_name = text(f"figure.p_{free.kind if free.kind in ('sentiment', 'characters') else 'task'}")
+    states = [activation(seen.trace, symbol) for seen in (free, forced)]
+    lines = [np.linalg.norm(one, axis=-1) if unit is None else one[:, unit - 1] for one in states]
+    sheet = Sheet(style)
+    # A line needs room around it even where nothing varies.
+    still = bool(np.ptp(lines) == 0)
+    zero = {"zeroline": True, "zerolinecolor": palette.baseline, "nticks": 5}
+    upper = sheet.panel(
+        axes.tokens(style, pieces, anchor="y2"),
+        axis(name, **zero, **({"range": [lines[0][0] - 1, lines[0][0] + 1]} if still else {})),
+        up=(0.53, 1),
+    )
+    quarters = {"range": [-0.04, 1.04], "tickvals": [0, 0.25, 0.5, 0.75, 1]}
+    lower = sheet.panel(upper, axis(p_name, **quarters), up=(0, 0.47))
+    panels = (upper, lower)
     # The free run comes last: where both are equal its dashes are seen on the other line.
-    runs = (
-        ("forced", forced, forced_p, palette.highlight, "solid", 3.2, "circle"),
-        ("free", free, free_p, palette.truth, "dash", 2, "circle-open"),
-    )
-    data: list[dict[str, Any]] = []
-    for run, quantity, probability, color, dash, width, symbol in runs:
-        for values, axis in ((quantity, "y"), (probability, "y2")):
-            data.append(
-                {
-                    "type": "scatter",
-                    "x": steps,
-                    "y": values,
-                    "yaxis": axis,
-                    "mode": mode_of(len(steps)),
-                    "name": text(f"figure.run_{run}"),
-                    "legendgroup": run,
-                    "legendrank": 1 if run == "forced" else 2,
-                    "showlegend": axis == "y",
-                    "line": {"color": color, "width": width, "dash": dash},
-                    "marker": {"color": color, "size": 7, "symbol": symbol},
-                    "hovertemplate": _at_step(style),
-                }
-            )
-    first, last = max(clamped[0], 1), min(clamped[1], len(tokens))
-    spec = layout(style)
-    spec |= {
-        "xaxis": token_axis(style, tokens, anchor="y2"),
-        "yaxis": axis_layout(
-            style,
-            domain=[0.53, 1],
-            title={"text": name},
-            zeroline=True,
-            zerolinecolor=palette.baseline,
-            nticks=5,
-        ),
-        "yaxis2": axis_layout(
-            style,
-            domain=[0, 0.47],
-            title={"text": p_name},
-            range=[-0.04, 1.04],
-            tickvals=[0, 0.25, 0.5, 0.75, 1],
-        ),
-    }
-    if first <= last and (first, last) != (1, len(tokens)):
-        spec["shapes"] = [
-            {
-                "type": "rect",
-                "yref": "paper",
-                "x0": first - 0.5,
-                "x1": last + 0.5,
-                "y0": low,
-                "y1": high,
-                "fillcolor": palette.highlight,
-                "opacity": 0.16,
-                "line": {"width": 0},
-                "layer": "below",
-            }
-            for low, high in ((0.53, 1), (0, 0.47))
-        ]
-    if (free == forced).all():
-        # A line needs room around it even where nothing varies.
-        middle = float(free.mean()) if len(free) else 0.0
-        if np.ptp(free) == 0:
-            spec["yaxis"]["range"] = [middle - 1, middle + 1]
-    return finish(
-        {"data": data, "layout": spec},
+    for run, values, color, dash, width, dot in (
+        ("forced", (lines[1], forced.probability), palette.highlight, "solid", 3.2, "circle"),
+        ("free", (lines[0], free.probability), palette.truth, "dash", 2, "circle-open"),
+    ):
+        for panel, one in zip(panels, values, strict=True):
+            panel.line(
+                np.arange(1, len(pieces) + 1), one, text(f"figure.run_{run}"), color, dash=dash,
+                width=width, symbol=marked(dot, len(pieces)), hover=at_step(text), group=run,
+                legend=panel is upper,
+            )  # fmt: skip
+    first, last = max(first, 1), min(last, len(pieces))
+    if first <= last and (first, last) != (1, len(pieces)):
+        for panel in panels:
+            panel.rectangle((first - 0.5, last + 0.5), None, palette.highlight, width=0,
+                            fillcolor=palette.highlight, opacity=0.16, layer="below")  # fmt: skip
+    return sheet.finish(
         text(
-            "alt.free_and_forced",
-            name=name,
-            p_name=p_name,
-            first=first,
-            last=last,
-            free=ending(free),
-            forced=ending(forced),
-            free_p=ending(free_p),
-            forced_p=ending(forced_p),
-        ),
-    )
+            "alt.free_and_forced", name=name, p_name=p_name, first=first, last=last,
+            free=ending(lines[0]), forced=ending(lines[1]),
+            free_p=ending(free.probability), forced_p=ending(forced.probability),
+        )
+    )  # fmt: skip
 
 
-def conventions(
-    distances: Mapping[str, Float[np.ndarray, "time"]],
-    size: Float[np.ndarray, "time"],
-    tokens: Sequence[str],
-    style: Style = _STYLE,
-) -> Figure:
-    """Distance of the states from PyTorch's after each step, and the length of PyTorch's own.
+def distance_by_variant(found: Comparison, style: Style = _STYLE) -> Figure:
+    """How far the hidden states are from PyTorch's under each variant of the equations, by step.
 
-    distances: by the name of the variant. size: the length to compare with. The axis is linear and
-    starts at zero, so that names for the same thing lie on it; it ends at `FARTHEST` lengths, as a
-    state that runs away would press all others down.
+    Beside them the length of PyTorch's own. The axis is linear and starts at zero, so that names
+    for the same thing lie on it; it ends at `FARTHEST` lengths, as a state that runs away would
+    press all others down.
     """
-    text, palette = style.text, style.palette
-    steps = np.arange(1, len(tokens) + 1)
-    looks = [("baseline", "dot", "circle-open"), *SERIES]
-    lines = [(text("figure.own_length"), size), *distances.items()]
-    data = [
-        {
-            "type": "scatter",
-            "x": steps,
-            "y": values,
-            "mode": mode_of(len(steps)),
-            "name": plain(label),
-            "line": {"color": getattr(palette, role), "width": 2.4, "dash": dash},
-            "marker": {"color": getattr(palette, role), "size": 7, "symbol": symbol},
-            "hovertemplate": _at_step(style),
-        }
-        for (role, dash, symbol), (label, values) in zip(cycle(looks), lines, strict=False)
-    ]
-    top = max(float(np.max(values, initial=0)) for _, values in lines) or 1.0
-    if size.any():
-        top = min(top, FARTHEST * float(size.max()))
-    spec = layout(style)
-    spec |= {
-        "xaxis": token_axis(style, tokens),
+    text, steps = style.text, len(found.pieces)
+    names = [text(f"figure.variant_{variant}") for variant in found.variants]
+    top = float(max(found.distance.max(initial=0), found.size.max(initial=0))) or 1.0
+    if found.size.any():
+        top = min(top, FARTHEST * float(found.size.max()))
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.tokens(style, shown(found.pieces)),
         # A little below zero, so that a line of zeros is seen whole.
-        "yaxis": axis_layout(
-            style, range=[-0.03 * top, 1.06 * top], title={"text": text("figure.distance")}
-        ),
-    }
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.conventions",
-            steps=len(tokens),
-            endings="; ".join(f"{label}: {ending(v)}" for label, v in distances.items()),
-        ),
+        axis(text("figure.distance"), range=[-0.03 * top, 1.06 * top]),
     )
-
-
-def mode_of(steps: int) -> str:
-    """Each point marked while there are few of them."""
-    return "lines+markers" if steps <= _DOTS else "lines"
-
-
-def ending(values: Float[np.ndarray, "time"]) -> str:
-    """The last value in words, for a description."""
-    return number(float(values[-1])) if len(values) else "–"
-
-
-def _at_step(style: Style) -> str:
-    return (
-        style.text("figure.hover_step", token="%{x}", step="%{x:d}", value="%{y:.3g}")
-        + "<extra>%{fullData.name}</extra>"
-    )
+    lines = [(text("figure.own_length"), found.size), *zip(names, found.distance, strict=True)]
+    looks = cycle([("baseline", "dot", "circle-open"), *_VARIANTS])
+    for (role, dash, symbol), (name, values) in zip(looks, lines, strict=False):
+        panel.line(
+            np.arange(1, steps + 1), values, name, getattr(style.palette, role), width=2.4,
+            dash=dash, symbol=marked(symbol, steps), hover=at_step(text),
+        )  # fmt: skip
+    endings = (f"{name}: {ending(values)}" for name, values in lines[1:])
+    return sheet.finish(text("alt.conventions", steps=steps, endings="; ".join(endings)))

@@ -8,156 +8,72 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.compute.gates.activations import activation, symbols
+from seqviz.compute.gates.observation import Observation
+from seqviz.figures.gates.looks import LOOKS, at_step, shown
+from seqviz.figures.grammar import axes
+from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
-from seqviz.figures.grammar.tokens import token_axis
+from seqviz.figures.grammar.sheet import Panel, Sheet
+from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
 _STYLE = Style()
-# How a gate or state looks wherever it is drawn: role of its color, dash, marker.
-LOOKS = {
-    "i": ("rnn", "dash", "triangle-up"),
-    "f": ("prediction", "solid", "circle"),
-    "o": ("mlp", "dot", "square"),
-    "r": ("mlp", "dot", "square"),
-    "z": ("prediction", "solid", "circle"),
-    "c": ("lstm", "solid", "diamond"),
-    "h": ("truth", "dash", "circle"),
-    "g": ("baseline", "dot", "cross"),
-    "n": ("baseline", "dot", "cross"),
-}
-_UPPER, _LOWER = (0.57, 1.0), (0.0, 0.43)
+_HEIGHT = 0.43  # of either panel, as a share of the sheet
 _LETTER = 16  # pixels between two letters at the ends of lines
 
 
-def unit_traces(
-    gates: Mapping[str, Float[np.ndarray, "time"]],
-    states: Mapping[str, Float[np.ndarray, "time"]],
-    tokens: Sequence[str],
-    step: int,
-    unit: int,
-    style: Style = _STYLE,
-) -> Figure:
+def unit_traces(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> Figure:
     """Gates of one unit (in [0, 1], above) and its states and candidate (below), step by step.
 
-    gates, states: values by symbol, e.g. "f". step: the one selected, from 1; a line runs through
-    it and each quantity has its marker there. unit: its number, for the names of the axes. Letters
-    stand at the ends of the lines where they do not run into each other.
+    unit, step: those selected, from 1; a line runs through the step and each quantity has its
+    marker there. Letters stand at the ends of the lines where they do not run into each other.
     """
-    text, palette = style.text, style.palette
-    seen = np.concatenate([*states.values(), np.zeros(1)])
-    low, high = float(seen.min()), float(seen.max())
-    margin = 0.08 * (high - low) or 1.0
-    panels = (
-        (gates, "y", "legend", (-0.05, 1.05), _UPPER),
-        (states, "y2", "legend2", (low - margin, high + margin), _LOWER),
+    text, pieces = style.text, shown(seen.pieces)
+    lines = {s: activation(seen.trace, s)[:, unit - 1] for s in symbols(seen.trace)}
+    gates = {s: lines[s] for s in seen.gates}
+    states = {s: values for s, values in lines.items() if s not in gates}
+    spans = [-0.05, 1.05], axes.around(*states.values(), np.zeros(1), margin=0.08)
+    sheet = Sheet(style)
+    upper = sheet.panel(
+        axes.tokens(style, pieces, anchor="y2"),
+        axis(text("figure.gates_of", unit=unit), range=spans[0], tickvals=[0, 0.5, 1]),
+        up=(1 - _HEIGHT, 1),
     )
-    data: list[dict[str, Any]] = []
-    letters: list[dict[str, Any]] = []
-    for quantities, axis, legend, span, domain in panels:
+    below: dict[str, Any] = {"zeroline": True, "zerolinecolor": style.palette.baseline, "nticks": 5}
+    lower = sheet.panel(
+        upper, axis(text("figure.states_of", unit=unit), range=spans[1], **below), up=(0, _HEIGHT)
+    )
+    sheet.page["legend2"] = {**sheet.page["legend"], "y": _HEIGHT + 0.01}
+    for panel, quantities, span in ((upper, gates, spans[0]), (lower, states, spans[1])):
         for symbol, values in quantities.items():
             role, dash, marker = LOOKS[symbol]
-            color = getattr(palette, role)
-            data.append(
-                {
-                    "type": "scatter",
-                    "x": np.arange(1, len(values) + 1),
-                    "y": np.asarray(values, np.float32),
-                    "yaxis": axis,
-                    "legend": legend,
-                    "mode": "lines+markers",
-                    "name": text(f"figure.gate_{symbol}"),
-                    "line": {"color": color, "width": 2.4, "dash": dash},
-                    "marker": {"color": color, "size": 10, "symbol": marker},
-                    "selectedpoints": [step - 1],
-                    "unselected": {"marker": {"opacity": 0}},
-                    "hovertemplate": text(
-                        "figure.hover_step", token="%{x}", step="%{x:d}", value="%{y:.3g}"
-                    )
-                    + "<extra>%{fullData.name}</extra>",
-                }
-            )
-        height = (domain[1] - domain[0]) * 0.8 * style.height
-        letters += _letters(quantities, axis, span, height, len(tokens), style)
-    spec = layout(style)
-    legend = spec["legend"]
-    spec |= {
-        "xaxis": token_axis(style, tokens, anchor="y2"),
-        "yaxis": axis_layout(
-            style,
-            domain=list(_UPPER),
-            range=list(panels[0][3]),
-            tickvals=[0, 0.5, 1],
-            title={"text": text("figure.gates_of", unit=unit)},
-        ),
-        "yaxis2": axis_layout(
-            style,
-            domain=list(_LOWER),
-            range=list(panels[1][3]),
-            title={"text": text("figure.states_of", unit=unit)},
-            zeroline=True,
-            zerolinecolor=palette.baseline,
-            nticks=5,
-        ),
-        "legend2": {**legend, "y": _LOWER[1] + 0.01},
-        "shapes": [
-            {
-                "type": "line",
-                "yref": "paper",
-                "x0": step,
-                "x1": step,
-                "y0": low_end,
-                "y1": high_end,
-                "line": {"color": palette.highlight, "width": 2},
-                "layer": "below",
-            }
-            for low_end, high_end in (_UPPER, _LOWER)
-        ],
-        "annotations": letters,
-        "margin": {**spec["margin"], "r": 24},
-    }
-    now = {**gates, **states}
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.unit_traces",
-            unit=unit,
-            steps=len(tokens),
-            step=step,
-            values="; ".join(
-                f"{text(f'figure.gate_{symbol}')}: {number(float(values[step - 1]))}"
-                for symbol, values in now.items()
-            ),
-        ),
+            panel.line(
+                np.arange(1, len(values) + 1), np.asarray(values, np.float32),
+                text(f"figure.gate_{symbol}"), getattr(style.palette, role), width=2.4, dash=dash,
+                symbol=marker, size=10, selectedpoints=[step - 1],
+                unselected={"marker": {"opacity": 0}}, hover=at_step(text),
+                legend="legend2" if panel is lower else None,
+            )  # fmt: skip
+        panel.vertical(step, style.palette.highlight)
+        _letters(panel, quantities, span)
+    now = (f"{text(f'figure.gate_{s}')}: {number(float(v[step - 1]))}"
+           for s, v in (gates | states).items())  # fmt: skip
+    return sheet.finish(
+        text("alt.unit_traces", unit=unit, steps=len(pieces), step=step, values="; ".join(now))
     )
 
 
 def _letters(
-    quantities: Mapping[str, Float[np.ndarray, "time"]],
-    axis: str,
-    span: tuple[float, float],
-    height: float,
-    last: int,
-    style: Style,
-) -> list[dict[str, Any]]:
+    panel: Panel, quantities: Mapping[str, Float[np.ndarray, "time"]], span: Sequence[float]
+) -> None:
     """The symbols at the ends of the lines; none of them if two would collide."""
-    if not last or not quantities:
-        return []
+    style = panel.style
     ends = {symbol: float(values[-1]) for symbol, values in quantities.items()}
-    apart = np.diff(np.sort(list(ends.values()))) * height / (span[1] - span[0])
-    if (apart < _LETTER * style.scale).any():
-        return []
-    return [
-        {
-            "xref": "paper",
-            "yref": axis,
-            "x": 1,
-            "xanchor": "left",
-            "xshift": 5,
-            "y": end,
-            "text": f"<b>{symbol}</b>",
-            "showarrow": False,
-            "font": {"size": 15 * style.scale, "color": getattr(style.palette, LOOKS[symbol][0])},
-        }
-        for symbol, end in ends.items()
-    ]
+    pixels = 0.8 * _HEIGHT * style.height / (span[1] - span[0])
+    if (np.diff(np.sort(list(ends.values()))) * pixels < _LETTER * style.scale).any():
+        return
+    for symbol, end in ends.items():
+        color = getattr(style.palette, LOOKS[symbol][0])
+        panel.words(f"<b>{symbol}</b>", 1, end, xref="domain", xanchor="left", xshift=5,
+                    size=15, color=color)  # fmt: skip

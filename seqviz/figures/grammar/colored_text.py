@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.figures.grammar.decades import ABOVE, BELOW
+from seqviz.figures.grammar.scales import ABOVE, BELOW
 from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 

@@ -49,7 +49,7 @@ class Figure:
         found: Mapping[str, Any] = self.page.get(f"{name[0]}axis{name[1:]}") or {}
         return found
 
-    def plotly(self) -> Figure:
+    def plotly(self) -> go.Figure:
         """The same as an object of Plotly's Python library, compared with its schema.
 
         Raises ValueError for what the schema does not know. Example:
@@ -62,7 +62,7 @@ class Figure:
         return go.Figure({"data": self.traces, "layout": self.page})
 
     @cached_property
-    def _as_plotly(self) -> Figure:
+    def _as_plotly(self) -> go.Figure:
         return self.plotly()
 
     @property
@@ -107,7 +107,7 @@ def _written(value: Any) -> Any:
 
 def typed(values: np.ndarray) -> Any:
     """An array as base64 with its type and shape; what is short or has no such type as a list."""
-    if values.dtype.kind in "iu" and values.size > _SHORT:
+    if values.dtype.kind in "iu" and values.itemsize == 8 and values.size > _SHORT:
         fits = values.min() >= _INT32.min and values.max() <= _INT32.max
         values = values.astype(np.int32 if fits else np.float64)
     kind = values.dtype.str[1:]

@@ -18,9 +18,11 @@ import numpy as np
 
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.scales import Scale, color_bar
+from seqviz.figures.grammar.scales import weights as weight_scale
 from seqviz.figures.grammar.style import Style, axis_layout, layout
 
 NAMED = "<extra>%{fullData.name}</extra>"  # at the end of a hover text: the name stands beside it
+_WRITTEN = 12  # tokens of a map of weights whose numbers find room in the cells
 _FAINT = 0.14  # opacity of a band: five of them over one another leave the lines readable
 Values = Any  # anything numpy reads as one-dimensional: numbers, dates, None for a gap
 
@@ -129,8 +131,9 @@ class Panel:
         """A trace of Plotly's on these axes; keys that are None are left out.
 
         hover: what stands over a point, in Plotly's template language; with `NAMED` at its end the
-        trace's name beside it. False: nothing. legend: whether it is in the legend. group: those
-        that the legend switches together. pick: a click on it goes to the page.
+        trace's name beside it. False: nothing. legend: whether it is in the legend, or the name of
+        another legend ("legend2"). group: those that the legend switches together. pick: a click
+        on it goes to the page.
         """
         hover = keys.pop("hover", None)
         legend, group, pick = (keys.pop(key, None) for key in ("legend", "group", "pick"))
@@ -143,7 +146,9 @@ class Panel:
             made["hoverinfo"] = "skip"
         elif hover:
             made["hovertemplate"] = hover if "<extra>" in hover else f"{hover}<extra></extra>"
-        if legend is not None:
+        if isinstance(legend, str):
+            made["legend"] = legend
+        elif legend is not None:
             made["showlegend"] = legend
         if group:
             made["legendgroup"] = group
@@ -214,11 +219,14 @@ class Panel:
         sideways: bool = False,
         whiskers: tuple[Values, Values] | None = None,
         edge: Mapping[str, Any] | None = None,
+        ends: Sequence[str] | None = None,
+        ends_size: float = 12,
         **more: Any,
     ) -> None:
         """Bars at places of one axis, as long as values of the other.
 
-        whiskers: the lower and upper ends of an interval for each.
+        whiskers: the lower and upper ends of an interval for each. ends: words at the ends of the
+        bars, `ends_size` pixels at a desk; they are not cut off at the edge of the panel.
         """
         marker: dict[str, Any] = {"color": color}
         if edge is not None:
@@ -229,6 +237,10 @@ class Panel:
             keys["orientation"] = "h"
         if whiskers is not None:
             keys[f"error_{along}"] = whisker(length, *whiskers, self.style.palette.truth)
+        if ends is not None:
+            keys |= {"text": ends, "textposition": "outside", "cliponaxis": False,
+                     "constraintext": "none",  # or Plotly shrinks long words
+                     "textfont": {"size": ends_size * self.style.scale}}  # fmt: skip
         self.trace("bar", **{**keys, **more})
 
     def cells(
@@ -262,6 +274,27 @@ class Panel:
             at = self.right + 0.015 if bar_at is None else bar_at
             keys["colorbar"] = color_bar(self.style, bar or name, scale.ticks, x=at)
         self.trace("heatmap", **{**keys, **more})
+
+    def weights(self, weights: Any, allowed: Any = None, name: str = "", **more: Any) -> None:
+        """Attention weights of queries (y) on keys (x), each from 1; written in where they fit.
+
+        allowed: where it is False the cell is blank, as nothing was asked there. name: by default
+        that they are weights. `more` as in `cells`.
+        """
+        z = np.asarray(weights, np.float32)
+        if allowed is not None:
+            z = np.where(allowed, z, np.float32(np.nan))
+        text = self.style.text
+        keys: dict[str, Any] = {
+            "hoverongaps": False,
+            "xgap": 1 if z.shape[1] <= 64 else 0,
+            "ygap": 1 if z.shape[0] <= 64 else 0,
+            "hover": text("figure.hover_weight", query="%{y}", key="%{x}", weight="%{z:.4f}"),
+        }
+        if max(z.shape) <= _WRITTEN:
+            font = {"size": 12 * self.style.scale}
+            keys |= {"texttemplate": "%{z:.2f}", "textfont": font}
+        self.cells(z, name or text("figure.weight"), weight_scale(), **{**keys, **more})
 
     def band(self, x: Values, low: Values, high: Values, color: str, **more: Any) -> None:
         """The area between two lines, without a name: no data of its own. It skips gaps."""
@@ -355,9 +388,9 @@ class Panel:
 
     def title(self, text: str, **place: Any) -> None:
         """A title above the panel; it moves with it where panels are stacked."""
-        above = {"xref": "domain", "yref": "domain", "xanchor": "left", "yanchor": "bottom",
-                 "yshift": 3}  # fmt: skip
-        self.words(text, 0, 1, **{**above, **place})
+        above = {"x": 0, "y": 1, "xref": "domain", "yref": "domain", "xanchor": "left",
+                 "yanchor": "bottom", "yshift": 3}  # fmt: skip
+        self.words(text, **{**above, **place})
 
     def ends(
         self,

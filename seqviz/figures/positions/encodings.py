@@ -8,72 +8,56 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions.offsets import Similarity
-from seqviz.figures.grammar.annotations import headline
+from seqviz.compute.positions.sinusoidal import FoundRotation, Sinusoids
+from seqviz.figures.grammar import axes, scales
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.line_ends import around
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
-from seqviz.figures.grammar.tokens import plain
-from seqviz.figures.grammar.weights_color import color_bar
-from seqviz.figures.positions.clocks import clocks_figure, norms, wavelengths
-from seqviz.figures.positions.parts import cells, counted, largest, numbers_in, stride, twins
+from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
+from seqviz.figures.grammar.style import Style
+from seqviz.figures.positions.parts import cells, every, stride, twins
 from seqviz.text import number
-
-__all__ = [
-    "by_offset",
-    "clocks_figure",
-    "encoding_map",
-    "norms",
-    "rotation_figure",
-    "similarity_matrix",
-    "wavelengths",
-]
 
 _STYLE = Style()
 _CELLS = 2**18  # of a map: more than a screen has pixels for
 _SIDE = 512  # positions of a matrix of all pairs
+_WRITTEN = 8  # rows and columns of a matrix whose numbers find room in the cells
+_ROOM = 1.25  # colors end here times the largest number where numbers are read in the cells
+_ROUNDING = 1e-9  # of the largest value: pairs that differ by less are the same
 
 
-def encoding_map(
-    table: Float[np.ndarray, "position d_model"], base: float, style: Style = _STYLE
-) -> Figure:
+def encoding_map(sines: Sinusoids, style: Style = _STYLE) -> Figure:
     """The table: position on x, dimension on y (0 on top), both from 0; blue below 0.
 
     Of a table with more than 2^18 entries only every k-th position is shown, and it says so.
     """
-    text = style.text
+    text, table = style.text, sines.table
     positions, width = table.shape
+    base = f"{sines.base:,.7g}"
     step = stride(positions, max(1, _CELLS // width))
     z = table[::step].T
-    heat = cells(z, text("figure.pos_value"), style, limit=largest(table))
-    heat |= {
-        "x": step * np.arange(z.shape[1]),
-        "colorbar": color_bar(style, text("figure.pos_value")),
-        "hovertemplate": text("figure.pos_hover_entry", position="%{x}", dimension="%{y}")
-        + ": <b>%{z:.4f}</b><extra></extra>",
-    }
-    said = text("figure.pos_base", base=f"{base:,.7g}")
-    if step > 1:
-        said += f" · {text('figure.pos_every', step=step)}"
-    spec = layout(style)
-    spec |= {
-        "xaxis": counted(style, positions, text("figure.pos_position"), step=step),
-        "yaxis": counted(style, width, text("figure.pos_dimension"), upright=True),
-        "annotations": [headline(style, said)],
-    }
-    return finish(
-        {"data": [heat], "layout": spec},
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.counted(positions, text("figure.pos_position"), step=step),
+        axes.counted(width, text("figure.pos_dimension"), upright=True),
+    )
+    entry = text("figure.pos_hover_entry", position="%{x}", dimension="%{y}")
+    cells(
+        panel, z, text("figure.pos_value"), scales.signed(scales.largest(table)),
+        x=step * np.arange(z.shape[1]), hover=f"{entry}: <b>%{{z:.4f}}</b>",
+    )  # fmt: skip
+    sheet.headline(text("figure.pos_base", base=base) + every(step, text))
+    return sheet.finish(
         text(
             "alt.pos_map",
             positions=f"{positions:,}",
             width=width,
-            base=f"{base:,.7g}",
+            base=base,
             low=number(float(table.min())),
             high=number(float(table.max())),
-        ),
+        )
     )
 
 
-def by_offset(
+def similarity_by_offset(
     found: Similarity,
     closed: Float[np.ndarray, "distance"] | None = None,
     style: Style = _STYLE,
@@ -90,68 +74,35 @@ def by_offset(
     if closed is not None and len(closed) != len(distance):
         raise ValueError(f"There are {len(distance)} distances, and {len(closed)} closed forms.")
     offset = np.concatenate([-distance[:0:-1], distance])
+    last = float(offset[-1]) or 0.5
+    sheet = Sheet(style)
+    upper = sheet.panel(
+        axes.axis(text("figure.pos_offset"), range=[-last, last], anchor="y2"),
+        axes.axis(text("figure.pos_dot"), range=axes.around(dot.low, dot.high)),
+        up=(0.42, 1),
+    )
+    whole = axes.around(cosine.low, cosine.high, np.array([0.0, 1.0]))
+    lower = sheet.panel(
+        upper, axes.axis(text("figure.pos_cosine"), range=whole, nticks=4), up=(0, 0.34)
+    )
     mode = "lines" if len(offset) > 20 else "lines+markers"
 
-    def both(values: np.ndarray) -> np.ndarray:
-        """Pairs are the same either way round."""
-        return np.concatenate([values[:0:-1], values])
+    def line(panel: Panel, values: np.ndarray, name: str, color: str, **more: Any) -> None:
+        both = np.concatenate([values[:0:-1], values])  # pairs are the same either way round
+        keys = {"mode": mode, "width": 3, "hover": f"k = %{{x}}: %{{y:.4g}}{NAMED}", **more}
+        panel.line(offset, both, text(f"figure.pos_{name}"), color, **keys)
 
-    def line(values: np.ndarray, name: str, axis: str, **looks: Any) -> dict[str, Any]:
-        return {
-            "type": "scatter",
-            "x": offset,
-            "y": both(values),
-            "yaxis": axis,
-            "mode": mode,
-            "name": text(f"figure.pos_{name}"),
-            "hovertemplate": "k = %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
-            **looks,
-        }
-
-    data = [
-        line(dot.mean, "dot_mean", "y", line={"color": palette.truth, "width": 3}, zorder=2),
-        line(
-            cosine.mean,
-            "cosine_mean",
-            "y2",
-            line={"color": palette.prediction, "width": 3},
-            zorder=2,
-        ),
-    ]
+    line(upper, dot.mean, "dot_mean", palette.truth, zorder=2)
     if closed is not None:
-        looks = {"color": palette.highlight, "width": 3, "dash": "dot"}
-        data.insert(1, line(closed, "closed", "y", line=looks, mode="lines", zorder=3))
-    for curve, axis in ((dot, "y"), (cosine, "y2")):
-        if curve.spread > 1e-9 * largest(curve.high, curve.low):  # more than rounding
-            for values, fill in ((curve.low, None), (curve.high, "tonexty")):
-                looks = {"color": palette.baseline, "width": 1}
-                data.append(
-                    line(values, "least" if fill is None else "greatest", axis, line=looks)
-                    | {"fill": fill, "fillcolor": palette.band, "mode": "lines", "zorder": 1}
-                    | {"showlegend": axis == "y", "legendgroup": "least" if fill else "greatest"}
-                )
-    last = float(offset[-1]) or 0.5
-    spec = layout(style)
-    spec |= {
-        "xaxis": axis_layout(
-            style, range=[-last, last], anchor="y2", title={"text": text("figure.pos_offset")}
-        ),
-        "yaxis": axis_layout(
-            style,
-            domain=[0.42, 1],
-            range=around(dot.low, dot.high),
-            title={"text": text("figure.pos_dot")},
-        ),
-        "yaxis2": axis_layout(
-            style,
-            domain=[0, 0.34],
-            range=around(cosine.low, cosine.high, np.array([0.0, 1.0])),
-            nticks=4,
-            title={"text": text("figure.pos_cosine")},
-        ),
-    }
-    return finish(
-        {"data": data, "layout": spec},
+        line(upper, closed, "closed", palette.highlight, dash="dot", mode="lines", zorder=3)
+    line(lower, cosine.mean, "cosine_mean", palette.prediction, zorder=2)
+    for panel, curve in ((upper, dot), (lower, cosine)):
+        if curve.spread > _ROUNDING * scales.largest(curve.high, curve.low):
+            looks = {"width": 1, "mode": "lines", "zorder": 1, "legend": panel is upper}
+            line(panel, curve.low, "least", palette.baseline, group="least", **looks)
+            looks |= {"fill": "tonexty", "fillcolor": palette.band}
+            line(panel, curve.high, "greatest", palette.baseline, group="greatest", **looks)
+    return sheet.finish(
         text(
             "alt.pos_by_offset",
             positions=len(distance),
@@ -161,42 +112,33 @@ def by_offset(
             far=number(float(dot.mean[-1])),
             cosine=number(float(cosine.mean[-1])),
             spread=number(dot.spread),
-        ),
+        )
     )
 
 
-def similarity_matrix(
-    matrix: Float[np.ndarray, "position position"], title: str, style: Style = _STYLE
-) -> Figure:
-    """Every position against every other; a click gives j (x) and i (y), from 0.
+def dot_products(found: Similarity, style: Style = _STYLE) -> Figure:
+    """The dot product of every position with every other; a click gives j (x) and i (y), from 0.
 
-    title: what is compared, as plain text. Signed colors where some values are negative. Of more
-    than 512 positions every k-th is shown.
+    Signed colors where some are negative. Of more than 512 positions every k-th is shown.
     """
-    text = style.text
+    text, matrix = style.text, found.dot
     count = len(matrix)
     step = stride(count, _SIDE)
-    signed = bool((matrix[np.isfinite(matrix)] < 0).any())
-    heat = cells(
-        matrix[::step, ::step],
-        plain(title),
-        style,
-        limit=largest(matrix) if signed else None,
-        step=step,
-        meta="pick",
-        colorbar=color_bar(style, plain(title)),
-        hovertemplate="i = %{y}, j = %{x}: <b>%{z:.4g}</b><extra></extra>",
+    title = text("figure.pos_dot_products")
+    negative = bool((matrix < 0).any())
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.counted(count, text("figure.pos_j"), step=step),
+        axes.counted(count, text("figure.pos_i"), upright=True, step=step),
     )
-    said = plain(title) + (f" · {text('figure.pos_every', step=step)}" if step > 1 else "")
-    spec = layout(style)
-    spec |= {
-        "xaxis": counted(style, count, text("figure.pos_j"), step=step),
-        "yaxis": counted(style, count, text("figure.pos_i"), upright=True, step=step),
-        "annotations": [headline(style, said)],
-    }
+    cells(
+        panel, matrix[::step, ::step], title,
+        scales.signed(scales.largest(matrix)) if negative else scales.plain(),
+        step, hover="i = %{y}, j = %{x}: <b>%{z:.4g}</b>", pick=True,
+    )  # fmt: skip
+    sheet.headline(title + every(step, text))
     beside = np.diag(matrix, 1)
-    return finish(
-        {"data": [heat], "layout": spec},
+    return sheet.finish(
         text(
             "alt.pos_similarity",
             title=title,
@@ -204,13 +146,13 @@ def similarity_matrix(
             itself=number(float(np.diag(matrix).mean())),
             neighbor=number(float(beside.mean())) if len(beside) else "–",
             ends=number(float(matrix[0, -1])),
-        ),
+        )
     )
 
 
-def rotation_figure(
+def rotation_matrices(
     closed: Float[np.ndarray, "d_model d_model"],
-    found: Float[np.ndarray, "d_model d_model"],
+    found: FoundRotation,
     offset: int,
     style: Style = _STYLE,
 ) -> Figure:
@@ -218,33 +160,28 @@ def rotation_figure(
 
     Numbers stand in the cells up to d_model = 8.
     """
-    text = style.text
-    width, limit = len(closed), largest(closed, found)
-    difference = number(float(np.abs(closed - found).max()))
-    titles = (
-        text("figure.pos_rotation", offset=str(offset).replace("-", "−")),
-        text("figure.pos_rotation_found", difference=difference),
+    text, width = style.text, len(closed)
+    difference = number(float(np.abs(closed - found.matrix).max()))
+    written = width <= _WRITTEN
+    limit = scales.largest(closed, found.matrix) * (_ROOM if written else 1)
+    sheet = Sheet(style)
+    panels = twins(
+        sheet,
+        axes.counted(width, text("figure.pos_before")),
+        axes.counted(width, text("figure.pos_after"), upright=True),
+        (
+            text("figure.pos_rotation", offset=str(offset).replace("-", "−")),
+            text("figure.pos_rotation_found", difference=difference),
+        ),
     )
-    data: list[dict[str, Any]] = []
-    for end, matrix, name in (
-        ("", closed, text("figure.pos_closed_form")),
-        ("2", found, text("figure.pos_least_squares")),
-    ):
-        heat = cells(
-            matrix,
-            name,
-            style,
-            limit=limit,
-            end=end,
-            showscale=bool(end),
-            colorbar=color_bar(style, text("figure.pos_entry"), x=0.94),
-            hovertemplate="%{y}, %{x}: <b>%{z:.4f}</b><extra>" + name + "</extra>",
-        )
-        data.append(numbers_in(heat, style))
-    spec = layout(style)
-    spec |= twins(style, width, text("figure.pos_before"), text("figure.pos_after"), titles)
-    return finish(
-        {"data": data, "layout": spec},
+    names = (text("figure.pos_closed_form"), text("figure.pos_least_squares"))
+    bars = (None, text("figure.pos_entry"))
+    for panel, z, name, bar in zip(panels, (closed, found.matrix), names, bars, strict=True):
+        cells(
+            panel, z, name, scales.signed(limit), bar=bar, hover="%{y}, %{x}: <b>%{z:.4f}</b>"
+            + NAMED, **(_numbers(z, style) if written else {}),
+        )  # fmt: skip
+    return sheet.finish(
         text(
             "alt.pos_rotation",
             width=width,
@@ -254,3 +191,12 @@ def rotation_figure(
         ),
         gap=0.16,
     )
+
+
+def _numbers(z: Float[np.ndarray, "row column"], style: Style) -> dict[str, Any]:
+    """The numbers of a matrix in its cells, with two decimals and never as -0.00."""
+    return {
+        "text": np.char.replace(np.char.mod("%.2f", np.round(z, 2) + 0.0), "-", "−"),
+        "texttemplate": "%{text}",
+        "textfont": {"size": 12 * style.scale, "color": style.palette.truth},
+    }

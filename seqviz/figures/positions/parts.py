@@ -1,28 +1,27 @@
-"""What the figures about positions share: a scheme's looks, axes that count from 0, matrices."""
+"""What the figures about positions share: how a scheme looks, cells from 0, two squares."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Shaped
+from jaxtyping import Num
 
-from seqviz.figures.grammar.annotations import panel_title
-from seqviz.figures.grammar.decades import diverging
-from seqviz.figures.grammar.style import WEIGHTS, Style, axis_layout
+from seqviz.figures.grammar.scales import Scale
+from seqviz.figures.grammar.sheet import Panel, Sheet
+from seqviz.figures.grammar.style import Style
+from seqviz.text import Text
 
-_TICKS = 8
-_ROOM = 1.25  # colors end here times the largest number where numbers are read in the cells
-WRITTEN = 8  # rows and columns of a matrix whose numbers find room in the cells
-_ROLES = {  # of each scheme: role of its color, dash, marker
-    "none": ("baseline", "dot", "x"),
-    "sinusoidal": ("prediction", "solid", "circle"),
-    "learned": ("gru", "dash", "diamond"),
-    "rotary": ("rnn", "longdash", "square"),
-    "alibi": ("mlp", "dashdot", "triangle-up"),
-    "t5": ("lstm", "longdashdot", "star"),
+_GAPS = 40  # rows and columns up to which cells stand apart
+_ROLES = {  # of each scheme: role of its color, dash, marker, pattern of its bars
+    "none": ("baseline", "dot", "x", ""),
+    "sinusoidal": ("prediction", "solid", "circle", "/"),
+    "learned": ("gru", "dash", "diamond", "x"),
+    "rotary": ("rnn", "longdash", "square", "\\"),
+    "alibi": ("mlp", "dashdot", "triangle-up", "."),
+    "t5": ("lstm", "longdashdot", "star", "-"),
 }
 
 
@@ -34,13 +33,19 @@ class Look:
     color: str
     dash: str
     symbol: str
+    pattern: str
 
 
 def look(scheme: str, style: Style) -> Look:
     """Raises KeyError for a scheme that is not one of relative.SCHEMES."""
-    role, dash, symbol = _ROLES[scheme]
-    name = style.text(f"figure.pos_scheme_{scheme}")
-    return Look(name, getattr(style.palette, role), dash, symbol)
+    role, *rest = _ROLES[scheme]
+    return Look(style.text(f"figure.pos_scheme_{scheme}"), getattr(style.palette, role), *rest)
+
+
+def hatched(color: Any, pattern: Any, style: Style) -> dict[str, Any]:
+    """The marker of bars that differ without their colors, of one or of a list."""
+    lines = {"shape": pattern, "fillmode": "overlay", "fgcolor": style.palette.grid, "size": 7}
+    return {"color": color, "pattern": lines}
 
 
 def stride(count: int, most: int) -> int:
@@ -48,96 +53,37 @@ def stride(count: int, most: int) -> int:
     return max(1, -(-count // most))
 
 
-def counted(
-    style: Style, count: int, title: str, upright: bool = False, step: int = 1, **more: Any
-) -> dict[str, Any]:
-    """An axis of cells 0 ... count - 1, `step` wide, from top to bottom where `upright`."""
-    ticks = next(s for s in _steps() if count / s <= _TICKS)
-    ends = [-step / 2, float(-(-count // step) * step) - step / 2]
-    return axis_layout(
-        style,
-        range=ends[::-1] if upright else ends,
-        tickvals=list(range(0, count, ticks)),
-        ticktext=[f"{place:,}" for place in range(0, count, ticks)],
-        showgrid=False,
-        title={"text": title},
-        **more,
-    )
-
-
-def _steps() -> list[int]:
-    """Round distances between ticks, in rising order."""
-    return [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
-
-
-def twins(
-    style: Style, count: int, across: str, up: str, titles: Sequence[str], step: int = 1
-) -> dict[str, Any]:
-    """Axes and titles of two square matrices side by side; rows are named once, on the left.
-
-    across, up: names of the axes.
-    """
-    spec: dict[str, Any] = {"annotations": []}
-    for end, domain, title in zip(("", "2"), ([0, 0.43], [0.5, 0.93]), titles, strict=True):
-        spec[f"xaxis{end}"] = counted(
-            style, count, across, step=step, domain=domain, anchor=f"y{end}"
-        )
-        spec[f"yaxis{end}"] = counted(
-            style, count, up, upright=True, step=step, anchor=f"x{end}", showticklabels=not end
-        )
-        spec["annotations"].append(panel_title(style, end, title))
-    spec["yaxis2"]["title"] = {"text": ""}
-    return spec
+def every(step: int, text: Text) -> str:
+    """Words that say so, for the end of a title; none where all are shown."""
+    return f" · {text('figure.pos_every', step=step)}" if step > 1 else ""
 
 
 def cells(
-    z: Shaped[np.ndarray, "row column"],
+    panel: Panel,
+    z: Num[np.ndarray, "row column"],
     name: str,
-    style: Style,
-    limit: float | None = None,
-    end: str = "",
+    scale: Scale,
     step: int = 1,
     **more: Any,
-) -> dict[str, Any]:
-    """The matrix on the axes x`end` and y`end`, from 0; every `step`-th row and column of a larger.
-
-    limit: of the colors, which are signed then; without it they run from the least to the largest.
-    """
-    values = np.asarray(z, np.float32)
-    rows, columns = values.shape
-    heat: dict[str, Any] = {
-        "type": "heatmap",
+) -> None:
+    """A matrix from 0 on both axes, each row and column `step` after the one before it."""
+    rows, columns = z.shape
+    place = {
         "x": step * np.arange(columns),
         "y": step * np.arange(rows),
-        "z": values,
-        "name": name,
+        "xgap": int(columns <= _GAPS),
+        "ygap": int(rows <= _GAPS),
         "hoverongaps": False,
-        "xgap": 1 if columns <= 40 else 0,
-        "ygap": 1 if rows <= 40 else 0,
-        "colorscale": WEIGHTS,
     }
-    if end:
-        heat |= {"xaxis": f"x{end}", "yaxis": f"y{end}"}
-    if limit is not None:
-        heat |= {"colorscale": diverging(style), "zmin": -limit, "zmax": limit}
-    return heat | more
+    panel.cells(z.astype(np.float32), name, scale, **{**place, **more})
 
 
-def numbers_in(heat: dict[str, Any], style: Style, digits: int = 2) -> dict[str, Any]:
-    """The same with its numbers written in the cells, which are paler then, where there is room."""
-    z = heat["z"]
-    if max(z.shape) > WRITTEN:
-        return heat
-    text = np.char.replace(np.char.mod(f"%.{digits}f", np.round(z, digits) + 0.0), "-", "−")
-    return heat | {
-        "zmin": _ROOM * heat["zmin"],
-        "zmax": _ROOM * heat["zmax"],
-        "text": np.where(np.isfinite(z), text, ""),
-        "texttemplate": "%{text}",
-        "textfont": {"size": 12 * style.scale, "color": style.palette.truth},
-    }
-
-
-def largest(*arrays: Shaped[np.ndarray, "..."]) -> float:
-    """The largest finite size in all of these; 1 where there is none but 0."""
-    return max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in arrays) or 1.0
+def twins(
+    sheet: Sheet, x: Mapping[str, Any], y: Mapping[str, Any], titles: Sequence[str]
+) -> tuple[Panel, Panel]:
+    """Two matrices with the same axes side by side; rows are named once, on the left."""
+    hidden = {**y, "title": {"text": ""}, "showticklabels": False}
+    return (
+        sheet.panel(x, y, across=(0, 0.43), title=titles[0]),
+        sheet.panel(x, hidden, across=(0.5, 0.93), title=titles[1]),
+    )

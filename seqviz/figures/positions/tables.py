@@ -2,79 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Num
 
 from seqviz.compute.positions.learned import Comparison, Path, Spectrum
-from seqviz.figures.grammar.decades import log_axis
+from seqviz.compute.positions.offsets import Similarity
+from seqviz.figures.grammar import axes, scales
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.line_ends import around, label
-from seqviz.figures.grammar.style import WEIGHTS, Style, axis_layout, finish, layout
-from seqviz.figures.grammar.weights_color import color_bar
-from seqviz.figures.positions.parts import cells, counted, largest, look, stride, twins
+from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
+from seqviz.figures.grammar.style import Style
+from seqviz.figures.positions.parts import cells, every, hatched, look, stride, twins
 from seqviz.text import number
 
 _STYLE = Style()
+_BOTH = ("learned", "sinusoidal")
 _SIDE = 256  # positions of each of two matrices beside one another: a cell is then a pixel
 _DEEPEST = 8  # decades below the strongest frequency
 _WIDE = 10  # ratio of two norms from which on a log axis shows them better
 
 
-def table_similarity(
-    learned: Float[np.ndarray, "position position"],
-    waves: Float[np.ndarray, "position position"],
-    style: Style = _STYLE,
-) -> Figure:
+def table_similarity(learned: Similarity, waves: Similarity, style: Style = _STYLE) -> Figure:
     """Cosines of all pairs of positions: of the learned table, and of the sinusoidal one.
 
     Both from -1 to 1. A click gives j (x) and i (y), from 0. Of more than 256 positions every k-th
     is shown.
     """
     text = style.text
-    count = len(learned)
+    count = len(learned.cosine)
     step = stride(count, _SIDE)
-    every = f" · {text('figure.pos_every', step=step)}" if step > 1 else ""
-    names = [look(scheme, style).name for scheme in ("learned", "sinusoidal")]
-    data = [
+    names = [look(scheme, style).name for scheme in _BOTH]
+    sheet = Sheet(style)
+    panels = twins(
+        sheet,
+        axes.counted(count, text("figure.pos_j"), step=step),
+        axes.counted(count, text("figure.pos_i"), upright=True, step=step),
+        [name + every(step, text) for name in names],
+    )
+    bars = (None, text("figure.pos_cosine"))
+    for panel, found, name, bar in zip(panels, (learned, waves), names, bars, strict=True):
+        limit = max(1.0, scales.largest(found.cosine))  # rounding may take a cosine beyond 1
         cells(
-            matrix[::step, ::step],
-            name,
-            style,
-            limit=max(1.0, largest(matrix)),
-            end=end,
-            step=step,
-            meta="pick",
-            showscale=bool(end),
-            colorbar=color_bar(style, text("figure.pos_cosine"), x=0.94),
-            hovertemplate=f"i = %{{y}}, j = %{{x}}: <b>%{{z:.4f}}</b><extra>{name}</extra>",
-        )
-        for end, matrix, name in zip(("", "2"), (learned, waves), names, strict=True)
-    ]
-    spec = layout(style)
-    titles = [name + every for name in names]
-    spec |= twins(style, count, text("figure.pos_j"), text("figure.pos_i"), titles, step)
-    return finish(
-        {"data": data, "layout": spec},
+            panel, found.cosine[::step, ::step], name, scales.signed(limit), step, bar=bar,
+            pick=True, hover="i = %{y}, j = %{x}: <b>%{z:.4f}</b>" + NAMED,
+        )  # fmt: skip
+    return sheet.finish(
         text(
             "alt.pos_tables",
             positions=count,
             learned=number(_beside(learned)),
             waves=number(_beside(waves)),
-            far=number(float(learned[0, -1])),
-            waves_far=number(float(waves[0, -1])),
+            far=number(float(learned.cosine[0, -1])),
+            waves_far=number(float(waves.cosine[0, -1])),
         ),
         gap=0.16,
     )
 
 
-def _beside(matrix: Float[np.ndarray, "position position"]) -> float:
-    """Mean over neighboring positions; nan for a single one."""
-    return float(np.diag(matrix, 1).mean()) if len(matrix) > 1 else float("nan")
+def _beside(found: Similarity) -> float:
+    """Mean cosine of neighboring positions; nan for a single one."""
+    return float(np.diag(found.cosine, 1).mean()) if len(found.cosine) > 1 else float("nan")
 
 
-def path(found: Path, across: int = 1, up: int = 2, style: Style = _STYLE) -> Figure:
+def component_path(found: Path, across: int = 1, up: int = 2, style: Style = _STYLE) -> Figure:
     """Two principal components against one another, from position to position.
 
     across, up: which components, from 1. Raises ValueError for one that was not computed.
@@ -84,200 +73,140 @@ def path(found: Path, across: int = 1, up: int = 2, style: Style = _STYLE) -> Fi
     for chosen in (across, up):
         if not 1 <= chosen <= components:
             raise ValueError(f"There are components 1 to {components}, not {chosen}.")
-    x, y = found.components[:, across - 1], found.components[:, up - 1]
-    share = [f"{100 * float(found.explained[k - 1]):.1f}" for k in (across, up)]
+    x, y = (found.components[:, k - 1] for k in (across, up))
+    shares = [f"{100 * float(found.explained[k - 1]):.1f}" for k in (across, up)]
     titles = [
-        text("figure.pos_component", component=k, percent=s)
-        for k, s in zip((across, up), share, strict=True)
+        text("figure.pos_component", component=k, percent=share)
+        for k, share in zip((across, up), shares, strict=True)
     ]
-    trace: dict[str, Any] = {
-        "type": "scatter",
-        "x": x,
-        "y": y,
-        "mode": "lines+markers",
-        "name": text("figure.pos_path"),
-        "showlegend": False,
-        "line": {"color": palette.baseline, "width": 1},
-        "marker": {
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.axis(titles[0], range=axes.around(x, margin=0.1)),
+        axes.axis(titles[1], range=axes.around(y, margin=0.1), scaleanchor="x"),
+    )
+    panel.line(
+        x, y, text("figure.pos_path"), palette.baseline, width=1, mode="lines+markers",
+        legend=False, customdata=np.arange(positions),
+        marker={
             "size": 8,
             "color": np.arange(positions),
             "cmin": 0,
             "cmax": max(positions - 1, 1),
-            "colorscale": WEIGHTS,
+            "colorscale": scales.plain().colors,
             "showscale": True,
-            "colorbar": color_bar(style, text("figure.pos_position")),
+            "colorbar": scales.color_bar(style, text("figure.pos_position"), x=1.015),
         },
-        "customdata": np.arange(positions),
-        "hovertemplate": text("figure.pos_hover_position", position="%{customdata}")
-        + ": %{x:.3g}, %{y:.3g}<extra></extra>",
-    }
-    ends = [0] if positions == 1 else [0, positions - 1]
-    spec = layout(style)
-    spec |= {
-        "xaxis": axis_layout(style, range=around(x, margin=0.1), title={"text": titles[0]}),
-        "yaxis": axis_layout(
-            style, range=around(y, margin=0.1), scaleanchor="x", title={"text": titles[1]}
-        ),
-        "annotations": [
-            {
-                **label(
-                    style, f"<b>{text('figure.pos_hover_position', position=p)}</b>", palette.truth
-                ),
-                "x": float(x[p]),
-                "y": float(y[p]),
-                "showarrow": True,
-                "arrowhead": 0,
-                "arrowwidth": 1.5,
-                "arrowcolor": palette.truth,
-                "ax": 0,
-                "ay": -26 if place == 0 else 26,
-                "standoff": 4,
-            }
-            for place, p in enumerate(ends)
-        ],
-    }
-    return finish(
-        {"data": [trace], "layout": spec},
+        hover=text("figure.pos_hover_position", position="%{customdata}") + ": %{x:.3g}, %{y:.3g}",
+    )  # fmt: skip
+    for place, at in ((0, -26), (positions - 1, 26))[: min(positions, 2)]:
+        panel.words(
+            f"<b>{text('figure.pos_hover_position', position=place)}</b>",
+            float(x[place]), float(y[place]), showarrow=True, arrowhead=0, arrowwidth=1.5,
+            arrowcolor=palette.truth, ax=0, ay=at, standoff=4,
+        )  # fmt: skip
+    return sheet.finish(
         text(
             "alt.pos_path",
             positions=positions,
             across=across,
             up=up,
-            share=share[0],
-            other=share[1],
+            share=shares[0],
+            other=shares[1],
             start=f"({number(float(x[0]))}, {number(float(y[0]))})",
             end=f"({number(float(x[-1]))}, {number(float(y[-1]))})",
-        ),
+        )
     )
 
 
-def spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) -> Figure:
+def power_spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) -> Figure:
     """The share of the variance along the positions at each frequency, both axes logarithmic."""
     text = style.text
-    data: list[dict[str, Any]] = []
-    shares = []
-    for scheme, found in (("learned", learned), ("sinusoidal", waves)):
-        total = float(found.power.sum())
-        share = 100 * found.power / total if total > 0 else np.full(len(found.power), np.nan)
-        shares.append(np.where(share > 0, share, np.nan))
-        data.append(
-            _line(scheme, found.frequency, shares[-1], style)
-            | {"hovertemplate": "%{x:.4g}: %{y:.3g} %<extra>%{fullData.name}</extra>"}
-        )
-    seen = np.log10(np.concatenate(shares))
-    top = float(np.nanmax(seen)) if np.isfinite(seen).any() else 0.0
-    spec = layout(style)
-    spec |= {
-        "xaxis": log_axis(style, np.log10(learned.frequency), text("figure.pos_frequency")),
-        "yaxis": log_axis(
-            style, np.maximum(seen, top - _DEEPEST), text("figure.pos_share_of_variance")
-        ),
-    }
-    lowest = [s[0] if np.isfinite(s[0]) else 0.0 for s in shares]
-    return finish(
-        {"data": data, "layout": spec},
+    shares = [_percent(found.power) for found in (learned, waves)]
+    logs = np.log10(np.concatenate(shares))
+    top = float(np.nanmax(logs)) if np.isfinite(logs).any() else 0.0
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.decades(np.log10(learned.frequency), text("figure.pos_frequency")),
+        axes.decades(np.maximum(logs, top - _DEEPEST), text("figure.pos_share_of_variance")),
+    )
+    for scheme, found, share in zip(_BOTH, (learned, waves), shares, strict=True):
+        _line(panel, scheme, found.frequency, share, "%{x:.4g}: %{y:.3g} %")
+    lowest = [float(np.nan_to_num(share[0])) for share in shares]
+    return sheet.finish(
         text(
             "alt.pos_spectrum",
             first=number(float(learned.frequency[0])),
-            learned=number(float(lowest[0])),
-            waves=number(float(lowest[1])),
-        ),
+            learned=number(lowest[0]),
+            waves=number(lowest[1]),
+        )
     )
 
 
-def norms(found: Comparison, style: Style = _STYLE) -> Figure:
+def _percent(power: Float[np.ndarray, "frequency"]) -> Float[np.ndarray, "frequency"]:
+    """Of the whole power; nan for none, which a log axis does not have."""
+    return 100 * np.where(power > 0, power, np.nan) / (power.sum() or 1.0)
+
+
+def table_norms(found: Comparison, style: Style = _STYLE) -> Figure:
     """The length of each row; on a log axis where the two tables are far apart."""
     text = style.text
     both = (found.norms, found.sinusoidal_norms)
-    data = [
-        _line(scheme, np.arange(len(values)), values, style)
-        | {"hovertemplate": "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>"}
-        for scheme, values in zip(("learned", "sinusoidal"), both, strict=True)
-    ]
-    seen = np.concatenate(both)
-    title = text("figure.pos_norm")
-    if seen.min() > 0 and seen.max() / seen.min() > _WIDE:
-        y = log_axis(style, np.log10(seen), title)
-    else:
-        y = axis_layout(style, range=[0, 1.08 * largest(seen)], title={"text": title})
-    spec = layout(style)
-    spec |= {"xaxis": counted(style, len(found.norms), text("figure.pos_position")), "yaxis": y}
-    return finish(
-        {"data": data, "layout": spec},
+    seen, title = np.concatenate(both), text("figure.pos_norm")
+    apart = seen.min() > 0 and seen.max() / seen.min() > _WIDE
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.counted(len(found.norms), text("figure.pos_position")),
+        axes.decades(np.log10(seen), title)
+        if apart
+        else axes.axis(title, range=[0, 1.08 * scales.largest(seen)]),
+    )
+    for scheme, values in zip(_BOTH, both, strict=True):
+        _line(panel, scheme, np.arange(len(values)), values, "%{x}: %{y:.4g}")
+    return sheet.finish(
         text(
             "alt.pos_table_norms",
             positions=len(found.norms),
             first=number(float(found.norms[0])),
             median=number(float(np.median(found.norms))),
             waves=number(float(np.median(found.sinusoidal_norms))),
-        ),
+        )
     )
 
 
-def shares(found: Comparison, style: Style = _STYLE) -> Figure:
+def component_shares(found: Comparison, style: Style = _STYLE) -> Figure:
     """How much of the variance is in the first few principal components."""
     text = style.text
+    both = (100 * found.share, 100 * found.sinusoidal_share)
     words = [text("figure.pos_components", count=int(count)) for count in found.counts]
-    data = []
-    for scheme, values in (("learned", found.share), ("sinusoidal", found.sinusoidal_share)):
-        drawn = look(scheme, style)
-        data.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "x": 100 * values,
-                "y": words,
-                "name": drawn.name,
-                "marker": {
-                    "color": drawn.color,
-                    "pattern": {
-                        "shape": "/" if scheme == "sinusoidal" else "",
-                        "fillmode": "overlay",
-                        "fgcolor": style.palette.grid,
-                        "size": 7,
-                    },
-                },
-                "text": [f"{100 * float(value):.1f} %" for value in values],
-                "textposition": "outside",
-                "cliponaxis": False,
-                "hovertemplate": "%{y}: %{x:.2f} %<extra>%{fullData.name}</extra>",
-            }
-        )
-    spec = layout(style)
-    spec |= {
-        "xaxis": axis_layout(
-            style, range=[0, 114], title={"text": text("figure.pos_share_of_variance_plain")}
-        ),
-        "yaxis": axis_layout(
-            style,
-            type="category",
-            autorange="reversed",
-            showgrid=False,
-            title={"text": text("figure.pos_first_components")},
-        ),
-    }
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.pos_shares",
-            values="; ".join(
-                text("figure.pos_two_shares", count=int(c), learned=f"{100 * a:.1f}",
-                     waves=f"{100 * b:.1f}")
-                for c, a, b in zip(found.counts, found.share, found.sinusoidal_share, strict=True)
-            ),
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.axis(text("figure.pos_share_of_variance_plain"), range=[0, 114]),
+        axes.axis(
+            text("figure.pos_first_components"),
+            type="category", autorange="reversed", showgrid=False,
         ),
     )  # fmt: skip
+    for scheme, shares in zip(_BOTH, both, strict=True):
+        drawn = look(scheme, style)
+        panel.bars(
+            words, shares, drawn.name, drawn.color, sideways=True,
+            ends=[f"{share:.1f} %" for share in shares.tolist()],
+            marker=hatched(drawn.color, drawn.pattern, style), hover=f"%{{y}}: %{{x:.2f}} %{NAMED}",
+        )  # fmt: skip
+    values = (
+        text("figure.pos_two_shares", count=int(count), learned=f"{own:.1f}", waves=f"{other:.1f}")
+        for count, own, other in zip(found.counts, *both, strict=True)
+    )
+    return sheet.finish(text("alt.pos_shares", values="; ".join(values)))
 
 
-def _line(scheme: str, x: np.ndarray, y: np.ndarray, style: Style) -> dict[str, Any]:
+def _line(
+    panel: Panel, scheme: str, x: Num[np.ndarray, "point"], y: Num[np.ndarray, "point"], hover: str
+) -> None:
     """One table in the looks of its scheme; points where there are few."""
-    drawn = look(scheme, style)
-    return {
-        "type": "scatter",
-        "x": x,
-        "y": y,
-        "mode": "lines" if len(x) > 20 else "lines+markers",
-        "name": drawn.name,
-        "line": {"color": drawn.color, "dash": drawn.dash, "width": 2.4},
-        "marker": {"symbol": drawn.symbol, "size": 8},
-    }
+    drawn = look(scheme, panel.style)
+    symbol = drawn.symbol if len(x) <= 20 else None
+    panel.line(
+        x, y, drawn.name, drawn.color, width=2.4, dash=drawn.dash, symbol=symbol, size=8,
+        hover=hover + NAMED,
+    )  # fmt: skip

@@ -1,239 +1,152 @@
-"""Small Transformers on tasks that need order: how they learn, and how well they do in the end."""
+"""Small Transformers on tasks: accuracy while they learn, and in the end with its uncertainty."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.positions.tiny.results import OrderResult, Scores
-from seqviz.figures.grammar.annotations import panel_title
+from seqviz.compute.positions.tiny.results import OrderReport, OrderResult, Scores
+from seqviz.compute.positions.tiny.settings import OrderSettings
+from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.line_ends import label, spread
-from seqviz.figures.grammar.style import Style, axis_layout, finish, layout
-from seqviz.figures.positions.parts import look
+from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet, whisker
+from seqviz.figures.grammar.style import Style
+from seqviz.figures.positions.parts import Look, look
 from seqviz.text import number
 
 _STYLE = Style()
-_APART = 6.0  # percent between two labels at the ends of lines
-_TOP = 106.0
+_SPAN = (-3.0, 106.0)  # percent on the axis of the curves
+_MARKED = 12  # reports up to which each has a marker
 _RUN = 0.12  # rows between two runs of one encoding
+_RIGHT = 122  # percent at which the axis of the accuracies ends, with room for the means
 
 
-def curves(
+def learning_curves(found: OrderResult, style: Style = _STYLE) -> Figure:
+    """Accuracy (%) while the networks learned: mean of the runs, in a band from worst to best."""
+    return _curves(found.updates, found.curve, found.settings, style)
+
+
+def learning_progress(
+    trail: Sequence[OrderReport], settings: OrderSettings, style: Style = _STYLE
+) -> Figure:
+    """`learning_curves` of the reports so far, on the axis of the whole training."""
+    runs = [report.accuracy for report in trail]
+    curve = np.reshape(runs, (len(trail), len(settings.encodings), settings.runs))
+    return _curves(np.array([report.update for report in trail], int), curve, settings, style)
+
+
+def _curves(
     updates: Int[np.ndarray, "report"],
     curve: Float[np.ndarray, "report encoding run"],
-    encodings: Sequence[str],
-    total: int | None = None,
-    style: Style = _STYLE,
+    settings: OrderSettings,
+    style: Style,
 ) -> Figure:
-    """Accuracy (%) while the networks learn: mean of the runs, in a band from worst to best.
-
-    updates, curve: of the reports so far. encodings: names, in the order of the curve. total:
-    updates of the whole run, so that the axis does not move while the curves grow.
-    """
-    text = style.text
-    percent = 100 * curve
-    total = total or (int(updates[-1]) if len(updates) else 1)
-    data: list[dict[str, Any]] = []
-    ends: list[float] = []
-    runs = curve.shape[2]
-    looks = [look(encoding, style) for encoding in encodings]
-    for place, drawn in enumerate(looks):
-        low, high = percent[:, place].min(axis=1), percent[:, place].max(axis=1)
-        if runs > 1 and len(updates) > 1:
-            data.append(
-                {
-                    "type": "scatter",
-                    "x": np.concatenate([updates, updates[::-1]]),
-                    "y": np.concatenate([low, high[::-1]]),
-                    "mode": "lines",
-                    "line": {"width": 0},
-                    "fill": "toself",
-                    "fillcolor": drawn.color,
-                    "opacity": 0.14,
-                    "hoverinfo": "skip",
-                    "showlegend": False,
-                }
-            )
-    for place, drawn in enumerate(looks):
-        mean = percent[:, place].mean(axis=1)
-        ends.append(float(mean[-1]) if len(mean) else 0.0)
-        data.append(
-            {
-                "type": "scatter",
-                "x": updates,
-                "y": mean,
-                "mode": "lines+markers" if len(updates) <= 12 else "lines",
-                "name": drawn.name,
-                "showlegend": False,
-                "line": {"color": drawn.color, "width": 2.8, "dash": drawn.dash},
-                "marker": {"size": 7, "symbol": drawn.symbol},
-                "hovertemplate": "%{x:,d}: %{y:.1f} %<extra>%{fullData.name}</extra>",
-            }
-        )
+    text, runs = style.text, curve.shape[2]
     last = int(updates[-1]) if len(updates) else 0
-    spec = layout(style)
-    spec["margin"] = {**spec["margin"], "r": 92 * style.scale, "t": 20}
-    spec |= {
-        "xaxis": axis_layout(style, title={"text": text("figure.update")}, range=[0, total]),
-        "yaxis": axis_layout(style, title={"text": text("figure.accuracy")}, range=[-3, _TOP]),
-        "annotations": [
-            label(style, drawn.name, drawn.color, x=last, y=at, xanchor="left", xshift=6)
-            for drawn, at in zip(looks, spread(ends, _APART, _TOP - _APART / 2), strict=True)
-            if last
-        ],
-    }
-    return finish(
-        {"data": data, "layout": spec},
-        text(
-            "alt.pos_curves",
-            update=last,
-            runs=runs,
-            values="; ".join(
-                f"{drawn.name}: {end:.1f} %" for drawn, end in zip(looks, ends, strict=True)
-            ),
-        ),
+    looks = [look(encoding, style) for encoding in settings.encodings]
+    sheet = Sheet(style)
+    sheet.margin(r=92 * style.scale, t=20)
+    panel = sheet.panel(
+        axes.axis(text("figure.update"), range=[0, settings.updates]),
+        axes.axis(text("figure.accuracy"), range=list(_SPAN)),
     )
+    percent = 100 * curve.swapaxes(0, 1)
+    if runs > 1 and len(updates) > 1:
+        for drawn, values in zip(looks, percent, strict=True):
+            panel.band(updates, values.min(axis=1), values.max(axis=1), drawn.color)
+    means = percent.mean(axis=2)
+    for drawn, mean in zip(looks, means, strict=True):
+        panel.line(
+            updates, mean, drawn.name, drawn.color, width=2.8, dash=drawn.dash, legend=False,
+            symbol=drawn.symbol if len(updates) <= _MARKED else None,
+            hover=f"%{{x:,d}}: %{{y:.1f}} %{NAMED}",
+        )  # fmt: skip
+    ends = means[:, -1].tolist() if last else [0.0] * len(looks)
+    if last:
+        names, colors = [drawn.name for drawn in looks], [drawn.color for drawn in looks]
+        panel.ends(names, colors, ends, last, _SPAN)
+    said = "; ".join(f"{drawn.name}: {end:.1f} %" for drawn, end in zip(looks, ends, strict=True))
+    return sheet.finish(text("alt.pos_curves", update=last, runs=runs, values=said))
 
 
-def accuracies(result: OrderResult, style: Style = _STYLE) -> Figure:
+def accuracies(found: OrderResult, style: Style = _STYLE) -> Figure:
     """How many answers are right, by encoding: runs with their intervals, and their mean.
 
     Left sequences as long as those of the training, right twice as long. Dotted: the best that can
     be had without reading, and without order.
     """
-    text = style.text
-    encodings = result.settings.encodings
-    looks = [look(encoding, style) for encoding in encodings]
+    text, test, longer = style.text, found.test, found.longer
+    looks = [look(encoding, style) for encoding in found.settings.encodings]
     names = [drawn.name for drawn in looks]
-    runs = result.test.accuracy.shape[1]
-    middle = 1 + _RUN * (runs - 1) / 2
-    data: list[dict[str, Any]] = []
-    spec = layout(style)
-    spec["annotations"] = []
-    for end, scores, domain in (("", result.test, [0, 0.45]), ("2", result.longer, [0.55, 1])):
-        data += _limits(scores, len(names), end, style)
-        for row, _ in enumerate(names):
-            data += _runs(scores, row, looks[row], end, style)
-        spec[f"xaxis{end}"] = axis_layout(
-            style,
-            domain=domain,
-            anchor=f"y{end}",
-            range=[-3, 122],
-            tickvals=[0, 25, 50, 75, 100],
-            title={"text": text("figure.pos_accuracy")},
-        )
-        spec[f"yaxis{end}"] = axis_layout(
-            style,
-            anchor=f"x{end}",
-            range=[len(names) + middle - 0.4, middle - 0.6],
-            tickvals=np.arange(len(names)) + middle,
-            ticktext=names,
-            showgrid=False,
-            showticklabels=not end,
-            title={"text": text("figure.pos_scheme")},
-        )
-        spec["annotations"] += [
-            panel_title(style, end, text("figure.pos_letters", count=scores.length)),
-            *(_mean(scores, row, middle, end, style) for row in range(len(names))),
-        ]
-    spec["yaxis2"]["title"] = {"text": ""}  # the neighbor's holds for both
-    spec["legend"] |= {"y": 1.07}
-    spec["margin"] = {**spec["margin"], "t": 72 * style.scale}
-    return finish(
-        {"data": data, "layout": spec},
+    rows = np.arange(len(names)) + 1 + _RUN * (test.accuracy.shape[1] - 1) / 2  # their middles
+    x = axes.axis(text("figure.pos_accuracy"), range=[-3, _RIGHT], tickvals=[0, 25, 50, 75, 100])
+    y = axes.names(
+        names, text("figure.pos_scheme"), range=[rows[-1] + 0.6, rows[0] - 0.6], tickvals=rows
+    )
+    hidden = {**y, "title": {"text": ""}, "showticklabels": False}
+    sheet = Sheet(style)
+    sheet.legend(y=1.07)
+    sheet.margin(t=72 * style.scale)
+    for scores, across, side in ((test, (0, 0.45), y), (longer, (0.55, 1), hidden)):
+        title = text("figure.pos_letters", count=scores.length)
+        panel = sheet.panel(x, side, across=across, title=title)
+        _limits(panel, scores, len(names), legend=scores is test)
+        for row, drawn in enumerate(looks):
+            _runs(panel, scores, row, drawn)
+            _mean(panel, scores, row, float(rows[row]), drawn)
+    return sheet.finish(
         text(
             "alt.pos_accuracies",
-            length=result.test.length,
-            usual=_listed(result.test, names, style),
-            longer=result.longer.length,
-            long=_listed(result.longer, names, style),
-            chance=f"{100 * result.test.chance:.1f}",
-            blind=f"{100 * result.test.order_blind:.1f}",
+            length=test.length,
+            usual=_listed(test, names, style),
+            longer=longer.length,
+            long=_listed(longer, names, style),
+            chance=f"{100 * test.chance:.1f}",
+            blind=f"{100 * test.order_blind:.1f}",
         ),
         gap=0.22,
     )
 
 
-def _limits(scores: Scores, rows: int, end: str, style: Style) -> list[dict[str, Any]]:
+def _limits(panel: Panel, scores: Scores, rows: int, legend: bool) -> None:
     """Lines from top to bottom at what needs no reading, and at what needs no order."""
-    return [
-        {
-            "type": "scatter",
-            "x": [100 * value] * 2,
-            "y": [0, rows + 2],
-            "xaxis": f"x{end}",
-            "yaxis": f"y{end}",
-            "mode": "lines",
-            "name": style.text(f"figure.pos_{name}"),
-            "legendgroup": name,
-            "showlegend": not end,
-            "line": {"color": color, "width": 2, "dash": dash},
-            "hoverinfo": "skip",
-        }
-        for name, value, color, dash in (
-            ("chance", scores.chance, style.palette.baseline, "dot"),
-            ("order_blind", scores.order_blind, style.palette.truth, "dashdot"),
-        )
-    ]
+    palette = panel.style.palette
+    for name, share, color, dash in (
+        ("chance", scores.chance, palette.baseline, "dot"),
+        ("order_blind", scores.order_blind, palette.truth, "dashdot"),
+    ):
+        panel.line(
+            [100 * share] * 2, [0, rows + 2], panel.style.text(f"figure.pos_{name}"), color,
+            width=2, dash=dash, hover=False, legend=legend, group=name,
+        )  # fmt: skip
 
 
-def _runs(scores: Scores, row: int, drawn: Any, end: str, style: Style) -> list[dict[str, Any]]:
-    """The runs of one encoding with their intervals, and a stroke at their mean."""
-    accuracy = scores.accuracy[row]
-    place = row + 1 + _RUN * np.arange(len(accuracy))
-    common = {"type": "scatter", "xaxis": f"x{end}", "yaxis": f"y{end}", "showlegend": False}
-    return [
-        {
-            **common,
-            "x": 100 * accuracy,
-            "y": place,
-            "mode": "markers",
-            "name": drawn.name,
-            "marker": {"color": drawn.color, "symbol": drawn.symbol, "size": 8},
-            "error_x": {
-                "type": "data",
-                "array": 100 * (scores.high[row] - accuracy),
-                "arrayminus": 100 * (accuracy - scores.low[row]),
-                "color": drawn.color,
-                "thickness": 1.6,
-                "width": 3,
-            },
-            "hovertemplate": "%{x:.1f} %<extra>%{fullData.name}</extra>",
+def _runs(panel: Panel, scores: Scores, row: int, drawn: Look) -> None:
+    """The runs of one encoding, each with its interval."""
+    accuracy, low, high = (100 * part[row] for part in (scores.accuracy, scores.low, scores.high))
+    panel.points(
+        accuracy, row + 1 + _RUN * np.arange(len(accuracy)), drawn.name, drawn.color, size=8,
+        symbol=drawn.symbol, legend=False, hover=f"%{{x:.1f}} %{NAMED}",
+        error_x=whisker(accuracy, low, high, drawn.color, thickness=1.6, width=3),
+    )  # fmt: skip
+
+
+def _mean(panel: Panel, scores: Scores, row: int, at: float, drawn: Look) -> None:
+    """A stroke at their mean, with the number beside the row; or that there is none."""
+    text, mean = panel.style.text, 100 * float(scores.mean[row])
+    panel.points(
+        [mean], [at], text("figure.pos_mean_of", name=drawn.name), None, legend=False,
+        hover=f"%{{x:.1f}} %{NAMED}",
+        marker={
+            "symbol": "line-ns",
+            "size": 30,
+            "line": {"width": 3, "color": panel.style.palette.truth},
         },
-        {
-            **common,
-            "x": [100 * float(scores.mean[row])],
-            "y": [float(place.mean())],
-            "mode": "markers",
-            "name": style.text("figure.pos_mean_of", name=drawn.name),
-            "marker": {
-                "symbol": "line-ns",
-                "size": 30,
-                "line": {"width": 3, "color": style.palette.truth},
-            },
-            "hovertemplate": "%{x:.1f} %<extra>%{fullData.name}</extra>",
-        },
-    ]
-
-
-def _mean(scores: Scores, row: int, middle: float, end: str, style: Style) -> dict[str, Any]:
-    """The mean beside the row, or that there is none."""
-    mean = 100 * float(scores.mean[row])
-    none = np.isnan(mean)
-    return label(
-        style,
-        style.text("figure.pos_no_rows") if none else f"<b>{mean:.1f}</b>",
-        style.palette.truth,
-        xref=f"x{end}",
-        yref=f"y{end}",
-        x=122,
-        y=row + middle,
-        xanchor="right",
-    )
+    )  # fmt: skip
+    said = text("figure.pos_no_rows") if np.isnan(mean) else f"<b>{mean:.1f}</b>"
+    panel.words(said, _RIGHT, at, xanchor="right")
 
 
 def _listed(scores: Scores, names: Sequence[str], style: Style) -> str:

@@ -13,22 +13,21 @@ from typing import Any
 import streamlit as st
 
 from seqviz.compute.attention import masks
-from seqviz.ui.bench.controls import Control, Slider, Steps, controls
-
-Pair = tuple[str, str]
+from seqviz.lessons.bench.controls import Control, Slider, Steps, controls
+from seqviz.lessons.bench.output import Clicks, Pair
 
 
 def on_pick(
     prefix: str,
     declaration: type[Any] | None,
-    picks: Pair | None,
-    opens: Pair | None,
-    toggles: Pair | None,
+    clicks: Clicks,
 ) -> Callable[[float, float], None] | None:
-    """What a click does; see `Show.figure`. None where a click does nothing."""
-    if toggles:
-        return partial(_toggle, prefix, *toggles)
-    return partial(_move, prefix, declaration, picks, opens) if picks else None
+    """What a click does. None where a click does nothing."""
+    if clicks.toggles:
+        return partial(_toggle, prefix, *clicks.toggles)
+    if clicks.picks is None:
+        return None
+    return partial(_move, prefix, declaration, clicks.picks, clicks.opens)
 
 
 def take(prefix: str, declaration: type[Any] | None, values: Mapping[str, Any]) -> None:

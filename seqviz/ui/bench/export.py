@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -12,36 +12,32 @@ from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIGHT, LIVE, opaque, recolored
 from seqviz.figures.grammar.table import table, tables
 from seqviz.paths import STATIC
-from seqviz.text import literal
+from seqviz.text import Text, literal
 from seqviz.ui.shared.share_link import link_and_code
 from seqviz.ui.shared.spreadsheet import no_formulas
-
-if TYPE_CHECKING:
-    from seqviz.ui.bench.place import Place
 
 ROWS_ON_SCREEN = 1000
 
 
-def data_panel(place: Place, chart: Any) -> None:
+def data_panel(text: Text, chart: Any) -> None:
     """The figure in words, and the numbers behind it, panel by panel."""
     st.markdown(literal(_alt(chart)))  # a student's words are among them
     for frame in tables(chart):
         # The browser saves what is shown here as CSV, too.
         st.dataframe(no_formulas(frame.head(ROWS_ON_SCREEN)), hide_index=True, height=260)
         if len(frame) > ROWS_ON_SCREEN:
-            st.caption(place.text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{len(frame):,}"))
+            st.caption(text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{len(frame):,}"))
 
 
-def files_panel(place: Place, chart: Any) -> None:
+def files_panel(text: Text, prefix: str, chart: Any) -> None:
     """CSV and standalone HTML from the server; PNG and SVG of the screen from the browser."""
-    stem = place.prefix.replace(".", "-")
-    text = place.text
+    stem = prefix.replace(".", "-")
     st.download_button(
         text("frame.csv"),
         lambda: csv(chart),
         f"{stem}.csv",
         "text/csv",
-        key=f"{place.prefix}.csv",
+        key=f"{prefix}.csv",
         on_click="ignore",
         icon=":material/table_chart:",
         width="stretch",
@@ -51,15 +47,15 @@ def files_panel(place: Place, chart: Any) -> None:
         lambda: html(chart),
         f"{stem}.html",
         "text/html",
-        key=f"{place.prefix}.html",
+        key=f"{prefix}.html",
         on_click="ignore",
         icon=":material/public:",
         width="stretch",
     )
     _picture()(
-        key=f"{place.prefix}.picture",
+        key=f"{prefix}.picture",
         data={
-            "figure": f"{place.prefix}.figure",
+            "figure": f"{prefix}.figure",
             "stem": stem,
             "png": text("frame.png"),
             "svg": text("frame.svg"),
@@ -67,15 +63,15 @@ def files_panel(place: Place, chart: Any) -> None:
     )
 
 
-def code_panel(place: Place) -> None:
+def code_panel(text: Text, source: str) -> None:
     """The code that drew this figure with these settings."""
-    st.code(place.recipe.source(), language="python")
-    st.caption(place.text("frame.code_note"))
+    st.code(source, language="python")
+    st.caption(text("frame.code_note"))
 
 
-def link_panel(place: Place) -> None:
+def link_panel(text: Text, link: str) -> None:
     """A link to this bench with these settings."""
-    link_and_code(place.text, place.link())
+    link_and_code(text, link)
 
 
 def csv(chart: Any) -> bytes:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from seqviz import jobs
+from seqviz.lessons.bench.host import Drawing
 from seqviz.models import device
+from seqviz.refusal import Problem
 from seqviz.ui.shared import limits
 from seqviz.ui.shared.caching import drawn
-from seqviz.ui.shared.problems import Problem
 from seqviz.ui.shared.problems import sentence as said
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.6
 ACTIVE = ("queued", "running")
-# From the records so far: a figure function, its arguments, its keywords. None: no figure yet.
-Progress = Callable[[Sequence[Any]], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
 
 
 def owner() -> str:
@@ -46,7 +45,7 @@ def watch(
     place: Place,
     function: Callable[..., Any],
     keywords: Mapping[str, Any],
-    progress: Progress | None,
+    so_far: Drawing | None,
     anew: bool = False,
 ) -> jobs.Job[Any] | None:
     """Start button; place in the queue; progress with cancel and a figure that grows.
@@ -91,9 +90,9 @@ def watch(
         trail = job.trail
         if anew:
             return  # the earlier figure stands in this place
-        if trail and progress:
-            draw, args, more = progress(trail)
-            place.chart(drawn(draw, args, {**more, "style": place.style}, shared=False))
+        if trail and so_far:
+            draw, *chosen = so_far
+            place.chart(drawn(draw, (trail, *chosen), {"style": place.style}, shared=False))
         else:
             st.skeleton(place.style.height)  # the room that the curve will take
 

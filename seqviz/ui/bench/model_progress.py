@@ -23,40 +23,54 @@ if TYPE_CHECKING:
 QUEUE = "models"
 
 
-def wait_for(place: Place, model: str, text: str | None, other: str, leads: bool) -> bool:
-    """Whether the model has read this text, or will within a second; else say what it waits for.
+def wait_for(place: Place, model: str, text: str | None, other: str) -> str | None:
+    """The device of a model that has read this text, or will within a second.
 
-    leads: this bench shows progress and the buttons; the others only say that they wait. Raises the
-    refusals of `ready.is_ready`.
+    Else None, and the bench says what it waits for. Of several that wait for one model the first
+    shows progress and the buttons; the others only say that they wait. Raises the refusals of
+    `ready.is_ready`.
     """
+    leaders = _leaders()
     if ready.is_ready(model, text, other):
-        place.device = _device(model)
-        return True
+        if leaders.get(model) == place.prefix:
+            del leaders[model]
+        return _device(model)
     wish: dict[str, Any] = {"model": model, "text": text, "other": other, "device": QUEUE}
     queue = jobs.default(QUEUE)
     job = queue.find(ready.make_ready, **wish)
     if job is not None and job.state == "done" and pretrained.loaded(model):
-        place.device = _device(model)
-        return True  # read before and since forgotten for others: it is read again in this run
+        # Read before and since forgotten for others: it is read again in this run.
+        return _device(model)
     stopped = f"_{model}.stopped"
     failed = job is not None and job.state == "failed"
-    if not leads:
+    if leaders.setdefault(model, place.prefix) != place.prefix:
         missing = failed or st.session_state.get(stopped)
         with place.stage:
             state = "work.model_stopped" if missing else "work.model_above"
             st.info(place.text(state, model=record_of(model).title))
-        return False
+        return None
     if failed or st.session_state.get(stopped):
         _offer(place, wish, stopped, job if failed else None)
-        return False
+        return None
     try:  # where others wait for the same already, this visitor joins them
         job = queue.submit(ready.make_ready, owner=owner(), **wish)
     except jobs.QueueFull as full:
         with place.stage:
             st.warning(place.text("problem.queue_full", waiting=full.waiting))
-        return False
+        return None
     _progress(place, model, job, stopped)
-    return False
+    return None
+
+
+def begin() -> None:
+    """A page is drawn from its start: the first of its benches that waits for a model leads."""
+    _leaders().clear()
+
+
+def _leaders() -> dict[str, str]:
+    """For each model that is waited for, the bench that shows how far it is."""
+    found: dict[str, str] = st.session_state.setdefault("_leaders", {})
+    return found
 
 
 def _device(model: str) -> str:

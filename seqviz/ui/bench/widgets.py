@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from seqviz.text import Text, number
-from seqviz.ui.bench.controls import (
+from seqviz.lessons.bench.controls import (
     Choice,
     Control,
     Seed,
@@ -19,6 +18,7 @@ from seqviz.ui.bench.controls import (
     controls,
     encoded,
 )
+from seqviz.text import Text, number
 
 P = TypeVar("P")
 

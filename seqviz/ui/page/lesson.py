@@ -5,62 +5,68 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 
-from seqviz import catalog
-from seqviz.code_trace import Recipe
+from seqviz.code_trace import CodeTrace
 from seqviz.figures.grammar.style import LIVE, Style
-from seqviz.models import registry
+from seqviz.lessons.bench import controls
+from seqviz.lessons.bench.host import NotYet
+from seqviz.lessons.bench.lesson import Bench, Lesson
+from seqviz.lessons.bench.show import Show
+from seqviz.lessons.bench.words import Words
 from seqviz.text import Text, sections
-from seqviz.ui.bench import controls, widgets
+from seqviz.ui.bench import model_progress, widgets
+from seqviz.ui.bench.footer import footer
+from seqviz.ui.bench.host import PageHost, guarded
 from seqviz.ui.bench.lazy import LazyBenches
-from seqviz.ui.bench.show import Show, guarded
-from seqviz.ui.page import header, notebook
+from seqviz.ui.page import header, notebook, questions
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import components
-from seqviz.ui.shared.caching import cached
 from seqviz.ui.shared.draw_queue import Rank, draw_queue
 from seqviz.ui.streamlit_internals import deferred_files as files
 from seqviz.ui.streamlit_internals.fragment_reruns import draw_besides
 
-P = TypeVar("P")
 ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`assets/static/near.js`)
 
 
 @dataclass
-class Lesson:
-    """One lesson during one run of its page."""
+class PageLesson:
+    """One lesson during one run of its page. declared: its benches and exercises."""
 
-    record: catalog.Lesson
+    declared: Lesson
     text: Text
-    benches: dict[str, type[Any]] = field(default_factory=dict)
-    dependents: dict[str, list[str]] = field(default_factory=dict)
-    recipes: dict[str, Recipe] = field(default_factory=dict)
-    parts: dict[str, str] = field(default_factory=dict)
+    traces: dict[str, CodeTrace] = field(default_factory=dict)
+    placed: list[str] = field(default_factory=list)  # benches, in the order of the page
     part: str = ""  # the one that is open when the page opens
     asked: dict[str, Rank] = field(default_factory=dict)  # by the browser, not by a hand
     drawn: dict[str, float] = field(default_factory=dict)  # when, by the monotonic clock
 
     def __post_init__(self) -> None:
+        self.record = self.declared.record
+        self.words = Words(self.record.slug, self.text)
         self.lazy = LazyBenches(self.record.slug)
+        self.parts = {
+            bench: part for part, benches in self.declared.parts.items() for bench in benches
+        }
 
-    def words(self, key: str, /, **values: object) -> str:
-        """A sentence of this lesson, else the shared one of the same name."""
-        sentence = self.text.first(f"{self.record.slug}.{key}", key)
-        return sentence.format(**values) if values else sentence
+    @property
+    def benches(self) -> dict[str, type[Any]]:
+        """The declaration of each bench that has its place on the page so far."""
+        return {name: self.declared.benches[name].declaration for name in self.placed}
 
     def sources(self) -> dict[str, str]:
         """The code of every bench, in the order of the page, with the settings as they stand."""
-        return {name: self.recipes[name].source() for name in self.benches if name in self.recipes}
+        return {name: self.traces[name].source() for name in self.placed if name in self.traces}
 
     def notebook(self) -> bytes:
         """The lesson as a file; who asks for it has asked for the benches not drawn yet as well."""
-        files.wait_for(self.drawn.keys() >= self.benches.keys())
+        files.wait_for(self.drawn.keys() >= set(self.placed))
         return notebook.build(self.record.slug, self.text, self.sources())
 
     def prose(self, section: str) -> None:
@@ -69,37 +75,33 @@ class Lesson:
 
     def prefix(self, bench: str) -> str:
         """The start of a bench's widget keys and permalink parameters."""
-        return f"{self.record.code}.{bench}"
+        return self.declared.prefix(bench)
 
     def values(self, bench: str) -> Any:
-        """The parameters of another bench as they stand (for a bench that builds on it)."""
-        return widgets.current(self.prefix(bench), self.benches[bench])
+        """The parameters of a bench as they stand."""
+        with self.declared.read_by(self.values):  # an end of a slider may depend on another bench
+            return widgets.current(self.prefix(bench), self.declared.benches[bench].declaration)
 
-    def shows(self, bench: str, **values: object) -> bool:
-        """Whether another bench is drawn, and these of its parameters have these values.
-
-        What it loads then, it shows the progress of: others that need the same only wait.
-        """
-        return self.lazy.reached(bench) and values.items() <= vars(self.values(bench)).items()
+    def followers(self, bench: str) -> list[str]:
+        """The benches that build on this one."""
+        return [name for name, one in self.declared.benches.items() if bench in one.after]
 
     def permalink(self, bench: str) -> dict[str, str]:
         """The query parameters that bring this bench back, and those that it builds on."""
-        sources = [other for other, users in self.dependents.items() if bench in users]
         part = {self.prefix("part"): self.parts[bench]} if bench in self.parts else {}
         return part | {
             key: value
-            for name in (*sources, bench)
+            for name in (*self.declared.benches[bench].after, bench)
             for key, value in controls.permalink(self.prefix(name), self.values(name)).items()
         }
 
-    def tabs(self, parts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        """Parts of the lesson side by side, each with the names of its benches.
+    def tabs(self) -> dict[str, Any]:
+        """Parts of the lesson side by side; use as `with tabs["name"]:`.
 
-        Use as `with tabs["name"]:`. A link to a bench opens the part that it is in: it names it, or
-        has settings of a bench in it.
+        A link to a bench opens the part that it is in: it names it, or has settings of a bench in
+        it.
         """
-        self.parts |= {bench: part for part, benches in parts.items() for bench in benches}
-        labels = {part: self.words(f"part.{part}") for part in parts}
+        labels = {part: self.words(f"part.{part}") for part in self.declared.parts}
         asked = st.query_params.get(self.prefix("part"))
         changed = (
             self.parts.get(key.removeprefix(f"{self.record.code}.").split(".")[0])
@@ -116,37 +118,27 @@ class Lesson:
             )
         )
 
-    def bench(
-        self, name: str, declaration: type[P], after: Sequence[str] = (), leads: bool = False
-    ) -> Callable[[Callable[[P, Show], None]], None]:
-        """Decorate `def f(params, show)`: a figure with its controls.
-
-        `after` names benches whose parameters this one reads; each of those says `leads=True`. A
-        change there redraws this one as soon as the hand has left the slider.
-        """
-        self.benches[name] = declaration
-        for other in after:
-            self.dependents.setdefault(other, []).append(name)
-
+    def bench(self, name: str) -> None:
+        """A declared bench takes its place here: a figure with its controls."""
+        bench = self.declared.benches[name]
+        self.placed.append(name)
         self.lazy.begin(name, shown=self.parts.get(name, self.part) == self.part)
 
-        def place(body: Callable[[P, Show], None]) -> None:
-            def run() -> None:
-                if not self.lazy.reached(name):
-                    self._keep_place(name)
-                    return
-                new = name not in self.drawn
-                with (
-                    run_context.drawing(name, new) as alone,
-                    draw_queue().turn(self._rank(name, alone)),
-                ):
-                    self._draw_bench(name, declaration, body, leads)
-                self.drawn[name] = time.monotonic()
+        def run() -> None:
+            if not self.lazy.reached(name):
+                self._keep_place(name)
+                return
+            new = name not in self.drawn
+            with (
+                run_context.drawing(name, new) as alone,
+                draw_queue().turn(self._rank(name, alone)),
+                self.declared.read_by(self.values),
+            ):
+                self._draw_bench(bench)
+            self.drawn[name] = time.monotonic()
 
-            with st.container(border=True, key=f"bench-{name}"):
-                st.fragment(run, key=self.prefix(name))()
-
-        return place
+        with st.container(border=True, key=f"bench-{name}"):
+            st.fragment(run, key=bench.prefix)()
 
     def _rank(self, name: str, alone: bool) -> Rank:
         return self.asked.pop(name, Rank.PRESS) if alone else Rank.PAGE
@@ -161,11 +153,9 @@ class Lesson:
         with st.container(key=f"{self.prefix(name)}.waiting", height=height, border=False):
             st.skeleton(height)
 
-    def _draw_bench(
-        self, name: str, declaration: type[P], body: Callable[[P, Show], None], leads: bool
-    ) -> None:
-        prefix = self.prefix(name)
-        self._title(name)
+    def _draw_bench(self, bench: Bench) -> None:
+        prefix, declaration = bench.prefix, bench.declaration
+        self._title(bench.name)
         if not all(control.client for _, control in controls.controls(declaration)):
             stage, side = st.columns([8, 3], gap="medium")
         else:
@@ -175,35 +165,32 @@ class Lesson:
             prefix,
             declaration,
             self.text,
-            self._control_words,
-            self._option_name,
+            self.words.control,
+            self.words.option,
             above=stage,
             side=side,
         )
-        show = Show(
-            prefix,
-            self.text,
-            self.words,
-            self._option_name,
-            stage,
-            side,
-            readouts,
-            link=lambda: header.address(self.permalink(name)),
-            style=_style(self.text.lang),
-            declaration=declaration,
+        style = _style(self.text.lang)
+        host = PageHost(
+            prefix, self.words, stage, side, readouts, declaration, style, others=self.values
         )
+        show = Show(self.words, host, style)
 
         def attempt() -> None:
-            body(params, show)
-            show.recipe.close()
-            self.recipes[name] = show.recipe
+            try:
+                with suppress(NotYet):  # what the bench waits for stands in its place
+                    bench.body(params, show)
+            finally:
+                show.trace.close()
+                footer(host, show, lambda: header.address(self.permalink(bench.name)))
+            self.traces[bench.name] = show.trace
 
         with stage:
             guarded(attempt, self.words)
-        if leads:
-            followers = [one for one in self.dependents.get(name, ()) if self.lazy.reached(one)]
-            follow = partial(self._follow, name, params)
-            components.settle(prefix, self.permalink(name), followers, follow)
+        if bench.leads:
+            followers = [one for one in self.followers(bench.name) if self.lazy.reached(one)]
+            follow = partial(self._follow, bench.name, params)
+            components.settle(prefix, self.permalink(bench.name), followers, follow)
 
     def _follow(self, leader: str, shown: Any, names: Sequence[str]) -> None:
         """Draw benches that build on one whose settings have come to rest.
@@ -232,94 +219,24 @@ class Lesson:
             self.asked |= dict.fromkeys(names, rank)
             draw_besides([self.prefix(name) for name in names])
 
-    def _control_words(self, name: str) -> tuple[str, str | None]:
-        label = self.words(f"control.{name}.label")
-        try:
-            return label, self.words(f"control.{name}.help")
-        except KeyError:
-            return label, None
-
-    def _option_name(self, name: str, option: str) -> str:
-        if name == "model":  # a teacher may allow others than those that we have words for
-            record = registry.model(option)
-            return self.text(
-                "frame.model", title=record.title, kind=self.text(f"frame.{record.kind}")
-            )
-        return self.text.first(f"{self.record.slug}.option.{name}.{option}", f"option.{option}")
-
     def predict(self, name: str, **values: object) -> None:
         """A question to answer before looking, with its reveal."""
-
-        def ask() -> None:
-            words = f"{self.record.slug}.predict.{name}"
-            options = self.text.items(f"{words}.options")
+        with st.container(border=True):
             key = f"{self.record.code}.predict.{name}"
-            st.markdown(f"**{self.text('frame.predict')}** {self.text(f'{words}.question')}")
-            chosen = st.radio(
-                self.text("frame.predict"), range(len(options)), index=None, key=key,
-                format_func=options.__getitem__, label_visibility="collapsed",
-            )  # fmt: skip
-            if chosen is None:
-                return
-            right = chosen == int(self.text(f"{words}.answer"))
-            verdict = self.text("frame.right" if right else "frame.wrong")
-            (st.success if right else st.info)(
-                f"**{verdict}** {self.text(f'{words}.reveal', **values)}"
-                if values
-                else f"**{verdict}** {self.text(f'{words}.reveal')}"
-            )
+            st.fragment(partial(questions.predict, self.words, key, name, values),
+                        key=f"{key}.fragment")()  # fmt: skip
 
+    def exercise(self, name: str) -> None:
+        """A declared task with a number as its answer, checked against a computed one."""
         with st.container(border=True):
-            st.fragment(ask, key=f"{self.record.code}.predict.{name}.fragment")()
-
-    def exercise(
-        self,
-        name: str,
-        pose: Callable[[int], tuple[dict[str, object], float, float]],
-    ) -> None:
-        """A task with a number as its answer, checked against a computed one.
-
-        `pose(k)` gives, for the k-th variant, the values of the question's sentence, the right
-        answer and the tolerance, once for the whole class: a function of the page's top level. A
-        new variant can be asked for as often as one likes.
-        """
-
-        def ask() -> None:
-            words = f"{self.record.slug}.exercise.{name}"
             key = f"{self.record.code}.exercise.{name}"
-            variant = st.session_state.setdefault(f"{key}.variant", 0)
-            values, answer, tolerance = cached(pose)(variant).result
-            st.markdown(
-                f"**{self.text('frame.exercise')}** {self.text(f'{words}.question', **values)}"
-            )
-            row = st.container(horizontal=True, vertical_alignment="bottom")
-            with row:
-                given = st.number_input(
-                    self.text("frame.answer"), value=None, key=f"{key}.{variant}",
-                    format="%.4g", width=220,
-                )  # fmt: skip
-                st.button(
-                    self.text("frame.another"), key=f"{key}.next", type="tertiary",
-                    icon=":material/refresh:",
-                    on_click=lambda: st.session_state.update({f"{key}.variant": variant + 1}),
-                )  # fmt: skip
-            if given is None:
-                return
-            if abs(given - answer) <= tolerance:
-                st.success(
-                    f"**{self.text('frame.right')}** "
-                    f"{self.text(f'{words}.right', answer=f'{answer:.4g}', **values)}"
-                )
-            else:
-                st.info(f"**{self.text('frame.not_yet')}** {self.text(f'{words}.hint', **values)}")
+            st.fragment(partial(questions.ask, self.words, key, self.declared.exercises[name]),
+                        key=f"{key}.fragment")()  # fmt: skip
 
-        with st.container(border=True):
-            st.fragment(ask, key=f"{self.record.code}.exercise.{name}.fragment")()
-
-    def code(self, *functions: Callable[..., Any]) -> None:
+    def code(self) -> None:
         """The source of the functions that ran, as they stand in the library."""
         with st.expander(self.text("frame.source"), icon=":material/code:"):
-            for function in functions:
+            for function in self.declared.code:
                 st.caption(f"`{function.__module__}.{function.__name__}`")
                 st.code(_source(function), language="python")
 
@@ -340,7 +257,8 @@ class Lesson:
 
         def near() -> None:
             key = f"{self.record.code}.near"
-            components.near(key, tuple(self.benches), tuple(self.dependents), button, self._come)
+            leads = tuple(name for name in self.placed if self.declared.benches[name].leads)
+            components.near(key, tuple(self.placed), leads, button, self._come)
 
         st.fragment(near, key=f"{self.record.code}.near.fragment")()
         header.neighbours(self.record.slug, self.text)
@@ -369,10 +287,9 @@ def _style(lang: str) -> Style:
     return Style(LIVE, lang)
 
 
-def begin(slug: str) -> Lesson:
+def begin(declared: Lesson) -> PageLesson:
     """Title, language and presenter switches, what the lesson answers and what it needs."""
-    record = catalog.lesson(slug)
-    text = header.open_page(slug)
-    lesson = Lesson(record, text)
+    model_progress.begin()
+    lesson = PageLesson(declared, header.open_page(declared.slug))
     st.markdown(lesson.words("goal"))
     return lesson

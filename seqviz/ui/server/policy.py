@@ -74,9 +74,9 @@ def policy(frame_ancestors: str) -> str:
 
 
 def _frames() -> Iterable[str]:
-    from seqviz.ui.page import bertviz
+    from seqviz.experiments import bertviz_page
 
-    return bertviz.scripts()
+    return bertviz_page.scripts()
 
 
 class Headers:

@@ -15,38 +15,21 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from cachetools import LRUCache
 
 from seqviz import fingerprint, settings
 from seqviz.figures.grammar.figure import Figure
+from seqviz.lessons.bench.host import Found
+from seqviz.lessons.bench.output import Drawn
 from seqviz.ui.server import metrics, run_context
 
 R = TypeVar("R")
 MEGABYTE = 1_000_000
 NEW = 0.3  # share of the room for what has been asked for once
-
-
-@dataclass(frozen=True)
-class Found(Generic[R]):
-    """A result, the seconds that computing it took (not the look-up), and whether it was kept."""
-
-    result: R
-    seconds: float
-    kept: bool = False
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A figure, and what a page sends of it: its JSON (Plotly's or Vega's) and its description."""
-
-    chart: Any
-    json: str
-    alt: str
 
 
 class Shelves:

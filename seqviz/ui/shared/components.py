@@ -147,6 +147,10 @@ def sinusoid(
     )
 
 
+# Drawings that answer in the browser, by the name with which a bench asks for them.
+IN_BROWSER = {"sinusoid": sinusoid}
+
+
 def _said(key: str, event: str) -> Any:
     """What a component says; None where its page has been left before it was heard."""
     return st.session_state[key][event] if key in st.session_state else None

@@ -28,8 +28,8 @@ import streamlit as st
 
 from seqviz import jobs, settings
 from seqviz.models.texts import LONGEST
+from seqviz.refusal import Problem
 from seqviz.ui.server import metrics
-from seqviz.ui.shared.problems import Problem
 
 R = TypeVar("R")
 MINUTE = 60.0

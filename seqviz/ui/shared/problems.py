@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from seqviz.refusal import Refusal
 from seqviz.text import literal
-
-
-class Problem(Refusal):
-    """A refusal by a page: only its code, as the sentence is among the page's words."""
-
-    def __init__(self, code: str, **details: object) -> None:
-        super().__init__(code, code, **details)
 
 
 def sentence(refusal: Any, words: Callable[..., str]) -> str:

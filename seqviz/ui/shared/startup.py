@@ -15,7 +15,8 @@ from seqviz import garbage
 
 # What lessons import when they need it; in an image, where time to start is no matter, before.
 LIBRARIES = (
-    "scipy.signal", "scipy.stats", "statsmodels.tsa.api", "pandas", "altair", "nbformat.v4",
+    "scipy.signal", "scipy.stats", "statsmodels.tsa.api", "pandas", "altair", "orjson",
+    "nbformat.v4",
 )  # fmt: skip
 
 TURN = 0.0005  # seconds, instead of Python's 0.005

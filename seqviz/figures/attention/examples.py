@@ -1,0 +1,152 @@
+"""Findings about attention made of seeded numbers, and every figure of the lesson drawn of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float32
+
+from seqviz.compute.attention.findings import Change, Effects, Map, Mosaic, Parts, Text
+from seqviz.compute.attention.patterns import entropy, habits, tiles
+from seqviz.compute.attention.saturation import saturation
+from seqviz.compute.attention.scaled import attend
+from seqviz.compute.attention.walkthrough import STAGES, walk
+from seqviz.figures.attention.changes import attention_mask, head_switches
+from seqviz.figures.attention.heads import head_importance, heads_by_measure
+from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
+from seqviz.figures.attention.parts import query_key_products, scores_to_weights
+from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
+from seqviz.figures.attention.steps import walk_basic, walk_stage
+from seqviz.figures.grammar.example import Example
+
+WORDS = ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
+CANDIDATES = ("␣Paris", "␣the", "<b>", "⏎")
+
+
+def examples() -> tuple[Example, ...]:
+    """Each figure function once or more, where its branches differ."""
+    return (*_of_models(), *_of_formulas())
+
+
+def _of_models() -> tuple[Example, ...]:
+    wide, deep = mosaic_of(3, 5), mosaic_of(5, 3)
+    found, causal = map_of(), map_of(causal=True)
+    parts, later = parts_of(), parts_of(causal=True)
+    change, said = change_of(), change_of(decoder=True)
+    known, some = effects_of(3, 5, 3), effects_of(5, 3, 2)
+    return (
+        Example("mosaic", head_mosaic, (wide, 1, 4), float(wide.habits.entropy[1, 4])),
+        Example("mosaic, deep", head_mosaic, (deep, 4, 1), float(deep.habits.entropy[4, 1])),
+        Example("attention map", attention_map, (found, 3, 5), float(found.weights[2, 4])),
+        Example("attention map, causal", attention_map, (causal, 5, 2),
+                float(causal.weights[4, 1])),
+        Example("rollout", rollout_map, (found, 3, 5), float(found.weights[2].max())),
+        Example("ranked heads", heads_by_measure, (wide, "previous", 1, 1),
+                float(wide.habits.previous.max())),
+        Example("ranked heads, deep", heads_by_measure, (deep, "entropy", 1, 1),
+                float(deep.habits.entropy.max())),
+        Example("products", query_key_products, (parts, 3, 5), float(parts.weights[2, 4])),
+        Example("products, causal", query_key_products, (later, 5, 2),
+                float(later.scaled[4, 1])),
+        Example("chain", scores_to_weights, (parts, 3, 5), float(parts.scores[2, 4])),
+        Example("chain, causal", scores_to_weights, (later, 5, 2), float(later.weights[4, 1])),
+        Example("switches", head_switches, (change, ((1, 2), (5, 11))),
+                float(change.moved.max())),
+        Example("switches of a decoder", head_switches, (said, ((1, 2),)),
+                float(said.probabilities[1].max())),
+        Example("effects", head_importance, (known, 2, 2), float(np.nanmax(known.change))),
+        Example("effects, half done", head_importance, (some, 2, 2),
+                float(np.nanmax(some.change))),
+        Example("permissions", attention_mask, (causal,), 8),
+    )  # fmt: skip
+
+
+def _of_formulas() -> tuple[Example, ...]:
+    one, several = walk(), walk(heads=8, d_k=4, causal=True, scale="d", temperature=2.0)
+    leaky, found = walk(causal=True, operator="multiply"), saturation()
+    words = len(one.words)  # the description says how large each matrix is
+    stages = [
+        Example(f"walk, {stage}, {name}", walk_stage, (made, stage, made.heads - 1, 2, 3), words)
+        for name, made in (("one head", one), ("eight heads", several))
+        for stage in STAGES
+    ]
+    return (
+        *stages,
+        Example("walk, mask multiplied", walk_stage, (leaky, "mask", 0, 2, 3), words),
+        Example("walk, without parameters", walk_basic, (one, 2, 3), words),
+        Example("walk, without parameters, causal", walk_basic, (leaky, 2, 3), words),
+        *(
+            Example(f"saturation, {quantity}", saturation_lines, (found, quantity),
+                    float(getattr(found, quantity)[0, -1]))
+            for quantity in QUANTITIES
+        ),
+    )  # fmt: skip
+
+
+# --- findings as a pretrained model would give them ----------------------------------------------
+
+
+def weights_of(*shape: int, seed: int = 0, causal: bool = False) -> Float32[np.ndarray, "..."]:
+    """Random weights [..., query, key] whose rows sum to 1."""
+    weights = np.random.RandomState(seed).gamma(0.4, size=shape) + 1e-6
+    weights = np.tril(weights) if causal else weights
+    return (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def text_of(
+    layers: int, heads: int, pieces: tuple[str, ...] = WORDS, decoder: bool = False
+) -> Text:
+    """A text of these pieces, read by a model of this size."""
+    count = len(pieces)
+    special = np.array([piece in ("[CLS]", "[SEP]") for piece in pieces])
+    return Text("minilm", decoder, pieces, np.unique(pieces, return_inverse=True)[1], special,
+                np.ones(count, bool), 0, 0, layers, heads, "cpu", "")  # fmt: skip
+
+
+def mosaic_of(
+    layers: int, heads: int, pieces: tuple[str, ...] = WORDS, side: int = 51, seed: int = 0
+) -> Mosaic:
+    """All heads of a model, tiles of at most `side` cells a side."""
+    text = text_of(layers, heads, pieces)
+    weights = weights_of(layers, heads, len(pieces), len(pieces), seed=seed)
+    found = habits(weights, text.ids, text.special)
+    return Mosaic(text, tiles(weights, side), max(1.0, len(pieces) / side), found)
+
+
+def map_of(
+    pieces: tuple[str, ...] = WORDS, layer: int = 2, head: int = 3, causal: bool = False
+) -> Map:
+    """One head of a model of 6 layers with 12 heads."""
+    count = len(pieces)
+    weights = weights_of(count, count, causal=causal)
+    allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
+    return Map(text_of(6, 12, pieces, causal), weights, layer, head, entropy(weights), allowed)
+
+
+def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False) -> Parts:
+    """One head whose stages follow from its queries and keys."""
+    count, draw = len(pieces), np.random.RandomState(0).standard_normal
+    q, k, v = (draw((count, d_k)).astype(np.float32) for _ in range(3))
+    allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
+    divisor = float(np.sqrt(d_k))
+    found = attend(q, k, v, divide_by=divisor, allowed=allowed)
+    return Parts(text_of(6, 12, pieces, causal), 2, 3, q, k, v, found.scores, found.scaled,
+                 found.weights, found.output, allowed, divisor)  # fmt: skip
+
+
+def change_of(
+    layers: int = 6, heads: int = 12, pieces: tuple[str, ...] = WORDS, decoder: bool = False
+) -> Change:
+    """What switching off one head did, to vectors or to the next token of a decoder."""
+    random = np.random.RandomState(0)
+    candidates = CANDIDATES if decoder else ()
+    probabilities = random.dirichlet(np.ones(len(candidates) + 1), 2)[:, 1:]
+    moved = random.uniform(0, 0.3, len(pieces))
+    return Change(text_of(layers, heads, pieces, decoder), moved, 0.9, np.full(2, np.nan),
+                  candidates, probabilities, 0.4 if decoder else np.nan, 1)  # fmt: skip
+
+
+def effects_of(layers: int, heads: int, done: int, decoder: bool = True) -> Effects:
+    """The effects of the heads of the first layers; the others are not known yet."""
+    change = np.random.RandomState(0).gamma(0.3, size=(layers, heads))
+    change[done:] = np.nan
+    return Effects(change, decoder, done / layers)

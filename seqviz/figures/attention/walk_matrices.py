@@ -1,0 +1,221 @@
+"""Matrices side by side, and the marks on them: outlines, hatches, sums, a formula above each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Shaped
+
+from seqviz.figures.grammar import axes, scales
+from seqviz.figures.grammar.sheet import Panel, Sheet
+from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar.tokens import plain
+
+ABOVE = 68  # pixels over the panels: a line of text, and a title for each
+_ROOM = 1.25  # colors end here times the largest number: text is read on the strongest one, too
+_BAR = 0.085  # share of the width that the color bar takes
+_LABELS = {"words": 0.135, "numbers": 0.085, "hidden": 0.05}  # the same for names of rows
+_VALUES = {"signed": "%{z:.4f}", "weights": "%{z:.5~g}", "plain": "%{z}"}
+_TAG = re.compile(r"<[^>]+>")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """One matrix; rows and columns are counted from 1.
+
+    title: its formula; without tags what it holds, unless `name` says that. rows, columns: names of
+    the axes. words: for which axes the words are the labels, "r", "c", both or none. share: of the
+    width. kind: "signed" (colors symmetric about zero), "weights" (in [0, 1]) or "plain". limit:
+    of the colors; 0: its own largest. digits: decimals in the cells; None: on hover only. row,
+    column: outlined. block: first and last column (or row, with `upright`) of a part outlined with
+    dashes. forbidden: hatched cells. sums: of rows and columns beside them. room: rows to leave
+    place for. hidden: no labels for rows, those of the neighbor on the left hold. unnamed: none
+    for columns, those of the neighbor on the right hold.
+    """
+
+    title: str
+    z: Shaped[np.ndarray, "row column"]
+    rows: str
+    columns: str
+    words: str = ""
+    share: float = 1.0
+    kind: str = "signed"
+    limit: float = 0.0
+    digits: int | None = None
+    row: int | None = None
+    column: int | None = None
+    block: tuple[int, int] | None = None
+    upright: bool = False
+    forbidden: Bool[np.ndarray, "row column"] | None = None
+    sums: bool = False
+    room: int = 0
+    hidden: bool = False
+    unnamed: bool = False
+    name: str = ""
+
+    @property
+    def picked(self) -> bool:
+        """Whether a click names a query and a key: words on both sides."""
+        return self.words == "rc"
+
+    @property
+    def called(self) -> str:
+        """What it holds, in plain text."""
+        return self.name or bare(self.title)
+
+
+def bare(text: str) -> str:
+    """A formula without the tags that raise and lower its letters."""
+    return _TAG.sub("", text)
+
+
+def written(values: Any, digits: int) -> Any:
+    """A number, or an array of them, with a true minus sign; no zero has a sign."""
+    rounded = np.round(np.asarray(values, float), digits) + 0.0
+    text = np.char.replace(np.char.mod(f"%.{digits}f", rounded), "-", "−")
+    return np.where(np.isneginf(values), "−∞", text)
+
+
+def draw(matrices: Sequence[Matrix], words: Sequence[str], said: str, style: Style) -> Sheet:
+    """These side by side, the last one with its color bar; `said` stands above from the left."""
+    headline = {
+        "text": said,
+        "font": {"size": 14 * style.scale, "color": style.palette.prediction},
+        **{"xref": "container", "x": 0, "xanchor": "left"},  # a phone is narrow
+        **{"yref": "container", "y": 1, "yanchor": "top"},
+        "pad": {"l": 12, "t": 12},
+    }
+    sheet = Sheet(style, title=headline, showlegend=False)
+    sheet.margin(t=ABOVE * style.scale, r=10)
+    for matrix, across in zip(matrices, _domains(matrices), strict=True):
+        height, width = matrix.z.shape
+        x = _axis(matrix.columns, width, words if "c" in matrix.words else ())
+        x["range"] = [0.5, width + matrix.sums + 0.5]
+        x["tickangle"] = -45 if matrix.picked else 0
+        x["showticklabels"] = matrix.kind != "plain" and not matrix.unnamed
+        y = _axis(matrix.rows, height, words if "r" in matrix.words else ())
+        y["range"] = [max(height, matrix.room) + matrix.sums + 0.5, 0.5]
+        y["showticklabels"] = not matrix.hidden
+        panel = sheet.panel(x, y, across=across)
+        _cells(panel, matrix, barred=matrix is matrices[-1])
+        _closed_cells(panel, matrix)
+        _outlines(panel, matrix)
+        panel.title(matrix.title, size=14, yshift=2)
+        if matrix.sums:
+            _sums(panel, matrix)
+    return sheet
+
+
+def _domains(matrices: Sequence[Matrix]) -> list[list[float]]:
+    """Where each stands from left to right, with room for the names of its rows."""
+    gaps = [0.0]
+    for matrix in matrices[1:]:
+        kind = "hidden" if matrix.hidden else "words" if "r" in matrix.words else "numbers"
+        gaps.append(_LABELS[kind])
+    room = (1 - _BAR - sum(gaps)) / sum(matrix.share for matrix in matrices)
+    found, left = [], 0.0
+    for gap, matrix in zip(gaps, matrices, strict=True):
+        left += gap
+        found.append([round(left, 6), round(left + room * matrix.share, 6)])
+        left += room * matrix.share
+    return found
+
+
+def _axis(title: str, length: int, words: Sequence[str]) -> dict[str, Any]:
+    """Places from 1, with their words or with a few numbers."""
+    if words:
+        return axes.names([plain(word) for word in words], title)
+    step = next(s for s in (1, 4, 8, 16, 32, 64, 128) if length / s <= 4)
+    places = [1, *range(step if step > 1 else 2, length + 1, step)]
+    labels = [str(place) for place in places]
+    return axes.axis(title, tickvals=places, ticktext=labels, showgrid=False)
+
+
+def _cells(panel: Panel, matrix: Matrix, barred: bool) -> None:
+    style, z, kind = panel.style, matrix.z, matrix.kind
+    limit = (matrix.limit or scales.largest(z)) * _ROOM
+    colors = {
+        "signed": scales.signed(limit),
+        "weights": scales.plain(0, 1),
+        "plain": scales.flat(style.palette.band),
+    }
+    below = np.isneginf(z)
+    keys: dict[str, Any] = {}
+    if below.any():
+        keys["hovertext"] = written(z, 4)
+    if matrix.digits is not None:
+        keys["text"] = np.where(below, "", written(z, matrix.digits))  # marked apart
+        keys["texttemplate"] = "%{text}"
+        # On cividis Plotly finds black or white itself; a signed color lets the page through.
+        keys["textfont"] = {} if kind == "weights" else {"color": style.palette.truth}
+        if z.shape[1] <= 4:
+            keys["textfont"]["size"] = 13 * style.scale
+    value = "%{hovertext}" if below.any() else _VALUES[kind]
+    panel.cells(
+        z,
+        matrix.called,
+        colors[kind],
+        bar=style.text(f"figure.walk_bar_{kind}") if barred else None,
+        hover=f"{matrix.rows}: %{{y}}<br>{matrix.columns}: %{{x}}<br><b>{value}</b>",
+        hoverongaps=matrix.picked,
+        pick=matrix.picked,
+        **keys,
+    )
+
+
+def _closed_cells(panel: Panel, matrix: Matrix) -> None:
+    """Hatches over the cells that a mask forbids, and -inf in those that have no number."""
+    palette = panel.style.palette
+    if matrix.forbidden is not None and matrix.forbidden.any():
+        cells = np.argwhere(matrix.forbidden).tolist()
+        stripes = "rgba(255,255,255,0.4)" if matrix.kind == "weights" else palette.grid
+        clear = "rgba(0,0,0,0)"
+        panel.trace(
+            "scatter",
+            x=[v for _, c in cells for v in (c + 0.5, c + 1.5, c + 1.5, c + 0.5, None)],
+            y=[v for r, _ in cells for v in (r + 0.5, r + 0.5, r + 1.5, r + 1.5, None)],
+            mode="lines",
+            line={"width": 0},
+            fill="toself",
+            fillcolor=clear,
+            fillpattern={"shape": "/", "size": 7, "solidity": 0.15, "fgcolor": stripes,
+                         "bgcolor": clear},
+            hover=False,
+            legend=False,
+        )  # fmt: skip
+    down, across = np.nonzero(np.isneginf(matrix.z))
+    if len(across) and matrix.digits is not None:
+        size = (12 if matrix.share > 1 else 10) * panel.style.scale
+        font = {"size": size, "color": palette.truth}
+        panel.letters(across + 1, down + 1, ["−∞"] * len(across), textfont=font)
+
+
+def _outlines(panel: Panel, matrix: Matrix) -> None:
+    """Row, column and part in the color of the one thing to look at, with a light edge around."""
+    height, width = matrix.z.shape
+    every_column, every_row = (1, width), (1, height)
+    spans: list[tuple[tuple[int, int], tuple[int, int], str | None]] = []
+    if matrix.block is not None:
+        part = (every_column, matrix.block) if matrix.upright else (matrix.block, every_row)
+        spans.append((*part, "dash"))
+    if matrix.column is not None:
+        spans.append(((matrix.column, matrix.column), every_row, None))
+    if matrix.row is not None:
+        spans.append((every_column, (matrix.row, matrix.row), None))
+    for (left, right), (top, bottom), dash in spans:
+        x, y = (left - 0.5, right + 0.5), (top - 0.5, bottom + 0.5)
+        panel.rectangle(x, y, "rgba(255,255,255,0.8)", width=4.5, dash=dash)
+        panel.rectangle(x, y, panel.style.palette.highlight, width=2.5, dash=dash)
+
+
+def _sums(panel: Panel, matrix: Matrix) -> None:
+    """Sums of the rows at the right and of the columns below, in the quiet color."""
+    height, width = matrix.z.shape
+    beside = [(width + 1, r, f"{s:.2f}") for r, s in enumerate(matrix.z.sum(axis=1), 1)]
+    below = [(c, height + 1, f"{s:.2f}") for c, s in enumerate(matrix.z.sum(axis=0), 1)]
+    for x, y, total in [*beside, *below, (width + 1, height + 1, "Σ")]:
+        panel.words(total, x, y, size=12, color=panel.style.palette.baseline)

@@ -1,0 +1,94 @@
+"""Every figure of autoregressive series with short simulated ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute import autoregression as ar
+from seqviz.compute.autoregression.networks import NetworkFit, NetworkSettings
+from seqviz.figures.autoregression import by_hand, estimation, forecast, series, training
+from seqviz.figures.grammar.example import Example
+
+
+def learned(
+    cell: str,
+    values: np.ndarray,
+    predictions: np.ndarray,
+    inputs: np.ndarray,
+    mean: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> NetworkFit:
+    """A network that has learned this map, and made these predictions for values[1:].
+
+    Nothing is trained: torch is not a figure's business.
+    """
+    epochs = np.arange(1.0, 41.0)
+    train = 2.0 * np.exp(-epochs / 15) + 1.0
+    end = len(predictions)
+    return NetworkFit(
+        NetworkSettings(cell), train, train + 0.2, predictions, values[1:], end, end,
+        float(train[-1]), float(train[-1]) + 0.2, np.nan, None, 1, 0.0, "cpu",
+        inputs, mean, low, high,
+    )  # fmt: skip
+
+
+def examples() -> tuple[Example, ...]:
+    """Every figure function of the subject; more than one where they have branches."""
+    values = ar.simulate((0.6, -0.3), 1.5, n=200, seed=4).values
+    years = [str(year) for year in range(1800, 2000)]
+    found, plain = ar.correlogram(values, 15, (0.6, -0.3)), ar.correlogram(values, 20)
+    slope = ar.fit(values, 1, "ols")
+    fits = [ar.fit(values, 2, method, True) for method in ar.METHODS]
+    chosen = ar.select_order(values, 8)
+    many = ar.replicate(0.9, n=60, replications=300, seed=5, intercept=True)
+    walks = ar.replicate(1.0, n=60, replications=200, seed=5)
+    history, future = values[:180], values[180:]
+    line = ar.fit(history, 2, "ols")
+    fan = ar.forecast_recursive(history, line.coefficients, line.sigma, 20)
+    direct = ar.forecast_direct(history, 2, 20)
+    errors = ar.errors_by_horizon(values, 2, 10, coefficients=(0.6, -0.3), sigma=1.5)
+    unknown = ar.errors_by_horizon(values, 2, 10)
+    z = ar.roots((1.2, -0.2, 0.5))
+    grid = np.linspace(-4, 4, 101)
+    curve = np.tanh(grid)
+    done = learned("lstm", values, 0.6 * values[:-1], grid, curve, curve - 0.1, curve + 0.1)
+    losses, epochs = (done.train_loss, done.validation_loss), np.arange(1.0, 41.0)
+    error = float(np.mean((done.targets - done.predictions)[-50:] ** 2))
+    least = float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
+    return (
+        Example("series", series.series_and_correlations, (values, found), float(found.acf[1])),
+        Example("series of years", series.series_and_correlations,
+                (values, plain, years, "10⁸ m³"), float(plain.acf[1])),
+        Example("roots", series.roots_in_circle, (z,), float(np.abs(z).max())),
+        Example("roots, all inside", series.roots_in_circle, (0.5 * z,),
+                float(0.5 * np.abs(z).max())),
+        Example("lag plot", series.lag_plot, (values, slope, 0.6), float(slope.coefficients[0])),
+        Example("lag plot, no truth", series.lag_plot, (values, slope),
+                float(slope.coefficients[0])),
+        Example("estimates", estimation.estimates_beside_truth, (fits, (0.6, -0.3)),
+                float(fits[0].coefficients[0])),
+        Example("estimates, no truth", estimation.estimates_beside_truth, (fits[1:3], None),
+                float(fits[1].upper[0])),
+        Example("order", estimation.order_criteria, (chosen, 2), chosen.chosen_bic),
+        Example("order, no truth", estimation.order_criteria, (chosen,), chosen.chosen_aic),
+        Example("sampling", estimation.sampling_distribution, (many,), many.mean_bias),
+        Example("sampling, unit root", estimation.sampling_distribution, (walks,),
+                walks.mean_bias),
+        Example("fan", forecast.forecast_fan, (history, fan, direct.mean, future),
+                float(fan.upper[-1])),
+        Example("fan of years", forecast.forecast_fan,
+                (history, fan, None, None, np.nan, 40, years, "10⁸ m³"), float(fan.mean[0])),
+        Example("errors", forecast.error_by_horizon, (errors,), float(errors.recursive_mse[-1])),
+        Example("errors, no theory", forecast.error_by_horizon, (unknown,),
+                float(unknown.recursive_mse[0])),
+        Example("loss", training.loss_curve, (*losses, "gru", epochs, 100, 1.0, 0.95),
+                float(losses[0][-1])),
+        Example("loss, first epoch", training.loss_curve,
+                (losses[0][:1], np.array([np.nan]), "rnn", epochs[:1], 100), float(losses[0][0])),
+        Example("map", training.one_step_map, (done, values, 0.6), 0.6),
+        Example("map, no truth", training.one_step_map, (done, values),
+                float((curve[55] - curve[45]) / (grid[55] - grid[45]))),
+        Example("predictions", training.one_step_predictions, (done, 50), error),
+        Example("by hand", by_hand.fit_by_hand, (values,), least),
+    )  # fmt: skip

@@ -1,0 +1,89 @@
+"""Every figure of gated cells with what small seeded networks do."""
+
+from __future__ import annotations
+
+import string
+
+import numpy as np
+
+from seqviz.compute.gates.counting import table
+from seqviz.compute.gates.encoding import END
+from seqviz.compute.gates.forcing import Clamp
+from seqviz.compute.gates.networks import Network
+from seqviz.compute.gates.observation import (
+    GRUStep,
+    LSTMStep,
+    Observation,
+    compare,
+    expect,
+    observe,
+    one_step,
+)
+from seqviz.compute.recurrent import Weights
+from seqviz.figures.gates import cell_diagram, effects, maps, networks, traces
+from seqviz.figures.grammar.example import Example
+
+TEXT = "a <b>bold</b> & long text"
+SENTENCE = "The flights <i>the</i> airline"
+_ROWS = {"lstm": 4, "gru": 3}
+
+
+def network(cell: str, units: int = 6, kind: str = "characters") -> Network:
+    """A network with random weights: kind "characters" or a task, cell "lstm" or "gru"."""
+    draw = np.random.RandomState(0).standard_normal
+    rows = _ROWS[cell] * units
+    weights = Weights(draw((rows, 3)), draw((rows, units)), draw(rows), draw(rows))
+    symbols = (*string.printable[:95], END)
+    answers = len(symbols) if kind == "characters" else 2
+    return Network(
+        f"{kind}_{cell}", cell, kind, symbols, draw((len(symbols), 3)), weights,
+        draw((answers, units)), draw(answers),
+    )  # fmt: skip
+
+
+def observed(cell: str, symbol: str = "h", text: str = TEXT, **more: object) -> Observation:
+    """What such a network does while it reads."""
+    return observe(network(cell), text, symbol, **more)  # type: ignore[arg-type]
+
+
+def examples() -> tuple[Example, ...]:
+    """Every figure function of the subject; more than one where they have branches."""
+    lstm, gru = observed("lstm", "c"), observed("gru", "z", by="time")
+    step, other = one_step(lstm, 3, 9), one_step(gru, 3, 9)
+    written = one_step(gru, 3, 9, "write")
+    assert isinstance(step, LSTMStep)
+    assert isinstance(other, GRUStep) and isinstance(written, GRUStep)  # noqa: PT018
+    held = observed("lstm", "c", clamps=[Clamp("f", 0.9, None, 3, 9)])
+    closed = observed("gru", clamps=[Clamp("z", 0.5)])
+    found, renamed = compare(network("lstm"), TEXT), compare(network("gru"), TEXT)
+    expected = expect((network("lstm"), network("gru")), SENTENCE)
+    updates, accuracy = np.arange(0, 500, 50), np.linspace(0.25, 0.875, 10)
+    return (
+        Example("gate map", maps.gate_map, (gru, 3, 9), other.z),
+        Example("state map", maps.gate_map, (lstm, 3, 9), step.c),
+        Example("saturation", maps.gate_saturation, (lstm,), float(np.median(lstm.time_constants))),
+        Example("saturation of a GRU", maps.gate_saturation, (gru,),
+                float(np.median(gru.time_constants))),
+        Example("one unit of an LSTM", traces.unit_traces, (lstm, 3, 9), step.h),
+        Example("one unit of a GRU", traces.unit_traces, (gru, 3, 9), other.n),
+        Example("LSTM cell", cell_diagram.lstm_cell, (step,), step.f * step.c_before),
+        Example("LSTM cell, forced", cell_diagram.lstm_cell, (step, frozenset("fg")), step.tanh_c),
+        Example("GRU cell", cell_diagram.gru_cell, (other,), other.h),
+        Example("GRU cell, forced", cell_diagram.gru_cell, (written, frozenset("zn")), written.z),
+        Example("free and forced", effects.free_and_forced, (lstm, held, None, 3, 9),
+                float(np.linalg.norm(held.values[-1]))),
+        Example("free and forced, one unit", effects.free_and_forced, (gru, closed, 3, 1, 25),
+                float(closed.values[-1, 2])),
+        Example("free beside itself", effects.free_and_forced, (gru, gru, 3, 2, 4),
+                float(gru.probability[-1])),
+        Example("variants of an LSTM", effects.distance_by_variant, (found,),
+                float(found.distance[-1, -1])),
+        Example("variants of a GRU", effects.distance_by_variant, (renamed,),
+                float(renamed.distance[1, -1])),
+        Example("agreement", networks.agreement, (expected,), float(expected.bits[0, -1])),
+        Example("parameters", networks.parameter_bars, (table(1, 32),), 4480.0),
+        Example("training of a tiny network", networks.accuracy_by_update,
+                (updates, accuracy, "gru", 0.95, 1000), 87.5),
+        Example("training begins", networks.accuracy_by_update,
+                (updates[:1], accuracy[:1], "lstm"), 25.0),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What every bench is made of: declared parameters, a body, and what it shows, as data."""

@@ -1,0 +1,174 @@
+"""What runs a bench: it calls, draws, fetches models and keeps trainings. A page is one host.
+
+`Alone` is the other: no page and no session, for notebooks, tests and the command line.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from seqviz.data import precomputed
+from seqviz.figures.grammar.figure import Figure
+from seqviz.lessons.bench.output import Drawn, Item
+from seqviz.models import device, pretrained, ready
+from seqviz.text import duration
+
+R = TypeVar("R")
+# A figure function and what it is given after the result, or after the records so far.
+Drawing = tuple[Any, ...]
+
+
+class NotYet(Exception):
+    """What a bench needs is not there yet: a model to be fetched, a training that nobody started.
+
+    Whoever runs the bench has said so, or says so.
+    """
+
+
+@dataclass(frozen=True)
+class Found(Generic[R]):
+    """A result, the seconds that computing it took (not the look-up), and whether it was kept."""
+
+    result: R
+    seconds: float
+    kept: bool = False
+
+
+@dataclass(frozen=True)
+class Trained(Generic[R]):
+    """The result of long work. shipped: it came with the app; where and when, in words."""
+
+    result: R
+    seconds: float
+    device: str
+    shipped: str = ""
+
+
+class Host(Protocol):
+    """What a bench asks of whoever runs it."""
+
+    @property
+    def dark(self) -> bool:
+        """Whether the reader's page is dark."""
+
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
+    ) -> Found[Any]:
+        """A pure function's result."""
+
+    def read(self, function: Callable[[bytes], R], content: bytes) -> R:
+        """What a function makes of a student's own file."""
+
+    def drawn(
+        self,
+        draw: Callable[..., Any],
+        args: tuple[Any, ...],
+        keywords: Mapping[str, Any],
+        shared: bool,
+    ) -> Drawn:
+        """A figure; shared: nothing had to be computed for it."""
+
+    def values(self, bench: str) -> Any:
+        """The parameters of another bench of the lesson."""
+
+    def model(self, name: str, text: str | None, other: str) -> str:
+        """The device of a model that is here and has read the text; else raises NotYet."""
+
+    def trained(
+        self,
+        function: Callable[..., R],
+        keywords: Mapping[str, Any],
+        so_far: Drawing | None,
+    ) -> Trained[R] | None:
+        """The result of long work, if it is there."""
+
+    def upload(self, name: str) -> bytes | None:
+        """A file of the student's own."""
+
+    def pick(self, name: str, options: Sequence[str], first: int) -> str:
+        """A choice that only the data can offer, such as a column of a file."""
+
+    def put(self, item: Item) -> None:
+        """Show this."""
+
+
+@dataclass
+class Alone:
+    """No page: everything is computed at once, in this thread.
+
+    others: parameters of the benches that this one builds on. train: long work is done now where
+    no result came with the app; else NotYet is raised. content: of the file that a student would
+    upload.
+    """
+
+    others: Mapping[str, Any] = field(default_factory=dict)
+    train: bool = False
+    content: bytes | None = None
+    picked: Mapping[str, str] = field(default_factory=dict)
+    dark: bool = False
+
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
+    ) -> Found[Any]:
+        """Call it."""
+        started = time.perf_counter()
+        result = function(*args, **keywords)
+        return Found(result, time.perf_counter() - started)
+
+    def read(self, function: Callable[[bytes], R], content: bytes) -> R:
+        """Call it."""
+        return function(content)
+
+    def drawn(
+        self,
+        draw: Callable[..., Any],
+        args: tuple[Any, ...],
+        keywords: Mapping[str, Any],
+        shared: bool,
+    ) -> Drawn:
+        """Draw it."""
+        chart = draw(*args, **keywords)
+        alt = chart.alt if isinstance(chart, Figure) else str(chart.description)
+        return Drawn(chart, "", alt)
+
+    def values(self, bench: str) -> Any:
+        """Those that were given. Raises KeyError for a bench without any."""
+        return self.others[bench]
+
+    def model(self, name: str, text: str | None, other: str) -> str:
+        """Fetch and load it; raises what these raise."""
+        ready.make_ready(name, text, other, lambda *_: None, "cpu")
+        return pretrained.load(name).device.upper()
+
+    def trained(
+        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: Drawing | None
+    ) -> Trained[R] | None:
+        """What came with the app, else what is trained now."""
+        found = precomputed.find(function, keywords)
+        if found is not None:
+            return Trained(found.result, 0.0, found.device, said(found))
+        if not self.train:
+            return None
+        chosen = device.choose()
+        started = time.perf_counter()
+        result = function(**keywords, device=chosen.kind)
+        return Trained(result, time.perf_counter() - started, chosen.name)
+
+    def upload(self, name: str) -> bytes | None:
+        """What was given."""
+        return self.content
+
+    def pick(self, name: str, options: Sequence[str], first: int) -> str:
+        """What was given, else the first."""
+        return self.picked.get(name, options[first])
+
+    def put(self, item: Item) -> None:
+        """Nobody looks."""
+
+
+def said(found: precomputed.Measured) -> str:
+    """When and on what a result was computed that came with the app."""
+    return f"{found.date} · {found.device} · {duration(found.seconds)}"

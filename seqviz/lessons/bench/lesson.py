@@ -1,0 +1,161 @@
+"""A lesson as data: its benches, what builds on what, its exercises. Pages put it on screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from seqviz import catalog
+from seqviz.figures.grammar.style import Style
+from seqviz.lessons.bench import controls
+from seqviz.lessons.bench.host import Alone, Host, NotYet
+from seqviz.lessons.bench.output import Output
+from seqviz.lessons.bench.show import Show
+from seqviz.lessons.bench.words import Words
+from seqviz.text import Text
+
+P = TypeVar("P")
+Body = Callable[[Any, Show], None]
+_reader: ContextVar[Callable[[str], Any] | None] = ContextVar("reader", default=None)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A task with a number as its answer, checked against a computed one.
+
+    cases: for each variant the values of the question's sentence, which are the arguments of
+    `answer`. within: what is let pass beside the answer, absolute, or as a share of it.
+    """
+
+    name: str
+    cases: tuple[Mapping[str, Any], ...]
+    answer: Callable[..., float]
+    within: float = 0.0
+    share: float = 0.0
+
+    def posed(self, variant: int) -> tuple[Mapping[str, Any], float, float]:
+        """The k-th variant: values of the question, the answer, and the tolerance."""
+        case = self.cases[variant % len(self.cases)]
+        answer = float(self.answer(**case))
+        return case, answer, self.within + self.share * abs(answer)
+
+
+@dataclass
+class Lesson:
+    """The benches of one lesson in the order of its page.
+
+    parts: names of benches that stand in tabs side by side, by the name of the tab. code: functions
+    whose source the page shows.
+    """
+
+    slug: str
+    parts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    code: tuple[Callable[..., Any], ...] = ()
+    benches: dict[str, Bench] = field(default_factory=dict)
+    exercises: dict[str, Exercise] = field(default_factory=dict)
+
+    @property
+    def record(self) -> catalog.Lesson:
+        """Its line in the table of contents."""
+        return catalog.lesson(self.slug)
+
+    def bench(
+        self, name: str, declaration: type[P], after: Sequence[str] = (), leads: bool = False
+    ) -> Callable[[Body], Bench]:
+        """Decorate `def f(params, show)`: a figure with its controls.
+
+        `after` names benches whose parameters this one reads; each of those says `leads=True`. A
+        change there redraws this one as soon as the hand has left the slider.
+        """
+
+        def made(body: Body) -> Bench:
+            self.benches[name] = Bench(self, name, declaration, body, tuple(after), leads)
+            return self.benches[name]
+
+        return made
+
+    def exercise(self, name: str, **keys: Any) -> Exercise:
+        """Declare an exercise; see `Exercise`."""
+        self.exercises[name] = Exercise(name, **keys)
+        return self.exercises[name]
+
+    def prefix(self, bench: str) -> str:
+        """The start of a bench's widget keys and permalink parameters."""
+        return f"{self.record.code}.{bench}"
+
+    def values(self, bench: str) -> Any:
+        """The parameters of another bench as they stand (for a bench that builds on it)."""
+        reader = _reader.get()
+        return self.benches[bench].declaration() if reader is None else reader(bench)
+
+    @contextmanager
+    def read_by(self, reader: Callable[[str], Any]) -> Iterator[None]:
+        """Within: `values` gives what `reader(bench)` gives."""
+        token = _reader.set(reader)
+        try:
+            yield
+        finally:
+            _reader.reset(token)
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """A figure with its controls. declaration: a dataclass of `controls`, its parameters."""
+
+    lesson: Lesson
+    name: str
+    declaration: type[Any]
+    body: Body
+    after: tuple[str, ...] = ()
+    leads: bool = False
+
+    @property
+    def prefix(self) -> str:
+        """The start of its widget keys and permalink parameters."""
+        return self.lesson.prefix(self.name)
+
+    def __call__(self, **values: Any) -> Output:
+        """What it shows at these settings; see `run`."""
+        return self.run(values)
+
+    def run(
+        self,
+        values: Mapping[str, Any] | None = None,
+        language: str = "en",
+        style: Style | None = None,
+        host: Host | None = None,
+        train: bool = False,
+    ) -> Output:
+        """Figure, read-outs, notes and code at these settings, without a page.
+
+        values: of its parameters by name, and of a bench that it builds on as "<bench>.<name>"; the
+        others have their defaults. train: long work whose result did not come with the app is done
+        now. Raises ValueError for a value that the control does not have, and what the body raises.
+        """
+        given = dict(values or {})
+        others: dict[str, Any] = {}
+        looks = style or Style(lang=language)
+        who = host or Alone(others, train)
+        with self.lesson.read_by(who.values):
+            for other in self.after:
+                part = {
+                    key.removeprefix(f"{other}."): given.pop(key)
+                    for key in list(given)
+                    if key.startswith(f"{other}.")
+                }
+                others[other] = controls.filled(self.lesson.benches[other].declaration, part)
+            params = controls.filled(self.declaration, given)
+            return self.shown(params, who, Text(looks.lang), looks)
+
+    def shown(self, params: Any, host: Host, text: Text, style: Style) -> Output:
+        """What it shows with these parameters on a host."""
+        show = Show(Words(self.lesson.slug, text), host, style)
+        try:
+            self.body(params, show)
+        except NotYet as waits:
+            show.output.waits = str(waits) or show.words("hint.train")
+        show.output.code = show.trace.source()
+        return show.output

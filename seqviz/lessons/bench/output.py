@@ -1,0 +1,185 @@
+"""What a bench shows, as data: a figure, read-outs, notes, and the code that gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the numbers of a figure come from.
+
+    kind: "live" (computed now), "browser" (computed where it is drawn), "precomputed" (when and on
+    what: `note`) or "reported" (printed in the text named in `note`, not computed by us).
+    """
+
+    kind: str
+    note: str = ""
+
+
+COMPUTED = Provenance("live")
+BROWSER = Provenance("browser")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure, and what a page sends of it: its JSON (Plotly's or Vega's) and its description."""
+
+    chart: Any
+    json: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Clicks:
+    """What a click on a point or cell of a trace whose `meta` is "pick" does.
+
+    picks: two controls of the bench; it moves the first to the clicked x and the second to the
+    clicked y. opens: a control and the value that such a click gives it, such as another view.
+    toggles: a control with pairs of numbers ("2.5 3.0") and the order of a pair, "xy" or "yx"; it
+    puts the pair of its place in, or takes it out.
+    """
+
+    picks: Pair | None = None
+    opens: Pair | None = None
+    toggles: Pair | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The figure of the bench."""
+
+    drawn: Drawn
+    provenance: Provenance = COMPUTED
+    clicks: Clicks = Clicks()
+
+
+@dataclass(frozen=True)
+class Live:
+    """A drawing that answers in the browser, with its controls; `chart` is the same as a figure.
+
+    component: its name. words: what is written on it.
+    """
+
+    component: str
+    values: Mapping[str, Any]
+    words: Mapping[str, str]
+    chart: Any
+    provenance: Provenance = BROWSER
+
+
+@dataclass(frozen=True)
+class Readout:
+    """A number beside the figure, as it stands on screen; `beside`: what it is compared with."""
+
+    name: str
+    label: str
+    value: str
+    beside: str | None
+    help: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence under the figure, in Markdown. kind: "note", "caption" (quiet) or "hint"."""
+
+    sentence: str
+    kind: str = "note"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text whose pieces are colored by numbers, as HTML without a script."""
+
+    html: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of its own in a frame; its maker has escaped what students wrote."""
+
+    html: str
+    height: int
+    alt: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table to read under the figure: names of its columns and what stands in them."""
+
+    name: str
+    columns: Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The words of a text to click on; a click moves a control. chosen: from 1."""
+
+    control: str
+    label: str
+    words: Sequence[str]
+    chosen: int
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that is made when it is asked for."""
+
+    name: str
+    label: str
+    content: Callable[[], bytes]
+    file_name: str
+    mime: str
+
+
+Item = Chart | Live | Readout | Note | Passage | Page | Rows | Pieces | Download
+
+
+@dataclass
+class Output:
+    """All that one run of a bench shows, in its order.
+
+    code: the calls that gave it, as a script. waits: why there is no figure yet, in one sentence.
+    """
+
+    items: list[Item] = field(default_factory=list)
+    code: str = ""
+    seconds: float = 0.0
+    waits: str = ""
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        """The items of one kind."""
+        return [item for item in self.items if isinstance(item, kind)]
+
+    @property
+    def figure(self) -> Any:
+        """The figure: a `Figure`, or an Altair chart; None where there is none yet."""
+        shown = self.of(Chart)
+        if shown:
+            return shown[0].drawn.chart
+        return next((item.chart for item in self.of(Live)), None)
+
+    @property
+    def readouts(self) -> dict[str, Readout]:
+        """The read-outs by their names."""
+        return {item.name: item for item in self.of(Readout)}
+
+    @property
+    def notes(self) -> list[str]:
+        """The sentences under the figure."""
+        return [item.sentence for item in self.of(Note)]
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import Markdown, display
+
+        if self.figure is not None:
+            display(self.figure)
+        read = " · ".join(
+            f"**{one.label}** {one.value}" + (f" ({one.beside})" if one.beside else "")
+            for one in self.readouts.values()
+        )
+        display(Markdown("\n\n".join(part for part in (read, *self.notes, self.waits) if part)))

@@ -1,0 +1,284 @@
+"""What the body of a bench talks to: it computes, draws and says, and all of it is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from seqviz.code_trace import CodeTrace
+from seqviz.data import precomputed
+from seqviz.figures.grammar.colored_text import colored_text
+from seqviz.figures.grammar.style import DARK, LIGHT, Style
+from seqviz.lessons.bench.host import Drawing, Host, NotYet, said
+from seqviz.lessons.bench.output import (
+    COMPUTED,
+    Chart,
+    Clicks,
+    Download,
+    Item,
+    Live,
+    Note,
+    Output,
+    Page,
+    Pair,
+    Passage,
+    Pieces,
+    Provenance,
+    Readout,
+    Rows,
+)
+from seqviz.lessons.bench.words import Words
+from seqviz.text import formatted
+from seqviz.units import NUMBER, Unit, unit_of
+
+R = TypeVar("R")
+
+
+@dataclass
+class Show:
+    """One bench during one run.
+
+    shared: nothing had to be computed for it so far: the class has been here before. origin: of the
+    numbers in the figures that are drawn from now on.
+    """
+
+    words: Words
+    host: Host
+    style: Style
+    trace: CodeTrace = field(default_factory=CodeTrace)
+    output: Output = field(default_factory=Output)
+    device: str = "CPU"
+    shared: bool = True
+    origin: Provenance = COMPUTED
+
+    @property
+    def text(self) -> Any:
+        """Sentences that lessons share."""
+        return self.words.text
+
+    # --- computing ------------------------------------------------------------------------------
+
+    def run(self, function: Callable[..., R], /, *args: Any, name: str, **keywords: Any) -> R:
+        """Call a pure function: kept for the class, timed, and written into the code.
+
+        `name` is the variable that the student reads in the code.
+        """
+        found = self.host.call(function, args, keywords)
+        self.output.seconds += found.seconds
+        self.shared = self.shared and found.kept
+        self.trace.record(function, args, keywords, found.result, name)
+        result: R = found.result
+        return result
+
+    def own(self, function: Callable[[bytes], R], content: bytes) -> R:
+        """Read a student's own file: not for what the class shares, but it counts."""
+        return self.host.read(function, content)
+
+    def model(self, name: str, text: str | None = None, other: str = "") -> None:
+        """A pretrained model is here and has read the text, if there is one.
+
+        Raises NotYet where it is not; whoever runs the bench says so.
+        """
+        self.device = self.host.model(name, text, other)
+
+    def job(
+        self,
+        function: Callable[..., R],
+        /,
+        *,
+        name: str,
+        then: Drawing | None = None,
+        so_far: Drawing | None = None,
+        clicks: Clicks | None = None,
+        **keywords: Any,
+    ) -> R:
+        """Long work with these arguments, and the figure of its result; raises NotYet before.
+
+        then: a figure function and what it is given after the result; without it the body draws.
+        so_far: one for the records that have been reported, and what it is given after them. What
+        came with the app for these very arguments is there at once.
+        """
+        found = self.host.trained(function, keywords, so_far)
+        if found is None:
+            unfinished = object()  # the code names it, as it does the result
+            self.trace.record(function, (), keywords, unfinished, name)
+            if then is not None:
+                draw, *chosen = then
+                self.trace.record(draw, (unfinished, *chosen), self._spoken({}), None, "figure")
+            raise NotYet
+        self.output.seconds += found.seconds
+        self.device = found.device
+        if found.shipped:
+            self.origin = Provenance("precomputed", found.shipped)
+            self.trace.record(
+                precomputed.result, (function.__name__,), keywords, found.result, name
+            )
+        else:
+            self.origin = COMPUTED
+            self.trace.record(function, (), keywords, found.result, name)
+        if then is not None:
+            draw, *chosen = then
+            self.figure(draw, found.result, *chosen, clicks=clicks)
+        return found.result
+
+    def shipped(self, function: Callable[..., R], /, *, name: str, **keywords: Any) -> R | None:
+        """What came with the app for these arguments, if anything did."""
+        found = precomputed.find(function, keywords)
+        if found is None:
+            return None
+        self.trace.record(precomputed.result, (function.__name__,), keywords, found.result, name)
+        self.origin = Provenance("precomputed", said(found))
+        result: R = found.result
+        return result
+
+    # --- drawing --------------------------------------------------------------------------------
+
+    def figure(
+        self,
+        draw: Callable[..., Any],
+        /,
+        *args: Any,
+        provenance: Provenance | None = None,
+        picks: Pair | None = None,
+        opens: Pair | None = None,
+        toggles: Pair | None = None,
+        clicks: Clicks | None = None,
+        **keywords: Any,
+    ) -> None:
+        """Draw `draw(*args, style=..., **keywords)`; what a click on it does: see `Clicks`."""
+        drawn = self.host.drawn(draw, args, {**keywords, "style": self.style}, self.shared)
+        self.trace.record(draw, args, self._spoken(keywords), drawn.chart, "figure")
+        told = clicks or Clicks(picks, opens, toggles)
+        self.put(Chart(drawn, provenance or self.origin, told))
+
+    def live(
+        self,
+        component: str,
+        values: Mapping[str, Any],
+        words: Mapping[str, str],
+        draw: Callable[..., Any],
+        /,
+        *args: Any,
+    ) -> None:
+        """A drawing that answers in the browser, without the server.
+
+        The component draws the controls of the bench, which are declared `in_browser`, and reports
+        their values when the hand has come to rest. `draw(*args)` is the same picture as a figure,
+        for the table, the files and the code.
+        """
+        chart = draw(*args, style=self.style)
+        self.trace.record(draw, args, self._spoken({}), chart, "figure")
+        self.put(Live(component, values, words, chart))
+
+    def _spoken(self, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """The keywords of a figure in the code: with its language where that is not the default."""
+        lang = self.words.text.lang
+        return {**keywords, **({"style": Style(lang=lang)} if lang != Style().lang else {})}
+
+    # --- reading off ----------------------------------------------------------------------------
+
+    def readouts(
+        self, found: Any, *names: str, beside: Mapping[str, str | None] | None = None, **other: str
+    ) -> None:
+        """Read-outs that are attributes of a result, at most four, each with its unit.
+
+        names: attributes that are named as their words `metric.<name>` are. other: where the words
+        have another name. beside: what each is compared with.
+        """
+        for name, attribute in {**{n: n for n in names}, **other}.items():
+            value = getattr(found, attribute)
+            getter = getattr(type(found), attribute, None)
+            unit = unit_of(getter.fget) if isinstance(getter, property) else NUMBER
+            self.trace.attribute(found, attribute, value, name)
+            self.metric(name, value, unit, (beside or {}).get(name))
+
+    def readout(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        /,
+        *args: Any,
+        beside: str | None = None,
+        **keywords: Any,
+    ) -> Any:
+        """A read-out that is the value of a function, or of a method of a result."""
+        value = function(*args, **keywords)
+        self.trace.record(function, args, keywords, value, name)
+        self.metric(name, value, unit_of(getattr(function, "__func__", function)), beside)
+        return value
+
+    def metric(self, name: str, value: Any, unit: Unit = NUMBER, beside: str | None = None) -> None:
+        """A number as it stands on screen; label and help are `metric.<name>` of the words."""
+        label, help_text = (self.words(f"metric.{name}.{part}") for part in ("label", "help"))
+        self.put(Readout(name, label, formatted(value, unit), beside, help_text))
+
+    def metrics(self, **values: str | tuple[str, str | None]) -> None:
+        """Read-outs in words: each a value, or a value and what it is beside."""
+        for name, shown in values.items():
+            value, beside = shown if isinstance(shown, tuple) else (shown, None)
+            self.metric(name, value, beside=beside)
+
+    # --- saying ---------------------------------------------------------------------------------
+
+    def note(self, key: str, **values: object) -> None:
+        """One sentence under the figure that says what this very picture shows."""
+        self.put(Note(self.words(f"note.{key}", **values)))
+
+    def say(self, key: str, **values: object) -> None:
+        """As `note`, with a sentence that lessons share."""
+        self.put(Note(self.words.text(key, **values)))
+
+    def caption(self, sentence: str) -> None:
+        """A quiet line under the figure: where the data come from."""
+        self.put(Note(sentence, "caption"))
+
+    def hint(self, key: str) -> None:
+        """What to do next, where there is no figure yet."""
+        self.put(Note(self.words(f"hint.{key}"), "hint"))
+
+    def option(self, control: str, value: str) -> str:
+        """The reader's word for an option of a control."""
+        return self.words.option(control, value)
+
+    def passage(self, pieces: Sequence[str], values: Any, **more: Any) -> None:
+        """A text under the figure, each piece on a color that tells its value (`colored_text`)."""
+        palette = DARK if self.host.dark else LIGHT  # HTML does not know the live colors
+        style = Style(palette, self.words.text.lang)
+        self.put(Passage(colored_text(pieces, values, style=style, **more)))
+
+    def page(self, html: str, height: int, alt: str) -> None:
+        """A page of its own in a frame; its maker has escaped what students wrote."""
+        self.put(Page(html, height, alt))
+
+    def rows(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
+        """A table to read under the figure; the name of each column is `column.<name>`."""
+        named = {self.words(f"column.{key}"): values for key, values in columns.items()}
+        self.put(Rows(name, named))
+
+    def pieces(self, control: str, words: Sequence[str], chosen: int) -> int:
+        """The words of a text to click on; a click moves the control (1: the first word)."""
+        self.put(Pieces(control, self.words(f"control.{control}.label"), words, chosen))
+        return chosen
+
+    def download(self, name: str, content: Callable[[], bytes], file_name: str, mime: str) -> None:
+        """A button that saves a file, made when it is pressed; `name` names its words."""
+        self.put(Download(name, self.words(f"download.{name}"), content, file_name, mime))
+
+    def upload(self, name: str) -> bytes | None:
+        """A file of the student's own; None until there is one."""
+        return self.host.upload(name)
+
+    def pick(self, name: str, options: Sequence[str], first: int = 0) -> str:
+        """A choice that only the data can offer, such as a column of the student's file."""
+        return self.host.pick(name, options, first)
+
+    @property
+    def dark(self) -> bool:
+        """Whether the reader's page is dark."""
+        return self.host.dark
+
+    def put(self, item: Item) -> None:
+        """Show this next."""
+        self.output.items.append(item)
+        self.host.put(item)

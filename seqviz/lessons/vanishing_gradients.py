@@ -1,0 +1,404 @@
+"""Vanishing gradients: how far back does the error reach?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from seqviz.compute import bptt, recall
+from seqviz.compute.bptt import Experiment
+from seqviz.figures.gradients.clipping import with_and_without_clipping
+from seqviz.figures.gradients.norms import gradient_reach
+from seqviz.figures.gradients.pairs import pair_map
+from seqviz.figures.gradients.paths import path_bars, recursion_step, unrolled_graph
+from seqviz.figures.gradients.recall import ladder, ladder_progress, race_course, race_progress
+from seqviz.figures.gradients.simplified_gru import gated_jacobian
+from seqviz.figures.gradients.truncation import kept_and_lost, mean_of_draws
+from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import steps as stops
+from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.show import Show
+from seqviz.text import from_log10, number
+
+WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256)
+SENTENCE = "The flights the airline was cancelling were full ."
+# What these benches compute grows with T d^2 and more; beyond this they would keep a class waiting.
+MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
+
+
+# The two tasks want different settings to be learned in seconds (recall.recommended): each has its
+# own three controls.
+UPDATES = (100, 200, 400, 600, 900, 1200, 2000)
+RATES = (0.0003, 0.001, 0.003, 0.01)
+
+lesson = Lesson("vanishing_gradients", code=(bptt.log_norms, bptt.pair_norms, bptt.reach))
+
+
+def on(task):
+    return lambda v: v["task"] == task
+
+
+def scaled(v):
+    return v["init"] != "non_normal"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The network under study: the benches below work on it."""
+
+    cells: tuple[str, ...] = choice(bptt.CELLS, ("rnn", "lstm", "gru"), many=True)
+    steps: int = slider(2, 500, 100)
+    init: str = choice(bptt.INITS, "gaussian", menu=True)
+    gain: float = slider(0.1, 2.0, 0.9, 0.01, when=scaled)
+    signal: str = choice(bptt.SIGNALS, "random", menu=True)
+    sentence: str = sentence(SENTENCE, when=lambda v: v["signal"] == "sentence")
+    width: int = stops(WIDTHS, 32, more=True)
+    loss: str = choice(bptt.LOSSES, "last", more=True)
+    forget_bias: float = slider(
+        -2.0, 6.0, 1.0, 0.25, more=True, when=lambda v: "lstm" in v["cells"]
+    )
+    update_bias: float = slider(-2.0, 6.0, 1.0, 0.25, more=True, when=lambda v: "gru" in v["cells"])
+    seed: int = seed(1, more=True)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Which pair of steps, of which cell."""
+
+    cell: str = choice(bptt.CELLS, "rnn", menu=True)
+    earlier: int = slider(1, 500, 40)
+    later: int = slider(1, 500, 80)
+    norm: str = choice(bptt.NORMS, "rms", more=True)
+    part: str = choice(bptt.PARTS, "cell_state", when=lambda v: v["cell"] == "lstm")
+
+
+@dataclass(frozen=True)
+class Paths:
+    """A small network, so that every path can be seen."""
+
+    cell: str = choice(("linear", "rnn"), "linear")
+    steps: int = slider(2, 30, 6)
+    t: int = slider(1, 30, 1, within="steps")
+    gain: float = slider(0.1, 1.5, 0.8, 0.05)
+    printed: bool = toggle(False)
+    seed: int = seed(1, more=True)
+
+
+@dataclass(frozen=True)
+class Back:
+    """A very small network, so that every number can be written down."""
+
+    steps: int = slider(2, 6, 4)
+    taken: int = stepper(0, 6, 1, within="steps")
+    cell: str = choice(("linear", "rnn"), "linear")
+    width: int = slider(1, 3, 2)
+    seed: int = seed(1, more=True)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How the way back is cut short."""
+
+    view: str = view(("terms", "random", "clipping"), "terms")
+    cell: str = choice(bptt.CELLS, "rnn", menu=True, when=lambda v: v["view"] != "clipping")
+    kind: str = choice(bptt.KINDS, "window", when=lambda v: v["view"] == "terms")
+    window: int = slider(1, 200, 10, when=lambda v: v["view"] == "terms")
+    stop: float = slider(0.02, 0.6, 0.1, 0.02, when=lambda v: v["view"] == "random")
+    activation: str = choice(("linear", "rnn"), "linear", when=lambda v: v["view"] == "clipping")
+    radius: float = slider(0.8, 1.3, 1.0, 0.02, when=lambda v: v["view"] == "clipping")
+    threshold: float = stops(
+        (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0),
+        1.0,
+        when=lambda v: v["view"] == "clipping",
+    )
+    rate: float = stops(
+        (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
+        0.02,
+        when=lambda v: v["view"] == "clipping",
+    )
+    seed: int = seed(1, more=True)
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Two gates that do not change."""
+
+    update: float = slider(0.0, 1.0, 0.1, 0.02)
+    reset: float = slider(0.0, 1.0, 1.0, 0.02)
+
+
+@dataclass(frozen=True)
+class Race:
+    """Who learns to remember, live."""
+
+    view: str = view(("course", "ladder"), "course")
+    task: str = choice(recall.TASKS, "first")
+    delay: int = slider(1, 200, 50)
+    cells: tuple[str, ...] = choice(recall.CELLS, recall.CELLS, many=True)
+    bias: float = slider(0.0, 6.0, 4.0, 0.5, when=on("first"))
+    bias_adding: float = slider(0.0, 6.0, 2.0, 0.5, when=on("adding"))
+    updates: int = stops(UPDATES, 600, more=True, when=on("first"))
+    updates_adding: int = stops(UPDATES, 1200, more=True, when=on("adding"))
+    hidden: int = stops((8, 16, 32, 64), 32, more=True)
+    rate: float = stops(RATES, 0.001, more=True, when=on("first"))
+    rate_adding: float = stops(RATES, 0.01, more=True, when=on("adding"))
+    seed: int = seed(0, more=True)
+
+
+def experiment(p: Reach, cell: str) -> Experiment:
+    """The settings of the first bench for one cell."""
+    chosen = Experiment(
+        cell, p.steps, p.width, p.init, p.gain, p.forget_bias, p.update_bias, p.signal,
+        loss=p.loss, seed=p.seed,
+    )  # fmt: skip
+    return replace(chosen, sentence=p.sentence) if p.signal == "sentence" else chosen
+
+
+def modest(p: Reach, cell: str) -> Experiment:
+    """The same, no larger than what answers within a second."""
+    asked = experiment(p, cell)
+    return replace(
+        asked, steps=min(asked.steps, MOST_STEPS), width=min(asked.width, MOST_WIDTH), loss="mean"
+    )
+
+
+def spectrum(p: Reach, show: Show) -> bptt.Spectrum:
+    return show.run(bptt.spectrum, p.init, p.width, p.gain, p.seed, name="spectrum")
+
+
+def horizon_words(found: bptt.Reach) -> str:
+    """The horizon; with a sign where the sequence ended before the gradient did."""
+    whole = found.horizon == len(found.norms.hidden) - 1
+    return f"≥ {found.horizon}" if whole else str(found.horizon)
+
+
+def draw_clipping(p: Cut, show: Show) -> None:
+    activation = "tanh" if p.activation == "rnn" else "linear"
+    free, clipped = (
+        show.run(bptt.descend, activation, p.radius, theta, p.rate, p.seed, name=name)
+        for name, theta in (("free", None), ("clipped", p.threshold))
+    )
+    show.figure(with_and_without_clipping, free, clipped, p.threshold)
+    show.metrics(
+        loss_free=number(float(free.loss[-1])) if len(free.loss) else "–",
+        loss_clipped=number(float(clipped.loss[-1])) if len(clipped.loss) else "–",
+        largest_norm=number(float(clipped.norm.max())) if len(clipped.norm) else "–",
+        clipped=f"{clipped.clipped} / {len(clipped.loss)}",
+    )
+    if free.left_float32 is not None:
+        show.note("free_left", update=free.left_float32)
+    if clipped.left_float32 is not None:
+        show.note("clipped_left", update=clipped.left_float32, threshold=number(p.threshold))
+
+
+def draw_race(p: Race, settings: recall.RecallSettings, show: Show) -> None:
+    done = show.job(
+        recall.compare,
+        name="done",
+        settings=settings,
+        then=(race_course,),
+        so_far=(race_progress, settings),
+    )
+    show.metrics(
+        **{
+            f"learned_{cell}": (
+                f"{100 * float(done.accuracy[-1, i]):.1f} %",
+                show.words("metric.learned.at", update=int(done.first_learned_update[i]))
+                if done.learned[i]
+                else show.words("metric.learned.never"),
+            )
+            for i, cell in enumerate(p.cells)
+        }
+    )
+    winners = [show.option("cells", c) for c, ok in zip(p.cells, done.learned, strict=True) if ok]
+    losers = [
+        show.option("cells", c) for c, ok in zip(p.cells, done.learned, strict=True) if not ok
+    ]
+    if winners and losers:
+        show.note("race_won", winners=", ".join(winners), losers=", ".join(losers))
+    else:
+        show.note("race_all" if winners else "race_none")
+
+
+def draw_ladder(p: Race, settings: recall.RecallSettings, show: Show) -> None:
+    done = show.job(
+        recall.find_longest_delay,
+        name="done",
+        settings=settings,
+        then=(ladder,),
+        so_far=(ladder_progress, settings),
+    )
+    show.metrics(
+        **{
+            f"longest_{cell}": str(done.longest[i]) if done.longest[i] else "–"
+            for i, cell in enumerate(p.cells)
+        }
+    )
+
+
+@lesson.bench("reach", Reach, leads=True)
+def reach(p: Reach, show: Show) -> None:
+    found = [show.run(bptt.reach, experiment(p, cell), name=cell) for cell in p.cells]
+    shared = spectrum(p, show)
+    show.figure(gradient_reach, p.cells, found, shared)
+    order = sorted(range(len(found)), key=lambda i: found[i].horizon)
+    least, most = order[0], order[-1]
+    reads = {
+        "sigma_max": number(shared.sigma_max),
+        "radius": number(shared.radius),
+        "longest": (horizon_words(found[most]), show.option("cells", p.cells[most])),
+    }
+    if least != most:
+        reads["shortest"] = (horizon_words(found[least]), show.option("cells", p.cells[least]))
+    show.metrics(**reads)
+    kind = "grows" if shared.radius > 1 else "shrinks" if shared.sigma_max < 1 else "between"
+    show.note(kind, sigma=number(shared.sigma_max), radius=number(shared.radius))
+    for cell, one in zip(p.cells, found, strict=True):
+        name = show.option("cells", cell)
+        if one.overflow is not None:
+            show.note("overflow", cell=name, step=one.overflow, last=one.overflow - 1)
+        if one.left_float32 is not None:
+            norms = one.norms.hidden if one.norms.cell_state is None else one.norms.cell_state
+            value = float(norms[one.left_float32 - 1])
+            side = "above" if value > 0 else "below"
+            show.note(f"left_{side}", cell=name, step=one.left_float32, value=from_log10(value))
+
+
+@lesson.bench("pairs", Pairs, after=("reach",))
+def pairs(p: Pairs, show: Show) -> None:
+    world = lesson.values("reach")
+    asked = experiment(world, p.cell)
+    part = p.part if p.cell == "lstm" else "hidden"
+    found = show.run(bptt.pair_norms, asked, part, p.norm, name="found")
+    last = int(found.steps[-1])
+    earlier, later = sorted((min(p.earlier, last), min(p.later, last)))
+    chosen = show.run(bptt.pair_spectrum, asked, earlier, later, part, name="chosen")
+    shared = spectrum(world, show)
+    show.figure(
+        pair_map, found, chosen, earlier, later, p.cell, shared,
+        picks=("earlier", "later"),
+    )  # fmt: skip
+    seen = chosen.log10[np.isfinite(chosen.log10)]
+    resolved = int(np.clip(15 - np.ptp(seen), 1, 3)) if seen.size else 1  # digits, in float64
+    show.metrics(
+        pair=f"{earlier} → {later}",
+        largest=from_log10(float(seen[0])) if seen.size else "0",
+        smallest=from_log10(float(seen[-1]), resolved) if seen.size else "0",
+        bound=from_log10((later - earlier) * np.log10(shared.sigma_max)),
+    )
+    if found.stride > 1:
+        show.caption(show.words("note.stride", stride=found.stride))
+    if chosen.lost:
+        show.caption(show.words("note.lost", lost=chosen.lost))
+
+
+@lesson.bench("paths", Paths)
+def paths(p: Paths, show: Show) -> None:
+    small = Experiment(p.cell, p.steps, 4, gain=p.gain, loss="mean", seed=p.seed)
+    found = show.run(bptt.paths, small, p.t, name="found")
+    show.figure(path_bars, found, p.printed)
+    shares = found.along(found.terms)
+    show.metrics(
+        total=(number(float(shares.sum())), show.words("metric.total.beside")),
+        autograd=(number(float(np.linalg.norm(found.autograd))), "PyTorch"),
+        mismatch=number(found.mismatch, 2),
+        printed_mismatch=f"{100 * found.printed_mismatch:.1f} %",
+    )
+    if p.printed:
+        show.note("printed_last" if p.t == p.steps else "printed", t=p.t, last=p.steps)
+
+
+@lesson.bench("back", Back)
+def back(p: Back, show: Show) -> None:
+    small = Experiment(p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed)
+    found = show.run(bptt.recursion, small, name="found")
+    show.figure(unrolled_graph, found, p.taken)
+    if p.taken == 0:
+        show.note("not_begun", last=p.steps)
+        return
+    t = p.steps - p.taken + 1
+    show.note("equation", equation=recursion_step(found, t))
+
+
+@lesson.bench("cut", Cut, after=("reach",))
+def cut(p: Cut, show: Show) -> None:
+    if p.view == "clipping":
+        draw_clipping(p, show)
+        return
+    world = lesson.values("reach")
+    asked = modest(world, p.cell)
+    if p.view == "random":
+        found = show.run(bptt.randomized, asked, p.stop, DRAWS, p.seed, name="found")
+        show.figure(mean_of_draws, found)
+        show.metrics(
+            expected=number(1 / p.stop),
+            one_draw=number(float(found.error[0])),
+            all_draws=(number(float(found.error[-1])), f"n = {found.draws[-1]:,}"),
+            fixed=number(found.fixed),
+        )
+    else:
+        curve = show.run(bptt.truncation, asked, p.kind, name="curve")
+        window = int(curve.windows[np.argmin(np.abs(curve.windows - p.window))])
+        terms = show.run(bptt.terms, asked, window, p.kind, name="terms")
+        show.figure(kept_and_lost, terms, curve, window)
+        place = int(np.searchsorted(curve.windows, window))
+        show.metrics(
+            window=f"k = {window}",
+            kept=f"{100 * float(curve.kept[place]):.1f} %",
+            angle=f"{number(float(curve.angle[place]))}°",
+            length=number(float(curve.length[place])),
+        )
+    if asked.steps < world.steps or asked.width < world.width:
+        show.caption(show.words("note.modest", steps=asked.steps, width=asked.width))
+
+
+@lesson.bench("gates", Gates, after=("reach",))
+def gates(p: Gates, show: Show) -> None:
+    world = lesson.values("reach")
+    steps, width = min(world.steps, MOST_STEPS), min(world.width, MOST_WIDTH)
+    found = show.run(
+        bptt.simplified_gru, p.update, p.reset, world.init, width, world.gain, world.seed, steps,
+        name="found",
+    )  # fmt: skip
+    show.figure(gated_jacobian, found, p.update, p.reset)
+    show.metrics(
+        gru_radius=number(float(np.abs(found.eigenvalues).max())),
+        rnn_radius=number(float(np.abs(found.eigenvalues_rnn).max())),
+        gru_power=(from_log10(float(found.log10_norm[-1])), f"k = {steps}"),
+        rnn_power=(from_log10(float(found.log10_norm_rnn[-1])), f"k = {steps}"),
+    )
+    if (steps, width) != (world.steps, world.width):
+        show.caption(show.words("note.modest_gates", steps=steps, width=width))
+    corner = (p.update == 0, p.update == 1, p.reset == 0, p.reset == 1)
+    if corner[0]:
+        show.note("identity")
+    elif corner[1] and corner[2]:
+        show.note("zero")
+    elif corner[1] and corner[3]:
+        show.note("plain")
+
+
+@lesson.bench("race", Race)
+def race(p: Race, show: Show) -> None:
+    bias, updates, rate = (
+        (p.bias, p.updates, p.rate)
+        if p.task == "first"
+        else (p.bias_adding, p.updates_adding, p.rate_adding)
+    )
+    settings = recall.RecallSettings(
+        p.task, p.delay, p.cells, p.hidden, updates=updates, learning_rate=rate,
+        forget_bias=bias, seed=p.seed,
+    )  # fmt: skip
+    (draw_ladder if p.view == "ladder" else draw_race)(p, settings, show)
+
+
+GAINS = (0.9, 0.8, 0.95, 0.7, 0.5)
+
+
+def horizon(gain: float) -> float:
+    """After how many steps has an orthogonal network with this gain lost 99 % of the gradient?"""
+    return bptt.reach(Experiment("linear", 200, 8, "orthogonal", gain)).horizon
+
+
+lesson.exercise("horizon", cases=[{"gain": gain} for gain in GAINS], answer=horizon, within=0.5)

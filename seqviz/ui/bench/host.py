@@ -1,0 +1,112 @@
+"""A page as the host of a bench: what the class shares, what a student may use, and its place."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from seqviz.data import precomputed
+from seqviz.lessons.bench.host import Drawing, Found, NotYet, Trained, said
+from seqviz.lessons.bench.output import Drawn
+from seqviz.models import device, forward_cache
+from seqviz.ui.bench import job_progress, model_progress
+from seqviz.ui.bench.place import Place
+from seqviz.ui.shared import css, limits
+from seqviz.ui.shared.caching import cached, drawn
+from seqviz.ui.shared.limits import Turn, metered
+from seqviz.ui.shared.problems import sentence
+
+R = TypeVar("R")
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class PageHost(Place):
+    """others: the parameters of another bench of the page, by its name."""
+
+    others: Callable[[str], Any] = lambda bench: None
+    turn: Turn = field(default_factory=Turn)
+
+    @property
+    def dark(self) -> bool:
+        """Whether the reader's page is dark."""
+        return css.theme() == "dark"
+
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
+    ) -> Found[Any]:
+        """From what the class shares; what has to be computed counts for this student."""
+        with self.turn.counted():
+            return cached(metered(function))(*args, **keywords)
+
+    def read(self, function: Callable[[bytes], R], content: bytes) -> R:
+        """A student's own file: not for what the class shares, but it counts."""
+        with self.turn.counted():
+            return metered(function)(content)
+
+    def drawn(
+        self,
+        draw: Callable[..., Any],
+        args: tuple[Any, ...],
+        keywords: Mapping[str, Any],
+        shared: bool,
+    ) -> Drawn:
+        """From what the class shares, where the class has been here."""
+        return drawn(draw, args, keywords, shared)
+
+    def values(self, bench: str) -> Any:
+        """As they stand on the page."""
+        return self.others(bench)
+
+    def model(self, name: str, text: str | None, other: str) -> str:
+        """Here, or fetched with progress: one of the benches that wait for it shows how far it is.
+
+        Raises Problem("token_limit") where this student has had too much read.
+        """
+        if text is not None and not forward_cache.known(name, text, other):
+            limits.read(text, other)
+        if (place := model_progress.wait_for(self, name, text, other)) is None:
+            raise NotYet
+        return place
+
+    def trained(
+        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: Drawing | None
+    ) -> Trained[R] | None:
+        """The job's result, or what came with the app, beside a button that computes it anew."""
+        found = precomputed.find(function, keywords)
+        job = job_progress.watch(self, function, keywords, so_far, anew=found is not None)
+        if job is not None:
+            return Trained(job.result, job.seconds, device.choose().name)
+        return None if found is None else Trained(found.result, 0.0, found.device, said(found))
+
+    def upload(self, name: str) -> bytes | None:
+        """A file of the student's own; None until there is one."""
+        with self.side:
+            file = st.file_uploader(
+                self.words(f"control.{name}.label"),
+                type=["csv", "txt", "tsv"],
+                key=f"{self.prefix}.{name}",
+                help=self.words(f"control.{name}.help"),
+            )
+        return bytes(file.getvalue()) if file is not None else None
+
+    def pick(self, name: str, options: Sequence[str], first: int) -> str:
+        """A menu among the controls."""
+        with self.side:
+            label = self.words(f"control.{name}.label")
+            return str(st.selectbox(label, options, first, key=f"{self.prefix}.{name}"))
+
+
+def guarded(body: Callable[[], None], words: Callable[..., str]) -> None:
+    """Run a bench; what goes wrong becomes one sentence in its place, and the page stays whole."""
+    try:
+        body()
+    except ValueError as refusal:
+        st.warning(sentence(refusal, words), icon=":material/info:")
+    except Exception:
+        log.exception("a bench failed")
+        st.error(words("frame.failed"), icon=":material/error:")

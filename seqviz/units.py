@@ -1,0 +1,38 @@
+"""What a number is, so that it is written in one way everywhere: a share, a power of ten, a count.
+
+A property of a result says it in its return type: `def leak(self) -> Share`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, get_type_hints
+
+
+@dataclass(frozen=True)
+class Unit:
+    """kind: "number", "share" (0 to 1, written in percent), "log10" (of a number), or "count".
+
+    digits: significant digits of a number, decimals of a share.
+    """
+
+    kind: str = "number"
+    digits: int = 3
+
+
+Share = Annotated[float, Unit("share", 1)]
+WholeShare = Annotated[float, Unit("share", 0)]
+Log10 = Annotated[float, Unit("log10")]
+Rough = Annotated[float, Unit("number", 2)]
+Exact = Annotated[float, Unit("number", 4)]
+VeryExact = Annotated[float, Unit("number", 6)]
+NUMBER = Unit()
+
+
+@cache
+def unit_of(function: Any) -> Unit:
+    """What a function or a property's getter says of its result; a number where it says nothing."""
+    said = get_type_hints(function, include_extras=True).get("return")
+    found = [part for part in getattr(said, "__metadata__", ()) if isinstance(part, Unit)]
+    return found[0] if found else NUMBER

@@ -1,0 +1,225 @@
+"""BertViz' pages: the weights and tokens in them, what they load, and how large they get."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from seqviz.experiments.bertviz_page import MOST, VIEWS, most_tokens, page
+from seqviz.refusal import Refusal
+from tools.vendor import FILES, STATIC
+
+WORDS = ("[CLS]", "a", "cat", "[SEP]", "it", "sat", "[SEP]")
+HOSTILE = (
+    "</script><script>window.hacked=1</script>",
+    "<!--<script>",
+    "-->",
+    "<img src=x onerror=alert(1)>",
+    "\"'\\",
+    "`${alert(1)}`",
+    "; // HACK: ",
+    "const params = ",
+    "PYTHON_PARAMS",
+    "bertviz-00000000000000000000000000000000",
+    "&lt;b&gt;",
+    "line\u2028paragraph\u2029end\nof\r\x00",
+    "\ud800",
+    "مرحبا",
+    "😀",
+    "",
+)
+each_view = pytest.mark.parametrize("view", VIEWS)
+
+
+def weights(layers: int, heads: int, length: int) -> np.ndarray:
+    scores = np.exp(np.random.RandomState(0).randn(layers, heads, length, length))
+    return (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def data(html: str) -> dict:
+    """What the page's script draws."""
+    return json.JSONDecoder().raw_decode(html.partition("const params = ")[2])[0]
+
+
+class Tags(HTMLParser):
+    """The tags of a page as a browser finds them: a script ends at the first `</script`."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_the_head_view_has_the_weights_of_its_layer():
+    attention = weights(3, 4, 7)
+    drawn = data(page("head", attention, WORDS, layer=2).html)
+    (part,) = drawn["attention"]
+    # Half of the last of three decimals, and the error of writing 0.123 in float64.
+    np.testing.assert_allclose(part["attn"], attention[2:3], rtol=0, atol=0.0005 + 1e-12)
+    assert part["left_text"] == part["right_text"] == list(WORDS)
+    assert (drawn["include_layers"], drawn["layer"]) == ([2], 2)
+
+
+def test_the_model_view_has_all_weights():
+    attention = weights(3, 4, 7)
+    drawn = data(page("model", attention, WORDS).html)
+    (part,) = drawn["attention"]
+    np.testing.assert_allclose(part["attn"], attention, rtol=0, atol=0.0005 + 1e-12)
+    assert (drawn["include_layers"], drawn["include_heads"]) == ([0, 1, 2], [0, 1, 2, 3])
+
+
+def test_weights_have_three_decimals():
+    attention = np.full((1, 1, 3, 3), 1 / 3, np.float32)
+    assert '"attn":[[[[0.333,0.333,0.333],' in page("head", attention, "abc").html
+
+
+@each_view
+def test_two_sentences_are_shown_whole_and_in_four_parts(view):
+    attention = weights(2, 4, 7)
+    parts = data(page(view, attention, WORDS, layer=1, second=4).html)["attention"]
+    chosen = attention[1:] if view == "head" else attention
+    a, b = slice(0, 4), slice(4, 7)
+    everything = slice(0, 7)
+    wanted = {
+        "All": (everything, everything),
+        "Sentence A -> Sentence A": (a, a),
+        "Sentence B -> Sentence B": (b, b),
+        "Sentence A -> Sentence B": (a, b),
+        "Sentence B -> Sentence A": (b, a),
+    }
+    assert [part["name"] for part in parts] == list(wanted)
+    for part, (left, right) in zip(parts, wanted.values(), strict=True):
+        assert part["left_text"] == list(WORDS[left])
+        assert part["right_text"] == list(WORDS[right])
+        np.testing.assert_allclose(part["attn"], chosen[:, :, left, right], rtol=0, atol=0.000501)
+
+
+@each_view
+def test_only_our_own_files_are_loaded(view):
+    tags = Tags(page(view, weights(2, 4, 7), WORDS).html).tags
+    sources = [attributes["src"] for _, attributes in tags if "src" in attributes]
+    assert sources == ["/app/static/d3.min.js", "/app/static/jquery.min.js"]
+    assert not any("href" in attributes for _, attributes in tags)
+
+
+def test_what_is_loaded_is_what_was_checked():
+    assert {"d3.min.js", "jquery.min.js"} <= {file.name for file in FILES}
+    for file in FILES:
+        assert hashlib.sha256((STATIC / file.name).read_bytes()).hexdigest() == file.sha256
+
+
+@pytest.mark.parametrize("token", HOSTILE)
+@each_view
+def test_no_token_leaves_the_script_or_changes(view, token):
+    attention = weights(2, 4, 7)
+    tokens = [*WORDS[:5], token, "[SEP]"]
+    hostile = page(view, attention, tokens, second=4)
+    harmless = page(view, attention, WORDS, second=4)
+    assert Tags(hostile.html).tags == Tags(harmless.html).tags
+    for part in ("left_text", "right_text"):
+        assert data(hostile.html)["attention"][0][part] == tokens
+    # Everything but the line with the data is the same: no token is anywhere else.
+    others = [[line for line in p.html.split("\n") if "const params = " not in line]
+              for p in (hostile, harmless)]  # fmt: skip
+    assert others[0] == others[1]
+    assert hostile.html.isascii()  # so that no separator of lines ends a string
+    assert "<" not in json.dumps(data(harmless.html))
+    assert hostile.html.count("<") == harmless.html.count("<")
+
+
+def test_a_long_token_is_shortened():
+    tokens = ["a" * 80, "b" * 81]
+    shown = data(page("head", weights(1, 1, 2), tokens).html)["attention"][0]["left_text"]
+    assert shown == ["a" * 80, "b" * 79 + "…"]
+
+
+@each_view
+def test_equal_input_gives_equal_bytes_and_stays_as_it_is(view):
+    attention = weights(2, 4, 7)
+    kept = attention.copy()
+    attention.setflags(write=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "error", UserWarning
+        )  # torch warns of arrays that it may not write to
+        first, again = (page(view, attention, WORDS, second=4) for _ in range(2))
+    assert first == again
+    np.testing.assert_array_equal(attention, kept)
+    assert first.bytes == len(first.html.encode())
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(6, 12), (2, 4)])
+@pytest.mark.parametrize("pair", [False, True])
+@each_view
+def test_the_longest_page_is_as_large_as_promised(view, pair, layers, heads):
+    length = most_tokens(view, layers, heads, pair)
+    attention = np.full((layers, heads, length, length), 0.123, np.float32)  # the longest to write
+    made = page(view, attention, ["word"] * length, second=length // 2 if pair else None)
+    # Brackets: 3 bytes for each row of at least 30 weights of 6 bytes. BertViz' script: 14 KB.
+    assert 0.9 * MOST[view] < made.bytes < 1.03 * MOST[view] + 16_000
+
+
+@pytest.mark.parametrize("second", [None, 5])
+@each_view
+def test_a_longer_one_is_refused_before_it_is_built(view, second, monkeypatch):
+    limit = most_tokens(view, 6, 12, second is not None)
+    attention = np.zeros((6, 12, limit + 1, limit + 1), np.float32)
+    monkeypatch.setitem(sys.modules, "bertviz", None)  # importing it now is an error
+    with pytest.raises(Refusal, match=f"at most {limit} tokens here, not {limit + 1}") as caught:
+        page(view, attention, ["word"] * (limit + 1), second=second)
+    assert caught.value.code == "bertviz_too_long"
+    assert caught.value.details == {"tokens": limit + 1, "limit": limit}
+
+
+def test_the_head_view_counts_one_layer():
+    assert most_tokens("head", 6, 12) == most_tokens("head", 12, 12)
+    assert most_tokens("model", 12, 12) < most_tokens("model", 6, 12) < most_tokens("head", 6, 12)
+    assert most_tokens("model", 6, 12, pair=True) < most_tokens("model", 6, 12)
+
+
+ATTENTION = weights(2, 4, 7)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"view": "neuron"}, "A view is one of head, model, not neuron"),
+        ({"attention": ATTENTION[0]}, "axes layer, head, query and key"),
+        ({"attention": ATTENTION[:, :0]}, "none of them empty"),
+        ({"attention": ATTENTION[..., :6]}, "7 x 6 does not fit 7 tokens"),
+        ({"tokens": WORDS[:6]}, "7 x 7 does not fit 6 tokens"),
+        ({"attention": -ATTENTION}, "between 0 and 1"),
+        ({"attention": 9 * ATTENTION}, "between 0 and 1"),
+        ({"attention": np.nan * ATTENTION}, "between 0 and 1"),
+        ({"layer": 2}, "no layer 2: the 2 layers start at 0"),
+        ({"layer": -1}, "no layer -1"),
+        ({"second": 0}, "second sentence"),
+        ({"second": 7}, "second sentence"),
+    ],
+)
+def test_what_does_not_fit_together_is_named(changes, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        page(**{"view": "head", "attention": ATTENTION, "tokens": WORDS, **changes})
+    assert not isinstance(caught.value, Refusal)
+
+
+def test_torch_waits_until_a_page_is_made():
+    script = (
+        "import sys; import seqviz.experiments.bertviz_page; "
+        "sys.exit(bool({'torch', 'bertviz'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], cwd=STATIC.parents[1]).returncode == 0
+
+
+def test_both_views_are_offered():
+    assert set(MOST) == set(VIEWS)
