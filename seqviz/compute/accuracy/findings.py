@@ -7,12 +7,15 @@ and any two systems can be compared sentence by sentence.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.proportions import Proportion, of
+from seqviz.compute.training.settings import Choices, Limit, Range, Settings
 
 ORDERS = ("random", "attention", "gradient", "content", "function")
 TREATMENTS = ("mask", "random", "kept")
@@ -178,13 +181,13 @@ class Direction:
 
 
 @dataclass(frozen=True)
-class TuneSettings:
+class TuneSettings(Settings):
     """How a classifier is trained on the encoder.
 
     regime: "random" (nothing is trained), "head", "top" (the last `layers` layers and the head),
     "lora" (adapters of `rank` and the head), "all". feature: what the head reads (`FEATURES`).
     sentences: to train on. rate: of the encoder's weights; head_rate: of the head's. runs: random
-    seeds 0, 1, ...
+    seeds 0, 1, ... Raises ValueError when a setting is out of its range.
     """
 
     model: str = "minilm"
@@ -198,6 +201,14 @@ class TuneSettings:
     rank: int = 8
     batch: int = 32
     runs: int = 1
+
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "regime": Choices(REGIMES, "The regime"),
+        "sentences": Range(1),
+        "epochs": Range(0),
+        "batch": Range(1),
+        "runs": Range(1),
+    }
 
 
 @dataclass(frozen=True)
