@@ -8,7 +8,7 @@ and any two systems can be compared sentence by sentence.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +25,8 @@ DIRECTIONS = ("both", "left", "right")
 FEATURES = ("mean", "cls", "pooler")
 REGIMES = ("random", "head", "top", "lora", "all")
 METHODS = ("grid", "random", "bayes")
+# Of a field: how it is packed where a result comes with the app (`seqviz.data.precomputed`).
+PROBABILITY = {"holds": "probability"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Answers:
     """What one system says of the test sentences: probability of "positive", one row a run."""
 
     system: str
-    probability: Float[np.ndarray, "run sentence"]
+    probability: Float[np.ndarray, "run sentence"] = field(metadata=PROBABILITY)
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Knife:
 
     orders: tuple[str, ...]
     shares: Float[np.ndarray, "share"]
-    probability: Float[np.ndarray, "order share sentence"]
+    probability: Float[np.ndarray, "order share sentence"] = field(metadata=PROBABILITY)
     positive: Bool[np.ndarray, "sentence"]
 
 
@@ -68,7 +70,7 @@ class OwnKnife:
     words: tuple[str, ...]
     orders: tuple[str, ...]
     turns: Int[np.ndarray, "order word"]
-    probability: Float[np.ndarray, "order masked"]
+    probability: Float[np.ndarray, "order masked"] = field(metadata=PROBABILITY)
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class Guesses:
     place: int
     truth: str
     candidates: tuple[tuple[str, ...], ...]
-    probability: Float[np.ndarray, "condition candidate"]
+    probability: Float[np.ndarray, "condition candidate"] = field(metadata=PROBABILITY)
     rank: Int[np.ndarray, "condition"]
     chance: Float[np.ndarray, "condition"]
 
@@ -138,8 +140,8 @@ class Padding:
     """
 
     lengths: Int[np.ndarray, "length"]
-    plain: Float[np.ndarray, "sentence"]
-    probability: Float[np.ndarray, "told side length sentence"]
+    plain: Float[np.ndarray, "sentence"] = field(metadata=PROBABILITY)
+    probability: Float[np.ndarray, "told side length sentence"] = field(metadata=PROBABILITY)
     drift: Float[np.ndarray, "told side length sentence"]
     on_pads: Float[np.ndarray, "told side length sentence"]
     positive: Bool[np.ndarray, "sentence"]
@@ -157,7 +159,7 @@ class OwnPadding:
     real: Bool[np.ndarray, "token"]
     lengths: Int[np.ndarray, "length"]
     plain: float
-    probability: Float[np.ndarray, "told side length"]
+    probability: Float[np.ndarray, "told side length"] = field(metadata=PROBABILITY)
     drift: Float[np.ndarray, "told side length"]
     on_pads: Float[np.ndarray, "told side length"]
 
@@ -172,8 +174,8 @@ class Direction:
     """
 
     directions: tuple[str, ...]
-    probability: Float[np.ndarray, "direction sentence"]
-    refitted: Float[np.ndarray, "direction sentence"]
+    probability: Float[np.ndarray, "direction sentence"] = field(metadata=PROBABILITY)
+    refitted: Float[np.ndarray, "direction sentence"] = field(metadata=PROBABILITY)
     rank: Int[np.ndarray, "direction place"]
     positive: Bool[np.ndarray, "sentence"]
 
@@ -237,7 +239,7 @@ class Tuned:
     loss: Float[np.ndarray, "run epoch"]
     accuracy: Float[np.ndarray, "run epoch"]
     validation: Float[np.ndarray, "run epoch"]
-    probability: Float[np.ndarray, "run sentence"]
+    probability: Float[np.ndarray, "run sentence"] = field(metadata=PROBABILITY)
     trainable: int
     total: int
     seconds: float
@@ -266,7 +268,7 @@ class Searched:
     batch: Int[np.ndarray, "trial"]
     validation: Float[np.ndarray, "trial"]
     best: int
-    probability: Float[np.ndarray, "sentence"]
+    probability: Float[np.ndarray, "sentence"] = field(metadata=PROBABILITY)
 
 
 @dataclass(frozen=True)
@@ -277,7 +279,7 @@ class Modes:
     """
 
     modes: tuple[str, ...]
-    probability: Float[np.ndarray, "mode repeat"]
+    probability: Float[np.ndarray, "mode repeat"] = field(metadata=PROBABILITY)
     gradient: Bool[np.ndarray, "mode no_grad"]
 
 
