@@ -1,8 +1,9 @@
 """The words of the app in two languages, and how a number is written.
 
 Labels live in `assets/locale/<lang>.toml` (shared), `assets/locale/figures/<subject>/<lang>.toml`
-and `assets/lessons/<slug>/<lang>.toml` (one lesson); prose lives in `assets/lessons/<slug>/<lang>.md` in named sections. This module
-only reads them: figures and pages ask it for a key and get a sentence.
+and `assets/lessons/<slug>/<lang>.toml` (one lesson); prose lives in
+`assets/lessons/<slug>/<lang>.md` in named sections. This module only reads them: figures and pages
+ask it for a key and get a sentence.
 """
 
 from __future__ import annotations
