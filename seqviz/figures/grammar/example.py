@@ -52,7 +52,8 @@ def functions() -> tuple[Callable[..., Any], ...]:
                 continue
             if thing.__name__.startswith("_") or "style" not in inspect.signature(thing).parameters:
                 continue
-            if thing.__annotations__.get("return") in DRAWN:
+            said = thing.__annotations__.get("return")
+            if getattr(said, "__name__", said) in DRAWN:
                 found.append(thing)
     return tuple(found)
 
