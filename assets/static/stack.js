@@ -25,8 +25,44 @@ function panels(traces, layout) {
   return [...found.values()].sort((a, b) => b.top - a.top || a.left - b.left);
 }
 
+// Signs of half a letter's width: all but Chinese and the like.
+const wide = (sign) => (sign.codePointAt(0) >= 0x2e80 ? 1 : 0.52);
+
+// Words with line breaks, so that none is longer than `room` letters' heights; tags have no width.
+function broken(text, room) {
+  const parts = text.match(/<[^>]*>|&[^;\s]+;|[\u2e80-\uffff]|[^<&\s\u2e80-\uffff]+|\s+|./gu) ?? [];
+  let used = 0;
+  return parts
+    .map((part) => {
+      if (part.startsWith("<br")) used = 0;
+      if (part.startsWith("<")) return part;
+      const width = part.startsWith("&") ? 0.52 : [...part].reduce((sum, sign) => sum + wide(sign), 0);
+      const next = used > 0 && used + width > room;
+      used = next ? width : used + width;
+      return next ? `<br>${part.trimStart()}` : part;
+    })
+    .join("");
+}
+
+// Headlines start at the left edge of the sheet; on a narrow screen they go on in the next line.
+function headlines(layout, width) {
+  const fits = (note) => broken(note.text, (width - 56) / (note.font?.size ?? 14));
+  const over = (note) => note.xref === "paper" && note.yref === "paper";
+  const annotations = layout.annotations?.map((note) =>
+    over(note) ? { ...note, text: fits(note) } : note,
+  );
+  const title = layout.title?.text && { ...layout.title, text: fits(layout.title) };
+  const lines = (note) => note.text?.split("<br>").length ?? 1;
+  const before = [...(layout.annotations ?? []), layout.title ?? {}].map(lines);
+  const more = [...(annotations ?? []), title ?? {}].map((note, place) => lines(note) - before[place]);
+  if (more.at(-1) > 0) title.pad = { ...title.pad, t: (title.pad?.t ?? 0) + 6 };
+  const margin = { ...layout.margin, t: (layout.margin?.t ?? 44) + 20 * Math.max(0, ...more) };
+  return { ...layout, margin, ...(annotations && { annotations }), ...(title && { title }) };
+}
+
 // {layout, traces, taller}: `taller` is how many times the usual height the figure now needs.
-function stacked(traces, layout, width) {
+function stacked(traces, given, width) {
+  const layout = width < NARROW ? headlines(given, width) : given;
   const all = panels(traces, layout);
   const verticals = all.flatMap((panel) => [...panel.verticals]);
   const rows = new Set(all.map((panel) => panel.top)).size;

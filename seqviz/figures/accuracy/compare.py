@@ -103,7 +103,7 @@ def paired_answers(found: Paired, names: tuple[str, str], style: Style = _STYLE)
         _tile(panel, x, y, count, f"{words}<br>{share}", frame)
     p = "< 0.001" if found.p < 0.001 else f"= {number(found.p)}"
     n, differing = f"{found.n:,}", f"{found.only_first + found.only_second:,}"
-    panel.title(text("figure.acc_differ", count=differing, n=n, p=p))
+    sheet.headline(text("figure.acc_differ", count=differing, n=n, p=p))
     kinds = ("both", "only_first", "only_second", "neither")
     said = {kind: f"{getattr(found, kind):,}" for kind in kinds}
     alt = text("alt.acc_paired", first=names[0], second=names[1], n=n, p=p, **said)

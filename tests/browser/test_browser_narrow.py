@@ -1,0 +1,71 @@
+"""Every figure can be read on a phone: nothing is cut off at 380 px, no labels overlap."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from seqviz.figures.grammar.example import examples
+from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar.style import Style
+from seqviz.paths import STATIC
+from seqviz.text import LANGUAGES
+
+pytestmark = pytest.mark.browser
+WIDTH = 356  # what a bench has on a screen of 380 px
+# Twenty words and more at a map of all pairs: seven pixels for each; a finger on a cell says it.
+CROWDED = {"positions: both orders, many"}
+LOOK = """
+async ([figure, width]) => {
+  const host = document.getElementById("host");
+  const { traces, layout, taller } = stacked(figure.data, figure.layout, width);
+  const height = layout.height * Math.max(1, taller);
+  await Plotly.react(host, traces, { ...layout, width, height }, { displayModeBar: false });
+  const sheet = host.querySelector(".main-svg").getBoundingClientRect();
+  const shown = (element) => {
+    const box = element.getBoundingClientRect();
+    return { box, text: element.textContent, there: box.width && element.textContent.trim() };
+  };
+  const turned = (element) => /rotate\\((?!0[,)])/.test(element.getAttribute("transform") ?? "");
+  const wrong = [];
+  for (const { box, text, there } of [...host.querySelectorAll("text")].map(shown)) {
+    const beyond = Math.max(
+      sheet.left - box.left, box.right - sheet.right,
+      sheet.top - box.top, box.bottom - sheet.bottom,
+    );
+    if (there && beyond > 2) wrong.push(`cut by ${Math.round(beyond)} px: ${text}`);
+  }
+  for (const axis of host.querySelectorAll(".xaxislayer-above, .yaxislayer-above")) {
+    const ticks = [...axis.querySelectorAll("[class$=tick] text")].filter((one) => !turned(one));
+    ticks.map(shown).reduce((last, one) => {
+      const [a, b] = [last.box, one.box];
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (across > 2 && down > 4) wrong.push(`${last.text} over ${one.text}`);
+      return one;
+    }, { box: new DOMRect(), text: "" });
+  }
+  return wrong;
+}
+"""
+
+
+def test_every_figure_can_be_read_on_a_phone(browser):
+    context = browser.new_context(viewport={"width": 380, "height": 900})
+    page = context.new_page()
+    page.set_content('<div id="host"></div>')
+    for script in ("plotly.min.js", "stack.js"):
+        page.add_script_tag(path=STATIC / script)
+    wrong, seen = {}, 0
+    for example in examples():
+        for lang in LANGUAGES:
+            figure = example.figure(Style(lang=lang))
+            if isinstance(figure, Figure) and example.name not in CROWDED:
+                seen += 1
+                found = page.evaluate(LOOK, [json.loads(figure.to_json()), WIDTH])
+                if found:
+                    wrong[f"{example.name}, {lang}"] = found
+    context.close()
+    assert not wrong
+    assert seen > 250
