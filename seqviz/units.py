@@ -14,11 +14,12 @@ from typing import Annotated, Any, get_type_hints
 class Unit:
     """kind: "number", "share" (0 to 1, written in percent), "log10" (of a number), or "count".
 
-    digits: significant digits of a number, decimals of a share.
+    digits: significant digits of a number, decimals of a share. sign: right behind it, as in 90°.
     """
 
     kind: str = "number"
     digits: int = 3
+    sign: str = ""
 
 
 Share = Annotated[float, Unit("share", 1)]
@@ -27,6 +28,7 @@ Log10 = Annotated[float, Unit("log10")]
 Rough = Annotated[float, Unit("number", 2)]
 Exact = Annotated[float, Unit("number", 4)]
 VeryExact = Annotated[float, Unit("number", 6)]
+Degrees = Annotated[float, Unit("number", 3, "°")]
 NUMBER = Unit()
 
 

@@ -13,6 +13,7 @@ from seqviz.compute.gates.networks import Network, accuracy
 from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, Batch, draw
 from seqviz.compute.recurrent import Weights
 from seqviz.compute.training.progress import Pulse, moments
+from seqviz.units import Share
 
 TESTED = 400  # sequences
 
@@ -68,8 +69,13 @@ class Tiny:
     updates: Int[np.ndarray, "report"]
     accuracy: Float[np.ndarray, "report"]
 
+    @property
+    def accuracy_at_end(self) -> Share:
+        """After the last update."""
+        return float(self.accuracy[-1])
 
-def longer(network: Network, length: int, seed: int = 0) -> float:
+
+def longer(network: Network, length: int, seed: int = 0) -> Share:
     """The accuracy on 400 fresh sequences twice as long as those of the training, `length` each."""
     random = np.random.RandomState([seed, 2])
     return accuracy(network, draw(network.kind, 2 * length, TESTED, random))
