@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 
 @dataclass(frozen=True)
@@ -36,5 +36,11 @@ NUMBER = Unit()
 def unit_of(function: Any) -> Unit:
     """What a function or a property's getter says of its result; a number where it says nothing."""
     said = get_type_hints(function, include_extras=True).get("return")
-    found = [part for part in getattr(said, "__metadata__", ()) if isinstance(part, Unit)]
+    kinds = (said, *get_args(said))  # of `Share | None` one of several
+    found = [
+        part
+        for kind in kinds
+        for part in getattr(kind, "__metadata__", ())
+        if isinstance(part, Unit)
+    ]
     return found[0] if found else NUMBER

@@ -12,6 +12,7 @@ import pytest
 from seqviz import fingerprint
 from seqviz import garbage as collector
 from seqviz.compute import autoregression as ar
+from seqviz.figures.grammar.figure import Figure
 from seqviz.ui.shared import caching
 from seqviz.ui.shared.caching import MEGABYTE, NEW, Shelves, cached, drawn, weight
 

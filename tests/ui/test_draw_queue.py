@@ -208,10 +208,10 @@ def test_a_press_goes_on_beside_two_that_hang(monkeypatch):
 
 def test_many_that_lose_patience_at_once_are_two_at_a_time(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", dict.fromkeys(Rank, 0.01))
-    room, inside, most, lock = Floor(), [0], [0], threading.Lock()
+    room, inside, most, lock = DrawQueue(), [0], [0], threading.Lock()
 
     def draw() -> None:
-        with room.taken(Rank.PRESS):
+        with room.turn(Rank.PRESS):
             with lock:
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])

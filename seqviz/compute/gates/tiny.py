@@ -3,76 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from seqviz.compute.gates.networks import Network, accuracy
 from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, Batch, draw
+from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings, recommended
 from seqviz.compute.recurrent import Weights
-from seqviz.compute.training.progress import Pulse, moments
+from seqviz.compute.training.loop import run
+from seqviz.compute.training.progress import Pulse
 from seqviz.units import Share
 
 TESTED = 400  # sequences
-
-
-@dataclass(frozen=True)
-class TinySettings:
-    """Which network learns what.
-
-    length: symbols in a training sequence. keep_bias: where the bias of the gate that keeps (f of
-    the LSTM, z of the GRU) starts.
-    """
-
-    task: str = "latch"
-    cell: str = "lstm"
-    hidden: int = 8
-    updates: int = 1000
-    rate: float = 0.01
-    length: int = 16
-    batch: int = 64
-    keep_bias: float = 1.0
-    seed: int = 0
-
-
-_LONGER = {"adding": {"updates": 3000, "hidden": 16, "length": 12, "keep_bias": 2.0}}
-
-
-def recommended(task: str, cell: str, seed: int = 0) -> TinySettings:
-    """Settings with which the task is learned within 30 seconds on two cores."""
-    chosen = TinySettings(task, cell, seed=seed)
-    return replace(chosen, **_LONGER.get(task, {}))  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class TinyReport:
-    """Where a training stands: the share of right answers on 400 fresh sequences."""
-
-    update: int
-    total: int
-    accuracy: float
-
-    @property
-    def fraction(self) -> float:
-        """Share of the run that is done, in [0, 1]."""
-        return self.update / self.total
-
-
-@dataclass(frozen=True)
-class Tiny:
-    """A trained network, and the accuracy on the way: at updates[k] it was accuracy[k]."""
-
-    settings: TinySettings
-    network: Network
-    updates: Int[np.ndarray, "report"]
-    accuracy: Float[np.ndarray, "report"]
-
-    @property
-    def accuracy_at_end(self) -> Share:
-        """After the last update."""
-        return float(self.accuracy[-1])
+__all__ = ["Tiny", "TinyReport", "TinySettings", "longer", "recommended", "train_tiny"]
 
 
 def longer(network: Network, length: int, seed: int = 0) -> Share:
@@ -120,22 +64,21 @@ def train_tiny(
 
     test = draw(settings.task, settings.length, TESTED, np.random.RandomState([settings.seed, 1]))
     pulse: Pulse[TinyReport] = Pulse(report)
-    done, found = 0, []
-    for moment in moments(settings.updates):
-        for _ in range(moment - done):
-            batch = draw(settings.task, settings.length, settings.batch, random)
-            loss = torch.nn.functional.cross_entropy(scores(batch), wanted(batch))
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
-            optimizer.step()
-            pulse.beat()
-        done = moment
+
+    def update(number: int) -> None:
+        batch = draw(settings.task, settings.length, settings.batch, random)
+        loss = torch.nn.functional.cross_entropy(scores(batch), wanted(batch))
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+        optimizer.step()
+
+    def measure(done: int, new: int) -> TinyReport:
         with torch.no_grad():
             right = (scores(test).argmax(-1) == wanted(test)).float().mean().item()
-        record = TinyReport(done, settings.updates, right)
-        found.append(record)
-        pulse.tell(record)
+        return TinyReport(done, settings.updates, right)
+
+    found = run(update, measure, settings.updates, pulse)
 
     def array(tensor: torch.Tensor) -> np.ndarray:
         return tensor.detach().cpu().numpy().copy()

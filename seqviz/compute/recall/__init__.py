@@ -13,8 +13,6 @@ from seqviz.compute.recall.results import (
 )
 from seqviz.compute.recall.settings import (
     CELLS,
-    LIMITS,
-    MAX_BIAS,
     OPTIMIZERS,
     RecallSettings,
     parameter_count,
@@ -38,8 +36,6 @@ __all__ = [
     "DELAYS",
     "DISTRACTORS",
     "LEARNED",
-    "LIMITS",
-    "MAX_BIAS",
     "OPTIMIZERS",
     "SYMBOLS",
     "TASKS",

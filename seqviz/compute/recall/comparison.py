@@ -10,7 +10,8 @@ from jaxtyping import Float, Int
 from seqviz.compute.recall.results import Comparison, ComparisonReport
 from seqviz.compute.recall.settings import RecallSettings, parameter_count
 from seqviz.compute.recall.tasks import LEARNED, Examples, draw
-from seqviz.compute.training.progress import Pulse, moments
+from seqviz.compute.training.loop import run
+from seqviz.compute.training.progress import Pulse
 
 TEST_SEQUENCES = 400  # an accuracy of 0.95 then has a standard error of 0.011
 _PROBE = 32  # of these, for the gradients
@@ -46,29 +47,28 @@ def compare(
     test = held_out(settings, settings.delay)
     probe = Examples(test.inputs[:, :_PROBE], test.targets[:_PROBE])
     pulse = Pulse(report)
-    reports = []
-    done = 0
-    for moment in moments(settings.updates):
-        for _ in range(moment - done):
-            batch = draw(settings.task, settings.delay, settings.batch, batches)
-            for runner in runners:
-                runner.update(batch)
-                pulse.beat()
-        done = moment
+
+    def update(number: int) -> None:
+        batch = draw(settings.task, settings.delay, settings.batch, batches)
+        for runner in runners:
+            runner.update(batch)
+            pulse.beat()
+
+    def measure(done: int, new: int) -> ComparisonReport:
         scores, norms = [], []
         for runner in runners:
             scores.append(runner.test(test))
             norms.append(runner.log10_gradients(probe))
             pulse.beat()
-        record = ComparisonReport(
+        return ComparisonReport(
             done,
             settings.updates,
             np.array([s.accuracy for s in scores]),
             np.array([s.loss for s in scores]),
             np.array(norms),
         )
-        reports.append(record)
-        pulse.tell(record)
+
+    reports = run(update, measure, settings.updates, pulse)
     updates = np.array([r.update for r in reports])
     accuracy = np.array([r.accuracy for r in reports])
     first = first_learned(updates, accuracy)

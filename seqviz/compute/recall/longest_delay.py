@@ -11,7 +11,8 @@ from seqviz.compute.recall.comparison import TRAIN, held_out, stream
 from seqviz.compute.recall.results import LongestDelay, LongestDelayReport
 from seqviz.compute.recall.settings import RecallSettings
 from seqviz.compute.recall.tasks import LEARNED, draw
-from seqviz.compute.training.progress import Pulse, moments
+from seqviz.compute.training.loop import run
+from seqviz.compute.training.progress import Pulse
 
 DELAYS = (1, 2, 5, 10, 20, 50, 100, 200)
 
@@ -42,47 +43,44 @@ def find_longest_delay(
     updates, accuracy = np.zeros(shape, int), np.full(shape, np.nan)
     longest, seconds = np.zeros(shape[1], int), np.zeros(shape[1])
     pulse = Pulse(report)
-    remembering = list(range(shape[1]))
-    for rung, delay in enumerate(delays.tolist()):
+
+    def climb(rung: int, delay: int, remembering: list[int]) -> None:
         here = replace(settings, delay=delay)
         runners = {c: Runner(settings.cells[c], here, device) for c in remembering}
         tried[rung, remembering] = True
         batches, test = stream(settings, TRAIN), held_out(settings, delay)
-        done = 0
-        for moment in moments(settings.updates):
-            running = [c for c in remembering if not learned[rung, c]]
-            if not running:
-                break
-            for _ in range(moment - done):
-                batch = draw(settings.task, delay, settings.batch, batches)
-                for c in running:
-                    runners[c].update(batch)
-                    pulse.beat()
-            done = moment
-            for c in running:
+
+        def running() -> list[int]:
+            return [c for c in remembering if not learned[rung, c]]
+
+        def update(number: int) -> None:
+            batch = draw(settings.task, delay, settings.batch, batches)
+            for c in running():
+                runners[c].update(batch)
+                pulse.beat()
+
+        def measure(done: int, new: int) -> LongestDelayReport:
+            for c in running():
                 accuracy[rung, c] = runners[c].test(test).accuracy
                 updates[rung, c] = done
                 learned[rung, c] = accuracy[rung, c] >= LEARNED
                 pulse.beat()
             longest[learned[rung]] = delay
-            share = 1.0 if learned[rung, remembering].all() else done / settings.updates
+            share = done / settings.updates if running() else 1.0
             # a step of the sequence costs the same at every delay, so a run costs its length
-            work = delays[:rung].sum() + share * delay
-            pulse.tell(
-                LongestDelayReport(
-                    delay,
-                    done,
-                    settings.updates,
-                    accuracy[rung].copy(),
-                    longest.copy(),
-                    float(work / delays.sum()),
-                )
-            )
+            work = float((delays[:rung].sum() + share * delay) / delays.sum())
+            so_far = accuracy[rung].copy(), longest.copy()
+            return LongestDelayReport(delay, done, settings.updates, *so_far, work)
+
+        run(update, measure, settings.updates, pulse, stop=lambda record: not running())
         for c, runner in runners.items():
             seconds[c] += runner.seconds
-        remembering = [c for c in remembering if learned[rung, c]]
-        if not remembering:
-            break
+
+    remembering = list(range(shape[1]))
+    for rung, delay in enumerate(delays.tolist()):
+        if remembering:
+            climb(rung, delay, remembering)
+            remembering = [c for c in remembering if learned[rung, c]]
     return LongestDelay(
         settings=settings,
         delays=delays,

@@ -8,26 +8,20 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.recall.settings import RecallSettings
+from seqviz.compute.training.loop import Record
 from seqviz.units import Share
 
 
 @dataclass(frozen=True)
-class ComparisonReport:
+class ComparisonReport(Record):
     """Where it stands after `update` of `total` updates; cells in the order of the settings.
 
     accuracy and loss: on the test sequences. log10_gradients: log10 |dJ/dh_t|, t = 1 ... T.
     """
 
-    update: int
-    total: int
     accuracy: Float[np.ndarray, "cell"]
     loss: Float[np.ndarray, "cell"]
     log10_gradients: Float[np.ndarray, "cell time"]
-
-    @property
-    def fraction(self) -> float:
-        """Share of the run that is done, in [0, 1]."""
-        return self.update / self.total
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from jaxtyping import Float, Real
 
 from seqviz.compute.gates.counting import Table
 from seqviz.compute.gates.observation import Expectation
-from seqviz.compute.gates.tiny import Tiny, TinyReport, TinySettings
+from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
 from seqviz.figures.gates.looks import CELLS, ending, marked
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.axes import axis

@@ -68,7 +68,7 @@ class PageHost(Place):
         Raises Problem("token_limit") where this student has had too much read.
         """
         if text is not None and not forward_cache.known(name, text, other):
-            limits.read(text, other)
+            limits.read(text, other, model=name)
         if (place := model_progress.wait_for(self, name, text, other)) is None:
             raise NotYet
         return place

@@ -1,0 +1,78 @@
+"""What a tiny network is trained with, what it reports on its way, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gates.networks import Network
+from seqviz.compute.gates.tasks import TASKS
+from seqviz.compute.training.loop import Record
+from seqviz.compute.training.settings import RATE, SEED, Choices, Limit, Range, Settings
+from seqviz.units import Share
+
+
+@dataclass(frozen=True)
+class TinySettings(Settings):
+    """Which network learns what.
+
+    length: symbols in a training sequence. keep_bias: where the bias of the gate that keeps (f of
+    the LSTM, z of the GRU) starts. Raises ValueError when a setting is out of its range.
+    """
+
+    task: str = "latch"
+    cell: str = "lstm"
+    hidden: int = 8
+    updates: int = 1000
+    rate: float = 0.01
+    length: int = 16
+    batch: int = 64
+    keep_bias: float = 1.0
+    seed: int = 0
+
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "task": Choices(TASKS, "The task"),
+        "cell": Choices(("lstm", "gru"), "The cell"),
+        "hidden": Range(1),
+        "updates": Range(1),
+        "rate": RATE,
+        "length": Range(3),
+        "batch": Range(1),
+        "keep_bias": Range(-10, 10),
+        "seed": SEED,
+    }
+
+
+_LONGER = {"adding": {"updates": 3000, "hidden": 16, "length": 12, "keep_bias": 2.0}}
+
+
+def recommended(task: str, cell: str, seed: int = 0) -> TinySettings:
+    """Settings with which the task is learned within 30 seconds on two cores."""
+    chosen = TinySettings(task, cell, seed=seed)
+    return replace(chosen, **_LONGER.get(task, {}))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class TinyReport(Record):
+    """Where a training stands: the share of right answers on 400 fresh sequences."""
+
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """A trained network, and the accuracy on the way: at updates[k] it was accuracy[k]."""
+
+    settings: TinySettings
+    network: Network
+    updates: Int[np.ndarray, "report"]
+    accuracy: Float[np.ndarray, "report"]
+
+    @property
+    def accuracy_at_end(self) -> Share:
+        """After the last update."""
+        return float(self.accuracy[-1])
