@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 from looking import Given, alerts, bench, figures, shows, walk
 
@@ -160,6 +161,22 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
     words = {"winners": ", ".join(names[True]), "losers": ", ".join(names[False])}
     assert trained.notes == [page.text(f"{SLUG}.note.{key}", **words)]
     assert "vg.race.start" not in [button.key for button in page.app.button]
+
+
+def test_how_far_each_cell_came():
+    link = {"view": "ladder", "cells": ("rnn", "gru"), "seed": 5}
+    untrained = lesson.benches["race"].run(link)
+    assert untrained.waits
+    settings = recall.RecallSettings(cells=("rnn", "gru"), seed=5)
+    one = np.ones((1, 2))
+    found = recall.LongestDelay(
+        settings, np.array([1]), one > 0, one > 0, one.astype(int), one, np.array([0, 50]),
+        np.zeros(2), "cpu",
+    )  # fmt: skip
+    trained = lesson.benches["race"].run(link, host=Given(found))
+    read = {name: one.value for name, one in trained.readouts.items()}
+    assert read == {"longest_rnn": "–", "longest_gru": "50"}
+    assert untrained.code.split("\n\n")[1].removesuffix("figure\n") in trained.code
 
 
 def test_the_link_of_a_bench_carries_the_network_it_studies(visit):
