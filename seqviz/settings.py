@@ -1,7 +1,8 @@
 """Every environment variable of the app: its name, its default, what it means, how it is read.
 
 `value("SEQVIZ_QUEUE")` reads one when it is asked for; `check()` reads all, before the first
-visitor. What is empty or blank counts as not set. README's table of settings is made of this list.
+visitor. What is empty or blank counts as not set. The table in
+docs/operations.md is made of this list.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ UPLOAD_MB = 5  # .streamlit/config.toml lets the server take 6, so that the app 
 class Setting:
     """One environment variable.
 
-    default: what is read where it is not set. meaning: for README. allowed: completes the sentence
-    "NAME must be ...". read: from text to value; raises ValueError for what is not allowed.
-    shown: the default in README, where it is not the text itself.
+    default: what is read where it is not set. meaning: for that table. allowed: completes the
+    sentence "NAME must be ...". read: from text to value; raises ValueError for what is not allowed.
+    shown: the default in that table, where it is not the text itself.
     """
 
     name: str

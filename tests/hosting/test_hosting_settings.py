@@ -46,9 +46,9 @@ def _nothing_is_set(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_readme_lists_exactly_these_settings_with_defaults_and_meaning():
+def test_the_manual_lists_exactly_these_settings_with_defaults_and_meaning():
     rows = re.findall(
-        r"^\| `(SEQVIZ_\w+)` \| (.*?) \| (.*) \|$", (ROOT / "README.md").read_text(), re.M
+        r"^\| `(SEQVIZ_\w+)` \| (.*?) \| (.*) \|$", (ROOT / "docs/operations.md").read_text(), re.M
     )
     assert rows == [
         (one.name, one.shown or f"`{one.default}`", one.meaning) for one in settings.SETTINGS

@@ -11,7 +11,7 @@ from seqviz.compute.attention.saturation import saturation
 from seqviz.compute.attention.scaled import attend
 from seqviz.compute.attention.walkthrough import STAGES, walk
 from seqviz.figures.attention.changes import attention_mask, head_switches
-from seqviz.figures.attention.heads import head_importance, heads_by_measure
+from seqviz.figures.attention.heads import head_importance, heads_by_measure, importance_so_far
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
@@ -55,6 +55,8 @@ def _of_models() -> tuple[Example, ...]:
                 float(said.probabilities[1].max())),
         Example("effects", head_importance, (known, 2, 2), float(np.nanmax(known.change))),
         Example("effects, half done", head_importance, (some, 2, 2),
+                float(np.nanmax(some.change))),
+        Example("effects so far", importance_so_far, ([some], 2, 2),
                 float(np.nanmax(some.change))),
         Example("permissions", attention_mask, (causal,), 8),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.networks import NetworkFit, NetworkSettings
+from seqviz.compute.autoregression.networks import EpochReport, NetworkFit, NetworkSettings
 from seqviz.figures.autoregression import by_hand, estimation, forecast, series, training
 from seqviz.figures.grammar.example import Example
 
@@ -53,6 +53,7 @@ def examples() -> tuple[Example, ...]:
     grid = np.linspace(-4, 4, 101)
     curve = np.tanh(grid)
     done = learned("lstm", values, 0.6 * values[:-1], grid, curve, curve - 0.1, curve + 0.1)
+    trail = [EpochReport(e, 100, 2.0 / e, 2.1 / e) for e in range(1, 13)]
     losses, epochs = (done.train_loss, done.validation_loss), np.arange(1.0, 41.0)
     error = float(np.mean((done.targets - done.predictions)[-50:] ** 2))
     least = float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
@@ -84,6 +85,10 @@ def examples() -> tuple[Example, ...]:
                 float(unknown.recursive_mse[0])),
         Example("loss", training.loss_curve, (*losses, "gru", epochs, 100, 1.0, 0.95),
                 float(losses[0][-1])),
+        Example("loss of a fit", training.loss_of_fit, (done, 1.0, 0.95),
+                float(done.train_loss[-1])),
+        Example("loss so far", training.loss_so_far, (trail, done.settings, 1.0, 0.95),
+                trail[-1].train_loss),
         Example("loss, first epoch", training.loss_curve,
                 (losses[0][:1], np.array([np.nan]), "rnn", epochs[:1], 100), float(losses[0][0])),
         Example("map", training.one_step_map, (done, values, 0.6), 0.6),

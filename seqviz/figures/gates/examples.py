@@ -19,6 +19,7 @@ from seqviz.compute.gates.observation import (
     observe,
     one_step,
 )
+from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
 from seqviz.compute.recurrent import Weights
 from seqviz.figures.gates import cell_diagram, effects, maps, networks, traces
 from seqviz.figures.grammar.example import Example
@@ -58,6 +59,9 @@ def examples() -> tuple[Example, ...]:
     found, renamed = compare(network("lstm"), TEXT), compare(network("gru"), TEXT)
     expected = expect((network("lstm"), network("gru")), SENTENCE)
     updates, accuracy = np.arange(0, 500, 50), np.linspace(0.25, 0.875, 10)
+    trained = Tiny(TinySettings("count"), network("lstm", 6, "count"), updates, accuracy)
+    pairs = zip(updates, accuracy, strict=True)
+    trail = [TinyReport(int(update), 1000, float(share)) for update, share in pairs]
     return (
         Example("gate map", maps.gate_map, (gru, 3, 9), other.z),
         Example("state map", maps.gate_map, (lstm, 3, 9), step.c),
@@ -84,6 +88,9 @@ def examples() -> tuple[Example, ...]:
         Example("parameters", networks.parameter_bars, (table(1, 32),), 4480.0),
         Example("training of a tiny network", networks.accuracy_by_update,
                 (updates, accuracy, "gru", 0.95, 1000), 87.5),
+        Example("training of a tiny network, done", networks.training_curve, (trained,), 87.5),
+        Example("training of a tiny network, so far", networks.training_progress,
+                (trail, trained.settings), 87.5),
         Example("training begins", networks.accuracy_by_update,
                 (updates[:1], accuracy[:1], "lstm"), 25.0),
     )  # fmt: skip

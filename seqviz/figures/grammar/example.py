@@ -39,7 +39,7 @@ class Example:
 def modules() -> Iterator[str]:
     """Every module of every subject (the grammar draws nothing by itself)."""
     for found in pkgutil.walk_packages(seqviz.figures.__path__, "seqviz.figures."):
-        if not found.ispkg and not found.name.startswith("seqviz.figures.grammar."):
+        if not f"{found.name}.".startswith("seqviz.figures.grammar."):
             yield found.name
 
 
@@ -52,7 +52,8 @@ def functions() -> tuple[Callable[..., Any], ...]:
                 continue
             if thing.__name__.startswith("_") or "style" not in inspect.signature(thing).parameters:
                 continue
-            if thing.__annotations__.get("return") in DRAWN:
+            said = thing.__annotations__.get("return")
+            if getattr(said, "__name__", said) in DRAWN:
                 found.append(thing)
     return tuple(found)
 

@@ -102,6 +102,8 @@ def _written(value: Any) -> Any:
         return value.item()
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, range):
+        return list(value)
     raise TypeError(f"a figure cannot hold {type(value).__name__}")
 
 
