@@ -165,7 +165,7 @@ def formatted(value: Any, unit: Unit = NUMBER) -> str:
         return percent(float(value), unit.digits)
     if unit.kind == "log10":
         return from_log10(float(value), unit.digits)
-    return number(float(value), unit.digits)
+    return number(float(value), unit.digits) + unit.sign
 
 
 def duration(seconds: float) -> str:

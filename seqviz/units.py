@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 
 @dataclass(frozen=True)
 class Unit:
     """kind: "number", "share" (0 to 1, written in percent), "log10" (of a number), or "count".
 
-    digits: significant digits of a number, decimals of a share.
+    digits: significant digits of a number, decimals of a share. sign: right behind it, as in 90°.
     """
 
     kind: str = "number"
     digits: int = 3
+    sign: str = ""
 
 
 Share = Annotated[float, Unit("share", 1)]
@@ -27,6 +28,7 @@ Log10 = Annotated[float, Unit("log10")]
 Rough = Annotated[float, Unit("number", 2)]
 Exact = Annotated[float, Unit("number", 4)]
 VeryExact = Annotated[float, Unit("number", 6)]
+Degrees = Annotated[float, Unit("number", 3, "°")]
 NUMBER = Unit()
 
 
@@ -34,5 +36,11 @@ NUMBER = Unit()
 def unit_of(function: Any) -> Unit:
     """What a function or a property's getter says of its result; a number where it says nothing."""
     said = get_type_hints(function, include_extras=True).get("return")
-    found = [part for part in getattr(said, "__metadata__", ()) if isinstance(part, Unit)]
+    kinds = (said, *get_args(said))  # of `Share | None` one of several
+    found = [
+        part
+        for kind in kinds
+        for part in getattr(kind, "__metadata__", ())
+        if isinstance(part, Unit)
+    ]
     return found[0] if found else NUMBER

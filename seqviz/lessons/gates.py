@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import Any, Literal
 
 from seqviz.compute.gates import activations, counting, observation, tasks, tiny
 from seqviz.compute.gates.forcing import Clamp
@@ -16,12 +15,13 @@ from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
 from seqviz.figures.gates.effects import FARTHEST, distance_by_variant, free_and_forced
 from seqviz.figures.gates.looks import shown
 from seqviz.figures.gates.traces import unit_traces
-from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.models import checkpoints
-from seqviz.text import literal, number
+from seqviz.text import literal, number, percent
+from seqviz.units import unit_of
 
 KINDS = ("characters", "sentiment", *tasks.TASKS)
 CELLS = ("lstm", "gru")
@@ -36,16 +36,9 @@ AGREEMENT = "The flights the airline was cancelling"
 lesson = Lesson("gates", code=(run_cell, observation.observe, activations.time_constants))
 
 
-def reading(kind):
-    return lambda v: v["kind"] == kind
-
-
-def typed(kind, text):
-    return sentence(text, PASTED, when=reading(kind))
-
-
-def picture(*names):
-    return lambda v: v["view"] in names
+def typed(kind: str, text: str) -> Any:
+    """What the networks of one kind read."""
+    return sentence(text, PASTED, when=on(kind=kind))
 
 
 @dataclass(frozen=True)
@@ -61,18 +54,19 @@ class Watch:
     count: str = typed("count", tasks.EXAMPLES["count"])
     parity: str = typed("parity", tasks.EXAMPLES["parity"])
     adding: str = typed("adding", tasks.EXAMPLES["adding"])
-    lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=lambda v: v["cell"] == "lstm")
-    gru: str = choice(activations.GRU_SYMBOLS, "h", when=lambda v: v["cell"] == "gru")
-    rank: int = slider(1, 256, 1, when=picture("map", "unit", "cell"))
+    lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
+    gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
+    rank: int = slider(1, 256, 1, when=on(view=("map", "unit", "cell")))
     step: int = stepper(1, LONGEST, 12)
     order: str = choice(activations.ORDERS, "correlation", menu=True, more=True)
     feature: str = choice(activations.FEATURES, "in_word", menu=True, more=True)
-    writes: bool = toggle(False, more=True, when=lambda v: v["cell"] == "gru")
+    writes: bool = toggle(False, more=True, when=on(cell="gru"))
 
 
-def held(symbol, default, low=0.0):
+def held(cell: str, symbol: str, default: float, low: float = 0.0) -> Any:
     """The value of one forced gate; shown when that gate is among the forced ones."""
-    return slider(low, 1.0, default, 0.01, when=lambda v: symbol in v[f"gates_{v['cell']}"])
+    forced = on(**{"cell": cell, f"gates_{cell}": symbol})
+    return slider(low, 1.0, default, 0.01, when=forced)
 
 
 @dataclass(frozen=True)
@@ -81,20 +75,20 @@ class Force:
 
     cell: str = choice(CELLS, "lstm")
     gates_lstm: tuple[str, ...] = choice(
-        ("i", "f", "g", "o"), ("f",), many=True, none=True, when=lambda v: v["cell"] == "lstm"
+        ("i", "f", "g", "o"), ("f",), many=True, none=True, when=on(cell="lstm")
     )
     gates_gru: tuple[str, ...] = choice(
-        ("r", "z", "n"), ("z",), many=True, none=True, when=lambda v: v["cell"] == "gru"
+        ("r", "z", "n"), ("z",), many=True, none=True, when=on(cell="gru")
     )
-    f: float = held("f", 0.9)
-    i: float = held("i", 0.0)
-    g: float = held("g", 0.0, -1.0)
-    o: float = held("o", 0.0)
-    z: float = held("z", 0.5)
-    r: float = held("r", 0.0)
-    n: float = held("n", 0.0, -1.0)
+    f: float = held("lstm", "f", 0.9)
+    i: float = held("lstm", "i", 0.0)
+    g: float = held("lstm", "g", 0.0, -1.0)
+    o: float = held("lstm", "o", 0.0)
+    z: float = held("gru", "z", 0.5)
+    r: float = held("gru", "r", 0.0)
+    n: float = held("gru", "n", 0.0, -1.0)
     units: str = choice(("all", "one"), "all")
-    unit: int = slider(1, 256, 1, when=lambda v: v["units"] == "one")
+    unit: int = slider(1, 256, 1, when=on(units="one"))
     first: int = slider(1, LONGEST, 1, more=True)
     last: int = slider(1, LONGEST, LONGEST, more=True)
 
@@ -122,13 +116,9 @@ class Learn:
     view: str = view(("training", "gates"), "training")
     task: str = choice(tasks.TASKS, "count", menu=True)
     cell: str = choice(CELLS, "lstm")
-    symbol: str = choice(activations.LSTM_SYMBOLS, "c", when=lambda v: on_gates(v, "lstm"))
-    symbol_gru: str = choice(activations.GRU_SYMBOLS, "h", when=lambda v: on_gates(v, "gru"))
+    symbol: str = choice(activations.LSTM_SYMBOLS, "c", when=on(view="gates", cell="lstm"))
+    symbol_gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(view="gates", cell="gru"))
     seed: int = seed(0, more=True)
-
-
-def on_gates(v, cell):
-    return v["view"] == "gates" and v["cell"] == cell
 
 
 @dataclass(frozen=True)
@@ -149,31 +139,28 @@ def card_line(name: str, show: Show) -> str:
     """How good the network is, beside its baseline, from its card."""
     card = checkpoints.card(name)
     kind = name.split("_")[0]
+    written = number if kind == "characters" else percent
     return show.words(
         f"note.card_{kind if kind in ('characters', 'sentiment') else 'task'}",
-        value=percent_or_bits(kind, card.value),
-        baseline=percent_or_bits(kind, card.baseline_value),
+        value=written(card.value),
+        baseline=written(card.baseline_value),
         five_gram=number(card.five_gram or 0),
-        twice=f"{100 * (card.twice_as_long or 0):.1f} %",
+        twice=percent(card.twice_as_long or 0),
         parameters=f"{card.parameters:,}",
         date=card.date,
     )
 
 
-def percent_or_bits(kind: str, value: float) -> str:
-    return number(value) if kind == "characters" else f"{100 * value:.1f} %"
-
-
-def answer_of(seen: observation.Observation, show: Show) -> tuple[str, str]:
-    """The answer after the last step, for the read-out: what it is, and beside it how sure."""
+def show_answer(name: str, seen: observation.Observation, show: Show) -> None:
+    """The answer after the last step, as a read-out, and beside it how sure it is."""
     if seen.kind == "characters":
-        bits = -np.log2(np.maximum(seen.probability, 1e-300)).mean()
-        return number(float(bits)), show.words("metric.answer.bits")
-    if seen.kind == "sentiment":
+        show.readout(name, seen.bits_per_character, beside=show.words("metric.answer.bits"))
+    elif seen.kind == "sentiment":
         side = "positive" if seen.probability[-1] > 0.5 else "negative"
-        return show.words(f"metric.answer.{side}"), f"P = {number(float(seen.probability[-1]))}"
-    answers = tasks.ANSWERS[seen.kind]
-    return answers[int(seen.answer[-1])], show.words("metric.answer.at_end")
+        sure = f"P = {number(seen.probability[-1])}"
+        show.metrics(**{name: (show.words(f"metric.answer.{side}"), sure)})
+    else:
+        show.readout(name, seen.answer_at_end, beside=show.words("metric.answer.at_end"))
 
 
 def draw_passage(seen: observation.Observation, unit: int, step: int, show: Show) -> None:
@@ -201,36 +188,28 @@ def watch(p: Watch, show: Show) -> None:
     name, text = chosen(p)
     symbol = p.lstm if p.cell == "lstm" else p.gru
     seen = show.run(gates.observe, name, text, symbol, p.order, p.feature, name="seen")
-    unit = int(seen.order[min(p.rank, seen.hidden) - 1]) + 1
-    step = min(p.step, len(seen.pieces))
+    unit, step = seen.unit_at(p.rank), min(p.step, len(seen.pieces))
+    update: Literal["keep", "write"] = "write" if p.writes else "keep"
     if p.view == "map":
         show.figure(maps.gate_map, seen, unit, step, picks=("step", "rank"))
     elif p.view == "unit":
         show.figure(unit_traces, seen, unit, step)
     elif p.view == "cell":
-        update = "write" if p.writes else "keep"
         now = show.run(observation.one_step, seen, unit, step, update, name="now")
         show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
     else:
         show.figure(maps.gate_saturation, seen)
     if p.view != "saturation":
         draw_passage(seen, unit, step, show)
-    value = float(seen.values[step - 1, unit - 1])
     if p.writes and symbol == "z":
-        value = 1 - value
         show.note("renamed")
-    piece = shown(seen.pieces)[step - 1]
-    feature = activations.feature(p.feature, seen.pieces)
-    r = activations.correlation(seen.values, feature)[unit - 1]
-    show.metrics(
-        value=(
-            number(value),
-            show.words("metric.value.at", unit=unit, step=step, piece=literal(piece)),
-        ),
-        constant=number(float(seen.time_constants[unit - 1])),
-        correlation=(number(float(r)), show.option("feature", p.feature)),
-        answer=answer_of(seen, show),
-    )
+    piece = literal(shown(seen.pieces)[step - 1])
+    where = show.words("metric.value.at", unit=unit, step=step, piece=piece)
+    show.readout("value", seen.value_at, unit, step, update, beside=where)
+    show.readout("constant", seen.time_constant, unit)
+    feature = show.option("feature", p.feature)
+    show.readout("correlation", seen.correlation, unit, p.feature, beside=feature)
+    show_answer("answer", seen, show)
     show.caption(card_line(name, show))
     say_what_was_cut(seen, show)
 
@@ -239,7 +218,7 @@ def watch(p: Watch, show: Show) -> None:
 def force(p: Force, show: Show) -> None:
     name, text = chosen(lesson.values("watch"), p.cell)
     symbol = "c" if p.cell == "lstm" else "h"
-    free = show.run(gates.observe, name, text, symbol, name="free")
+    free = show.run(gates.observe, name, text, symbol, name="left_alone")
     unit = None if p.units == "all" else min(p.unit, free.hidden)
     steps = len(free.pieces)
     first, last = sorted((min(p.first, steps), min(p.last, steps)))
@@ -247,16 +226,13 @@ def force(p: Force, show: Show) -> None:
         Clamp(gate, getattr(p, gate), unit, first, last)
         for gate in (p.gates_lstm if p.cell == "lstm" else p.gates_gru)
     )
-    forced = show.run(gates.observe, name, text, symbol, clamps=clamps, name="forced")
+    forced = show.run(gates.observe, name, text, symbol, clamps=clamps, name="gates_held")
     show.figure(free_and_forced, free, forced, unit, first, last)
-    ends = [np.linalg.norm(seen.values[-1]) for seen in (free, forced)]
-    gap = np.abs(forced.values - free.values).max()
-    show.metrics(
-        free=answer_of(free, show),
-        forced=answer_of(forced, show),
-        state=(number(float(ends[1])), show.words("metric.state.free", value=number(ends[0]))),
-        largest=number(float(gap)),
-    )
+    show_answer("free", free, show)
+    show_answer("forced", forced, show)
+    usual = show.words("metric.state.free", value=number(free.length_at_end))
+    show.readouts(forced, state="length_at_end", beside={"state": usual})
+    show.readout("largest", forced.largest_change, free)
     values = {clamp.gate: clamp.value for clamp in clamps}
     whole = unit is None and (first, last) == (1, steps)
     if not clamps:
@@ -279,17 +255,15 @@ def learn(p: Learn, show: Show) -> None:
         then=(networks.training_curve,) if p.view == "training" else None,
         so_far=(networks.training_progress, settings),
     )
-    longer = show.run(tiny.longer, done.network, settings.length, p.seed, name="longer")
     if p.view == "gates":
         symbol = p.symbol if p.cell == "lstm" else p.symbol_gru
         example = tasks.EXAMPLES[p.task]
         seen = show.run(observation.observe, done.network, example, symbol, name="seen")
         show.figure(maps.gate_map, seen, 1, len(seen.pieces))
-    show.metrics(
-        usual=f"{100 * float(done.accuracy[-1]):.1f} %",
-        twice=f"{100 * longer:.1f} %",
-        parameters=f"{sum(part.size for part in checkpoints.arrays(done.network).values()):,}",
-    )
+    show.readouts(done, usual="accuracy_at_end")
+    twice = show.run(tiny.longer, done.network, settings.length, p.seed, name="twice")
+    show.metric("twice", twice, unit_of(tiny.longer))
+    show.readouts(done.network, "parameters")
 
 
 @lesson.bench("conventions", Conventions, after=("watch",))
@@ -297,15 +271,12 @@ def conventions(p: Conventions, show: Show) -> None:
     name, text = chosen(lesson.values("watch"), p.cell)
     found = show.run(gates.compare, name, text, name="found")
     show.figure(distance_by_variant, found)
-    share = found.distance.max(axis=1) / found.size.max()
-    same = [v for v, s in zip(found.variants, share, strict=True) if s < 1e-10]
-    most = int(share.argmax())
     show.metrics(
-        same=", ".join(show.words(f"variant.{v}") for v in same) or "–",
-        furthest=(show.words(f"variant.{found.variants[most]}"), f"{100 * share[most]:,.0f} %"),
-        size=number(float(found.size.max())),
+        same=", ".join(show.words(f"variant.{v}") for v in found.same) or "–",
+        furthest=(show.words(f"variant.{found.furthest}"), percent(found.furthest_share, 0)),
     )
-    if share[most] > FARTHEST:
+    show.readouts(found, size="largest_size")
+    if found.furthest_share > FARTHEST:
         show.caption(show.words("note.off_scale", times=FARTHEST))
 
 
@@ -314,16 +285,9 @@ def agreement(p: Agreement, show: Show) -> None:
     names = tuple(f"characters_{cell}" for cell in CELLS)
     found = show.run(gates.expect, names, p.text, p.singular, p.plural, name="found")
     show.figure(networks.agreement, found)
-    end = found.bits[:, -1]
-    show.metrics(
-        **{
-            f"bits_{cell}": (
-                number(float(bits)),
-                show.words("metric.bits.more", word=literal(found.candidates[int(bits > 0)])),
-            )
-            for cell, bits in zip(CELLS, end, strict=True)
-        }
-    )
+    for cell, name in zip(CELLS, names, strict=True):
+        more = show.words("metric.bits.more", word=literal(found.likelier_at_end(name)))
+        show.readout(f"bits_{cell}", found.bits_at_end, name, beside=more)
     show.note("agreement", first=literal(found.candidates[0]), second=literal(found.candidates[1]))
     if found.left_out:
         show.note("cut", limit=len(" ".join(found.words)), left=f"{found.left_out:,}")
@@ -335,25 +299,14 @@ def agreement(p: Agreement, show: Show) -> None:
 def size(p: Size, show: Show) -> None:
     found = show.run(counting.table, p.inputs, p.hidden, p.biases, name="found")
     show.figure(networks.parameter_bars, found)
-    show.metrics(
-        **{
-            f"count_{cell}": (
-                f"{counted.total:,}",
-                show.words("metric.count.formula", count=f"{formula.total:,}"),
-            )
-            for cell, counted, formula in zip(
-                found.cells, found.counted, found.formula, strict=True
-            )
-        }
-    )
+    for cell in found.cells:
+        formula = show.words("metric.count.formula", count=f"{found.by_formula(cell):,}")
+        show.readout(f"count_{cell}", found.count, cell, beside=formula)
 
 
-GATES = (0.9, 0.98, 0.5, 0.995, 0.8)
-
-
-def memory_of(gate: float) -> float:
-    """A forget gate that stays where it is: how many steps does the memory last?"""
-    return float(activations.time_constants(np.full((10, 1), gate))[0])
-
-
-lesson.exercise("constant", cases=[{"gate": gate} for gate in GATES], answer=memory_of, share=0.05)
+lesson.exercise(
+    "constant",
+    cases=[{"gate": gate} for gate in (0.9, 0.98, 0.5, 0.995, 0.8)],
+    answer=activations.time_constant,
+    share=0.05,
+)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
 from seqviz.figures.gradients.clipping import with_and_without_clipping
@@ -15,7 +13,7 @@ from seqviz.figures.gradients.paths import path_bars, recursion_step, unrolled_g
 from seqviz.figures.gradients.recall import ladder, ladder_progress, race_course, race_progress
 from seqviz.figures.gradients.simplified_gru import gated_jacobian
 from seqviz.figures.gradients.truncation import kept_and_lost, mean_of_draws
-from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
@@ -29,18 +27,11 @@ MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
 
 # The two tasks want different settings to be learned in seconds (recall.recommended): each has its
 # own three controls.
+SCALED = tuple(init for init in bptt.INITS if init != "non_normal")  # by the gain
 UPDATES = (100, 200, 400, 600, 900, 1200, 2000)
 RATES = (0.0003, 0.001, 0.003, 0.01)
 
 lesson = Lesson("vanishing_gradients", code=(bptt.log_norms, bptt.pair_norms, bptt.reach))
-
-
-def on(task):
-    return lambda v: v["task"] == task
-
-
-def scaled(v):
-    return v["init"] != "non_normal"
 
 
 @dataclass(frozen=True)
@@ -50,15 +41,13 @@ class Reach:
     cells: tuple[str, ...] = choice(bptt.CELLS, ("rnn", "lstm", "gru"), many=True)
     steps: int = slider(2, 500, 100)
     init: str = choice(bptt.INITS, "gaussian", menu=True)
-    gain: float = slider(0.1, 2.0, 0.9, 0.01, when=scaled)
+    gain: float = slider(0.1, 2.0, 0.9, 0.01, when=on(init=SCALED))
     signal: str = choice(bptt.SIGNALS, "random", menu=True)
-    sentence: str = sentence(SENTENCE, when=lambda v: v["signal"] == "sentence")
+    sentence: str = sentence(SENTENCE, when=on(signal="sentence"))
     width: int = stops(WIDTHS, 32, more=True)
     loss: str = choice(bptt.LOSSES, "last", more=True)
-    forget_bias: float = slider(
-        -2.0, 6.0, 1.0, 0.25, more=True, when=lambda v: "lstm" in v["cells"]
-    )
-    update_bias: float = slider(-2.0, 6.0, 1.0, 0.25, more=True, when=lambda v: "gru" in v["cells"])
+    forget_bias: float = slider(-2.0, 6.0, 1.0, 0.25, more=True, when=on(cells="lstm"))
+    update_bias: float = slider(-2.0, 6.0, 1.0, 0.25, more=True, when=on(cells="gru"))
     seed: int = seed(1, more=True)
 
 
@@ -70,7 +59,7 @@ class Pairs:
     earlier: int = slider(1, 500, 40)
     later: int = slider(1, 500, 80)
     norm: str = choice(bptt.NORMS, "rms", more=True)
-    part: str = choice(bptt.PARTS, "cell_state", when=lambda v: v["cell"] == "lstm")
+    part: str = choice(bptt.PARTS, "cell_state", when=on(cell="lstm"))
 
 
 @dataclass(frozen=True)
@@ -101,21 +90,21 @@ class Cut:
     """How the way back is cut short."""
 
     view: str = view(("terms", "random", "clipping"), "terms")
-    cell: str = choice(bptt.CELLS, "rnn", menu=True, when=lambda v: v["view"] != "clipping")
-    kind: str = choice(bptt.KINDS, "window", when=lambda v: v["view"] == "terms")
-    window: int = slider(1, 200, 10, when=lambda v: v["view"] == "terms")
-    stop: float = slider(0.02, 0.6, 0.1, 0.02, when=lambda v: v["view"] == "random")
-    activation: str = choice(("linear", "rnn"), "linear", when=lambda v: v["view"] == "clipping")
-    radius: float = slider(0.8, 1.3, 1.0, 0.02, when=lambda v: v["view"] == "clipping")
+    cell: str = choice(bptt.CELLS, "rnn", menu=True, when=on(view=("terms", "random")))
+    kind: str = choice(bptt.KINDS, "window", when=on(view="terms"))
+    window: int = slider(1, 200, 10, when=on(view="terms"))
+    stop: float = slider(0.02, 0.6, 0.1, 0.02, when=on(view="random"))
+    activation: str = choice(("linear", "rnn"), "linear", when=on(view="clipping"))
+    radius: float = slider(0.8, 1.3, 1.0, 0.02, when=on(view="clipping"))
     threshold: float = stops(
         (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0),
         1.0,
-        when=lambda v: v["view"] == "clipping",
+        when=on(view="clipping"),
     )
     rate: float = stops(
         (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
         0.02,
-        when=lambda v: v["view"] == "clipping",
+        when=on(view="clipping"),
     )
     seed: int = seed(1, more=True)
 
@@ -136,13 +125,13 @@ class Race:
     task: str = choice(recall.TASKS, "first")
     delay: int = slider(1, 200, 50)
     cells: tuple[str, ...] = choice(recall.CELLS, recall.CELLS, many=True)
-    bias: float = slider(0.0, 6.0, 4.0, 0.5, when=on("first"))
-    bias_adding: float = slider(0.0, 6.0, 2.0, 0.5, when=on("adding"))
-    updates: int = stops(UPDATES, 600, more=True, when=on("first"))
-    updates_adding: int = stops(UPDATES, 1200, more=True, when=on("adding"))
+    bias: float = slider(0.0, 6.0, 4.0, 0.5, when=on(task="first"))
+    bias_adding: float = slider(0.0, 6.0, 2.0, 0.5, when=on(task="adding"))
+    updates: int = stops(UPDATES, 600, more=True, when=on(task="first"))
+    updates_adding: int = stops(UPDATES, 1200, more=True, when=on(task="adding"))
     hidden: int = stops((8, 16, 32, 64), 32, more=True)
-    rate: float = stops(RATES, 0.001, more=True, when=on("first"))
-    rate_adding: float = stops(RATES, 0.01, more=True, when=on("adding"))
+    rate: float = stops(RATES, 0.001, more=True, when=on(task="first"))
+    rate_adding: float = stops(RATES, 0.01, more=True, when=on(task="adding"))
     seed: int = seed(0, more=True)
 
 
@@ -163,29 +152,21 @@ def modest(p: Reach, cell: str) -> Experiment:
     )
 
 
-def spectrum(p: Reach, show: Show) -> bptt.Spectrum:
-    return show.run(bptt.spectrum, p.init, p.width, p.gain, p.seed, name="spectrum")
-
-
-def horizon_words(found: bptt.Reach) -> str:
-    """The horizon; with a sign where the sequence ended before the gradient did."""
-    whole = found.horizon == len(found.norms.hidden) - 1
-    return f"≥ {found.horizon}" if whole else str(found.horizon)
+def matrix_of(p: Reach, show: Show) -> bptt.Spectrum:
+    """What its recurrent matrix is like, which all cells share."""
+    return show.run(bptt.spectrum, p.init, p.width, p.gain, p.seed, name="matrix")
 
 
 def draw_clipping(p: Cut, show: Show) -> None:
     activation = "tanh" if p.activation == "rnn" else "linear"
     free, clipped = (
         show.run(bptt.descend, activation, p.radius, theta, p.rate, p.seed, name=name)
-        for name, theta in (("free", None), ("clipped", p.threshold))
+        for name, theta in (("without", None), ("with_clipping", p.threshold))
     )
     show.figure(with_and_without_clipping, free, clipped, p.threshold)
-    show.metrics(
-        loss_free=number(float(free.loss[-1])) if len(free.loss) else "–",
-        loss_clipped=number(float(clipped.loss[-1])) if len(clipped.loss) else "–",
-        largest_norm=number(float(clipped.norm.max())) if len(clipped.norm) else "–",
-        clipped=f"{clipped.clipped} / {len(clipped.loss)}",
-    )
+    show.readouts(free, loss_free="last_loss")
+    show.readouts(clipped, loss_clipped="last_loss", largest_norm="largest_norm")
+    show.metrics(clipped=f"{clipped.clipped} / {len(clipped.loss)}")
     if free.left_float32 is not None:
         show.note("free_left", update=free.left_float32)
     if clipped.left_float32 is not None:
@@ -200,21 +181,16 @@ def draw_race(p: Race, settings: recall.RecallSettings, show: Show) -> None:
         then=(race_course,),
         so_far=(race_progress, settings),
     )
-    show.metrics(
-        **{
-            f"learned_{cell}": (
-                f"{100 * float(done.accuracy[-1, i]):.1f} %",
-                show.words("metric.learned.at", update=int(done.first_learned_update[i]))
-                if done.learned[i]
-                else show.words("metric.learned.never"),
-            )
-            for i, cell in enumerate(p.cells)
-        }
+    for cell in p.cells:
+        update = done.learned_at(cell)
+        verdict = show.words("metric.learned.never")
+        if update is not None:
+            verdict = show.words("metric.learned.at", update=update)
+        show.readout(f"learned_{cell}", done.accuracy_at_end, cell, beside=verdict)
+    winners, losers = (
+        [show.option("cells", c) for c, ok in zip(p.cells, done.learned, strict=True) if ok == won]
+        for won in (True, False)
     )
-    winners = [show.option("cells", c) for c, ok in zip(p.cells, done.learned, strict=True) if ok]
-    losers = [
-        show.option("cells", c) for c, ok in zip(p.cells, done.learned, strict=True) if not ok
-    ]
     if winners and losers:
         show.note("race_won", winners=", ".join(winners), losers=", ".join(losers))
     else:
@@ -229,40 +205,30 @@ def draw_ladder(p: Race, settings: recall.RecallSettings, show: Show) -> None:
         then=(ladder,),
         so_far=(ladder_progress, settings),
     )
-    show.metrics(
-        **{
-            f"longest_{cell}": str(done.longest[i]) if done.longest[i] else "–"
-            for i, cell in enumerate(p.cells)
-        }
-    )
+    for cell in p.cells:
+        show.readout(f"longest_{cell}", done.longest_of, cell)
 
 
 @lesson.bench("reach", Reach, leads=True)
 def reach(p: Reach, show: Show) -> None:
     found = [show.run(bptt.reach, experiment(p, cell), name=cell) for cell in p.cells]
-    shared = spectrum(p, show)
-    show.figure(gradient_reach, p.cells, found, shared)
+    matrix = matrix_of(p, show)
+    show.figure(gradient_reach, p.cells, found, matrix)
+    show.readouts(matrix, "sigma_max", "radius")
     order = sorted(range(len(found)), key=lambda i: found[i].horizon)
-    least, most = order[0], order[-1]
-    reads = {
-        "sigma_max": number(shared.sigma_max),
-        "radius": number(shared.radius),
-        "longest": (horizon_words(found[most]), show.option("cells", p.cells[most])),
-    }
-    if least != most:
-        reads["shortest"] = (horizon_words(found[least]), show.option("cells", p.cells[least]))
-    show.metrics(**reads)
-    kind = "grows" if shared.radius > 1 else "shrinks" if shared.sigma_max < 1 else "between"
-    show.note(kind, sigma=number(shared.sigma_max), radius=number(shared.radius))
+    for name, i in {"longest": order[-1], "shortest": order[0]}.items():
+        if name == "longest" or i != order[-1]:
+            whose = show.option("cells", p.cells[i])
+            show.readout(name, found[i].horizon_seen, beside=whose)
+    kind = "grows" if matrix.radius > 1 else "shrinks" if matrix.sigma_max < 1 else "between"
+    show.note(kind, sigma=number(matrix.sigma_max), radius=number(matrix.radius))
     for cell, one in zip(p.cells, found, strict=True):
         name = show.option("cells", cell)
         if one.overflow is not None:
             show.note("overflow", cell=name, step=one.overflow, last=one.overflow - 1)
-        if one.left_float32 is not None:
-            norms = one.norms.hidden if one.norms.cell_state is None else one.norms.cell_state
-            value = float(norms[one.left_float32 - 1])
-            side = "above" if value > 0 else "below"
-            show.note(f"left_{side}", cell=name, step=one.left_float32, value=from_log10(value))
+        if one.left_with is not None:
+            key = "left_above" if one.left_with > 0 else "left_below"
+            show.note(key, cell=name, step=one.left_float32, value=from_log10(one.left_with))
 
 
 @lesson.bench("pairs", Pairs, after=("reach",))
@@ -274,19 +240,15 @@ def pairs(p: Pairs, show: Show) -> None:
     last = int(found.steps[-1])
     earlier, later = sorted((min(p.earlier, last), min(p.later, last)))
     chosen = show.run(bptt.pair_spectrum, asked, earlier, later, part, name="chosen")
-    shared = spectrum(world, show)
+    matrix = matrix_of(world, show)
     show.figure(
-        pair_map, found, chosen, earlier, later, p.cell, shared,
+        pair_map, found, chosen, earlier, later, p.cell, matrix,
         picks=("earlier", "later"),
     )  # fmt: skip
-    seen = chosen.log10[np.isfinite(chosen.log10)]
-    resolved = int(np.clip(15 - np.ptp(seen), 1, 3)) if seen.size else 1  # digits, in float64
-    show.metrics(
-        pair=f"{earlier} → {later}",
-        largest=from_log10(float(seen[0])) if seen.size else "0",
-        smallest=from_log10(float(seen[-1]), resolved) if seen.size else "0",
-        bound=from_log10((later - earlier) * np.log10(shared.sigma_max)),
-    )
+    show.metrics(pair=f"{earlier} → {later}")
+    show.readouts(chosen, "largest")
+    show.readouts(chosen, "smallest", digits=chosen.digits)
+    show.readout("bound", matrix.bound, later - earlier)
     if found.stride > 1:
         show.caption(show.words("note.stride", stride=found.stride))
     if chosen.lost:
@@ -298,13 +260,11 @@ def paths(p: Paths, show: Show) -> None:
     small = Experiment(p.cell, p.steps, 4, gain=p.gain, loss="mean", seed=p.seed)
     found = show.run(bptt.paths, small, p.t, name="found")
     show.figure(path_bars, found, p.printed)
-    shares = found.along(found.terms)
-    show.metrics(
-        total=(number(float(shares.sum())), show.words("metric.total.beside")),
-        autograd=(number(float(np.linalg.norm(found.autograd))), "PyTorch"),
-        mismatch=number(found.mismatch, 2),
-        printed_mismatch=f"{100 * found.printed_mismatch:.1f} %",
-    )
+    show.readouts(
+        found, total="length", autograd="autograd_length", mismatch="mismatch",
+        printed_mismatch="printed_mismatch",
+        beside={"total": show.words("metric.total.beside"), "autograd": "PyTorch"},
+    )  # fmt: skip
     if p.printed:
         show.note("printed_last" if p.t == p.steps else "printed", t=p.t, last=p.steps)
 
@@ -331,24 +291,19 @@ def cut(p: Cut, show: Show) -> None:
     if p.view == "random":
         found = show.run(bptt.randomized, asked, p.stop, DRAWS, p.seed, name="found")
         show.figure(mean_of_draws, found)
-        show.metrics(
-            expected=number(1 / p.stop),
-            one_draw=number(float(found.error[0])),
-            all_draws=(number(float(found.error[-1])), f"n = {found.draws[-1]:,}"),
-            fixed=number(found.fixed),
-        )
+        show.readouts(
+            found, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
+            fixed="fixed", beside={"all_draws": f"n = {found.draws[-1]:,}"},
+        )  # fmt: skip
     else:
         curve = show.run(bptt.truncation, asked, p.kind, name="curve")
-        window = int(curve.windows[np.argmin(np.abs(curve.windows - p.window))])
-        terms = show.run(bptt.terms, asked, window, p.kind, name="terms")
-        show.figure(kept_and_lost, terms, curve, window)
-        place = int(np.searchsorted(curve.windows, window))
-        show.metrics(
-            window=f"k = {window}",
-            kept=f"{100 * float(curve.kept[place]):.1f} %",
-            angle=f"{number(float(curve.angle[place]))}°",
-            length=number(float(curve.length[place])),
-        )
+        window = curve.nearest(p.window)
+        parts = show.run(bptt.terms, asked, window, p.kind, name="parts")
+        show.figure(kept_and_lost, parts, curve, window)
+        show.metrics(window=f"k = {window}")
+        show.readout("kept", curve.kept_by, window)
+        show.readout("angle", curve.angle_of, window)
+        show.readout("length", curve.length_of, window)
     if asked.steps < world.steps or asked.width < world.width:
         show.caption(show.words("note.modest", steps=asked.steps, width=asked.width))
 
@@ -362,20 +317,18 @@ def gates(p: Gates, show: Show) -> None:
         name="found",
     )  # fmt: skip
     show.figure(gated_jacobian, found, p.update, p.reset)
-    show.metrics(
-        gru_radius=number(float(np.abs(found.eigenvalues).max())),
-        rnn_radius=number(float(np.abs(found.eigenvalues_rnn).max())),
-        gru_power=(from_log10(float(found.log10_norm[-1])), f"k = {steps}"),
-        rnn_power=(from_log10(float(found.log10_norm_rnn[-1])), f"k = {steps}"),
-    )
+    powers = dict.fromkeys(("gru_power", "rnn_power"), f"k = {steps}")
+    show.readouts(
+        found, gru_radius="radius", rnn_radius="radius_rnn", gru_power="last_norm",
+        rnn_power="last_norm_rnn", beside=powers,
+    )  # fmt: skip
     if (steps, width) != (world.steps, world.width):
         show.caption(show.words("note.modest_gates", steps=steps, width=width))
-    corner = (p.update == 0, p.update == 1, p.reset == 0, p.reset == 1)
-    if corner[0]:
+    if p.update == 0:
         show.note("identity")
-    elif corner[1] and corner[2]:
+    elif (p.update, p.reset) == (1, 0):
         show.note("zero")
-    elif corner[1] and corner[3]:
+    elif (p.update, p.reset) == (1, 1):
         show.note("plain")
 
 
@@ -393,12 +346,14 @@ def race(p: Race, show: Show) -> None:
     (draw_ladder if p.view == "ladder" else draw_race)(p, settings, show)
 
 
-GAINS = (0.9, 0.8, 0.95, 0.7, 0.5)
-
-
 def horizon(gain: float) -> float:
     """After how many steps has an orthogonal network with this gain lost 99 % of the gradient?"""
     return bptt.reach(Experiment("linear", 200, 8, "orthogonal", gain)).horizon
 
 
-lesson.exercise("horizon", cases=[{"gain": gain} for gain in GAINS], answer=horizon, within=0.5)
+lesson.exercise(
+    "horizon",
+    cases=[{"gain": gain} for gain in (0.9, 0.8, 0.95, 0.7, 0.5)],
+    answer=horizon,
+    within=0.5,
+)

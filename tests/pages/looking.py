@@ -11,6 +11,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from seqviz.lessons.bench import controls
+from seqviz.lessons.bench.host import Alone, Trained
+from seqviz.lessons.bench.output import Output
 
 CHART = "seqviz_chart"
 DRAWN = ("seqviz_sinusoid",)  # drawings that the browser makes, from numbers and words
@@ -104,3 +106,28 @@ def places(control: controls.Control) -> tuple[Any, ...]:
 
 def as_state(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+def shows(page: Any, name: str, output: Output) -> None:
+    """A bench of a page says and draws what it gives without a page (with the page's style)."""
+    place = bench(page.app, name)
+    readouts = [(one.label, one.value, one.beside or "") for one in output.readouts.values()]
+    assert [(m.label, m.value, m.delta) for m in place.metric] == readouts
+    kinds = ("markdown", "caption", "info")
+    said = [element.value for kind in kinds for element in place.get(kind)]
+    assert set(output.notes) <= set(said)
+    drawn = [] if output.figure is None else [json.loads(output.figure.to_json())["data"]]
+    assert [figure["data"] for figure in figures(place)] == drawn
+    if output.waits:
+        assert alerts(place)["info"] == [output.waits]
+
+
+class Given(Alone):
+    """No page, and a training whose result is at hand."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        self.result = result
+
+    def trained(self, function: Any, keywords: Any, so_far: Any) -> Trained[Any]:
+        return Trained(self.result, 0.0, "CPU")

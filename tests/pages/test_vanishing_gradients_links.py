@@ -1,28 +1,66 @@
-"""The lesson on vanishing gradients: sentences too short, a small race, links to every control."""
+"""The lesson on vanishing gradients: visits to its page: links, buttons, a small race."""
 
 from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
-from looking import alerts, bench, figures, walk
-from test_vanishing_gradients import SLUG, note, option, said
+from looking import Given, alerts, bench, figures, shows, walk
 
 from seqviz import jobs
-from seqviz.compute import bptt, recall
-from seqviz.compute.bptt import Experiment
+from seqviz.compute import recall
+from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.lessons.bench import controls
+from seqviz.lessons.vanishing_gradients import lesson
 from seqviz.models import device
-from seqviz.text import LANGUAGES
+from seqviz.text import percent
+
+SLUG = lesson.slug
 
 
-# ------------------------------------------------------------------------------ sentences too short
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("text", ["flights", "", "   ", "two words"])
-def test_a_sentence_too_short_is_one_warning_where_it_is_read(visit, lang, text):
+def opened(visit, lang: str = "en", **link: object):
+    """The page with some settings in its link, "reach__gain" for one."""
+    return visit(SLUG, lang, **{f"vg__{name}": controls.encoded(v) for name, v in link.items()})
+
+
+# --------------------------------------------------------------------------- the page and the link
+@pytest.mark.parametrize(
+    ("lang", "link"),
+    [
+        ("en", {}),
+        ("zh", {
+            "reach.cells": ("linear", "lstm"), "reach.steps": 60, "reach.init": "orthogonal",
+            "reach.signal": "adding", "reach.width": 16, "reach.seed": 7, "reach.forget_bias": 4.0,
+            "pairs.cell": "lstm", "pairs.part": "hidden", "pairs.earlier": 50, "pairs.later": 30,
+            "paths.steps": 9, "paths.t": 4, "paths.printed": True, "back.cell": "rnn",
+            "back.taken": 3, "cut.view": "random", "cut.stop": 0.3, "gates.update": 1.0,
+        }),
+    ],
+)  # fmt: skip
+def test_the_page_shows_what_its_benches_show(visit, lang, link):
+    page = opened(visit, lang, **{name.replace(".", "__"): value for name, value in link.items()})
+    for name, one in lesson.benches.items():
+        values = {
+            key.removeprefix(f"{name}."): value
+            for key, value in link.items()
+            if key.split(".")[0] in (name, *one.after)
+        }
+        shows(page, name, one.run(values, style=Style(LIVE, lang)))
+
+
+def test_the_gain_is_gone_where_it_does_not_apply(visit):
+    page = opened(visit, reach__init="non_normal", reach__gain=2.0)
+    assert "vg.reach.gain" not in [slider.key for slider in page.app.slider]
+    output = lesson.benches["reach"].run({"init": "non_normal"}, style=Style(LIVE))
+    shows(page, "reach", output)
+
+
+def test_a_sentence_too_short_is_one_warning_where_it_is_read(visit):
     """On the bench with the sentence and the two that study the same network; nowhere else."""
-    page = visit(SLUG, lang, vg__reach__signal="sentence")
+    page = opened(visit, "zh", reach__signal="sentence")
     assert len(figures(bench(page.app, "reach"))) == 1
-    page.run(vg__reach__sentence=text)
+    page.run(vg__reach__sentence="two words")
     warning = page.text("problem.short_sentence")
     for name in ("reach", "pairs", "cut"):
         assert alerts(bench(page.app, name))["warning"] == [warning]
@@ -33,16 +71,41 @@ def test_a_sentence_too_short_is_one_warning_where_it_is_read(visit, lang, text)
     assert page.warned() == 3 * [warning]
 
 
-@pytest.mark.parametrize("text", ["the cat sat", "我爱你"])
-def test_the_shortest_sentence_that_can_be_read(visit, text):
-    page = visit(SLUG, vg__reach__signal="sentence", vg__reach__sentence=text)
-    assert not page.warned()
-    words = bptt.reach(
-        Experiment("rnn", 100, 32, "gaussian", 0.9, 1.0, 1.0, "sentence", text)
-    ).labels
-    (figure,) = figures(bench(page.app, "reach"))
-    assert tuple(figure["layout"]["xaxis"]["ticktext"]) == words
-    assert len(words) == 2
+# ----------------------------------------------------------------------------- step back, by hand
+def test_stepping_back_through_time_by_its_buttons(visit):
+    page = opened(visit)
+
+    def press(name: str) -> None:
+        page.app.get_by_key(f"vg.back.taken.{name}").click().run()
+        page.healthy()
+
+    def ends() -> tuple[bool, ...]:
+        return tuple(
+            page.app.get_by_key(f"vg.back.taken.{name}").disabled for name in ("earlier", "later")
+        )
+
+    def look(taken: int) -> None:
+        assert page.value("back", "taken") == taken
+        shows(page, "back", lesson.benches["back"].run({"taken": taken}, style=Style(LIVE)))
+
+    for taken in (1, 2, 3, 4):
+        look(taken)
+        assert ends() == (False, taken == 4)
+        if taken < 4:
+            press("later")
+    for taken in (3, 2, 1, 0):
+        press("earlier")
+        look(taken)
+    assert ends() == (True, False)
+    assert not alerts(bench(page.app, "back"))["warning"]
+
+
+def test_a_shorter_network_takes_the_last_step_with_it(visit):
+    page = opened(visit, back__steps=6, back__taken=6)
+    page.run(vg__back__steps=3)
+    assert page.value("back", "taken") == 3
+    output = lesson.benches["back"].run({"steps": 3, "taken": 3}, style=Style(LIVE))
+    shows(page, "back", output)
 
 
 # --------------------------------------------------------------------------------------- the race
@@ -58,12 +121,15 @@ def on_the_cpu(monkeypatch):
 @pytest.mark.parametrize(("lang", "task"), [("en", "first"), ("zh", "adding")])
 def test_a_small_race(visit, on_the_cpu, lang, task):
     suffix = "" if task == "first" else "_adding"
-    page = visit(
-        SLUG, lang, vg__race__task=task, vg__race__delay="2", vg__race__cells="gru+rnn",
-        vg__race__hidden="8", vg__race__seed="3",
-        **{f"vg.race.updates{suffix}": "100", f"vg.race.rate{suffix}": "0.003"},
-    )  # fmt: skip
-    assert alerts(bench(page.app, "race"))["info"] == [page.text(f"{SLUG}.hint.train")]
+    link = {
+        "task": task, "delay": 2, "cells": ("rnn", "gru"), "hidden": 8, "seed": 3,
+        f"updates{suffix}": 100, f"rate{suffix}": 0.003,
+    }  # fmt: skip
+    page = opened(visit, lang, **{f"race__{name}": value for name, value in link.items()})
+    style = Style(LIVE, lang)
+    untrained = lesson.benches["race"].run(link, style=style)
+    shows(page, "race", untrained)
+    assert untrained.waits == page.text(f"{SLUG}.hint.train")
     page.app.get_by_key("vg.race.start").click().run()
     page.healthy()
     settings = recall.RecallSettings(
@@ -75,33 +141,46 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
     assert job.wait(50)
     page.run()
     again = recall.compare(settings)
-    box = bench(page.app, "race")
-    assert len(figures(box)) == 1
-    assert not any(alerts(box).values())
-    wanted = []
-    for cell, accuracy, first in zip(
-        settings.cells, again.accuracy[-1], again.first_learned_update, strict=True
+    trained = lesson.benches["race"].run(link, style=style, host=Given(again))
+    shows(page, "race", trained)
+    # The code of the figure is the same in both states; what is read off comes after it.
+    calls = untrained.code.split("\n\n")[1].removesuffix("figure\n")
+    assert f"\n\n{calls}" in page.lesson.sources()["race"] == trained.code
+    assert not any(alerts(bench(page.app, "race")).values())
+    wanted, names = [], {True: [], False: []}
+    for place, (cell, first) in enumerate(
+        zip(settings.cells, again.first_learned_update, strict=True)
     ):
         key = "never" if first < 0 else "at"
-        wanted.append(
-            (
-                page.text(f"{SLUG}.metric.learned_{cell}.label"),
-                f"{100 * accuracy:.1f} %",
-                page.text(f"{SLUG}.metric.learned.{key}", update=first),
-            )
-        )
-    assert [(m.label, m.value, m.delta) for m in box.metric] == wanted
-    names = {ok: [] for ok in (True, False)}
-    for cell, ok in zip(settings.cells, again.learned, strict=True):
-        names[bool(ok)].append(option(page, "cells", cell))
+        beside = page.text(f"{SLUG}.metric.learned.{key}", update=first)
+        wanted.append((f"learned_{cell}", percent(again.accuracy[-1, place]), beside))
+        name = page.text.first(f"{SLUG}.option.cells.{cell}", f"option.{cell}")
+        names[bool(again.learned[place])].append(name)
+    assert [(one.name, one.value, one.beside) for one in trained.readouts.values()] == wanted
     key = "race_none" if not names[True] else "race_won" if names[False] else "race_all"
     words = {"winners": ", ".join(names[True]), "losers": ", ".join(names[False])}
-    assert note(page, key, **words) in said(page, "race")
+    assert trained.notes == [page.text(f"{SLUG}.note.{key}", **words)]
     assert "vg.race.start" not in [button.key for button in page.app.button]
 
 
+def test_how_far_each_cell_came():
+    link = {"view": "ladder", "cells": ("rnn", "gru"), "seed": 5}
+    untrained = lesson.benches["race"].run(link)
+    assert untrained.waits
+    settings = recall.RecallSettings(cells=("rnn", "gru"), seed=5)
+    one = np.ones((1, 2))
+    found = recall.LongestDelay(
+        settings, np.array([1]), one > 0, one > 0, one.astype(int), one, np.array([0, 50]),
+        np.zeros(2), "cpu",
+    )  # fmt: skip
+    trained = lesson.benches["race"].run(link, host=Given(found))
+    read = {name: one.value for name, one in trained.readouts.items()}
+    assert read == {"longest_rnn": "–", "longest_gru": "50"}
+    assert untrained.code.split("\n\n")[1].removesuffix("figure\n") in trained.code
+
+
 def test_the_link_of_a_bench_carries_the_network_it_studies(visit):
-    page = visit(SLUG, vg__reach__gain="0.7", vg__cut__window="6", vg__gates__update="0.4")
+    page = opened(visit, reach__gain=0.7, cut__window=6, gates__update=0.4)
     page.app.get_by_key("vg.cut.link").click().run()
     (panel,) = (node for node in walk(page.app._tree) if node.type == "dialog")
     (address,) = panel.get("code")

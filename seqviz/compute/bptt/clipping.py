@@ -29,6 +29,16 @@ class Descent:
     clipped: int
     left_float32: int | None
 
+    @property
+    def last_loss(self) -> float | None:
+        """The last one that float32 holds; None where it held not even the first."""
+        return float(self.loss[-1]) if len(self.loss) else None
+
+    @property
+    def largest_norm(self) -> float | None:
+        """Of all gradients before clipping; None where there is none."""
+        return float(self.norm.max()) if len(self.norm) else None
+
 
 def descend(
     activation: str,

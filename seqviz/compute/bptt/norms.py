@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from seqviz.compute.bptt.experiment import Experiment, recurrent_matrix, unroll
 from seqviz.compute.recurrent import Cell, LSTMTrace, State, Trace, Weights, at
+from seqviz.units import Log10
 
 THRESHOLD = 0.01  # the error still arrives where at least a hundredth of it does
 # What float32 can hold: its largest number, and half its smallest (what is below rounds to zero).
@@ -46,6 +47,17 @@ class Reach:
     overflow: int | None
     labels: tuple[str, ...] | None
 
+    def horizon_seen(self) -> str:
+        """The horizon, with ≥ where the sequence ended before the gradient did."""
+        whole = self.horizon == len(self.norms.hidden) - 1
+        return f"≥ {self.horizon}" if whole else str(self.horizon)
+
+    @property
+    def left_with(self) -> Log10 | None:
+        """log10 of the norm with which it left float32, or None."""
+        road = self.norms.hidden if self.norms.cell_state is None else self.norms.cell_state
+        return None if self.left_float32 is None else float(road[self.left_float32 - 1])
+
 
 @dataclass(frozen=True)
 class Spectrum:
@@ -54,6 +66,10 @@ class Spectrum:
     sigma_max: float
     radius: float
     eigenvalues: np.ndarray
+
+    def bound(self, steps: int) -> Log10:
+        """log10 of sigma_max^steps: more than that no RNN stretches an error over these steps."""
+        return steps * float(np.log10(self.sigma_max))
 
 
 def spectrum(init: str, width: int, gain: float, seed: int) -> Spectrum:

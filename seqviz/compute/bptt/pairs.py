@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.bptt.experiment import Experiment, Unrolled, unroll
 from seqviz.compute.recurrent import LSTMTrace, State, as_dtype, at
+from seqviz.units import Log10
 
 NORMS = ("rms", "largest")
 PARTS = ("hidden", "cell_state")
@@ -41,6 +42,27 @@ class PairSpectrum:
 
     log10: Float[np.ndarray, "hidden"]
     lost: int
+
+    @property
+    def resolved(self) -> Float[np.ndarray, "value"]:
+        """Those that are neither lost nor exactly zero."""
+        return self.log10[np.isfinite(self.log10)]
+
+    @property
+    def largest(self) -> Log10:
+        """log10 of the largest; -inf where all are zero."""
+        return float(self.resolved.max(initial=-np.inf))
+
+    @property
+    def smallest(self) -> Log10:
+        """log10 of the smallest that is resolved; -inf where all are zero."""
+        return float(self.resolved[-1]) if self.resolved.size else -np.inf
+
+    @property
+    def digits(self) -> int:
+        """Significant digits of the smallest, 1 to 3: float64 has 15 of the largest."""
+        seen = self.resolved
+        return int(np.clip(15 - np.ptp(seen), 1, 3)) if seen.size else 1
 
 
 def pair_norms(

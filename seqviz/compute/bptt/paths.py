@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from seqviz.compute.bptt.experiment import Experiment, unroll
 from seqviz.compute.recurrent import State, at, jacobians
+from seqviz.units import Rough, Share
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,22 @@ class Paths:
         return vectors @ self.autograd / size if size > 0 else np.zeros(len(vectors))
 
     @property
-    def mismatch(self) -> float:
+    def length(self) -> float:
+        """The sum of the lengths of `terms` along the gradient."""
+        return float(self.along(self.terms).sum())
+
+    @property
+    def autograd_length(self) -> float:
+        """|dJ/dh_t| by automatic differentiation."""
+        return float(np.linalg.norm(self.autograd))
+
+    @property
+    def mismatch(self) -> Rough:
         """|sum of `terms` - autograd| / |autograd|."""
         return _relative(self.total, self.autograd)
 
     @property
-    def printed_mismatch(self) -> float:
+    def printed_mismatch(self) -> Share:
         """The same for the sum with the index as it is printed."""
         return _relative(self.printed.sum(0), self.autograd)
 

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.bptt.experiment import recurrent_matrix
+from seqviz.units import Log10
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,26 @@ class SimplifiedGRU:
     eigenvalues_rnn: np.ndarray
     log10_norm: Float[np.ndarray, "power"]
     log10_norm_rnn: Float[np.ndarray, "power"]
+
+    @property
+    def radius(self) -> float:
+        """Spectral radius of J."""
+        return float(np.abs(self.eigenvalues).max())
+
+    @property
+    def radius_rnn(self) -> float:
+        """Spectral radius of W."""
+        return float(np.abs(self.eigenvalues_rnn).max())
+
+    @property
+    def last_norm(self) -> Log10:
+        """log10 |J^K|."""
+        return float(self.log10_norm[-1])
+
+    @property
+    def last_norm_rnn(self) -> Log10:
+        """log10 |W^K|."""
+        return float(self.log10_norm_rnn[-1])
 
 
 def simplified_gru(

@@ -16,6 +16,7 @@ from seqviz.compute.bptt.experiment import Experiment, Unrolled, unroll
 from seqviz.compute.bptt.norms import LOG2, log_norms
 from seqviz.compute.recurrent import LSTMTrace, State, at, backward
 from seqviz.refusal import Refusal
+from seqviz.units import Degrees, Share
 
 KINDS = ("window", "segments")
 _SHOWN, _WINDOWS = 100, 40
@@ -32,6 +33,25 @@ class Truncation:
     angle: Float[np.ndarray, "window"]
     length: Float[np.ndarray, "window"]
     kept: Float[np.ndarray, "window"]
+
+    def nearest(self, window: int) -> int:
+        """The window nearest to this one among those computed."""
+        return int(self.windows[np.argmin(np.abs(self.windows - window))])
+
+    def kept_by(self, window: int) -> Share:
+        """The share of the pairs that a window has. ValueError for one that was not computed."""
+        return float(self.kept[self._place(window)])
+
+    def angle_of(self, window: int) -> Degrees:
+        """The angle between the gradient with this window and the full one."""
+        return float(self.angle[self._place(window)])
+
+    def length_of(self, window: int) -> float:
+        """|truncated| / |full| with this window."""
+        return float(self.length[self._place(window)])
+
+    def _place(self, window: int) -> int:
+        return self.windows.tolist().index(window)
 
 
 @dataclass(frozen=True)
@@ -52,13 +72,25 @@ class Randomized:
     """Means of n randomly truncated gradients, n = 1, 2, 4 ...
 
     error: |mean of n draws - full| / |full|. fixed: the same for fixed truncation to a window of
-    the same expected length `window`; it does not depend on n.
+    the same expected length `window`; it does not depend on n. expected: steps that an error
+    travels on average, one over the probability of stopping.
     """
 
     draws: Int[np.ndarray, "mean"]
     error: Float[np.ndarray, "mean"]
     window: int
     fixed: float
+    expected: float
+
+    @property
+    def error_of_one(self) -> float:
+        """Of the first draw alone."""
+        return float(self.error[0])
+
+    @property
+    def error_of_all(self) -> float:
+        """Of the mean of all draws."""
+        return float(self.error[-1])
 
 
 def truncation(experiment: Experiment, kind: str = "window") -> Truncation:
@@ -150,7 +182,8 @@ def randomized(experiment: Experiment, stop: float, draws: int = 1024, seed: int
     window = min(net.steps, max(1, round(1 / stop)))
     products, sizes = _window_gradients(net, full)
     gap = sizes[window - 1] ** 2 - 2 * products[window - 1] + length**2
-    return Randomized(counts, error, window, float(np.sqrt(max(gap, 0))) / length)
+    fixed = float(np.sqrt(max(gap, 0))) / length
+    return Randomized(counts, error, window, fixed, 1 / stop)
 
 
 def _known(kind: str) -> None:

@@ -69,6 +69,11 @@ def time_constants(keep: Float[np.ndarray, "time hidden"]) -> Float[np.ndarray, 
         return 1 / rate
 
 
+def time_constant(gate: float) -> float:
+    """The same for a gate that stays where it is, -1 / ln(gate)."""
+    return float(time_constants(np.array([[gate]]))[0])
+
+
 @dataclass(frozen=True)
 class Saturation:
     """Per unit: the share of steps at which the gate is nearly shut, and nearly open."""

@@ -59,6 +59,14 @@ class Table:
     formula: tuple[Parameters, ...]
     counted: tuple[Parameters, ...]
 
+    def count(self, cell: str) -> int:
+        """All parameters of a cell, counted."""
+        return self.counted[self.cells.index(cell)].total
+
+    def by_formula(self, cell: str) -> int:
+        """The same by the formula."""
+        return self.formula[self.cells.index(cell)].total
+
 
 def table(inputs: int, hidden: int, biases: str = "two") -> Table:
     """RNN, GRU and LSTM of one size, by formula and by counting."""

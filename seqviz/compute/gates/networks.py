@@ -40,6 +40,16 @@ class Network:
         """The kernel's cell."""
         return LSTM() if self.cell == "lstm" else GRU()
 
+    @property
+    def parameters(self) -> int:
+        """How many numbers it is made of, embedding and read-out included."""
+        weights = self.weights
+        parts = (
+            self.embedding, weights.input_hidden, weights.hidden_hidden, weights.input_bias,
+            weights.hidden_bias, self.head, self.head_bias,
+        )  # fmt: skip
+        return sum(part.size for part in parts)
+
     def encode(self, text: str) -> Encoded:
         """A text as this network reads it."""
         reader = {"characters": encoding.characters, "sentiment": encoding.words}

@@ -21,9 +21,10 @@ from seqviz.compute.gates.networks import (
     trace,
     word_probabilities,
 )
-from seqviz.compute.gates.tasks import right_answers
+from seqviz.compute.gates.tasks import ANSWERS, right_answers
 from seqviz.compute.recurrent import LSTM, LSTMTrace
 from seqviz.refusal import Refusal
+from seqviz.units import WholeShare
 
 LONGEST = 400  # symbols; a longer text is cut
 _MOST_READ = 20_000  # characters looked at before the cut: nobody waits for a megabyte
@@ -68,6 +69,41 @@ class Observation:
     def time_constants(self) -> Float[np.ndarray, "hidden"]:
         """Per unit, in steps."""
         return activations.time_constants(self.keep)
+
+    @property
+    def length_at_end(self) -> float:
+        """Euclidean length of the vector of all units after the last step."""
+        return float(np.linalg.norm(self.values[-1]))
+
+    def unit_at(self, rank: int) -> int:
+        """The unit, from 1, at a place in the order, from 1; beyond the last place the last one."""
+        return int(self.order[min(rank, self.hidden) - 1]) + 1
+
+    def value_at(self, unit: int, step: int, update: Literal["keep", "write"] = "keep") -> float:
+        """The value of one unit at one step, both from 1; for z under "write", 1 - z."""
+        value = float(self.values[step - 1, unit - 1])
+        return 1 - value if self.symbol == "z" and update == "write" else value
+
+    def time_constant(self, unit: int) -> float:
+        """Of one unit, from 1, in steps."""
+        return float(self.time_constants[unit - 1])
+
+    def correlation(self, unit: int, feature: str) -> float:
+        """Pearson's r of one unit, from 1, with a feature of the pieces (`activations.feature`)."""
+        given = activations.feature(feature, self.pieces)
+        return float(activations.correlation(self.values, given)[unit - 1])
+
+    def bits_per_character(self) -> float:
+        """Mean over the text of -log2 of what the model had given to the character that came."""
+        return float(-np.log2(np.maximum(self.probability, 1e-300)).mean())
+
+    def answer_at_end(self) -> str:
+        """What a tiny network answers after the last symbol."""
+        return ANSWERS[self.kind][int(self.answer[-1])]
+
+    def largest_change(self, other: Observation) -> float:
+        """The largest difference between two runs on one text, over all units and steps."""
+        return float(np.abs(self.values - other.values).max())
 
 
 def observe(
@@ -212,6 +248,31 @@ class Comparison:
     distance: Float[np.ndarray, "variant time"]
     size: Float[np.ndarray, "time"]
 
+    @property
+    def largest_size(self) -> float:
+        """The largest length of h over the text, in PyTorch's equations."""
+        return float(self.size.max())
+
+    @property
+    def shares(self) -> Float[np.ndarray, "variant"]:
+        """The largest distance of each variant over the largest length of h."""
+        return self.distance.max(axis=1) / self.size.max()
+
+    @property
+    def same(self) -> tuple[str, ...]:
+        """The variants whose states are PyTorch's to rounding."""
+        return tuple(v for v, s in zip(self.variants, self.shares, strict=True) if s < 1e-10)
+
+    @property
+    def furthest(self) -> str:
+        """The variant that moves the states most."""
+        return self.variants[int(self.shares.argmax())]
+
+    @property
+    def furthest_share(self) -> WholeShare:
+        """How far that is, in lengths of h."""
+        return float(self.shares.max())
+
 
 def compare(network: Network, text: str) -> Comparison:
     """All variants of the network's cell on a text. Raises Refusal "no_text"."""
@@ -249,6 +310,14 @@ class Expectation:
         """log2 of the second word's probability over the first one's; of zeros infinite or nan."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.diff(np.log2(self.probability), axis=-1)[..., 0]
+
+    def bits_at_end(self, network: str) -> float:
+        """The bits of one network after the last word."""
+        return float(self.bits[self.networks.index(network), -1])
+
+    def likelier_at_end(self, network: str) -> str:
+        """The candidate that it expects after the last word, the first where both are as likely."""
+        return self.candidates[int(self.bits_at_end(network) > 0)]
 
 
 def expect(

@@ -13,12 +13,13 @@ from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings, re
 from seqviz.compute.recurrent import Weights
 from seqviz.compute.training.loop import run
 from seqviz.compute.training.progress import Pulse
+from seqviz.units import Share
 
 TESTED = 400  # sequences
 __all__ = ["Tiny", "TinyReport", "TinySettings", "longer", "recommended", "train_tiny"]
 
 
-def longer(network: Network, length: int, seed: int = 0) -> float:
+def longer(network: Network, length: int, seed: int = 0) -> Share:
     """The accuracy on 400 fresh sequences twice as long as those of the training, `length` each."""
     random = np.random.RandomState([seed, 2])
     return accuracy(network, draw(network.kind, 2 * length, TESTED, random))

@@ -13,6 +13,7 @@ from seqviz.compute.gates.networks import Network
 from seqviz.compute.gates.tasks import TASKS
 from seqviz.compute.training.loop import Record
 from seqviz.compute.training.settings import RATE, SEED, Choices, Limit, Range, Settings
+from seqviz.units import Share
 
 
 @dataclass(frozen=True)
@@ -70,3 +71,8 @@ class Tiny:
     network: Network
     updates: Int[np.ndarray, "report"]
     accuracy: Float[np.ndarray, "report"]
+
+    @property
+    def accuracy_at_end(self) -> Share:
+        """After the last update."""
+        return float(self.accuracy[-1])

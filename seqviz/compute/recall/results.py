@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.recall.settings import RecallSettings
 from seqviz.compute.training.loop import Record
+from seqviz.units import Share
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,15 @@ class Comparison:
     seconds: Float[np.ndarray, "cell"]
     device: str
 
+    def accuracy_at_end(self, cell: str) -> Share:
+        """Of one cell, after the last update."""
+        return float(self.accuracy[-1, self.settings.cells.index(cell)])
+
+    def learned_at(self, cell: str) -> int | None:
+        """The update at which one cell had learned it, or None."""
+        first = int(self.first_learned_update[self.settings.cells.index(cell)])
+        return first if first >= 0 else None
+
 
 @dataclass(frozen=True)
 class LongestDelayReport:
@@ -84,3 +94,7 @@ class LongestDelay:
     longest: Int[np.ndarray, "cell"]
     seconds: Float[np.ndarray, "cell"]
     device: str
+
+    def longest_of(self, cell: str) -> int | None:
+        """The longest delay that one cell has learned, or None."""
+        return int(self.longest[self.settings.cells.index(cell)]) or None

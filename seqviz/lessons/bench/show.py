@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from seqviz.code_trace import CodeTrace
@@ -179,17 +179,24 @@ class Show:
     # --- reading off ----------------------------------------------------------------------------
 
     def readouts(
-        self, found: Any, *names: str, beside: Mapping[str, str | None] | None = None, **other: str
+        self,
+        found: Any,
+        *names: str,
+        beside: Mapping[str, str | None] | None = None,
+        digits: int | None = None,
+        **other: str,
     ) -> None:
         """Read-outs that are attributes of a result, at most four, each with its unit.
 
         names: attributes that are named as their words `metric.<name>` are. other: where the words
-        have another name. beside: what each is compared with.
+        have another name. beside: what each is compared with. digits: where the data say how many
+        there are, in place of the unit's.
         """
         for name, attribute in {**{n: n for n in names}, **other}.items():
             value = getattr(found, attribute)
             getter = getattr(type(found), attribute, None)
             unit = unit_of(getter.fget) if isinstance(getter, property) else NUMBER
+            unit = unit if digits is None else replace(unit, digits=digits)
             self.trace.attribute(found, attribute, value, name)
             self.metric(name, value, unit, (beside or {}).get(name))
 

@@ -1,0 +1,122 @@
+"""What a page reads off backpropagation through time: closed forms and plain counting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seqviz.compute import bptt, recall
+from seqviz.compute.bptt import Descent, Experiment, PairSpectrum, Reach
+from seqviz.compute.bptt.norms import LogNorms
+from seqviz.text import formatted
+from seqviz.units import unit_of
+
+
+def written(found, name: str) -> str:
+    """A property as it stands on screen."""
+    return formatted(getattr(found, name), unit_of(getattr(type(found), name).fget))
+
+
+def test_the_horizon_has_a_sign_where_the_sequence_is_too_short():
+    norms = LogNorms(np.array([-50.0, -1.0, 39.0, 0.0]), None)
+    found = Reach(norms, 0.0, 2, None, None, None)
+    assert found.horizon_seen() == "2"
+    assert replace(found, horizon=3).horizon_seen() == "≥ 3"
+    assert found.left_with is None
+    assert replace(found, left_float32=1).left_with == -50
+    lstm = replace(norms, cell_state=np.array([-51.0, -2.0, 40.0, 0.0]))  # the long road is c
+    assert replace(found, norms=lstm, left_float32=3).left_with == 40
+    assert written(replace(found, left_float32=1), "left_with") == "1.00 × 10⁻⁵⁰"
+
+
+def test_the_bound_is_a_power_of_the_largest_singular_value():
+    found = bptt.spectrum("identity", 4, 0.5, 1)
+    assert found.bound(0) == 0
+    assert found.bound(10) == pytest.approx(np.log10(0.5**10))
+    assert formatted(found.bound(2000), unit_of(bptt.Spectrum.bound)) == "8.71 × 10⁻⁶⁰³"
+
+
+@pytest.mark.parametrize(
+    ("log10", "largest", "smallest", "digits"),
+    [
+        ([2.0, 1.0, -0.5], 2.0, -0.5, 3),
+        ([0.0, -13.5, np.nan], 0.0, -13.5, 1),  # float64 has 15 digits of the largest
+        ([0.0, -12.5, -np.inf], 0.0, -12.5, 2),
+        ([0.0, -14.9], 0.0, -14.9, 1),
+        ([-np.inf, -np.inf], -np.inf, -np.inf, 1),
+        ([np.nan], -np.inf, -np.inf, 1),
+    ],
+)
+def test_singular_values_that_float64_resolves(log10, largest, smallest, digits):
+    found = PairSpectrum(np.array(log10), int(np.isnan(log10).sum()))
+    assert (found.largest, found.smallest, found.digits) == (largest, smallest, digits)
+    assert (written(found, "largest") == "0") == (largest == -np.inf)
+
+
+def test_the_lengths_of_paths():
+    found = bptt.paths(Experiment("linear", 6, 4, gain=0.8, loss="mean"), 2)
+    assert found.length == pytest.approx(found.autograd_length)
+    assert found.autograd_length == pytest.approx(np.sqrt((found.total**2).sum()))
+    assert written(found, "printed_mismatch").endswith(" %")
+    assert len(written(replace(found, total=1.2345 * found.total), "mismatch")) == len("0.23")
+
+
+def test_a_truncation_by_its_window():
+    found = bptt.truncation(Experiment("rnn", 60, 4, loss="mean"))
+    for wanted, window in ((1, 1), (7, 7), (200, 60), (-5, 1)):
+        assert found.nearest(wanted) == window
+    missing = next(k for k in range(1, 61) if k not in found.windows)
+    near = found.nearest(missing)
+    assert near in found.windows
+    assert abs(near - missing) == np.abs(found.windows - missing).min()
+    place = found.windows.tolist().index(20)
+    assert found.kept_by(20) == found.kept[place]
+    assert found.kept_by(20) == pytest.approx((sum(range(1, 20)) + 41 * 20) / (60 * 61 / 2))
+    assert found.angle_of(20) == found.angle[place]
+    assert found.length_of(20) == found.length[place]
+    assert formatted(12.345, unit_of(bptt.Truncation.angle_of)) == "12.3°"
+    with pytest.raises(ValueError, match="is not in list"):
+        found.kept_by(missing)
+
+
+def test_randomized_truncation():
+    found = bptt.randomized(Experiment("rnn", 20, 4, loss="mean"), 0.2, 16, 1)
+    assert found.expected == 5
+    assert (found.error_of_one, found.error_of_all) == (found.error[0], found.error[-1])
+
+
+def test_a_descent_of_no_update_has_no_numbers():
+    found = Descent(np.array([3.0, 2.0]), np.array([5.0, 4.0]), 1, None)
+    assert (found.last_loss, found.largest_norm) == (2, 5)
+    nothing = Descent(np.array([]), np.array([]), 0, 1)
+    assert (written(nothing, "last_loss"), written(nothing, "largest_norm")) == ("–", "–")
+
+
+def test_the_jacobian_of_constant_gates():
+    found = bptt.simplified_gru(0.5, 0.5, "identity", 4, 0.8, 1, 10)
+    assert found.radius == pytest.approx(0.5 + 0.25 * 0.8)
+    assert found.radius_rnn == pytest.approx(0.8)
+    assert found.last_norm == pytest.approx(10 * np.log10(0.7))
+    assert found.last_norm_rnn == pytest.approx(10 * np.log10(0.8))
+    assert written(found, "last_norm_rnn") == "0.107"
+    assert written(bptt.simplified_gru(1.0, 0.0, "identity", 4, 0.8, 1, 10), "last_norm") == "0"
+
+
+def test_the_cells_of_a_comparison():
+    settings = recall.RecallSettings(cells=("gru", "rnn"))
+    found = recall.Comparison(
+        settings, np.array([0, 10]), np.array([[0.2, 0.3], [1.0, 0.25]]), np.ones((2, 2)),
+        np.zeros((2, 2, 3)), np.array([True, False]), np.array([10, -1]), np.array([1, 1]),
+        np.zeros(2), "cpu",
+    )  # fmt: skip
+    assert (found.accuracy_at_end("gru"), found.accuracy_at_end("rnn")) == (1, 0.25)
+    assert (found.learned_at("gru"), found.learned_at("rnn")) == (10, None)
+    assert unit_of(recall.Comparison.accuracy_at_end).kind == "share"
+    one = np.ones((1, 2))
+    search = recall.LongestDelay(
+        settings, np.array([1]), one > 0, one > 0, one.astype(int), one, np.array([50, 0]),
+        np.zeros(2), "cpu",
+    )  # fmt: skip
+    assert (search.longest_of("gru"), search.longest_of("rnn")) == (50, None)

@@ -1,0 +1,32 @@
+"""The code under a figure: a result has its own name, which no function and no other result has."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from seqviz.lessons.gates import lesson as gates
+from seqviz.lessons.vanishing_gradients import lesson as gradients
+
+VIEWS = {
+    "gates.watch": ("unit", "cell", "saturation"),
+    "vanishing_gradients.cut": ("random", "clipping"),
+}
+RUNS = [
+    (bench, values)
+    for lesson in (gates, gradients)
+    for bench in lesson.benches.values()
+    for values in ({}, *({"view": v} for v in VIEWS.get(f"{lesson.slug}.{bench.name}", ())))
+]
+
+
+@pytest.mark.parametrize(
+    ("bench", "values"), RUNS, ids=[f"{b.lesson.slug} {b.name} {v}" for b, v in RUNS]
+)
+def test_no_name_is_given_twice(bench, values):
+    tree = ast.parse(bench.run(values).code)
+    names = [a.asname or a.name for node in tree.body if isinstance(node, ast.ImportFrom)
+             for a in node.names]  # fmt: skip
+    names += [node.targets[0].id for node in tree.body if isinstance(node, ast.Assign)]
+    assert sorted(names) == sorted(set(names))
