@@ -12,7 +12,8 @@ from typing import Annotated, Any, get_type_hints
 
 @dataclass(frozen=True)
 class Unit:
-    """kind: "number", "share" (0 to 1, written in percent), "log10" (of a number), or "count".
+    """kind: "number", "share" (0 to 1, written in percent), "log10" (of a number), or "count";
+    "fine" is a share in percent with significant digits, "of" a count and of how many.
 
     digits: significant digits of a number, decimals of a share.
     """
@@ -23,6 +24,8 @@ class Unit:
 
 Share = Annotated[float, Unit("share", 1)]
 WholeShare = Annotated[float, Unit("share", 0)]
+FineShare = Annotated[float, Unit("fine")]
+Of = Annotated[tuple[int, int], Unit("of")]
 Log10 = Annotated[float, Unit("log10")]
 Rough = Annotated[float, Unit("number", 2)]
 Exact = Annotated[float, Unit("number", 4)]
@@ -30,9 +33,25 @@ VeryExact = Annotated[float, Unit("number", 6)]
 NUMBER = Unit()
 
 
+def unit_of_attribute(holder: object, name: str) -> Unit:
+    """What the class says of a property or a field; a number where it says nothing."""
+    return _unit_in_class(type(holder), name)
+
+
+@cache
+def _unit_in_class(kind: type, name: str) -> Unit:
+    getter = getattr(kind, name, None)
+    if isinstance(getter, property):
+        return unit_of(getter.fget)
+    return _said(get_type_hints(kind, include_extras=True).get(name))
+
+
 @cache
 def unit_of(function: Any) -> Unit:
     """What a function or a property's getter says of its result; a number where it says nothing."""
-    said = get_type_hints(function, include_extras=True).get("return")
+    return _said(get_type_hints(function, include_extras=True).get("return"))
+
+
+def _said(said: Any) -> Unit:
     found = [part for part in getattr(said, "__metadata__", ()) if isinstance(part, Unit)]
     return found[0] if found else NUMBER

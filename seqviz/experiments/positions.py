@@ -80,6 +80,7 @@ def reordered(
         np.stack(maps),
         layer,
         head,
+        any(tokens.left_out for tokens in read),
     )
 
 
