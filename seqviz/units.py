@@ -39,7 +39,7 @@ def unit_of_attribute(holder: object, name: str) -> Unit:
 
 
 @cache
-def _unit_in_class(kind: type, name: str) -> Unit:
+def _unit_in_class(kind: Any, name: str) -> Unit:
     getter = getattr(kind, name, None)
     if isinstance(getter, property):
         return unit_of(getter.fget)
