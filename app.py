@@ -24,7 +24,7 @@ if __name__ == "__main__":
         page = st.Page(f"pages/{lesson.slug}.py", title=title, icon=lesson.icon)
         pages.setdefault(text(f"nav.{lesson.group}"), []).append(page)
     chosen = st.navigation(pages, position="top")
-    with run_context.page():
+    with run_context.page(chosen.url_path):
         chosen.run()
 else:
     from seqviz.ui.server import application

@@ -10,7 +10,7 @@ from seqviz import settings
 # hundred sessions that stops the class for 0.4 s, and with Python's own setting it came every eight
 # seconds. What sessions hold is given back when they have left
 # (`ui.streamlit_internals.session_release`), the rest collected at moments that
-# `ui.server.application` chooses.
+# `ui.server.tidying` chooses.
 THRESHOLDS = (2_000, 1_000, 1_000)
 
 

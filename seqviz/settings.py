@@ -239,6 +239,13 @@ SETTINGS = (
         "0 or 1",
         _yes,
     ),
+    Setting(
+        "SEQVIZ_PATCHES",
+        "1",
+        "`1`: what is slow or wrong in Streamlit is replaced; `0`: Streamlit as it is, to compare",
+        "0 or 1",
+        _yes,
+    ),
     Setting("SEQVIZ_LOG_LEVEL", "info", "least level that is logged", **_one_of(LEVELS)),
     Setting(
         "SEQVIZ_LOG_FORMAT", "text", "lines of the log: `text`, `json`", **_one_of(("text", "json"))

@@ -1,7 +1,7 @@
 """The words of the app in two languages, and how a number is written.
 
-Labels live in `assets/locale/<lang>.toml` (shared) and `assets/lessons/<slug>/<lang>.toml`
-(one lesson); prose lives in `assets/lessons/<slug>/<lang>.md` in named sections. This module
+Labels live in `assets/locale/<lang>.toml` (shared), `assets/locale/figures/<subject>/<lang>.toml`
+and `assets/lessons/<slug>/<lang>.toml` (one lesson); prose lives in `assets/lessons/<slug>/<lang>.md` in named sections. This module
 only reads them: figures and pages ask it for a key and get a sentence.
 """
 
@@ -40,11 +40,17 @@ def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+def _of_figures(lang: str) -> list[Path]:
+    """The words of figures, one file a subject."""
+    return sorted((ASSETS / "locale" / "figures").glob(f"*/{lang}.toml"))
+
+
 @cache
 def catalogue(lang: str) -> Mapping[str, Any]:
     """Every key of one language: shared keys as they are, a lesson's keys after its slug."""
-    shared = ASSETS / "locale" / f"{lang}.toml"
-    keys = _flatten(tomllib.loads(shared.read_text("utf-8")))
+    keys: dict[str, Any] = {}
+    for path in (ASSETS / "locale" / f"{lang}.toml", *_of_figures(lang)):
+        keys.update(_flatten(tomllib.loads(path.read_text("utf-8"))))
     for path in sorted((ASSETS / "lessons").glob(f"*/{lang}.toml")):
         keys.update(_flatten(tomllib.loads(path.read_text("utf-8")), f"{path.parent.name}."))
     return keys

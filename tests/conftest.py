@@ -11,6 +11,7 @@ import importlib.util
 import os
 import sys
 import tempfile
+from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read once, when the hub's client is imported
 # As in the app (seqviz/ui/shared/startup.py), read once by torch and NumPy: two workers with two
@@ -64,16 +65,26 @@ def pytest_runtest_protocol(item):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def installed_components() -> None:
-    """Streamlit's components are looked for once, as by a server.
+def running_server() -> None:
+    """AppTest makes a fresh server for every run; here each is as one that has begun.
 
-    AppTest would read the metadata of every installed package anew for every visitor: half of the
-    time of a visit.
+    Streamlit's components have been looked for: it would read the metadata of every installed
+    package anew for every visitor, half of the time of a visit. And the folder `pages` is no
+    navigation (`application.begin`).
     """
-    if "streamlit" in sys.modules:
-        from streamlit.components.v2 import manifest_scanner as scanner
+    if "streamlit" not in sys.modules:
+        return
+    from streamlit.components.v2 import manifest_scanner as scanner
+    from streamlit.runtime.pages_manager import PagesManager
 
-        scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
+    scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
+    begin = PagesManager.__init__
+
+    def begun(self: PagesManager, *args: Any, **keywords: Any) -> None:
+        begin(self, *args, **keywords)
+        PagesManager.uses_pages_directory = False
+
+    PagesManager.__init__ = begun
 
 
 def real(name: str):

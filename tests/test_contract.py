@@ -76,10 +76,11 @@ def test_only_ui_knows_streamlit(package):
 
 # import-linter sees of other packages their first name alone, so this is told here.
 PRIVATE = (
-    "streamlit.runtime", "streamlit.config", "streamlit.proto", "streamlit.logger",
+    "streamlit.runtime", "streamlit.config", "streamlit.proto", "streamlit.logger", "streamlit.web",
+    "streamlit.net_util", "streamlit.url_util", "streamlit.cli_util",
     "streamlit.components.v2.bidi_component",
 )  # fmt: skip
-NOT_YET = {"ui/page/header.py", "ui/server/run_context.py", "ui/server/logs.py"}
+COMMAND = {"ui/server/command.py"}  # `streamlit run`, by the name that its own command calls
 
 
 def private(path: Path) -> set[str]:
@@ -94,9 +95,9 @@ def private(path: Path) -> set[str]:
 def test_only_one_room_reaches_into_streamlit():
     paths = [*(ROOT / "seqviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
     inside = [path for path in paths if path.parent.name == "streamlit_internals" and private(path)]
-    assert len(inside) >= 5  # it is seen where it is
+    assert len(inside) >= 8  # it is seen where it is
     outside = {path for path in paths if private(path)} - set(inside)
-    assert {path.relative_to(ROOT / "seqviz").as_posix() for path in outside} == NOT_YET
+    assert {path.relative_to(ROOT / "seqviz").as_posix() for path in outside} == COMMAND
 
 
 def test_compute_draws_nothing_and_figures_know_no_model():

@@ -1,4 +1,4 @@
-"""Results that come with the app: computed once by `tools/measure_accuracy.py`, dated.
+"""Results that come with the app: computed once by `tools/measure_*.py`, dated.
 
 Each is the result of one function with one set of arguments. A file holds its arrays (.npz without
 objects); `index.json` beside the files says which call each answers, when and where it was
@@ -15,13 +15,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from seqviz import fingerprint
-from seqviz.compute.accuracy import findings
 from seqviz.paths import ASSETS
 from seqviz.refusal import Refusal
 
@@ -46,6 +46,11 @@ def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> Measured 
     Raises Refusal("damaged") when the file is not the one that the index describes.
     """
     return _read(_call(function.__name__, keywords))
+
+
+def told(function: Callable[..., Any], keywords: Mapping[str, Any]) -> str:
+    """The call as the index names it."""
+    return _call(function.__name__, keywords)
 
 
 def result(name: str, /, **keywords: Any) -> Any:
@@ -140,30 +145,36 @@ def _read(call: str) -> Measured | None:
         raise _damaged(path) from None
 
 
-def _packed(value: Any, place: str, arrays: dict[str, np.ndarray]) -> Any:
+def _packed(
+    value: Any, place: str, arrays: dict[str, np.ndarray], likely: bool = False
+) -> Any:
     """What JSON can say of a result; its arrays go into `arrays` under their places."""
     if isinstance(value, np.ndarray):
-        arrays[place] = _small(value, place)
+        arrays[place] = _small(value, likely)
         return {"array": place}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {
-            f.name: _packed(getattr(value, f.name), f"{place}.{f.name}".lstrip("."), arrays)
+            f.name: _packed(
+                getattr(value, f.name), f"{place}.{f.name}".lstrip("."), arrays, _likely(f)
+            )
             for f in dataclasses.fields(value)
+            if f.init
         }
-        return {_TYPE: type(value).__name__, "fields": fields}
+        kind = type(value)
+        return {_TYPE: f"{kind.__module__}:{kind.__qualname__}", "fields": fields}
     if isinstance(value, tuple):
         return [_packed(part, f"{place}.{i}".lstrip("."), arrays) for i, part in enumerate(value)]
     return value
 
 
-def _small(array: np.ndarray, place: str) -> np.ndarray:
+def _small(array: np.ndarray, likely: bool) -> np.ndarray:
     """The smallest form that keeps what is shown.
 
     Of a probability its distance from 1/2, so that half precision never changes the answer: what
     would be rounded to 1/2 stays on its side of it.
     """
     if array.dtype.kind == "f":
-        if _is_probability(place):
+        if likely:
             distance = array - 0.5
             small = distance.astype(np.float16)
             least = np.copysign(np.finfo(np.float16).smallest_subnormal, distance)
@@ -174,25 +185,41 @@ def _small(array: np.ndarray, place: str) -> np.ndarray:
     return array
 
 
-def _is_probability(place: str) -> bool:
-    return place.rsplit(".", 1)[-1] in ("probability", "plain", "refitted")
+def _likely(declared: dataclasses.Field[Any]) -> bool:
+    """Whether a field holds probabilities: it says so itself."""
+    return declared.metadata.get("holds") == "probability"
 
 
-def _unpacked(value: Any, place: str, arrays: Mapping[str, np.ndarray]) -> Any:
+def _class(name: str) -> Any:
+    """A class of results by its module and name. Raises ValueError for what is none of ours."""
+    module, _, qualified = name.rpartition(":")
+    if not (module or "seqviz.compute.accuracy.findings").startswith("seqviz.compute."):
+        raise ValueError(name)
+    found = getattr(import_module(module or "seqviz.compute.accuracy.findings"), qualified)
+    if not dataclasses.is_dataclass(found):
+        raise ValueError(name)
+    return found
+
+
+def _unpacked(
+    value: Any, place: str, arrays: Mapping[str, np.ndarray], likely: bool = False
+) -> Any:
     if isinstance(value, dict) and "array" in value:
         array = arrays[value["array"]]
         if array.dtype.kind == "f":
-            array = array.astype(np.float64) + (0.5 if _is_probability(value["array"]) else 0.0)
+            array = array.astype(np.float64) + (0.5 if likely else 0.0)
         elif array.dtype.kind == "i":
             array = array.astype(np.int64)
         array.flags.writeable = False
         return array
     if isinstance(value, dict):
+        kind = _class(value[_TYPE])
+        told = {f.name: _likely(f) for f in dataclasses.fields(kind)}
         made = {
-            name: _unpacked(part, f"{place}.{name}", arrays)
+            name: _unpacked(part, f"{place}.{name}", arrays, told[name])
             for name, part in value["fields"].items()
         }
-        return getattr(findings, value[_TYPE])(**made)
+        return kind(**made)
     if isinstance(value, list):
         return tuple(_unpacked(part, place, arrays) for part in value)
     return value

@@ -17,6 +17,7 @@ from seqviz.models import forward_cache, texts
 from seqviz.models import tap as taps
 from seqviz.models.forward_cache import OWN, Masking, Reading
 from seqviz.models.pretrained import load, loaded
+from seqviz.models.texts import Read
 from seqviz.refusal import Refusal
 
 AVERAGES = ("layer", "all", "rollout")
@@ -24,12 +25,12 @@ _CELLS = 620  # of the whole mosaic across: what a screen shows
 _SMALLEST = 24  # cells of one tile, where there are so many tiles that less would be left
 
 
-def read(model: str, text: str, other: str = "") -> Text:
+def read(model: str, text: Read, other: Read = "") -> Text:
     """The tokens and ids of a text, or of a pair."""
     return _text(model, forward_cache.read(model, text, other))
 
 
-def count(model: str, text: str, other: str = "") -> int:
+def count(model: str, text: Read, other: Read = "") -> int:
     """How many tokens a text has; the most that there can be while the model is not loaded."""
     if not loaded(model):
         return texts.LONGEST
@@ -39,7 +40,7 @@ def count(model: str, text: str, other: str = "") -> int:
         return texts.LONGEST
 
 
-def mosaic(model: str, text: str, other: str = "") -> Mosaic:
+def mosaic(model: str, text: Read, other: Read = "") -> Mosaic:
     """Every head at a glance, at reduced resolution where the text is long."""
     found = forward_cache.read(model, text, other)
     layers, heads = found.weights.shape[:2]
@@ -63,7 +64,7 @@ def tensor(model: str, text: str, other: str = "") -> bytes:
 
 
 def head(
-    model: str, text: str, other: str = "", layer: int = 0, head: int = 0, masking: Masking = OWN
+    model: str, text: Read, other: Read = "", layer: int = 0, head: int = 0, masking: Masking = OWN
 ) -> Map:
     """The weights of one head. A layer or head beyond the model's last is the last."""
     found = forward_cache.read(model, text, other, _plain(model, masking))
@@ -71,7 +72,7 @@ def head(
     return _map(model, found, found.weights[layer, head], layer, head)
 
 
-def average(model: str, text: str, other: str = "", over: str = "layer", layer: int = 0) -> Map:
+def average(model: str, text: Read, other: Read = "", over: str = "layer", layer: int = 0) -> Map:
     """A mean over the heads of one layer ("layer"), over everything ("all"), or attention rollout
     up to and including one layer ("rollout"). Raises ValueError for anything else."""
     found = forward_cache.read(model, text, other)
@@ -90,7 +91,7 @@ class _Enough(Exception):
     """Raised when the layer that was asked for is done."""
 
 
-def parts(model: str, text: str, other: str = "", layer: int = 0, head: int = 0) -> Parts:
+def parts(model: str, text: Read, other: Read = "", layer: int = 0, head: int = 0) -> Parts:
     """Queries, keys and every stage of one head, from the real weights."""
     pretrained = load(model)
     known = forward_cache.read(model, text, other)
@@ -118,7 +119,9 @@ def parts(model: str, text: str, other: str = "", layer: int = 0, head: int = 0)
     )
 
 
-def ablate(model: str, text: str, other: str = "", off: tuple[tuple[int, int], ...] = ()) -> Change:
+def ablate(
+    model: str, text: Read, other: Read = "", off: tuple[tuple[int, int], ...] = ()
+) -> Change:
     """The model with some heads' outputs set to zero, beside the model as it is.
 
     off: (layer, head) pairs. Raises Refusal("no_such_head") for one that the model does not have.
@@ -157,7 +160,7 @@ def ablate(model: str, text: str, other: str = "", off: tuple[tuple[int, int], .
     )
 
 
-def masked(model: str, text: str, masking: Masking) -> Change:
+def masked(model: str, text: Read, masking: Masking) -> Change:
     """The model under another mask, beside the model as it is."""
     before = forward_cache.read(model, text)
     after = forward_cache.read(model, text, masking=_plain(model, masking))

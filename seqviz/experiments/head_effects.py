@@ -11,9 +11,10 @@ from seqviz.jobs import Report
 from seqviz.models import forward_cache
 from seqviz.models import tap as taps
 from seqviz.models.pretrained import load
+from seqviz.models.texts import Read
 
 
-def each_head(model: str, text: str, report: Report, device: str) -> Effects:
+def each_head(model: str, text: Read, report: Report, device: str) -> Effects:
     """A job: one pass per layer, in which each text of a batch has another head switched off.
 
     Michel, Levy and Neubig (2019) ask the same of a whole test set. (`device` names the queue.)

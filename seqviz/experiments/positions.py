@@ -18,6 +18,7 @@ from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.models import tap as taps
 from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import Read
 from seqviz.refusal import Refusal
 
 _SAMPLE = 2_000  # word vectors of the vocabulary, evenly taken
@@ -37,7 +38,7 @@ def table(model: str) -> PositionTable:
 
 
 def reordered(
-    model: str, first: str, second: str, layer: int = 0, head: int = 2, seed: int = 1
+    model: str, first: Read, second: Read, layer: int = 0, head: int = 2, seed: int = 1
 ) -> Reordered:
     """Two texts through an encoder with another position table in place of its own.
 

@@ -20,7 +20,7 @@ from seqviz.compute.attention import masks
 from seqviz.models import tap as taps
 from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
-from seqviz.models.texts import Tokens
+from seqviz.models.texts import Read, Tokens
 
 MOST_PADS = 64
 
@@ -63,8 +63,8 @@ class Reading:
 
 def read(
     model: str,
-    text: str,
-    other: str = "",
+    text: Read,
+    other: Read = "",
     masking: Masking = OWN,
     each: Callable[[int], None] | None = None,
 ) -> Reading:
@@ -76,7 +76,7 @@ def read(
     return _shelf.get((model, text, other, masking), each)
 
 
-def known(model: str, text: str, other: str = "", masking: Masking = OWN) -> bool:
+def known(model: str, text: Read, other: Read = "", masking: Masking = OWN) -> bool:
     """Whether this reading is in memory."""
     return _shelf.has((model, text, other, masking))
 

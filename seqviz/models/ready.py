@@ -5,6 +5,7 @@ from __future__ import annotations
 from seqviz.jobs import Report
 from seqviz.models import forward_cache, pretrained, store, texts
 from seqviz.models.registry import model as record_of
+from seqviz.models.texts import Read
 from seqviz.refusal import Refusal
 
 _QUICK = 1_500  # tokens times layers that take less than a second on one core
@@ -12,7 +13,7 @@ _LIVE = 6_000  # the same for what needs a pass of its own after every press
 _FETCHED, _LOADED = 0.85, 0.9  # share of the work that is done by then, when all of it is to do
 
 
-def is_ready(model: str, text: str | None = None, other: str = "") -> bool:
+def is_ready(model: str, text: Read | None = None, other: Read = "") -> bool:
     """Whether figures of this text (or of the model alone) can be drawn within a second or so."""
     if not pretrained.loaded(model):
         return False
@@ -25,7 +26,7 @@ def is_ready(model: str, text: str | None = None, other: str = "") -> bool:
     return len(tokens.ids) * loaded.network.config.num_hidden_layers <= _QUICK
 
 
-def check_live(model: str, text: str) -> None:
+def check_live(model: str, text: Read) -> None:
     """Raise Refusal("too_long_live") where a text is too long for a new pass after every press."""
     loaded = pretrained.load(model)
     limit = _LIVE // loaded.network.config.num_hidden_layers
@@ -41,7 +42,7 @@ def check_live(model: str, text: str) -> None:
         )
 
 
-def make_ready(model: str, text: str | None, other: str, report: Report, device: str) -> str:
+def make_ready(model: str, text: Read | None, other: Read, report: Report, device: str) -> str:
     """Fetch, load and read (where there is a text): a job for `seqviz.jobs`; returns the device.
 
     Raises what `store.fetch`, `pretrained.load` and `readings.read` raise. (`device` is the name

@@ -1,16 +1,21 @@
-"""A student's text as a model reads it: tokens, ids, and what each token looks like on screen."""
+"""A student's text as a model reads it: tokens, ids, and what each token looks like on screen.
+
+A parameter that takes a text of a student says so (`Read`), and with it who counts what is read.
+"""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, get_args, get_type_hints
 
 import numpy as np
 from jaxtyping import Bool, Int
 
-from seqviz.models.pretrained import Pretrained
+from seqviz.models.pretrained import Pretrained, load, loaded
 from seqviz.refusal import Refusal
 
 LONGEST = 512  # tokens of one text; what is beyond is left out and said
@@ -38,7 +43,7 @@ class Tokens:
     left_out: int
 
 
-def tokens(model: Pretrained, text: str, other: str = "", pads: int = 0) -> Tokens:
+def tokens(model: Pretrained, text: Read, other: Read = "", pads: int = 0) -> Tokens:
     """The ids of a text or, for an encoder, of a pair; `pads` padding tokens behind.
 
     Raises Refusal("empty_text") when a decoder has no token to read.
@@ -90,6 +95,58 @@ def piece(model: Pretrained, token: int) -> str:
     """One token of the vocabulary as it is shown."""
     with model.lock:
         return _pieces(model.tokenizer, [token])[0]
+
+
+def tokens_read(model: Pretrained | str, text: str) -> int:
+    """How many tokens of a text a model reads; about so many while it is not in memory."""
+    if isinstance(model, str):
+        if not loaded(model):
+            return estimate(text)
+        model = load(model)
+    try:
+        return len(tokens(model, text).ids)
+    except Refusal:  # there is nothing to read
+        return 0
+
+
+def estimate(text: str) -> int:
+    """About how many tokens of a text are read, without the tokenizer of any model.
+
+    Four letters of English are a token, and so is one character of Chinese.
+    """
+    plain = sum(character.isascii() for character in text)
+    return min(LONGEST, math.ceil(plain / 4) + len(text) - plain)
+
+
+@dataclass(frozen=True)
+class ReadBy:
+    """Declares a parameter as a student's text (or as several).
+
+    reader: the parameter that says who reads it. count: how many tokens of a text that reader
+    reads, its argument first; those of a pretrained model unless it says something else.
+    """
+
+    reader: str = "model"
+    count: Callable[[Any, str], int] = tokens_read
+
+
+Read = Annotated[str, ReadBy()]
+
+
+@cache
+def read_by(function: Callable[..., Any]) -> dict[str, ReadBy]:
+    """The parameters of a function that take texts, each with who reads it.
+
+    The names in its annotations have to be there when it runs, not only for type checkers.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    return {name: mark for name, hint in hints.items() if (mark := _mark(hint)) is not None}
+
+
+def _mark(hint: Any) -> ReadBy | None:
+    """What is declared of a text, of a text or None, or of a sequence of texts."""
+    parts = (*getattr(hint, "__metadata__", ()), *map(_mark, get_args(hint)))
+    return next((part for part in parts if isinstance(part, ReadBy)), None)
 
 
 def _clean(text: str) -> str:

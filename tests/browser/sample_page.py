@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import LIVE, Style, finish, layout
+from seqviz.figures.grammar.scales import plain
+from seqviz.figures.grammar.sheet import Sheet
+from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench.controls import slider
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.bench.words import Words
@@ -31,17 +34,13 @@ class Place:
 
 def grid(column: int, row: float, style: Style) -> Figure:
     """Left a map of cells that can be clicked, right a line that cannot."""
-    spec = layout(style)
-    spec["xaxis"] = {**spec["xaxis"], "domain": [0, 0.45]}
-    spec["xaxis2"] = {"domain": [0.55, 1], "anchor": "y2"}
-    spec["yaxis2"] = {"anchor": "x2"}
-    cells = np.arange(12.0).reshape(3, 4)
-    data = [
-        {"type": "heatmap", "x": COLUMNS, "y": ROWS, "z": cells, "meta": "pick", "name": "cells"},
-        {"type": "scatter", "x": [column], "y": [row], "hoverinfo": "skip", "mode": "markers"},
-        {"type": "scatter", "x": [20, 30, 40], "y": [1, 1, 1], "xaxis": "x2", "yaxis": "y2"},
-    ]
-    return finish({"data": data, "layout": spec}, f"Cell {column}, {row}.")
+    sheet = Sheet(style)
+    left = sheet.panel(axis("x"), axis("y"), across=(0, 0.45))
+    left.cells(np.arange(12.0).reshape(3, 4), "cells", plain(), x=COLUMNS, y=ROWS, pick=True)
+    left.points([column], [row], "place", style.palette.truth, hover=False)
+    right = sheet.panel(axis("x"), axis("y"), across=(0.55, 1))
+    right.line([20, 30, 40], [1, 1, 1], "line", style.palette.truth)
+    return sheet.finish(f"Cell {column}, {row}.")
 
 
 def word(name: str, option: str = "") -> str:

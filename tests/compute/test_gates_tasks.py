@@ -103,12 +103,6 @@ def test_an_unknown_symbol_enters_as_zeros_and_not_as_the_last_one():
     assert found.dtype == np.float32
 
 
-def test_training_leaves_the_global_generator_alone():
-    before = torch.get_rng_state()
-    train_tiny(TinySettings("latch", "gru", updates=2))
-    assert torch.equal(before, torch.get_rng_state())
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_examples_are_in_the_task_s_own_symbols(task):
     ids = marks(EXAMPLES[task], SYMBOLS[task]).ids
@@ -133,24 +127,6 @@ def test_a_tiny_network_learns_its_task(task, cell):
     assert next(r.update for r in reports) == 0
     assert reports[-1].fraction == 1
     assert found.updates[-1] == 300
-
-
-def test_training_is_repeatable_and_stops_when_told():
-    settings = TinySettings("parity", "gru", hidden=4, updates=20)
-    first, second = train_tiny(settings), train_tiny(settings)
-    np.testing.assert_array_equal(
-        first.network.weights.hidden_hidden, second.network.weights.hidden_hidden
-    )
-
-    class Stop(Exception):
-        pass
-
-    def stop(report):
-        if report.update:
-            raise Stop
-
-    with pytest.raises(Stop):
-        train_tiny(replace(settings, updates=10_000), stop)
 
 
 def test_unknown_tasks_and_short_sequences_are_refused():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -285,34 +284,6 @@ def test_standardizing_uses_the_training_part_only():
     np.testing.assert_allclose(fit.train_loss, scaled.train_loss * values[:51].var(), rtol=FLOAT32)
 
 
-def test_torch_s_global_random_state_is_left_alone():
-    torch.manual_seed(11)
-    before = torch.random.get_rng_state()
-    fit_network(ar1(0, 30), NetworkSettings(epochs=2))
-    assert torch.equal(torch.random.get_rng_state(), before)
-
-
-def test_threads_do_not_disturb_each_other_s_seeds():
-    values = ar1(0, 60)
-    settings = [NetworkSettings(cell=cell, epochs=3, seed=s) for cell in CELLS for s in (0, 1)]
-    alone = [fit_network(values, s).predictions for s in settings]
-    got = [None] * len(settings)
-    together = threading.Barrier(len(settings))
-
-    def work(i):
-        together.wait(30)
-        got[i] = fit_network(values, settings[i]).predictions
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(settings))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    for a, b in zip(alone, got, strict=True):
-        np.testing.assert_array_equal(a, b)
-    assert not np.allclose(alone[0], alone[1])
-
-
 def test_reports_carry_the_curves():
     seen = []
     settings = NetworkSettings(cell="gru", hidden=3, epochs=4, train=0.5, validation=0.5)
@@ -325,22 +296,6 @@ def test_reports_carry_the_curves():
     assert fit.device == "cpu"
 
 
-def test_a_report_may_stop_the_training():
-    class Stop(Exception):
-        pass
-
-    seen = []
-
-    def report(record):
-        seen.append(record.epoch)
-        if record.epoch == 3:
-            raise Stop
-
-    with pytest.raises(Stop):
-        fit_network(ar1(0, 40), NetworkSettings(epochs=1000), report=report)
-    assert seen == [1, 2, 3]
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_gpu_trains_the_same_network():
     settings = NetworkSettings(epochs=3)
@@ -349,30 +304,6 @@ def test_a_gpu_trains_the_same_network():
 
 
 # --- errors -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"cell": "transformer"}, "cell must be one of"),
-        ({"optimizer": "lbfgs"}, "optimizer must be"),
-        ({"lags": 0}, "lags must be at least 1"),
-        ({"hidden": 0}, "hidden must be at least 1"),
-        ({"layers": 0}, "layers must be at least 1"),
-        ({"epochs": 0}, "epochs must be at least 1"),
-        ({"learning_rate": 0.0}, "learning rate must be positive"),
-        ({"learning_rate": math.nan}, "learning rate must be positive"),
-        ({"train": 0.0}, "training fraction"),
-        ({"train": 1.1}, "training fraction"),
-        ({"validation": 0.1}, "validation fraction"),
-        ({"train": 0.5, "validation": -0.1}, "validation fraction"),
-        ({"train": 0.5, "validation": 0.6}, "validation fraction"),
-        ({"seed": -1}, "seed must be"),
-    ],
-)
-def test_bad_settings(change, message):
-    with pytest.raises(ValueError, match=message):
-        NetworkSettings(**change)
 
 
 @pytest.mark.parametrize(

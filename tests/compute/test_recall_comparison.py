@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +10,6 @@ import pytest
 import torch
 from torch import nn
 
-from seqviz import fingerprint
 from seqviz.compute.recall import (
     CELLS,
     LEARNED,
@@ -29,8 +26,7 @@ from seqviz.compute.recall import (
 from seqviz.compute.recall.comparison import TRAIN, first_learned, held_out, stream
 from seqviz.compute.recall.runners import Runner
 from seqviz.compute.recall.tasks import TOLERANCE, sizes
-from seqviz.compute.training.progress import Pulse, moments
-from seqviz.jobs import Jobs
+from seqviz.compute.training.progress import moments
 from seqviz.refusal import Refusal
 
 SMALL = RecallSettings(delay=4, hidden=6, batch=8, updates=5, learning_rate=0.01)
@@ -65,38 +61,6 @@ def loss_of(task: str, answers: torch.Tensor, targets: torch.Tensor) -> torch.Te
 
 
 # --- settings -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"task": "copy"}, "task must be one of first, adding"),
-        ({"cells": ("rnn", "mlp")}, "must be one of rnn, lstm, gru, not 'mlp'"),
-        ({"cells": ("rnn", "rnn")}, "takes part once"),
-        ({"delay": 0}, "delay must be between 1 and 200"),
-        ({"delay": 201}, "delay must be between 1 and 200"),
-        ({"hidden": 0}, "hidden must be between"),
-        ({"batch": 129}, "batch must be between"),
-        ({"updates": 0}, "updates must be between"),
-        ({"learning_rate": 0.0}, "learning rate must be positive"),
-        ({"learning_rate": math.nan}, "learning rate must be positive"),
-        ({"optimizer": "rmsprop"}, "optimizer must be adam or sgd"),
-        ({"clip": 0.0}, "gradient norm must be positive"),
-        ({"clip": math.inf}, "gradient norm must be positive"),
-        ({"forget_bias": 11.0}, "forget bias must be between -10 and 10"),
-        ({"forget_bias": math.nan}, "forget bias must be between"),
-        ({"seed": -1}, "seed must be between"),
-    ],
-)
-def test_bad_settings(change, message):
-    with pytest.raises(ValueError, match=message):
-        RecallSettings(**change)
-
-
-def test_a_race_needs_a_cell():
-    with pytest.raises(Refusal) as refused:
-        RecallSettings(cells=())
-    assert refused.value.code == "no_cells"
 
 
 def test_the_recommendations_are_valid_and_the_defaults():
@@ -278,17 +242,6 @@ def test_learned_flags_follow_the_accuracies():
 # --- seeds, threads, devices --------------------------------------------------------------------
 
 
-def same(one, two):
-    for name in ("updates", "accuracy", "loss", "log10_gradients", "first_learned_update"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-
-
-def test_equal_seeds_run_equal_races():
-    one, two = compare(SMALL), compare(SMALL)
-    same(one, two)
-    assert (compare(replace(SMALL, seed=1)).loss != one.loss).all()
-
-
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_cell_runs_the_same_race_alone(cell):
     together, alone = compare(SMALL), compare(replace(SMALL, cells=(cell,)))
@@ -306,33 +259,6 @@ def test_nothing_is_trained_on_the_test_sequences():
     assert not rows & {sequence.tobytes() for sequence in test.transpose(1, 0, 2)}
 
 
-def test_torch_s_global_random_state_is_left_alone():
-    expected = compare(SMALL)
-    torch.manual_seed(11)
-    before = torch.random.get_rng_state()
-    same(compare(SMALL), expected)
-    assert torch.equal(torch.random.get_rng_state(), before)
-
-
-def test_threads_do_not_disturb_each_other_s_seeds():
-    settings = [replace(SMALL, seed=s) for s in range(4)]
-    alone = [compare(s) for s in settings]
-    got = [None] * len(settings)
-    together = threading.Barrier(len(settings))
-
-    def work(i):
-        together.wait(30)
-        got[i] = compare(settings[i])
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(settings))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    for a, b in zip(alone, got, strict=True):
-        same(a, b)
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_gpu_runs_the_same_race():
     cpu, gpu = (compare(SMALL, device=device) for device in ("cpu", "cuda"))
@@ -340,17 +266,6 @@ def test_a_gpu_runs_the_same_race():
 
 
 # --- reports ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("updates", [1, 2, 49, 50, 51, 99, 101, 600, 3000])
-def test_moments_of_measurement(updates):
-    got = moments(updates)
-    assert got[0] == 0
-    assert got[-1] == updates
-    assert len(set(got)) == len(got)
-    assert got == sorted(got)
-    assert len(got) <= 52
-    assert updates < 50 or len(got) >= 26
 
 
 def test_reports_carry_the_curves():
@@ -364,66 +279,6 @@ def test_reports_carry_the_curves():
         np.testing.assert_array_equal(record.loss, race.loss[i])
         np.testing.assert_array_equal(record.log10_gradients, race.log10_gradients[i])
     assert race.log10_gradients.shape == (len(latest), 3, 5)
-
-
-def test_a_report_may_stop_the_race():
-    class Stop(Exception):
-        pass
-
-    seen = []
-
-    def report(record):
-        seen.append(record.update)
-        if record.update >= 120:
-            raise Stop
-
-    with pytest.raises(Stop):
-        compare(replace(SMALL, updates=3000), report=report)
-    assert sorted(set(seen)) == [0, 60, 120]
-
-
-def test_a_pulse_repeats_the_latest_record_when_time_has_passed():
-    seen = []
-    pulse = Pulse(seen.append)
-    time.sleep(0.45)
-    pulse.beat()
-    assert seen == []  # nothing to repeat yet
-    pulse.tell("a")
-    pulse.beat()
-    assert seen == ["a"]
-    time.sleep(0.45)
-    pulse.beat()
-    assert seen == ["a", "a"]
-    Pulse(None).tell("nobody listens")
-
-
-@pytest.mark.timing
-def test_a_long_race_is_cancelled_within_a_second():
-    # updates so heavy that fifty reports are many seconds apart
-    settings = RecallSettings(delay=200, hidden=64, batch=128, updates=3000)
-    jobs = Jobs()
-    try:
-        job = jobs.submit(compare, settings, owner="a student")
-        deadline = time.monotonic() + 60
-        while not job.trail and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert job.state == "running"
-        left = time.monotonic()
-        job.leave("a student")
-        assert job.wait(20)
-        # 0.4 s between beats and one update of one cell (60 ms here); the rest is a busy machine
-        assert time.monotonic() - left < 2
-        assert job.state == "cancelled"
-    finally:
-        jobs.close()
-
-
-def test_settings_can_be_compared_by_value():
-    one, two, other = (
-        fingerprint.of_call(compare, (settings,), {})
-        for settings in (RecallSettings(), RecallSettings(), RecallSettings(clip=None))
-    )
-    assert one == two != other
 
 
 # --- diverging ----------------------------------------------------------------------------------

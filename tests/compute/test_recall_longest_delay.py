@@ -84,21 +84,3 @@ def test_reports_tell_the_height_reached():
         assert 0 <= record.update <= record.budget == 60
         rung = ladder.delays.tolist().index(record.delay)
         np.testing.assert_array_equal(np.isnan(record.accuracy), ~ladder.tried[rung])
-
-
-def test_a_report_may_stop_the_climb():
-    class Stop(Exception):
-        pass
-
-    def report(record):
-        if record.delay == 2:
-            raise Stop
-
-    with pytest.raises(Stop):
-        find_longest_delay(replace(SHORT, updates=100), report=report)
-
-
-def test_equal_seeds_climb_equally():
-    one, two = find_longest_delay(SHORT), find_longest_delay(SHORT)
-    for name in ("tried", "learned", "updates", "accuracy", "longest"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))

@@ -17,11 +17,7 @@ from seqviz.ui.shared import caching
 reach("pages", "models", "browser")  # for `looking`, `hub` and `lesson_page`
 
 pages = conftest_of("pages")
-nobody_has_trained, running_server, visit = (
-    pages.nobody_has_trained,
-    pages.running_server,
-    pages.visit,
-)
+nobody_has_trained, visit = pages.nobody_has_trained, pages.visit
 
 models = conftest_of("models")
 tiny_files, cache, hub = models.tiny_files, models.cache, models.hub

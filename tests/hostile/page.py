@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from streamlit.components.v2 import manifest_scanner
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
@@ -21,27 +17,6 @@ from tests.pages.looking import alerts, bench, figures
 
 SECONDS = 120
 NO_NUMBER = re.compile(r"\bnan\b|\binf\b|\bNone\b")
-
-
-def begun_server() -> None:
-    """As a server on which `st.navigation` has been called before (see tests/pages/conftest.py).
-
-    Such a server has also looked once for components among the installed packages; AppTest would do
-    so for every page, which is half of the time of one.
-    """
-    scan = manifest_scanner.scan_component_manifests
-    if not hasattr(scan, "cache_info"):
-        manifest_scanner.scan_component_manifests = functools.cache(scan)
-    if getattr(PagesManager.__init__, "begun", False):
-        return
-    begin = PagesManager.__init__
-
-    def init(self: PagesManager, *args: Any, **keywords: Any) -> None:
-        begin(self, *args, **keywords)
-        PagesManager.uses_pages_directory = False
-
-    init.begun = True  # type: ignore[attr-defined]
-    PagesManager.__init__ = init  # type: ignore[method-assign]
 
 
 @dataclass
@@ -93,7 +68,6 @@ class Visit:
 
 def opened(slug: str, pairs: Sequence[tuple[str, str]] = (), run: bool = True) -> Visit:
     """The page of a lesson, opened by a link with these (key, value) pairs."""
-    begun_server()
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     app.switch_page(f"pages/{slug}.py")
     raw: dict[bytes, list[bytes]] = {}

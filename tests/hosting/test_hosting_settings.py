@@ -34,6 +34,7 @@ WRONG = {
     "SEQVIZ_UPLOAD_MB": "6",
     "SEQVIZ_FRAME_ANCESTORS": "*; script-src *",
     "SEQVIZ_METRICS": "yes",
+    "SEQVIZ_PATCHES": "off",
     "SEQVIZ_LOG_LEVEL": "loud",
     "SEQVIZ_LOG_FORMAT": "xml",
 }

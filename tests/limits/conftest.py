@@ -8,11 +8,7 @@ from borrow import conftest_of, reach
 reach("pages", "models")  # for `looking` and `hub`
 
 _pages, _models = conftest_of("pages"), conftest_of("models")
-nobody_has_trained, running_server, visit = (
-    _pages.nobody_has_trained,
-    _pages.running_server,
-    _pages.visit,
-)
+nobody_has_trained, visit = _pages.nobody_has_trained, _pages.visit
 tiny_files, cache, put, config = (
     _models.tiny_files,
     _models.cache,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqviz.models import texts
-from seqviz.ui.shared.limits import SHARE_BACK, Bucket, tokens
+from seqviz.ui.shared.limits import SHARE_BACK, Bucket
 
 CAPACITY, RATE = 20.0, 0.25
 
@@ -79,11 +79,11 @@ def test_a_change_of_the_settings_counts_from_then_on(bucket):
     assert bucket.wait(5.0, RATE) == pytest.approx((10.0 - 4.5) / RATE)
 
 
-def test_tokens_are_near_what_a_tokenizer_counts(minilm):
+def test_an_estimate_is_near_what_a_tokenizer_counts(minilm):
     english = "The animal didn't cross the street because it was too tired, and nobody minded. " * 3
     chinese = "这只动物没有过马路，因为它太累了。" * 3
     for text in (english, chinese):
         counted = int((~texts.tokens(minilm, text).special).sum())
-        assert 0.6 * counted <= tokens(text) <= 1.6 * counted
-    assert tokens("x" * 1_000_000) == texts.LONGEST  # what is beyond is not read
-    assert tokens("") == 0
+        assert 0.6 * counted <= texts.estimate(text) <= 1.6 * counted
+    assert texts.estimate("x" * 1_000_000) == texts.LONGEST  # what is beyond is not read
+    assert texts.estimate("") == 0

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from looking import figures
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
@@ -96,26 +95,7 @@ def nobody_has_trained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def running_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server on which `st.navigation` has been called before.
-
-    AppTest makes a fresh one for every run. A fresh one takes the folder `pages` for Streamlit's
-    old navigation and runs the bare page first; `header.open_page` then runs again through app.py
-    (tested in test_frame.py), and the press of a button, which lives for one run only, is lost.
-    """
-    begin = PagesManager.__init__
-
-    def begun(self: PagesManager, *args: Any, **keywords: Any) -> None:
-        begin(self, *args, **keywords)
-        PagesManager.uses_pages_directory = False
-
-    monkeypatch.setattr(PagesManager, "__init__", begun)
-
-
-@pytest.fixture
-def visit(
-    monkeypatch: pytest.MonkeyPatch, running_server: None, request: pytest.FixtureRequest
-) -> Callable[..., Visit]:
+def visit(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Callable[..., Visit]:
     made: list[PageLesson] = []
     begin = frame.begin
 

@@ -27,17 +27,6 @@ def query(address: str) -> dict[str, str]:
     return {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_the_first_visitor_of_a_fresh_server_follows_a_link(slug):
-    """Without `running_server`: Streamlit takes the folder `pages` for its old navigation first."""
-    app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
-    app.query_params["lang"] = "zh"
-    app.run().switch_page(f"pages/{slug}.py").run()
-    assert not app.exception
-    assert app.title[0].value == Text("zh")(f"{slug}.title")
-    assert not app.error
-
-
 def test_without_a_language_in_the_link_the_browser_decides(visit):
     for locale, lang in (("zh-CN", "zh"), ("zh-TW", "zh"), ("en-US", "en"), ("de", "en")):
         app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
@@ -92,7 +81,7 @@ def test_presenter_mode(visit, slug):
     assert "present" not in page.app.query_params
 
 
-def test_a_link_can_open_in_presenter_mode(running_server):
+def test_a_link_can_open_in_presenter_mode():
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
     app.query_params["present"] = "true"
     app.run()
@@ -216,7 +205,7 @@ def test_the_way_back_to_the_map(visit):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_map_leads_to_what_is_built_in_the_same_language(lang, running_server):
+def test_the_map_leads_to_what_is_built_in_the_same_language(lang):
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
     app.query_params["lang"] = lang
     app.run()

@@ -10,7 +10,7 @@ import pytest
 from driver.protocol import Student, attend
 from driver.server import Server, serve
 from seqviz.models.registry import model
-from seqviz.ui.server import application
+from seqviz.ui.server import tidying
 
 STUDENTS = 20
 KEPT = 1  # second for which a session waits for its student to come back
@@ -109,7 +109,7 @@ async def class_(url: str) -> None:
 
 def all_forgotten(server: Server) -> bool:
     """Whether soon all have gone."""
-    end = time.monotonic() + KEPT + 4 * application.FORGETTING_SECONDS
+    end = time.monotonic() + KEPT + 4 * tidying.LOOKING_SECONDS
     while time.monotonic() < end:
         opened = server.counter("seqviz_sessions_total")
         if server.counter("seqviz_sessions_closed_total") == opened:
@@ -130,7 +130,7 @@ def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(ser
             await student.open()
             collections = server.counter("seqviz_gc_pauses_total", generation="2")
             await class_(server.url)
-            end = time.monotonic() + KEPT + 3 * application.FORGETTING_SECONDS
+            end = time.monotonic() + KEPT + 3 * tidying.LOOKING_SECONDS
             while here() > 1 and time.monotonic() < end:
                 await asyncio.sleep(0.2)
             await student.scroll("force")
@@ -144,7 +144,7 @@ def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(ser
 
 def settled(server: Server, before: float) -> bool:
     """Whether soon the garbage of an empty server has been collected."""
-    end = time.monotonic() + 4 * application.EMPTY_SECONDS
+    end = time.monotonic() + 4 * tidying.EMPTY_SECONDS
     while time.monotonic() < end:
         if server.counter("seqviz_gc_pauses_total", generation="2") > before:
             return True

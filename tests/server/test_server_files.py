@@ -8,10 +8,11 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
-from benchmarks.browser import serve
-from benchmarks.client import Student, attend
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from driver.protocol import Student, attend
+from driver.server import serve
 
 ASKED = 12
 MANY = 60.0
@@ -41,7 +42,7 @@ async def ask(student: Visitor, key: str, times: int) -> None:
         request.request_id = f"{key}-{number}"
         request.session_id = student.session
         request.deferred_file.file_id = student.widgets[key].message.deferred_file_id
-        await student._socket.send(back.SerializeToString())
+        await student.socket.send(back.SerializeToString())
 
 
 async def answers(student: Visitor, times: int) -> list:
@@ -49,7 +50,7 @@ async def answers(student: Visitor, times: int) -> list:
     found = []
     async with asyncio.timeout(MANY):
         while len(found) < times:
-            message = ForwardMsg.FromString(await student._socket.recv())
+            message = ForwardMsg.FromString(await student.socket.recv())
             if message.WhichOneof("type") == "backend_operation_response":
                 found.append(message.backend_operation_response)
     return found

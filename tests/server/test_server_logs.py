@@ -20,6 +20,7 @@ WAYS = f"""
 import asyncio, logging, sys, threading, warnings
 import streamlit.logger
 from seqviz.refusal import Refusal
+from seqviz.ui import streamlit_internals
 from seqviz.ui.server import logs
 
 early = streamlit.logger.get_logger("streamlit.early")
@@ -27,6 +28,7 @@ foreign = logging.getLogger("foreign")
 foreign.addHandler(logging.StreamHandler())
 foreign.propagate = False
 logs.begin("info", sys.argv[1])
+streamlit_internals.install()
 late = streamlit.logger.get_logger("streamlit.late")
 secret = "{SECRET}"
 

@@ -7,12 +7,15 @@ and any two systems can be compared sentence by sentence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.proportions import Proportion, of
+from seqviz.compute.training.settings import Choices, Limit, Range, Settings
 
 ORDERS = ("random", "attention", "gradient", "content", "function")
 TREATMENTS = ("mask", "random", "kept")
@@ -22,6 +25,8 @@ DIRECTIONS = ("both", "left", "right")
 FEATURES = ("mean", "cls", "pooler")
 REGIMES = ("random", "head", "top", "lora", "all")
 METHODS = ("grid", "random", "bayes")
+# Of a field: how it is packed where a result comes with the app (`seqviz.data.precomputed`).
+PROBABILITY = {"holds": "probability"}
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class Answers:
     """What one system says of the test sentences: probability of "positive", one row a run."""
 
     system: str
-    probability: Float[np.ndarray, "run sentence"]
+    probability: Float[np.ndarray, "run sentence"] = field(metadata=PROBABILITY)
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Knife:
 
     orders: tuple[str, ...]
     shares: Float[np.ndarray, "share"]
-    probability: Float[np.ndarray, "order share sentence"]
+    probability: Float[np.ndarray, "order share sentence"] = field(metadata=PROBABILITY)
     positive: Bool[np.ndarray, "sentence"]
 
 
@@ -65,7 +70,7 @@ class OwnKnife:
     words: tuple[str, ...]
     orders: tuple[str, ...]
     turns: Int[np.ndarray, "order word"]
-    probability: Float[np.ndarray, "order masked"]
+    probability: Float[np.ndarray, "order masked"] = field(metadata=PROBABILITY)
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ class Guesses:
     place: int
     truth: str
     candidates: tuple[tuple[str, ...], ...]
-    probability: Float[np.ndarray, "condition candidate"]
+    probability: Float[np.ndarray, "condition candidate"] = field(metadata=PROBABILITY)
     rank: Int[np.ndarray, "condition"]
     chance: Float[np.ndarray, "condition"]
 
@@ -135,8 +140,8 @@ class Padding:
     """
 
     lengths: Int[np.ndarray, "length"]
-    plain: Float[np.ndarray, "sentence"]
-    probability: Float[np.ndarray, "told side length sentence"]
+    plain: Float[np.ndarray, "sentence"] = field(metadata=PROBABILITY)
+    probability: Float[np.ndarray, "told side length sentence"] = field(metadata=PROBABILITY)
     drift: Float[np.ndarray, "told side length sentence"]
     on_pads: Float[np.ndarray, "told side length sentence"]
     positive: Bool[np.ndarray, "sentence"]
@@ -154,7 +159,7 @@ class OwnPadding:
     real: Bool[np.ndarray, "token"]
     lengths: Int[np.ndarray, "length"]
     plain: float
-    probability: Float[np.ndarray, "told side length"]
+    probability: Float[np.ndarray, "told side length"] = field(metadata=PROBABILITY)
     drift: Float[np.ndarray, "told side length"]
     on_pads: Float[np.ndarray, "told side length"]
 
@@ -169,20 +174,20 @@ class Direction:
     """
 
     directions: tuple[str, ...]
-    probability: Float[np.ndarray, "direction sentence"]
-    refitted: Float[np.ndarray, "direction sentence"]
+    probability: Float[np.ndarray, "direction sentence"] = field(metadata=PROBABILITY)
+    refitted: Float[np.ndarray, "direction sentence"] = field(metadata=PROBABILITY)
     rank: Int[np.ndarray, "direction place"]
     positive: Bool[np.ndarray, "sentence"]
 
 
 @dataclass(frozen=True)
-class TuneSettings:
+class TuneSettings(Settings):
     """How a classifier is trained on the encoder.
 
     regime: "random" (nothing is trained), "head", "top" (the last `layers` layers and the head),
     "lora" (adapters of `rank` and the head), "all". feature: what the head reads (`FEATURES`).
     sentences: to train on. rate: of the encoder's weights; head_rate: of the head's. runs: random
-    seeds 0, 1, ...
+    seeds 0, 1, ... Raises ValueError when a setting is out of its range.
     """
 
     model: str = "minilm"
@@ -196,6 +201,14 @@ class TuneSettings:
     rank: int = 8
     batch: int = 32
     runs: int = 1
+
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "regime": Choices(REGIMES, "The regime"),
+        "sentences": Range(1),
+        "epochs": Range(0),
+        "batch": Range(1),
+        "runs": Range(1),
+    }
 
 
 @dataclass(frozen=True)
@@ -226,7 +239,7 @@ class Tuned:
     loss: Float[np.ndarray, "run epoch"]
     accuracy: Float[np.ndarray, "run epoch"]
     validation: Float[np.ndarray, "run epoch"]
-    probability: Float[np.ndarray, "run sentence"]
+    probability: Float[np.ndarray, "run sentence"] = field(metadata=PROBABILITY)
     trainable: int
     total: int
     seconds: float
@@ -255,7 +268,7 @@ class Searched:
     batch: Int[np.ndarray, "trial"]
     validation: Float[np.ndarray, "trial"]
     best: int
-    probability: Float[np.ndarray, "sentence"]
+    probability: Float[np.ndarray, "sentence"] = field(metadata=PROBABILITY)
 
 
 @dataclass(frozen=True)
@@ -266,7 +279,7 @@ class Modes:
     """
 
     modes: tuple[str, ...]
-    probability: Float[np.ndarray, "mode repeat"]
+    probability: Float[np.ndarray, "mode repeat"] = field(metadata=PROBABILITY)
     gradient: Bool[np.ndarray, "mode no_grad"]
 
 

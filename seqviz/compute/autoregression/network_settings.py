@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
+
+from seqviz.compute.training.settings import RATE, SEED, Choices, Limit, Range, Settings
 
 CELLS = ("mlp", "rnn", "lstm", "gru")
 OPTIMIZERS = ("adam", "sgd")
 
 
 @dataclass(frozen=True)
-class NetworkSettings:
+class NetworkSettings(Settings):
     """Architecture, optimizer and split of one training run; the defaults are the textbook's run.
 
     `cell` is one of `CELLS`; `lags` is the window of the MLP in steps (recurrent cells read one
@@ -35,16 +38,19 @@ class NetworkSettings:
     seed: int = 0
     standardize: bool = False
 
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "cell": Choices(CELLS, "The cell"),
+        "optimizer": Choices(OPTIMIZERS, "The optimizer"),
+        "lags": Range(1),
+        "hidden": Range(1),
+        "layers": Range(1),
+        "epochs": Range(1),
+        "learning_rate": RATE,
+        "seed": SEED,
+    }
+
     def __post_init__(self) -> None:
-        if self.cell not in CELLS:
-            raise ValueError(f"The cell must be one of {', '.join(CELLS)}, not {self.cell!r}.")
-        if self.optimizer not in OPTIMIZERS:
-            raise ValueError(f"The optimizer must be adam or sgd, not {self.optimizer!r}.")
-        for name in ("lags", "hidden", "layers", "epochs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}.")
-        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise ValueError(f"The learning rate must be positive, not {self.learning_rate}.")
+        super().__post_init__()
         if not 0 < self.train <= 1:
             raise ValueError(f"The training fraction must be in (0, 1], not {self.train}.")
         # 1e-9: 0.7 + 0.2 + 0.1 is not exactly 1 in binary
@@ -53,5 +59,3 @@ class NetworkSettings:
                 f"The validation fraction must be between 0 and what training leaves, "
                 f"{1 - self.train:.2f}, not {self.validation}."
             )
-        if not 0 <= self.seed < 2**32:
-            raise ValueError(f"The seed must be between 0 and 2**32 - 1, not {self.seed}.")

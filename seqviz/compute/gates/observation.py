@@ -108,6 +108,14 @@ def observe(
     )
 
 
+def symbols_read(network: Network, text: str) -> int:
+    """How many symbols of a text `observe` reads."""
+    try:
+        return len(_cut(network, text)[0])
+    except Refusal:
+        return 0
+
+
 def _cut(network: Network, text: str) -> tuple[Encoded, int]:
     """The first symbols of a text, and how many characters of it (normalized) were left out."""
     whole = normalized(text)

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.gates.networks import Network, accuracy
-from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, Batch, draw
+from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, TASKS, Batch, draw
 from seqviz.compute.recurrent import Weights
-from seqviz.compute.training.progress import Pulse, moments
+from seqviz.compute.training.loop import Record, run
+from seqviz.compute.training.progress import Pulse
+from seqviz.compute.training.settings import RATE, SEED, Choices, Limit, Range, Settings
 
 TESTED = 400  # sequences
 
 
 @dataclass(frozen=True)
-class TinySettings:
+class TinySettings(Settings):
     """Which network learns what.
 
     length: symbols in a training sequence. keep_bias: where the bias of the gate that keeps (f of
-    the LSTM, z of the GRU) starts.
+    the LSTM, z of the GRU) starts. Raises ValueError when a setting is out of its range.
     """
 
     task: str = "latch"
@@ -35,6 +37,18 @@ class TinySettings:
     keep_bias: float = 1.0
     seed: int = 0
 
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "task": Choices(TASKS, "The task"),
+        "cell": Choices(("lstm", "gru"), "The cell"),
+        "hidden": Range(1),
+        "updates": Range(1),
+        "rate": RATE,
+        "length": Range(3),
+        "batch": Range(1),
+        "keep_bias": Range(-10, 10),
+        "seed": SEED,
+    }
+
 
 _LONGER = {"adding": {"updates": 3000, "hidden": 16, "length": 12, "keep_bias": 2.0}}
 
@@ -46,17 +60,10 @@ def recommended(task: str, cell: str, seed: int = 0) -> TinySettings:
 
 
 @dataclass(frozen=True)
-class TinyReport:
+class TinyReport(Record):
     """Where a training stands: the share of right answers on 400 fresh sequences."""
 
-    update: int
-    total: int
     accuracy: float
-
-    @property
-    def fraction(self) -> float:
-        """Share of the run that is done, in [0, 1]."""
-        return self.update / self.total
 
 
 @dataclass(frozen=True)
@@ -114,22 +121,21 @@ def train_tiny(
 
     test = draw(settings.task, settings.length, TESTED, np.random.RandomState([settings.seed, 1]))
     pulse: Pulse[TinyReport] = Pulse(report)
-    done, found = 0, []
-    for moment in moments(settings.updates):
-        for _ in range(moment - done):
-            batch = draw(settings.task, settings.length, settings.batch, random)
-            loss = torch.nn.functional.cross_entropy(scores(batch), wanted(batch))
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
-            optimizer.step()
-            pulse.beat()
-        done = moment
+
+    def update(number: int) -> None:
+        batch = draw(settings.task, settings.length, settings.batch, random)
+        loss = torch.nn.functional.cross_entropy(scores(batch), wanted(batch))
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+        optimizer.step()
+
+    def measure(done: int, new: int) -> TinyReport:
         with torch.no_grad():
             right = (scores(test).argmax(-1) == wanted(test)).float().mean().item()
-        record = TinyReport(done, settings.updates, right)
-        found.append(record)
-        pulse.tell(record)
+        return TinyReport(done, settings.updates, right)
+
+    found = run(update, measure, settings.updates, pulse)
 
     def array(tensor: torch.Tensor) -> np.ndarray:
         return tensor.detach().cpu().numpy().copy()

@@ -3,55 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.recall.comparison import TRAIN, held_out, stream
+from seqviz.compute.recall.results import LongestDelay, LongestDelayReport
 from seqviz.compute.recall.settings import RecallSettings
 from seqviz.compute.recall.tasks import LEARNED, draw
-from seqviz.compute.training.progress import Pulse, moments
+from seqviz.compute.training.loop import run
+from seqviz.compute.training.progress import Pulse
 
 DELAYS = (1, 2, 5, 10, 20, 50, 100, 200)
-
-
-@dataclass(frozen=True)
-class LongestDelayReport:
-    """Where the search stands: at which delay, after how many of the updates allowed there.
-
-    accuracy: of each cell at this delay when last tested; nan for a cell that failed before.
-    longest: the longest delay each cell has learned so far, 0 for none. fraction: share of the
-    work done if no cell learned or failed from here on, in [0, 1].
-    """
-
-    delay: int
-    update: int
-    budget: int
-    accuracy: Float[np.ndarray, "cell"]
-    longest: Int[np.ndarray, "cell"]
-    fraction: float
-
-
-@dataclass(frozen=True)
-class LongestDelay:
-    """How far each cell came; cells in the order of the settings.
-
-    tried, learned: at which delays a cell was trained, and where it reached `LEARNED`. updates:
-    made there, up to the test that ended it; 0 where it was not tried. accuracy: at that test, nan
-    where it was not tried. longest: the longest delay learned, 0 for none. seconds: time spent in
-    the updates of each cell.
-    """
-
-    settings: RecallSettings
-    delays: Int[np.ndarray, "rung"]
-    tried: Bool[np.ndarray, "rung cell"]
-    learned: Bool[np.ndarray, "rung cell"]
-    updates: Int[np.ndarray, "rung cell"]
-    accuracy: Float[np.ndarray, "rung cell"]
-    longest: Int[np.ndarray, "cell"]
-    seconds: Float[np.ndarray, "cell"]
-    device: str
 
 
 def find_longest_delay(
@@ -80,47 +43,44 @@ def find_longest_delay(
     updates, accuracy = np.zeros(shape, int), np.full(shape, np.nan)
     longest, seconds = np.zeros(shape[1], int), np.zeros(shape[1])
     pulse = Pulse(report)
-    remembering = list(range(shape[1]))
-    for rung, delay in enumerate(delays.tolist()):
+
+    def climb(rung: int, delay: int, remembering: list[int]) -> None:
         here = replace(settings, delay=delay)
         runners = {c: Runner(settings.cells[c], here, device) for c in remembering}
         tried[rung, remembering] = True
         batches, test = stream(settings, TRAIN), held_out(settings, delay)
-        done = 0
-        for moment in moments(settings.updates):
-            running = [c for c in remembering if not learned[rung, c]]
-            if not running:
-                break
-            for _ in range(moment - done):
-                batch = draw(settings.task, delay, settings.batch, batches)
-                for c in running:
-                    runners[c].update(batch)
-                    pulse.beat()
-            done = moment
-            for c in running:
+
+        def running() -> list[int]:
+            return [c for c in remembering if not learned[rung, c]]
+
+        def update(number: int) -> None:
+            batch = draw(settings.task, delay, settings.batch, batches)
+            for c in running():
+                runners[c].update(batch)
+                pulse.beat()
+
+        def measure(done: int, new: int) -> LongestDelayReport:
+            for c in running():
                 accuracy[rung, c] = runners[c].test(test).accuracy
                 updates[rung, c] = done
                 learned[rung, c] = accuracy[rung, c] >= LEARNED
                 pulse.beat()
             longest[learned[rung]] = delay
-            share = 1.0 if learned[rung, remembering].all() else done / settings.updates
+            share = done / settings.updates if running() else 1.0
             # a step of the sequence costs the same at every delay, so a run costs its length
-            work = delays[:rung].sum() + share * delay
-            pulse.tell(
-                LongestDelayReport(
-                    delay,
-                    done,
-                    settings.updates,
-                    accuracy[rung].copy(),
-                    longest.copy(),
-                    float(work / delays.sum()),
-                )
-            )
+            work = float((delays[:rung].sum() + share * delay) / delays.sum())
+            so_far = accuracy[rung].copy(), longest.copy()
+            return LongestDelayReport(delay, done, settings.updates, *so_far, work)
+
+        run(update, measure, settings.updates, pulse, stop=lambda record: not running())
         for c, runner in runners.items():
             seconds[c] += runner.seconds
-        remembering = [c for c in remembering if learned[rung, c]]
-        if not remembering:
-            break
+
+    remembering = list(range(shape[1]))
+    for rung, delay in enumerate(delays.tolist()):
+        if remembering:
+            climb(rung, delay, remembering)
+            remembering = [c for c in remembering if learned[rung, c]]
     return LongestDelay(
         settings=settings,
         delays=delays,

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from seqviz.compute.recall.tasks import TASKS, sizes
-from seqviz.refusal import Refusal
+from seqviz.compute.training.settings import (
+    RATE,
+    SEED,
+    Choices,
+    Limit,
+    Positive,
+    Range,
+    Settings,
+    Several,
+)
 
 CELLS = ("rnn", "lstm", "gru")
 OPTIMIZERS = ("adam", "sgd")
-# (least, largest) value of each whole number
-LIMITS = {
-    "delay": (1, 200),
-    "hidden": (1, 64),
-    "batch": (1, 128),
-    "updates": (1, 3000),
-    "seed": (0, 2**32 - 1),
-}
-MAX_BIAS = 10.0
-
 _GATES = {"rnn": 1, "lstm": 4, "gru": 3}
 
 
 @dataclass(frozen=True)
-class RecallSettings:
+class RecallSettings(Settings):
     """Task, cells and training; everything but the equations of the cell is the same for all.
 
     task: one of `TASKS`. delay: steps from the first input to the last, 1 to 200. cells: some of
@@ -63,32 +63,19 @@ class RecallSettings:
     forget_bias: float = 4.0
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        if self.task not in TASKS:
-            raise ValueError(f"The task must be one of {', '.join(TASKS)}, not {self.task!r}.")
-        if not self.cells:
-            raise Refusal("no_cells", "Choose at least one cell.")
-        for cell in self.cells:
-            if cell not in CELLS:
-                raise ValueError(f"A cell must be one of {', '.join(CELLS)}, not {cell!r}.")
-        if len(set(self.cells)) < len(self.cells):
-            raise ValueError(f"A cell takes part once, not as in {', '.join(self.cells)}.")
-        for name, (least, largest) in LIMITS.items():
-            if not least <= getattr(self, name) <= largest:
-                raise ValueError(
-                    f"{name} must be between {least} and {largest}, not {getattr(self, name)}."
-                )
-        if self.optimizer not in OPTIMIZERS:
-            raise ValueError(f"The optimizer must be adam or sgd, not {self.optimizer!r}.")
-        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise ValueError(f"The learning rate must be positive, not {self.learning_rate}.")
-        if self.clip is not None and not (math.isfinite(self.clip) and self.clip > 0):
-            raise ValueError(f"The largest gradient norm must be positive, not {self.clip}.")
-        if not abs(self.forget_bias) <= MAX_BIAS:
-            raise ValueError(
-                f"The forget bias must be between -{MAX_BIAS:g} and {MAX_BIAS:g}, "
-                f"not {self.forget_bias}."
-            )
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "task": Choices(TASKS, "The task"),
+        "cells": Several(CELLS, "A cell", ("no_cells", "Choose at least one cell.")),
+        "delay": Range(1, 200),
+        "hidden": Range(1, 64),
+        "batch": Range(1, 128),
+        "updates": Range(1, 3000),
+        "seed": SEED,
+        "optimizer": Choices(OPTIMIZERS, "The optimizer"),
+        "learning_rate": RATE,
+        "clip": Positive("The largest gradient norm", optional=True),
+        "forget_bias": Range(-10, 10, "The forget bias"),
+    }
 
 
 def recommended(task: str) -> RecallSettings:

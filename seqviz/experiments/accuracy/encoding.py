@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.models import tap as taps
 from seqviz.models.pretrained import Pretrained
+from seqviz.models.texts import ReadBy
 
 Side = Literal["right", "left"]
 Looks = Literal["left", "right"]
@@ -43,7 +44,9 @@ class Vectors:
 
 
 def tokenize(
-    pretrained: Pretrained, texts: Sequence[str], longest: int = LONGEST
+    pretrained: Pretrained,
+    texts: Sequence[Annotated[str, ReadBy("pretrained")]],
+    longest: int = LONGEST,
 ) -> tuple[Int[np.ndarray, "token"], ...]:
     """The token ids of each text with [CLS] and [SEP], cut to `longest` tokens."""
     with pretrained.lock:

@@ -19,6 +19,7 @@ from seqviz.jobs import Report, silent
 from seqviz.models import tap as taps
 from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import Read
 
 CANDIDATES = 8
 _BATCH = 32  # sentences: a quarter of a second
@@ -126,7 +127,7 @@ def ranked(
 
 
 def guesses(
-    model: str, text: str, place: int, treatments: Sequence[str] = TREATMENTS, seed: int = 0
+    model: str, text: Read, place: int, treatments: Sequence[str] = TREATMENTS, seed: int = 0
 ) -> Guesses:
     """The best guesses at one token of a text: as [MASK], as a random token, and left alone.
 
@@ -147,7 +148,7 @@ def guesses(
     return _best(guesser, tokens, rows, place, tuple(treatments))
 
 
-def guesses_by_direction(model: str, text: str, place: int) -> Guesses:
+def guesses_by_direction(model: str, text: Read, place: int) -> Guesses:
     """The best guesses at one token as [MASK]: looking both ways, only left, only right.
 
     Arguments and refusals as in `guesses`.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from seqviz.compute.accuracy.findings import Head, Modes
@@ -9,11 +11,12 @@ from seqviz.experiments.accuracy.encoding import hidden, pad, pooled, tokenize
 from seqviz.experiments.accuracy.heads import standard_head
 from seqviz.experiments.accuracy.trainable_copy import DropoutGenerator, make_trainable
 from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import Read, ReadBy
 
 MODES = ("eval", "train")
 
 
-def modes(model: str, text: str, repeats: int = 20, seed: int = 0) -> Modes:
+def modes(model: str, text: Read, repeats: int = 20, seed: int = 0) -> Modes:
     """A sentence `repeats` times in evaluation mode and in training mode, nothing being trained.
 
     Of a longer one the first 64 tokens. `network.train()` switches dropout on, `network.eval()`
@@ -25,7 +28,13 @@ def modes(model: str, text: str, repeats: int = 20, seed: int = 0) -> Modes:
     return measure(load(model), standard_head(model), text, repeats, seed)
 
 
-def measure(pretrained: Pretrained, head: Head, text: str, repeats: int, seed: int) -> Modes:
+def measure(
+    pretrained: Pretrained,
+    head: Head,
+    text: Annotated[str, ReadBy("pretrained")],
+    repeats: int,
+    seed: int,
+) -> Modes:
     """`modes` with any head on the mean."""
     import torch
 

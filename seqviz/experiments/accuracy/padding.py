@@ -18,6 +18,7 @@ from seqviz.jobs import Report, silent
 from seqviz.models import tap as taps
 from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import Read
 
 LONG, FEW = 128, 300  # beyond so many tokens, so few sentences
 _SCORES = 2**19  # query-key pairs of a batch: two sentences of 512 tokens, 0.4 s
@@ -76,7 +77,9 @@ def padding(
     )
 
 
-def own_padding(model: str, text: str, lengths: Sequence[int], feature: str = "mean") -> OwnPadding:
+def own_padding(
+    model: str, text: Read, lengths: Sequence[int], feature: str = "mean"
+) -> OwnPadding:
     """A student's sentence (its first 64 tokens) padded to each length.
 
     A second and a half for 32, 64, ..., 512 on one core. Refusals as in `padding`.

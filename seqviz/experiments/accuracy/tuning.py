@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from seqviz.compute.accuracy.findings import REGIMES, Tuned, TuneRecord, TuneSettings
+from seqviz.compute.accuracy.findings import Tuned, TuneRecord, TuneSettings
 from seqviz.experiments.accuracy import features, heads
 from seqviz.experiments.accuracy.training import Data, Progress, Run, Sentences, steps_of
 from seqviz.jobs import Report, silent
@@ -16,14 +16,12 @@ _FEATURES = 0.95  # of a head's work where the sentence vectors have to be made 
 
 
 def tune(settings: TuneSettings, report: Report = silent, device: str = "cpu") -> Tuned:
-    """A job: train a classifier in one of `REGIMES`, once for each random seed, and test it.
+    """A job: train a classifier in one of its regimes, once for each random seed, and test it.
 
     Reports a TuneRecord every step; of a head on the frozen encoder, which is quicker than one can
-    look, every epoch. (`device` names the queue.) Raises ValueError for an unknown regime,
-    Refusal("encoder_only"), Refusal("no_pooler") and the refusals of `pretrained.load`.
+    look, every epoch. (`device` names the queue.) Raises Refusal("encoder_only"),
+    Refusal("no_pooler") and the refusals of `pretrained.load`.
     """
-    if settings.regime not in REGIMES:
-        raise ValueError(f"The regime must be one of {', '.join(REGIMES)}.")
     pretrained = load(settings.model)
     heads.check(pretrained, settings.feature)
     if settings.regime in ("random", "head"):

@@ -18,6 +18,7 @@ from seqviz.experiments.accuracy.fill import special
 from seqviz.experiments.accuracy.importance import attention_received, gradient_times_input
 from seqviz.jobs import Report, silent
 from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import Read
 
 OWN = 40  # tokens of a student's sentence: 38 words under five orders are two seconds on a core
 _PORTION = 8  # sentences whose masked versions are in memory at once
@@ -81,7 +82,7 @@ def knife(
 
 def own_knife(
     model: str,
-    text: str,
+    text: Read,
     seed: int = 0,
     feature: str = "mean",
     orders: Sequence[str] = ORDERS,

@@ -3,30 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from jaxtyping import Shaped
-
-from seqviz.figures.grammar.style import Style
-
-
-def around(*arrays: Shaped[np.ndarray, "..."], margin: float = 0.06) -> list[float]:
-    """A range that fits these values, with some room at both ends."""
-    seen = np.concatenate([np.ravel(a[np.isfinite(a)]) for a in arrays])
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
-    room = margin * (high - low) or 0.1 * (abs(high) or 1.0)
-    return [low - room, high + room]
-
-
-def label(style: Style, words: str, color: str, **place: Any) -> dict[str, Any]:
-    """Words without an arrow, for the end of a line."""
-    return {
-        "text": words,
-        "showarrow": False,
-        "font": {"size": 13 * style.scale, "color": color},
-        **place,
-    }
 
 
 def spread(wanted: Sequence[float], least: float, highest: float = float("inf")) -> list[float]:

@@ -12,7 +12,6 @@ theme is; `LIGHT` and `DARK` are the same roles for notebooks and files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -137,27 +136,6 @@ def axis_layout(style: Style, **more: Any) -> dict[str, Any]:
     """One axis of the template, for figures with several panels; `more` overrides."""
     axis = layout(style)["xaxis"]
     return {**axis, **more, "title": {**axis["title"], **more.get("title", {})}}
-
-
-def finish(
-    drawing: Mapping[str, Any],
-    alt: str,
-    names: Mapping[str, Sequence[str]] | None = None,
-    gap: float | None = None,
-) -> Figure:
-    """The figure of {"data": ..., "layout": ...}, with its description where the page finds it.
-
-    alt: what can be seen, made from the numbers.
-    names: for an axis ("x", "y2") whose numbers 1, 2, ... stand for words, these words; the table
-    behind the figure has them in a column of their own. gap: share of the height between panels
-    that a narrow screen puts one below the other (stack.js), where the labels need more than usual.
-    """
-    meta: dict[str, Any] = {"alt": alt}
-    if names:
-        meta["names"] = {axis: list(words) for axis, words in names.items()}
-    if gap is not None:
-        meta["gap"] = gap
-    return Figure(drawing["data"], {**drawing["layout"], "meta": meta})
 
 
 def recolored(figure: Figure, source: Palette, target: Palette) -> Figure:

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.figures.grammar.style import Style, axis_layout
-
 _LETTERS, _WORDS = 60, 40  # tokens that find room below a figure: letters upright, words turned
 _LONGEST = 16  # characters of one token
 _TICKS = 8
@@ -19,21 +17,6 @@ def plain(text: str) -> str:
     """A student's text as it is: Plotly reads tags, entities and "%{...}" in labels."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace("%{", "%&#123;")
-
-
-def token_axis(
-    style: Style, tokens: Sequence[str], most: int | None = None, **more: Any
-) -> dict[str, Any]:
-    """Steps 1 ... T under the tokens read at them, or numbered where there are too many.
-
-    In both cases the label of x on hover is the token. most: how many tokens find room, by default
-    what a whole figure has below it. `more` overrides.
-    """
-    axis = axis_layout(style, range=[0.5, max(len(tokens), 1) + 0.5], showgrid=False)
-    shown, named = labels(tokens, most)
-    title = style.text("figure.words" if named else "figure.steps")
-    axis["title"] = {**axis["title"], "text": title, **more.pop("title", {})}
-    return axis | shown | more
 
 
 def labels(tokens: Sequence[str], most: int | None = None) -> tuple[dict[str, Any], bool]:

@@ -5,56 +5,14 @@ from __future__ import annotations
 import base64
 import io
 from functools import cache
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, UInt8
 from plotly.colors import sample_colorscale
 
-from seqviz.figures.grammar.style import WEIGHTS, Style
+from seqviz.figures.grammar.style import WEIGHTS
 
-_STOPS = 33
 _LEVELS = 256
-
-
-@cache
-def scale() -> list[list[Any]]:
-    """Cividis over the square root of a weight, as a Plotly color scale over the weight itself.
-
-    Most weights are small: one of 0.05 would be black beside one of 0.9, and it is often the one
-    that carries the pattern.
-    """
-    shares = np.linspace(0, 1, _STOPS)
-    return [
-        [float(share**2), color]
-        for share, color in zip(shares, sample_colorscale(WEIGHTS, list(shares)), strict=True)
-    ]
-
-
-def bar(style: Style, title: str, **more: Any) -> dict[str, Any]:
-    """The color bar of weights from 0 to 1."""
-    return {
-        "title": {"text": title, "side": "right", "font": {"size": 13 * style.scale}},
-        "tickfont": {"size": 12 * style.scale},
-        "tickvals": [0, 0.05, 0.2, 0.5, 1],
-        "ticktext": ["0", "0.05", "0.2", "0.5", "1"],
-        "thickness": 12,
-        "outlinewidth": 0,
-        "xpad": 4,
-        **more,
-    }
-
-
-def color_bar(style: Style, title: str, **more: Any) -> dict[str, Any]:
-    """A slender color bar with its name."""
-    return {
-        "title": {"text": title, "side": "right", "font": {"size": 13 * style.scale}},
-        "tickfont": {"size": 12 * style.scale},
-        "thickness": 12,
-        "outlinewidth": 0,
-        "xpad": 4,
-        **more,
-    }
 
 
 @cache

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 
 from seqviz import catalog, settings
 from seqviz.models import device, pretrained
@@ -36,7 +35,6 @@ def presenting() -> bool:
 
 def open_page(slug: str) -> Text:
     """Title on the left, the four switches on the right; returns the words of the page."""
-    _through_app()
     text = Text(language())
     css.apply(presenting())
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
@@ -48,18 +46,6 @@ def open_page(slug: str) -> Text:
         _about(text)
         components.watch_theme(text.lang)
     return text
-
-
-def _through_app() -> None:
-    """Make sure that this page came through app.py.
-
-    Streamlit takes a folder named `pages` for its old kind of navigation until `st.navigation` has
-    been called once in the process. So the first visitor of a fresh server who follows a link to a
-    lesson would get the bare page script: switch the old kind off and run again.
-    """
-    if PagesManager.uses_pages_directory:
-        PagesManager.uses_pages_directory = False
-        st.rerun()
 
 
 def _language_switch(text: Text) -> None:

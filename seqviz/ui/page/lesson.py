@@ -26,9 +26,10 @@ from seqviz.ui.bench.footer import footer
 from seqviz.ui.bench.host import PageHost, guarded
 from seqviz.ui.bench.lazy import LazyBenches
 from seqviz.ui.page import header, notebook, questions
-from seqviz.ui.server import files, run_context
+from seqviz.ui.server import run_context
 from seqviz.ui.shared import components
 from seqviz.ui.shared.draw_queue import Rank, draw_queue
+from seqviz.ui.streamlit_internals import deferred_files as files
 from seqviz.ui.streamlit_internals.fragment_reruns import draw_besides
 
 ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`assets/static/near.js`)

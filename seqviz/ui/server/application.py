@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import platform
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
+
+import streamlit as st
 
 from seqviz import garbage, jobs, settings
 from seqviz.models import registry
 from seqviz.refusal import Refusal
+from seqviz.ui import streamlit_internals
 from seqviz.ui.bench import lazy
-from seqviz.ui.server import files, gauges, logs, metrics, origins, policy, run_context
+from seqviz.ui.server import gauges, logs, metrics, policy, run_context, tidying
 from seqviz.ui.shared import startup
-from seqviz.ui.streamlit_internals import component_state, config_cache, widget_lookup
+from seqviz.ui.streamlit_internals import origin_check
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
@@ -30,17 +33,11 @@ if TYPE_CHECKING:
 
 STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
-FORGETTING_SECONDS = 5.0
-BREATH_SECONDS = 0.02  # for others, between two sessions that are let go
-YOUNG_SECONDS = 30.0  # between two collections of what has just come, while somebody is here
-RECENT_SECONDS = 120.0  # between two of all that has come since the last one
-FREEZING_SECONDS = 1_800.0  # between two that look at everything, which stop a class for up to 2 s
-EMPTY_SECONDS = 8.0  # without anybody, before everything is frozen anew, which takes up to 2 s
 log = logging.getLogger(__name__)
 
 
 def begin() -> None:
-    """Before anything is served: settings are checked, the log is set up.
+    """Before anything is served: settings are checked, log and Streamlit are set up.
 
     Ends the process with one sentence where a setting cannot be.
     """
@@ -51,6 +48,11 @@ def begin() -> None:
         sys.exit(f"SeqViz does not start: {refusal}")
     logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
     gauges.install()
+    streamlit_internals.install()
+    # Streamlit takes a folder named `pages` for its old kind of navigation until this function has
+    # been called: the first visitor who follows a link to a lesson would get the bare page.
+    with contextlib.suppress(st.errors.StreamlitAPIException):
+        st.navigation([])
 
 
 def routes() -> list[BaseRoute]:
@@ -75,11 +77,6 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     """From before the first visitor to after the last."""
     started = time.perf_counter()
     startup.prepare()
-    config_cache.install()
-    origins.install()
-    files.install()
-    widget_lookup.install()
-    component_state.install()
     lazy.LAZY.on = True
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
@@ -93,12 +90,12 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
             "preload_seconds": round(time.perf_counter() - started, 1),
         },
     )
-    origins.welcome()
-    tidying = asyncio.create_task(_forget())
+    origin_check.welcome()
+    tidied = asyncio.create_task(tidying.keep_tidy())
     try:
         yield
     finally:
-        tidying.cancel()
+        tidied.cancel()
         await asyncio.to_thread(_close)
         run_context.forgotten(everyone=True)
         log.info("stop")
@@ -147,53 +144,6 @@ def _preload(names: tuple[str, ...]) -> list[str]:
             loaded.append(name)
     garbage.freeze()
     return loaded
-
-
-async def _forget() -> None:
-    """Let go of the sessions whose time is over, while nobody else comes or goes.
-
-    Streamlit looks for them only when another session ends: after a class the last hundred would
-    stay in memory until the next one. Presses leave garbage as well (Streamlit makes classes for
-    each component of a page), without a collection a sixth of the memory in ten minutes with fifty
-    students. The longer it gathers the longer everything stops for it, so it is collected often.
-    """
-    from seqviz.ui.streamlit_internals import session_release
-
-    remembered = session_release.remember()
-    occupied = time.monotonic()
-    plan = [  # the longest first: it does what the others would
-        _Chore(garbage.freeze, FREEZING_SECONDS),
-        _Chore(garbage.collect_recent, RECENT_SECONDS),
-        _Chore(garbage.collect_young, YOUNG_SECONDS),
-    ]
-    tidy = True
-    while True:
-        await asyncio.sleep(FORGETTING_SECONDS)
-        remembered.expire()
-        while remembered.let_go():  # perhaps one that came and left while this slept
-            occupied, tidy = time.monotonic(), False
-            await asyncio.sleep(BREATH_SECONDS)
-        run_context.forgotten()
-        if gauges.connections.open or remembered:
-            occupied, tidy = time.monotonic(), False
-            due = next((chore for chore in plan if occupied > chore.last + chore.every), None)
-        elif not tidy and time.monotonic() > occupied + EMPTY_SECONDS:
-            due, tidy = plan[0], True
-        else:
-            due = None
-        if due is not None:
-            await asyncio.to_thread(due.work)
-            for chore in plan[plan.index(due) :]:
-                chore.last = time.monotonic()
-
-
-@dataclass
-class _Chore:
-    """work: done every so many seconds. last: when it was done, or one that does more."""
-
-    work: Callable[[], None]
-    every: float
-    last: float = field(default_factory=time.monotonic)
 
 
 def _close() -> None:

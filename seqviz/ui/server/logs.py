@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, TextIO
 
-import streamlit.logger
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
 from seqviz.refusal import Refusal
 from seqviz.ui.server import metrics, run_context
+from seqviz.ui.streamlit_internals.log_handlers import adopt
 
 _STANDARD = {*RESERVED_ATTRS, "message", "asctime"}
 # Chatter of a server that says nothing but addresses: one line for each connection.
@@ -121,11 +121,9 @@ def _plain(value: Any) -> str:
 
 
 def _adopt_all() -> None:
-    """Loggers with handlers of their own write through ours instead, those to come as well."""
+    """Loggers with handlers of their own write through ours instead."""
     for logger in _loggers():
-        _adopt(logger)
-    # Streamlit gives every logger that it makes a handler; it has no setting for that.
-    streamlit.logger.setup_formatter = _adopt
+        adopt(logger)
     for name, level in _QUIET.items():
         logging.getLogger(name).setLevel(level)
 
@@ -135,11 +133,6 @@ def _loggers() -> Iterator[logging.Logger]:
         logger = logging.getLogger(name)
         if logger.handlers:
             yield logger
-
-
-def _adopt(logger: logging.Logger) -> None:
-    logger.handlers = []
-    logger.propagate = True
 
 
 def _uncaught(

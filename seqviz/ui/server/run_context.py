@@ -11,44 +11,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from seqviz.ui.server import metrics
 
 log = logging.getLogger(__name__)
+_lesson: ContextVar[str | None] = ContextVar("lesson", default=None)
 _bench: ContextVar[str] = ContextVar("bench", default="")
 KEY = "_visit"  # in the session's state
 _alive: weakref.WeakSet[Session] = weakref.WeakSet()
 _left: deque[tuple[str, float]] = deque()  # name and opening of sessions that are no more
-_slugs: dict[str, str] = {}  # Streamlit's hash of a page -> lesson
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Session:
-    """One tab of a browser. name: made up, so that lines of the log belong together."""
+    """One tab of a browser. name: made up, so that lines of the log belong together.
+
+    lesson: of the page that ran last, to which the benches belong that run by themselves.
+    """
 
     name: str
     opened: float
+    lesson: str = metrics.ELSEWHERE
 
 
 def lesson() -> str:
-    """The lesson whose page runs in this thread; "none" elsewhere. Takes about a microsecond."""
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None:
-        return metrics.ELSEWHERE
-    known = _slugs.get(context.page_script_hash)
-    if known is not None:
-        return known
-    info = context.pages_manager.get_pages().get(context.page_script_hash)
-    if info is None:  # the navigation is not known yet
-        return metrics.ELSEWHERE
-    stem = Path(info["script_path"]).stem
-    slug = stem if stem in metrics.LESSONS else metrics.ELSEWHERE
-    _slugs[context.page_script_hash] = slug
-    return slug
+    """The lesson whose page or bench is drawn in this thread; "none" elsewhere."""
+    return _lesson.get() or metrics.ELSEWHERE
 
 
 def bench() -> str:
@@ -56,21 +46,18 @@ def bench() -> str:
     return _bench.get()
 
 
-def session() -> str:
-    """The name of the session that this thread runs for; empty elsewhere."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return "" if context is None else _session().name
-
-
 @contextmanager
-def page() -> Iterator[None]:
-    """A run of a whole page."""
-    _session()
+def page(slug: str) -> Iterator[None]:
+    """A run of a whole page; slug: the last part of its address."""
+    found = slug if slug in metrics.LESSONS else metrics.ELSEWHERE
+    _session().lesson = found
+    token = _lesson.set(found)
     started = time.perf_counter()
     try:
         yield
     finally:
-        metrics.ran(lesson(), "page", time.perf_counter() - started)
+        _lesson.reset(token)
+        metrics.ran(found, "page", time.perf_counter() - started)
 
 
 @contextmanager
@@ -80,16 +67,18 @@ def drawing(name: str, new: bool = False) -> Iterator[bool]:
     new: by itself for the first time, as the reader has come near; else it is a press. Both are
     timed from here, so waiting for a turn (`ui.shared.draw_queue`) is in it.
     """
-    context = get_script_run_ctx(suppress_warning=True)
-    alone = context is not None and bool(context.fragment_ids_this_run)
+    page_s = _lesson.get()
+    alone = page_s is None  # no page runs around it
+    of = _lesson.set(_session().lesson if page_s is None else page_s)
     token = _bench.set(name)
     started = time.perf_counter()
     try:
         yield alone
     finally:
-        _bench.reset(token)
         if alone:
             metrics.ran(lesson(), "new" if new else "bench", time.perf_counter() - started)
+        _bench.reset(token)
+        _lesson.reset(of)
 
 
 def forgotten(everyone: bool = False) -> None:

@@ -14,6 +14,7 @@ after each press. A hand that never rests makes two to four presses a second.
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 from collections import OrderedDict
@@ -21,13 +22,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from seqviz import jobs, settings
-from seqviz.models.texts import LONGEST
+from seqviz.models.texts import ReadBy, read_by, tokens_read
 from seqviz.refusal import Problem
 from seqviz.ui.server import metrics
 
@@ -123,8 +124,8 @@ def metered(function: Callable[..., R]) -> Callable[..., R]:
         if turn is None:
             return function(*args, **keywords)
         turn.enter()
-        if function.__module__.startswith(("seqviz.models", "seqviz.experiments")):
-            read(*_texts(args, keywords))
+        if declared := read_by(function):
+            _count(_texts(function, declared, args, keywords))
         started = time.thread_time()
         try:
             return function(*args, **keywords)
@@ -135,32 +136,29 @@ def metered(function: Callable[..., R]) -> Callable[..., R]:
     return counting
 
 
-def read(*texts: str) -> None:
+def read(*texts: str, model: str = "") -> None:
     """Count texts that a model is about to read for this session, each once.
 
-    Raises Problem("token_limit") where this session has to wait.
+    Without a model, or while it is not in memory, about as many tokens as there are. Raises
+    Problem("token_limit") where this session has to wait.
     """
+    _count({text: partial(tokens_read, model, text) for text in texts})
+
+
+def _count(texts: Mapping[str, Callable[[], int]]) -> None:
+    """Count those texts that this session has not had read, each as what its reader says."""
     most = settings.value("SEQVIZ_SESSION_TOKENS")
     account = _account()
-    new = [text for text in texts if text and text not in account.texts]
+    new = {text: size for text, size in texts.items() if text and text not in account.texts}
     if not most or not new:
         return
     if wait := account.tokens.wait(most, most / MINUTE):
         _refuse("tokens", "token_limit", wait=math.ceil(wait))
-    for text in new:
-        account.tokens.draw(tokens(text), most, most / MINUTE)
+    for text, size in new.items():
+        account.tokens.draw(size(), most, most / MINUTE)
         account.texts[text] = None
     while len(account.texts) > TEXTS:
         account.texts.popitem(last=False)
-
-
-def tokens(text: str) -> int:
-    """About how many tokens of a text are read, without the tokenizer of any model.
-
-    Four letters of English are a token, and so is one character of Chinese.
-    """
-    plain = sum(character.isascii() for character in text)
-    return min(LONGEST, math.ceil(plain / 4) + len(text) - plain)
 
 
 def check_jobs(owner: str, function: Callable[..., Any]) -> None:
@@ -185,10 +183,23 @@ def _account() -> Account:
     return account
 
 
-def _texts(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> list[str]:
-    """The texts among the arguments; names of models and options are short and have no space."""
-    given = (value for value in (*args, *keywords.values()) if isinstance(value, str))
-    return [value for value in given if " " in value or len(value) > 32]
+def _texts(
+    function: Callable[..., Any],
+    declared: Mapping[str, ReadBy],
+    args: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+) -> dict[str, Callable[[], int]]:
+    """The texts among the arguments, each with how many tokens its reader reads of it."""
+    given = _signature(function).bind(*args, **keywords).arguments
+    found: dict[str, Callable[[], int]] = {}
+    for name, by in declared.items():
+        texts = given.get(name) or ()  # a default is empty, or a word of ours
+        for text in (texts,) if isinstance(texts, str) else texts:
+            found[text] = partial(by.count, given[by.reader], text)
+    return found
+
+
+_signature = cache(inspect.signature)
 
 
 def _refuse(kind: str, code: str, **details: object) -> None:

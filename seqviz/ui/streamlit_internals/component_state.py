@@ -1,11 +1,9 @@
 """What a component of a page says is a plain dictionary.
 
 Streamlit makes a new class for each component of a page each time that its state is looked up, so
-that a page can write to it (`st.session_state[key].name = value`). No page of ours does, and those
-classes were most of the garbage in cycles that presses leave: 10,000 of 14,000 objects in half a
-minute with twenty students. A callback is called for each event of a message, and reads what the
-message says: of thousands of clicks at once only the last is heard, else each would read all. There
-is no public way to this; what is used of Streamlit is checked by tests/ui/test_component_state.py.
+that a page can write to it (`st.session_state[key].name = value`), which no page of ours does. A
+callback is called for each event of a message, and reads what the message says: of thousands of
+clicks at once only the last is heard.
 """
 
 from __future__ import annotations
@@ -13,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from streamlit.components.v2.bidi_component import main
-from streamlit.components.v2.bidi_component.serialization import deserialize_trigger_list
+from seqviz.ui.streamlit_internals.patch import Patch
 
 EVENTS = 16  # kinds of them in one message; a component of ours has one or two
 
@@ -53,6 +50,8 @@ def reader(
 
 def last_of_each(told: str | None) -> list[Any] | None:
     """As `deserialize_trigger_list`, with the last event of each name, in the order they came."""
+    from streamlit.components.v2.bidi_component.serialization import deserialize_trigger_list
+
     events = deserialize_trigger_list(told)
     if events is None:
         return None
@@ -64,7 +63,25 @@ def last_of_each(told: str | None) -> list[Any] | None:
     return list(reversed(kept.values()))
 
 
-def install() -> None:
+def apply() -> None:
     """From now on, in this process."""
+    from streamlit.components.v2.bidi_component import main
+
     main.deserialize_trigger_list = last_of_each  # type: ignore[assignment]
     main.make_bidi_component_presenter = reader
+
+
+PATCH = Patch(
+    "component_state",
+    (
+        "streamlit.components.v2.bidi_component.main:deserialize_trigger_list",
+        "streamlit.components.v2.bidi_component.main:make_bidi_component_presenter",
+        "streamlit.components.v2.bidi_component.serialization:deserialize_trigger_list",
+        "streamlit.runtime.state.session_state:SessionState._new_widget_state",
+        "streamlit.runtime.state.session_state:WStates.widget_metadata",
+    ),
+    apply,
+    "Those classes were most of the garbage in cycles that presses leave (10,000 of 14,000 objects "
+    "in half a minute with twenty students), and 1,500 clicks in one message took 3 s. There is no "
+    "public way.",
+)

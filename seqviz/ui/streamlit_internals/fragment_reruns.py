@@ -2,17 +2,20 @@
 
 Streamlit merges the messages that come from one reader while it draws into one run. There
 `st.rerun(keys)` in the callback of one *replaces* the run, and with it what the others wanted: a
-slider had moved and its figure not, or a bench that had been asked for stayed grey.
+slider had moved and its figure not, or a bench that had been asked for stayed grey. Unpatched, that
+happens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+
+from seqviz.ui.streamlit_internals.patch import Patch
+
+_rerun: Callable[[Sequence[str]], None] = st.rerun
 
 
 def draw_besides(keys: Sequence[str]) -> None:
@@ -21,6 +24,13 @@ def draw_besides(keys: Sequence[str]) -> None:
     What the run was to draw besides that fragment, it draws. Where the run is of the whole page,
     the call returns, as all of these are in it.
     """
+    _rerun(keys)
+
+
+def _besides(keys: Sequence[str]) -> None:
+    from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
+    from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+
     context = get_script_run_ctx()
     merged = context.fragment_ids_this_run if context is not None else None
     if not merged:
@@ -34,3 +44,26 @@ def draw_besides(keys: Sequence[str]) -> None:
         raise RerunException(
             replace(asked.rerun_data, fragment_id_queue=[*others, *queue])
         ) from None
+
+
+def apply() -> None:
+    """From now on, in this process."""
+    global _rerun
+    _rerun = _besides
+
+
+PATCH = Patch(
+    "fragment_reruns",
+    (
+        "streamlit.runtime.scriptrunner:RerunException",
+        "streamlit.runtime.scriptrunner:RerunData.fragment_id_queue",
+        "streamlit.runtime.scriptrunner:get_script_run_ctx",
+        "streamlit.runtime.scriptrunner_utils.script_run_context:ScriptRunContext"
+        ".fragment_ids_this_run",
+        "streamlit.runtime.scriptrunner_utils.script_run_context:ThreadState.get",
+        "streamlit.runtime.scriptrunner_utils.script_run_context:FragmentThreadState.fragment_id",
+    ),
+    apply,
+    "A press would be lost where a bench comes near at the same time: `st.rerun` in a callback "
+    "replaces the run, and there is no public way to add to it.",
+)

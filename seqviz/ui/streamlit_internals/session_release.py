@@ -3,8 +3,8 @@
 Streamlit keeps a session for a while after its page has gone (`server.disconnectedSessionTTL`), for
 a reader whose line was cut. What it then lets go is a knot of objects that refer to each other: the
 collector would have to look at the objects of a hundred others, which stops the class for up to a
-second, to find that they are garbage. So the knot is undone here. There is no public way to
-Streamlit's storage of sessions; what is used of it is checked by tests/server/test_server_class.py.
+second, to find that they are garbage. So the knot is undone here
+(tests/server/test_server_class.py).
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from collections import deque
 from typing import Any
 
 from cachetools import TTLCache
-from streamlit.runtime import get_instance
+
+from seqviz.ui.streamlit_internals.patch import Patch
 
 log = logging.getLogger(__name__)
+_kept: list[Remembered] = []  # the one of this process's server, where the patch is applied
 
 
 class Remembered(TTLCache[str, Any]):
@@ -29,6 +31,7 @@ class Remembered(TTLCache[str, Any]):
     def __init__(self, maxsize: float, ttl: float) -> None:
         super().__init__(maxsize, ttl)
         self.gone: deque[Any] = deque()
+        _kept.append(self)
 
     def expire(self, time: float | None = None) -> Any:
         """Note those whose time is over; returns them."""
@@ -56,13 +59,16 @@ class Remembered(TTLCache[str, Any]):
         return True
 
 
-def remember() -> Remembered:
-    """Make Streamlit keep its sessions here, as many and for as long as before."""
-    storage: Any = get_instance()._session_mgr._session_storage  # type: ignore[attr-defined]
-    former = storage._cache
-    storage._cache = Remembered(former.maxsize, former.ttl)
-    storage._cache.update(former)
-    return storage._cache
+def remembered() -> bool:
+    """Whether a session may still come back; False where Streamlit keeps them itself."""
+    return any(_kept)
+
+
+def let_go() -> bool:
+    """Undo one session whose time is over; False where there is none."""
+    for sessions in _kept:
+        sessions.expire()
+    return any(sessions.let_go() for sessions in _kept)
 
 
 def undo(session: Any) -> None:
@@ -70,3 +76,24 @@ def undo(session: Any) -> None:
     session.shutdown()
     session._fragment_storage.clear()
     session._session_state.clear()
+
+
+def apply() -> None:
+    """From now on, in this process: a storage that is yet to be made keeps its sessions here."""
+    from streamlit.runtime import memory_session_storage
+
+    memory_session_storage.TTLCache = Remembered  # type: ignore[assignment, misc]
+
+
+PATCH = Patch(
+    "session_release",
+    (
+        "streamlit.runtime.memory_session_storage:TTLCache",
+        "streamlit.runtime.session_manager:SessionInfo.session",
+        "streamlit.runtime.app_session:AppSession.shutdown",
+        "streamlit.runtime.memory_session_storage:MemorySessionStorage",
+    ),
+    apply,
+    "Streamlit lets sessions go when another one ends: the last hundred of a class would stay in "
+    "memory until the next class. `st.App` takes no storage of sessions.",
+)

@@ -2,17 +2,18 @@
 
 Each slider, number, menu and text field of Streamlit asks whether its key is in
 `SafeSessionState.filtered_state`, which makes a dictionary of everything that the session holds and
-a new class for each component of the page: 3.5 % of what a server with fifty students computed,
-more where a page is opened, and garbage in cycles. What it asks for is one key. There is no public
-way to this; what is used of Streamlit is checked by tests/ui/test_widget_lookup.py.
+presents each component of the page anew. What it asks for is one key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from streamlit.runtime.state.safe_session_state import SafeSessionState
+from seqviz.ui.streamlit_internals.patch import Patch
+
+if TYPE_CHECKING:
+    from streamlit.runtime.state import SafeSessionState
 
 
 class Lookup(Mapping[str, Any]):
@@ -39,6 +40,22 @@ class Lookup(Mapping[str, Any]):
             return self._safe._state.filtered_state
 
 
-def install() -> None:
+def apply() -> None:
     """From now on, in this process."""
+    from streamlit.runtime.state import SafeSessionState
+
     SafeSessionState.filtered_state = property(Lookup)  # type: ignore[assignment, method-assign]
+
+
+PATCH = Patch(
+    "widget_lookup",
+    (
+        "streamlit.runtime.state:SafeSessionState.filtered_state",
+        "streamlit.runtime.state:SafeSessionState._lock",
+        "streamlit.runtime.state:SafeSessionState._state",
+        "streamlit.runtime.state:SessionState.filtered_state",
+    ),
+    apply,
+    "Each slider, number, menu and text field of a press would copy the whole session: the more of "
+    "the page is open, the more that takes. There is no public way.",
+)

@@ -4,7 +4,7 @@ Importing this package costs numpy only; torch is imported by the first training
 """
 
 from seqviz.compute.positions.tiny.results import TEST_SEQUENCES, OrderReport, OrderResult, Scores
-from seqviz.compute.positions.tiny.settings import ENCODINGS, LIMITS, OrderSettings
+from seqviz.compute.positions.tiny.settings import ENCODINGS, OrderSettings
 from seqviz.compute.positions.tiny.tasks import (
     LETTERS,
     SLOT,
@@ -20,7 +20,7 @@ from seqviz.compute.positions.tiny.tasks import (
 from seqviz.compute.positions.tiny.training import train
 
 __all__ = [
-    "ENCODINGS", "LETTERS", "LIMITS", "SLOT", "TASKS", "TEST_SEQUENCES", "Examples", "OrderReport",
+    "ENCODINGS", "LETTERS", "SLOT", "TASKS", "TEST_SEQUENCES", "Examples", "OrderReport",
     "OrderResult", "OrderSettings", "Scores", "chance", "draw", "kinds", "order_blind",
     "right_answers", "slots", "train",
 ]  # fmt: skip

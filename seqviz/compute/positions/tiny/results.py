@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.positions.tiny.settings import OrderSettings
 from seqviz.compute.positions.tiny.tasks import Examples
+from seqviz.compute.training.loop import Record
 from seqviz.units import Share
 
 TEST_SEQUENCES = 1000  # an accuracy of 0.5 then has an interval of 0.03 to either side
@@ -16,7 +17,7 @@ EXAMPLES = 8  # of these, are part of the result with all answers
 
 
 @dataclass(frozen=True)
-class OrderReport:
+class OrderReport(Record):
     """Where a training stands after `update` of `total` updates.
 
     accuracy: share of right answers on the sequences of the updates since the last report, each
@@ -24,14 +25,7 @@ class OrderReport:
     the settings.
     """
 
-    update: int
-    total: int
     accuracy: Float[np.ndarray, "encoding run"]
-
-    @property
-    def fraction(self) -> float:
-        """Share of the updates that is done, in [0, 1]."""
-        return self.update / self.total
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from seqviz.compute.positions.tiny.tasks import TASKS
-from seqviz.refusal import Refusal
+from seqviz.compute.training.settings import SEED, Choices, Limit, Range, Settings, Several
 
 ENCODINGS = ("none", "sinusoidal", "learned", "rotary", "alibi")
-# (least, largest) value of each whole number
-LIMITS = {"length": (6, 12), "updates": (1, 1000), "runs": (1, 5), "seed": (0, 2**32 - 1)}
 
 
 @dataclass(frozen=True)
-class OrderSettings:
+class OrderSettings(Settings):
     """Which task, and what is told about positions; everything else is the same for all networks.
 
     task: one of `TASKS`. length: letters in a sequence, 6 to 12; answers take up to as many
@@ -32,20 +32,13 @@ class OrderSettings:
     updates: int = 500
     runs: int = 3
 
-    def __post_init__(self) -> None:
-        if self.task not in TASKS:
-            raise ValueError(f"The task must be one of {', '.join(TASKS)}, not {self.task!r}.")
-        if not self.encodings:
-            raise Refusal("no_encodings", "Choose at least one encoding.")
-        for encoding in self.encodings:
-            if encoding not in ENCODINGS:
-                raise ValueError(
-                    f"An encoding must be one of {', '.join(ENCODINGS)}, not {encoding!r}."
-                )
-        if len(set(self.encodings)) < len(self.encodings):
-            raise ValueError(f"An encoding is chosen once, not as in {', '.join(self.encodings)}.")
-        for name, (least, largest) in LIMITS.items():
-            if not least <= getattr(self, name) <= largest:
-                raise ValueError(
-                    f"{name} must be between {least} and {largest}, not {getattr(self, name)}."
-                )
+    limits: ClassVar[Mapping[str, Limit]] = {
+        "task": Choices(TASKS, "The task"),
+        "encodings": Several(
+            ENCODINGS, "An encoding", ("no_encodings", "Choose at least one encoding.")
+        ),
+        "length": Range(6, 12),
+        "updates": Range(1, 1000),
+        "runs": Range(1, 5),
+        "seed": SEED,
+    }

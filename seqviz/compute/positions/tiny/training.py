@@ -26,7 +26,8 @@ from seqviz.compute.positions.tiny.tasks import (
     slots,
 )
 from seqviz.compute.proportions import wilson
-from seqviz.compute.training.progress import Pulse, moments
+from seqviz.compute.training import loop
+from seqviz.compute.training.progress import Pulse
 
 if TYPE_CHECKING:
     from seqviz.compute.positions.tiny.network import Encoder
@@ -80,30 +81,30 @@ def train(
     optimizers = [torch.optim.Adam(network.parameters(), fused=True) for network in networks]
     right = torch.zeros(len(networks), settings.runs, device=device)
     pulse: Pulse[OrderReport] = Pulse(report)
-    done, found = 0, []
-    for moment in moments(settings.updates)[1:]:
-        right.zero_()
-        for update in range(done, moment):
-            batches = [training_batch(settings, random, test) for random in sources]
-            symbols = tensor(np.stack([batch.symbols for batch in batches]))
-            answers = tensor(np.stack([batch.answers for batch in batches]))
-            for i, (network, optimizer) in enumerate(zip(networks, optimizers, strict=True)):
-                scores = network(symbols)[:, :, length:]
-                right[i] += (scores.argmax(-1) == answers).float().mean((1, 2))
-                # The mean over one run's answers, summed over runs, which share no weight.
-                loss = settings.runs * torch.nn.functional.cross_entropy(
-                    scores.flatten(0, 2), answers.flatten()
-                )
-                optimizer.param_groups[0]["lr"] = rate(update, settings.updates)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                pulse.beat()
-        record = OrderReport(moment, settings.updates, (right / (moment - done)).cpu().numpy())
-        done = moment
-        found.append(record)
-        pulse.tell(record)
 
+    def update(number: int) -> None:
+        batches = [training_batch(settings, random, test) for random in sources]
+        symbols = tensor(np.stack([batch.symbols for batch in batches]))
+        answers = tensor(np.stack([batch.answers for batch in batches]))
+        for i, (network, optimizer) in enumerate(zip(networks, optimizers, strict=True)):
+            scores = network(symbols)[:, :, length:]
+            right[i] += (scores.argmax(-1) == answers).float().mean((1, 2))
+            # The mean over one run's answers, summed over runs, which share no weight.
+            loss = settings.runs * torch.nn.functional.cross_entropy(
+                scores.flatten(0, 2), answers.flatten()
+            )
+            optimizer.param_groups[0]["lr"] = rate(number, settings.updates)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            pulse.beat()
+
+    def measure(done: int, new: int) -> OrderReport:
+        record = OrderReport(done, settings.updates, (right / new).cpu().numpy())
+        right.zero_()
+        return record
+
+    found = loop.run(update, measure, settings.updates, pulse, untrained=False)
     far = draw(
         settings.task,
         2 * length,

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from seqviz.ui.streamlit_internals import component_state
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 original = main.make_bidi_component_presenter
 
 
@@ -70,7 +70,7 @@ def test_a_page_makes_no_class(monkeypatch, uncollected):
     before = classes()
     components = len(page.run().run().get("bidi_component"))
     assert classes() > before
-    component_state.install()
+    component_state.apply()
     before = classes()
     page = AppTest.from_file(str(ROOT / "pages" / "gates.py"), default_timeout=120)
     assert len(page.run().run().get("bidi_component")) == components > 0
@@ -80,12 +80,12 @@ def test_a_page_makes_no_class(monkeypatch, uncollected):
 def clicked():
     import streamlit as st
 
-    from seqviz.ui import behavior
+    from seqviz.ui.shared import components
 
     def pick(x, y):
         st.session_state.setdefault("picked", []).append((x, y))
 
-    behavior.chart("figure", '{"data": [], "layout": {}}', "", "", on_pick=pick)
+    components.chart("figure", '{"data": [], "layout": {}}', "", "", on_pick=pick)
 
 
 def clicks(events: list) -> tuple[list, float]:
@@ -103,7 +103,7 @@ def clicks(events: list) -> tuple[list, float]:
 def test_of_many_clicks_at_once_the_last_is_heard_and_takes_no_longer(monkeypatch):
     for name in ("make_bidi_component_presenter", "deserialize_trigger_list"):
         monkeypatch.setattr(main, name, getattr(main, name))  # is put back
-    telling.install()
+    component_state.apply()
     many = [{"event": "pick", "value": {"x": n, "y": -n}} for n in range(1500)]
     found, seconds = clicks(many)
     assert found == [(1499, -1499)]
@@ -111,8 +111,10 @@ def test_of_many_clicks_at_once_the_last_is_heard_and_takes_no_longer(monkeypatc
 
 
 def test_a_message_has_few_events():
-    kept = telling.last_of_each(json.dumps([{"event": f"e{n}", "value": n} for n in range(99)]))
-    assert len(kept) == telling.EVENTS
+    kept = component_state.last_of_each(
+        json.dumps([{"event": f"e{n}", "value": n} for n in range(99)])
+    )
+    assert len(kept) == component_state.EVENTS
     assert kept[-1] == {"event": "e98", "value": 98}
 
 
@@ -131,4 +133,4 @@ def test_a_message_has_few_events():
     ],
 )
 def test_the_last_event_of_each_name_is_kept(told, kept):
-    assert telling.last_of_each(told) == kept
+    assert component_state.last_of_each(told) == kept

@@ -22,8 +22,9 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from seqviz import catalog
 from seqviz.ui.bench import lazy
+from seqviz.ui.streamlit_internals import fragment_reruns
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Reader:
@@ -108,6 +109,8 @@ class Reader:
 
 @pytest.fixture
 def reader(monkeypatch):
+    monkeypatch.setattr(fragment_reruns, "_rerun", fragment_reruns._rerun)  # is put back
+    fragment_reruns.apply()
     return lambda slug: Reader(slug, monkeypatch)
 
 

@@ -2,8 +2,7 @@
 
 Streamlit makes them in the threads that `/metrics` and all that is done beside the pages share. A
 notebook that waited there for benches (30 s) kept all others waiting. Here it is asked again and
-again, which holds no thread. There is no public way to this; what is used of Streamlit is checked
-by tests/ui/test_files.py.
+again, which holds no thread. Unpatched, a notebook has the benches that are drawn.
 """
 
 from __future__ import annotations
@@ -15,11 +14,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
-from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse, DeferredFileResponsePayload
-from streamlit.runtime import app_session
-from streamlit.runtime.backend_operation_handler import DeferredFileHandler
+from seqviz.ui.streamlit_internals.patch import Patch
+
+if TYPE_CHECKING:
+    from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
+    from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse
 
 THREADS = 2
 PENDING = 4  # different files that one visitor waits for
@@ -40,19 +41,21 @@ def wait_for(ready: bool) -> None:
         raise NotYet
 
 
-class Files(DeferredFileHandler):
-    """As Streamlit's, of one visitor; who asks for the same file again waits for the same."""
+class Files:
+    """In place of Streamlit's, of one visitor; who asks for a file again waits for the same."""
 
-    def __init__(self, get_media_file_mgr: Callable[[], object]) -> None:
-        super().__init__(get_media_file_mgr)  # type: ignore[arg-type]
+    def __init__(self, get_media_file_mgr: Callable[[], Any]) -> None:
+        self._get_media_file_mgr = get_media_file_mgr
         self._pending: dict[str, asyncio.Task[str]] = {}
 
     async def handle(
         self, request: BackendOperationRequest, session_id: str
     ) -> BackendOperationResponse:
         """Make the file; the answer says where it is."""
+        from streamlit.proto import ForwardMsg_pb2 as protocol
+
         file = request.deferred_file.file_id
-        answer = partial(BackendOperationResponse, request_id=request.request_id)
+        answer = partial(protocol.BackendOperationResponse, request_id=request.request_id)
         if file not in self._pending:
             if len(self._pending) >= PENDING:
                 return answer(error_msg="Too many files at once")
@@ -63,7 +66,7 @@ class Files(DeferredFileHandler):
         except Exception:
             log.exception("a file could not be made")
             return answer(error_msg="Failed to generate the file")
-        made = DeferredFileResponsePayload(url=url)
+        made = protocol.DeferredFileResponsePayload(url=url)
         return answer(deferred_file=made)
 
     async def _make(self, file: str) -> str:
@@ -80,6 +83,24 @@ class Files(DeferredFileHandler):
             await asyncio.sleep(AGAIN)
 
 
-def install() -> None:
+def apply() -> None:
     """From now on, in this process."""
-    app_session.DeferredFileHandler = Files  # type: ignore[misc]
+    from streamlit.runtime import app_session
+
+    app_session.DeferredFileHandler = Files  # type: ignore[assignment, misc]
+
+
+PATCH = Patch(
+    "deferred_files",
+    (
+        "streamlit.runtime.app_session:DeferredFileHandler",
+        "streamlit.runtime.backend_operation_handler:DeferredFileHandler.handle",
+        "streamlit.runtime.media_file_manager:MediaFileManager.execute_deferred",
+        "streamlit.proto.BackMsg_pb2:BackendOperationRequest",
+        "streamlit.proto.ForwardMsg_pb2:BackendOperationResponse",
+        "streamlit.proto.ForwardMsg_pb2:DeferredFileResponsePayload",
+    ),
+    apply,
+    "A notebook could not wait for benches that are not drawn yet, or would keep all others and "
+    "`/metrics` waiting. There is no public way.",
+)

@@ -2,20 +2,18 @@
 
 Streamlit asks an address-echo service on the internet for the server's own address: where a page of
 another site opens a websocket, on the thread that serves everybody (20 s in a room without DNS, for
-each such page), and at the start of a server without a screen. There is no public way to this; what
-is used of Streamlit is checked by tests/ui/test_origins.py. At the start it asks before any of our
-code runs, for its welcome: `logger.hideWelcomeMessage` in `.streamlit/config.toml` turns that off,
-and `welcome` says the same.
+each such page), and at the start of a server without a screen. There it asks before any of our code
+runs, for its welcome: `logger.hideWelcomeMessage` in `.streamlit/config.toml` turns that off, and
+`welcome` says the same.
 """
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from streamlit import config, net_util, url_util
-from streamlit.cli_util import print_to_cli
-from streamlit.web.server import server_util
-from streamlit.web.server.starlette import starlette_websocket
+import streamlit as st
+
+from seqviz.ui.streamlit_internals.patch import Patch
 
 LOCAL = ("localhost", "127.0.0.1", "0.0.0.0")
 
@@ -26,6 +24,9 @@ def allowed(origin: str | None, host: str | None) -> bool:
     As Streamlit, but for the addresses that it finds out by asking: pages of this server's own
     address have it as their host as well.
     """
+    from streamlit import config
+    from streamlit.web.server.starlette import starlette_websocket
+
     if not starlette_websocket.is_host_allowed(host):
         return False
     if origin is None or not config.get_option("server.enableCORS"):  # not from a browser's page
@@ -38,7 +39,18 @@ def allowed(origin: str | None, host: str | None) -> bool:
 
 
 def welcome() -> None:
-    """Print where the app is, as Streamlit would."""
+    """Print where the app is, as Streamlit would; with other versions of it, the port alone."""
+    try:
+        _welcome()
+    except (ImportError, AttributeError):
+        print(f"  SeqViz is at port {st.get_option('server.port')}", flush=True)
+
+
+def _welcome() -> None:
+    from streamlit import config, net_util
+    from streamlit.cli_util import print_to_cli
+    from streamlit.web.server import server_util
+
     address = config.get_option("server.address")
     if config.is_manually_set("browser.serverAddress"):
         hosts = [config.get_option("browser.serverAddress")]
@@ -49,14 +61,35 @@ def welcome() -> None:
     print_to_cli("  SeqViz is at " + " and ".join(map(server_util.get_url, filter(None, hosts))))
 
 
-def install() -> None:
-    """From now on, in this process."""
-    starlette_websocket._is_origin_allowed = allowed
-    net_util.get_external_ip = lambda: None
-
-
 def _configured() -> set[str | None]:
+    from streamlit import config, url_util
+
     told = list(config.get_option("server.corsAllowedOrigins"))
     if config.is_manually_set("browser.serverAddress"):
         told.append(config.get_option("browser.serverAddress"))
     return {*LOCAL, *(url_util.get_hostname(one.strip()) for one in told)}
+
+
+def apply() -> None:
+    """From now on, in this process."""
+    from streamlit import net_util
+    from streamlit.web.server.starlette import starlette_websocket
+
+    starlette_websocket._is_origin_allowed = allowed
+    net_util.get_external_ip = lambda: None
+
+
+PATCH = Patch(
+    "origin_check",
+    (
+        "streamlit.web.server.starlette.starlette_websocket:_is_origin_allowed",
+        "streamlit.web.server.starlette.starlette_websocket:is_host_allowed",
+        "streamlit.config:get_option",
+        "streamlit.config:is_manually_set",
+        "streamlit.net_util:get_external_ip",
+        "streamlit.url_util:get_hostname",
+    ),
+    apply,
+    "A page of another site that asks for a session stops everybody for 20 s in a room without "
+    "DNS. There is no public way.",
+)

@@ -11,7 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
 from streamlit.runtime import app_session
 from streamlit.runtime.media_file_manager import MediaFileStorageError
 
-from seqviz.ui.server import files
+from seqviz.ui.streamlit_internals import deferred_files as files
 
 
 class Manager:
@@ -96,7 +96,8 @@ def test_what_fails_is_said_and_logged_without_words(caplog):
 
 def test_streamlit_asks_it(monkeypatch):
     monkeypatch.setattr(app_session, "DeferredFileHandler", app_session.DeferredFileHandler)
-    files.install()
+    assert not files.PATCH.missing()
+    files.PATCH.apply()
     session = SimpleNamespace(_script_data=SimpleNamespace(main_script_path="app.py"))
     made = app_session.AppSession._create_backend_operation_dispatcher(session)
     assert isinstance(made._handlers["deferred_file"], files.Files)

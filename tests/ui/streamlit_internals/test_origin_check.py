@@ -10,7 +10,7 @@ from streamlit.web import bootstrap
 from streamlit.web.server import server_util
 from streamlit.web.server.starlette import starlette_websocket
 
-from seqviz.ui.server import origins
+from seqviz.ui.streamlit_internals import origin_check
 
 theirs = starlette_websocket._is_origin_allowed
 SPACE = "lab-seqviz.hf.space"
@@ -50,7 +50,7 @@ def alone(monkeypatch):
 
 @pytest.mark.parametrize(("origin", "host", "whether"), CASES)
 def test_it_is_decided_without_asking(origin, host, whether):
-    assert origins.allowed(origin, host) is whether
+    assert origin_check.allowed(origin, host) is whether
 
 
 @pytest.mark.parametrize(("origin", "host", "whether"), CASES)
@@ -62,20 +62,20 @@ def test_it_is_decided_as_by_streamlit(origin, host, whether, monkeypatch):
 
 
 def test_what_is_no_address_is_refused():
-    assert not origins.allowed("http://[bad", SPACE)
+    assert not origin_check.allowed("http://[bad", SPACE)
 
 
 def test_a_server_may_allow_everybody_or_few_hosts(alone):
     alone["server.enableCORS"] = False
-    assert origins.allowed("https://evil.example", SPACE)
+    assert origin_check.allowed("https://evil.example", SPACE)
     alone["server.allowedHosts"] = ["other.example"]
-    assert not origins.allowed(f"https://{SPACE}", SPACE)
+    assert not origin_check.allowed(f"https://{SPACE}", SPACE)
 
 
 def test_streamlit_still_decides_and_welcomes_there(monkeypatch):
     monkeypatch.setattr(starlette_websocket, "_is_origin_allowed", theirs)
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
-    origins.install()
+    origin_check.apply()
     used = starlette_websocket.create_websocket_handler.__code__.co_consts
     names = {name for code in used if hasattr(code, "co_names") for name in code.co_names}
     assert "_is_origin_allowed" in names
@@ -92,7 +92,7 @@ def test_the_welcome_says_where_the_app_is(alone, address, said, monkeypatch, ca
     del alone["browser.serverAddress"]
     alone["server.address"] = address
     monkeypatch.setattr(net_util, "get_internal_ip", lambda: "192.168.1.20")
-    origins.welcome()
+    origin_check.welcome()
     printed = capsys.readouterr().out
     assert said in printed
     assert ("http://192.168.1.20:" in printed) == (address == "0.0.0.0")

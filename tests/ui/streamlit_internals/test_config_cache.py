@@ -16,10 +16,13 @@ SECTIONS = ["theme", *(f"theme.{part.value}" for part in config.CustomThemeCateg
 
 
 @pytest.fixture(autouse=True)
-def as_configured():
+def as_configured(monkeypatch):
     """The app's own `.streamlit/config.toml` has been read."""
     config.get_config_options()
     config_cache.theme.cache_clear()
+    for module, name in ((config, "get_option"), (app_session, "_populate_theme_msg")):
+        monkeypatch.setattr(module, name, getattr(module, name))  # is put back
+    config_cache.apply()
     yield
     config_cache.theme.cache_clear()
 
@@ -74,11 +77,8 @@ def test_what_one_browser_is_told_does_not_reach_the_next():
     assert second.primary_color != "#000000"
 
 
-def test_nobody_waits_for_somebody_who_reads(monkeypatch):
+def test_nobody_waits_for_somebody_who_reads():
     """A thread that holds Streamlit's lock does not stop another one."""
-    for module, name in ((config, "get_option"), (app_session, "_populate_theme_msg")):
-        monkeypatch.setattr(module, name, getattr(module, name))  # is put back
-    config_cache.install()
     config_cache.theme("theme")
     read = threading.Event()
 

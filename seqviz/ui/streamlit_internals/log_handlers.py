@@ -1,0 +1,29 @@
+"""Streamlit's loggers write through the handlers of the process, as all others do."""
+
+from __future__ import annotations
+
+import logging
+
+from seqviz.ui.streamlit_internals.patch import Patch
+
+
+def adopt(logger: logging.Logger) -> None:
+    """Its lines go to the root's handlers, in their form and only once."""
+    logger.handlers = []
+    logger.propagate = True
+
+
+def apply() -> None:
+    """From now on, in this process, for loggers that are yet to be made."""
+    import streamlit.logger
+
+    streamlit.logger.setup_formatter = adopt
+
+
+PATCH = Patch(
+    "log_handlers",
+    ("streamlit.logger:setup_formatter",),
+    apply,
+    "Streamlit gives every logger that it makes a handler, and has no setting for that: its lines "
+    "would have another form than ours. None has a student's words, which `logs` sees to itself.",
+)

@@ -1,0 +1,327 @@
+"""What holds for every training: its seed, its reports, its cancel, its settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz import fingerprint
+from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
+from seqviz.compute.gates.tiny import TinySettings, train_tiny
+from seqviz.compute.positions.tiny import OrderSettings, train
+from seqviz.compute.recall import RecallSettings, compare, find_longest_delay
+from seqviz.compute.training.loop import Record, run
+from seqviz.compute.training.progress import Pulse, moments
+from seqviz.compute.training.settings import Settings
+from seqviz.jobs import Jobs
+from seqviz.refusal import Refusal
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training. before: its arguments before the settings. many: with a great many updates.
+
+    heavy: so heavy that fifty reports are seconds apart.
+    """
+
+    function: Callable[..., Any]
+    small: Any
+    many: Any
+    before: tuple[Any, ...] = ()
+    heavy: Any = None
+
+    def __call__(self, settings: Any, report: Callable[[Any], None] | None = None) -> Any:
+        return self.function(*self.before, settings, report)
+
+
+SERIES = np.random.RandomState(0).normal(size=40).cumsum()
+RECALL = RecallSettings(delay=4, hidden=6, batch=8, updates=5, learning_rate=0.01)
+SHORT = RecallSettings(delay=2, hidden=8, batch=8, updates=20, cells=("rnn", "gru"))
+ORDER = OrderSettings("copy", 6, updates=3, runs=2, encodings=("none", "learned", "alibi"))
+TINY = TinySettings("parity", "gru", hidden=4, updates=20, batch=16)
+FORECAST = NetworkSettings(cell="gru", hidden=3, epochs=4, train=0.5, validation=0.5)
+TRAININGS = {
+    "compare": Training(
+        compare,
+        RECALL,
+        replace(RECALL, updates=3000),
+        heavy=RecallSettings(delay=200, hidden=64, batch=128, updates=3000),
+    ),
+    "find_longest_delay": Training(find_longest_delay, SHORT, replace(SHORT, updates=3000)),
+    "order": Training(
+        train,
+        ORDER,
+        replace(ORDER, updates=1000),
+        heavy=OrderSettings("copy", 12, updates=1000, runs=5),
+    ),
+    "tiny": Training(train_tiny, TINY, replace(TINY, updates=10_000)),
+    "forecaster": Training(fit_network, FORECAST, replace(FORECAST, epochs=10_000), (SERIES,)),
+}
+every = pytest.mark.parametrize("training", TRAININGS.values(), ids=TRAININGS.keys())
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def numbers(result: Any, place: str = "") -> Iterator[tuple[str, object]]:
+    """All that a result is made of, bit by bit, but how long it took."""
+    if dataclasses.is_dataclass(result):
+        for part in dataclasses.fields(result):
+            if part.name not in ("seconds", "settings"):
+                yield from numbers(getattr(result, part.name), f"{place}.{part.name}")
+    elif isinstance(result, tuple | list):
+        for i, part in enumerate(result):
+            yield from numbers(part, f"{place}[{i}]")
+    else:
+        exact = (result.shape, result.tobytes()) if isinstance(result, np.ndarray) else result
+        yield place, "nan" if exact != exact else exact
+
+
+# --- the same again -----------------------------------------------------------------------------
+
+
+@every
+def test_a_seed_decides_everything(training):
+    once = dict(numbers(training(training.small)))
+    assert dict(numbers(training(training.small))) == once
+    assert dict(numbers(training(replace(training.small, seed=1)))) != once
+
+
+@every
+def test_the_global_generators_are_neither_read_nor_written(training):
+    expected = dict(numbers(training(training.small)))
+    torch.manual_seed(11)
+    np.random.seed(11)
+    before, of_numpy = torch.random.get_rng_state(), np.random.get_state()[1]
+    assert dict(numbers(training(training.small))) == expected
+    assert torch.equal(torch.random.get_rng_state(), before)
+    np.testing.assert_array_equal(np.random.get_state()[1], of_numpy)
+
+
+@every
+def test_threads_do_not_disturb_each_other_s_seeds(training):
+    settings = [replace(training.small, seed=seed) for seed in range(3)]
+    alone = [dict(numbers(training(one))) for one in settings]
+    got: list[Any] = [None] * len(settings)
+    together = threading.Barrier(len(settings))
+
+    def work(i: int) -> None:
+        together.wait(30)
+        got[i] = dict(numbers(training(settings[i])))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(settings))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert got == alone
+
+
+# --- reports, stop and cancel -------------------------------------------------------------------
+
+
+@every
+def test_reports_say_how_far_it_is(training):
+    shares = []
+    training(training.small, lambda record: shares.append(record.fraction))
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < shares[-1] <= 1
+
+
+@every
+def test_a_report_may_stop_it(training):
+    class Stop(Exception):
+        pass
+
+    told = []
+
+    def report(record: Any) -> None:
+        told.append(record)
+        if len(told) == 3:
+            raise Stop
+
+    with pytest.raises(Stop):
+        training(training.many, report)
+    assert len(told) == 3
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("name", [name for name, one in TRAININGS.items() if one.heavy])
+def test_it_is_cancelled_within_a_second(name):
+    training, jobs = TRAININGS[name], Jobs()
+    try:
+        job = jobs.submit(training.function, training.heavy, owner="a student")
+        deadline = time.monotonic() + 60
+        while not job.trail and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert job.state == "running"
+        left = time.monotonic()
+        job.leave("a student")
+        assert job.wait(20)
+        # 0.4 s between beats and one update of one network (60 ms); the rest is a busy machine
+        assert time.monotonic() - left < 2
+        assert job.state == "cancelled"
+    finally:
+        jobs.close()
+
+
+@pytest.mark.parametrize("updates", [1, 2, 49, 50, 51, 99, 101, 600, 3000])
+def test_moments_of_measurement(updates):
+    got = moments(updates)
+    assert got[0] == 0
+    assert got[-1] == updates
+    assert len(set(got)) == len(got)
+    assert got == sorted(got)
+    assert len(got) <= 52
+    assert updates < 50 or len(got) >= 26
+
+
+def test_a_pulse_repeats_the_latest_record_when_time_has_passed():
+    seen = []
+    pulse = Pulse(seen.append)
+    time.sleep(0.45)
+    pulse.beat()
+    assert seen == []  # nothing to repeat yet
+    pulse.tell("a")
+    pulse.beat()
+    assert seen == ["a"]
+    time.sleep(0.45)
+    pulse.beat()
+    assert seen == ["a", "a"]
+    Pulse(None).tell("nobody listens")
+
+
+@pytest.mark.parametrize("untrained", [True, False])
+def test_the_loop_updates_in_order_and_measures_in_between(untrained):
+    made, told = [], []
+    records = run(
+        made.append,
+        lambda done, new: (done, new, len(made)),
+        70,
+        Pulse(told.append),
+        untrained=untrained,
+    )
+    assert made == list(range(70))
+    assert [record[0] for record in records] == moments(70)[0 if untrained else 1 :]
+    assert all(done == updates for done, _, updates in records)
+    assert sum(new for _, new, _ in records) == 70
+    assert tuple(dict.fromkeys(told)) == records
+
+
+def test_a_record_may_end_the_loop():
+    made = []
+    records = run(
+        made.append,
+        lambda done, new: Record(done, 10),
+        10,
+        Pulse(None),
+        stop=lambda record: record.fraction >= 0.3,
+    )
+    assert [record.update for record in records] == [0, 1, 2, 3]
+    assert made == [0, 1, 2]
+
+
+# --- settings -----------------------------------------------------------------------------------
+
+
+@every
+def test_settings_can_be_compared_by_value(training):
+    one, two, other = (
+        fingerprint.of_call(training.function, (*training.before, settings), {})
+        for settings in (training.small, replace(training.small), training.many)
+    )
+    assert one == two != other
+
+
+BAD = [
+    (RecallSettings, {"task": "copy"}, "The task must be one of first, adding, not 'copy'"),
+    (RecallSettings, {"cells": ("rnn", "mlp")}, "must be one of rnn, lstm, gru, not 'mlp'"),
+    (RecallSettings, {"cells": ("rnn", "rnn")}, "A cell is chosen once, not as in rnn, rnn"),
+    (RecallSettings, {"delay": 0}, "delay must be between 1 and 200, not 0"),
+    (RecallSettings, {"delay": 201}, "delay must be between 1 and 200"),
+    (RecallSettings, {"hidden": 0}, "hidden must be between"),
+    (RecallSettings, {"batch": 129}, "batch must be between"),
+    (RecallSettings, {"updates": 0}, "updates must be between"),
+    (RecallSettings, {"learning_rate": 0.0}, "learning rate must be positive, not 0.0"),
+    (RecallSettings, {"learning_rate": math.nan}, "learning rate must be positive"),
+    (RecallSettings, {"optimizer": "rmsprop"}, "optimizer must be one of adam, sgd"),
+    (RecallSettings, {"clip": 0.0}, "gradient norm must be positive"),
+    (RecallSettings, {"clip": math.inf}, "gradient norm must be positive"),
+    (RecallSettings, {"forget_bias": 11.0}, "forget bias must be between -10 and 10, not 11"),
+    (RecallSettings, {"forget_bias": math.nan}, "forget bias must be between"),
+    (RecallSettings, {"seed": -1}, "seed must be between 0 and 4294967295"),
+    (OrderSettings, {"task": "shift"}, "task must be one of before, copy"),
+    (OrderSettings, {"encodings": ("none", "t5")}, "must be one of none, sinusoidal.*not 't5'"),
+    (OrderSettings, {"encodings": ("none", "none")}, "An encoding is chosen once"),
+    (OrderSettings, {"length": 5}, "length must be between 6 and 12, not 5"),
+    (OrderSettings, {"length": 13}, "length must be between 6 and 12"),
+    (OrderSettings, {"updates": 0}, "updates must be between"),
+    (OrderSettings, {"runs": 6}, "runs must be between"),
+    (OrderSettings, {"seed": -1}, "seed must be between"),
+    (TinySettings, {"task": "sort"}, "task must be one of latch, count"),
+    (TinySettings, {"cell": "rnn"}, "cell must be one of lstm, gru, not 'rnn'"),
+    (TinySettings, {"length": 2}, "length must be at least 3, not 2"),
+    (TinySettings, {"rate": -0.1}, "learning rate must be positive"),
+    (TinySettings, {"updates": 0}, "updates must be at least 1"),
+    (TinySettings, {"seed": 2**32}, "seed must be between"),
+    (NetworkSettings, {"cell": "transformer"}, "cell must be one of"),
+    (NetworkSettings, {"optimizer": "lbfgs"}, "optimizer must be"),
+    (NetworkSettings, {"lags": 0}, "lags must be at least 1"),
+    (NetworkSettings, {"hidden": 0}, "hidden must be at least 1"),
+    (NetworkSettings, {"layers": 0}, "layers must be at least 1"),
+    (NetworkSettings, {"epochs": 0}, "epochs must be at least 1"),
+    (NetworkSettings, {"learning_rate": 0.0}, "learning rate must be positive"),
+    (NetworkSettings, {"learning_rate": math.nan}, "learning rate must be positive"),
+    (NetworkSettings, {"train": 0.0}, "training fraction"),
+    (NetworkSettings, {"train": 1.1}, "training fraction"),
+    (NetworkSettings, {"validation": 0.1}, "validation fraction"),
+    (NetworkSettings, {"train": 0.5, "validation": -0.1}, "validation fraction"),
+    (NetworkSettings, {"train": 0.5, "validation": 0.6}, "validation fraction"),
+    (NetworkSettings, {"seed": -1}, "seed must be"),
+    (TuneSettings, {"regime": "none"}, "regime must be one of random, head"),
+    (TuneSettings, {"batch": 0}, "batch must be at least 1"),
+    (TuneSettings, {"runs": 0}, "runs must be at least 1"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "message"), BAD)
+def test_bad_settings(kind, change, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**change)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "code"),
+    [
+        (RecallSettings, {"cells": ()}, "no_cells"),
+        (OrderSettings, {"encodings": ()}, "no_encodings"),
+    ],
+)
+def test_none_at_all_is_refused(kind, change, code):
+    with pytest.raises(Refusal, match="Choose at least one") as refused:
+        kind(**change)
+    assert refused.value.code == code
+
+
+def test_a_limit_is_that_of_a_setting():
+    kinds = Settings.__subclasses__()
+    assert {kind for kind, _, _ in BAD} == set(kinds)
+    for kind in kinds:
+        kind()  # the defaults are within
+        assert set(kind.limits) <= {field.name for field in dataclasses.fields(kind)}, kind

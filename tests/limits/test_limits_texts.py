@@ -1,0 +1,153 @@
+"""What counts as a text is declared, and its reader says how many tokens it is."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import typing
+
+import pytest
+
+from seqviz import experiments
+from seqviz.compute.gates import observation
+from seqviz.experiments import attention, gates
+from seqviz.models import checkpoints, texts
+from seqviz.models.texts import Read, ReadBy, read_by, tokens_read
+from seqviz.refusal import Problem
+from seqviz.ui.shared import limits
+from seqviz.ui.shared.limits import Account, Bucket, Turn, metered
+
+CHINESE = "这只动物没有过马路因为它太累了而且没有人介意所以它坐下来等待天亮了"[:32]
+ENGLISH = "Unbelievably, the animal didn't cross the street: it was too tired."
+NAMES = {"text", "texts", "other", "compare", "first", "second", "sentence", "pair", "prompt"}
+
+
+@pytest.fixture
+def account(monkeypatch) -> Account:
+    """What one session has used, in a room of its own."""
+    monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "6000")
+    mine = Account(tokens=Bucket(clock=lambda: 0.0))  # so that nothing drains
+    monkeypatch.setattr(limits, "_account", lambda: mine)
+    return mine
+
+
+@pytest.fixture(params=["minilm", "smollm2"])
+def model(request):
+    return request.getfixturevalue(request.param)
+
+
+def call(function, *args, **keywords):
+    with Turn().counted():
+        return metered(function)(*args, **keywords)
+
+
+def tells(model: str, text: Read, other: Read = "", over: str = "layer") -> None:
+    """As an experiment; the last parameter is an option."""
+
+
+def reads_many(model: str, texts: tuple[Read, ...], note: Read | None = None) -> None:
+    """Several texts, and one that may not be there."""
+
+
+def names_only(model: str, over: str, text: str) -> None:
+    """Nothing is declared."""
+
+
+@pytest.mark.parametrize("text", [CHINESE, ENGLISH], ids=["Chinese", "English"])
+def test_a_text_counts_what_the_tokenizer_says(account, model, text):
+    assert (len(CHINESE), " " in CHINESE) == (32, False)
+    counted = len(texts.tokens(model, text).ids)
+    assert call(attention.count, model.card.name, text) == counted
+    assert account.tokens.used == counted
+
+
+def test_names_of_models_and_options_never_count(account, minilm):
+    long = "an option with so many words that it looks like a text"
+    call(tells, "minilm", "", over=long)
+    call(names_only, long, long, long)
+    assert account.tokens.used == 0
+
+
+def test_a_text_counts_once_a_session(account, minilm):
+    call(tells, "minilm", ENGLISH, ENGLISH)
+    call(tells, "minilm", text="", other=ENGLISH)
+    call(attention.count, "minilm", ENGLISH)
+    assert account.tokens.used == len(texts.tokens(minilm, ENGLISH).ids)
+
+
+def test_each_of_several_texts_counts(account, minilm):
+    call(reads_many, "minilm", (CHINESE, ENGLISH), "Hm.")
+    expected = sum(tokens_read(minilm, text) for text in (CHINESE, ENGLISH, "Hm."))
+    assert account.tokens.used == expected
+
+
+def test_over_the_limit_nothing_is_read(account, monkeypatch, minilm):
+    monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "10")
+    call(tells, "minilm", ENGLISH)
+    with pytest.raises(Problem) as caught:
+        call(tells, "minilm", CHINESE)
+    assert caught.value.code == "token_limit"
+    call(tells, "minilm", ENGLISH)  # what has been read is there
+
+
+@pytest.mark.parametrize("name", ["characters_lstm", "sentiment_gru", "latch_lstm"])
+def test_a_small_network_counts_its_symbols(account, name):
+    text = {"latch_lstm": "1 . . 0 ."}.get(name, ENGLISH)
+    seen = call(gates.observe, name, text, "h", by="correlation", feature="position")
+    assert account.tokens.used == len(seen.pieces)
+
+
+def test_several_small_networks_count_together(account):
+    names = ("characters_lstm", "characters_gru")
+    call(gates.expect, names, "The flights the airline was cancelling", "was", "were")
+    assert account.tokens.used == 2 * (38 + 3 + 4)
+
+
+def test_of_a_long_text_counts_what_is_read(minilm):
+    network = checkpoints.load("characters_lstm")
+    assert observation.symbols_read(network, "word " * 5000) == observation.LONGEST
+    assert observation.symbols_read(network, " ") == 0
+    assert tokens_read(minilm, "word " * 5000) == texts.LONGEST
+
+
+def test_nothing_to_read_is_no_token(smollm2):
+    assert tokens_read(smollm2, "") == 0
+
+
+def test_without_its_model_a_text_is_estimated(account):
+    call(tells, "nobody_has_this_model", CHINESE)
+    assert account.tokens.used == 32
+
+
+def functions():
+    """Every function that a module of `seqviz.experiments` offers."""
+    for found in pkgutil.walk_packages(experiments.__path__, "seqviz.experiments."):
+        module = importlib.import_module(found.name)
+        for name, function in vars(module).items():
+            here = inspect.isfunction(function) and function.__module__ == module.__name__
+            if here and not name.startswith("_"):
+                yield f"{found.name}.{name}", function
+
+
+def of_text(hint: object) -> bool:
+    return hint is str or any(map(of_text, typing.get_args(hint)))
+
+
+def test_every_text_of_an_experiment_is_declared():
+    seen, missing = 0, []
+    for place, function in functions():
+        for name, hint in typing.get_type_hints(function).items():
+            if name in NAMES and of_text(hint):
+                seen += 1
+                if name not in read_by(function):
+                    missing.append(f"{place}: {name}")
+    assert seen > 25
+    assert not missing, "say who reads it, `Read` of seqviz.models.texts: " + ", ".join(missing)
+
+
+def test_whoever_reads_is_a_parameter():
+    for place, function in functions():
+        for by in read_by(function).values():
+            assert isinstance(by, ReadBy)
+            assert by.reader in inspect.signature(function).parameters, place

@@ -1,0 +1,56 @@
+"""Every lesson works with Streamlit as it is: what is patched is faster, and is not needed."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from driver.protocol import Student, attend
+from driver.server import serve
+from seqviz import catalog
+from seqviz.text import ASSETS, Text
+
+SLUGS = [lesson.slug for lesson in catalog.LESSONS]
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serve(environment={"SEQVIZ_PATCHES": "0", "HF_HUB_OFFLINE": "1"}) as running:
+        yield running
+
+
+def test_nothing_is_patched(server):
+    assert "runs unpatched, as SEQVIZ_PATCHES says" in server.log.read_text("utf-8")
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_lesson_draws_and_answers_a_press(server, slug):
+    """The first of them is the first visitor of a fresh server, who follows a link to a lesson."""
+
+    async def visit() -> Student:
+        async with Student(server.url, slug) as student:
+            await student.open()
+            while not student.charts:  # the first bench may be drawn in the browser
+                assert await student.scroll(), "no chart"
+            slider = next(key for key, one in student.widgets.items() if is_slider(one.message))
+            await student.move(slider, student.widgets[slider].message.max)
+            return student
+
+    student = attend(visit())
+    assert student.errors == []
+    assert student.charts
+    assert server.counter("seqviz_run_seconds_count", kind="page", lesson=slug) == 1
+    assert server.counter("seqviz_run_seconds_count", kind="bench", lesson=slug) == 1
+    assert "Traceback" not in server.log.read_text("utf-8")
+
+
+def is_slider(message) -> bool:
+    return type(message).__name__ == "Slider" and not message.options
+
+
+def test_a_visit_without_a_server():
+    app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60).run()
+    app.switch_page("pages/gates.py").run()
+    assert not app.exception
+    assert not app.error
+    assert app.title[0].value == Text("en")("gates.title")

@@ -1,0 +1,102 @@
+"""While the server runs memory is looked after: a chore that fails keeps no other from its turn."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from seqviz import garbage
+from seqviz.ui.server import gauges, run_context, tidying
+from seqviz.ui.streamlit_internals import session_release
+from seqviz.ui.streamlit_internals.session_release import Remembered
+
+SECONDS = 5.0
+
+
+@pytest.fixture
+def collected(monkeypatch):
+    """The names of the collections that were made, with somebody here and all due at once."""
+    done: list[str] = []
+    for name in ("freeze", "collect_recent", "collect_young"):
+        monkeypatch.setattr(garbage, name, lambda name=name: done.append(name))
+    for name in ("YOUNG", "RECENT", "FREEZING", "LOOKING", "EMPTY"):
+        monkeypatch.setattr(tidying, f"{name}_SECONDS", 0.001)
+    monkeypatch.setattr(gauges.connections, "open", 1)
+    monkeypatch.setattr(session_release, "_kept", [])
+    return done
+
+
+def until(reached) -> None:
+    """Keep tidy until `reached()`; AssertionError where the task ends or it takes too long."""
+
+    async def tidied() -> None:
+        task = asyncio.create_task(tidying.keep_tidy())
+        end = time.monotonic() + SECONDS
+        while not reached():
+            assert not task.done(), task
+            assert time.monotonic() < end
+            await asyncio.sleep(0.005)
+        task.cancel()
+
+    asyncio.run(tidied())
+
+
+def fails(*_: object) -> bool:
+    raise AttributeError("'Runtime' object has no attribute '_session_mgr'")
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "chore"),
+    [
+        (session_release, "let_go", "let_go"),
+        (run_context, "forgotten", "count_those_who_left"),
+    ],
+)
+def test_garbage_is_collected_where_another_chore_fails(
+    collected, monkeypatch, caplog, where, name, chore
+):
+    """It ended all collections, unheard, and memory grew without end."""
+    monkeypatch.setattr(where, name, fails)
+    until(lambda: len(collected) >= 3)
+    (said,) = [one for one in caplog.records if one.message == "a chore failed"]  # once
+    assert said.chore == chore
+
+
+def test_a_collection_that_fails_is_tried_again(collected, monkeypatch, caplog):
+    tries: list[int] = []
+
+    def first_fails() -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise MemoryError
+
+    monkeypatch.setattr(garbage, "freeze", first_fails)
+    until(lambda: len(tries) >= 2)
+    assert "a chore failed" in caplog.text
+
+
+def test_sessions_whose_time_is_over_are_undone(collected):
+    undone: list[str] = []
+    kept = Remembered(maxsize=10, ttl=0.01)
+    for name in "ab":
+        session = SimpleNamespace(
+            shutdown=lambda name=name: undone.append(name), _fragment_storage={}, _session_state={}
+        )
+        kept[name] = SimpleNamespace(session=session)
+    assert session_release.remembered()
+    until(lambda: len(undone) == 2)
+    assert sorted(undone) == ["a", "b"]
+    assert not session_release.remembered()
+
+
+def test_when_everybody_has_left_everything_is_collected_once(collected, monkeypatch):
+    monkeypatch.setattr(gauges.connections, "open", 0)
+    sweeper = tidying.Sweeper()
+    sweeper.seen()
+    time.sleep(0.01)
+    for _ in range(3):
+        asyncio.run(sweeper.sweep())
+    assert collected == ["freeze"]

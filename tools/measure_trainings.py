@@ -1,0 +1,93 @@
+"""Train what the lessons train at their default settings, and ship what comes out.
+
+A training bench then opens with a result in place of an empty box. The calls are found, not listed:
+every bench is run at its defaults, in each of its views, and what it asks for is done.
+
+`python -m tools.measure_trainings` takes some minutes on two cores; `--only race learn` does some.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from seqviz import catalog
+from seqviz.data import precomputed
+from seqviz.lessons.bench import controls
+from seqviz.lessons.bench.host import Alone
+from seqviz.lessons.bench.lesson import Bench
+from seqviz.models import device
+
+SCRIPT = "tools/measure_trainings.py"
+Call = tuple[Callable[..., Any], Mapping[str, Any]]
+
+
+@dataclass
+class Asked(Alone):
+    """A host that has nothing and notes what it is asked for."""
+
+    calls: list[Call] = field(default_factory=list)
+
+    def trained(self, function: Any, keywords: Mapping[str, Any], so_far: Any) -> None:
+        """Note the call; the bench waits."""
+        self.calls.append((function, keywords))
+
+
+def calls(bench: Bench) -> list[Call]:
+    """The long work that a bench asks for at its defaults, in each of its views."""
+    host = Asked({other: bench.lesson.values(other) for other in bench.after})
+    known = dict(controls.controls(bench.declaration))
+    views = known["view"].extremes() if "view" in known else (None,)
+    for view in views:
+        bench.run({} if view is None else {"view": view}, host=host)
+    found: dict[str, Call] = {}
+    for function, keywords in host.calls:
+        found.setdefault(precomputed.told(function, keywords), (function, keywords))
+    return list(found.values())
+
+
+def benches() -> Iterator[Bench]:
+    """All of all lessons."""
+    for record in catalog.LESSONS:
+        yield from import_module(f"seqviz.lessons.{record.slug}").lesson.benches.values()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="+", help="names of benches")
+    parser.add_argument("--again", action="store_true", help="also what has been shipped")
+    chosen = parser.parse_args()
+    device.prepare_torch()
+    place = device.choose()
+    for bench in benches():
+        if chosen.only and bench.name not in chosen.only:
+            continue
+        for function, keywords in calls(bench):
+            if not chosen.again and precomputed.find(function, keywords) is not None:
+                continue
+            started = time.perf_counter()
+            result = function(**keywords, report=lambda *_: None, device=place.kind)
+            seconds = time.perf_counter() - started
+            about = {
+                "date": datetime.date.today().isoformat(),
+                "device": place.name,
+                "seconds": round(seconds, 1),
+                "script": SCRIPT,
+                "python": platform.python_version(),
+            }
+            path = precomputed.write(function, keywords, result, about)
+            print(
+                f"{bench.lesson.slug}.{bench.name}: {function.__name__}, {seconds:.0f} s, "
+                f"{path.name}, {path.stat().st_size:,} bytes",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
