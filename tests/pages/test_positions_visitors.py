@@ -138,7 +138,7 @@ def told(monkeypatch):
         callbacks.append(on_change)
         drawing(key, values, words, on_change)
 
-    monkeypatch.setattr(components, "sinusoid", noted)
+    monkeypatch.setitem(components.IN_BROWSER, "sinusoid", noted)
 
     def tell(page, values):
         """As Streamlit does: before the script runs, in this visitor's session."""
