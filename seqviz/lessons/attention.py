@@ -22,16 +22,7 @@ from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.offered import (
-    DECODERS,
-    DEFAULT,
-    ENCODERS,
-    MODELS,
-    MOST_HEADS,
-    MOST_LAYERS,
-    last_head,
-    last_layer,
-)
+from seqviz.lessons.bench.offered import DECODERS, DEFAULT, ENCODERS, MODELS, a_head, a_layer
 from seqviz.lessons.bench.show import Show
 from seqviz.models import forward_cache, ready, tap, texts
 from seqviz.models.forward_cache import Masking
@@ -39,6 +30,7 @@ from seqviz.text import literal, number, percent
 
 STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
 WORDS = len(walkthrough.WORDS)
+WALKED = ("seed", "d_k", "heads", "scale", "temperature", "operator", "causal", "width")
 PASTED = 10_000  # characters that a text field takes; LONGEST tokens of them are read
 MAPS = ("head", "mean", "rollout")  # views of one matrix of weights
 IDS_SHOWN = 40
@@ -101,8 +93,8 @@ class Real:
     encoder: str = sentence(ENCODER_TEXT, PASTED, above=True, when=on(model=ENCODERS))
     decoder: str = sentence(DECODER_TEXT, PASTED, above=True, when=on(model=DECODERS))
     other: str = sentence("", PASTED, more=True, when=on(model=ENCODERS))
-    layer: int = slider(0, MOST_LAYERS - 1, 3, within=last_layer)
-    head: int = slider(0, MOST_HEADS - 1, 1, within=last_head)
+    layer: int = a_layer(3)
+    head: int = a_head(1)
     over: str = choice(("layer", "all"), "layer", when=on(view="mean"))
     measure: str = choice(
         (*patterns.HABITS, "entropy", "distance"), "first", menu=True, when=on(view="heads")
@@ -201,18 +193,8 @@ def read_change(change: Change, show: Show) -> None:
 @lesson.bench("by_hand", ByHand)
 def by_hand(p: ByHand, show: Show) -> None:
     name = STAGES[p.stage - 1]
-    walk = show.run(
-        walkthrough.walk,
-        name="found",
-        seed=p.seed,
-        d_k=p.d_k,
-        heads=p.heads,
-        scale=p.scale,
-        temperature=p.temperature,
-        operator=p.operator,
-        causal=p.causal,
-        width=p.width,
-    )
+    settings = {name: getattr(p, name) for name in WALKED}
+    walk = show.run(walkthrough.walk, name="found", **settings)
     head = min(p.head, p.heads - 1)
     if name == "basic":
         show.figure(walk_basic, walk, p.query, p.key, picks=("key", "query"))

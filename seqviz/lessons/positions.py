@@ -38,14 +38,7 @@ from seqviz.lessons.bench.controls import (
 )
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.offered import (
-    ENCODERS,
-    MODELS,
-    MOST_HEADS,
-    MOST_LAYERS,
-    last_head,
-    last_layer,
-)
+from seqviz.lessons.bench.offered import ENCODERS, MODELS, a_head, a_layer
 from seqviz.lessons.bench.show import Show
 from seqviz.models import texts
 from seqviz.text import literal, number, percent
@@ -131,8 +124,8 @@ class Encoder:
     view: str = view(("variants", "maps"), "variants")
     model: str = choice(ENCODERS or tuple(MODELS), DEFAULT, menu=True)
     variant: str = choice(("zero", "shuffled", "sinusoidal"), "zero", when=on(view="maps"))
-    layer: int = slider(0, MOST_LAYERS - 1, 0, when=on(view="maps"), within=last_layer)
-    head: int = slider(0, MOST_HEADS - 1, 2, when=on(view="maps"), within=last_head)
+    layer: int = a_layer(0, on(view="maps"))
+    head: int = a_head(2, on(view="maps"))
 
 
 @dataclass(frozen=True)
