@@ -35,7 +35,8 @@ NUMBER = Unit()
 
 def unit_of_attribute(holder: object, name: str) -> Unit:
     """What the class says of a property or a field; a number where it says nothing."""
-    return _unit_in_class(type(holder), name)
+    kind: Any = type(holder)
+    return _unit_in_class(kind, name)
 
 
 @cache
