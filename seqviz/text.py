@@ -161,6 +161,11 @@ def formatted(value: Any, unit: Unit = NUMBER) -> str:
         return value
     if isinstance(value, bool | int) or unit.kind == "count":
         return f"{value:,}"
+    if unit.kind == "of":
+        part, whole = value
+        return f"{part} / {whole}"
+    if unit.kind == "fine":
+        return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)} %"
     if unit.kind == "share":
         return percent(float(value), unit.digits)
     if unit.kind == "log10":

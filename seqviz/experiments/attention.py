@@ -6,6 +6,7 @@ Layers, heads and places of tokens are counted from 0, as in code and in BertViz
 from __future__ import annotations
 
 import contextlib
+import io
 from dataclasses import replace
 
 import numpy as np
@@ -51,6 +52,15 @@ def mosaic(model: str, text: Read, other: Read = "") -> Mosaic:
         max(1.0, tokens / side),
         patterns.habits(found.weights, found.tokens.ids, found.tokens.special),
     )
+
+
+def tensor(model: str, text: str, other: str = "") -> bytes:
+    """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
+    found = forward_cache.read(model, text, other)
+    pieces = np.array(found.tokens.pieces)
+    buffer = io.BytesIO()
+    np.savez(buffer, attention=found.weights, tokens=pieces, ids=found.tokens.ids)
+    return buffer.getvalue()
 
 
 def head(

@@ -81,6 +81,7 @@ def reordered(
         np.stack(maps),
         layer,
         head,
+        any(tokens.left_out for tokens in read),
     )
 
 

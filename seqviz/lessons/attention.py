@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import io
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from seqviz.compute.attention import masks, patterns, scaled, walkthrough
+from seqviz.compute.attention.findings import Change, Map, Text
 from seqviz.compute.attention.saturation import saturation
 from seqviz.experiments import attention, bertviz_page, head_effects
 from seqviz.figures.attention.changes import attention_mask, head_switches
@@ -16,32 +19,27 @@ from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_ma
 from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
-from seqviz.lessons.bench.controls import choice, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.offered import DECODERS, DEFAULT, ENCODERS, MODELS, a_head, a_layer
 from seqviz.lessons.bench.show import Show
-from seqviz.models import forward_cache, ready, registry, store, tap, texts
+from seqviz.models import forward_cache, ready, tap, texts
 from seqviz.models.forward_cache import Masking
-from seqviz.text import literal, number
+from seqviz.text import literal, number, percent
 
 STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
 WORDS = len(walkthrough.WORDS)
+WALKED = ("seed", "d_k", "heads", "scale", "temperature", "operator", "causal", "width")
 PASTED = 10_000  # characters that a text field takes; LONGEST tokens of them are read
+MAPS = ("head", "mean", "rollout")  # views of one matrix of weights
 IDS_SHOWN = 40
 IN_SIGHT = 80  # tokens of the colored text, those around the query
 CELLS = 10 * masks.MOST_CELLS  # characters: "512.512 " is the longest pair
-MODELS = {record.name: record for record in store.offered()}
-MOST_LAYERS, MOST_HEADS = 48, 25  # of any model that a teacher may allow (GPT-2 XL has these)
-DEFAULT = next((m for m in registry.DEFAULTS.values() if m in MODELS), next(iter(MODELS)))
 ENCODER_TEXT = "The animal did not cross the street because it was too tired."
 DECODER_TEXT = "When Mary and John went to the store, John gave a drink to"
 
 lesson = Lesson("attention", code=(scaled.attend, tap.attention, patterns.habits, patterns.rollout))
-
-
-def at_stage(*names):
-    """A control that belongs to some stages of the walk."""
-    return lambda v: STAGES[v["stage"] - 1] in names
 
 
 @dataclass(frozen=True)
@@ -51,17 +49,17 @@ class ByHand:
     stage: int = stepper(1, len(STAGES), 1)
     query: int = slider(1, WORDS, 2)
     key: int = slider(1, WORDS, 3)
-    part: str = choice(PARTS, "query", when=at_stage("project"))
+    part: str = choice(PARTS, "query", when=on(stage=STAGES.index("project") + 1))
     # Both hold at every stage: the read-outs are those of the whole way.
     scale: str = choice(scaled.SCALES, "d_k")
     causal: bool = toggle(False)
-    operator: str = choice(scaled.OPERATORS, "add", when=lambda v: v["causal"])
+    operator: str = choice(scaled.OPERATORS, "add", when=on(causal=True))
     heads: int = stops((1, 2, 4, 8), 1, more=True)
     head: int = slider(
-        0, 7, 0, more=True, when=lambda v: v["heads"] > 1, within=lambda v: v["heads"] - 1
+        0, 7, 0, more=True, when=on(heads=(2, 4, 8)), within=lambda v: v["heads"] - 1
     )
-    width: str = choice(walkthrough.WIDTHS, "full", more=True, when=lambda v: v["heads"] > 1)
-    d_k: int = stops((1, 2, 4, 8, 16, 32, 64), 16, more=True, when=lambda v: v["width"] == "full")
+    width: str = choice(walkthrough.WIDTHS, "full", more=True, when=on(heads=(2, 4, 8)))
+    d_k: int = stops((1, 2, 4, 8, 16, 32, 64), 16, more=True, when=on(width="full"))
     temperature: float = slider(0.1, 5.0, 1.0, 0.1, more=True)
     seed: int = seed(123, more=True)
 
@@ -76,27 +74,14 @@ class Scale:
     seed: int = seed(1, more=True)
 
 
-def kind(name):
-    """A control for one kind of model."""
-    return lambda v: MODELS[v["model"]].kind == name
+def read_by(model: str, encoder: str, decoder: str, other: str) -> tuple[str, str]:
+    """The texts that a model reads: an encoder may have a second one."""
+    return (encoder, other) if model in ENCODERS else (decoder, "")
 
 
-def last_layer(v):
-    return (MODELS[v["model"]].layers or MOST_LAYERS) - 1
-
-
-def last_head(v):
-    return (MODELS[v["model"]].heads or MOST_HEADS) - 1
-
-
-def last_token(v):
+def last_token(v: Mapping[str, Any]) -> int:
     """How many tokens there are, as soon as the model is here to say so."""
     return attention.count(v["model"], *read_by(v["model"], v["encoder"], v["decoder"], v["other"]))
-
-
-def read_by(model, encoder, decoder, other):
-    """The texts that a model reads: an encoder may have a second one."""
-    return (encoder, other) if MODELS[model].kind == "encoder" else (decoder, "")
 
 
 @dataclass(frozen=True)
@@ -105,24 +90,17 @@ class Real:
 
     view: str = view(("mosaic", "head", "mean", "rollout", "heads"), "mosaic")
     model: str = choice(tuple(MODELS), DEFAULT, menu=True)
-    encoder: str = sentence(ENCODER_TEXT, PASTED, above=True, when=kind("encoder"))
-    decoder: str = sentence(DECODER_TEXT, PASTED, above=True, when=kind("decoder"))
-    other: str = sentence("", PASTED, more=True, when=kind("encoder"))
-    layer: int = slider(0, MOST_LAYERS - 1, 3, within=last_layer)
-    head: int = slider(0, MOST_HEADS - 1, 1, within=last_head)
-    over: str = choice(("layer", "all"), "layer", when=lambda v: v["view"] == "mean")
+    encoder: str = sentence(ENCODER_TEXT, PASTED, above=True, when=on(model=ENCODERS))
+    decoder: str = sentence(DECODER_TEXT, PASTED, above=True, when=on(model=DECODERS))
+    other: str = sentence("", PASTED, more=True, when=on(model=ENCODERS))
+    layer: int = a_layer(3)
+    head: int = a_head(1)
+    over: str = choice(("layer", "all"), "layer", when=on(view="mean"))
     measure: str = choice(
-        (*patterns.HABITS, "entropy", "distance"), "first", menu=True,
-        when=lambda v: v["view"] == "heads",
-    )  # fmt: skip
-    query: int = slider(
-        1, texts.LONGEST, 10, within=last_token, more=True,
-        when=lambda v: v["view"] in ("head", "mean", "rollout"),
-    )  # fmt: skip
-    key: int = slider(
-        1, texts.LONGEST, 3, within=last_token, more=True,
-        when=lambda v: v["view"] in ("head", "mean", "rollout"),
-    )  # fmt: skip
+        (*patterns.HABITS, "entropy", "distance"), "first", menu=True, when=on(view="heads")
+    )
+    query: int = slider(1, texts.LONGEST, 10, within=last_token, more=True, when=on(view=MAPS))
+    key: int = slider(1, texts.LONGEST, 3, within=last_token, more=True, when=on(view=MAPS))
 
 
 @dataclass(frozen=True)
@@ -132,11 +110,6 @@ class Apart:
     view: str = view(("products", "chain"), "products")
     query: int = slider(1, texts.LONGEST, 10, within=lambda v: tokens_above())
     key: int = slider(1, texts.LONGEST, 3, within=lambda v: tokens_above())
-
-
-def tokens_above():
-    p = lesson.values("real")
-    return attention.count(p.model, *chosen(p))
 
 
 @dataclass(frozen=True)
@@ -154,7 +127,7 @@ class Ablate:
     """Which heads are switched off."""
 
     view: str = view(("switches", "each"), "switches")
-    off: str = sentence("0.2", CELLS, when=lambda v: v["view"] == "switches")
+    off: str = sentence("0.2", CELLS, when=on(view="switches"))
     compare: str = sentence("The creature was exhausted, so it stayed where it was.", PASTED)
 
 
@@ -170,105 +143,58 @@ def chosen(p: Real) -> tuple[str, str]:
     return read_by(p.model, p.encoder, p.decoder, p.other)
 
 
-def one_way(p: Real) -> bool:
-    """Whether the model reads from left to right only."""
-    return MODELS[p.model].kind == "decoder"
+def tokens_above() -> int:
+    """How many tokens the text above has."""
+    p = lesson.values("real")
+    return attention.count(p.model, *chosen(p))
 
 
-def say_what_was_read(found, show: Show) -> None:
+def say_what_was_read(found: Text, show: Show) -> None:
     """Tokens with their ids, and what had to be left out."""
     pairs = " ".join(
         f"{literal(piece)}&nbsp;`{token}`"
         for piece, token in zip(found.pieces[:IDS_SHOWN], found.ids[:IDS_SHOWN], strict=True)
     )
     more = len(found.pieces) - IDS_SHOWN
-    show.caption(
-        show.words("note.tokens", count=len(found.pieces))
-        + f" {pairs}"
-        + (f" … +{more}" if more > 0 else "")
-    )
+    tokens = show.words("note.tokens", count=len(found.pieces))
+    show.caption(f"{tokens} {pairs}" + (f" … +{more}" if more > 0 else ""))
     if found.left_out:
         show.note("cut", limit=texts.LONGEST, left=f"{found.left_out:,}")
     if found.note:
         show.note(found.note)
 
 
-def draw_passage(found, query: int, show: Show) -> None:
+def draw_passage(found: Map, query: int, show: Show) -> None:
     """The text, each token on a color that tells how much the query looks at it."""
-    last = min(query, len(found.text.pieces))
-    start = max(0, min(last - IN_SIGHT // 2, len(found.text.pieces) - IN_SIGHT))
+    pieces = found.text.pieces
+    last = min(query, len(pieces))
+    start = max(0, min(last - IN_SIGHT // 2, len(pieces) - IN_SIGHT))
     near = slice(start, start + IN_SIGHT)
     show.passage(
-        [f"{piece} " for piece in found.text.pieces[near]],
+        [f"{piece} " for piece in pieces[near]],
         found.weights[last - 1][near],
         signed=False,
-        title=show.words("note.query_weights", query=found.text.pieces[last - 1]),
+        title=show.words("note.query_weights", query=pieces[last - 1]),
         selected=last - start,
     )
 
 
-def tensor(model: str, text: str, other: str) -> bytes:
-    """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
-    found = forward_cache.read(model, text, other)
-    buffer = io.BytesIO()
-    np.savez(
-        buffer, attention=found.weights, tokens=np.array(found.tokens.pieces), ids=found.tokens.ids
-    )
-    return buffer.getvalue()
-
-
-def after_change(change, show: Show) -> dict[str, tuple[str, str] | str]:
+def read_change(change: Change, show: Show) -> None:
     """Read-outs of a change: of a decoder the next token, of an encoder the sentence vector."""
-    if not change.text.decoder:
-        return {
-            "sentence": number(change.sentence, 4),
-            "furthest": (
-                number(float(change.moved.max()), 3),
-                literal(change.text.pieces[int(change.moved.argmax())]),
-            ),
-        }
-    before, after = (literal(change.candidates[int(row.argmax())]) for row in change.probabilities)
-    return {
-        "next_after": (after, show.words("metric.next_after.before", piece=before)),
-        "bits": number(change.bits),
-    }
-
-
-def each(above: Real, text: str, show: Show) -> None:
-    """Every head alone, as a job."""
-    found = show.job(
-        head_effects.each_head,
-        name="effects",
-        model=above.model,
-        text=text,
-        then=(head_importance, above.layer, above.head),
-        so_far=(importance_so_far, above.layer, above.head),
-    )
-    layer, head = patterns.ranked(found.change, 1)[0]
-    show.metrics(
-        worth=(
-            number(float(found.change[layer, head])),
-            show.text("figure.head_label", layer=layer, head=head),
-        ),
-        half=f"{100 * float((found.change < found.change.max() / 10).mean()):.0f} %",
-    )
+    if change.text.decoder:
+        before, after = map(literal, change.likeliest)
+        show.metrics(next_after=(after, show.words("metric.next_after.before", piece=before)))
+        show.readouts(change, "bits")
+    else:
+        moved = literal(change.furthest_piece)
+        show.readouts(change, "sentence", "furthest", beside={"furthest": moved})
 
 
 @lesson.bench("by_hand", ByHand)
 def by_hand(p: ByHand, show: Show) -> None:
     name = STAGES[p.stage - 1]
-    walk = show.run(
-        walkthrough.walk,
-        name="walk",
-        seed=p.seed,
-        d_k=p.d_k,
-        heads=p.heads,
-        scale=p.scale,
-        temperature=p.temperature,
-        operator=p.operator,
-        causal=p.causal,
-        width=p.width,
-    )
+    settings = {name: getattr(p, name) for name in WALKED}
+    walk = show.run(walkthrough.walk, name="found", **settings)
     head = min(p.head, p.heads - 1)
     if name == "basic":
         show.figure(walk_basic, walk, p.query, p.key, picks=("key", "query"))
@@ -277,36 +203,25 @@ def by_hand(p: ByHand, show: Show) -> None:
             walk_stage, walk, name, head, p.query, p.key, part=p.part, picks=("key", "query")
         )
     show.note(f"stage_{name}", stage=p.stage, all=len(STAGES))
-    found = walk.attention
-    scores, weights = found.scores[head], found.weights[head]
-    if name == "basic":  # words themselves in place of queries and keys
-        scores, weights = walk.basic.scores, walk.basic.weights
+    # Without parameters: words themselves in place of queries and keys, and no heads.
+    found, at = (walk.basic, ()) if name == "basic" else (walk.attention, (head,))
     row, column = p.query - 1, p.key - 1
-    words = walk.words
-    show.metrics(
-        score=(number(float(scores[row, column]), 6), f"{words[row]} · {words[column]}"),
-        weight=number(float(weights[row, column]), 4),
-        row_sum=number(float(weights[row].sum()), 4),
-        column_sum=number(float(weights[:, column].sum()), 4),
-    )
-    future = np.triu(np.ones((WORDS, WORDS), bool), 1)
+    pair = f"{walk.words[row]} · {walk.words[column]}"
+    show.readout("score", found.score_at, *at, row, column, beside=pair)
+    show.readout("weight", found.weight_at, *at, row, column)
+    show.readout("row_sum", found.row_sum, *at, row)
+    show.readout("column_sum", found.column_sum, *at, column)
     if p.causal and p.operator == "multiply":
-        leak = float(weights[future].sum() / WORDS)
-        show.note("leak", share=f"{100 * leak:.1f} %")
+        show.note("leak", share=percent(found.later(*at)))
 
 
 @lesson.bench("scale", Scale)
 def scale(p: Scale, show: Show) -> None:
     found = show.run(saturation, name="found", keys=p.keys, temperature=p.temperature, seed=p.seed)
     show.figure(saturation_lines, found, p.quantity)
-    at = int(np.flatnonzero(found.d_k == 64)[0])
-    by = dict(zip(found.scalings, range(3), strict=True))
-    show.metrics(
-        variance=number(float(found.variance[by["none"], at])),
-        unscaled=number(float(found.largest[by["none"], at])),
-        divided=number(float(found.largest[by["d_k"], at])),
-        too_much=number(float(found.largest[by["d"], at])),
-    )
+    show.readout("variance", found.variance_at, 64, "none")
+    for name, scaling in (("unscaled", "none"), ("divided", "d_k"), ("too_much", "d")):
+        show.readout(name, found.largest_at, 64, scaling)
 
 
 @lesson.bench("real", Real, leads=True)
@@ -324,33 +239,22 @@ def real(p: Real, show: Show) -> None:
         show.figure(heads_by_measure, found, p.measure, layer, head, picks=grid)
     elif p.view == "head":
         one = show.run(attention.head, p.model, text, other, layer, head, name="one")
-        show.figure(attention_map, one, p.query, p.key, picks=("key", "query"))
-    elif p.view == "mean":
-        one = show.run(attention.average, p.model, text, other, p.over, layer, name="mean")
-        show.figure(attention_map, one, p.query, p.key, picks=("key", "query"))
     else:
-        one = show.run(attention.average, p.model, text, other, "rollout", layer, name="rollout")
-        show.figure(rollout_map, one, p.query, p.key, picks=("key", "query"))
+        over = p.over if p.view == "mean" else "rollout"
+        one = show.run(attention.average, p.model, text, other, over, layer, name=p.view)
     if one is not None:
+        draw = rollout_map if p.view == "rollout" else attention_map
+        show.figure(draw, one, p.query, p.key, picks=("key", "query"))
         draw_passage(one, p.query, show)
     habits = found.habits
-    special = float(habits.first[layer, head] + habits.separator[layer, head])
-    show.metrics(
-        habit=(
-            show.text(f"figure.name_{habits.name(layer, head)}"),
-            show.text("figure.head_label", layer=layer, head=head),
-        ),
-        entropy=number(float(habits.entropy[layer, head])),
-        distance=number(float(habits.distance[layer, head])),
-        special=f"{100 * special:.1f} %",
-    )
+    named = show.text(f"figure.name_{habits.name(layer, head)}")
+    show.metrics(habit=(named, show.text("figure.head_label", layer=layer, head=head)))
+    show.readout("entropy", habits.of, "entropy", layer, head)
+    show.readout("distance", habits.of, "distance", layer, head)
+    show.readout("special", habits.idle, layer, head)
     say_what_was_read(found.text, show)
-    show.download(
-        "tensor",
-        lambda: tensor(p.model, text, other),
-        f"attention-{p.model}.npz",
-        "application/octet-stream",
-    )
+    content = partial(attention.tensor, p.model, text, other)
+    show.download("tensor", content, f"attention-{p.model}.npz", "application/octet-stream")
 
 
 @lesson.bench("apart", Apart, after=("real",))
@@ -367,14 +271,13 @@ def apart(p: Apart, show: Show) -> None:
         show.figure(query_key_products, found, query, key)
     else:
         show.figure(scores_to_weights, found, query, key)
-    pair = (found.text.pieces[query - 1], found.text.pieces[key - 1])
-    score = float(found.scores[query - 1, key - 1])
-    show.metrics(
-        product=(number(score, 4), " · ".join(map(literal, pair))),
-        divided_by=(number(found.divisor, 4), f"√{found.keys.shape[1]}"),
-        divided_score=number(score / found.divisor, 4),
-        weight=number(float(found.weights[query - 1, key - 1]), 4),
-    )
+    query, key = query - 1, key - 1
+    pair = " · ".join(literal(found.text.pieces[place]) for place in (query, key))
+    show.readout("product", found.product_at, query, key, beside=pair)
+    root = f"√{found.keys.shape[1]}"
+    show.readouts(found, divided_by="divisor", beside={"divided_by": root})
+    show.readout("divided_score", found.divided_at, query, key)
+    show.readout("weight", found.weight_at, query, key)
     show.caption(show.text("figure.head_label", layer=found.layer, head=found.head))
 
 
@@ -385,7 +288,8 @@ def mask(p: Masks, show: Show) -> None:
     # On the axes places count from 1, in a mask from 0.
     cells = tuple((a - 1, b - 1) for a, b in masks.pairs(p.cells) if a and b)
     show.model(above.model, text)
-    if p.kind not in ("own", "causal" if one_way(above) else "none") or p.pads or cells:
+    own = "causal" if above.model in DECODERS else "none"
+    if p.kind not in ("own", own) or p.pads or cells:
         ready.check_live(above.model, text)
     masking = Masking(p.kind, p.pads, p.told, cells)
     one = show.run(
@@ -393,15 +297,9 @@ def mask(p: Masks, show: Show) -> None:
     )
     change = show.run(attention.masked, above.model, text, masking, name="change")
     show.figure(attention_mask, one, toggles=("cells", "yx"))
-    real = one.text.real
-    on_pads = float(one.weights[real][:, ~real].sum(1).mean()) if p.pads else 0.0
-    after = after_change(change, show)
-    show.metrics(
-        allowed=f"{100 * float(one.allowed.mean()):.0f} %",
-        on_pads=f"{100 * on_pads:.1f} %",
-        **after,
-    )
-    if (~one.allowed).all(1).any():
+    show.readouts(one, allowed="share_allowed", on_pads="on_padding")
+    read_change(change, show)
+    if one.blind:
         show.note("blind")
 
 
@@ -413,20 +311,27 @@ def ablate(p: Ablate, show: Show) -> None:
     show.model(above.model, text)
     ready.check_live(above.model, text)
     if p.view == "each":
-        each(above, text, show)
+        found = show.job(
+            head_effects.each_head,
+            name="effects",
+            model=above.model,
+            text=text,
+            then=(head_importance, above.layer, above.head),
+            so_far=(importance_so_far, above.layer, above.head),
+        )
+        layer, head = found.most_missed
+        label = show.text("figure.head_label", layer=layer, head=head)
+        show.readouts(found, worth="largest", half="hardly_missed", beside={"worth": label})
         return
-    encoder = MODELS[above.model].kind == "encoder"
-    compare = p.compare if encoder else ""
+    compare = p.compare if above.model in ENCODERS else ""
     change = show.run(attention.ablate, above.model, text, compare, off, name="change")
     order = "xy" if change.text.layers > change.text.heads else "yx"
     show.figure(head_switches, change, off, toggles=("off", order))
-    shown = dict(after_change(change, show))
-    if encoder and compare.strip():
-        shown["pair"] = (
-            number(float(change.pair[1]), 4),
-            show.words("metric.pair.before", value=number(float(change.pair[0]), 4)),
-        )
-    show.metrics(off_count=f"{change.off} / {change.text.layers * change.text.heads}", **shown)
+    show.readouts(change, off_count="heads_off")
+    read_change(change, show)
+    if compare.strip():
+        before = show.words("metric.pair.before", value=number(change.pair_before, 4))
+        show.readouts(change, pair="pair_after", beside={"pair": before})
 
 
 @lesson.bench("bertviz", Bertviz, after=("real",))
@@ -439,13 +344,9 @@ def bertviz(p: Bertviz, show: Show) -> None:
     show.model(above.model, text, other)
     found = forward_cache.read(above.model, text, other)
     layer = min(above.layer, len(found.weights) - 1)
+    second = found.tokens.second or None
     made = bertviz_page.page(
-        p.picture,
-        found.weights,
-        found.tokens.pieces,
-        layer,
-        found.tokens.second or None,
-        show.dark,
+        p.picture, found.weights, found.tokens.pieces, layer, second, show.dark
     )
     show.page(made.html, made.height, show.words("note.bertviz_alt", tokens=len(found.tokens.ids)))
     show.caption(show.words("note.bertviz", kilobytes=f"{made.bytes / 1000:,.0f}", layer=layer))

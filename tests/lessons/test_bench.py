@@ -14,7 +14,8 @@ from seqviz.lessons.bench.controls import choice, slider
 from seqviz.lessons.bench.host import Alone, NotYet
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.output import Chart
-from seqviz.units import Share, unit_of
+from seqviz.text import formatted
+from seqviz.units import FineShare, Of, Share, unit_of, unit_of_attribute
 
 lesson = Lesson("ar_fitting")  # a lesson that has words
 
@@ -150,6 +151,26 @@ def test_a_unit_is_read_from_what_a_property_returns():
             return 0.25
 
     assert unit_of(Found.leak.fget).kind == "share"
+    assert unit_of_attribute(Found(), "leak").kind == "share"
+
+
+@dataclass(frozen=True)
+class Counted:
+    off: Of
+    moved: FineShare
+    plain: float = 0.5
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [((3, 1200), "3 / 1200"), (0.17512, "17.5 %"), (0.0, "0 %"), (float("nan"), "–"),
+     (2e-9, "2.00 × 10⁻⁷ %")],
+)  # fmt: skip
+def test_a_unit_is_read_from_a_field(value, wanted):
+    counted = Counted((1, 2), 0.1)
+    name = "off" if isinstance(value, tuple) else "moved"
+    assert formatted(value, unit_of_attribute(counted, name)) == wanted
+    assert formatted(0.5, unit_of_attribute(counted, "plain")) == "0.500"
 
 
 def test_a_chart_knows_where_its_numbers_come_from():

@@ -11,6 +11,7 @@ from looking import bench, figures
 
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
+from seqviz.lessons.bench import output as output_kinds
 
 SLUG = "attention"
 ENCODER = "The animal did not cross the street because it was too tired."
@@ -71,13 +72,15 @@ def traces(page, draw, *args, **more) -> list:
 class Passage(HTMLParser):
     """The colored text under a figure: its letters, and the attributes of each piece."""
 
-    def __init__(self, page) -> None:
+    def __init__(self, page, html: str = "") -> None:
         super().__init__()
-        (html,) = bench(page.app, "real").get("html")
+        if page is not None:
+            (shown,) = bench(page.app, "real").get("html")
+            html = shown.proto.body
         self.text = ""
         self.spans: list[dict[str, str | None]] = []
         self.tags: set[str] = set()
-        self.feed(html.proto.body)
+        self.feed(html)
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
@@ -95,3 +98,8 @@ class Passage(HTMLParser):
     def outlined(self) -> list[int]:
         """The places of the outlined pieces, from 1."""
         return [n for n, span in enumerate(self.spans, 1) if "outline" in (span["style"] or "")]
+
+
+def colored(output) -> list[Passage]:
+    """The colored texts that a bench shows."""
+    return [Passage(None, item.html) for item in output.of(output_kinds.Passage)]

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
+from functools import partial
 
 import numpy as np
 import pytest
-from attention_page import (
-    ENCODER,
-    Passage,
-    drawn,
-    note,
-    opened,
-    read_by,
-    said,
-    shown,
-    traces,
-)
+from attention_page import ENCODER, colored, figure, opened, read_by, said, shown
 from looking import bench, figures
+from scenes import Scene, check
 
 from seqviz.compute.attention import scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
@@ -26,9 +19,13 @@ from seqviz.figures.attention.heads import heads_by_measure
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
-from seqviz.lessons.bench.show import Show
+from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.lessons.attention import lesson
+from seqviz.lessons.bench.output import Download
 from seqviz.models import forward_cache
-from seqviz.text import literal, number
+from seqviz.text import Text, literal, number
+
+pytestmark = pytest.mark.usefixtures("minilm", "smollm2")
 
 STAGES = ("embed", "basic", "project", "scores", "scale", "mask", "softmax", "sum", "concat")
 WALKS = (
@@ -39,67 +36,85 @@ WALKS = (
 )
 
 
+# ----------------------------------------------------------------------- the page and its benches
+OPENED = (
+    ("en", {}),
+    ("zh", {"by_hand__stage": 6, "by_hand__causal": True, "scale__keys": 8, "real__view": "head",
+            "real__query": 9, "apart__view": "chain", "masks__pads": 2, "ablate__off": "0.0 5.11"}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("lang", "settings"), OPENED)
+def test_the_page_shows_what_the_benches_give(visit, lang, settings):
+    page = opened(visit, lang, **settings)
+    given = {key.replace("__", "."): value for key, value in settings.items()}
+    for name in ("by_hand", "scale", "real", "apart", "masks", "ablate"):
+        near = (name, *lesson.benches[name].after)
+        values = {key.removeprefix(f"{name}."): value for key, value in given.items()
+                  if key.partition(".")[0] in near}  # fmt: skip
+        output = lesson.benches[name].run(values, style=Style(LIVE, lang))
+        assert figure(page, name) == json.loads(output.figure.to_json()), name
+        read = {one.name: (one.value, one.beside or "") for one in output.readouts.values()}
+        assert shown(page, name) == read, name
+        assert set(output.notes) <= set(said(page, name)), name
+    assert len(bench(page.app, "real").get("html")) == len(settings and ["of one head"])
+
+
 # ----------------------------------------------------------------------------------------- by hand
 @pytest.mark.parametrize(("lang", "settings", "more"), WALKS)
-def test_every_stage_by_hand(visit, lang, settings, more):
+def test_every_stage_by_hand(lang, settings, more):
     walk = walkthrough.walk(**settings)
     head, query, key = more.get("head", 0), 6, 4
-    page = opened(
-        visit, lang,
-        **{f"by_hand__{name}": v for name, v in {**settings, **more, "query": query}.items()},
-        by_hand__key=key,
-    )  # fmt: skip
     words = walkthrough.WORDS[query - 1], walkthrough.WORDS[key - 1]
     leaks = settings.get("operator") == "multiply"
     for stage, name in enumerate(STAGES, 1):
-        page.run(at__by_hand__stage=stage)
-        draw = (walk_basic, walk) if name == "basic" else (walk_stage, walk, name, head)
-        assert drawn(page, "by_hand") == traces(page, *draw, query, key), name
         scores, weights = walk.attention.scores[head], walk.attention.weights[head]
         if name == "basic":
             scores, weights = walk.embeddings @ walk.embeddings.T, walk.basic.weights
-        values = shown(page, "by_hand")
-        score, of = values.pop("score")
-        assert of == " · ".join(words)
-        assert score == number(float(scores[query - 1, key - 1]), 6)
-        assert values == {
-            "weight": (number(float(weights[query - 1, key - 1]), 4), ""),
-            "row_sum": (number(1.0, 4), ""),
-            "column_sum": (number(float(weights[:, key - 1].sum()), 4), ""),
-        }, name
-        sentences = said(page, "by_hand")
-        assert note(page, f"stage_{name}", stage=stage, all=len(STAGES)) in sentences
-        start = note(page, "leak", share="@").split("@")[0]
-        leak = [sentence for sentence in sentences if sentence.startswith(start)]
-        assert len(leak) == leaks, name
-        if leaks:  # by hand: what a row gives to the words behind it
-            share = sum(weights[row, row + 1 :].sum() for row in range(8)) / 8
-            assert leak == [note(page, "leak", share=f"{100 * share:.1f} %")]
+        draw = (walk_basic, walk) if name == "basic" else (walk_stage, walk, name, head)
+        output = check(lesson, Scene(
+            "by_hand",
+            {**settings, **more, "query": query, "key": key, "stage": stage},
+            partial(*draw, query, key),
+            {
+                "score": number(float(scores[query - 1, key - 1]), 6),
+                "weight": number(float(weights[query - 1, key - 1]), 4),
+                "row_sum": number(1.0, 4),
+                "column_sum": number(float(weights[:, key - 1].sum()), 4),
+            },
+            notes=(f"stage_{name}",),
+        ), lang)  # fmt: skip
+        assert output.readouts["score"].beside == " · ".join(words)
+        text = Text(lang)
+        step, *leak = output.notes
+        assert step == text(f"attention.note.stage_{name}", stage=stage, all=len(STAGES))
+        # By hand: what a row gives to the words behind it.
+        share = sum(weights[row, row + 1 :].sum() for row in range(8)) / 8
+        wanted = text("attention.note.leak", share=f"{100 * share:.1f} %")
+        assert leak == ([wanted] if leaks else []), name
 
 
-def test_a_projection_can_be_chosen(visit):
-    page = opened(visit, by_hand__stage=3)
-    walk = walkthrough.walk()
-    for part in ("query", "key", "value"):
-        page.run(at__by_hand__part=part)
-        assert drawn(page, "by_hand") == traces(
-            page, walk_stage, walk, "project", 0, 2, 3, part=part
-        )
+@pytest.mark.parametrize("part", ["query", "key", "value"])
+def test_a_projection_can_be_chosen(part):
+    draw = partial(walk_stage, walkthrough.walk(), "project", 0, 2, 3, part=part)
+    readouts = ("score", "weight", "row_sum", "column_sum")
+    check(lesson, Scene("by_hand", {"stage": 3, "part": part}, draw, readouts))
 
 
 @pytest.mark.parametrize(("lang", "quantity"), [("en", QUANTITIES[0]), ("zh", QUANTITIES[-1])])
-def test_why_a_square_root(visit, lang, quantity):
-    page = opened(visit, lang, scale__quantity=quantity, scale__keys=8, scale__temperature=2.0)
+def test_why_a_square_root(lang, quantity):
     found = saturation(keys=8, temperature=2.0, seed=1)
-    assert drawn(page, "scale") == traces(page, saturation_lines, found, quantity)
+    values = {"quantity": quantity, "keys": 8, "temperature": 2.0}
+    readouts = ("variance", "unscaled", "divided", "too_much")
+    draw = partial(saturation_lines, found, quantity)
+    read = check(lesson, Scene("scale", values, draw, readouts), lang).readouts
     at = list(found.d_k).index(64)
     largest = dict(zip(found.scalings, found.largest[:, at], strict=True))
-    values = {key: value for key, (value, _) in shown(page, "scale").items()}
-    assert [values[key] for key in ("unscaled", "divided", "too_much")] == [
+    assert [read[key].value for key in readouts[1:]] == [
         number(float(largest[name])) for name in ("none", "d_k", "d")
     ]
     # 64 products of variance 1, divided by 2 squared; of some hundreds of draws, within 20 %
-    assert float(values["variance"]) == pytest.approx(16, rel=0.2)
+    assert float(read["variance"].value) == pytest.approx(16, rel=0.2)
 
 
 def test_the_exercise_takes_the_softmax_of_the_divided_scores(visit):
@@ -121,45 +136,40 @@ READ = (
 
 
 @pytest.mark.parametrize(("lang", "model", "other", "layer", "head"), READ)
-def test_every_view_of_all_heads(visit, lang, model, other, layer, head):
-    text = read_by(model)
-    query, key = 9, 2
-    page = opened(
-        visit, lang, real__model=model, real__other=other, real__layer=layer, real__head=head
-    )
+def test_every_view_of_all_heads(lang, model, other, layer, head):
+    text, query, key = read_by(model), 9, 2
+    chosen = {"model": model, "layer": layer, "head": head} | ({"other": other} if other else {})
     mosaic = attention.mosaic(model, text, other)
     one = attention.head(model, text, other, layer, head)
     means = {over: attention.average(model, text, other, over, layer) for over in ("layer", "all")}
     paths = attention.average(model, text, other, "rollout", layer)
-    assert drawn(page, "real") == traces(page, head_mosaic, mosaic, layer, head)
-    page.run(at__real__view="heads", at__real__measure="previous")
-    ranked = (heads_by_measure, mosaic, "previous", layer, head)
-    assert drawn(page, "real") == traces(page, *ranked)
-    assert not bench(page.app, "real").get("html")
-    page.run(at__real__view="head", at__real__query=query, at__real__key=key)
-    assert drawn(page, "real") == traces(page, attention_map, one, query, key)
-    check_passage(page, one, query)
-    for over, mean in means.items():
-        page.run(at__real__view="mean", at__real__over=over)
-        assert drawn(page, "real") == traces(page, attention_map, mean, query, key)
-        check_passage(page, mean, query)
-    page.run(at__real__view="rollout")
-    assert drawn(page, "real") == traces(page, rollout_map, paths, query, key)
-    check_passage(page, paths, query)
-
-
-def check_passage(page, found, query: int) -> None:
-    passage = Passage(page)
-    assert passage.text.split() == " ".join(found.text.pieces).split()
-    assert passage.outlined() == [query]
-    np.testing.assert_allclose(passage.deep(), 0.7 * found.weights[query - 1], atol=0.0051)
+    place = {"query": query, "key": key}
+    views = (
+        ({}, partial(head_mosaic, mosaic, layer, head), None),
+        ({"view": "heads", "measure": "previous"},
+         partial(heads_by_measure, mosaic, "previous", layer, head), None),
+        ({"view": "head", **place}, partial(attention_map, one, query, key), one),
+        *(({"view": "mean", "over": over, **place}, partial(attention_map, mean, query, key), mean)
+          for over, mean in means.items()),
+        ({"view": "rollout", **place}, partial(rollout_map, paths, query, key), paths),
+    )  # fmt: skip
+    for values, draw, weights in views:
+        readouts = ("habit", "entropy", "distance", "special")
+        output = check(lesson, Scene("real", {**chosen, **values}, draw, readouts), lang)
+        passages = colored(output)
+        assert len(passages) == (weights is not None)
+        for passage in passages:
+            assert passage.text.split() == " ".join(weights.text.pieces).split()
+            assert passage.outlined() == [query]
+            np.testing.assert_allclose(
+                passage.deep(), 0.7 * weights.weights[query - 1], atol=0.0051
+            )
 
 
 @pytest.mark.parametrize(("lang", "model", "other", "layer", "head"), READ)
-def test_what_a_head_does_and_what_was_read(visit, lang, model, other, layer, head):
-    page = opened(
-        visit, lang, real__model=model, real__other=other, real__layer=layer, real__head=head
-    )
+def test_what_a_head_does_and_what_was_read(lang, model, other, layer, head):
+    values = {"model": model, "layer": layer, "head": head} | ({"other": other} if other else {})
+    output = lesson.benches["real"].run(values, lang)
     found = forward_cache.read(model, read_by(model), other)
     weights = found.weights[layer, head].astype(float)
     places = np.arange(len(weights))
@@ -167,39 +177,30 @@ def test_what_a_head_does_and_what_was_read(visit, lang, model, other, layer, he
         bits = -np.nansum(weights * np.log2(weights), 1)
     far = (weights * abs(places[:, None] - places)).sum(1)
     habits = attention.mosaic(model, read_by(model), other).habits
-    values = shown(page, "real")
-    assert values["habit"] == (
-        page.text(f"figure.name_{habits.name(layer, head)}"),
-        page.text("figure.head_label", layer=layer, head=head),
-    )
+    text, read = Text(lang), output.readouts
+    assert read["habit"].value == text(f"figure.name_{habits.name(layer, head)}")
+    assert read["habit"].beside == text("figure.head_label", layer=layer, head=head)
     # What a head does is a mean over the queries that have a choice: all but the first.
-    assert values["entropy"][0] == number(float(bits[1:].mean()))
-    assert values["distance"][0] == number(float(far[1:].mean()))
+    assert read["entropy"].value == number(float(bits[1:].mean()))
+    assert read["distance"].value == number(float(far[1:].mean()))
     on_first_or_separator = weights[1:, found.tokens.special | (places == 0)].sum(1).mean()
-    assert values["special"][0] == f"{100 * on_first_or_separator:.1f} %"
-    tokens = note(page, "tokens", count=len(places))
+    assert read["special"].value == f"{100 * on_first_or_separator:.1f} %"
+    tokens = text("attention.note.tokens", count=len(places))
     pairs = zip(found.tokens.pieces, found.tokens.ids, strict=True)
-    assert f"{tokens} " + " ".join(f"{literal(p)}&nbsp;`{i}`" for p, i in pairs) in said(
-        page, "real"
-    )
+    assert f"{tokens} " + " ".join(f"{literal(p)}&nbsp;`{i}`" for p, i in pairs) in output.notes
 
 
-def test_the_file_holds_every_weight(visit, monkeypatch):
-    saved = {}
-    monkeypatch.setattr(
-        Show, "download", lambda show, key, content, name, mime: saved.update({name: content})
-    )
-    opened(visit, real__other="It slept.")
-    opened(visit, real__model="smollm2")
-    texts = {"minilm": (ENCODER, "It slept."), "smollm2": (read_by("smollm2"), "")}
-    assert set(saved) == {f"attention-{model}.npz" for model in texts}
-    for model, text in texts.items():
-        found = forward_cache.read(model, *text)
-        with np.load(io.BytesIO(saved[f"attention-{model}.npz"]()), allow_pickle=False) as file:
-            assert set(file) == {"attention", "tokens", "ids"}
-            np.testing.assert_array_equal(file["attention"], found.weights)
-            assert tuple(file["tokens"]) == found.tokens.pieces
-            np.testing.assert_array_equal(file["ids"], found.tokens.ids)
+@pytest.mark.parametrize(("model", "other"), [("minilm", "It slept."), ("smollm2", "")])
+def test_the_file_holds_every_weight(model, other):
+    values = {"model": model} | ({"other": other} if other else {})
+    (saved,) = lesson.benches["real"].run(values).of(Download)
+    assert saved.file_name == f"attention-{model}.npz"
+    found = forward_cache.read(model, read_by(model), other)
+    with np.load(io.BytesIO(saved.content()), allow_pickle=False) as file:
+        assert set(file) == {"attention", "tokens", "ids"}
+        np.testing.assert_array_equal(file["attention"], found.weights)
+        assert tuple(file["tokens"]) == found.tokens.pieces
+        np.testing.assert_array_equal(file["ids"], found.tokens.ids)
 
 
 # ------------------------------------------------------------- what the words of the lesson claim

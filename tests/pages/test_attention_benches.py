@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pytest
-from attention_page import (
-    DECODER,
-    ENCODER,
-    MODEL_BENCHES,
-    drawn,
-    figure,
-    note,
-    opened,
-    read_by,
-    said,
-    shown,
-    traces,
-)
+from attention_page import DECODER, ENCODER, MODEL_BENCHES, drawn, opened, read_by, shown, traces
 from looking import alerts, bench, figures
+from scenes import Scene, check
 
 from seqviz import jobs
 from seqviz.compute.attention import patterns
@@ -29,38 +19,42 @@ from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance
 from seqviz.figures.attention.maps import attention_map
 from seqviz.figures.attention.parts import query_key_products, scores_to_weights
+from seqviz.lessons.attention import lesson
+from seqviz.lessons.bench.output import Page
 from seqviz.models import device, forward_cache
 from seqviz.models.forward_cache import Masking
-from seqviz.text import literal, number
+from seqviz.text import Text, literal, number
+
+pytestmark = pytest.mark.usefixtures("minilm", "smollm2")
 
 COMPARE = "The creature was exhausted, so it stayed where it was."
 
 
 # --------------------------------------------------------------------------------- one head apart
 @pytest.mark.parametrize(("lang", "model", "width"), [("zh", "minilm", 32), ("en", "smollm2", 64)])
-def test_the_head_chosen_above_is_taken_apart(visit, lang, model, width):
+def test_the_head_chosen_above_is_taken_apart(lang, model, width):
     query, key = 11, 6
-    page = opened(
-        visit, lang, real__model=model, real__layer=4, real__head=7, apart__query=query,
-        apart__key=key,
-    )  # fmt: skip
+    values = {"real.model": model, "real.layer": 4, "real.head": 7, "query": query, "key": key}
     found = attention.parts(model, read_by(model), "", 4, 7)
-    assert drawn(page, "apart") == traces(page, query_key_products, found, query, key)
     q, k = found.queries[query - 1].astype(float), found.keys[key - 1].astype(float)
     score = float(q @ k)
-    values = shown(page, "apart")
-    pieces = [literal(found.text.pieces[n - 1]) for n in (query, key)]
-    # Four digits of a sum of 64 float32 products: one more or less in the last.
-    for name, wanted in (("product", score), ("divided_score", score / np.sqrt(width))):
-        value = float(values[name][0].replace("−", "-").replace(",", ""))
-        assert value == pytest.approx(wanted, rel=1.1e-3), name
-    assert values["product"][1] == " · ".join(pieces)
-    assert values["divided_by"] == (number(float(np.sqrt(width)), 4), f"√{width}")
-    weight = forward_cache.read(model, read_by(model)).weights[4, 7, query - 1, key - 1]
-    assert values["weight"] == (number(float(weight), 4), "")
-    assert page.text("figure.head_label", layer=4, head=7) in said(page, "apart")
-    page.run(at__apart__view="chain")
-    assert drawn(page, "apart") == traces(page, scores_to_weights, found, query, key)
+    readouts = ("product", "divided_by", "divided_score", "weight")
+    for view, draw in (("products", query_key_products), ("chain", scores_to_weights)):
+        settings = values | ({"view": view} if view == "chain" else {})
+        scene = Scene("apart", settings, partial(draw, found, query, key), readouts)
+        output = check(lesson, scene, lang)
+        read = output.readouts
+        # Four digits of a sum of 64 float32 products: one more or less in the last.
+        for name, wanted in (("product", score), ("divided_score", score / np.sqrt(width))):
+            value = float(read[name].value.replace("−", "-").replace(",", ""))
+            assert value == pytest.approx(wanted, rel=1.1e-3), name
+        pieces = [literal(found.text.pieces[n - 1]) for n in (query, key)]
+        assert read["product"].beside == " · ".join(pieces)
+        assert read["divided_by"].value == number(float(np.sqrt(width)), 4)
+        assert read["divided_by"].beside == f"√{width}"
+        weight = forward_cache.read(model, read_by(model)).weights[4, 7, query - 1, key - 1]
+        assert read["weight"].value == number(float(weight), 4)
+        assert Text(lang)("figure.head_label", layer=4, head=7) in output.notes
 
 
 def test_sliders_end_at_the_last_token_head_and_layer(visit):
@@ -92,17 +86,13 @@ MASKS = (
 
 
 @pytest.mark.parametrize(("lang", "model", "settings", "kind"), MASKS)
-def test_who_may_look_at_whom(visit, lang, model, settings, kind):
-    page = opened(
-        visit, lang, real__model=model, **{f"masks__{name}": v for name, v in settings.items()}
-    )
+def test_who_may_look_at_whom(lang, model, settings, kind):
     pads, told = settings.get("pads", 0), settings.get("told", True)
     # On the page from 1; a place 0 is none, and one beyond the text is nowhere.
     cells = [tuple(map(int, c.split("."))) for c in settings.get("cells", "").split()]
     cells = tuple((a - 1, b - 1) for a, b in cells if a and b)
     masking = Masking(kind, pads, told, cells)
     one = attention.head(model, read_by(model), "", 3, 1, masking)
-    assert drawn(page, "masks") == traces(page, attention_mask, one)
     total = len(one.text.pieces)
     real = total - pads
     may = {"causal": np.tri(total), "reverse": np.tri(total).T}.get(kind, np.ones((total, total)))
@@ -112,34 +102,33 @@ def test_who_may_look_at_whom(visit, lang, model, settings, kind):
         if max(query, key) < total:
             may[query, key] = 1 - may[query, key]
     np.testing.assert_array_equal(one.allowed, may.astype(bool))
-    values = shown(page, "masks")
-    assert values["allowed"][0] == f"{100 * may.mean():.0f} %"
     on_pads = one.weights[:real, real:].sum(1).mean() if pads else 0
-    assert values["on_pads"][0] == f"{100 * on_pads:.1f} %"
     assert (on_pads > 0) == (pads > 0 and not told)
-    check_change(page, "masks", attention.masked(model, read_by(model), masking))
+    change = after(attention.masked(model, read_by(model), masking), lang)
+    names = ("allowed", "on_pads", *change)
+    values = {"real.model": model, **settings}
+    read = check(lesson, Scene("masks", values, partial(attention_mask, one), names), lang).readouts
+    assert read["allowed"].value == f"{100 * may.mean():.0f} %"
+    assert read["on_pads"].value == f"{100 * on_pads:.1f} %"
+    assert {name: (read[name].value, read[name].beside) for name in change} == change
 
 
-def check_change(page, name: str, change) -> None:
-    values = shown(page, name)
+def after(change, lang: str) -> dict[str, tuple[str, str | None]]:
+    """The read-outs of a change, each with what is beside it."""
     if change.text.decoder:
-        before, after = (literal(change.candidates[int(p.argmax())]) for p in change.probabilities)
-        said_before = page.text("attention.metric.next_after.before", piece=before)
-        assert values["next_after"] == (after, said_before)
-        assert values["bits"] == (number(change.bits), "")
-    else:
-        most = int(change.moved.argmax())
-        assert values["sentence"] == (number(change.sentence, 4), "")
-        assert values["furthest"] == (
-            number(float(change.moved[most])), literal(change.text.pieces[most]),
-        )  # fmt: skip
+        before, now = (literal(change.candidates[int(p.argmax())]) for p in change.probabilities)
+        said_before = Text(lang)("attention.metric.next_after.before", piece=before)
+        return {"next_after": (now, said_before), "bits": (number(change.bits), None)}
+    most = int(change.moved.argmax())
+    moved = (number(float(change.moved[most])), literal(change.text.pieces[most]))
+    return {"sentence": (number(change.sentence, 4), None), "furthest": moved}
 
 
-def test_a_query_that_may_look_nowhere_is_said(visit):
-    page = opened(visit)
-    assert note(page, "blind") not in said(page, "masks")
-    page.run(at__masks__cells="1.1")  # under the causal mask all that the first token has
-    assert note(page, "blind") in said(page, "masks")
+@pytest.mark.parametrize(("cells", "blind"), [("", False), ("1.1", True)])
+def test_a_query_that_may_look_nowhere_is_said(cells, blind):
+    """Under the causal mask all that the first token has."""
+    notes = lesson.benches["masks"].run({"cells": cells}).notes
+    assert (Text("en")("attention.note.blind") in notes) == blind
 
 
 # ------------------------------------------------------------------------------------ heads off
@@ -151,27 +140,29 @@ OFF = (
 
 
 @pytest.mark.parametrize(("lang", "model", "written", "compare"), OFF)
-def test_heads_are_switched_off(visit, lang, model, written, compare):
-    page = opened(visit, lang, real__model=model, ablate__off=written, ablate__compare=compare)
+def test_heads_are_switched_off(lang, model, written, compare):
     off = tuple(sorted(tuple(map(int, pair.split("."))) for pair in written.split()))
     change = attention.ablate(model, read_by(model), compare, off)
-    assert drawn(page, "ablate") == traces(page, head_switches, change, off)
-    check_change(page, "ablate", change)
-    values = shown(page, "ablate")
+    told = after(change, lang)
+    both = model == "minilm" and compare
+    names = ("off_count", *told, *(["pair"] if both else []))
+    values = {"real.model": model, "off": written, "compare": compare}
+    scene = Scene("ablate", values, partial(head_switches, change, off), names)
+    read = check(lesson, scene, lang).readouts
+    assert {name: (read[name].value, read[name].beside) for name in told} == told
     heads = {"minilm": 72, "smollm2": 270}[model]
-    assert values["off_count"] == (f"{len(off)} / {heads}", "")
-    if model == "minilm" and compare:
+    assert read["off_count"].value == f"{len(off)} / {heads}"
+    if both:
         alone = (
             forward_cache.read(model, ENCODER).sentence
             @ forward_cache.read(model, compare).sentence
         )
-        before = page.text("attention.metric.pair.before", value=number(float(alone), 4))
-        assert values["pair"] == (number(float(change.pair[1]), 4), before)
-    else:
-        assert "pair" not in values
+        before = Text(lang)("attention.metric.pair.before", value=number(float(alone), 4))
+        assert read["pair"].value == number(float(change.pair[1]), 4)
+        assert read["pair"].beside == before
     if not off:
-        assert values["sentence"] == (number(1.0, 4), "")
-        assert values["furthest"][0] == number(0.0)
+        assert told["sentence"][0] == number(1.0, 4)
+        assert told["furthest"][0] == number(0.0)
 
 
 WRONG = (
@@ -201,8 +192,9 @@ def test_what_is_no_head_is_one_sentence_on_its_bench(visit):
 
 
 def test_each_head_alone(visit):
-    model, text = "minilm", ENCODER
-    page = opened(visit, "zh", ablate__view="each")
+    model, text = "minilm", "It slept all day."  # what opens the page came with the app
+    page = opened(visit, "zh", ablate__view="each", real__encoder=text)
+    untrained = page.lesson.sources()["ablate"]
     assert alerts(bench(page.app, "ablate"))["info"] == [page.text("attention.hint.train")]
     page.app.button(key="at.ablate.start").click().run()
     queue = jobs.default(device.choose().kind)
@@ -210,6 +202,9 @@ def test_each_head_alone(visit):
     assert job.wait(60)
     page.run()
     assert drawn(page, "ablate") == traces(page, head_importance, job.result, 3, 1)
+    # The code is the same before and after; only the numbers that are read off come after it.
+    trained = page.lesson.sources()["ablate"].replace("figure\n", "")
+    assert trained.startswith(untrained.removesuffix("figure\n"))
     change = job.result.change
     (layer, head) = np.unravel_index(change.argmax(), change.shape)
     assert [(int(a), int(b)) for a, b in patterns.ranked(change, 1)] == [(layer, head)]
@@ -229,16 +224,27 @@ def test_each_head_alone(visit):
     [("en", "head", "minilm", ""), ("zh", "model", "minilm", "It slept."),
      ("zh", "head", "smollm2", "")],
 )  # fmt: skip
-def test_bertviz_shows_the_same_reading(visit, lang, view, model, other):
-    page = opened(visit, lang, real__model=model, real__other=other, real__layer=2)
-    assert alerts(bench(page.app, "bertviz"))["info"] == [page.text("attention.hint.bertviz")]
-    page.run(at__bertviz__picture=view)
+def test_bertviz_shows_the_same_reading(lang, view, model, other):
+    above = {"real.model": model, "real.layer": 2} | ({"real.other": other} if other else {})
+    words = Text(lang)
+    assert lesson.benches["bertviz"].run(above, lang).notes == [words("attention.hint.bertviz")]
+    output = lesson.benches["bertviz"].run(above | {"picture": view}, lang)
     found = forward_cache.read(model, read_by(model), other)
     second = found.tokens.second or None
     made = bertviz_page.page(view, found.weights, found.tokens.pieces, 2, second, False)
-    assert figure(page, "bertviz") == {"page": made.html}
+    (page,) = output.of(Page)
+    assert page.html == made.html
     size = f"{made.bytes / 1000:,.0f}"
-    assert note(page, "bertviz", kilobytes=size, layer=2) in said(page, "bertviz")
+    assert words("attention.note.bertviz", kilobytes=size, layer=2) in output.notes
+
+
+def test_bertviz_stands_on_the_page(visit):
+    page = opened(visit, "zh")
+    assert alerts(bench(page.app, "bertviz"))["info"] == [page.text("attention.hint.bertviz")]
+    page.run(at__bertviz__picture="head")
+    (frame,) = figures(bench(page.app, "bertviz"))
+    (alone,) = lesson.benches["bertviz"].run({"picture": "head"}, "zh").of(Page)
+    assert frame == {"page": alone.html}
 
 
 def test_a_text_too_long_for_bertviz_is_one_sentence(visit):
@@ -256,14 +262,10 @@ def test_a_text_too_long_for_bertviz_is_one_sentence(visit):
 
 
 # --------------------------------------------------------------------------- the code under them
-CODES = (
-    ("en", {}),
+CODES = (  # of each bench and view alone: in its scenes
     ("zh", {"real__view": "rollout", "apart__view": "chain", "masks__cells": "2.3 4.1",
             "masks__pads": 2, "ablate__off": "", "by_hand__stage": 6, "by_hand__causal": True}),
-    ("en", {"real__model": "smollm2", "real__view": "head", "masks__kind": "none",
-            "by_hand__stage": 2}),
     ("en", {"real__view": "mean", "real__over": "all", "real__other": "It's \"so\" {tired}\\n."}),
-    ("zh", {"real__view": "heads", "real__measure": "entropy", "ablate__view": "each"}),
 )  # fmt: skip
 
 
@@ -281,7 +283,7 @@ def test_the_code_gives_the_figure(visit, lang, settings):
         exec(compile(source, f"<code under {name}>", "exec"), space)
         assert essence(json.loads(space["figure"].to_json())) == essence(on_page[0]), name
         compared += 1
-    assert compared == len(page.lesson.benches) - 1 - (settings.get("ablate__view") == "each")
+    assert compared == len(page.lesson.benches) - 1  # BertViz is off
 
 
 def essence(spec: dict) -> list:
@@ -292,8 +294,8 @@ def essence(spec: dict) -> list:
     ]
 
 
-def test_the_code_names_the_head_and_the_text(visit):
-    page = opened(visit, real__view="head", real__model="smollm2", real__head=4)
-    source = page.lesson.sources()["real"]
+def test_the_code_names_the_head_and_the_text():
+    values = {"view": "head", "model": "smollm2", "head": 4}
+    source = lesson.benches["real"].run(values).code
     assert DECODER in source
     assert re.search(r"head\(.*'smollm2'", source, re.S)

@@ -104,8 +104,8 @@ def check(page, result, draw=accuracies) -> None:
         f"{SLUG}.note.task",
         runs=3,
         sequences="1,000",
-        chance=f"{100 * result.test.chance:.1f}",
-        blind=f"{100 * result.test.order_blind:.1f}",
+        chance=f"{100 * result.test.chance:.1f} %",
+        blind=f"{100 * result.test.order_blind:.1f} %",
     )
     assert caption in said(page, "task")
     assert not alerts(bench(page.app, "task"))["info"]

@@ -21,10 +21,12 @@ from positions_page import (
     shown,
     warned,
 )
+from scenes import Scene, check
 
 from seqviz.compute.positions import orders
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding
 from seqviz.figures.positions.encodings import encoding_map
+from seqviz.lessons.positions import lesson
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, literal
 from seqviz.ui.shared import components
@@ -53,26 +55,18 @@ def executed(source: str) -> dict:
 
 # -------------------------------------------------------------------------------------- the code
 VIEWS = (
-    {},
-    {"waves__positions": 200, "waves__d_model": 7, "waves__base": 300.0, "waves__layout": "halves",
-     "distance__view": "matrix", "learned__view": "path", "schemes__view": "alibi",
-     "effect__view": "maps", "effect__scheme": "rotary", "encoder__view": "maps"},
-    {"distance__view": "rotation", "learned__view": "spectrum", "schemes__view": "t5",
-     "effect__how": "shuffled", "effect__draw": 3, "encoder__view": "maps",
-     "encoder__variant": "sinusoidal"},
-    {"distance__view": "clocks", "learned__view": "norms", "schemes__view": "shift",
-     "effect__causal": True},
-    {"distance__view": "wavelengths", "effect__first": "one \\ 'two' \"three\" {four}"},
+    ("en", {"waves__positions": 200, "waves__d_model": 7, "waves__base": 300.0,
+            "waves__layout": "halves", "schemes__view": "shift", "learned__view": "norms"}),
+    ("zh", {"distance__view": "clocks", "effect__first": "one \\ 'two' \"three\" {four}"}),
 )  # fmt: skip
 
 
-@EACH
-@pytest.mark.parametrize("settings", VIEWS)
+@pytest.mark.parametrize(("lang", "settings"), VIEWS)
 def test_the_code_under_every_figure_gives_that_figure(visit, settings, lang):
+    """On the page; of each bench and view alone in `test_positions_views`."""
     page = opened(visit, lang, **settings)
     sources = page.lesson.sources()
-    sources.pop("task")  # half a minute of training
-    assert set(sources) == set(page.lesson.benches) - {"task"}
+    assert set(sources) == set(page.lesson.benches)
     for name, source in sources.items():
         assert len(source) < 3000, f"{name}: numbers listed that have a name"
         made = json.loads(executed(source)["figure"].to_json())
@@ -144,7 +138,7 @@ def told(monkeypatch):
         callbacks.append(on_change)
         drawing(key, values, words, on_change)
 
-    monkeypatch.setattr(components, "sinusoid", noted)
+    monkeypatch.setitem(components.IN_BROWSER, "sinusoid", noted)
 
     def tell(page, values):
         """As Streamlit does: before the script runs, in this visitor's session."""
@@ -269,10 +263,14 @@ def test_too_many_words_are_one_sentence(visit, lang, name):
     assert not page.warned()
 
 
-@EACH
 @pytest.mark.parametrize("settings", [{"first": ""}, {"second": "  "}, {"first": "", "second": ""}])
-def test_no_words_are_one_sentence(visit, lang, settings):
-    page = opened(visit, lang, **{f"effect__{name}": text for name, text in settings.items()})
+def test_no_words_are_refused(settings):
+    check(lesson, Scene("effect", settings, refuses="no_text"))
+
+
+@EACH
+def test_no_words_are_one_sentence(visit, lang):
+    page = opened(visit, lang, effect__second="  ")
     assert warned(page, "effect") == [page.text("problem.no_text")]
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute.attention.patterns import Habits
+from seqviz.compute.attention.patterns import Habits, ranked
+from seqviz.units import Exact, Of, Share, WholeShare
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,22 @@ class Map:
     entropy: Float[np.ndarray, "query"]
     allowed: Bool[np.ndarray, "query key"]
 
+    @property
+    def share_allowed(self) -> WholeShare:
+        """The cells that the mask leaves open."""
+        return float(self.allowed.mean())
+
+    @property
+    def on_padding(self) -> Share:
+        """The weight that real tokens give to padding, a mean over these queries."""
+        real = self.text.real
+        return float(self.weights[real][:, ~real].sum(1).mean())
+
+    @property
+    def blind(self) -> bool:
+        """Whether a query may look nowhere."""
+        return bool((~self.allowed).all(1).any())
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -83,7 +100,19 @@ class Parts:
     weights: Float[np.ndarray, "query key"]
     output: Float[np.ndarray, "token d_k"]
     allowed: Bool[np.ndarray, "query key"]
-    divisor: float
+    divisor: Exact
+
+    def product_at(self, query: int, key: int) -> Exact:
+        """q · k of two tokens, from 0."""
+        return float(self.scores[query, key])
+
+    def divided_at(self, query: int, key: int) -> Exact:
+        """What the mask and the softmax get of it."""
+        return float(self.scores[query, key]) / self.divisor
+
+    def weight_at(self, query: int, key: int) -> Exact:
+        """The weight of the key for the query."""
+        return float(self.weights[query, key])
 
 
 @dataclass(frozen=True)
@@ -99,12 +128,43 @@ class Change:
 
     text: Text
     moved: Float[np.ndarray, "token"]
-    sentence: float
+    sentence: Exact
     pair: Float[np.ndarray, "2"]
     candidates: tuple[str, ...]
     probabilities: Float[np.ndarray, "2 candidate"]
     bits: float
     off: int
+
+    @property
+    def heads_off(self) -> Of:
+        """How many heads are off, and of how many."""
+        return self.off, self.text.layers * self.text.heads
+
+    @property
+    def furthest(self) -> float:
+        """1 - cosine of the token that moved most."""
+        return float(self.moved.max())
+
+    @property
+    def furthest_piece(self) -> str:
+        """The token that moved most."""
+        return self.text.pieces[int(self.moved.argmax())]
+
+    @property
+    def likeliest(self) -> tuple[str, str]:
+        """The likeliest next piece before and after (decoder)."""
+        before, after = (self.candidates[int(row.argmax())] for row in self.probabilities)
+        return before, after
+
+    @property
+    def pair_before(self) -> Exact:
+        """Cosine of the two texts' vectors in the model as it is."""
+        return float(self.pair[0])
+
+    @property
+    def pair_after(self) -> Exact:
+        """The same after the change."""
+        return float(self.pair[1])
 
 
 @dataclass(frozen=True)
@@ -118,3 +178,18 @@ class Effects:
     change: Float[np.ndarray, "layer head"]
     decoder: bool
     fraction: float
+
+    @property
+    def most_missed(self) -> tuple[int, int]:
+        """Layer and head of the largest change."""
+        return ranked(self.change, 1)[0]
+
+    @property
+    def largest(self) -> float:
+        """The change without the head that is missed most."""
+        return float(self.change[self.most_missed])
+
+    @property
+    def hardly_missed(self) -> WholeShare:
+        """The heads whose absence changes less than a tenth of that."""
+        return float((self.change < self.change.max() / 10).mean())

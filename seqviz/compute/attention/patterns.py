@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.scaled import entropy
+from seqviz.units import Share
 
 # What a head may be named after; the share of its weight that goes there, a mean over queries.
 HABITS = ("previous", "next", "itself", "same", "first", "separator")
@@ -38,6 +39,14 @@ class Habits:
     entropy: Float[np.ndarray, "layer head"]
     spread: Float[np.ndarray, "layer head"]
     distance: Float[np.ndarray, "layer head"]
+
+    def of(self, measure: str, layer: int, head: int) -> float:
+        """One measure of one head: "entropy", "distance" or another of the arrays."""
+        return float(getattr(self, measure)[layer, head])
+
+    def idle(self, layer: int, head: int) -> Share:
+        """The weight on the first token and the separators: of a head with nothing to do."""
+        return float(self.first[layer, head] + self.separator[layer, head])
 
     def name(self, layer: int, head: int) -> str:
         """One of `HABITS` when at least half of the weight goes there, else "broad" or "mixed"."""

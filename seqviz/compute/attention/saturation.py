@@ -40,6 +40,14 @@ class Saturation:
     seed: int
     draws: int
 
+    def variance_at(self, d_k: int, scaling: str) -> float:
+        """Of what enters the softmax, for one of the lengths in `d_k` and one of the scalings."""
+        return float(self.variance[self.scalings.index(scaling), self.d_k == d_k].item())
+
+    def largest_at(self, d_k: int, scaling: str) -> float:
+        """The largest weight, mean over the draws."""
+        return float(self.largest[self.scalings.index(scaling), self.d_k == d_k].item())
+
 
 def sizes() -> Int[np.ndarray, "size"]:
     """Values of d_k from 1 to 1024, five to an octave where whole numbers are that close."""

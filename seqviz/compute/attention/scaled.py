@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from seqviz.units import Exact, Share, VeryExact
+
 SCALES = ("d_k", "d", "none")
 OPERATORS = ("add", "multiply")
 
@@ -25,6 +27,27 @@ class Attention:
     masked: Float[np.ndarray, "*head query key"]
     weights: Float[np.ndarray, "*head query key"]
     output: Float[np.ndarray, "*batch query d_v"]
+
+    def score_at(self, *place: int) -> VeryExact:
+        """q · k of a query and a key, counted from 0 and after the head where there are heads."""
+        return float(self.scores[place])
+
+    def weight_at(self, *place: int) -> Exact:
+        """The weight that a query gives to a key."""
+        return float(self.weights[place])
+
+    def row_sum(self, *place: int) -> Exact:
+        """All weights of a query."""
+        return float(self.weights[place].sum())
+
+    def column_sum(self, *place: int) -> Exact:
+        """What a key gets from all queries together."""
+        return float(self.weights[place[:-1]][:, place[-1]].sum())
+
+    def later(self, *head: int) -> Share:
+        """The weight that goes to later words, a mean over the queries."""
+        weights = self.weights[head]
+        return float(weights[~np.tri(len(weights), dtype=bool)].sum() / len(weights))
 
 
 def divisor(scale: str, d_k: int, d: int) -> float:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.units import Exact, WholeShare
+
 VARIANTS = ("own", "zero", "shuffled", "sinusoidal")
 
 
@@ -28,7 +30,8 @@ class Reordered:
 
     alike: cosine of the two sentence vectors. kept: cosine of the first one's vector with the one
     of the untouched model. previous: the largest share of weight that any head gives to the token
-    before. weights: of one head on the first text, [variant, query, key].
+    before. weights: of one head on the first text, [variant, query, key]. left_out: whether a
+    text had more tokens than are read.
     """
 
     model: str
@@ -41,3 +44,16 @@ class Reordered:
     weights: Float[np.ndarray, "variant query key"]
     layer: int
     head: int
+    left_out: bool = False
+
+    def alike_of(self, variant: str) -> Exact:
+        """Cosine of the two sentence vectors, with a variant of the table."""
+        return float(self.alike[self.variants.index(variant)])
+
+    def kept_of(self, variant: str) -> float:
+        """Cosine of the first sentence's vector with the one of the untouched model."""
+        return float(self.kept[self.variants.index(variant)])
+
+    def previous_of(self, variant: str) -> WholeShare:
+        """The largest share of weight that any head gives to the token before."""
+        return float(self.previous[self.variants.index(variant)])

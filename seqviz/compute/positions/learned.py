@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.positions import sinusoidal
 from seqviz.compute.positions.sinusoidal import BASE, MAX_PAIRS_OF_POSITIONS, check_positions
 from seqviz.refusal import Refusal
+from seqviz.units import WholeShare
 
 SHARES = (2, 8, 32)
 
@@ -96,7 +97,17 @@ class Comparison:
     sinusoidal_share: Float[np.ndarray, "share"]
     cka: float
     cka_chance: float
-    unlike: float
+    unlike: WholeShare
+
+    @property
+    def in_eight(self) -> WholeShare:
+        """The variance of the table in its first eight principal components."""
+        return float(self.share[1])
+
+    @property
+    def sinusoidal_in_eight(self) -> WholeShare:
+        """The same of the sinusoidal table."""
+        return float(self.sinusoidal_share[1])
 
 
 def compare(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from dataclasses import dataclass
@@ -13,10 +14,12 @@ from seqviz.compute.positions.order import attend
 from seqviz.compute.positions.relative import learned_table
 from seqviz.compute.positions.sinusoidal import BASE
 from seqviz.refusal import Refusal
+from seqviz.units import FineShare
 
 SCHEMES = ("none", "sinusoidal", "learned", "rotary")
 WIDTH = 64
 MOST_WORDS = 24
+ROUNDING = 1e-12  # of a move, as a share of the size of the outputs
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,17 @@ class Orders:
     def paired(self) -> Int[np.ndarray, "word"]:
         """Places of those words of the first sentence that are in the second too."""
         return np.flatnonzero(np.array(self.partner) >= 0)
+
+    @property
+    def strangers(self) -> bool:
+        """Whether a word of either sentence has no partner in the other."""
+        return len(self.paired) < max(len(self.words), len(self.others))
+
+    def farthest(self, scheme: str) -> FineShare:
+        """The largest of `moved`: 0 where that is rounding, nan where no word has a partner."""
+        moved = self.moved[self.schemes.index(scheme), self.paired]
+        largest = float(moved.max()) if moved.size else math.nan
+        return 0.0 if largest < ROUNDING else largest
 
 
 def vectors(words: tuple[str, ...], seed: int = 0) -> Float[np.ndarray, "word d_model"]:

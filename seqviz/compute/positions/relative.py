@@ -17,6 +17,7 @@ from seqviz.compute.positions.sinusoidal import (
     check_positions,
 )
 from seqviz.refusal import Refusal
+from seqviz.units import Exact, Of, Rough
 
 SCHEMES = ("none", "sinusoidal", "learned", "rotary", "alibi", "t5")
 LEARNED_ROWS = 512  # BERT's table
@@ -39,6 +40,16 @@ def alibi_slopes(heads: int) -> Float[np.ndarray, "head"]:
     slopes = 2.0 ** (-8.0 / power * np.arange(1, power + 1))
     more = 2.0 ** (-4.0 / power * np.arange(1, 2 * (heads - power), 2))
     return np.concatenate([slopes, more])
+
+
+def largest_slope(slopes: Float[np.ndarray, "head"]) -> Exact:
+    """Of the head that forgets distant tokens first."""
+    return float(slopes.max())
+
+
+def smallest_slope(slopes: Float[np.ndarray, "head"]) -> Exact:
+    """Of the head that sees the farthest."""
+    return float(slopes.min())
 
 
 def alibi_bias(heads: int, n: int, causal: bool = True) -> Float[np.ndarray, "head query key"]:
@@ -99,6 +110,11 @@ def t5_map(
     check_positions(n, MAX_PAIRS_OF_POSITIONS)
     place = np.arange(n)
     return t5_bucket(place[None, :] - place[:, None], bidirectional, buckets, max_distance)
+
+
+def buckets_used(found: Int[np.ndarray, "query key"], buckets: int) -> Of:
+    """How many different buckets the pairs of a map are in, and of how many."""
+    return len(np.unique(found)), buckets
 
 
 @dataclass(frozen=True)
@@ -198,6 +214,16 @@ class ShiftChange:
     typical: float
     attention: float
     beyond: int
+
+    @property
+    def rounding(self) -> Rough:
+        """The greatest change of a score, of a scheme that should not notice."""
+        return self.largest
+
+    @property
+    def without_row(self) -> Of:
+        """How many positions have no row in the learned table, and of how many."""
+        return self.beyond, len(self.before)
 
 
 def shift_change(

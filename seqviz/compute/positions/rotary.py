@@ -17,6 +17,7 @@ from seqviz.compute.positions.sinusoidal import (
     check_positions,
 )
 from seqviz.refusal import Refusal
+from seqviz.units import Rough
 
 
 def frequencies(d_k: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
@@ -64,12 +65,24 @@ class ScoresByOffset:
     """Dot products of one query and one key, set at every pair of these positions.
 
     by_offset: gathered by query position minus key position. closed_form: what they should be.
+    pairs: of dimensions, which turn.
     """
 
     positions: Int[np.ndarray, "position"]
     scores: Float[np.ndarray, "position position"]
     by_offset: OffsetCurve
     closed_form: Float[np.ndarray, "offset"]
+    pairs: int
+
+    @property
+    def spread(self) -> Rough:
+        """The largest difference between two scores of the same offset: rounding."""
+        return self.by_offset.spread
+
+    @property
+    def error(self) -> Rough:
+        """The largest difference from the closed form."""
+        return float(np.abs(self.by_offset.mean - self.closed_form).max())
 
 
 def score_by_offset(
@@ -99,7 +112,7 @@ def score_by_offset(
     )
     curve = by_offset(scores, np.subtract.outer(positions, positions))
     closed = closed_form(q, k, curve.offset, base, layout)
-    return ScoresByOffset(positions, scores, curve, closed)
+    return ScoresByOffset(positions, scores, curve, closed, len(q) // 2)
 
 
 def random_scores(

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from seqviz.refusal import Refusal
+from seqviz.units import Exact, Of, Rough
 
 LAYOUTS = ("interleaved", "halves")
 SPACINGS = ("paper", "tensor2tensor")
@@ -32,6 +33,25 @@ class Sinusoids:
     frequencies: Float[np.ndarray, "pair"]
     layout: str
     base: float
+
+    @property
+    def norm(self) -> Exact:
+        """Euclidean length of the first row; of every row, where the width is even: √(d/2)."""
+        return float(np.linalg.norm(self.table[0]))
+
+    @property
+    def shortest(self) -> Exact:
+        """The shortest wavelength, in positions."""
+        return float(self.wavelengths[0])
+
+    @property
+    def longest(self) -> Exact:
+        """The longest wavelength, in positions."""
+        return float(self.wavelengths[-1])
+
+    def degrees(self, positions: int, pair: int) -> float:
+        """By how much the hand of a pair turns within so many positions."""
+        return 360 * positions / float(self.wavelengths[pair])
 
 
 def frequencies(
@@ -171,8 +191,17 @@ class FoundRotation:
     matrix: Float[np.ndarray, "d_model d_model"]
     rank: int
     singular_values: Float[np.ndarray, "value"]
-    residual: float
+    residual: Rough
     orthogonality: float
+
+    @property
+    def rank_of_width(self) -> Of:
+        """The rank, of the full one."""
+        return self.rank, len(self.matrix)
+
+    def gap(self, formula: Float[np.ndarray, "d_model d_model"]) -> Rough:
+        """The largest difference between an entry and the one of the formula."""
+        return float(np.abs(self.matrix - formula).max())
 
 
 def found_rotation(table: Float[np.ndarray, "position d_model"], offset: int) -> FoundRotation:

@@ -30,7 +30,7 @@ from seqviz.lessons.bench.output import (
 )
 from seqviz.lessons.bench.words import Words
 from seqviz.text import formatted
-from seqviz.units import NUMBER, Unit, unit_of
+from seqviz.units import NUMBER, Unit, unit_of, unit_of_attribute
 
 R = TypeVar("R")
 
@@ -194,10 +194,9 @@ class Show:
         """
         for name, attribute in {**{n: n for n in names}, **other}.items():
             value = getattr(found, attribute)
-            getter = getattr(type(found), attribute, None)
-            unit = unit_of(getter.fget) if isinstance(getter, property) else NUMBER
-            unit = unit if digits is None else replace(unit, digits=digits)
             self.trace.attribute(found, attribute, value, name)
+            unit = unit_of_attribute(found, attribute)
+            unit = unit if digits is None else replace(unit, digits=digits)
             self.metric(name, value, unit, (beside or {}).get(name))
 
     def readout(

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.positions.tiny.settings import OrderSettings
 from seqviz.compute.positions.tiny.tasks import Examples
 from seqviz.compute.training.loop import Record
+from seqviz.units import Share
 
 TEST_SEQUENCES = 1000  # an accuracy of 0.5 then has an interval of 0.03 to either side
 EXAMPLES = 8  # of these, are part of the result with all answers
@@ -81,3 +82,11 @@ class OrderResult:
     given: Int[np.ndarray, "encoding run example slot"]
     parameters: Int[np.ndarray, "encoding"]
     device: str
+
+    def right(self, encoding: str) -> Share:
+        """Share of right answers on the test sequences, mean over the runs."""
+        return float(self.test.mean[self.settings.encodings.index(encoding)])
+
+    def right_longer(self, encoding: str) -> Share:
+        """The same on the sequences twice as long."""
+        return float(self.longer.mean[self.settings.encodings.index(encoding)])

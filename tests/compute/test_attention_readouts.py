@@ -1,0 +1,97 @@
+"""The numbers that stand under the figures of attention, by hand on matrices of a few cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqviz.compute.attention.findings import Change, Effects, Map, Parts, Text
+from seqviz.compute.attention.patterns import habits
+from seqviz.compute.attention.saturation import saturation
+from seqviz.compute.attention.scaled import Attention
+from seqviz.units import unit_of_attribute
+
+TEXT = Text(
+    "minilm", False, ("[CLS]", "a", "b", "[PAD]"), np.arange(4), np.zeros(4, bool),
+    np.array([True, True, True, False]), 0, 0, 6, 12, "cpu", "",
+)  # fmt: skip
+WEIGHTS = np.array(
+    [[0.5, 0.2, 0.1, 0.2], [0.3, 0.3, 0.3, 0.1], [0.1, 0.6, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0]]
+)
+
+
+def test_one_matrix_of_attention():
+    one = Attention(10 * WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS, np.zeros((4, 2)))
+    assert one.score_at(2, 1) == pytest.approx(6)
+    assert one.weight_at(1, 3) == 0.1
+    assert one.row_sum(2) == pytest.approx(1)
+    assert one.column_sum(3) == pytest.approx(1.6)
+    assert one.later() == pytest.approx((0.2 + 0.1 + 0.2 + 0.3 + 0.1 + 0.3) / 4)
+
+
+def test_one_head_of_several():
+    heads = np.stack([np.eye(4), WEIGHTS])
+    two = Attention(10 * heads, heads, heads, heads, np.zeros((2, 4, 2)))
+    assert two.score_at(1, 2, 1) == pytest.approx(6)
+    assert two.weight_at(0, 1, 3) == 0
+    assert two.row_sum(0, 2) == 1
+    assert two.column_sum(1, 3) == pytest.approx(1.6)
+    assert (two.later(0), two.later(1)) == pytest.approx((0, 0.3))
+
+
+@pytest.mark.parametrize("scaling", ["none", "d_k", "d"])
+def test_saturation_at_one_length(scaling):
+    found = saturation(keys=4)
+    row, column = ("none", "d_k", "d").index(scaling), list(found.d_k).index(64)
+    assert found.variance_at(64, scaling) == found.variance[row, column]
+    assert found.largest_at(64, scaling) == found.largest[row, column]
+
+
+def test_a_head_with_nothing_to_do():
+    special = np.array([True, False, False, True])
+    found = habits(WEIGHTS[None, None], np.array([1, 5, 6, 2]), special)
+    first, separators = (0.3 + 0.1 + 0) / 3, (0.1 + 0.3 + 1) / 3  # all queries but the first
+    assert found.idle(0, 0) == pytest.approx(first + separators)
+    assert found.of("first", 0, 0) == pytest.approx(first)
+    assert found.of("distance", 0, 0) == pytest.approx((0.3 + 0.3 + 0.2 + 0.2 + 0.6 + 0.3) / 3)
+
+
+def test_what_a_mask_leaves():
+    allowed = np.ones((4, 4), bool)
+    allowed[0, 1:] = False
+    one = Map(TEXT, WEIGHTS, 0, 0, np.zeros(4), allowed)
+    assert one.share_allowed == 13 / 16
+    assert one.on_padding == pytest.approx((0.2 + 0.1 + 0.3) / 3)  # of the real tokens
+    assert not one.blind
+    allowed[0, 0] = False
+    assert one.blind
+    whole = Text(**{**vars(TEXT), "real": np.ones(4, bool)})
+    assert Map(whole, WEIGHTS, 0, 0, np.zeros(4), allowed).on_padding == 0
+
+
+def test_parts_of_one_head():
+    square = np.zeros((4, 4))
+    vectors = np.zeros((4, 4))
+    found = Parts(TEXT, 0, 0, vectors, vectors, vectors, 10 * WEIGHTS, square, WEIGHTS, vectors,
+                  square < 1, 2.0)  # fmt: skip
+    assert found.product_at(2, 1) == pytest.approx(6)
+    assert found.divided_at(2, 1) == pytest.approx(3)
+    assert found.weight_at(2, 1) == 0.6
+    assert unit_of_attribute(found, "divisor").digits == 4
+
+
+def test_a_change():
+    probabilities = np.array([[0.2, 0.5, 0.3], [0.1, 0.2, 0.7]])
+    change = Change(TEXT, np.array([0, 0.4, 0.1]), 0.9, np.array([0.25, 0.75]),
+                    ("x", "y", "z"), probabilities, 0.5, 3)  # fmt: skip
+    assert change.heads_off == (3, 72)
+    assert (change.furthest, change.furthest_piece) == (0.4, "a")
+    assert change.likeliest == ("y", "z")
+    assert (change.pair_before, change.pair_after) == (0.25, 0.75)
+
+
+def test_each_head_alone():
+    found = Effects(np.array([[0.02, 0.5, 0.049], [0.051, 0.3, 0.01]]), True, 1.0)
+    assert found.most_missed == (0, 1)
+    assert found.largest == 0.5
+    assert found.hardly_missed == 0.5
