@@ -18,6 +18,7 @@ from seqviz.lessons.bench.controls import (
     controls,
     encoded,
     grid,
+    on,
     permalink,
     slider,
 )
@@ -176,3 +177,26 @@ def test_integers_stay_integers():
 
     ((_, control),) = controls(One)
     assert type(control.clean("4")) is int
+
+
+@pytest.mark.parametrize(
+    ("wanted", "values", "applies"),
+    [
+        ({"view": "map"}, {"view": "map"}, True),
+        ({"view": "map"}, {"view": "map_of_all"}, False),
+        ({"view": ("map", "unit")}, {"view": "unit"}, True),
+        ({"view": ("map", "unit")}, {"view": "cell"}, False),
+        ({"view": "map", "cell": "gru"}, {"view": "map", "cell": "gru", "seed": 1}, True),
+        ({"view": "map", "cell": "gru"}, {"view": "map", "cell": "lstm"}, False),
+        ({"cells": "lstm"}, {"cells": ("rnn", "lstm")}, True),
+        ({"cells": "lstm"}, {"cells": ("rnn",)}, False),
+        ({"cells": "lstm"}, {"cells": ()}, False),
+        ({"cells": ("gru", "lstm")}, {"cells": ("rnn", "gru")}, True),
+        ({"cells": ("gru", "lstm")}, {"cells": ("rnn", "relu")}, False),
+        ({"shuffle": True}, {"shuffle": True}, True),
+        ({"shuffle": False}, {"shuffle": True}, False),
+        ({}, {"view": "map"}, True),
+    ],
+)
+def test_on_what_a_control_stands(wanted, values, applies):
+    assert on(**wanted)(values) is applies

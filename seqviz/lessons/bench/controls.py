@@ -16,6 +16,25 @@ _NONE = "-"  # in a link: none of the options
 Condition = Callable[[Mapping[str, Any]], bool]
 
 
+def on(**wanted: Any) -> Condition:
+    """When every named control has this value, or one of a tuple of values.
+
+    A control of which several options may be on has a value where that one is on:
+    `on(view=("map", "unit"))`, `on(cells="lstm")`.
+    """
+    options = {name: v if isinstance(v, tuple) else (v,) for name, v in wanted.items()}
+
+    def applies(values: Mapping[str, Any]) -> bool:
+        return all(
+            any(option in values[name] for option in these)
+            if isinstance(values[name], tuple)
+            else values[name] in these
+            for name, these in options.items()
+        )
+
+    return applies
+
+
 @dataclass(frozen=True)
 class Control:
     """What every control has: whether it hides behind "more", and when it applies at all.
