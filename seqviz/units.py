@@ -12,8 +12,11 @@ from typing import Annotated, Any, get_type_hints
 
 @dataclass(frozen=True)
 class Unit:
-    """kind: "number", "share" (0 to 1, written in percent), "log10" (of a number), or "count".
+    """How a number, or a pair of numbers that are two ends, is written.
 
+    kind: "number", "share" (0 to 1, written in percent), "small share" (the same, with significant
+    digits), "log10" (of a number), "count" (infinite where there is no end), "part" (a pair of
+    counts: of the second the first), "probability" (three decimals), or "seconds".
     digits: significant digits of a number, decimals of a share.
     """
 
@@ -27,12 +30,26 @@ Log10 = Annotated[float, Unit("log10")]
 Rough = Annotated[float, Unit("number", 2)]
 Exact = Annotated[float, Unit("number", 4)]
 VeryExact = Annotated[float, Unit("number", 6)]
+SmallShare = Annotated[float, Unit("small share")]
+Count = Annotated[float, Unit("count")]
+Probability = Annotated[float, Unit("probability")]
+Seconds = Annotated[float, Unit("seconds", 2)]
+Ends = Annotated[tuple[float, float], Unit()]
+ShareEnds = Annotated[tuple[float, float], Unit("share", 1)]
+Part = Annotated[tuple[int, int], Unit("part")]
 NUMBER = Unit()
 
 
 @cache
-def unit_of(function: Any) -> Unit:
-    """What a function or a property's getter says of its result; a number where it says nothing."""
-    said = get_type_hints(function, include_extras=True).get("return")
-    found = [part for part in getattr(said, "__metadata__", ()) if isinstance(part, Unit)]
-    return found[0] if found else NUMBER
+def unit_of(holder: Any, name: str = "return") -> Unit:
+    """What a function says of its result, or a class of a field; a number where they say nothing.
+
+    name: of the field, or of a property.
+    """
+    getter = getattr(holder, name, None)
+    if isinstance(getter, property):
+        return unit_of(getter.fget)
+    said = get_type_hints(holder, include_extras=True).get(name)
+    parts = (said, *getattr(said, "__args__", ()))  # a number that may be None says it within
+    units = [unit for part in parts for unit in getattr(part, "__metadata__", ())]
+    return next((unit for unit in units if isinstance(unit, Unit)), NUMBER)
