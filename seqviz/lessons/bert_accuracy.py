@@ -265,15 +265,10 @@ def say_compared(names: tuple[str, str], pair: Paired, show: Show) -> None:
     """McNemar's test of two systems in one sentence under the figure."""
     p = formatted(pair.p, unit_of(Paired, "p"))
     show.say(
-        "readout.mcnemar",
-        first=names[0],
-        second=names[1],
-        a=f"{pair.only_first:,}",
-        b=f"{pair.only_second:,}",
-        n=f"{pair.n:,}",
-        p=p if p.startswith("<") else f"= {p}",
+        "readout.mcnemar", first=names[0], second=names[1], a=f"{pair.only_first:,}",
+        b=f"{pair.only_second:,}", n=f"{pair.n:,}", p=p if p.startswith("<") else f"= {p}",
         verdict=show.text(f"readout.{pair.verdict}"),
-    )
+    )  # fmt: skip
 
 
 def say_trained(found: Tuned, show: Show) -> None:
@@ -424,13 +419,7 @@ def looks(p: Looks, show: Show) -> None:
 @lesson.bench("heads", Heads)
 def head(p: Heads, show: Show) -> None:
     settings = TuneSettings(
-        p.model,
-        "head",
-        p.feature,
-        sentences=p.sentences,
-        epochs=p.epochs,
-        head_rate=p.head_rate,
-        runs=p.runs,
+        p.model, "head", p.feature, p.sentences, p.epochs, head_rate=p.head_rate, runs=p.runs
     )
     here = pretrained.loaded(p.model) and features.ready(p.model)
     found = None if here else show.shipped(tuning.tune, name="found", settings=settings)
@@ -449,17 +438,9 @@ def head(p: Heads, show: Show) -> None:
 @lesson.bench("tune", Tune)
 def tune(p: Tune, show: Show) -> None:
     settings = TuneSettings(
-        p.model,
-        p.regime,
-        p.feature,
-        p.sentences,
-        p.epochs,
-        p.rate,
-        p.head_rate,
-        p.layers,
-        p.rank,
+        p.model, p.regime, p.feature, p.sentences, p.epochs, p.rate, p.head_rate, p.layers, p.rank,
         runs=p.runs,
-    )
+    )  # fmt: skip
     show.note("shipped_runs")
     guess = show.run(systems.majority, "validation", name="guess")
     found = show.job(
@@ -551,18 +532,17 @@ def compare(p: Compare, show: Show) -> None:
         show.readout(name, proportions.proportion, said.right[:n])
     show.readouts(pair, p_value="p", needed="needed")
     differ = systems.differing(first, second, n)
-    show.caption(show.words("note.disagree", shown=len(differ[:READ]), count=f"{len(differ):,}"))
+    shown = differ[:READ]
+    show.caption(show.words("note.disagree", shown=len(shown), count=f"{len(differ):,}"))
     sentences = features.parts()["test"].texts
     classes = show.words("class.negative"), show.words("class.positive")
-    show.rows(
-        "differ",
-        {
-            "sentence": [sentences[i] for i in differ[:READ]],
-            "truth": [classes[int(positive[i])] for i in differ[:READ]],
-            "first": [percent(first.probability[i], 0) for i in differ[:READ]],
-            "second": [percent(second.probability[i], 0) for i in differ[:READ]],
-        },
-    )
+    columns: dict[str, list[str]] = {
+        "sentence": [sentences[i] for i in shown],
+        "truth": [classes[int(positive[i])] for i in shown],
+        "first": [percent(first.probability[i], 0) for i in shown],
+        "second": [percent(second.probability[i], 0) for i in shown],
+    }
+    show.rows("differ", columns)
 
 
 REPLACED = ((400, 0.15), (200, 0.15), (1000, 0.15), (500, 0.4), (2000, 0.3))
