@@ -10,11 +10,14 @@ from seqviz.compute.autoregression import (
     LARGEST,
     coefficients_from_partial,
     is_stationary,
+    largest_root,
+    long_run_mean,
     partial_from_coefficients,
     psi_weights,
     roots,
     simulate,
     stationary_variance,
+    steps_remembered,
     theoretical_acf,
 )
 

@@ -57,7 +57,7 @@ class Estimate:
     def holds(self, phi: float) -> bool:
         """Whether that interval holds this phi_1."""
         low, high = self.first_interval
-        return low <= phi <= high
+        return bool(low <= phi <= high)
 
 
 @dataclass(frozen=True)

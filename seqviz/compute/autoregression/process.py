@@ -124,7 +124,7 @@ def steps_remembered(coefficients: Coefficients, level: float = 0.05) -> Count:
     largest = largest_root(coefficients)
     if largest >= 1.0:
         return inf
-    return ceil(log(level) / log(largest)) if largest else 0.0
+    return float(ceil(log(level) / log(largest))) if largest else 0.0
 
 
 def long_run_mean(coefficients: Coefficients, intercept: float = 0.0) -> float:
