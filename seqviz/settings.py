@@ -26,8 +26,8 @@ class Setting:
     """One environment variable.
 
     default: what is read where it is not set. meaning: for that table. allowed: completes the
-    sentence "NAME must be ...". read: from text to value; raises ValueError for what is not allowed.
-    shown: the default in that table, where it is not the text itself.
+    sentence "NAME must be ...". read: from text to value; raises ValueError for what is not
+    allowed. shown: the default in that table, where it is not the text itself.
     """
 
     name: str

@@ -159,18 +159,31 @@ def formatted(value: Any, unit: Unit = NUMBER) -> str:
         return "–"
     if isinstance(value, str):
         return value
-    if isinstance(value, bool | int) or unit.kind == "count":
+    if isinstance(value, tuple):
+        first, last = (formatted(end, unit) for end in value)
+        if unit.kind == "share":
+            return f"{first.removesuffix(' %')}–{last}"
+        return f"{first} / {last}" if unit.kind == "part" else f"{first} … {last}"
+    if isinstance(value, bool | int):
         return f"{value:,}"
-    if unit.kind == "of":
-        part, whole = value
-        return f"{part} / {whole}"
-    if unit.kind == "fine":
-        return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)} %"
-    if unit.kind == "share":
-        return percent(float(value), unit.digits)
-    if unit.kind == "log10":
-        return from_log10(float(value), unit.digits)
-    return number(float(value), unit.digits) + unit.sign
+    return _written(float(value), unit)
+
+
+def _written(value: float, unit: Unit) -> str:
+    match unit.kind:
+        case "share":
+            return percent(value, unit.digits)
+        case "small share":
+            return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)} %"
+        case "log10":
+            return from_log10(value, unit.digits)
+        case "count" if math.isfinite(value):
+            return f"{value:,.0f}"
+        case "probability":
+            return "< 0.001" if value < 0.001 else f"{value:.3f}"
+        case "seconds":
+            return f"{value:.{unit.digits}g} s" if value < 99.5 else duration(value)
+    return number(value, unit.digits) + unit.sign
 
 
 def duration(seconds: float) -> str:

@@ -8,14 +8,25 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from seqviz import catalog
+from seqviz import catalog, units
 from seqviz.data import PROBLEM_CODES
-from seqviz.text import ASSETS, LANGUAGES, Text, catalogue, literal, number, percent, sections
+from seqviz.text import (
+    ASSETS,
+    LANGUAGES,
+    Text,
+    catalogue,
+    formatted,
+    literal,
+    number,
+    percent,
+    sections,
+)
 
 ROOT = ASSETS.parent
 SLUGS = [record.slug for record in catalog.LESSONS]
@@ -417,6 +428,31 @@ def test_number_digits(value, digits, expected):
 )  # fmt: skip
 def test_percent(share, digits, expected):
     assert percent(share, digits) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"),
+    [
+        (0.661, units.Share, "66.1 %"), (0.661, units.WholeShare, "66 %"),
+        (1538 / 109_483_778, units.SmallShare, "0.0014 %"), (1.0, units.SmallShare, "100 %"),
+        (0.0004, units.Probability, "< 0.001"), (0.0416, units.Probability, "0.042"),
+        (1234.0, units.Count, "1,234"), (float("inf"), units.Count, "∞"), (7, units.Count, "7"),
+        (0.2041, units.Seconds, "0.2 s"), (24.3, units.Seconds, "24 s"),
+        (99.7, units.Seconds, "99.7 s"), (180.0, units.Seconds, "3 min"),
+        ((0.584, 0.646), units.ShareEnds, "58.4–64.6 %"),
+        ((-0.1234, 2.5), units.Ends, "−0.123 … 2.50"), ((1, 1200), units.Part, "1 / 1,200"),
+        (None, units.Share, "–"), ("words", units.Share, "words"), (0.5, float, "0.500"),
+    ],
+)  # fmt: skip
+def test_a_readout_is_written_by_its_unit(value, unit, expected):
+    def read(result: object) -> object: ...
+
+    read.__annotations__["return"] = unit
+    # A number that may be missing has its unit all the same.
+    result = make_dataclass("Result", [("field", unit | None)], namespace={"read": property(read)})
+    for found in (units.unit_of(result, "field"), units.unit_of(result, "read"),
+                  units.unit_of(read)):  # fmt: skip
+        assert formatted(value, found) == expected
 
 
 def test_number_never_writes_a_hyphen():

@@ -8,6 +8,9 @@ from math import ceil, inf, nan, sqrt
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from seqviz.units import Count, Probability, Share
+
+_HARDLY = 0.05  # a smaller p is hardly chance
 _Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
 
 
@@ -17,7 +20,7 @@ class Proportion:
 
     correct: int
     n: int
-    share: float
+    share: Share
     low: float
     high: float
 
@@ -59,7 +62,21 @@ class Paired:
     only_second: int
     neither: int
     n: int
-    p: float
+    p: Probability
+
+    @property
+    def verdict(self) -> str:
+        """ "no_difference" (they never differ), "real" (hardly chance: p < 0.05) or "chance"."""
+        if self.only_first + self.only_second == 0:
+            return "no_difference"
+        return "real" if self.p < _HARDLY else "chance"
+
+    @property
+    def needed(self) -> Count:
+        """How many cases tell two systems apart that differ as these do; see `needed_n`."""
+        first, second = self.both + self.only_first, self.both + self.only_second
+        discordant = self.only_first + self.only_second
+        return needed_n(first / self.n, second / self.n, discordant / self.n)
 
 
 @dataclass(frozen=True)
@@ -174,9 +191,17 @@ def mcnemar(
     return Paired(int(both), only_first, only_second, int(neither), len(first_right), p)
 
 
+def compared(
+    first_right: Float[np.ndarray, "case"], second_right: Float[np.ndarray, "case"]
+) -> Paired:
+    """As `mcnemar`, of what `answers_right` gives: cases on which one says nothing are left out."""
+    both = np.isfinite(first_right) & np.isfinite(second_right)
+    return mcnemar(first_right[both] == 1, second_right[both] == 1)
+
+
 def needed_n(
     first: float, second: float, discordant: float | None = None, power: float = 0.8
-) -> float:
+) -> Count:
     """How many cases McNemar's test at the 5 % level needs to tell two accuracies apart.
 
     first, second: the true accuracies. discordant: the share of cases on which just one of the two

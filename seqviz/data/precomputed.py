@@ -145,9 +145,7 @@ def _read(call: str) -> Measured | None:
         raise _damaged(path) from None
 
 
-def _packed(
-    value: Any, place: str, arrays: dict[str, np.ndarray], likely: bool = False
-) -> Any:
+def _packed(value: Any, place: str, arrays: dict[str, np.ndarray], likely: bool = False) -> Any:
     """What JSON can say of a result; its arrays go into `arrays` under their places."""
     if isinstance(value, np.ndarray):
         arrays[place] = _small(value, likely)

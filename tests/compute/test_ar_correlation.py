@@ -8,6 +8,7 @@ from statsmodels.tsa.stattools import acf, pacf
 from seqviz.compute.autoregression import (
     coefficients_from_partial,
     correlogram,
+    sample_variance,
     shuffled,
     simulate,
     theoretical_acf,
@@ -102,3 +103,11 @@ def test_shuffling_keeps_the_values_and_destroys_the_dependence():
 def test_bad_series_are_refused_with_a_sentence(values, max_lag, sentence):
     with pytest.raises(ValueError, match=sentence):
         correlogram(values, max_lag)
+
+
+def test_what_is_read_off_a_correlogram():
+    values = simulate((0.8,), n=400, seed=1).values
+    found = correlogram(values, 3, (0.8,))
+    assert (found.r1, found.theory_r1) == (found.acf[1], 0.8)
+    assert correlogram(values, 3).theory_r1 is None
+    assert sample_variance(np.array([1.0, 2.0, 6.0])) == pytest.approx(14 / 3)

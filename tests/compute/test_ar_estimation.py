@@ -11,8 +11,11 @@ from statsmodels.tsa.arima.model import ARIMA
 from seqviz.compute.autoregression import (
     METHODS,
     coefficients_from_partial,
+    covering,
     fit,
     is_stationary,
+    one_step,
+    one_step_errors,
     select_order,
     simulate,
 )
@@ -197,3 +200,32 @@ def test_order_zero_is_refused():
         fit(sample(1, False), 0, "ols")
     with pytest.raises(ValueError, match="at least 1"):
         select_order(sample(1, False), 0)
+
+
+def test_what_is_read_off_an_estimate():
+    values = simulate((0.6, -0.3), n=300, seed=3).values
+    found = [fit(values, 2, method) for method in ("ols", "yule_walker")]
+    for one in found:
+        assert one.first == one.coefficients[0]
+        assert one.first_interval == (one.lower[0], one.upper[0])
+        assert one.holds(one.first)
+        assert not one.holds(one.upper[0] + 1e-9)
+    low = min(one.lower[0] for one in found)
+    assert covering(found, 0.6) == (2, 2)
+    assert covering(found, low) == (1, 2)
+
+
+def test_one_step_errors_of_a_line_and_of_the_truth():
+    path = simulate((0.6, -0.3), n=101, seed=3)
+    found = one_step(path.values, 2, 0.6, path.innovations)
+    assert found.train_end == 60
+    line = fit(path.values[:61], 2, "ols")
+    errors = one_step_errors(path.values, line.coefficients)
+    assert np.isnan(found.line[0])  # an AR(2) has nothing to say of the second value
+    np.testing.assert_array_equal(found.line[1:], errors[1:] ** 2)
+    assert found.least == pytest.approx(np.mean(errors[1:60] ** 2), rel=1e-12)
+    assert found.line_mse(80) == pytest.approx(np.mean(errors[80:] ** 2), rel=1e-12)
+    # The true rule leaves the noise and nothing else.
+    truth = one_step_errors(path.values, np.array([0.6, -0.3]))
+    assert found.truth_mse(10) == pytest.approx(np.mean(truth[10:] ** 2), rel=1e-9)
+    assert found.least <= found.truth[1:60].mean()  # least squares, on its own values

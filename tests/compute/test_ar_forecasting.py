@@ -145,3 +145,17 @@ def test_direct_wins_when_the_order_is_too_small():
 def test_bad_arguments_are_refused_with_a_sentence(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+def test_what_is_read_off_a_forecast():
+    values = simulate((0.8,), n=200, seed=2).values
+    fan = forecast_recursive(values[:-10], (0.8,), 1.0, 10)
+    direct = forecast_direct(values[:-10], 1, 10)
+    assert fan.last == fan.mean[9]
+    assert fan.last_width == pytest.approx(2 * 1.959964 * fan.standard_error[9], rel=1e-6)
+    assert fan.distance(direct) == max(map(abs, (fan.mean - direct.mean).tolist()))
+    assert fan.covers(fan.upper) == 1.0
+    assert fan.covers(np.where(np.arange(10) < 3, fan.mean, fan.upper + 1)) == 0.3
+    errors = errors_by_horizon(values, 1, 5)
+    assert (errors.mse_1, errors.mse_h) == (errors.recursive_mse[0], errors.recursive_mse[4])
+    assert errors.mse_direct == errors.direct_mse[4]

@@ -10,11 +10,14 @@ from seqviz.compute.autoregression import (
     LARGEST,
     coefficients_from_partial,
     is_stationary,
+    largest_root,
+    long_run_mean,
     partial_from_coefficients,
     psi_weights,
     roots,
     simulate,
     stationary_variance,
+    steps_remembered,
     theoretical_acf,
 )
 
@@ -197,3 +200,21 @@ def test_importing_the_package_costs_numpy_only():
 def test_partials_at_the_border_are_refused():
     with pytest.raises(ValueError, match="between -1 and 1"):
         coefficients_from_partial((0.5, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("phi", "root", "steps"),
+    [((0.8,), 0.8, 14), ((-0.5,), 0.5, 5), ((0.0,), 0.0, 0), ((1.0,), 1.0, np.inf),
+     ((1.2,), 1.2, np.inf), ((0.0, 0.25), 0.5, 5)],
+)  # fmt: skip
+def test_memory_counts_the_steps_to_five_percent(phi, root, steps):
+    assert largest_root(phi) == pytest.approx(root, abs=1e-12)
+    assert steps_remembered(phi) == steps
+    if 0 < steps < np.inf:
+        assert root**steps < 0.05 <= root ** (steps - 1)
+
+
+def test_the_mean_to_which_forecasts_return():
+    assert long_run_mean((0.5, 0.25), 2.0) == 8.0
+    assert long_run_mean((0.5,)) == 0.0
+    assert np.isnan(long_run_mean((1.0,), 2.0))

@@ -12,6 +12,7 @@ from scipy.stats import binom
 from seqviz.compute.proportions import (
     Confusion,
     answers_right,
+    compared,
     confusion,
     counted,
     majority,
@@ -221,3 +222,27 @@ def test_scores_of_nothing():
     nobody = confusion(np.zeros(4, bool), np.zeros(4, bool))
     assert nobody.counts.tolist() == [[4, 0], [0, 0]]
     assert np.isnan([scores(nobody).recall, scores(nobody).f1]).all()
+
+
+# --- two systems in words -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [((5, 0, 0, 5), "no_difference"), ((5, 2, 1, 5), "chance"), ((5, 20, 2, 5), "real")],
+)
+def test_the_verdict_on_two_systems(counts, verdict):
+    found = mcnemar(*cases(*counts))
+    assert found.verdict == verdict
+    both, only_first, only_second, _ = counts
+    n = sum(counts)
+    wanted = needed_n(
+        (both + only_first) / n, (both + only_second) / n, (only_first + only_second) / n
+    )
+    assert found.needed == wanted
+    assert (found.needed == inf) == (verdict == "no_difference")
+
+
+def test_cases_on_which_one_says_nothing_are_no_comparison():
+    first, second = np.array([1.0, 0.0, np.nan, 1.0]), np.array([0.0, 0.0, 1.0, np.nan])
+    assert compared(first, second) == mcnemar(np.array([True, False]), np.array([False, False]))

@@ -15,7 +15,7 @@ from seqviz.lessons.bench.host import Alone, NotYet
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.output import Chart
 from seqviz.text import formatted
-from seqviz.units import FineShare, Of, Share, unit_of, unit_of_attribute
+from seqviz.units import Part, Share, SmallShare, unit_of, unit_of_attribute
 
 lesson = Lesson("ar_fitting")  # a lesson that has words
 
@@ -156,8 +156,8 @@ def test_a_unit_is_read_from_what_a_property_returns():
 
 @dataclass(frozen=True)
 class Counted:
-    off: Of
-    moved: FineShare
+    off: Part
+    moved: SmallShare
     plain: float = 0.5
 
 

@@ -13,10 +13,13 @@ from accuracy_page import (
     SLUG,
     VIEWS,
     badge,
+    colored,
     drawn,
     figure,
     opened,
+    ran,
     result,
+    rows,
     said,
     shown,
 )
@@ -54,6 +57,7 @@ from seqviz.lessons.bench import controls
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, number
 
+__all__ = ["ran"]  # a fixture
 EACH = pytest.mark.parametrize("lang", LANGUAGES)
 REVIEW = "The film is not good."
 TRUTH = systems.truth()
@@ -153,8 +157,8 @@ def test_without_a_model_the_page_is_full_and_says_when_it_was_computed(visit, n
 # ----------------------------------------------------------------------------------- words hidden
 @EACH
 @pytest.mark.parametrize(("order", "share"), [("random", 35), ("function", 50), ("gradient", 98)])
-def test_knife(visit, lang, order, share):
-    page = opened(visit, lang, knife__order=order, knife__share=share)
+def test_knife(ran, lang, order, share):
+    page = opened(ran, lang, knife__order=order, knife__share=share)
     found = result("knife")
     same(page, "knife", accuracy_under_masking, found, order, share / 100, majority())
     at = round(share / 5)
@@ -186,9 +190,9 @@ def mcnemar(page, name: str, names: list[str], first: np.ndarray, second: np.nda
 
 
 @EACH
-def test_own_sentence_under_the_knife(visit, lang):
+def test_own_sentence_under_the_knife(ran, lang):
     page = opened(
-        visit, lang, knife__view="own", knife__text=REVIEW, knife__order="content", knife__share=40
+        ran, lang, knife__view="own", knife__text=REVIEW, knife__order="content", knife__share=40
     )
     found = knife.own_knife("minilm", REVIEW)
     assert found.words == ("the", "film", "is", "not", "good", ".")
@@ -202,14 +206,13 @@ def test_own_sentence_under_the_knife(visit, lang):
     }
     gone = [found.words[k] for k in np.flatnonzero(found.turns[ORDERS.index("content")] < 2)]
     assert sorted(gone) == ["film", "good"]
-    (html,) = (element.proto.body for element in bench(page.app, "knife").get("html"))
-    words = re.sub(r"<[^>]+>", "", html).split()
+    words = re.sub(r"<[^>]+>", "", colored(page, "knife")).split()
     assert words == ["the", "[MASK]", "is", "not", "[MASK]", "."]
 
 
 @EACH
-def test_fill(visit, lang):
-    page = opened(visit, lang)
+def test_fill(ran, lang):
+    page = opened(ran, lang)
     one, every = result("fill"), result("fill_by_share")
     for view, share in (("treatments", 15), ("share", 15), ("share", 100), ("share", 25)):
         page.run(ba__fill__view=view, ba__fill__selected=share if view == "share" else 15)
@@ -229,9 +232,9 @@ def test_fill(visit, lang):
 
 
 @EACH
-def test_guess(visit, lang):
+def test_guess(ran, lang):
     text = "the capital of france is paris"
-    page = opened(visit, lang, guess__text=text, guess__place=3, guess__seed=4)
+    page = opened(ran, lang, guess__text=text, guess__place=3, guess__seed=4)
     found = fill.guesses("minilm", text, 3, seed=4)
     assert found.truth == "of"
     same(page, "guess", best_guesses, found)
@@ -246,8 +249,8 @@ def test_guess(visit, lang):
 # --------------------------------------------------------------------------------- padding hidden
 @EACH
 @pytest.mark.parametrize(("length", "side"), [(128, "right"), (512, "left"), (32, "left")])
-def test_padding(visit, lang, length, side):
-    page = opened(visit, lang, padding__length=length, padding__side=side)
+def test_padding(ran, lang, length, side):
+    page = opened(ran, lang, padding__length=length, padding__side=side)
     found = result("padding")
     s, at = SIDES.index(side), shipped.LENGTHS.index(length)
     told, untold = found.probability[:, s, at]
@@ -270,9 +273,9 @@ def test_padding(visit, lang, length, side):
 
 
 @EACH
-def test_own_sentence_padded(visit, lang):
+def test_own_sentence_padded(ran, lang):
     page = opened(
-        visit, lang, padding__view="own", padding__text=REVIEW, padding__length=64,
+        ran, lang, padding__view="own", padding__text=REVIEW, padding__length=64,
         padding__side="left",
     )  # fmt: skip
     found = padding.own_padding("minilm", REVIEW, shipped.LENGTHS)
@@ -291,8 +294,8 @@ def test_own_sentence_padded(visit, lang):
 
 # --------------------------------------------------------------------------- one direction hidden
 @EACH
-def test_direction(visit, lang):
-    page = opened(visit, lang)
+def test_direction(ran, lang):
+    page = opened(ran, lang)
     found = result("direction")
     same(page, "looks", accuracy_by_direction, found, majority())
     both, left = (right(found.probability[k]) for k in (0, 1))
@@ -313,8 +316,8 @@ def test_direction(visit, lang):
 
 # --------------------------------------------------------------------------------- weights frozen
 @EACH
-def test_heads_are_trained_while_one_watches(visit, lang):
-    page = opened(visit, lang, heads__feature="cls", heads__epochs=2, heads__runs=3,
+def test_heads_are_trained_while_one_watches(ran, lang):
+    page = opened(ran, lang, heads__feature="cls", heads__epochs=2, heads__runs=3,
                   heads__sentences=500, heads__head_rate=0.01)  # fmt: skip
     settings = TuneSettings(
         "minilm", "head", "cls", sentences=500, epochs=2, head_rate=0.01, runs=3
@@ -334,8 +337,8 @@ def test_heads_are_trained_while_one_watches(visit, lang):
 
 
 @EACH
-def test_the_curves_of_the_texts_beside_ours(visit, lang):
-    page = opened(visit, lang, heads__texts=True, tune__texts=True)
+def test_the_curves_of_the_texts_beside_ours(ran, lang):
+    page = opened(ran, lang, heads__texts=True, tune__texts=True)
     ours = {"heads": heads.train_head(shipped.HEAD), "tune": result("all")}
     for (name, found), curve in zip(ours.items(), reported.CURVES[:2], strict=True):
         same(page, name, learning_curves, found, curve, majority("validation"))
@@ -343,9 +346,9 @@ def test_the_curves_of_the_texts_beside_ours(visit, lang):
 
 @EACH
 @pytest.mark.parametrize("regime", ["all", "top", "lora"])
-def test_what_was_trained_for_minutes_is_there(visit, lang, regime):
+def test_what_was_trained_for_minutes_is_there(ran, lang, regime):
     settings = {"lora": {"tune__rate": 3e-4}}.get(regime, {})
-    page = opened(visit, lang, tune__regime=regime, **settings)
+    page = opened(ran, lang, tune__regime=regime, **settings)
     found = result({"top": "top_2"}.get(regime, regime))
     validation = majority("validation")
     same(page, "tune", learning_curves, found, None, validation)
@@ -355,8 +358,8 @@ def test_what_was_trained_for_minutes_is_there(visit, lang, regime):
     assert readouts["trainable"] == (f"{found.trainable:,}", f"/ {found.total:,}")
 
 
-def test_the_count_of_the_text(visit):
-    page = opened(visit)
+def test_the_count_of_the_text(ran):
+    page = opened(ran)
     found = counting.count(counting.CONFIGS["bert_base"], "head")
     title = f"{page.text(f'{SLUG}.option.network.bert_base')}, " + page.text(
         f"{SLUG}.option.regime.head"
@@ -370,8 +373,8 @@ def test_the_count_of_the_text(visit):
 
 
 @EACH
-def test_search(visit, lang):
-    page = opened(visit, lang)
+def test_search(ran, lang):
+    page = opened(ran, lang)
     surface, race = result("surface"), result("race")
     for method in METHODS:
         page.run(ba__search__view="surface", ba__search__method=method)
@@ -391,8 +394,8 @@ def test_search(visit, lang):
 
 
 @EACH
-def test_modes(visit, lang):
-    page = opened(visit, lang, modes__text=REVIEW, modes__repeats=7, modes__seed=3)
+def test_modes(ran, lang):
+    page = opened(ran, lang, modes__text=REVIEW, modes__repeats=7, modes__seed=3)
     found = modes.modes("minilm", REVIEW, 7, 3)
     same(page, "modes", train_and_eval, found)
     spread = np.ptp(found.probability, axis=1)
@@ -405,8 +408,8 @@ def test_modes(visit, lang):
 
 # ---------------------------------------------------------------------------------- any two systems
 @EACH
-def test_all_systems(visit, lang):
-    page = opened(visit, lang, compare__first="lstm")
+def test_all_systems(ran, lang):
+    page = opened(ran, lang, compare__first="lstm")
     args = (systems.answers(), TRUTH, "lstm", majority(), reported.REPORTED)
     same(page, "compare", system_accuracies, *args)
     assert not shown(page, "compare")
@@ -423,8 +426,8 @@ PAIRS = (
 
 @EACH
 @pytest.mark.parametrize(("first", "second", "n", "verdict"), PAIRS)
-def test_two_systems(visit, lang, first, second, n, verdict):
-    page = opened(visit, lang, compare__view="running", compare__first=first,
+def test_two_systems(ran, lang, first, second, n, verdict):
+    page = opened(ran, lang, compare__view="running", compare__first=first,
                   compare__second=second, compare__sentences=n)  # fmt: skip
     known = {one.system: one.probability[0] for one in systems.answers()}
     a, b = right(known[first]), right(known[second])
@@ -456,22 +459,17 @@ def test_two_systems(visit, lang, first, second, n, verdict):
 def read(page, first: np.ndarray, second: np.ndarray) -> None:
     """The sentences on which just one of the two is right, to read."""
     differ = np.flatnonzero(right(first) != right(second))
-    (table,) = bench(page.app, "compare").dataframe
-    rows = table.value
-    assert len(rows) == min(30, len(differ))
-    words = {
-        name: page.text(f"{SLUG}.column.{name}")
-        for name in ("sentence", "truth", "first", "second")
-    }
-    assert list(rows.columns) == list(words.values())
+    table = rows(page, "compare")
+    assert len(table) == min(30, len(differ))
+    words = [
+        page.text(f"{SLUG}.column.{name}") for name in ("sentence", "truth", "first", "second")
+    ]
     texts = features.parts()["test"].texts
-    for place, i in enumerate(differ[:30]):
-        row = rows.iloc[place]
+    for row, i in zip(table, differ, strict=False):
         truth = page.text(f"{SLUG}.class.{'positive' if TRUTH[i] else 'negative'}")
-        assert list(row) == [
-            texts[i], truth, f"{100 * first[i]:.0f} %", f"{100 * second[i]:.0f} %",
-        ]  # fmt: skip
-    caption = page.text(f"{SLUG}.note.disagree", shown=len(rows), count=f"{len(differ):,}")
+        shares = (f"{100 * first[i]:.0f} %", f"{100 * second[i]:.0f} %")
+        assert row == dict(zip(words, (texts[i], truth, *shares), strict=True))
+    caption = page.text(f"{SLUG}.note.disagree", shown=len(table), count=f"{len(differ):,}")
     assert caption in said(page, "compare")
 
 

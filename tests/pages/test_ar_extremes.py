@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from looking import HAN, alerts, bench, figures
 
 from seqviz.compute import autoregression as ar
+from seqviz.lessons.ar_fitting import lesson
+from seqviz.lessons.bench.words import Words
 from seqviz.text import LANGUAGES, Text, number
+from seqviz.ui.shared.problems import sentence
 
 SLUG = "ar_fitting"
 VIEWS = {
@@ -61,66 +66,89 @@ CASES = {
 }  # fmt: skip
 
 
-def is_about(sentence: str, key: str, text: Text) -> bool:
+def is_about(told: str, key: str, text: Text) -> bool:
     """Whether a sentence was made from the words of a problem."""
     words = text.first(f"{SLUG}.problem.{key}", f"problem.{key}").replace("{", "}")
-    return all(part in sentence for part in words.split("}")[::2])
+    return all(part in told for part in words.split("}")[::2])
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("case", CASES)
-def test_a_figure_or_the_right_sentence(visit, case, lang):
+def values(name: str, settings: dict, view: int) -> dict:
+    """The settings of a case as a bench has them, at its view of that number."""
+    views = VIEWS.get(name, ())
+    chosen = {"view": views[min(view, len(views) - 1)]} if views else {}
+    own = {key.removeprefix("process."): value for key, value in settings.items()}
+    return chosen | {"process": own, "real": {}}.get(name, settings)
+
+
+IN_TURN = [(case, LANGUAGES[k % 2]) for k, case in enumerate(CASES)]
+
+
+@pytest.mark.parametrize(("case", "lang"), IN_TURN)
+def test_a_figure_or_the_right_sentence(case, lang):
     settings, refusals = CASES[case]
-    page = visit(SLUG, lang)
+    words = Words(SLUG, Text(lang))
     for turn, refused in enumerate(refusals):
-        views = {f"{b}.view": names[min(turn, len(names) - 1)] for b, names in VIEWS.items()}
-        page.run(**{f"ar.{key}": value for key, value in {**settings, **views}.items()})
         for name in DRAWN:
-            place = bench(page.app, name)
-            warned = alerts(place)["warning"]
-            known = name in refused
-            if known and refused[name] is None:  # may explode, or be too short to look ahead
-                assert len(figures(place)) + len(warned) == 1, (turn, name)
-            else:
-                assert len(figures(place)) == (not known), (turn, name, warned)
-                assert len(warned) == known, (turn, name, warned)
-            for sentence in warned:
-                assert refused[name] is None or is_about(sentence, refused[name], page.text)
-                assert bool(HAN.search(sentence)) == (lang == "zh"), sentence
-        for metric in page.app.metric:
-            assert "nan" not in f"{metric.value} {metric.delta}"
+            try:
+                shown = lesson.benches[name].run(values(name, settings, turn), lang)
+            except ValueError as refusal:
+                told = sentence(refusal, words)
+                assert name in refused, (turn, name, told)
+                assert refused[name] is None or is_about(told, refused[name], words.text)
+                assert bool(HAN.search(told)) == (lang == "zh"), told
+                continue
+            # None: it may explode, or be too short to look ahead
+            assert refused.get(name) is None, (turn, name)
+            assert shown.figure is not None
+            for one in shown.readouts.values():
+                assert "nan" not in f"{one.value} {one.beside}"
 
 
-def beside(page, key: str) -> tuple[str, str]:
-    (metric,) = (m for m in page.app.metric if m.label == page.text(f"{SLUG}.metric.{key}.label"))
-    return metric.value, metric.delta
+@pytest.mark.parametrize("case", ["explosive", "explosion in the burn-in"])
+def test_a_page_where_some_benches_refuse_is_whole(visit, case):
+    """What a bench alone raises is its one sentence on the page."""
+    settings, (_, refused, _) = CASES[case]
+    page = visit(SLUG, "zh")
+    views = {f"{name}.view": names[1] for name, names in VIEWS.items()}
+    page.run(**{f"ar.{key}": value for key, value in {**settings, **views}.items()})
+    for name in DRAWN:
+        place = bench(page.app, name)
+        told = alerts(place)["warning"]
+        assert (len(figures(place)), len(told)) == ((0, 1) if name in refused else (1, 0)), name
+        assert all(is_about(one, refused[name], page.text) for one in told)
 
 
-def test_what_theory_says_when_there_is_nothing_to_remember(visit):
+def beside(name: str, **process: float) -> tuple[str, str | None]:
+    """A read-out of the first bench, and what stands beside it."""
+    found = lesson.benches["process"].run(process).readouts[name]
+    return found.value, found.beside
+
+
+def theory(value: str) -> str:
+    return Text("en")(f"{SLUG}.metric.theory", value=value)
+
+
+def test_what_theory_says_when_there_is_nothing_to_remember():
     """At phi = 0 the theoretical correlation is 0, which is a number and not the lack of one."""
-    page = visit(SLUG, ar__process__phi="0")
-    theory = page.text(f"{SLUG}.metric.theory", value="0")
-    assert beside(page, "r1")[1] == theory
-    assert beside(page, "variance")[1] == page.text(f"{SLUG}.metric.theory", value="1.00")
-    assert beside(page, "memory")[0] == "0"
-    assert beside(page, "root")[0] == "0"
+    assert beside("r1", phi=0.0)[1] == theory("0")
+    assert beside("variance", phi=0.0)[1] == theory("1.00")
+    assert beside("memory", phi=0.0)[0] == "0"
+    assert beside("root", phi=0.0)[0] == "0"
 
 
-@pytest.mark.parametrize(("phi", "memory"), [("0.8", "14"), ("-0.8", "14"), ("0.5", "5")])
-def test_memory_counts_the_steps_to_five_percent(visit, phi, memory):
-    page = visit(SLUG, ar__process__phi=phi)
-    assert beside(page, "memory")[0] == memory
+@pytest.mark.parametrize(("phi", "memory"), [(0.8, "14"), (-0.8, "14"), (0.5, "5")])
+def test_memory_counts_the_steps_to_five_percent(phi, memory):
+    assert beside("memory", phi=phi)[0] == memory
     steps = int(memory)
-    assert abs(float(phi)) ** steps < 0.05 <= abs(float(phi)) ** (steps - 1)
+    assert abs(phi) ** steps < 0.05 <= abs(phi) ** (steps - 1)
 
 
-def test_at_a_unit_root_there_is_no_theory(visit):
-    page = visit(SLUG, ar__process__phi="1")
-    assert not beside(page, "r1")[1]
-    assert beside(page, "memory")[0] == "∞"
-    assert beside(page, "variance")[1] == page.text(f"{SLUG}.metric.theory", value="∞")
-    (figure,) = figures(bench(page.app, "process"))
-    assert page.text("figure.theory") not in [trace["name"] for trace in figure["data"]]
+def test_at_a_unit_root_there_is_no_theory():
+    assert not beside("r1", phi=1.0)[1]
+    assert beside("memory", phi=1.0)[0] == "∞"
+    assert beside("variance", phi=1.0)[1] == theory("∞")
+    drawn = json.loads(lesson.benches["process"].run({"phi": 1.0}).figure.to_json())
+    assert Text("en")("figure.theory") not in [trace["name"] for trace in drawn["data"]]
 
 
 def test_forecasts_are_judged_on_values_they_have_not_seen(visit):
@@ -137,13 +165,14 @@ def test_forecasts_are_judged_on_values_they_have_not_seen(visit):
     assert figure["layout"]["xaxis"]["title"]["text"] == page.text("figure.steps")
 
 
-@pytest.mark.parametrize("name", ["by_hand", "fit", "forecast"])
-def test_shuffling_changes_every_bench_below(visit, name):
+def test_shuffling_changes_every_bench_below(visit):
     """The help of the switch says so."""
     page = visit(SLUG)
-    before = figures(bench(page.app, name))
+    below = ("by_hand", "fit", "forecast")
+    before = {name: figures(bench(page.app, name)) for name in below}
     page.run(ar__process__shuffle=True)
-    assert figures(bench(page.app, name)) != before
+    for name in below:
+        assert figures(bench(page.app, name)) != before[name], name
 
 
 def test_the_seed_is_the_picture(visit):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from seqviz.compute.accuracy.findings import REGIMES
+from seqviz.units import SmallShare
 
 Shapes = Iterator[tuple[str, tuple[int, ...]]]
 
@@ -63,6 +64,11 @@ class Counted:
     parts: tuple[Part, ...]
     total: int
     trainable: int
+
+    @property
+    def share_trained(self) -> SmallShare:
+        """Of all parameters."""
+        return self.trainable / self.total
 
 
 @dataclass(frozen=True)

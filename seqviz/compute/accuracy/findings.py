@@ -14,8 +14,18 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute.proportions import Proportion, of
+from seqviz.compute.proportions import (
+    Paired,
+    Proportion,
+    answers_right,
+    compared,
+    counted,
+    of,
+    proportion,
+    shares,
+)
 from seqviz.compute.training.settings import Choices, Limit, Range, Settings
+from seqviz.units import Part, Rough, Seconds, Share, ShareEnds
 
 ORDERS = ("random", "attention", "gradient", "content", "function")
 TREATMENTS = ("mask", "random", "kept")
@@ -58,6 +68,32 @@ class Knife:
     probability: Float[np.ndarray, "order share sentence"] = field(metadata=PROBABILITY)
     positive: Bool[np.ndarray, "sentence"]
 
+    def nearest(self, share: float) -> float:
+        """The share that was tried and is closest to this one."""
+        return float(self.shares[self._at(share)])
+
+    def right(self, order: str, share: float) -> Float[np.ndarray, "sentence"]:
+        """1 for each sentence that is answered rightly at the share that is closest to this one."""
+        return answers_right(self._said(order, share), self.positive)
+
+    def accuracy(self, order: str, share: float) -> Proportion:
+        """How often the answer is right at the share that is closest to this one."""
+        return counted(self.right(order, share))
+
+    def says_positive(self, order: str, share: float) -> Share:
+        """How many of the sentences are called positive."""
+        return float((self._said(order, share) > 0.5).mean())
+
+    def compared(self, order: str, other: str, share: float) -> Paired:
+        """Are two orders equally bad? Sentence by sentence."""
+        return compared(self.right(order, share), self.right(other, share))
+
+    def _at(self, share: float) -> int:
+        return int(np.argmin(abs(self.shares - share)))
+
+    def _said(self, order: str, share: float) -> Float[np.ndarray, "sentence"]:
+        return self.probability[self.orders.index(order), self._at(share)]
+
 
 @dataclass(frozen=True)
 class OwnKnife:
@@ -71,6 +107,24 @@ class OwnKnife:
     orders: tuple[str, ...]
     turns: Int[np.ndarray, "order word"]
     probability: Float[np.ndarray, "order masked"] = field(metadata=PROBABILITY)
+
+    def gone(self, order: str, masked: int) -> Float[np.ndarray, "word"]:
+        """1 for each word that is masked when so many are."""
+        return (self.turns[self.orders.index(order)] < masked).astype(float)
+
+    def positive(self, order: str, masked: int) -> Share:
+        """Probability of "positive" with so many words masked."""
+        return float(self.probability[self.orders.index(order), masked])
+
+    def words_masked(self, masked: int) -> Part:
+        """So many of all words."""
+        return masked, len(self.words)
+
+    def undecided(self, order: str) -> int | None:
+        """The first number of masked words with another answer than of the whole sentence."""
+        answers = self.probability[self.orders.index(order)] > 0.5
+        turned = np.flatnonzero(answers != answers[0])
+        return int(turned[0]) if len(turned) else None
 
 
 @dataclass(frozen=True)
@@ -128,6 +182,14 @@ class Guesses:
     rank: Int[np.ndarray, "condition"]
     chance: Float[np.ndarray, "condition"]
 
+    def rank_of(self, condition: str) -> int:
+        """The rank of the true token under one condition."""
+        return int(self.rank[self.conditions.index(condition)])
+
+    def chance_of(self, condition: str) -> Share:
+        """The probability of the true token under one condition."""
+        return float(self.chance[self.conditions.index(condition)])
+
 
 @dataclass(frozen=True)
 class Padding:
@@ -146,6 +208,31 @@ class Padding:
     on_pads: Float[np.ndarray, "told side length sentence"]
     positive: Bool[np.ndarray, "sentence"]
 
+    def right(self, told: str, side: str, length: int) -> Float[np.ndarray, "sentence"]:
+        """1 for each sentence that is answered rightly, nan where it was not tried."""
+        return answers_right(self.probability[self._at(told, side, length)], self.positive)
+
+    def accuracy(self, told: str, side: str, length: int) -> Proportion:
+        """How often the answer is right."""
+        return counted(self.right(told, side, length))
+
+    def flipped(self, side: str, length: int) -> Proportion:
+        """How many answers padding changes when the network is not told."""
+        untold = self.probability[self._at("untold", side, length)]
+        return counted(1 - answers_right(untold, self.plain > 0.5))
+
+    def on_pads_untold(self, side: str, length: int) -> Share:
+        """Attention on padding when the network is not told, mean over sentences."""
+        return float(np.nanmean(self.on_pads[self._at("untold", side, length)]))
+
+    def compared(self, side: str, length: int) -> Paired:
+        """Told against not told, sentence by sentence."""
+        told, untold = (self.right(each, side, length) for each in TOLD)
+        return compared(told, untold)
+
+    def _at(self, told: str, side: str, length: int) -> tuple[int, int, int]:
+        return TOLD.index(told), SIDES.index(side), self.lengths.tolist().index(length)
+
 
 @dataclass(frozen=True)
 class OwnPadding:
@@ -158,10 +245,21 @@ class OwnPadding:
     ids: Int[np.ndarray, "token"]
     real: Bool[np.ndarray, "token"]
     lengths: Int[np.ndarray, "length"]
-    plain: float
+    plain: Share
     probability: Float[np.ndarray, "told side length"] = field(metadata=PROBABILITY)
     drift: Float[np.ndarray, "told side length"]
     on_pads: Float[np.ndarray, "told side length"]
+
+    def positive(self, told: str, side: str, length: int) -> Share:
+        """Probability of "positive"."""
+        return float(self.probability[self._at(told, side, length)])
+
+    def on_pads_untold(self, side: str, length: int) -> Share:
+        """Attention on padding when the network is not told."""
+        return float(self.on_pads[self._at("untold", side, length)])
+
+    def _at(self, told: str, side: str, length: int) -> tuple[int, int, int]:
+        return TOLD.index(told), SIDES.index(side), self.lengths.tolist().index(length)
 
 
 @dataclass(frozen=True)
@@ -178,6 +276,28 @@ class Direction:
     refitted: Float[np.ndarray, "direction sentence"] = field(metadata=PROBABILITY)
     rank: Int[np.ndarray, "direction place"]
     positive: Bool[np.ndarray, "sentence"]
+
+    def accuracy(self, direction: str) -> Proportion:
+        """How often the answer is right, with the head that was fitted on vectors of both ways."""
+        return counted(self._right(self.probability, direction))
+
+    def refitted_accuracy(self, direction: str) -> Proportion:
+        """The same with a head of its own."""
+        return counted(self._right(self.refitted, direction))
+
+    def guessed(self, direction: str) -> Proportion:
+        """How often the first guess is the token behind [MASK]."""
+        return proportion(self.rank[self.directions.index(direction)] == 1)
+
+    def compared(self, direction: str, other: str) -> Paired:
+        """Two ways with one head, sentence by sentence."""
+        first, second = (self._right(self.probability, one) for one in (direction, other))
+        return compared(first, second)
+
+    def _right(
+        self, probability: Float[np.ndarray, "direction sentence"], direction: str
+    ) -> Float[np.ndarray, "sentence"]:
+        return answers_right(probability[self.directions.index(direction)], self.positive)
 
 
 @dataclass(frozen=True)
@@ -242,7 +362,20 @@ class Tuned:
     probability: Float[np.ndarray, "run sentence"] = field(metadata=PROBABILITY)
     trainable: int
     total: int
-    seconds: float
+    seconds: Seconds
+
+    def tested(self, positive: Bool[np.ndarray, "sentence"]) -> Proportion:
+        """How often the answers to the test sentences are right: the mean over the runs."""
+        share = float(self._shares(positive).mean())
+        return of(round(share * len(positive)), len(positive))
+
+    def spread(self, positive: Bool[np.ndarray, "sentence"]) -> ShareEnds | None:
+        """That of the worst run and of the best; None of a single one."""
+        runs = self._shares(positive)
+        return (float(runs.min()), float(runs.max())) if len(runs) > 1 else None
+
+    def _shares(self, positive: Bool[np.ndarray, "sentence"]) -> Float[np.ndarray, "run"]:
+        return shares(answers_right(self.probability, positive)).share
 
 
 @dataclass(frozen=True)
@@ -270,6 +403,19 @@ class Searched:
     best: int
     probability: Float[np.ndarray, "sentence"] = field(metadata=PROBABILITY)
 
+    @property
+    def best_rate(self) -> Rough:
+        """The learning rate of the best trial."""
+        return float(self.rate[self.best])
+
+    def validated(self, cases: int) -> Proportion:
+        """What the best trial reached on so many validation sentences."""
+        return of(round(float(self.validation[self.best]) * cases), cases)
+
+    def tested(self, positive: Bool[np.ndarray, "sentence"]) -> Proportion:
+        """How often its answers to the test sentences are right."""
+        return counted(answers_right(self.probability, positive))
+
 
 @dataclass(frozen=True)
 class Modes:
@@ -281,6 +427,10 @@ class Modes:
     modes: tuple[str, ...]
     probability: Float[np.ndarray, "mode repeat"] = field(metadata=PROBABILITY)
     gradient: Bool[np.ndarray, "mode no_grad"]
+
+    def spread(self, mode: str) -> Share:
+        """Largest minus smallest probability over the repetitions."""
+        return float(np.ptp(self.probability[self.modes.index(mode)]))
 
 
 @dataclass(frozen=True)

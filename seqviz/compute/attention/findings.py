@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.patterns import Habits, ranked
-from seqviz.units import Exact, Of, Share, WholeShare
+from seqviz.units import Exact, Part, Share, WholeShare
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Change:
     off: int
 
     @property
-    def heads_off(self) -> Of:
+    def heads_off(self) -> Part:
         """How many heads are off, and of how many."""
         return self.off, self.text.layers * self.text.heads
 

@@ -36,6 +36,16 @@ class Correlogram:
     theory_acf: Float[np.ndarray, "lag"] | None
     theory_pacf: Float[np.ndarray, "lag"] | None
 
+    @property
+    def r1(self) -> float:
+        """The sample correlation at lag 1."""
+        return float(self.acf[1])
+
+    @property
+    def theory_r1(self) -> float | None:
+        """That of the process, if there is one."""
+        return None if self.theory_acf is None else float(self.theory_acf[1])
+
 
 def correlogram(
     values: Float[np.ndarray, "time"], max_lag: int, coefficients: Coefficients | None = None
@@ -101,6 +111,11 @@ def theoretical_pacf(coefficients: Coefficients, max_lag: int) -> Float[np.ndarr
     known = (1.0, *partial_from_coefficients(coefficients))[: max_lag + 1]
     pacf[: len(known)] = known
     return read_only(pacf)
+
+
+def sample_variance(values: Float[np.ndarray, "time"]) -> float:
+    """Mean squared distance from the mean, in the squared unit of the series (divided by n)."""
+    return float(values.var())
 
 
 def shuffled(values: Float[np.ndarray, "time"], seed: int) -> Float[np.ndarray, "time"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -14,6 +15,7 @@ from seqviz.compute.autoregression.intervals import NORMAL_95, student_t_95
 from seqviz.compute.autoregression.least_squares import lag_matrix, regress, triangular_factor
 from seqviz.compute.autoregression.process import read_only
 from seqviz.compute.autoregression.sample import checked
+from seqviz.units import Ends, Part
 
 Method = Literal["ols", "yule_walker", "conditional_ml", "exact_ml"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -42,6 +44,21 @@ class Estimate:
     bic: float
     nobs: int
 
+    @property
+    def first(self) -> float:
+        """The estimate of phi_1."""
+        return float(self.coefficients[0])
+
+    @property
+    def first_interval(self) -> Ends:
+        """Its 95 % interval."""
+        return float(self.lower[0]), float(self.upper[0])
+
+    def holds(self, phi: float) -> bool:
+        """Whether that interval holds this phi_1."""
+        low, high = self.first_interval
+        return bool(low <= phi <= high)
+
 
 @dataclass(frozen=True)
 class OrderSelection:
@@ -55,6 +72,29 @@ class OrderSelection:
     bic: Float[np.ndarray, "order"]
     chosen_aic: int
     chosen_bic: int
+
+
+@dataclass(frozen=True)
+class OneStep:
+    """What a forecaster of a series is compared with, one step ahead; aligned with values[1:].
+
+    line: squared errors of least squares, fitted to the training values; nan where a target has
+    fewer than P values before it. truth: squared errors of the true rule, that is the noise.
+    train_end: how many targets are for training. least: mean of `line` over these.
+    """
+
+    line: Float[np.ndarray, "time"]
+    truth: Float[np.ndarray, "time"]
+    train_end: int
+    least: float
+
+    def line_mse(self, start: int = 0) -> float:
+        """Mean squared error of least squares on the targets from `start` on."""
+        return float(np.nanmean(self.line[start:]))
+
+    def truth_mse(self, start: int = 0) -> float:
+        """Mean squared error of the true rule on the targets from `start` on."""
+        return float(np.nanmean(self.truth[start:]))
 
 
 def fit(
@@ -105,6 +145,30 @@ def one_step_errors(
     rows = lag_matrix(values, order)[:-1]
     errors[order - 1 :] = values[order:] - rows @ coefficients
     return errors
+
+
+def one_step(
+    values: Float[np.ndarray, "steps"],
+    order: int,
+    train: float,
+    noise: Float[np.ndarray, "steps"],
+) -> OneStep:
+    """The errors of an AR(P) and of the true rule on a series, one step ahead.
+
+    values: the series. order: P. train: share of the targets, from the start, to which the AR(P)
+    is fitted by least squares. noise: the innovations of the series, aligned with `values`; of a
+    shuffled one the values themselves, as the best forecast is 0. Raises ValueError as `fit`.
+    """
+    train_end = round(train * (len(values) - 1))
+    coefficients = fit(values[: 1 + train_end], order, "ols").coefficients
+    line = one_step_errors(values, coefficients) ** 2
+    least = float(np.nanmean(line[:train_end]))
+    return OneStep(read_only(line), read_only(noise[1:] ** 2), train_end, least)
+
+
+def covering(estimates: Sequence[Estimate], phi: float) -> Part:
+    """How many of the estimates of phi_1 have an interval that holds this one, of how many."""
+    return sum(one.holds(phi) for one in estimates), len(estimates)
 
 
 def select_order(

@@ -16,6 +16,7 @@ from seqviz.compute.autoregression.process import (
     read_only,
 )
 from seqviz.compute.autoregression.sample import checked
+from seqviz.units import WholeShare
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,24 @@ class Forecast:
     upper: Float[np.ndarray, "step"]
     standard_error: Float[np.ndarray, "step"]
 
+    @property
+    def last(self) -> float:
+        """The point forecast at the horizon, in the unit of the series."""
+        return float(self.mean[-1])
+
+    @property
+    def last_width(self) -> float:
+        """Upper minus lower end of the interval there."""
+        return float(self.upper[-1] - self.lower[-1])
+
+    def distance(self, other: Forecast) -> float:
+        """The largest distance between the point forecasts of two, in the unit of the series."""
+        return float(np.abs(self.mean - other.mean).max())
+
+    def covers(self, future: Float[np.ndarray, "step"]) -> WholeShare:
+        """How many of the values that came lie inside the interval."""
+        return float(((future >= self.lower) & (future <= self.upper)).mean())
+
 
 @dataclass(frozen=True)
 class HorizonErrors:
@@ -49,6 +68,21 @@ class HorizonErrors:
     theory: Float[np.ndarray, "step"]
     origins: int
     train_end: int
+
+    @property
+    def mse_1(self) -> float:
+        """Of the recursive forecast, one step ahead."""
+        return float(self.recursive_mse[0])
+
+    @property
+    def mse_h(self) -> float:
+        """Of the recursive forecast, at the horizon."""
+        return float(self.recursive_mse[-1])
+
+    @property
+    def mse_direct(self) -> float:
+        """Of the direct forecast, at the horizon."""
+        return float(self.direct_mse[-1])
 
 
 def forecast_recursive(

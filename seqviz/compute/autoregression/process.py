@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, inf, log, nan
 from operator import mul
 from typing import Literal
 
@@ -16,6 +17,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from seqviz.refusal import Refusal
+from seqviz.units import Count
 
 Coefficients = Sequence[float] | Float[np.ndarray, "order"]
 """phi_1 ... phi_P, in this order; empty for white noise."""
@@ -107,6 +109,29 @@ def roots(coefficients: Coefficients) -> Complex[np.ndarray, "lag"]:
     phi = as_coefficients(coefficients)
     found = np.roots(np.concatenate(([1.0], -phi))).astype(complex)
     return found[np.argsort(-np.abs(found), kind="stable")]
+
+
+def largest_root(coefficients: Coefficients) -> float:
+    """Largest modulus of the inverse roots: below 1 for a stationary process."""
+    return float(np.abs(roots(coefficients)).max())
+
+
+def steps_remembered(coefficients: Coefficients, level: float = 0.05) -> Count:
+    """Steps after which the slowest part of the correlation, |z|^k, has fallen to `level`.
+
+    0 where nothing is remembered, infinite from a unit root on.
+    """
+    largest = largest_root(coefficients)
+    if largest >= 1.0:
+        return inf
+    return float(ceil(log(level) / log(largest))) if largest else 0.0
+
+
+def long_run_mean(coefficients: Coefficients, intercept: float = 0.0) -> float:
+    """Mean c / (1 - sum_i phi_i) to which forecasts return; nan without a stationary process."""
+    if not is_stationary(coefficients):
+        return nan
+    return intercept / (1.0 - float(as_coefficients(coefficients).sum()))
 
 
 def psi_weights(coefficients: Coefficients, count: int) -> Float[np.ndarray, "step"]:

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from seqviz.compute.autoregression.process import read_only
 from seqviz.refusal import Refusal
+from seqviz.units import Rough
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,9 @@ class Replications:
     n: int
     phi: float
     intercept: bool
-    mean_bias: float
+    mean_bias: Rough
     standard_error_of_bias: float
-    theory_bias: float
+    theory_bias: Rough
     standard_deviation: float
     theory_sd: float
 

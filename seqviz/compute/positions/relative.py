@@ -17,7 +17,7 @@ from seqviz.compute.positions.sinusoidal import (
     check_positions,
 )
 from seqviz.refusal import Refusal
-from seqviz.units import Exact, Of, Rough
+from seqviz.units import Exact, Part, Rough
 
 SCHEMES = ("none", "sinusoidal", "learned", "rotary", "alibi", "t5")
 LEARNED_ROWS = 512  # BERT's table
@@ -112,7 +112,7 @@ def t5_map(
     return t5_bucket(place[None, :] - place[:, None], bidirectional, buckets, max_distance)
 
 
-def buckets_used(found: Int[np.ndarray, "query key"], buckets: int) -> Of:
+def buckets_used(found: Int[np.ndarray, "query key"], buckets: int) -> Part:
     """How many different buckets the pairs of a map are in, and of how many."""
     return len(np.unique(found)), buckets
 
@@ -221,7 +221,7 @@ class ShiftChange:
         return self.largest
 
     @property
-    def without_row(self) -> Of:
+    def without_row(self) -> Part:
         """How many positions have no row in the learned table, and of how many."""
         return self.beyond, len(self.before)
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from seqviz.refusal import Refusal
-from seqviz.units import Exact, Of, Rough
+from seqviz.units import Exact, Part, Rough
 
 LAYOUTS = ("interleaved", "halves")
 SPACINGS = ("paper", "tensor2tensor")
@@ -195,7 +195,7 @@ class FoundRotation:
     orthogonality: float
 
     @property
-    def rank_of_width(self) -> Of:
+    def rank_of_width(self) -> Part:
         """The rank, of the full one."""
         return self.rank, len(self.matrix)
 

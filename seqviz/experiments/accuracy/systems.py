@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from seqviz.compute import proportions
 from seqviz.compute.accuracy.findings import Answers, Direction, Knife, Padding, Tuned
+from seqviz.compute.proportions import Proportion
 from seqviz.data import precomputed
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import shipped
+from seqviz.experiments.accuracy import features, shipped
 from seqviz.refusal import Refusal
 
 NAMES = (
@@ -61,6 +63,18 @@ def first_run(name: str) -> Said:
     probability = answers()[NAMES.index(name)].probability[0]
     positive = probability > 0.5
     return Said(probability, positive, positive == truth())
+
+
+def differing(first: Said, second: Said, sentences: int) -> tuple[int, ...]:
+    """On which of the first sentences just one of the two is right, by number."""
+    apart = first.right[:sentences] != second.right[:sentences]
+    return tuple(np.flatnonzero(apart).tolist())
+
+
+def majority(part: str = "test") -> Proportion:
+    """Always the class that is more frequent in training, on a part of `features.parts`."""
+    known = features.parts()
+    return proportions.majority(known["train"].positive, known[part].positive)
 
 
 def truth() -> np.ndarray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from seqviz.code_trace import CodeTrace
+from seqviz.compute.proportions import Proportion
 from seqviz.data import precomputed
 from seqviz.figures.grammar.colored_text import colored_text
 from seqviz.figures.grammar.style import DARK, LIGHT, Style
@@ -30,7 +31,7 @@ from seqviz.lessons.bench.output import (
 )
 from seqviz.lessons.bench.words import Words
 from seqviz.text import formatted
-from seqviz.units import NUMBER, Unit, unit_of, unit_of_attribute
+from seqviz.units import NUMBER, Unit, unit_of
 
 R = TypeVar("R")
 
@@ -91,18 +92,21 @@ class Show:
         then: Drawing | None = None,
         so_far: Drawing | None = None,
         clicks: Clicks | None = None,
+        first: bool = False,
         **keywords: Any,
     ) -> R:
         """Long work with these arguments, and the figure of its result; raises NotYet before.
 
         then: a figure function and what it is given after the result; without it the body draws.
-        so_far: one for the records that have been reported, and what it is given after them. What
-        came with the app for these very arguments is there at once.
+        first: that function draws the first of several results. so_far: a figure function for the
+        records that have been reported, and what it is given after them. What came with the app
+        for these very arguments is there at once.
         """
         found = self.host.trained(function, keywords, so_far)
         if found is None:
             unfinished = object()  # the code names it, as it does the result
-            self.trace.record(function, (), keywords, unfinished, name)
+            results = (unfinished,) if first else unfinished
+            self.trace.record(function, (), keywords, results, name)
             if then is not None:
                 draw, *chosen = then
                 self.trace.record(draw, (unfinished, *chosen), self._spoken({}), None, "figure")
@@ -119,7 +123,8 @@ class Show:
             self.trace.record(function, (), keywords, found.result, name)
         if then is not None:
             draw, *chosen = then
-            self.figure(draw, found.result, *chosen, clicks=clicks)
+            drawn: Any = found.result
+            self.figure(draw, drawn[0] if first else drawn, *chosen, clicks=clicks)
         return found.result
 
     def shipped(self, function: Callable[..., R], /, *, name: str, **keywords: Any) -> R | None:
@@ -192,10 +197,11 @@ class Show:
         have another name. beside: what each is compared with. digits: where the data say how many
         there are, in place of the unit's.
         """
+        holder: Any = type(found)
         for name, attribute in {**{n: n for n in names}, **other}.items():
             value = getattr(found, attribute)
             self.trace.attribute(found, attribute, value, name)
-            unit = unit_of_attribute(found, attribute)
+            unit = unit_of(holder, attribute)
             unit = unit if digits is None else replace(unit, digits=digits)
             self.metric(name, value, unit, (beside or {}).get(name))
 
@@ -209,13 +215,27 @@ class Show:
         **keywords: Any,
     ) -> Any:
         """A read-out that is the value of a function, or of a method of a result."""
-        value = function(*args, **keywords)
-        self.trace.record(function, args, keywords, value, name)
+        value = self.value(function, *args, name=name, **keywords)
         self.metric(name, value, unit_of(getattr(function, "__func__", function)), beside)
         return value
 
+    def value(self, function: Callable[..., R], /, *args: Any, name: str, **keywords: Any) -> R:
+        """As `run`, of what is at hand in a result and need not be kept for the class."""
+        value = function(*args, **keywords)
+        self.trace.record(function, args, keywords, value, name)
+        return value
+
     def metric(self, name: str, value: Any, unit: Unit = NUMBER, beside: str | None = None) -> None:
-        """A number as it stands on screen; label and help are `metric.<name>` of the words."""
+        """A number as it stands on screen; label and help are `metric.<name>` of the words.
+
+        Beside a proportion stand its 95 % interval and the number of cases.
+        """
+        if isinstance(value, Proportion):
+            unit = unit_of(Proportion, "share")
+            sample = f"n = {value.n:,}"
+            if value.n:
+                sample = f"{formatted((value.low, value.high), unit)}, {sample}"
+            value, beside = value.share, f"{beside}: {sample}" if beside else sample
         label, help_text = (self.words(f"metric.{name}.{part}") for part in ("label", "help"))
         self.put(Readout(name, label, formatted(value, unit), beside, help_text))
 
