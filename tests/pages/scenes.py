@@ -1,0 +1,183 @@
+"""Tests of a lesson as a table: a bench at some settings, and what it then shows.
+
+    from scenes import Scene, check, each
+
+    from seqviz.figures.gradients.norms import gradient_reach
+    from seqviz.lessons.vanishing_gradients import lesson
+
+    SCENES = (
+        Scene("reach", {"gain": 0.9}, figure=gradient_reach, readouts=("sigma_max", "radius",
+              "longest", "shortest"), notes=("shrinks",)),
+        Scene("back", {"taken": 0}, notes=("not_begun",)),
+        Scene("race", waits="train"),
+    )
+
+    @each(SCENES)
+    def test_the_benches(scene, language):
+        check(lesson, scene, language)
+
+Benches run without a page (`Bench.run`): a scene costs what its figure costs. The languages take
+turns along the table. `check` gives what was shown, for what a table cannot say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from looking import HAN, PLACEHOLDER
+
+from seqviz.figures.grammar.style import Style
+from seqviz.lessons.bench import controls
+from seqviz.lessons.bench.lesson import Bench, Lesson
+from seqviz.lessons.bench.output import Output
+from seqviz.refusal import Refusal
+from seqviz.text import LANGUAGES, catalogue
+
+# Altair numbers its parts as they are made: another drawing of the same chart has other numbers.
+_NUMBERED = re.compile(r"\b(param|view|data|layer|selector)[_-][0-9a-f]+\b")
+_NO_NUMBER = re.compile(r"\b(nan|inf|None)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A bench at some settings, and what it then shows.
+
+    values: as for `Bench.run`; those of a bench that it builds on are named "<bench>.<name>".
+    figure: the figure function (of seqviz.figures) that the code must end with; or a function of
+    `style` that draws the figure from results of its own, to be equal to the last digit.
+    readouts: the names of all read-outs in their order, or what each of them says, by name.
+    notes: keys of `note.<key>` that stand under the figure; others may.
+    waits: key of `hint.<key>`, where there is no figure yet. refuses: code of the problem that is
+    told in place of a figure. train: long work is done.
+    """
+
+    bench: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    figure: Callable[..., Any] | None = None
+    readouts: Sequence[str] | Mapping[str, str] = ()
+    notes: Sequence[str] = ()
+    waits: str = ""
+    refuses: str = ""
+    train: bool = False
+
+    def __str__(self) -> str:
+        """What stands in the name of its test."""
+        said = (f"{name}={controls.encoded(value)[:24]}" for name, value in self.values.items())
+        return " ".join((self.bench, *said))
+
+
+def each(scenes: Sequence[Scene]) -> pytest.MarkDecorator:
+    """One test a scene, with `scene` and `language`, which take turns."""
+    turns = [
+        pytest.param(scene, LANGUAGES[place % len(LANGUAGES)], id=f"{scene}")
+        for place, scene in enumerate(scenes)
+    ]
+    return pytest.mark.parametrize(("scene", "language"), turns)
+
+
+def check(lesson: Lesson, scene: Scene, language: str = "en") -> Output | None:
+    """Run the scene's bench and hold it to all that the scene says; None where it refuses."""
+    bench = lesson.benches[scene.bench]
+    links(lesson, scene)
+    if scene.refuses:
+        with pytest.raises(Refusal) as refusal:
+            bench.run(scene.values, language, train=scene.train)
+        assert refusal.value.code == scene.refuses
+        return None
+    shown = bench.run(scene.values, language, train=scene.train)
+    names = list(shown.readouts)
+    assert names == list(scene.readouts), (names, list(scene.readouts))
+    if isinstance(scene.readouts, Mapping):
+        said = {name: one.value for name, one in shown.readouts.items()}
+        assert said == scene.readouts
+    words = [text for one in shown.readouts.values() for text in (one.label, one.help)]
+    for sentence in (*words, *shown.notes, shown.waits):
+        assert not PLACEHOLDER.search(re.sub(r"\$[^$]*\$", "", sentence)), sentence
+    for one in shown.readouts.values():
+        assert one.value.strip(), one
+        assert not _NO_NUMBER.search(f"{one.value} {one.beside or ''}"), one
+    for key in scene.notes:
+        sentence = words_of(lesson, f"note.{key}", language)
+        assert any(sentence.fullmatch(note) for note in shown.notes), (key, shown.notes)
+    if language == "zh":
+        for note in shown.notes:
+            assert HAN.search(note), note
+    if scene.waits:
+        assert words_of(lesson, f"hint.{scene.waits}", language).fullmatch(shown.waits)
+        assert shown.figure is None
+        return shown
+    assert not shown.waits, shown.waits
+    if scene.figure is not None or shown.figure is not None:
+        drawn(bench, scene, shown, language)
+    return shown
+
+
+def links(lesson: Lesson, scene: Scene) -> None:
+    """Every value of a scene applies, stands in its permalink and comes back from there."""
+    by_bench: dict[str, dict[str, Any]] = {scene.bench: {}}
+    for name, value in scene.values.items():
+        place, _, control = name.rpartition(".")
+        by_bench.setdefault(place or scene.bench, {})[control] = value
+    for name, values in by_bench.items():
+        bench = lesson.benches[name]
+        known = dict(controls.controls(bench.declaration))
+
+        def defaults(other: str) -> Any:
+            declared = lesson.benches[other].declaration
+            return controls.filled(declared, by_bench.get(other, {}))
+
+        with lesson.read_by(defaults):  # an end may depend on another bench
+            params = controls.filled(bench.declaration, values)
+            link = controls.permalink(bench.prefix, params)
+            read = {key.rpartition(".")[2]: raw for key, raw in link.items()}
+            again = controls.filled(
+                bench.declaration, {key: known[key].clean(raw) for key, raw in read.items()}
+            )
+        for key, value in values.items():
+            its = getattr(params, key)
+            assert its == (tuple(value) if isinstance(value, list) else value), (key, value, its)
+        assert again == params, link
+
+
+def drawn(bench: Bench, scene: Scene, shown: Output, language: str) -> None:
+    """The figure is the expected one, says what it shows, and comes from the code again."""
+    assert shown.figure is not None, scene
+    here = as_json(shown.figure)
+    assert len(shown.code) < 3000, "numbers are listed that have a name"
+    space: dict[str, Any] = {}
+    exec(compile(shown.code, f"<code of {bench.name}>", "exec"), space)
+    same(here, as_json(space["figure"]))
+    if scene.figure is None:
+        return
+    if scene.figure.__module__.startswith("seqviz.figures"):
+        assert f"figure = {scene.figure.__name__}(" in shown.code, shown.code
+        assert space[scene.figure.__name__] is scene.figure
+    else:
+        same(as_json(scene.figure(style=Style(lang=language))), here)
+
+
+def same(expected: Any, found: Any) -> None:
+    """Two figures in JSON, compared part by part for a short message."""
+    assert list(expected) == list(found)
+    for key, value in expected.items():
+        if value != found[key]:
+            raise AssertionError(f"{key}: {str(value)[:300]}\n is not \n{str(found[key])[:300]}")
+
+
+def as_json(figure: Any) -> Any:
+    """A figure as it is sent: typed arrays in base64, to the last bit."""
+    return json.loads(_NUMBERED.sub(r"\1", figure.to_json()))
+
+
+def words_of(lesson: Lesson, key: str, language: str) -> re.Pattern[str]:
+    """What a sentence of the catalogue looks like when it is filled in."""
+    known = catalogue(language)
+    words = known.get(f"{lesson.slug}.{key}", known.get(key))
+    assert words is not None, f"{lesson.slug} has no {key}"
+    parts = re.split(r"{[^{}]*}", words)
+    return re.compile(".+?".join(re.escape(part) for part in parts), re.DOTALL)

@@ -1,0 +1,58 @@
+"""The kit for page tests as tables: what it accepts, and that it refuses a wrong table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from scenes import Scene, check, each
+
+from seqviz.compute import bptt
+from seqviz.figures.gradients.norms import gradient_reach
+from seqviz.figures.gradients.paths import unrolled_graph
+from seqviz.figures.gradients.simplified_gru import gated_jacobian
+from seqviz.lessons.vanishing_gradients import lesson
+
+
+def jacobian(style):
+    found = bptt.simplified_gru(0.5, 0.25, "gaussian", 8, 0.9, 1, 20)
+    return gated_jacobian(found, 0.5, 0.25, style=style)
+
+
+REACH = Scene(
+    "reach", {"gain": 0.9}, gradient_reach,
+    readouts=("sigma_max", "radius", "longest", "shortest"),
+)  # fmt: skip
+GATES = Scene(
+    "gates",
+    {"update": 0.5, "reset": 0.25, "reach.init": "gaussian", "reach.width": 8, "reach.gain": 0.9,
+     "reach.steps": 20},
+    jacobian,
+    readouts=("gru_radius", "rnn_radius", "gru_power", "rnn_power"),
+)  # fmt: skip
+UNTAKEN = Scene("back", {"taken": 0}, unrolled_graph, notes=("not_begun",))
+
+
+@each((REACH, GATES, UNTAKEN, Scene("race", waits="train")))
+def test_a_table_of_scenes(scene, language):
+    check(lesson, scene, language)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        replace(REACH, figure=gated_jacobian),  # another figure
+        replace(REACH, readouts=REACH.readouts[:-1]),
+        replace(REACH, readouts=dict.fromkeys(REACH.readouts, "1")),
+        replace(REACH, notes=("grows",)),
+        replace(GATES, values={**GATES.values, "update": 0.52}),  # drawn from other settings
+        replace(UNTAKEN, values={"taken": 1}),
+        replace(UNTAKEN, notes=("unknown",)),
+        Scene("race"),
+        Scene("cut", {"stop": 0.2}),  # a setting that does not apply
+    ],
+    ids=str,
+)
+def test_a_wrong_table_is_found(wrong):
+    with pytest.raises(AssertionError):
+        check(lesson, wrong)
