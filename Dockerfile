@@ -28,7 +28,7 @@ RUN ln -sfn assets/static static
 
 # Models and sentence vectors, while the network is there; from here on nobody asks the hub.
 ENV OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
-RUN python -m seqviz.models bake
+RUN python -m seqviz bake
 ENV HF_HUB_OFFLINE=1 SEQVIZ_PRELOAD=minilm,smollm2 SEQVIZ_DEVICE=$DEVICE
 
 EXPOSE 7860

@@ -6,7 +6,8 @@ Streamlit server take turns, each load in a new browser with an empty cache:
 
 * empty: a line of text, what Streamlit itself takes;
 * mosaic: the page's own figure, from its own functions and through its own chart component;
-* rounded: BertViz as our page sends it (`seqviz.experiments.bertviz_page`): three decimals, data once;
+* rounded: BertViz as our page sends it (`seqviz.experiments.bertviz_page`): three decimals,
+  data once;
 * BertViz: as it ships (`html_action="return"`: full floats, data twice), in `st.iframe`; only
   require.js is replaced, as there is no network.
 

@@ -1,7 +1,9 @@
-"""The command `seqviz`, also `python -m seqviz`: serve the app, and what else it will learn.
+"""The command `seqviz`, also `python -m seqviz`: serve the lessons, draw a figure, bake.
 
 seqviz                         the same as `seqviz serve`
 seqviz --server.port 8600      what serve does not know goes on to `streamlit run`
+seqviz draw vanishing_gradients reach --gain 0.9 -o reach.html
+seqviz bake                    models and vectors, before a class or for an image
 """
 
 from __future__ import annotations
@@ -9,6 +11,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+
+from seqviz.text import LANGUAGES
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -17,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not words or (words[0].startswith("-") and words[0] not in ("-h", "--help")):
         words = ["serve", *words]
     chosen, others = _parser().parse_known_args(words)
-    chosen.action(others)
+    chosen.action(chosen, others)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -34,8 +39,41 @@ def _parser() -> argparse.ArgumentParser:
         help="the lessons in a browser",
         description="Serve the lessons. Further arguments go on to `streamlit run`.",
     )
-    serve.set_defaults(action=_serve)
+    serve.set_defaults(action=lambda _, options: _serve(options))
+    draw = commands.add_parser(
+        "draw",
+        allow_abbrev=False,
+        help="the figure of a bench as .html, .svg or .json",
+        description="Draw a bench without a page. Further arguments are its settings: --gain 0.9.",
+    )
+    draw.add_argument("lesson")
+    draw.add_argument("bench")
+    draw.add_argument("-o", "--out", type=Path, required=True)
+    draw.add_argument("--language", choices=LANGUAGES, default="en")
+    draw.add_argument("--dark", action="store_true", help="on the dark background")
+    draw.add_argument("--train", action="store_true", help="train now what did not come trained")
+    draw.set_defaults(action=_draw)
+    bake = commands.add_parser("bake", help="fetch the models, compute the sentence vectors")
+    bake.set_defaults(action=_bake)
     return parser
+
+
+def _draw(chosen: argparse.Namespace, settings: Sequence[str]) -> None:
+    from seqviz.lessons.draw import draw
+
+    try:
+        draw(
+            chosen.lesson, chosen.bench, settings, chosen.out,
+            chosen.language, chosen.dark, chosen.train,
+        )  # fmt: skip
+    except ValueError as refusal:
+        sys.exit(str(refusal))
+
+
+def _bake(chosen: argparse.Namespace, others: Sequence[str]) -> None:
+    from seqviz.experiments.bake import bake
+
+    sys.exit(bake())
 
 
 def _serve(options: Sequence[str]) -> None:

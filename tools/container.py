@@ -131,7 +131,7 @@ class Box:
         if self.quick and "pip install" in step.text:
             (self.home / "env").symlink_to(sys.prefix)
             return
-        if self.quick and "seqviz.models bake" in step.text:
+        if self.quick and "seqviz bake" in step.text:
             self._take_cache()
         status, said = self.run(["sh", "-c", self.here(step.text)])
         if status:

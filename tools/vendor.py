@@ -3,8 +3,8 @@
 Streamlit carries a Plotly of its own, but rebuilds a chart from nothing whenever its data change.
 The lessons update theirs in place (`assets/static/chart.js`) with the part of Plotly that knows
 lines, bars and heatmaps. BertViz asks a content network for d3 and jQuery
-(`seqviz.experiments.bertviz_page.py` gives it these). Taken with the npm client; at run time nothing
-comes from another host.
+(`seqviz/experiments/bertviz_page.py` gives it these). Taken with the npm client; at run time
+nothing comes from another host.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from seqviz.compute.attention import masks, patterns, scaled, walkthrough
 from seqviz.compute.attention.saturation import saturation
 from seqviz.experiments import attention, bertviz_page, head_effects
 from seqviz.figures.attention.changes import attention_mask, head_switches
-from seqviz.figures.attention.heads import head_importance, importance_so_far, heads_by_measure
+from seqviz.figures.attention.heads import head_importance, heads_by_measure, importance_so_far
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines

@@ -1,4 +1,4 @@
-"""`python -m seqviz.models fetch|bake|list|verify`: the pretrained models of this machine."""
+"""`python -m seqviz.models fetch|list|verify`: the pretrained models of this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ def main(arguments: list[str] | None = None) -> int:
     fetching = commands.add_parser("fetch", help="bring models onto this machine")
     fetching.add_argument("names", nargs="*", help="default: the two that lessons start with")
     fetching.add_argument("--again", action="store_true", help="even where there is a copy")
-    commands.add_parser("bake", help="all that an image needs: fetch, verify, sentence vectors")
     commands.add_parser("list", help="all models of this app, and which are here")
     verifying = commands.add_parser("verify", help="compare the checksums of what is here")
     verifying.add_argument("names", nargs="*", help="default: all that are here")
@@ -25,11 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.command == "list":
             return _list()
         if chosen.command == "fetch":
-            return max(_fetch(name, chosen.again) for name in chosen.names or DEFAULTS.values())
-        if chosen.command == "bake":
-            return _bake()
+            return max(fetch(name, chosen.again) for name in chosen.names or DEFAULTS.values())
         here = [record.name for record in allowed() if store.stored(record.name)]
-        return max((_verify(name) for name in chosen.names or here), default=0)
+        return max((verify(name) for name in chosen.names or here), default=0)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
@@ -49,7 +46,8 @@ def _list() -> int:
     return 0
 
 
-def _fetch(name: str, again: bool) -> int:
+def fetch(name: str, again: bool = False) -> int:
+    """Bring a model onto this machine, with a bar; 0 when all went well."""
     from tqdm import tqdm
 
     record: Model = model(name)
@@ -68,26 +66,8 @@ def _fetch(name: str, again: bool) -> int:
     return 0
 
 
-def _bake() -> int:
-    """What lessons would otherwise fetch or compute when the first student needs it."""
-    offered = {record.name for record in allowed()}
-    names = [name for name in DEFAULTS.values() if name in offered]
-    failed = max((_fetch(name, again=False) or _verify(name) for name in names), default=0)
-    if failed or DEFAULTS["encoder"] not in names:
-        return failed
-    from seqviz.experiments.accuracy import features
-
-    encoder = DEFAULTS["encoder"]
-    features.make(encoder)
-    folder = store.cache() / "features"
-    if not all(any(folder.glob(f"{encoder}-{part}-*.npz")) for part in features.PARTS):
-        print(f"The sentence vectors could not be written to {folder}.", file=sys.stderr)
-        return 1
-    print(f"{model(encoder).title}: sentence vectors in {folder}")
-    return 0
-
-
-def _verify(name: str) -> int:
+def verify(name: str) -> int:
+    """Compare the checksums of a model; 0 when they are those of the manifest."""
     try:
         found = store.verify(name)
     except ValueError as error:

@@ -6,14 +6,20 @@ import json
 
 import numpy as np
 import pytest
-from seqviz.figures.gradients.backward import recursion_step
 
-from seqviz.compute import bptt
+from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
-from seqviz.figures.gradients import backward, gated_jacobian, gradients, memory, truncation
-from seqviz.figures.grammar.decades import HIGHEST, LOWEST
-from seqviz.figures.grammar.style import Style
-from seqviz.text import LANGUAGES, from_log10
+from seqviz.figures.gradients.clipping import with_and_without_clipping
+from seqviz.figures.gradients.examples import comparison, delays_so_far, longest_delay, reports
+from seqviz.figures.gradients.norms import gradient_reach
+from seqviz.figures.gradients.pairs import pair_map
+from seqviz.figures.gradients.paths import path_bars, recursion_step, unrolled_graph
+from seqviz.figures.gradients.recall import ladder, ladder_progress, race_course, race_progress
+from seqviz.figures.gradients.simplified_gru import gated_jacobian
+from seqviz.figures.gradients.truncation import kept_and_lost, mean_of_draws
+from seqviz.figures.grammar.axes import HIGHEST, LOWEST
+from seqviz.figures.grammar.table import table
+from seqviz.text import from_log10
 
 EXTREMES = (
     Experiment(),
@@ -34,12 +40,10 @@ def sound(figure) -> None:
     assert figure.alt
 
 
-def reach_figure(experiment: Experiment, style: Style = Style()):  # noqa: B008
+def reach_figure(experiment: Experiment):
     found = bptt.reach(experiment)
     size = (experiment.init, experiment.width, experiment.gain, experiment.seed)
-    return found, gradients.gradient_reach(
-        (experiment.cell,), (found,), bptt.spectrum(*size), style=style
-    )
+    return found, gradient_reach((experiment.cell,), (found,), bptt.spectrum(*size))
 
 
 @pytest.mark.parametrize("experiment", EXTREMES)
@@ -61,15 +65,24 @@ def test_the_long_road_of_the_lstm_is_drawn_beside_the_short_one():
     found, figure = reach_figure(Experiment("lstm"))
     h, c = figure.data[:2]
     np.testing.assert_allclose(np.log10(np.asarray(c.y)), found.norms.cell_state, atol=1e-12)
-    assert (h.line.dash, c.line.dash) == ("solid", "dash")
+    assert (h.line.dash, c.line.dash) == (None, "dash")
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_words_on_the_axis_are_plain_text(lang):
-    experiment = Experiment(signal="sentence", sentence="<b>a</b> b & c d")
-    _, figure = reach_figure(experiment, Style(lang=lang))
-    assert figure.layout.xaxis.ticktext[0] == "&lt;b&gt;a&lt;/b&gt;"
-    assert "&amp;" in figure.layout.xaxis.ticktext
+def test_words_on_the_axis_are_plain_text():
+    """Plotly reads tags, entities and, in a hover text, "%{...}"."""
+    experiment = Experiment(signal="sentence", sentence="<b>a</b> b & %{x} d")
+    _, figure = reach_figure(experiment)
+    shown = list(figure.layout.xaxis.ticktext)
+    assert shown == ["&lt;b&gt;a&lt;/b&gt;", "b", "&amp;", "%&#123;x}"]  # the last is predicted
+
+
+def test_a_long_text_is_numbered_and_has_its_words_on_hover():
+    words = [f"word{place}" for place in range(60)]
+    found, figure = reach_figure(Experiment(signal="sentence", sentence=" ".join(words)))
+    assert figure.layout.xaxis.ticktext[0] == "1"
+    assert figure.page["xaxis"]["labelalias"] == {
+        str(place): word for place, word in enumerate(found.labels, 1)
+    }
 
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm"])
@@ -78,7 +91,7 @@ def test_pairs_draw_their_map_and_mark_the_pair(cell):
     pairs = bptt.pair_norms(experiment)
     chosen = bptt.pair_spectrum(experiment, 5, 20)
     spectrum = bptt.spectrum("gaussian", 8, 1.0, 1)
-    figure = gradients.pair_map(pairs, chosen, 5, 20, cell, spectrum)
+    figure = pair_map(pairs, chosen, 5, 20, cell, spectrum)
     sound(figure)
     heat, mark, values = figure.data[:3]
     np.testing.assert_array_equal(np.asarray(heat.z), pairs.log10)
@@ -94,7 +107,7 @@ def test_pairs_draw_their_map_and_mark_the_pair(cell):
 
 def test_running_sum_of_the_paths_ends_at_autograd():
     found = bptt.paths(Experiment("linear", 6, 4, gain=0.8, loss="mean"), 1)
-    figure = backward.path_bars(found, printed=True)
+    figure = path_bars(found, printed=True)
     sound(figure)
     bars, total, printed, printed_total, autograd = figure.data
     assert bars.type == printed.type == "bar"
@@ -106,9 +119,14 @@ def test_running_sum_of_the_paths_ends_at_autograd():
 @pytest.mark.parametrize("taken", [0, 1, 4])
 def test_the_graph_shows_only_what_has_come_back(taken):
     found = bptt.recursion(Experiment("rnn", 4, 2, loss="mean"))
-    figure = backward.unrolled_graph(found, taken)
+    figure = unrolled_graph(found, taken)
     sound(figure)
-    assert list(figure.data[0].customdata).count("?") == 4 - taken
+    said = [note.hovertext or "" for note in figure.layout.annotations]
+    assert sum("∂h" in one for one in said) == 4
+    assert sum(one.endswith("?") for one in said) == 4 - taken
+    numbers = table(figure)
+    lengths = numbers[numbers["series"] == "‖∂J/∂ht‖"].iloc[:, -1]
+    np.testing.assert_array_equal(lengths, np.linalg.norm(found.total, axis=1)[4 - taken :])
 
 
 @pytest.mark.parametrize("t", [1, 3, 4])
@@ -122,7 +140,7 @@ def test_the_equation_has_its_numbers_and_its_braces(t):
 def test_lost_terms_are_gray_and_kept_ones_are_not():
     experiment = Experiment("rnn", 20, 8, loss="mean")
     terms, found = bptt.terms(experiment, 5), bptt.truncation(experiment)
-    figure = truncation.kept_and_lost(terms, found, 5)
+    figure = kept_and_lost(terms, found, 5)
     sound(figure)
     kept, lost = (np.asarray(trace.z, float) for trace in figure.data[:2])
     both = np.isfinite(kept).astype(int) + np.isfinite(lost)
@@ -131,19 +149,19 @@ def test_lost_terms_are_gray_and_kept_ones_are_not():
     assert (later - earlier < 5).all()
     later, earlier = np.nonzero(np.isfinite(lost))
     assert (later - earlier >= 5).all()
-    sound(truncation.kept_and_lost(bptt.terms(experiment, 20), found, 20))  # nothing is lost
+    sound(kept_and_lost(bptt.terms(experiment, 20), found, 20))  # nothing is lost
 
 
 def test_maps_of_all_pairs_are_numbers_and_not_words():
     """Ten thousand cells in words took 20 ms to write and were up to 400 kB: for each student who
     comes to the map, and again after each press above it."""
     experiment = Experiment("rnn", 100, 8, loss="mean")
-    pairs = gradients.pair_map(
+    pairs = pair_map(
         bptt.pair_norms(experiment), bptt.pair_spectrum(experiment, 40, 80), 40, 80, "rnn",
         bptt.spectrum("gaussian", 8, 0.9, 1),
     )  # fmt: skip
     terms, found = bptt.terms(experiment, 10), bptt.truncation(experiment)
-    cut = truncation.kept_and_lost(terms, found, 10)
+    cut = kept_and_lost(terms, found, 10)
     for figure, maps in ((pairs, 1), (cut, 2)):
         heat = [trace for trace in figure.data if trace.type == "heatmap"]
         assert len(heat) == maps
@@ -159,11 +177,11 @@ def test_maps_of_all_pairs_are_numbers_and_not_words():
 
 def test_draws_and_clipping_draw_their_numbers():
     found = bptt.randomized(Experiment("rnn", 20, 8, loss="mean"), 0.2, 64)
-    figure = truncation.mean_of_draws(found)
+    figure = mean_of_draws(found)
     sound(figure)
     np.testing.assert_array_equal(figure.data[0].y, found.error)
     free, clipped = bptt.descend("linear", 1.0, None), bptt.descend("linear", 1.0, 1.0)
-    figure = truncation.with_and_without_clipping(free, clipped, 1.0)
+    figure = with_and_without_clipping(free, clipped, 1.0)
     sound(figure)
     named = [t.text[0] for t in figure.data if t.mode == "markers+text"]
     assert len(named) == 1
@@ -173,23 +191,59 @@ def test_draws_and_clipping_draw_their_numbers():
 @pytest.mark.parametrize(("update", "reset"), [(0.0, 1.0), (1.0, 0.0), (1.0, 1.0), (0.1, 0.7)])
 def test_gated_jacobian_draws_eigenvalues_and_powers(update, reset):
     found = bptt.simplified_gru(update, reset, "gaussian", 8, 1.2, 1, 20)
-    figure = gated_jacobian.gated_jacobian(found, update, reset)
+    figure = gated_jacobian(found, update, reset)
     sound(figure)
     np.testing.assert_array_equal(figure.data[2].x, found.eigenvalues.real)
     if update == 0:
         assert set(figure.data[4].y) == {1.0}
 
 
-def test_race_and_ladder():
-    accuracy = np.array([[0.2, 0.3], [0.3, 1.0]])
+def test_race_draws_accuracies_and_the_last_gradients():
+    done = comparison("first", ("rnn", "gru"))
+    figure = race_course(done)
+    sound(figure)
+    named = {trace.name: trace for trace in figure.data}
+    np.testing.assert_array_equal(named["GRU"].y, 100 * done.accuracy[:, 1])
+    slopes = np.log10(np.asarray(named["GRU, gradient"].y))
+    np.testing.assert_allclose(slopes, done.log10_gradients[-1, 1], atol=1e-12)
+    levels = [trace.y[0] for trace in figure.data if trace.line.color == figure.data[0].line.color]
+    assert levels == [100 * recall.LEARNED, 100 / recall.SYMBOLS]
+    adding = race_course(comparison("adding", ("gru",)))
+    assert len(adding.data) == len(figure.data) - 3  # a cell and the guessing among four symbols
+
+
+def test_a_race_in_progress_becomes_the_finished_one():
+    done = comparison("first", recall.CELLS)
+    trail = reports(done)
+    assert race_progress(trail, done.settings) == race_course(done)
+    early = race_progress(trail[:1], done.settings)
+    sound(early)
+    assert list(early.data[2].x) == [0]
+    assert early.axis("x") == race_course(done).axis("x")  # it does not move while curves grow
+
+
+def test_gradients_that_vanish_entirely_are_gaps_and_not_numbers():
+    settings = recall.RecallSettings(delay=2, cells=("rnn", "gru"), updates=10)
     slopes = np.array([[-400.0, -np.inf, 0.0], [-2.0, -1.0, 0.0]])
-    figure = memory.race_course(("rnn", "gru"), np.array([0, 5]), accuracy, slopes, 0.95, 10, 0.25)
+    report = recall.ComparisonReport(5, 10, np.array([0.3, 1.0]), np.ones(2), slopes)
+    figure = race_progress([report], settings)
     sound(figure)
-    assert [figure.data[4].y[-1], figure.data[2].y[-1]] == [100.0, 30.0]
-    figure = memory.ladder(
-        ("rnn", "gru"), np.array([1, 2]), np.array([[1.0, 1.0], [np.nan, 0.5]]),
-        np.array([[True, True], [False, False]]),
-    )  # fmt: skip
+    assert np.isnan(np.asarray(figure.data[3].y, float)[:2]).all()
+
+
+def test_ladder_ends_where_a_cell_failed():
+    done = longest_delay()
+    figure = ladder(done)
     sound(figure)
-    assert list(figure.data[0].x) == [1]
-    assert list(figure.data[1].marker.symbol) == ["circle", "x"]
+    assert [list(trace.x) for trace in figure.data] == [[1, 2, 5], [1, 2, 5, 10], [1, 2, 5, 10]]
+    assert [trace.marker.symbol[-1] for trace in figure.data] == ["x"] * 3
+    assert "RNN: 2; LSTM: 5; GRU: 5" in figure.alt
+
+
+def test_a_ladder_in_progress_shows_the_latest_report_of_each_delay():
+    figure = ladder_progress(delays_so_far(), longest_delay().settings)
+    sound(figure)
+    assert [list(trace.y) for trace in figure.data] == [[100, 20], [100, 90], [100, 50]]
+    assert "RNN: 1;" in figure.alt
+    nobody = ladder_progress(delays_so_far()[:1], recall.RecallSettings(delay=10))
+    assert "RNN: –; LSTM: 1; GRU: 1" in nobody.alt

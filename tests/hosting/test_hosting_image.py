@@ -105,7 +105,7 @@ def test_the_app_runs_as_user_1000_on_the_port_that_the_space_expects():
 
 def test_models_are_baked_in_before_the_hub_is_switched_off():
     order = [f"{step.name} {step.text}" for step in STEPS]
-    baked = order.index("RUN python -m seqviz.models bake")
+    baked = order.index("RUN python -m seqviz bake")
     (off,) = [place for place, text in enumerate(order) if "HF_HUB_OFFLINE=1" in text]
     assert baked < off
     assert "SEQVIZ_PRELOAD=minilm,smollm2" in order[off]
@@ -115,7 +115,7 @@ def test_an_image_without_its_models_is_not_built(tmp_path):
     """No hub, no package index, no cache: `bake` says so and fails, and so does the build."""
     nothing = {"HF_HUB_OFFLINE": "1", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-m", "seqviz.models", "bake"], cwd=ROOT, capture_output=True, text=True,
+        [sys.executable, "-m", "seqviz", "bake"], cwd=ROOT, capture_output=True, text=True,
         timeout=60, env={**os.environ, **nothing, "SEQVIZ_CACHE": str(tmp_path / "cache")},
     )  # fmt: skip
     assert done.returncode == 1

@@ -3,12 +3,13 @@
 Importing this package costs numpy only; torch is imported by the first comparison.
 """
 
-from seqviz.compute.recall.comparison import TEST_SEQUENCES, Comparison, ComparisonReport, compare
-from seqviz.compute.recall.longest_delay import (
-    DELAYS,
+from seqviz.compute.recall.comparison import TEST_SEQUENCES, compare
+from seqviz.compute.recall.longest_delay import DELAYS, find_longest_delay
+from seqviz.compute.recall.results import (
+    Comparison,
+    ComparisonReport,
     LongestDelay,
     LongestDelayReport,
-    find_longest_delay,
 )
 from seqviz.compute.recall.settings import (
     CELLS,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
+from seqviz.compute.recall.results import Comparison, ComparisonReport
 from seqviz.compute.recall.settings import RecallSettings, parameter_count
 from seqviz.compute.recall.tasks import LEARNED, Examples, draw
 from seqviz.compute.training.progress import Pulse, moments
@@ -15,50 +15,6 @@ from seqviz.compute.training.progress import Pulse, moments
 TEST_SEQUENCES = 400  # an accuracy of 0.95 then has a standard error of 0.011
 _PROBE = 32  # of these, for the gradients
 TRAIN, TEST = 0, 1  # streams of random numbers
-
-
-@dataclass(frozen=True)
-class ComparisonReport:
-    """Where it stands after `update` of `total` updates; cells in the order of the settings.
-
-    accuracy and loss: on the test sequences. log10_gradients: log10 |dJ/dh_t|, t = 1 ... T.
-    """
-
-    update: int
-    total: int
-    accuracy: Float[np.ndarray, "cell"]
-    loss: Float[np.ndarray, "cell"]
-    log10_gradients: Float[np.ndarray, "cell time"]
-
-    @property
-    def fraction(self) -> float:
-        """Share of the run that is done, in [0, 1]."""
-        return self.update / self.total
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """All reports of a comparison, and what came out; cells in the order of the settings.
-
-    updates: how many had been made at each report, the first being 0, before any. accuracy: share
-    of right answers on 400 test sequences, the same ones at every report and for all cells, on
-    which none is trained. loss: mean cross-entropy in nats or squared error on these.
-    log10_gradients: log10 |dJ/dh_t|, t = 1 ... T, of the mean loss of 32 of them, the norm taken
-    over sequences and units together; -inf where the gradient is exactly zero. learned: whether the
-    accuracy reached `LEARNED` at some report; first_learned_update: at which one, -1 for none.
-    parameters: number of trainable ones. seconds: time spent in the updates of each cell.
-    """
-
-    settings: RecallSettings
-    updates: Int[np.ndarray, "report"]
-    accuracy: Float[np.ndarray, "report cell"]
-    loss: Float[np.ndarray, "report cell"]
-    log10_gradients: Float[np.ndarray, "report cell time"]
-    learned: Bool[np.ndarray, "cell"]
-    first_learned_update: Int[np.ndarray, "cell"]
-    parameters: Int[np.ndarray, "cell"]
-    seconds: Float[np.ndarray, "cell"]
-    device: str
 
 
 def compare(

@@ -3,55 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.recall.comparison import TRAIN, held_out, stream
+from seqviz.compute.recall.results import LongestDelay, LongestDelayReport
 from seqviz.compute.recall.settings import RecallSettings
 from seqviz.compute.recall.tasks import LEARNED, draw
 from seqviz.compute.training.progress import Pulse, moments
 
 DELAYS = (1, 2, 5, 10, 20, 50, 100, 200)
-
-
-@dataclass(frozen=True)
-class LongestDelayReport:
-    """Where the search stands: at which delay, after how many of the updates allowed there.
-
-    accuracy: of each cell at this delay when last tested; nan for a cell that failed before.
-    longest: the longest delay each cell has learned so far, 0 for none. fraction: share of the
-    work done if no cell learned or failed from here on, in [0, 1].
-    """
-
-    delay: int
-    update: int
-    budget: int
-    accuracy: Float[np.ndarray, "cell"]
-    longest: Int[np.ndarray, "cell"]
-    fraction: float
-
-
-@dataclass(frozen=True)
-class LongestDelay:
-    """How far each cell came; cells in the order of the settings.
-
-    tried, learned: at which delays a cell was trained, and where it reached `LEARNED`. updates:
-    made there, up to the test that ended it; 0 where it was not tried. accuracy: at that test, nan
-    where it was not tried. longest: the longest delay learned, 0 for none. seconds: time spent in
-    the updates of each cell.
-    """
-
-    settings: RecallSettings
-    delays: Int[np.ndarray, "rung"]
-    tried: Bool[np.ndarray, "rung cell"]
-    learned: Bool[np.ndarray, "rung cell"]
-    updates: Int[np.ndarray, "rung cell"]
-    accuracy: Float[np.ndarray, "rung cell"]
-    longest: Int[np.ndarray, "cell"]
-    seconds: Float[np.ndarray, "cell"]
-    device: str
 
 
 def find_longest_delay(

@@ -310,11 +310,11 @@ def _of_masks() -> tuple[Example, ...]:
     flipped = (padded.probability[1, 1, 6, :400] >= 0.5) != (padded.plain[:400] >= 0.5)
     masked = filled.rank[filled.treatment == 0]
     return (
-        Example("knife", accuracy_under_masking, (cut, "attention", 0.35, BASELINE),
+        Example("masked words", accuracy_under_masking, (cut, "attention", 0.35, BASELINE),
          at(cut, "attention", 0.35)),
-        Example("knife, between", accuracy_under_masking, (cut, "random", 0.13, BASELINE),
+        Example("masked words, between", accuracy_under_masking, (cut, "random", 0.13, BASELINE),
          at(cut, "random", 0.13)),
-        Example("own knife", sentence_under_masking, (own, "gradient", 4),
+        Example("masked sentence", sentence_under_masking, (own, "gradient", 4),
          100 * float(own.probability[2, 4])),
         Example("fill-in", fill_in_accuracy, (filled,), 100 * float((masked == 1).mean())),
         Example("fill-in by share", fill_in_accuracy_by_share, (many, 0.15),
@@ -328,7 +328,7 @@ def _of_masks() -> tuple[Example, ...]:
          float(np.median(padded.drift[1, 0, 4]))),
         Example("padding, on pads", padding_effect, (padded, "on_pads", 128, "left"),
          100 * float(np.median(padded.on_pads[1, 1, 4]))),
-        Example("own padding", sentence_padding, (mine, 128),
+        Example("padded sentence", sentence_padding, (mine, 128),
          100 * float(mine.probability[1, 0, 4])),
         Example("ids", token_ids, (mine,), len(PIECES)),
         Example("direction", accuracy_by_direction, (ways, BASELINE),
@@ -362,7 +362,7 @@ def _of_trainings() -> tuple[Example, ...]:
         Example("search", search_trials, (bayes, surface()), 100 * float(bayes.validation.max())),
         Example("search, no map", search_trials, (searched("random"),),
          100 * float(searched("random").validation.max())),
-        Example("race", best_so_far, (tuple(map(searched, ("grid", "random", "bayes"))),),
+        Example("best so far", best_so_far, (tuple(map(searched, ("grid", "random", "bayes"))),),
          100 * float(bayes.validation.max())),
         Example("running", running_accuracy, (a, b, NAMES, 500), 100 * float(a.share[499])),
         Example("paired", paired_answers, (pair, NAMES), pair.only_first),

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.accuracy.findings import Modes
+from seqviz.figures.accuracy.parts import bare
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
 from seqviz.figures.grammar.style import Style
-from seqviz.text import number
+from seqviz.text import percent
 
 _STYLE = Style()
 _LOOKS = {"eval": ("prediction", "circle"), "train": ("rnn", "diamond")}
@@ -38,13 +39,13 @@ def train_and_eval(found: Modes, style: Style = _STYLE) -> Figure:
     fan = np.linspace(-_LIFT / 2, _LIFT / 2, count) if count > 1 else np.zeros(count)
     values = []
     for row, mode in enumerate(found.modes):
-        place, percents = rows - row, 100 * found.probability[row]
+        place, shares = rows - row, found.probability[row]
         role, symbol = _LOOKS[mode]
         name, color = text(f"figure.acc_mode_{mode}"), getattr(palette, role)
         keys: dict[str, Any] = {"symbol": symbol, "opacity": 0.8, "legend": False}
         hover = "%{x:.2f} %" + NAMED
-        panel.points(percents, place + 0.16 + fan, name, color, hover=hover, **keys)
-        spread = _spread(percents)
+        panel.points(100 * shares, place + 0.16 + fan, name, color, hover=hover, **keys)
+        spread = _spread(shares)
         values.append(f"{name}: {spread}")
         _notes(panel, found, row, place, spread)
     able = [
@@ -56,10 +57,10 @@ def train_and_eval(found: Modes, style: Style = _STYLE) -> Figure:
     return sheet.finish(text("alt.acc_modes", **words))
 
 
-def _spread(percents: np.ndarray) -> str:
-    """From the least to the largest, or the one that all are, with three digits."""
-    low, high = (number(float(end(percents))) for end in (np.nanmin, np.nanmax))
-    return f"{low} %" if low == high else f"{low} – {high} %"
+def _spread(shares: np.ndarray) -> str:
+    """From the least to the largest, or the one that all are."""
+    low, high = float(np.nanmin(shares)), float(np.nanmax(shares))
+    return percent(high) if bare(low) == bare(high) else f"{bare(low)} – {percent(high)}"
 
 
 def _notes(panel: Panel, found: Modes, row: int, place: float, spread: str) -> None:

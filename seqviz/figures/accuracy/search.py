@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.accuracy.findings import Searched, Surface
 from seqviz.compute.proportions import Proportion, of_share
 from seqviz.figures.accuracy.curves import VALIDATED
-from seqviz.figures.accuracy.parts import HOVER, fitted, said
+from seqviz.figures.accuracy.parts import HOVER, bare, fitted, said
 from seqviz.figures.grammar import axes, scales
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet, whisker
@@ -184,7 +184,7 @@ def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = 
         _runner(panel, one, line, top, last + room * place)
     methods = [one.settings.method for one in runs]
     panel.ends(
-        [f"{text(f'figure.acc_race_{method}')} <b>{100 * top.share:.1f}</b>"
+        [f"{text(f'figure.acc_race_{method}')} <b>{bare(top.share)}</b>"
          for method, top in zip(methods, tops, strict=True)],
         [getattr(style.palette, _METHODS[method][0]) for method in methods],
         [100 * top.share for top in tops],

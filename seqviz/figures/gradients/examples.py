@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.compute import bptt, recall
+from seqviz.compute import bptt
 from seqviz.compute.bptt import Experiment
-from seqviz.figures.gradients import clipping, norms, pairs, paths, simplified_gru, truncation
-from seqviz.figures.gradients import recall as remembering
+from seqviz.compute.recall.results import (
+    Comparison,
+    ComparisonReport,
+    LongestDelay,
+    LongestDelayReport,
+)
+from seqviz.compute.recall.settings import CELLS, RecallSettings, parameter_count
+from seqviz.compute.recall.tasks import LEARNED
+from seqviz.figures.gradients import (
+    clipping,
+    norms,
+    pairs,
+    paths,
+    recall,
+    simplified_gru,
+    truncation,
+)
 from seqviz.figures.grammar.example import Example
 
 HOSTILE = "<b>a</b> b %{x} & c"
@@ -24,9 +39,7 @@ def _reaches() -> tuple[Example, ...]:
     read = bptt.reach(Experiment("gru", signal="sentence", sentence=HOSTILE, width=6))
     far = bptt.reach(Experiment("linear", 300, 6, gain=2.0))
     wide, shared = bptt.spectrum("gaussian", 6, 2.0, 1), bptt.spectrum("gaussian", 6, 1.0, 1)
-    gated = [
-        bptt.simplified_gru(update, 0.7, "gaussian", 8, 1.2, 1, 20) for update in (0.1, 0.0)
-    ]  # fmt: skip
+    gated = [bptt.simplified_gru(update, 0.7, "gaussian", 8, 1.2, 1, 20) for update in (0.1, 0.0)]
     return (
         Example("reach of all cells", norms.gradient_reach, (cells, every, shared),
                 every[3].horizon),
@@ -87,30 +100,33 @@ def _shortened() -> tuple[Example, ...]:
 
 
 def _trained() -> tuple[Example, ...]:
-    """Trainings as they come out of `recall`, their gradients those of small networks."""
-    first = comparison("first", recall.CELLS)
+    first = comparison("first", CELLS)
     adding, tried = comparison("adding", ("gru", "rnn")), longest_delay()
     return (
-        Example("accuracy on first", remembering.race_course, (first,), 60),
-        Example("accuracy on adding", remembering.race_course, (adding,), 60),
-        Example("accuracy while they train", remembering.race_progress,
+        Example("accuracy on first", recall.race_course, (first,), 60),
+        Example("accuracy on adding", recall.race_course, (adding,), 60),
+        Example("accuracy while they train", recall.race_progress,
                 (reports(first)[:3], first.settings), 40),
-        Example("longest delay learned", remembering.ladder, (tried,), 5),
-        Example("longest delay so far", remembering.ladder_progress,
+        Example("longest delay learned", recall.ladder, (tried,), 5),
+        Example("longest delay so far", recall.ladder_progress,
                 (delays_so_far(), tried.settings), 1),
     )  # fmt: skip
 
 
-def comparison(task: str, cells: tuple[str, ...]) -> recall.Comparison:
-    """A comparison that ended after 60 updates: two of three cells have learned."""
-    settings = recall.RecallSettings(task, 9, cells, hidden=6, updates=60)
+def comparison(task: str, cells: tuple[str, ...]) -> Comparison:
+    """As if 60 updates had been made; of three cells two have learned.
+
+    Nothing is trained, which would take torch and seconds: the accuracies are made up. The
+    gradients are those of small networks.
+    """
+    settings = RecallSettings(task, 9, cells, hidden=6, updates=60)
     updates = np.array([0, 20, 40, 60])
     accuracy = np.array(
         [[0.2, 0.25, 0.3], [0.25, 0.6, 0.3], [0.3, 0.9975, 0.8], [0.2725, 1.0, 0.96]]
     )[:, : len(cells)]  # fmt: skip
     reaches = [[_slopes(cell, seed) for cell in cells] for seed in (1, 2, 3, 4)]
-    learned = np.asarray(accuracy >= recall.LEARNED)
-    return recall.Comparison(
+    learned = np.asarray(accuracy >= LEARNED)
+    return Comparison(
         settings=settings,
         updates=updates,
         accuracy=accuracy,
@@ -118,29 +134,29 @@ def comparison(task: str, cells: tuple[str, ...]) -> recall.Comparison:
         log10_gradients=np.array(reaches),
         learned=np.asarray(learned.any(axis=0)),
         first_learned_update=np.where(learned.any(axis=0), updates[learned.argmax(axis=0)], -1),
-        parameters=np.array([recall.parameter_count(settings, cell) for cell in cells]),
+        parameters=np.array([parameter_count(settings, cell) for cell in cells]),
         seconds=np.zeros(len(cells)),
         device="cpu",
     )
 
 
-def reports(done: recall.Comparison) -> list[recall.ComparisonReport]:
+def reports(done: Comparison) -> list[ComparisonReport]:
     """What it has reported on its way."""
     rows = zip(done.updates.tolist(), done.accuracy, done.loss, done.log10_gradients, strict=True)
-    return [recall.ComparisonReport(row[0], done.settings.updates, *row[1:]) for row in rows]
+    return [ComparisonReport(row[0], done.settings.updates, *row[1:]) for row in rows]
 
 
 def _slopes(cell: str, seed: int) -> np.ndarray:
     return bptt.reach(Experiment(cell, 10, 6, seed=seed)).norms.hidden
 
 
-def longest_delay() -> recall.LongestDelay:
-    """A search that ended at a delay of 10; the RNN fell out at 5."""
+def longest_delay() -> LongestDelay:
+    """As if a search had ended at a delay of 10, the RNN falling out at 5 (made up as above)."""
     accuracy = np.array([[1.0, 1, 1], [0.96, 1, 0.9975], [0.3, 0.98, 1], [np.nan, 0.5, 0.7]])
-    tried, learned = np.isfinite(accuracy), accuracy >= recall.LEARNED
+    tried, learned = np.isfinite(accuracy), accuracy >= LEARNED
     delays = np.array([1, 2, 5, 10])
-    return recall.LongestDelay(
-        settings=recall.RecallSettings(delay=10, updates=60),
+    return LongestDelay(
+        settings=RecallSettings(delay=10, updates=60),
         delays=delays,
         tried=tried,
         learned=learned,
@@ -152,11 +168,11 @@ def longest_delay() -> recall.LongestDelay:
     )
 
 
-def delays_so_far() -> list[recall.LongestDelayReport]:
+def delays_so_far() -> list[LongestDelayReport]:
     """Two reports on a delay of 1, which all have learned, and one on 2, the RNN being slow."""
     one, none, all_ = np.array([0.2, 1, 1]), np.array([0, 1, 1]), np.ones(3, int)
     return [
-        recall.LongestDelayReport(1, 5, 60, one, none, 0.02),
-        recall.LongestDelayReport(1, 30, 60, np.ones(3), all_, 0.06),
-        recall.LongestDelayReport(2, 5, 60, np.array([0.2, 0.9, 0.5]), all_, 0.07),
+        LongestDelayReport(1, 5, 60, one, none, 0.02),
+        LongestDelayReport(1, 30, 60, np.ones(3), all_, 0.06),
+        LongestDelayReport(2, 5, 60, np.array([0.2, 0.9, 0.5]), all_, 0.07),
     ]

@@ -32,56 +32,57 @@ def pair_map(
     chosen, earlier, later: the pair on the right and its steps, marked on the left. spectrum: of
     the recurrent matrix, whose powers bound a plain network's singular values.
     """
-    text, palette = style.text, style.palette
-    steps, edge = pairs.steps, [float(pairs.steps[0]), float(pairs.steps[-1])]
-    edge = [edge[0] - pairs.stride / 2, edge[1] + pairs.stride / 2]
-    limit = int(np.clip(np.ceil(scales.largest(pairs.log10)), 1, _DEEPEST))
-    levels = [
-        (name, (later - earlier) * log10(value), dash)
+    text = style.text
+    sheet = Sheet(style)
+    sheet.legend(x=1, xanchor="right")
+    _map(sheet, pairs, earlier, later)
+    limits = [
+        (text(f"figure.pair_{name}"), (later - earlier) * log10(value), dash)
         for name, value, dash in bounds(spectrum)
         if cell in _PLAIN
     ]
-    shown = np.append(chosen.log10, [level for _, level, _ in levels])
     index = np.arange(1, len(chosen.log10) + 1)
-
-    sheet = Sheet(style)
-    sheet.legend(x=1, xanchor="right")
-    left = sheet.panel(
-        axes.axis(text("figure.earlier"), range=edge, showgrid=False),
-        axes.axis(text("figure.later"), range=edge, showgrid=False),
-        across=(0, 0.53),
-    )
-    left.cells(
-        pairs.log10, text("figure.pair_norm"),
-        scales.signed(limit, ticks=scales.decades(-limit, limit)), x=steps, y=steps, pick=True,
-        hoverongaps=False, hover=f"t = %{{x}}, τ = %{{y}}: {POWER}",
-    )  # fmt: skip
-    left.points(
-        [earlier], [later], "", palette.truth, size=13, symbol="square-open",
-        edge={"width": 3, "color": palette.truth}, hover=False, legend=False,
-    )  # fmt: skip
-    right = sheet.panel(
+    shown = np.append(chosen.log10, [level for _, level, _ in limits])
+    panel = sheet.panel(
         axes.axis(text("figure.singular_index"), range=[0.4, len(index) + 0.6]),
         axes.decades(shown, text("figure.singular_value")),
         across=(0.77, 1),
     )
-    right.points(
-        index, powers(chosen.log10),
-        text("figure.singular_values", earlier=earlier, later=later), cell_color(cell, palette),
-        size=8, customdata=[from_log10(value) for value in chosen.log10],
-        hover="%{x}: %{customdata}",
+    named = text("figure.singular_values", earlier=earlier, later=later)
+    panel.points(
+        index, powers(chosen.log10), named, cell_color(cell, style.palette), size=8,
+        customdata=[from_log10(value) for value in chosen.log10], hover="%{x}: %{customdata}",
     )  # fmt: skip
-    for name, level, dash in levels:
-        ends = [0.5, len(index) + 0.5]
-        right.reference(ends, powers(np.full(2, level)), text(f"figure.pair_{name}"), dash=dash)
+    for name, level, dash in limits:
+        panel.reference([0.5, len(index) + 0.5], powers(np.full(2, level)), name, dash=dash)
     return sheet.finish(
         text(
             "alt.pairs",
-            first=int(steps[0]),
-            last=int(steps[-1]),
+            first=int(pairs.steps[0]),
+            last=int(pairs.steps[-1]),
             corner=from_log10(float(pairs.log10[-1, 0])),
             earlier=earlier,
             later=later,
             largest=from_log10(float(chosen.log10[0])),
         )
     )
+
+
+def _map(sheet: Sheet, pairs: PairNorms, earlier: int, later: int) -> None:
+    """The norms of all pairs, and a square around the chosen one."""
+    text, color, steps = sheet.style.text, sheet.style.palette.truth, pairs.steps
+    half = pairs.stride / 2
+    square = {"range": [float(steps[0] - half), float(steps[-1] + half)], "showgrid": False}
+    limit = int(np.clip(np.ceil(scales.largest(pairs.log10)), 1, _DEEPEST))
+    panel = sheet.panel(
+        axes.axis(text("figure.earlier"), **square),
+        axes.axis(text("figure.later"), **square),
+        across=(0, 0.53),
+    )
+    panel.cells(
+        pairs.log10, text("figure.pair_norm"),
+        scales.signed(limit, ticks=scales.decades(-limit, limit)), x=steps, y=steps, pick=True,
+        hoverongaps=False, hover=f"t = %{{x}}, τ = %{{y}}: {POWER}",
+    )  # fmt: skip
+    panel.points([earlier], [later], "", color, size=13, symbol="square-open",
+                 edge={"width": 3, "color": color}, hover=False, legend=False)  # fmt: skip

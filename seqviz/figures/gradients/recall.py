@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute import recall
-from seqviz.compute.recall import (
+from seqviz.compute.recall.results import (
     Comparison,
     ComparisonReport,
     LongestDelay,
     LongestDelayReport,
-    RecallSettings,
 )
+from seqviz.compute.recall.settings import RecallSettings
+from seqviz.compute.recall.tasks import LEARNED, baseline
 from seqviz.figures.gradients.parts import decades_line
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.figure import Figure
@@ -85,9 +85,9 @@ def _course(
 
 def _levels(panel: Panel, settings: RecallSettings) -> None:
     """The accuracy from which a cell has learned the task and, of four symbols, that of chance."""
-    levels = [("learned", recall.LEARNED, "dash")]
+    levels = [("learned", LEARNED, "dash")]
     if settings.task == "first":
-        levels.append(("chance", recall.baseline(settings.task).accuracy, "dot"))
+        levels.append(("chance", baseline(settings.task).accuracy, "dot"))
     for name, level, dash in levels:
         named = panel.style.text(f"figure.{name}", percent=f"{100 * level:.0f}")
         panel.reference([0, settings.updates], [100 * level] * 2, named, dash=dash, width=1.6)
@@ -105,7 +105,7 @@ def ladder_progress(
     latest = {report.delay: report.accuracy for report in trail}
     accuracy = np.array(list(latest.values()))
     delays = np.array(list(latest))
-    return _ladder(settings.cells, delays, accuracy, accuracy >= recall.LEARNED, style)
+    return _ladder(settings.cells, delays, accuracy, accuracy >= LEARNED, style)
 
 
 def _ladder(

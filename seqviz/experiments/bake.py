@@ -1,0 +1,33 @@
+"""All that a machine needs before a class: the models that lessons start with, and vectors.
+
+`python -m seqviz bake` does it; an image is built with it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from seqviz.experiments.accuracy import features
+from seqviz.models import __main__ as models
+from seqviz.models import store
+from seqviz.models.registry import DEFAULTS, allowed, model
+
+
+def bake() -> int:
+    """What lessons would otherwise fetch or compute when the first student needs it.
+
+    Returns 0 when all went well; what went wrong is printed.
+    """
+    offered = {record.name for record in allowed()}
+    names = [name for name in DEFAULTS.values() if name in offered]
+    failed = max((models.fetch(name) or models.verify(name) for name in names), default=0)
+    if failed or DEFAULTS["encoder"] not in names:
+        return failed
+    encoder = DEFAULTS["encoder"]
+    features.make(encoder)
+    folder = store.cache() / "features"
+    if not all(any(folder.glob(f"{encoder}-{part}-*.npz")) for part in features.PARTS):
+        print(f"The sentence vectors could not be written to {folder}.", file=sys.stderr)
+        return 1
+    print(f"{model(encoder).title}: sentence vectors in {folder}")
+    return 0
