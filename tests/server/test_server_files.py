@@ -8,10 +8,11 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
-from benchmarks.browser import serve
-from benchmarks.client import Student, attend
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from driver.protocol import Student, attend
+from driver.server import serve
 
 ASKED = 12
 MANY = 60.0
@@ -64,6 +65,7 @@ def metrics(url: str) -> float:
     return time.monotonic() - started
 
 
+@pytest.mark.nightly
 def test_notebooks_of_lessons_that_are_not_drawn_delay_nobody(server):
     async def attended() -> list[float]:
         async with Visitor(server.url, "ar_fitting") as one:

@@ -8,7 +8,8 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
-from benchmarks.browser import serve
+
+from driver.server import serve
 
 # In the server: names of other machines are never found, and who asks is written down.
 DEAF = """

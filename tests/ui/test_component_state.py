@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import time
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -41,14 +42,16 @@ SAID = [
 BASES = [{}, {"kept": 1, "other": None}, None, "text", [1]]
 
 
-@pytest.mark.parametrize("base", BASES, ids=repr)
-@pytest.mark.parametrize("said", SAID, ids=repr)
-@pytest.mark.parametrize("kind", ["json_trigger_value", "json_value", None])
-def test_it_reads_as_streamlit_s(said, base, kind):
-    session = SimpleNamespace(_new_widget_state=Told(said, kind))
-    found = component_state.reader("events", "component", {"pick"})(base, session)
-    assert found == original("events", "component", {"pick"})(base, session)
-    assert type(found) is type(base)
+KINDS = ("json_trigger_value", "json_value", None)
+
+
+def test_it_reads_as_streamlit_s():
+    for said, base, kind in product(SAID, BASES, KINDS):
+        session = SimpleNamespace(_new_widget_state=Told(said, kind))
+        found = component_state.reader("events", "component", {"pick"})(base, session)
+        expected = original("events", "component", {"pick"})(base, session)
+        assert found == expected, (said, base, kind)
+        assert type(found) is type(base), (said, base, kind)
 
 
 def classes() -> int:
@@ -103,7 +106,7 @@ def clicks(events: list) -> tuple[list, float]:
 def test_of_many_clicks_at_once_the_last_is_heard_and_takes_no_longer(monkeypatch):
     for name in ("make_bidi_component_presenter", "deserialize_trigger_list"):
         monkeypatch.setattr(main, name, getattr(main, name))  # is put back
-    telling.install()
+    component_state.install()
     many = [{"event": "pick", "value": {"x": n, "y": -n}} for n in range(1500)]
     found, seconds = clicks(many)
     assert found == [(1499, -1499)]
@@ -111,8 +114,10 @@ def test_of_many_clicks_at_once_the_last_is_heard_and_takes_no_longer(monkeypatc
 
 
 def test_a_message_has_few_events():
-    kept = telling.last_of_each(json.dumps([{"event": f"e{n}", "value": n} for n in range(99)]))
-    assert len(kept) == telling.EVENTS
+    kept = component_state.last_of_each(
+        json.dumps([{"event": f"e{n}", "value": n} for n in range(99)])
+    )
+    assert len(kept) == component_state.EVENTS
     assert kept[-1] == {"event": "e98", "value": 98}
 
 
@@ -131,4 +136,4 @@ def test_a_message_has_few_events():
     ],
 )
 def test_the_last_event_of_each_name_is_kept(told, kept):
-    assert telling.last_of_each(told) == kept
+    assert component_state.last_of_each(told) == kept
