@@ -17,9 +17,12 @@ from seqviz.text import LANGUAGES
 
 
 def one_of(values: Sequence[Any], keep: int = 1) -> list[Any]:
-    """The values of a parameter of which each push tries the first, or `keep`; the night all."""
+    """The values of a parameter, or of several as tuples: a push tries the first `keep` of them."""
     return [
-        pytest.param(value, marks=[pytest.mark.nightly] if place >= keep else [])
+        pytest.param(
+            *(value if isinstance(value, tuple) else (value,)),
+            marks=[pytest.mark.nightly] if place >= keep else [],
+        )
         for place, value in enumerate(values)
     ]
 

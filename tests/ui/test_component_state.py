@@ -83,12 +83,12 @@ def test_a_page_makes_no_class(monkeypatch, uncollected):
 def clicked():
     import streamlit as st
 
-    from seqviz.ui import behavior
+    from seqviz.ui.shared import components
 
     def pick(x, y):
         st.session_state.setdefault("picked", []).append((x, y))
 
-    behavior.chart("figure", '{"data": [], "layout": {}}', "", "", on_pick=pick)
+    components.chart("figure", '{"data": [], "layout": {}}', "", "", on_pick=pick)
 
 
 def clicks(events: list) -> tuple[list, float]:
