@@ -68,6 +68,7 @@ def test_the_faults_of_a_tree(tree):
         tree, list(mutants.ROOMS))}  # fmt: skip
     assert found == {
         ("sign", "sums.py", "-"),
+        ("sign", "sums.py", "+"),
         ("axis", "sums.py", "1"),
         ("index", "sums.py", "1"),
         ("bound", "sums.py", "<="),
