@@ -11,6 +11,8 @@ import importlib.util
 import os
 import sys
 import tempfile
+from collections import Counter
+from itertools import chain
 from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read once, when the hub's client is imported
@@ -30,6 +32,8 @@ install_import_hook("seqviz.compute", "beartype.beartype")
 
 REQUIRED = os.environ.get("SEQVIZ_REQUIRE_MODELS") == "1"  # set where the models were promised
 NO_MODEL = " is not on this machine and cannot be fetched"
+TRIED = "tried"  # a test that tries as much as its time allows records how much that was
+WORTH_TELLING = 60.0  # seconds
 # The folders with the longest files come first, so that no worker is left with one at the end.
 LONGEST_FIRST = ("browser", "pages", "hostile")
 
@@ -141,8 +145,36 @@ def vectors(minilm) -> None:
         features.make("minilm")
 
 
+def tell_where_the_time_went(terminalreporter) -> None:
+    """Seconds of all workers by folder and by the dearest files; how much each fuzz has tried."""
+    folders, files, tried = Counter(), Counter(), Counter()
+    tests: dict[str, set[str]] = {}
+    for report in chain.from_iterable(terminalreporter.stats.values()):
+        if not hasattr(report, "duration"):
+            continue
+        path = report.nodeid.partition("::")[0]
+        folder = path.rpartition("/")[0]
+        folders[folder] += report.duration
+        files[path] += report.duration
+        tests.setdefault(folder, set()).add(report.nodeid)
+        if report.when == "call":
+            tried[report.nodeid] += dict(report.user_properties).get(TRIED, 0)
+    line = terminalreporter.write_line
+    for name, count in sorted((+tried).items()):
+        line(f"{count} tried by {name}")
+    if sum(folders.values()) < WORTH_TELLING:
+        return
+    line("Where the time went, seconds of all workers:")
+    for folder, seconds in folders.most_common():
+        line(f"{seconds:7.0f}  {folder} ({len(tests[folder])} tests)")
+    line("The dearest files:")
+    for path, seconds in files.most_common(10):
+        line(f"{seconds:7.0f}  {path}")
+
+
 def pytest_terminal_summary(terminalreporter) -> None:
-    """One line for all tests that had no browser, and one for all that had no model."""
+    """Where the time went, and a line for all that had no browser and for all without a model."""
+    tell_where_the_time_went(terminalreporter)
     skipped = {
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.stats.get("skipped", ())

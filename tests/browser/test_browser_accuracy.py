@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from lesson_page import CHARTS, watched
 from playwright.sync_api import expect
+from rings import one_of
 
 from benchmarks.interaction import PROBE, Subject
 from driver.server import serve
@@ -66,7 +67,7 @@ def fills(lesson, bench: str) -> None:
     assert box["height"] <= frame["height"] + 1, bench
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))
 def test_every_tab_paints_when_it_is_opened(loaded, visit, lang):
     """All of them were drawn while three of the four were hidden."""
     lesson = opened(visit, lang)
@@ -126,7 +127,7 @@ def test_a_head_learns_at_every_press(loaded, visit):
         before = lesson.changed("ba.heads", before)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))
 def test_a_phone_never_scrolls_sideways_in_any_tab(loaded, visit, lang):
     phone = {"width": 420, "height": 800}
     lesson = opened(visit, lang, {"viewport": phone}, looks__view="own", knife__view="own")
@@ -167,6 +168,7 @@ def presses(subject: Subject) -> float:
     return statistics.median(changed for changed, _ in subject.milliseconds)
 
 
+@pytest.mark.nightly
 @pytest.mark.timing
 def test_a_slider_answers_beside_a_training_and_a_closed_tab_ends_it(hasty, browser):
     words = Text("en")

@@ -140,6 +140,7 @@ def test_a_click_switches_a_head_off_and_another_on_again(page):
 
 
 # ------------------------------------------------------------------------- strangers' texts
+@pytest.mark.nightly
 def test_a_hostile_text_runs_no_script_and_is_shown(page):
     lesson = page(real__encoder=HOSTILE, real__view="head", bertviz__picture="head")
     frame = lesson.by_key("bench-bertviz").locator("iframe").element_handle().content_frame()
@@ -158,6 +159,7 @@ def test_a_hostile_text_runs_no_script_and_is_shown(page):
 
 
 # ------------------------------------------------------------------------------------ long texts
+@pytest.mark.nightly
 def test_a_text_of_512_tokens_holds_nobody_up(page):
     """The page answers within seconds, and meanwhile another bench goes on."""
     lesson = page()
@@ -185,6 +187,7 @@ def test_a_text_of_512_tokens_holds_nobody_up(page):
 
 
 # ------------------------------------------------------------------------------- Chinese, dark
+@pytest.mark.nightly
 def test_in_chinese_and_in_the_dark(page):
     options = {"color_scheme": "dark"}
     lesson = page(options, lang="zh", real__view="head", bertviz__picture="head")

@@ -92,6 +92,7 @@ def test_every_token_is_drawn_as_it_is_and_none_runs(frames):
         assert frame.locator("img[src=x]").count() == 0
 
 
+@pytest.mark.nightly
 def test_the_views_show_the_layer_and_all_thumbnails(frames):
     _, found = frames()
     for name in ("head", "twin"):
@@ -102,6 +103,7 @@ def test_the_views_show_the_layer_and_all_thumbnails(frames):
         assert found[name].locator(".attn_background").count() == LAYERS * HEADS
 
 
+@pytest.mark.nightly
 def test_one_part_of_a_pair_can_be_chosen(frames):
     _, found = frames()
     found["head"].select_option("#filter", label="Sentence A -> Sentence B")
@@ -129,6 +131,7 @@ def test_a_head_switched_off_in_one_frame_stays_on_in_the_other(frames):
     assert opacities(found["twin"]) == before
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [1280, 700])
 def test_a_frame_has_the_height_that_its_view_needs(frames, width):
     _, found = frames(viewport={"width": width, "height": 800})
@@ -144,6 +147,7 @@ def test_a_frame_has_the_height_that_its_view_needs(frames, width):
         assert frame.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), name
 
 
+@pytest.mark.nightly
 def test_long_tokens_have_room_on_the_left(frames):
     _, found = frames()
     box = found["head"].locator("#left text", has_text="internationalization").bounding_box()
@@ -151,6 +155,7 @@ def test_long_tokens_have_room_on_the_left(frames):
     assert box["x"] >= frame["x"]
 
 
+@pytest.mark.nightly
 def test_in_the_dark_text_and_ground_are_the_theme_s(frames):
     _, found = frames({"dark": ""}, color_scheme="dark")
     for name in ("head", "twin", "model"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rings import one_of
 
 from seqviz import catalog
 from seqviz.text import Text
@@ -14,7 +15,7 @@ BUILD_ON = {
 }
 
 
-@pytest.mark.parametrize("slug", BUILD_ON)
+@pytest.mark.parametrize("slug", one_of(BUILD_ON))
 def test_a_bench_is_drawn_when_the_reader_comes_near(visit, slug):
     key, names = BUILD_ON[slug]
     benches = [f"{catalog.lesson(slug).code}.{name}" for name in names]

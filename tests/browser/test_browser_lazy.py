@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from rings import one_of
 
 from driver.chromium import css_class
 from seqviz import catalog
@@ -30,7 +31,7 @@ def arrived(lesson, name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
+@pytest.mark.parametrize("record", one_of(catalog.LESSONS), ids=lambda record: record.slug)
 def test_benches_are_drawn_as_the_reader_scrolls_and_none_is_left_out(visit, record):
     lesson = visit(record.slug)
     lesson.rest()
@@ -117,7 +118,7 @@ def test_a_jump_to_the_end_draws_nothing_on_its_way_and_stays_in_place(visit):
         arrived(lesson, name)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))
 def test_a_place_out_of_sight_is_as_tall_as_one_in_sight(visit, lang):
     # Else the page changes its height while it is jumped over, and the jump goes astray.
     lesson = visit("vanishing_gradients", {"lang": lang})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lesson_page import CHARTS, watched
+from rings import in_turn, one_of
 
 from driver.server import serve
 from seqviz import catalog
@@ -39,7 +40,7 @@ def all_charts(lesson) -> list:
     return list(charts.values())
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))
 def test_the_map_paints(visit, lang):
     home = visit("", {"lang": lang})
     text = Text(lang)
@@ -48,14 +49,14 @@ def test_the_map_paints(visit, lang):
         home.page.get_by_text(text(f"stage.{stage}.title")).first.wait_for()
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
 def test_a_lesson_paints(visit, slug, lang):
     lesson = visit(slug, {"lang": lang})
     lesson.titled(Text(lang)(f"{slug}.title"))
     assert all_charts(lesson)
 
 
+@pytest.mark.nightly
 def test_the_first_visitor_of_a_fresh_server_may_follow_a_deep_link(browser):
     # With a folder named `pages` Streamlit starts in its old navigation, and app.py never runs.
     slug = SLUGS[-1]

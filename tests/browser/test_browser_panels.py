@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rings import one_of
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 420, "height": 900}
@@ -32,7 +33,7 @@ def overlap(a: dict[str, float], b: dict[str, float]) -> bool:
     return across > 1 and down > 1
 
 
-@pytest.mark.parametrize("bench", BENCHES)
+@pytest.mark.parametrize("bench", one_of(BENCHES))
 def test_on_a_phone_each_panel_has_the_width_for_itself(visit, bench):
     lesson = visit("vanishing_gradients", viewport=PHONE)
     found = boxes(lesson, bench)
@@ -48,6 +49,7 @@ def test_on_a_phone_each_panel_has_the_width_for_itself(visit, bench):
     assert footer["y"] >= frame["y"] + frame["height"]
 
 
+@pytest.mark.nightly
 def test_a_panel_that_shared_its_neighbor_s_numbers_has_its_own_on_a_phone(visit):
     wide, phone = (visit("ar_fitting", viewport=window) for window in (WIDE, PHONE))
     for lesson, labels in ((wide, 0), (phone, 5)):

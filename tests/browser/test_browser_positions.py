@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from lesson_page import CHARTS, PATIENCE, LessonPage
 from playwright.sync_api import expect
+from rings import one_of
 
 from driver.server import serve
 from seqviz.compute.positions.sinusoidal import encoding
@@ -70,7 +71,7 @@ class Waves:
         return np.array(table.evaluate(COLUMN))
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))
 def test_every_bench_paints(visit, lang):
     lesson = visit(SLUG, {"lang": lang})
     text = Text(lang)
@@ -116,6 +117,7 @@ def test_waves_change_the_link_when_the_hand_rests_and_a_reload_restores_them(vi
     waves.linked(d_model=9)
 
 
+@pytest.mark.nightly
 def test_what_stands_under_the_waves_is_of_what_they_show(visit):
     """Data, Export and Code after a change in the browser."""
     lesson = visit(SLUG)
@@ -154,6 +156,7 @@ def test_what_stands_under_the_waves_is_of_what_they_show(visit):
     assert re.search(r"sines = encoding\(\s*5, 6, 10000\.0, 'interleaved'", code.inner_text())
 
 
+@pytest.mark.nightly
 def test_waves_answer_when_the_server_is_gone(browser):
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     context.set_default_timeout(PATIENCE)
@@ -175,6 +178,7 @@ def test_waves_answer_when_the_server_is_gone(browser):
         context.close()
 
 
+@pytest.mark.nightly
 def test_another_bench_and_the_waves_do_not_disturb_each_other(visit):
     """A slider of a bench on the server, then one of the browser's, then the first again."""
     lesson = visit(SLUG)
@@ -194,6 +198,7 @@ def test_another_bench_and_the_waves_do_not_disturb_each_other(visit):
     assert parse_qs(urlsplit(lesson.page.url).query)["po.distance.d_model"] == ["62"]
 
 
+@pytest.mark.nightly
 def test_the_sentences_change_the_encoder_below(visit):
     lesson = visit(SLUG)
     lesson.figure("po.encoder").scroll_into_view_if_needed()

@@ -14,6 +14,7 @@ import pytest
 from lesson_page import PATIENCE, watched
 from PIL import Image
 from playwright.sync_api import expect
+from rings import one_of
 from sinusoid_sample import BENCH, LINKED, VALUES, WORDS
 
 from driver.server import serve_page
@@ -153,6 +154,7 @@ def test_the_values_are_those_of_the_library(drawing):
             assert np.abs(table - truth)[:4].max() < 1e-12
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "values",
     [
@@ -245,6 +247,7 @@ def test_a_slider_changes_the_picture_at_once_also_without_the_server(browser, t
         context.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.timing
 def test_the_largest_table_is_drawn_in_time(drawing):
     page = drawing({"positions": 10000, "d_model": 512}, device_scale_factor=2)
@@ -289,6 +292,7 @@ def test_a_link_moves_the_controls_and_the_same_values_can_be_chosen_again(drawi
     assert page.reports(2) == {**LINKED, "dimension": 7}
 
 
+@pytest.mark.nightly
 def test_a_late_answer_of_the_server_does_not_turn_the_controls_back(drawing):
     chosen = drawing().canvas.evaluate(
         """(canvas, values) => {
@@ -308,6 +312,7 @@ def test_a_late_answer_of_the_server_does_not_turn_the_controls_back(drawing):
     assert chosen == [9, 9, 8]  # the last is no answer any more: a link
 
 
+@pytest.mark.nightly
 def test_a_link_does_not_pull_a_slider_out_of_a_hand(drawing):
     page = drawing()
     page.lesson.rest()  # places are measured once the page has its final width
@@ -342,6 +347,7 @@ def test_the_pointer_picks_position_and_dimension(drawing):
     assert page.reports(1) == {**VALUES, "position": 63, "dimension": 0}
 
 
+@pytest.mark.nightly
 def test_a_clock_and_the_wave_can_be_pressed(drawing):
     page = drawing({"layout": "halves"})
     page.lesson.rest()  # places are measured once the page has its final width
@@ -360,6 +366,7 @@ def test_a_clock_and_the_wave_can_be_pressed(drawing):
     page.shows(layout="halves", dimension=16, position=30)
 
 
+@pytest.mark.nightly
 def test_a_finger_picks_too(drawing):
     page = drawing(viewport={"width": 420, "height": 900}, has_touch=True)
     page.lesson.rest()  # places are measured once the page has its final width
@@ -386,6 +393,7 @@ def test_every_slider_has_a_name_and_obeys_the_keyboard(drawing):
     page.page.get_by_role("img", name=formula).wait_for()
 
 
+@pytest.mark.nightly
 def test_position_and_dimension_stay_inside_a_smaller_table(drawing):
     page = drawing({"position": 60, "dimension": 60})
     page.slider("positions").fill("0")
@@ -396,12 +404,13 @@ def test_position_and_dimension_stay_inside_a_smaller_table(drawing):
     page.shows(positions=2, d_model=5, position=1, dimension=1)
 
 
+@pytest.mark.nightly
 def test_impossible_values_are_not_drawn(drawing):
     page = drawing({"base": 1, "positions": 0, "d_model": "x", "layout": "spiral", "position": -3})
     page.shows(positions=1, position=0)
 
 
-@pytest.mark.parametrize("width", [1280, 700, 420, 340])
+@pytest.mark.parametrize("width", one_of([1280, 700, 420, 340]))
 def test_nothing_is_cut_off(drawing, width):
     page = drawing({"positions": 10000, "d_model": 512}, viewport={"width": width, "height": 900})
     page.lesson.rest()
@@ -420,6 +429,7 @@ def test_nothing_is_cut_off(drawing, width):
     assert picture["height"] == pytest.approx(height, abs=1)
 
 
+@pytest.mark.nightly
 def test_the_presenter_s_type_is_larger_and_the_picture_is_whole(browser, sample):
     with watched(browser, sample) as visit:
         page = Drawing(visit("", {"present": "true"}))
@@ -430,6 +440,7 @@ def test_the_presenter_s_type_is_larger_and_the_picture_is_whole(browser, sample
         assert canvas["height"] <= 0.8 * 800
 
 
+@pytest.mark.nightly
 def test_in_the_dark_zero_is_the_page_s_background(drawing):
     values = {"positions": 10, "d_model": 4, "position": 9, "dimension": 3}
     page = drawing(values, color_scheme="dark")
@@ -438,6 +449,7 @@ def test_in_the_dark_zero_is_the_page_s_background(drawing):
     expect(page.host.locator("output").first).to_have_css("color", "rgb(127, 176, 245)")
 
 
+@pytest.mark.nightly
 def test_a_switch_of_theme_paints_anew(drawing):
     values = {"positions": 10, "d_model": 4, "position": 9, "dimension": 3}
     page = drawing(values)
@@ -450,12 +462,14 @@ def test_a_switch_of_theme_paints_anew(drawing):
     assert page.color(0.05, 0.125)[:3] == [17, 22, 29]
 
 
+@pytest.mark.nightly
 def test_the_pixels_of_the_screen_are_used(drawing):
     page = drawing(device_scale_factor=2)
     width, box = page.canvas.evaluate("(c) => c.width"), page.canvas.bounding_box()
     assert width == round(2 * box["width"])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_picture_can_be_saved(drawing, tmp_path, kind):
     page = drawing()

@@ -9,7 +9,7 @@ from seqviz.compute.attention.findings import Change, Effects, Map, Parts, Text
 from seqviz.compute.attention.patterns import habits
 from seqviz.compute.attention.saturation import saturation
 from seqviz.compute.attention.scaled import Attention
-from seqviz.units import unit_of_attribute
+from seqviz.units import unit_of
 
 TEXT = Text(
     "minilm", False, ("[CLS]", "a", "b", "[PAD]"), np.arange(4), np.zeros(4, bool),
@@ -77,7 +77,7 @@ def test_parts_of_one_head():
     assert found.product_at(2, 1) == pytest.approx(6)
     assert found.divided_at(2, 1) == pytest.approx(3)
     assert found.weight_at(2, 1) == 0.6
-    assert unit_of_attribute(found, "divisor").digits == 4
+    assert unit_of(type(found), "divisor").digits == 4
 
 
 def test_a_change():

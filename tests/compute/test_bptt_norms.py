@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
+from rings import pairwise
 from torch import nn
 
 from seqviz.compute.bptt import (
@@ -43,9 +44,7 @@ def norms_of(asked: Experiment):
     return log_norms(net.cell, net.weights, net.trace, net.errors)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("signal", SIGNALS)
-@pytest.mark.parametrize("cell", CELLS)
+@pairwise(cell=CELLS, signal=SIGNALS, loss=LOSSES)
 def test_state_gradients_and_norms_equal_autograd(cell, signal, loss):
     asked = Experiment(cell, 12, 5, signal=signal, loss=loss, sentence=SENTENCE)
     net, expected = unroll(asked), state_gradients(asked)
@@ -237,9 +236,7 @@ def test_with_a_batch_the_norm_is_of_everything_together(cell):
         np.testing.assert_allclose(found.cell_state, np.log10(norm), rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("signal", SIGNALS)
-@pytest.mark.parametrize("cell", CELLS)
+@pairwise(cell=CELLS, signal=SIGNALS, loss=LOSSES)
 def test_nothing_overflows_at_the_ends_of_the_sliders(cell, signal, loss):
     """500 steps, gains 0.1 and 2, biases -2; warnings are errors in this file.
 
@@ -268,9 +265,7 @@ def test_a_network_that_leaves_float64_ends_with_finite_norms(seed):
 # The horizon, float32 and the spectrum
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("init", ["orthogonal", "identity"])
-@pytest.mark.parametrize("gain", [0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.05])
+@pairwise(gain=[0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.05], init=["orthogonal", "identity"], loss=LOSSES)
 def test_horizon_in_closed_form(gain, init, loss):
     """The largest k with g^k >= 0.01, whatever the loss: it is about the last step's error."""
     found = reach(Experiment("linear", 200, 8, init, gain, loss=loss))

@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
+from rings import pairwise
 
 from seqviz.compute.bptt import (
     CELLS,
@@ -126,9 +127,7 @@ def test_the_diagonal_is_one_and_the_future_is_not_there(norm):
     assert np.isfinite(found[np.tril_indices(STEPS)]).all()
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("stride", [1, 7, 20])
-@pytest.mark.parametrize(("gain", "steps"), [(0.1, 401), (2.0, 401)])
+@pairwise(gain=[0.1, 2.0], steps=[401], stride=[1, 7, 20], norm=NORMS)
 def test_scaling_law_of_orthogonal_linear_networks(gain, steps, stride, norm):
     """All singular values are g^(tau-t): 1e-400 and 2^400, which float32 never sees.
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from rings import pairwise
 
 from seqviz.compute.bptt import (
     CELLS,
@@ -127,9 +128,7 @@ def compared(part: np.ndarray, full: np.ndarray) -> tuple[float, float]:
 ANGLE = 3e-6
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("cell", CELLS)
+@pairwise(cell=CELLS, kind=KINDS, loss=LOSSES)
 def test_truncated_gradients_of_graphs_that_are_cut(cell, kind, loss):
     """Every window 1 ... T, angle and length, against PyTorch with detached states."""
     cut = {"window": window_by_detach, "segments": segments_by_detach}[kind]
@@ -143,9 +142,7 @@ def test_truncated_gradients_of_graphs_that_are_cut(cell, kind, loss):
     assert found.angle[0] > 1  # something is lost
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("cell", CELLS)
+@pairwise(cell=CELLS, kind=KINDS, loss=LOSSES)
 def test_every_term_and_their_sums(cell, kind, loss):
     """Sizes of the terms, which are kept, and that the kept ones are the truncated gradient."""
     experiment = asked(cell, loss, init="orthogonal")
@@ -179,9 +176,7 @@ def test_every_term_and_their_sums(cell, kind, loss):
         assert course.kept[k - 1] == pytest.approx(share, rel=1e-15)
 
 
-@pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("steps", [2, 3, 40, 41, 200])
+@pairwise(steps=[2, 3, 40, 41, 200], kind=KINDS, cell=CELLS)
 def test_the_whole_window_is_the_full_gradient(cell, kind, steps):
     found = truncation(asked(cell, steps=steps, gain=0.9), kind)
     assert found.windows[0] == 1
@@ -264,9 +259,7 @@ def test_a_long_sequence_is_shown_in_strides(cell):
             assert found.kept[row, column] == (tau - t < 10)
 
 
-@pytest.mark.parametrize("cell", ["linear", "relu"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("loss", LOSSES)
+@pairwise(loss=LOSSES, kind=KINDS, cell=["linear", "relu"])
 def test_exploding_gradients_keep_their_angles(cell, kind, loss):
     """Gain 2, until the state leaves float64: gradients whose square is beyond it, no warning."""
     for init in ("orthogonal", "radius"):

@@ -12,7 +12,7 @@ from seqviz.compute.positions.findings import VARIANTS, Reordered
 from seqviz.compute.positions.learned import compare
 from seqviz.compute.positions.orders import Orders
 from seqviz.compute.positions.sinusoidal import encoding, found_rotation, rotation
-from seqviz.units import unit_of_attribute
+from seqviz.units import unit_of
 
 
 @pytest.mark.parametrize(("d_model", "base"), [(64, 10_000.0), (2, 1.5), (10, 300.0)])
@@ -33,7 +33,7 @@ def test_of_the_rotation_that_was_found():
     moved = formula.copy()
     moved[1, 2] -= 0.5
     assert found.gap(moved) == pytest.approx(0.5)
-    assert unit_of_attribute(found, "residual").digits == 2
+    assert unit_of(type(found), "residual").digits == 2
 
 
 def test_of_rotated_scores():
@@ -61,7 +61,7 @@ def test_of_a_shift():
     assert learned.without_row == (4, 16)  # positions 512 to 515 of a table of 512
     turned = relative.shift_change("rotary", 16, 500)
     assert turned.rounding == np.abs(turned.after - turned.before).max()
-    assert unit_of_attribute(turned, "rounding").digits == 2
+    assert unit_of(type(turned), "rounding").digits == 2
 
 
 def orders(partner, moved):
@@ -90,7 +90,7 @@ def test_of_a_learned_table():
     sines = encoding(30, 12).table
     values = np.linalg.svd(sines - sines.mean(0), compute_uv=False) ** 2
     assert found.sinusoidal_in_eight == pytest.approx(values[:8].sum() / values.sum())
-    assert unit_of_attribute(found, "unlike").kind == "share"
+    assert unit_of(type(found), "unlike").kind == "share"
 
 
 @pytest.mark.parametrize("place", range(len(VARIANTS)))

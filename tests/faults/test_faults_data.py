@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from looking import alerts, bench, figures
+from rings import one_of
 
 from seqviz.data import precomputed, reviews
 from seqviz.experiments.accuracy import features, heads, systems
@@ -14,7 +15,7 @@ from seqviz.models import checkpoints
 from seqviz.text import LANGUAGES, literal
 from seqviz.ui.shared import caching
 
-EACH = pytest.mark.parametrize("lang", LANGUAGES)
+EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
 REMEMBERED = (
     *(precomputed._read, systems.answers, heads.standard_head, reviews._load),
     *(reviews.sentiment_split, features.parts, checkpoints.load),

@@ -85,6 +85,7 @@ def test_vanishing_in_the_middle_of_a_run_harms_nobody(server):
     assert "Traceback" not in server.log.read_text("utf-8")
 
 
+@pytest.mark.nightly
 def test_a_vanished_visitor_is_forgotten(server, place):
     """Sessions are objects with all that a visitor had; they leave memory."""
 
@@ -110,6 +111,7 @@ def test_a_vanished_visitor_is_forgotten(server, place):
     assert now <= 3
 
 
+@pytest.mark.nightly
 def test_a_half_download_by_the_browser_harms_nobody(server):
     """A large file of the app, and the reader leaves after its first bytes."""
     address = f"{server.url}/app/static/plotly.min.js"

@@ -12,12 +12,13 @@ import pytest
 import torch
 from attention_page import MODEL_BENCHES, opened
 from looking import alerts, bench, figures
+from rings import one_of
 
 from seqviz.models import forward_cache, pretrained, sources, store
 from seqviz.text import LANGUAGES, literal
 
 pytestmark = pytest.mark.usefixtures("nothing_kept")
-EACH = pytest.mark.parametrize("lang", LANGUAGES)
+EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
 TITLE = "all-MiniLM-L6-v2"
 LITERAL = literal(TITLE)
 LEADS, FOLLOWS = MODEL_BENCHES[0], MODEL_BENCHES[1:]

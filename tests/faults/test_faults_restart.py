@@ -37,6 +37,7 @@ def page(server, browser):
     context.close()
 
 
+@pytest.mark.nightly
 def test_a_server_that_is_killed_in_a_training_and_comes_back(server, page, tmp_path):
     lesson = LessonPage(page)
     page.goto(f"{server.url}/ar_fitting?" + "&".join(f"{k}={v}" for k, v in SETTINGS.items()))

@@ -1,47 +1,23 @@
-"""What the pages declare, read from the page scripts without drawing them."""
+"""What the lessons declare: their controls by the names that links give them."""
 
 from __future__ import annotations
 
-import runpy
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-from seqviz import catalog
+from seqviz import catalog, lessons
 from seqviz.lessons.bench.controls import Control, Sentence, controls
-from seqviz.ui.page import lesson as frame
 
-ROOT = Path(__file__).resolve().parents[2]
 SLUGS = tuple(lesson.slug for lesson in catalog.LESSONS)
-
-
-class Contents:
-    """Takes the place of a lesson while its page script runs: notes the benches, draws nothing."""
-
-    def __init__(self) -> None:
-        self.benches: dict[str, type[Any]] = {}
-
-    def bench(self, name: str, declaration: type[Any], **_: object) -> Callable[[Any], None]:
-        self.benches[name] = declaration
-        return lambda _: None
-
-    def tabs(self, parts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        return {part: nullcontext() for part in parts}
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *_, **__: None  # prose, predict, exercise, code, end
 
 
 @cache
 def benches(slug: str) -> Mapping[str, type[Any]]:
     """The declaration of every bench of a lesson."""
-    contents = Contents()
-    with patch.object(frame, "begin", lambda _: contents):
-        runpy.run_path(str(ROOT / "pages" / f"{slug}.py"))
-    return contents.benches
+    return {
+        name: bench.declaration for name, bench in getattr(lessons, slug).lesson.benches.items()
+    }
 
 
 @cache

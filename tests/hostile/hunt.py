@@ -63,14 +63,21 @@ class Hunt:
         count: int,
         start: int,
         within: float = float("inf"),
+        least: int = 0,
         tell: Callable[[Findings], None] = lambda _: None,
     ) -> Findings:
-        """Try `count` cases, or as many as fit in `within` seconds of processor time."""
+        """Try `count` cases, or as many as fit in `within` seconds of processor time.
+
+        least: so many are tried however long they take.
+        """
         findings = Findings()
         begun, spent = time.monotonic(), time.process_time()
 
+        def over() -> bool:
+            return findings.count >= least and time.process_time() - spent > within
+
         def look(case: Any) -> None:
-            if time.process_time() - spent > within:
+            if over():
                 return
             self.attempt(case, findings)
             findings.seconds = time.monotonic() - begun
@@ -79,7 +86,7 @@ class Hunt:
 
         # In batches, as hypothesis varies within one what it has drawn before.
         for batch in range(-(-count // BATCH)):
-            if time.process_time() - spent > within:
+            if over():
                 break
             self._draw(look, min(BATCH, count - BATCH * batch), start + batch)
         return findings
@@ -139,7 +146,7 @@ def command(
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     print(f"seed {asked.seed}", flush=True)
     warm()
-    found = hunting(asked).search(asked.count, asked.seed, 60 * asked.minutes, Teller())
+    found = hunting(asked).search(asked.count, asked.seed, 60 * asked.minutes, tell=Teller())
     for seconds, link in found.slowest():
         print(f"{seconds:.2f} s {links.address(link)[:2000]}")
     line = {

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
-from seqviz.text import LANGUAGES, catalogue
+from seqviz.text import ASSETS, LANGUAGES, catalogue
 from seqviz.ui.bench import model_progress
-from tests.hostile.declared import ROOT, SLUGS, benches
+from tests.hostile.declared import SLUGS, benches
 from tests.pages.looking import alerts, bench, figures
 
 SECONDS = 120
@@ -68,7 +68,7 @@ class Visit:
 
 def opened(slug: str, pairs: Sequence[tuple[str, str]] = (), run: bool = True) -> Visit:
     """The page of a lesson, opened by a link with these (key, value) pairs."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=SECONDS)
     app.switch_page(f"pages/{slug}.py")
     raw: dict[bytes, list[bytes]] = {}
     for key, value in pairs:

@@ -15,6 +15,7 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 import pytest
 from borrow import a_browser
+from rings import one_of
 
 from driver.chromium import draw_whole
 from tests.hostile import pasted, strange
@@ -119,7 +120,7 @@ def saved(looker: Looker, press, folder: Path) -> Path:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scene", SEEN)
+@pytest.mark.parametrize("scene", one_of(SEEN))
 def test_texts_in_a_link_run_nothing_and_fetch_nothing(look, scene):
     turn = 7 * SEEN.index(scene)  # another beginning each time: some benches read but the first
     text = "one two " + " ".join((*TEXTS[turn:], *TEXTS[:turn]))
@@ -158,6 +159,7 @@ def test_a_typed_text_runs_nothing_and_fetches_nothing(look):
     look(body)
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_names_of_columns_are_shown_as_they_are_typed(look, tmp_path):
     names = [f"<b id={strange.MARK}>x</b>", ":red[r] ![x](http://evil.example/i.png)", "=1+1 $x$"]
@@ -190,6 +192,7 @@ def test_names_of_columns_are_shown_as_they_are_typed(look, tmp_path):
     look(body)
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_panels_and_files_carry_the_text_as_text(look, tmp_path):
     """Data, code, link and share panels; CSV, a page of its own, the notebook."""

@@ -8,6 +8,7 @@ import struct
 from contextlib import suppress
 
 import pytest
+from rings import one_of
 from websockets.exceptions import ConnectionClosed
 
 from driver.protocol import Student, Widget, attend
@@ -131,7 +132,7 @@ async def tell(server, wrong: list[tuple[str, dict]]) -> list[tuple[str, str]]:
     return unanswered
 
 
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", one_of(range(2)))
 def test_states_of_the_wrong_kind_harm_nobody_else(server, part):
     assert attend(tell(server, WRONG[part::2])) == []
     check_others_are_served(server)
@@ -145,6 +146,7 @@ async def unknown(server) -> Student:
     return one
 
 
+@pytest.mark.nightly
 def test_widgets_that_are_on_no_page_are_passed_over(server):
     seen = attend(unknown(server))
     assert not seen.errors
@@ -198,6 +200,7 @@ async def send_much(server, megabytes: int) -> None:
         await one.open()
 
 
+@pytest.mark.nightly
 def test_a_message_of_300_mb_is_refused_and_harms_nobody_else(server):
     with pytest.raises(ConnectionClosed):
         attend(send_much(server, 300))

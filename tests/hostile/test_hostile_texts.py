@@ -1,30 +1,40 @@
 """Hostile texts in every text field: the page says the words, and does nothing that they say.
 
-All 2,000: `python -m tests.hostile.pasted --count 2000`, or SEQVIZ_HOSTILE=full with pytest.
+By night for four minutes; with `python -m tests.hostile.pasted --count 2000` as many as you like.
 """
 
 from __future__ import annotations
 
-import os
-
 import pytest
+from rings import one_of
 
 from tests.hostile import links, markup, pasted, strange
 
-FULL = os.environ.get("SEQVIZ_HOSTILE") == "full"
 EVERYTHING = " ".join((*strange.MARKUP, *strange.MARKDOWN))
 
 
-@pytest.mark.parametrize("scene", range(len(pasted.SCENES)))
+LEAST = 8
+# The first scene of each lesson; the night has all.
+FIRST = {slug: scene for scene, (slug, _) in reversed(list(enumerate(pasted.SCENES)))}.values()
+
+
+@pytest.mark.parametrize(
+    "scene",
+    [
+        pytest.param(scene, marks=[] if scene in FIRST else [pytest.mark.nightly])
+        for scene in range(len(pasted.SCENES))
+    ],
+)
 def test_markup_in_every_field_stays_text(minilm, smollm2, scene):
     _, faults = pasted.judge((scene, EVERYTHING))
     assert faults == []
 
 
-def test_random_texts_stay_text(minilm, smollm2):
-    count, seconds = (2_000, float("inf")) if FULL else (100, 6.0)
-    found = pasted.hunting().search(count, start=8, within=seconds)
-    assert found.count >= 5
+@pytest.mark.parametrize(("count", "seconds"), one_of([(100, 6.0), (2000, 250.0)]))
+def test_random_texts_stay_text(minilm, smollm2, count, seconds, record_property):
+    found = pasted.hunting().search(count, start=8, within=seconds, least=LEAST)
+    record_property("tried", found.count)
+    assert found.count >= LEAST
     assert [f"{why}: {links.address(link)}" for link, why in found.failures] == []
 
 

@@ -170,6 +170,7 @@ def test_a_file_that_is_not_given_to_the_engine_cannot_be_copied(tmp_path):
         box.do(dockerfile.Step("VOLUME", (), "/data"))
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_the_steps_of_the_dockerfile_lead_to_the_first_lesson():
     """Copy, bake, start, health, lesson, SIGTERM: with this machine's libraries and models."""

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rings import one_of
 
 from driver.server import serve
 from seqviz import settings
@@ -152,7 +153,7 @@ def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):
         reader()
 
 
-@pytest.mark.parametrize("name", ["SEQVIZ_QUEUE", "SEQVIZ_LOG_FORMAT"])
+@pytest.mark.parametrize("name", one_of(["SEQVIZ_QUEUE", "SEQVIZ_LOG_FORMAT"]))
 def test_the_app_does_not_start_with_a_wrong_setting(name):
     with (
         pytest.raises(RuntimeError, match=rf"{name} must be .*, not '{WRONG[name]}'\.") as refused,

@@ -23,9 +23,9 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
-from benchmarks.client import Student, attend
 from packaging.requirements import Requirement
 
+from driver.protocol import Student, attend
 from seqviz import __main__ as command_line
 from seqviz import catalog
 from seqviz.paths import ROOT
@@ -224,6 +224,7 @@ def get(port: int, address: str) -> tuple[int, bytes]:
         connection.close()
 
 
+@pytest.mark.nightly
 def test_the_command_serves_the_lessons_from_any_folder(installed, tmp_path):
     """Also from one that has an app and settings of its own."""
     (tmp_path / "app.py").write_text("raise SystemExit('not this one')\n")

@@ -15,7 +15,7 @@ from seqviz.lessons.bench.host import Alone, NotYet
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.output import Chart
 from seqviz.text import formatted
-from seqviz.units import Part, Share, SmallShare, unit_of, unit_of_attribute
+from seqviz.units import Part, Share, SmallShare, unit_of
 
 lesson = Lesson("ar_fitting")  # a lesson that has words
 
@@ -151,7 +151,7 @@ def test_a_unit_is_read_from_what_a_property_returns():
             return 0.25
 
     assert unit_of(Found.leak.fget).kind == "share"
-    assert unit_of_attribute(Found(), "leak").kind == "share"
+    assert unit_of(type(Found()), "leak").kind == "share"
 
 
 @dataclass(frozen=True)
@@ -169,8 +169,8 @@ class Counted:
 def test_a_unit_is_read_from_a_field(value, wanted):
     counted = Counted((1, 2), 0.1)
     name = "off" if isinstance(value, tuple) else "moved"
-    assert formatted(value, unit_of_attribute(counted, name)) == wanted
-    assert formatted(0.5, unit_of_attribute(counted, "plain")) == "0.500"
+    assert formatted(value, unit_of(type(counted), name)) == wanted
+    assert formatted(0.5, unit_of(type(counted), "plain")) == "0.500"
 
 
 def test_a_chart_knows_where_its_numbers_come_from():

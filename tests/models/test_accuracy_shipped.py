@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rings import one_of
 
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import counting
@@ -99,6 +100,7 @@ def test_the_knife_again(minilm):
     np.testing.assert_array_equal(kept.positive, systems.truth())
 
 
+@pytest.mark.nightly
 def test_the_padding_again(minilm):
     kept = found("padding")
     assert tuple(kept.lengths) == shipped.LENGTHS
@@ -112,6 +114,7 @@ def test_the_padding_again(minilm):
     np.testing.assert_array_equal(long, kept.lengths > padding.LONG)
 
 
+@pytest.mark.nightly
 def test_the_directions_again(minilm):
     kept = found("direction")
     fresh = direction.direction("minilm", 40, training=50)
@@ -119,6 +122,7 @@ def test_the_directions_again(minilm):
     ranks_agree(kept.rank[:, :40], fresh.rank)
 
 
+@pytest.mark.nightly
 def test_filling_in_again(minilm):
     kept = found("fill")
     fresh = fill.fill_in(replace(shipped.FILL, sentences=60))
@@ -145,7 +149,9 @@ def test_filling_in_by_share_has_the_standard_corruption_in_it():
         np.testing.assert_array_equal(getattr(same, name), getattr(one, name))
 
 
-@pytest.mark.parametrize("name", ["random_head", *(f"head_{feature}" for feature in FEATURES)])
+@pytest.mark.parametrize(
+    "name", one_of(["random_head", *(f"head_{feature}" for feature in FEATURES)], keep=2)
+)
 def test_heads_again(vectors, name):
     settings = shipped.TUNED[name]
     kept, fresh = found(name), heads.train_head(settings)
@@ -165,6 +171,7 @@ def test_the_standard_head_is_the_first_run_of_the_heads(feature):
     agree(found(f"head_{feature}").probability[0], heads.apply(kept, vectors))
 
 
+@pytest.mark.nightly
 def test_the_recurrent_networks_again(monkeypatch):
     train, test = baselines.sentiment_split()
     few = train, Labeled(test.texts[:100], test.positive[:100])
@@ -175,6 +182,7 @@ def test_the_recurrent_networks_again(monkeypatch):
         agree(kept[cell][0, :100], baselines._recurrent(f"sentiment_{cell}"))
 
 
+@pytest.mark.nightly
 def test_a_search_again_and_the_three_side_by_side(vectors):
     race = found("race")
     for one, method in zip(race, METHODS, strict=True):

@@ -10,8 +10,8 @@ import torch
 from hub import REPO
 from safetensors import safe_open
 from safetensors.torch import save_file
-from seqviz.models.accuracy import adapted
 
+from seqviz.experiments.accuracy import adapted
 from seqviz.models import pretrained
 
 CUT = """

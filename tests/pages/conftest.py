@@ -109,9 +109,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Ca
         for model in MODELS.get(slug, ()):
             request.getfixturevalue(model)
         app = AppTest.from_file("../../app.py", default_timeout=SECONDS)
-        app.query_params["lang"] = lang
-        app.run()
-        app.switch_page(f"pages/{slug}.py")
+        app.switch_page(f"pages/{slug}.py")  # without the map before it, as a link opens a page
         for key, value in {"lang": lang, **parameters}.items():
             app.query_params[key.replace("__", ".")] = value
         app.run()

@@ -1,4 +1,4 @@
-"""Every control of every bench at each of its ends, in both languages.
+"""Every control of every bench at each of its ends, in one language or the other.
 
 A control that applies only beside others is tried beside them. After each setting every bench has
 its figure or one sentence that says why not; nothing is half drawn, half translated or not a
@@ -25,6 +25,7 @@ from looking import (
     needed,
     sentences,
 )
+from rings import one_of
 
 from seqviz import catalog
 from seqviz.lessons.bench.controls import Sentence, Slider, controls, encoded, grid
@@ -81,13 +82,20 @@ def trials(page, bench_name: str, declaration: type) -> list[Trial]:
 
 
 def rounds(page) -> list[tuple[Trial, ...]]:
-    """What is tried at once: one control of every bench on which no other builds.
+    """What is tried at once, so that each figure is that of one control alone.
 
-    Such a bench hears of no other bench's setting, so a figure is that of its own control alone. A
-    bench on which others build is tried by itself.
+    A bench on which no other builds is tried beside all of its kind: none hears of another's
+    setting. A bench on which others build is tried beside those that do not build on it.
     """
     each = {name: trials(page, name, its) for name, its in page.lesson.benches.items()}
-    alone = [(trial,) for name in leaders(page) for trial in each.pop(name)]
+    alone = []
+    for name in leaders(page):
+        builds = page.lesson.followers(name)
+        free = [other for other in each if other not in (*leaders(page), *builds)]
+        alone += [
+            (trial, *(each[other].pop(0) for other in free if each[other]))
+            for trial in each.pop(name)
+        ]
     together = zip_longest(*each.values())
     return alone + [tuple(filter(None, some)) for some in together]
 
@@ -129,13 +137,15 @@ def check_link(page, trial: Trial) -> None:
         assert link == (encoded(wanted) if differs else None), (trial.bench, key, wanted)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("turn", one_of(range(len(LANGUAGES))))
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_control_at_both_ends(visit, slug, lang):
-    page = visit(slug, lang)
-    app = page.app
+def test_every_control_at_both_ends(visit, slug, turn):
+    """The languages take turns, round by round; by night they change places."""
+    pages = [visit(slug, lang) for lang in LANGUAGES]
     tried = 0
-    for together in rounds(page):
+    for number, together in enumerate(rounds(pages[0])):
+        page = pages[(number + turn) % len(pages)]
+        app = page.app
         for trial in together:
             for key, wanted in trial.state.items():
                 app.session_state[f"{page.lesson.prefix(trial.bench)}.{key}"] = as_state(wanted)
@@ -149,7 +159,7 @@ def test_every_control_at_both_ends(visit, slug, lang):
                 back = as_state(defaults[key].default)
                 app.session_state[f"{page.lesson.prefix(trial.bench)}.{key}"] = back
             tried += 1
-    every = sum(len(list(grid(declaration))) for declaration in page.lesson.benches.values())
+    every = sum(len(list(grid(its))) for its in pages[0].lesson.benches.values())
     assert tried == every > 50
 
 

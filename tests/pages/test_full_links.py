@@ -140,7 +140,7 @@ def test_a_full_link_brings_back_every_control_in_both_languages(visit, slug, wa
     link = address_bar(page)
     assert link.pop("lang") == "en"
     assert link == {key: controls.encoded(value) for key, value in state.items()}
-    for lang in LANGUAGES:
+    for lang in LANGUAGES:  # in the other one every control, in its own also the figures
         again = visit(slug, lang, **link)
         assert address_bar(again) == {**link, "lang": lang}
         for name, declaration in again.lesson.benches.items():

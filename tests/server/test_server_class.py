@@ -72,6 +72,7 @@ def test_a_page_opens_with_one_bench_and_the_next_come_as_the_student_scrolls(se
     ]
 
 
+@pytest.mark.nightly
 def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(server):
     """What `benchmarks.classroom` counts as load is what a browser would ask for."""
 
@@ -118,6 +119,7 @@ def all_forgotten(server: Server) -> bool:
     return False
 
 
+@pytest.mark.nightly
 def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(server):
     """Without a collection of everything, which would stop a hundred for up to a second."""
 
@@ -152,6 +154,7 @@ def settled(server: Server, before: float) -> bool:
     return False
 
 
+@pytest.mark.nightly
 def test_what_a_class_held_is_free_again(server):
     megabytes = []
     for _ in range(2):

@@ -65,6 +65,7 @@ def metrics(url: str) -> float:
     return time.monotonic() - started
 
 
+@pytest.mark.nightly
 def test_notebooks_of_lessons_that_are_not_drawn_delay_nobody(server):
     async def attended() -> list[float]:
         async with Visitor(server.url, "ar_fitting") as one:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from lesson_page import watched
 from playwright.sync_api import expect
+from rings import one_of
 
 from driver.server import serve
 from seqviz import catalog
@@ -96,7 +97,9 @@ def look_through(lesson) -> None:
 
 
 @pytest.mark.parametrize(
-    "record", [r for r in catalog.LESSONS if r.slug != "attention"], ids=lambda record: record.slug
+    "record",
+    one_of([r for r in catalog.LESSONS if r.slug != "attention"]),
+    ids=lambda record: record.slug,
 )
 def test_a_lesson_works_under_the_policy(visit, record):
     """All its tabs and benches; see also `tests/browser`."""
@@ -106,6 +109,7 @@ def test_a_lesson_works_under_the_policy(visit, record):
     look_through(lesson)
 
 
+@pytest.mark.nightly
 def test_bertviz_draws_in_its_frame_which_inherits_the_policy(visit, minilm_on_disk):
     """Both of its views, and the rest of their lesson."""
     lesson = visit("attention", {"at.real.view": "head", "at.bertviz.picture": "head"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import time
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -41,14 +42,16 @@ SAID = [
 BASES = [{}, {"kept": 1, "other": None}, None, "text", [1]]
 
 
-@pytest.mark.parametrize("base", BASES, ids=repr)
-@pytest.mark.parametrize("said", SAID, ids=repr)
-@pytest.mark.parametrize("kind", ["json_trigger_value", "json_value", None])
-def test_it_reads_as_streamlit_s(said, base, kind):
-    session = SimpleNamespace(_new_widget_state=Told(said, kind))
-    found = component_state.reader("events", "component", {"pick"})(base, session)
-    assert found == original("events", "component", {"pick"})(base, session)
-    assert type(found) is type(base)
+KINDS = ("json_trigger_value", "json_value", None)
+
+
+def test_it_reads_as_streamlit_s():
+    for said, base, kind in product(SAID, BASES, KINDS):
+        session = SimpleNamespace(_new_widget_state=Told(said, kind))
+        found = component_state.reader("events", "component", {"pick"})(base, session)
+        expected = original("events", "component", {"pick"})(base, session)
+        assert found == expected, (said, base, kind)
+        assert type(found) is type(base), (said, base, kind)
 
 
 def classes() -> int:
