@@ -34,8 +34,10 @@ def loss_so_far(
     style: Style = _STYLE,
 ) -> Figure:
     """The losses as far as training has come; see `loss_curve`."""
-    epochs, *losses = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail]).T
-    return loss_curve(*losses, settings.cell, epochs, settings.epochs, noise_floor, ols_mse, style)
+    told = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail])
+    epochs, train, validation = told.T
+    floors = (noise_floor, ols_mse)
+    return loss_curve(train, validation, settings.cell, epochs, settings.epochs, *floors, style)
 
 
 def loss_curve(
