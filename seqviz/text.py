@@ -174,6 +174,8 @@ def _written(value: float, unit: Unit) -> str:
         case "share":
             return percent(value, unit.digits)
         case "small share":
+            return f"{100 * value:.{unit.digits}g} %"
+        case "fine share":
             return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)} %"
         case "log10":
             return from_log10(value, unit.digits)

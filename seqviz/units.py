@@ -14,9 +14,10 @@ from typing import Annotated, Any, get_type_hints
 class Unit:
     """How a number, or a pair of numbers that are two ends, is written.
 
-    kind: "number", "share" (0 to 1, written in percent), "small share" (the same, with significant
-    digits), "log10" (of a number), "count" (infinite where there is no end), "part" (a pair of
-    counts: of the second the first), "probability" (three decimals), or "seconds".
+    kind: "number", "share" (0 to 1, written in percent), "fine share" (the same, with significant
+    digits), "small share" (with as many as it has: 0.0014 %), "log10" (of a number), "count"
+    (infinite where there is no end), "part" (a pair of counts: of the second the first),
+    "probability" (three decimals), or "seconds".
     digits: significant digits of a number, decimals of a share. sign: right behind it, as in 90°.
     """
 
@@ -32,6 +33,7 @@ Rough = Annotated[float, Unit("number", 2)]
 Exact = Annotated[float, Unit("number", 4)]
 VeryExact = Annotated[float, Unit("number", 6)]
 Degrees = Annotated[float, Unit("number", 3, "°")]
+FineShare = Annotated[float, Unit("fine share")]
 SmallShare = Annotated[float, Unit("small share")]
 Count = Annotated[float, Unit("count")]
 Probability = Annotated[float, Unit("probability")]

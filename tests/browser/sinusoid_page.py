@@ -25,16 +25,6 @@ def link() -> None:
     state["values"] = LINKED
 
 
-class Named:
-    """As much of a bench as the Export panel asks for."""
-
-    prefix = BENCH
-
-    @staticmethod
-    def text(key: str) -> str:
-        return key
-
-
 st.set_page_config(layout="wide")
 css.apply(presenting())
 st.title("Waves")
@@ -42,4 +32,4 @@ st.button("Follow a link", on_click=link)
 with st.container(border=True), st.container(key=f"{BENCH}.figure"):
     components.sinusoid(f"{BENCH}.live", state["values"], WORDS, take)
 st.text(f"{state['reports']} reports: {json.dumps(state['values'])}")
-export.files_panel(Named, None)
+export.files_panel(lambda key: key, BENCH, None)

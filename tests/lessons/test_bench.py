@@ -15,7 +15,7 @@ from seqviz.lessons.bench.host import Alone, NotYet
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.output import Chart
 from seqviz.text import formatted
-from seqviz.units import Part, Share, SmallShare, unit_of
+from seqviz.units import FineShare, Part, Share, unit_of
 
 lesson = Lesson("ar_fitting")  # a lesson that has words
 
@@ -157,13 +157,13 @@ def test_a_unit_is_read_from_what_a_property_returns():
 @dataclass(frozen=True)
 class Counted:
     off: Part
-    moved: SmallShare
+    moved: FineShare
     plain: float = 0.5
 
 
 @pytest.mark.parametrize(
     ("value", "wanted"),
-    [((3, 1200), "3 / 1200"), (0.17512, "17.5 %"), (0.0, "0 %"), (float("nan"), "–"),
+    [((3, 1200), "3 / 1,200"), (0.17512, "17.5 %"), (0.0, "0 %"), (float("nan"), "–"),
      (2e-9, "2.00 × 10⁻⁷ %")],
 )  # fmt: skip
 def test_a_unit_is_read_from_a_field(value, wanted):

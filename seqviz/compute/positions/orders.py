@@ -14,7 +14,7 @@ from seqviz.compute.positions.order import attend
 from seqviz.compute.positions.relative import learned_table
 from seqviz.compute.positions.sinusoidal import BASE
 from seqviz.refusal import Refusal
-from seqviz.units import SmallShare
+from seqviz.units import FineShare
 
 SCHEMES = ("none", "sinusoidal", "learned", "rotary")
 WIDTH = 64
@@ -51,7 +51,7 @@ class Orders:
         """Whether a word of either sentence has no partner in the other."""
         return len(self.paired) < max(len(self.words), len(self.others))
 
-    def farthest(self, scheme: str) -> SmallShare:
+    def farthest(self, scheme: str) -> FineShare:
         """The largest of `moved`: 0 where that is rounding, nan where no word has a partner."""
         moved = self.moved[self.schemes.index(scheme), self.paired]
         largest = float(moved.max()) if moved.size else math.nan
