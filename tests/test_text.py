@@ -290,19 +290,24 @@ def test_words_that_a_page_names_exist(slug):
             assert wanted(key) <= given, (function, name, wanted(key) - given)
     # Notes are often named at run time: the pages' own tests see those.
     assert seen >= {"predict", "exercise", "prose", "bench"}
-    readouts = {
-        keyword.arg
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("metrics", "readouts")
-        for keyword in node.keywords
-        if keyword.arg not in (None, "beside", "digits")  # None: at run time
-    } | {
-        part.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("readout", "readouts")
-        for part in node.args
-        if isinstance(part, ast.Constant) and isinstance(part.value, str)
-    }
+    readouts = (
+        {
+            keyword.arg
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and getattr(node.func, "attr", "") in ("metrics", "readouts")
+            for keyword in node.keywords
+            if keyword.arg not in (None, "beside", "digits")  # None: at run time
+        }
+        | {
+            part.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and getattr(node.func, "attr", "") in ("readout", "readouts")
+            for part in (node.args if node.func.attr == "readouts" else node.args[:1])
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        }
+    )
     assert readouts
     for name in readouts:
         assert f"{slug}.metric.{name}.label" in known, name

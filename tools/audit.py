@@ -35,6 +35,7 @@ NOT_IMPORTED = {
 # Imported by us, but always in the version that another package asks for.
 BROUGHT = {
     "httpx2": "huggingface_hub's client, whose errors are caught",
+    "ipython": "a notebook, which shows what a bench gives",
     "packaging": "pip's and pytest's versions",
     "pluggy": "pytest's",
     "protobuf": "the messages between streamlit and the browser",

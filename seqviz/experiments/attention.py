@@ -54,7 +54,7 @@ def mosaic(model: str, text: Read, other: Read = "") -> Mosaic:
     )
 
 
-def tensor(model: str, text: str, other: str = "") -> bytes:
+def tensor(model: str, text: Read, other: Read = "") -> bytes:
     """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
     found = forward_cache.read(model, text, other)
     pieces = np.array(found.tokens.pieces)

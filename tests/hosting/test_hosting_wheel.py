@@ -51,22 +51,17 @@ class Lacking(PathFinder):
 
 sys.meta_path[sys.meta_path.index(PathFinder)] = Lacking
 """
-# The second argument is the folder of helpers that draw every figure.
 DRAW = """
-sys.path.append(sys.argv[2])
 import seqviz
-from drawn import Style, cases
-from position_drawings import drawings
-from test_gradient_figures import EXTREMES, reach_figure
+from seqviz.figures.grammar.example import examples
+from seqviz.figures.grammar.style import Style
 from seqviz import paths
 from seqviz.models import checkpoints
 from seqviz.text import LANGUAGES
 
-figures = {f"case {one.name}": one.figure for one in cases()}
-figures |= {f"position {name}": draw for name, draw in drawings().items()}
-for one in EXTREMES:
-    figures[f"gradient {one}"] = lambda style, one=one: reach_figure(one, style)[1]
-en, zh = ([draw(Style(lang=lang)).to_json() for draw in figures.values()] for lang in LANGUAGES)
+figures = {one.name: one.figure for one in examples()}
+drawn = {lang: [draw(Style(lang=lang)) for draw in figures.values()] for lang in LANGUAGES}
+en, zh = ([one if isinstance(one, str) else one.to_json() for one in drawn[lang]] for lang in drawn)
 print(json.dumps({
     "figures": len(figures),
     "same": [name for name, one, other in zip(figures, en, zh, strict=True) if one == other],
@@ -162,12 +157,12 @@ def test_every_lesson_s_figures_are_drawn_where_there_is_no_streamlit(installed)
     """In both languages, from an empty folder, with nothing but what is declared."""
     lacking = too_much()
     assert {"streamlit", "transformers", "prometheus_client", "beartype"} <= {*lacking}
-    done = installed.run(LACKING + DRAW, json.dumps(lacking), str(ROOT / "tests/figures"))
+    done = installed.run(LACKING + DRAW, json.dumps(lacking))
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     assert all(Path(place).is_relative_to(installed.place) for place in found["places"])
     assert found["lacking"] == []
-    assert found["figures"] > 80
+    assert found["figures"] > 150
     assert found["same"] == []
     assert len(found["networks"]) > 4
     assert [*installed.elsewhere.iterdir()] == []

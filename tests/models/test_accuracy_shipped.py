@@ -31,7 +31,9 @@ from seqviz.experiments.accuracy import (
     systems,
     word_masking,
 )
+from seqviz.paths import ROOT
 from seqviz.refusal import Refusal
+from tools import measure_trainings
 
 CALLS = shipped.calls()
 NEAR = 2e-3
@@ -79,13 +81,18 @@ def test_nothing_is_shipped_that_nobody_asks_for():
     calls = {
         precomputed._call(function.__name__, keywords) for function, keywords in CALLS.values()
     }
-    assert {entry["call"] for entry in index} == calls
+    trained = {
+        precomputed.told(function, keywords)
+        for bench in measure_trainings.benches()
+        for function, keywords in measure_trainings.calls(bench)
+    }
+    assert {entry["call"] for entry in index} == calls | trained
     files = {path.name for path in precomputed.FOLDER.iterdir()}
     assert files == {"index.json", *(entry["file"] for entry in index)}
     for entry in index:
         content = (precomputed.FOLDER / entry["file"]).read_bytes()
         assert hashlib.sha256(content).hexdigest() == entry["sha256"]
-        assert entry["script"] == "tools/measure_accuracy.py"
+        assert (ROOT / entry["script"]).exists()
     assert sum((precomputed.FOLDER / name).stat().st_size for name in files) < 4_000_000
 
 

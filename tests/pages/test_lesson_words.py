@@ -42,7 +42,7 @@ def test_options_of_one_control_have_different_names(untouched, slug):
         for declaration in lesson.benches.values():
             for name, control in controls(declaration):
                 if isinstance(control, Choice):
-                    names = [lesson._option_name(name, option) for option in control.options]
+                    names = [lesson.words.option(name, option) for option in control.options]
                     assert len(set(names)) == len(names), name
 
 

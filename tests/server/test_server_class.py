@@ -59,16 +59,15 @@ def test_a_page_opens_with_one_bench_and_the_next_come_as_the_student_scrolls(se
             assert student.errors == []
         return charts
 
-    names = ("watch", "force", "conventions", "agreement", "size")
-    watch, force, conventions, agreement, size = (f"ga.{name}.chart" for name in names)
-    four = {watch, force, conventions, agreement}
+    names = ("watch", "force", "learn", "conventions", "agreement", "size")
+    watch, force, learn, conventions, agreement, size = (f"ga.{name}.chart" for name in names)
     assert attend(read()) == [
         {watch},
         {watch, force},
-        {watch, force},  # what is next has to be trained first
-        {watch, force, conventions},
-        four,
-        four | {size},
+        {watch, force, learn},  # with the result that came with the app
+        {watch, force, learn, conventions},
+        {watch, force, learn, conventions, agreement},
+        {watch, force, learn, conventions, agreement, size},
     ]
 
 

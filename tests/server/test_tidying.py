@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from driver.protocol import attend
 from seqviz import garbage
 from seqviz.ui.server import gauges, run_context, tidying
 from seqviz.ui.streamlit_internals import session_release
@@ -41,7 +42,7 @@ def until(reached) -> None:
             await asyncio.sleep(0.005)
         task.cancel()
 
-    asyncio.run(tidied())
+    attend(tidied())
 
 
 def fails(*_: object) -> bool:
@@ -98,5 +99,5 @@ def test_when_everybody_has_left_everything_is_collected_once(collected, monkeyp
     sweeper.seen()
     time.sleep(0.01)
     for _ in range(3):
-        asyncio.run(sweeper.sweep())
+        attend(sweeper.sweep())
     assert collected == ["freeze"]

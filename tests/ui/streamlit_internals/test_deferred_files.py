@@ -11,6 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
 from streamlit.runtime import app_session
 from streamlit.runtime.media_file_manager import MediaFileStorageError
 
+from driver.protocol import attend
 from seqviz.ui.streamlit_internals import deferred_files as files
 
 
@@ -39,7 +40,7 @@ def asked(handler: files.Files, *names: str) -> list:
             requests.append(handler.handle(request, "session"))
         return await asyncio.gather(*requests)
 
-    return [(one.deferred_file.url, one.error_msg) for one in asyncio.run(all_of_them())]
+    return [(one.deferred_file.url, one.error_msg) for one in attend(all_of_them())]
 
 
 def handler(make) -> files.Files:
