@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -211,3 +212,25 @@ def test_streamlit_knows_every_setting(config):
 def test_nothing_asks_another_host(config):
     """A classroom may be offline: no font or image of the theme comes from the network."""
     assert "http" not in (ROOT / ".streamlit/config.toml").read_text("utf-8").split("[theme]")[1]
+
+
+def test_no_function_is_longer_than_a_screen_and_pages_only_declare():
+    long = {
+        f"{path.name}:{node.name}": node.end_lineno - node.lineno + 1
+        for package in ("seqviz", "pages")
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: lines for name, lines in long.items() if lines > 80} == {}
+    for path in (ROOT / "pages").glob("*.py"):
+        text = path.read_text("utf-8")
+        assert len(text.splitlines()) <= 150, path.name
+        assert not {name.partition(".")[0] for name in imported(path)} & {"numpy", "torch"}
+
+
+def test_only_the_grammar_writes_a_figure_as_plotly_does():
+    for path in (ROOT / "seqviz").rglob("*.py"):
+        if "grammar" not in path.parts:
+            raw = re.findall(r'"type": "(?:scatter|bar|heatmap)"', path.read_text("utf-8"))
+            assert not raw, path

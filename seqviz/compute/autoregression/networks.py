@@ -115,8 +115,7 @@ def fit_network(
     Raises ValueError when the series is too short for the split or the window, not finite, or
     constant while it should be standardized, and when the loss becomes infinite or undefined.
     """
-    # Two seconds of import, paid by the first training run and not by the first visitor.
-    import torch
+    import torch  # two seconds, paid by the first training and not by the first visitor
 
     from seqviz.compute.autoregression.forecasters import forecaster
 
@@ -125,11 +124,8 @@ def fit_network(
     series = torch.tensor((values - shift) / scale, dtype=torch.float32, device=device)
     model = forecaster(series, settings, train_end, validation_end)
     parameters = list(model.network.parameters())
-    optimizer: torch.optim.Optimizer
-    if settings.optimizer == "adam":
-        optimizer = torch.optim.Adam(parameters, lr=settings.learning_rate)
-    else:
-        optimizer = torch.optim.SGD(parameters, lr=settings.learning_rate)
+    chosen = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
+    optimizer = chosen(parameters, lr=settings.learning_rate)
 
     started = time.perf_counter()
     train_loss = np.full(settings.epochs, np.nan)
@@ -144,10 +140,9 @@ def fit_network(
             validation_loss[epoch] = held_out.item() * scale**2
         _check_finite(train_loss[epoch], epoch, settings)
         if report is not None:
-            record = (epoch + 1, settings.epochs)
-            report(EpochReport(*record, float(train_loss[epoch]), float(validation_loss[epoch])))
+            losses = float(train_loss[epoch]), float(validation_loss[epoch])
+            report(EpochReport(epoch + 1, settings.epochs, *losses))
     seconds = time.perf_counter() - started
-
     grid = np.linspace(values.min(), values.max(), _GRID)
     with torch.no_grad():
         scaled = torch.tensor((grid - shift) / scale, dtype=torch.float32, device=device)
