@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -126,7 +125,7 @@ class Place:
         with st.container(key=f"{self.prefix}.figure", border=False):
             report = partial(take, self.prefix, self.declaration)
             draw = components.IN_BROWSER[item.component]
-            draw(f"{self.prefix}.live", _plain(item.values), item.words, report)
+            draw(f"{self.prefix}.live", dict(item.values), item.words, report)
 
     def _pieces(self, item: Pieces) -> None:
         """A click on the words of a text moves a control."""
@@ -146,7 +145,3 @@ class Place:
             label_visibility="collapsed",
             wrap=True,
         )
-
-
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(values)
