@@ -1,0 +1,103 @@
+"""This tree against another commit of it, in turns: is a press, a payload, a computation slower?
+
+`python -m benchmarks.pairs ../another/checkout [press payload bptt lab] [--pairs 5]`
+
+press: both apps stand at the same time; one Chromium presses the first slider of each lesson in the
+one and at once in the other, `8 * pairs` times. The others: each tree runs its own benchmark, in
+turns, and the numbers of its last line are compared. Printed is the median of new / old over the
+pairs with its 95 % bootstrap interval; for a speed-up more is better, for everything else less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.interaction import WARM_UP, Subject, open_lesson
+from driver.chromium import chromium
+from driver.server import ROOT, serve
+from seqviz import catalog
+
+PRESSES = 8  # a pair of medians would hide how much one press varies: every press is a pair
+COMMANDS = {
+    "payload": ("attention_payload", "--loads", "1", "--texts", "6"),
+    "bptt": ("bptt",),
+    "lab": ("accuracy_lab", "--sample", "32"),
+}
+
+
+def press(tree: Path, pairs: int) -> Iterator[tuple[str, list[float], list[float]]]:
+    """For each lesson the milliseconds to the changed picture: here, and in the other tree."""
+    total = PRESSES * pairs + WARM_UP
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(serve(folder)) for folder in (ROOT, tree)]
+        browser = stack.enter_context(chromium())
+        for lesson in catalog.LESSONS:
+            both = [open_lesson(browser, server.url, lesson, total) for server in servers]
+            for turn in range(total):
+                for subject in both if turn % 2 else both[::-1]:
+                    subject.press()
+            yield lesson.slug, *(_measured(subject) for subject in both)
+            for subject in both:
+                subject.page.context.close()
+
+
+def commands(name: str, tree: Path, pairs: int) -> Iterator[tuple[str, list[float], list[float]]]:
+    """For each number of a benchmark's last line its values: here, and in the other tree."""
+    found: dict[Path, list[dict[str, float]]] = {ROOT: [], tree: []}
+    for turn in range(pairs):
+        for folder in (ROOT, tree) if turn % 2 else (tree, ROOT):
+            command = [sys.executable, "-m", f"benchmarks.{COMMANDS[name][0]}", *COMMANDS[name][1:]]
+            said = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, check=True
+            ).stdout
+            line = json.loads(said.strip().splitlines()[-1])
+            found[folder].append({k: v for k, v in line.items() if type(v) in (int, float)})
+    for number in found[ROOT][0]:
+        if all(number in line for line in found[tree]):
+            yield number, *([line[number] for line in lines] for lines in found.values())
+
+
+def ratio(new: Sequence[float], old: Sequence[float]) -> tuple[float, float, float]:
+    """The median of new / old, and its 95 % percentile bootstrap interval over the pairs."""
+    ratios = np.array(new) / np.array(old)
+    drawn = np.random.default_rng(0).choice(ratios, (4000, len(ratios)))
+    low, high = np.percentile(np.median(drawn, axis=1), (2.5, 97.5))
+    return float(np.median(ratios)), float(low), float(high)
+
+
+def _measured(subject: Subject) -> list[float]:
+    return [changed for changed, _ in subject.milliseconds[WARM_UP:]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="This tree against another, in turns.")
+    parser.add_argument("tree", type=Path)
+    parser.add_argument("parts", nargs="*", default=["press", *COMMANDS])
+    parser.add_argument("--pairs", type=int, default=5)
+    given = parser.parse_args()
+    tree = given.tree.resolve()
+    print(f"{'':34}{'old':>10}{'new':>10}{'new / old':>11}   95 % interval")
+    every: dict[str, list[float]] = {}
+    for part in given.parts:
+        results = press(tree, given.pairs) if part == "press" else commands(part, tree, given.pairs)
+        for name, new, old in results:
+            middle, low, high = ratio(new, old)
+            every[f"{part} {name}"] = [round(x, 3) for x in (middle, low, high)]
+            print(
+                f"{part} {name:{33 - len(part)}}{np.median(old):10.4g}{np.median(new):10.4g}"
+                f"{middle:11.3f}   {low:.3f} to {high:.3f}",
+                flush=True,
+            )
+    print(json.dumps({"name": "pairs", "pairs": given.pairs, "ratios": every}))
+
+
+if __name__ == "__main__":
+    main()
