@@ -29,11 +29,14 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
+from seqviz.lessons.bench.controls import encoded
+
 REST_SECONDS = 0.25  # after which settle.js speaks
 CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCachedMessageAge)
 PATIENCE = 60.0
 T = TypeVar("T")
 SETTLE, NEAR, CHART = "seqviz_settle", "seqviz_near", "seqviz_chart"
+SLIDER = ".slider"  # how the key of a slider's component ends, after that of its parameter
 PLACE = ".waiting"  # how the key of what keeps a bench's place ends
 
 
@@ -110,7 +113,12 @@ class Student:
         return await self.ask()
 
     async def move(self, key: str, value: Any) -> float:
-        """Move a control; seconds until the bench is redrawn. KeyError where it is not there."""
+        """Move a control; seconds until the bench is redrawn. KeyError where it is not there.
+
+        Of a slider this is what the page hears when the hand has come to rest.
+        """
+        if slider := self.widgets.get(f"{key}{SLIDER}"):
+            return await self._tell(slider, "value", encoded(value))
         widget = self.widgets[key]
         state = WidgetState(id=widget.id)
         if isinstance(value, str):

@@ -1,7 +1,11 @@
 // A Plotly chart that is updated in place. Streamlit's own element builds a new chart for each new
 // figure: twice the time from slider to picture, and a blink in between.
 
-const SOURCE = "/app/static/plotly.min.js";
+import { bench } from "./live.js";
+import { showNotes, showReadouts, uncover } from "./said.js";
+import { stacked } from "./stack.js";
+
+const SOURCE = new URL("plotly.min.js", import.meta.url).href;
 const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
 const PALETTE = "--st-chart-categorical-colors";
 
@@ -42,44 +46,81 @@ function listen(host) {
 }
 
 // Two lines of JSON: what is said around the figure, and the figure.
-function unpacked(bytes) {
-  const text = new TextDecoder().decode(bytes);
+function unpacked(text) {
   const end = text.indexOf("\n");
   return { ...JSON.parse(text.slice(0, end)), figure: text.slice(end + 1) };
 }
 
-export default function ({ data: bytes, parentElement, setTriggerValue }) {
-  const data = unpacked(bytes);
-  const host = parentElement.querySelector(".seqviz-chart");
-  const frame = host.closest('[class*="-figure"]') ?? host.parentElement;
-  host.setAttribute("role", "img");
-  host.setAttribute("aria-label", data.alt);
-  host.tell = data.picks ? (point) => setTriggerValue("pick", point) : null;
-  const written = themed(data.figure, host);
+const css = (key) => `st-key-${key.replaceAll(".", "-")}`;
 
-  const paint = (Plotly) => {
-    const figure = JSON.parse(written); // anew each time: Plotly writes into what it is given
+// One chart in its place: from the page, and from the answers while a hand moves (`live.js`).
+class Chart {
+  constructor(host) {
+    this.host = host;
+    this.frame = host.closest('[class*="-figure"]') ?? host.parentElement;
+    this.observer = new ResizeObserver(() => this.resized());
+    this.observer.observe(this.frame);
+  }
+
+  // The same picture is not painted twice: the page's own follows the last one under the hand.
+  show(figure, alt) {
+    this.host.setAttribute("role", "img");
+    this.host.setAttribute("aria-label", alt);
+    const written = themed(figure, this.host);
+    if (written === this.written && this.host._fullLayout) return;
+    this.written = written;
+    if (window.Plotly?.react) return this.paint();
+    plotly().then(() => this.paint(), () => (this.host.textContent = this.missing));
+  }
+
+  paint() {
+    const { host, frame } = this;
+    const figure = JSON.parse(this.written); // anew each time: Plotly writes into what it is given
     const { traces, layout, taller } = stacked(figure.data, figure.layout, frame.clientWidth);
     // Streamlit gave the frame's wrapper its height; stacked panels need more of it.
     const height = taller > 1 ? `${taller * layout.height}px` : "";
     Object.assign(frame.parentElement.style, { height, flexBasis: height });
     const size = { width: frame.clientWidth, height: frame.clientHeight };
     if (!size.width || !size.height) return;
-    Plotly.react(host, traces, { ...layout, ...size }, CONFIG);
+    window.Plotly.react(host, traces, { ...layout, ...size }, CONFIG);
     listen(host);
-  };
-  if (window.Plotly?.react) paint(window.Plotly);
-  else
-    plotly().then(paint, () => {
-      host.textContent = data.missing;
-    });
+  }
 
-  host.observer?.disconnect();
-  host.observer = new ResizeObserver(() => {
-    const { clientWidth: width, clientHeight: height } = frame;
-    const drawn = host._fullLayout; // none yet where the chart was in a closed tab
-    if (!window.Plotly?.react || !width || !height) return;
-    if (drawn?.width !== width || drawn?.height !== height) paint(window.Plotly);
-  });
-  host.observer.observe(frame);
+  resized() {
+    const { clientWidth: width, clientHeight: height } = this.frame;
+    const drawn = this.host._fullLayout; // none yet where the chart was in a closed tab
+    if (!this.written || !window.Plotly?.react || !width || !height) return;
+    if (drawn?.width !== width || drawn?.height !== height) this.paint();
+  }
+
+  // What `live.js` asks of who draws its answers.
+  painter(prefix) {
+    const readouts = () => document.querySelector(`.${css(prefix)}-readouts`);
+    const notes = () => document.querySelectorAll(`[class*="${css(prefix)}-notes-"]`);
+    [readouts(), ...notes()].forEach(uncover);
+    return {
+      there: () => this.host.isConnected,
+      wait: (on) => this.host.classList.toggle("waiting", on),
+      paint: (answer) => {
+        const { figure, alt, readouts: read, notes: said } = unpacked(answer);
+        this.show(figure, alt);
+        showReadouts(readouts(), read);
+        showNotes(notes(), said);
+      },
+    };
+  }
+}
+
+export default function ({ data: bytes, parentElement, setTriggerValue }) {
+  const data = unpacked(new TextDecoder().decode(bytes));
+  const host = parentElement.querySelector(".seqviz-chart");
+  const chart = (host.chart ??= new Chart(host));
+  chart.missing = data.missing;
+  host.tell = data.picks ? (point) => setTriggerValue("pick", point) : null;
+  if (data.live) {
+    const place = bench(data.live.bench);
+    if (place.overtaken(data.live.values)) return;
+    place.drawn(data.live, chart.painter(data.live.bench));
+  }
+  chart.show(data.figure, data.alt);
 }

@@ -2,6 +2,8 @@
 // near in many ways (scrolling, a tab, a chart above that turns out smaller, a server that has
 // forgotten them), so their places are read a few times a second, which takes some microseconds.
 
+import { near } from "./sight.js";
+
 const LOOK_MS = 150;
 const AHEAD = 0.5; // heights of the window beyond its edges
 const AGAIN_MS = 10_000; // after which one that has not come is asked for once more

@@ -36,7 +36,11 @@ function openNamedLesson() {
   return true;
 }
 
-function tellParent(isThere) {
+export function stopTelling() {
+  clearInterval(address);
+}
+
+export function tellParent(isThere) {
   clearInterval(address);
   if (openNamedLesson() || window.parent === window) return;
   const origin = parentOrigin();

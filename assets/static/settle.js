@@ -1,6 +1,8 @@
 // When the settings of a bench have come to rest, ask for the benches that build on it: after the
 // hand has left the slider and not under it, and each only when the reader is about to see it.
 
+import { near } from "./sight.js";
+
 const REST_MS = 250;
 const SCROLL_MS = 100;
 const AHEAD = 0.25; // heights of the window beyond its edges

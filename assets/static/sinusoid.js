@@ -2,6 +2,10 @@
 // answers at once, and goes on when the server is gone. What is chosen is told to the server when
 // the hand has come to rest, for the link, the table and the code.
 
+import { dials, filled, grouped, minus, painter, sayings, valueAt } from "./sinusoid_picture.js";
+import { LAYOUTS, NAMES, STOPS, nearest, possible, written } from "./sinusoid_settings.js";
+import { sineOf } from "./sinusoid_values.js";
+
 const REST_MS = 400;
 const SPOKEN_MS = 150; // the table for screen readers need not follow each pixel of a drag
 const ANSWER_MS = 5000; // an answer of the server to what it was told may take so long

@@ -1,5 +1,7 @@
 // The table of encodings as pixels: at most one number for each pixel, however large the table is.
 
+import { frequency, place } from "./sinusoid_values.js";
+
 const NEGATIVE = [43, 108, 196];
 const POSITIVE = [214, 104, 20];
 const SHADES = 255; // odd: the middle one is the page's background
@@ -42,7 +44,7 @@ function raster(width, height, write) {
 
 // {image, ramp, every, rows}: one pixel per entry shown, which is every `every`-th position and
 // `rows` of the dimensions; and the color bar, 1 on top.
-function heat(settings, width, height, background) {
+export function heat(settings, width, height, background) {
   const { positions, d_model, base, layout } = settings;
   const every = Math.ceil(positions / Math.max(width, 1));
   const columns = Math.ceil(positions / every);

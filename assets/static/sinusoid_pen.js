@@ -4,7 +4,7 @@
 const CHINESE = "\\u3000-\\u9fff\\uff00-\\uffef";
 const PIECES = new RegExp(`[${CHINESE}][、。，：；）]*|[^\\s${CHINESE}]+\\s*|\\s+`, "g");
 
-function pen(context, look, u) {
+export function pen(context, look, u) {
   const self = {
     context,
     font(pixels, weight = "") {

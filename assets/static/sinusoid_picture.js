@@ -1,19 +1,23 @@
 // The picture of one setting: heatmap, the wave of a dimension, a position as hands of clocks.
 
+import { heat } from "./sinusoid_heat.js";
+import { pen } from "./sinusoid_pen.js";
+import { frequency, place, value } from "./sinusoid_values.js";
+
 const MOST_CLOCKS = 32;
 const NARROW = 580; // pixels at a desk; on less, titles take two lines and a row holds 8 clocks
 const NARROWEST = 340; // on less, titles take three lines
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
-const grouped = new Intl.NumberFormat("en-US");
+export const grouped = new Intl.NumberFormat("en-US");
 const rounded = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
-const minus = (text) => text.replace("-", "\u2212");
-const filled = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+export const minus = (text) => text.replace("-", "\u2212");
+export const filled = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-const valueAt = (position, dimension, { d_model, base, layout }) =>
+export const valueAt = (position, dimension, { d_model, base, layout }) =>
   value(position, dimension, d_model, base, layout);
 
 // What is said about the chosen dimension and position; `power` is an exponent.
-function sayings({ position, dimension, d_model, base, layout }, words) {
+export function sayings({ position, dimension, d_model, base, layout }, words) {
   const { pair, cosine } = place(dimension, d_model, layout);
   const turn = (2 * Math.PI) / frequency(pair, d_model, base);
   return {
@@ -42,7 +46,7 @@ function geometry(width, u) {
 }
 
 // The circles of the clocks {pair, x, y, radius}: all pairs, or 32 from the first to the last.
-function dials({ clocks, narrow }, d_model) {
+export function dials({ clocks, narrow }, d_model) {
   const pairs = Math.floor(d_model / 2);
   const count = Math.min(pairs, MOST_CLOCKS);
   const across = Math.min(count, narrow ? 8 : 16);
@@ -204,7 +208,7 @@ function drawClocks(pen, { settings, words, look, plan }) {
 
 // `paint(canvas, settings, words, look, width, factor)` draws it all, at `factor` canvas pixels per
 // CSS pixel, and returns where everything stands. The map is kept while it stays the same.
-function painter() {
+export function painter() {
   let kept = { key: "" };
   return (canvas, settings, words, look, width, factor) => {
     const plan = geometry(width, look.unit);

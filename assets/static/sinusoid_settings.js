@@ -1,6 +1,6 @@
 // What can be chosen, and what of that which is asked for can be drawn.
 
-const STOPS = {
+export const STOPS = {
   positions: [
     2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400,
     512, 640, 800, 1000, 1280, 1600, 2000, 2500, 3200, 4000, 5000, 6400, 8000, 10000,
@@ -15,13 +15,13 @@ const STOPS = {
     30000, 50000, 100000, 200000, 300000, 500000, 1000000,
   ],
 };
-const LAYOUTS = ["interleaved", "halves"];
-const NAMES = ["positions", "d_model", "base", "layout", "position", "dimension"];
+export const LAYOUTS = ["interleaved", "halves"];
+export const NAMES = ["positions", "d_model", "base", "layout", "position", "dimension"];
 
-const written = (settings) => JSON.stringify(NAMES.map((name) => settings[name]));
+export const written = (settings) => JSON.stringify(NAMES.map((name) => settings[name]));
 
 // What can be drawn: anything impossible keeps its present value or stops at the nearest end.
-function possible(values, present) {
+export function possible(values, present) {
   const number = (name, low, high, whole = true) => {
     const found = Number(values[name] ?? present[name]);
     const known = Number.isFinite(found) ? found : present[name];
@@ -39,7 +39,7 @@ function possible(values, present) {
   };
 }
 
-const nearest = (stops, wanted) =>
+export const nearest = (stops, wanted) =>
   stops.reduce((best, stop, at) => {
     const far = (other) => Math.abs(Math.log(other / wanted));
     return far(stop) < far(stops[best]) ? at : best;

@@ -61,7 +61,7 @@ function headlines(layout, width) {
 }
 
 // {layout, traces, taller}: `taller` is how many times the usual height the figure now needs.
-function stacked(traces, given, width) {
+export function stacked(traces, given, width) {
   const layout = width < NARROW ? headlines(given, width) : given;
   const all = panels(traces, layout);
   const verticals = all.flatMap((panel) => [...panel.verticals]);

@@ -1,6 +1,8 @@
 // Tell the browser the language of the page, and the server when the reader switches between light and dark: a chart whose data have not
 // changed keeps the colors it was first painted with, so it has to be sent again.
 
+import { stopTelling, tellParent } from "./parent.js";
+
 const INTERVAL_MS = 400;
 let timer;
 
@@ -22,6 +24,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }, INTERVAL_MS);
   return () => {
     clearInterval(timer);
-    clearInterval(address);
+    stopTelling();
   };
 }

@@ -12,7 +12,9 @@ from seqviz import jobs
 from seqviz.jobs import Report
 from seqviz.models import forward_cache
 from seqviz.text import LANGUAGES
+from seqviz.ui.server import run_context
 from seqviz.ui.shared import caching
+from tests.sliders import sliders
 
 SLUG = "vanishing_gradients"
 SEEDS = iter(range(4000, 9999))  # networks that no other test has computed and left in the cache
@@ -57,7 +59,7 @@ def test_seconds_of_computing(visit, monkeypatch, lang):
     assert warning in waits(page, "compute_limit")
     assert not figures(place)
     assert page.charts() == charts - 1  # the other benches stand
-    assert place.slider  # and the controls of this one
+    assert sliders(place)  # and the controls of this one
     monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "1")
     time.sleep(1.0)
     place = pressed(page, "lstm", "rms")
@@ -84,7 +86,7 @@ def test_another_student_does_not_notice(visit, monkeypatch):
 def test_without_a_limit_nothing_is_counted(visit):
     page = opened(visit)
     assert not alerts(pressed(page, "gru", "rms"))["warning"]
-    assert "_limits" not in page.app.session_state
+    assert "limits" not in page.app.session_state[run_context.KEY].kept
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

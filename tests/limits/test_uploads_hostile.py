@@ -20,6 +20,7 @@ from seqviz.data.upload import MAX_BYTES
 from seqviz.figures.grammar.figure import Figure
 from seqviz.text import LANGUAGES
 from seqviz.ui.bench import export
+from seqviz.ui.server import run_context
 
 NUMBERS = np.round(np.random.RandomState(3).normal(size=40), 3)
 CSV = ("x\n" + "\n".join(str(v) for v in NUMBERS)).encode()
@@ -178,4 +179,4 @@ def test_reading_a_file_counts(visit, monkeypatch):
     wide = "\n".join(",".join(str(v) for v in NUMBERS[:30]) for _ in range(2000)).encode()
     page.app.get("file_uploader")[0].set_value(("wide.csv", wide, "text/csv"))
     page.app.run()
-    assert page.app.session_state["_limits"].seconds.used > 0.005
+    assert page.app.session_state[run_context.KEY].kept["limits"].seconds.used > 0.005

@@ -13,6 +13,7 @@ from seqviz.models import pretrained
 from seqviz.text import Text
 from seqviz.ui.bench import lazy
 from seqviz.ui.bench import model_progress as models
+from tests.sliders import sliders
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -84,7 +85,7 @@ def test_a_link_with_settings_of_a_bench_that_waits_is_kept(waiting):
     app = opened("gates", **{"ga__force__f": "0.25"})
     assert app.query_params["ga.force.f"] in ("0.25", ["0.25"])
     app.session_state[lazy.KEY] = ("gates", frozenset({"watch", "force"}))
-    assert app.run().get_by_key("ga.force.f").value == 0.25
+    assert sliders(app.run())["ga.force.f"]["value"] == "0.25"
 
 
 # ------------------------------------------------------------ two benches that wait for one model

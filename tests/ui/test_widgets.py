@@ -9,6 +9,7 @@ from sample_bench import METHODS, Sample
 from streamlit.testing.v1 import AppTest
 
 from seqviz.lessons.bench.controls import controls, encoded
+from tests.sliders import rest, sliders
 
 PAGE = """
 import streamlit as st
@@ -118,9 +119,8 @@ def test_an_unknown_parameter_is_left_alone():
 def test_a_control_that_does_not_apply_has_its_default():
     app = opened(second="0.9")
     assert drawn(app).second == 0.5
-    assert "t.b.second" not in [w.key for w in app.slider]
-    app.get_by_key("t.b.order").set_value(2)
-    app.run()
+    assert "t.b.second" not in sliders(app)
+    rest(app, **{"t.b.order": 2})
     assert drawn(app) == dataclasses.replace(Sample(), order=2, second=0.9)
 
 
@@ -143,19 +143,15 @@ def test_a_moved_control_is_in_the_address_and_back_at_its_default_it_is_not(nam
 
 
 def test_a_real_press_of_each_widget():
-    """Not through the session: as a visitor does it."""
+    """Not through the session: as a visitor does it. (Sliders: test_browser_sliders.)"""
     app = opened()
-    app.get_by_key("t.b.phi").set_value(-0.3)
-    app.get_by_key("t.b.n").set_value(5000)
     app.get_by_key("t.b.shuffle").set_value(True)
     app.get_by_key("t.b.seed").set_value(5)
     app.get_by_key("t.b.cell").set_value("mlp")
     app.get_by_key("t.b.noise").set_value("student_t")
     app.run()
     assert not app.exception
-    wanted = dataclasses.replace(
-        Sample(), phi=-0.3, n=5000, shuffle=True, seed=5, cell="mlp", noise="student_t"
-    )
+    wanted = dataclasses.replace(Sample(), shuffle=True, seed=5, cell="mlp", noise="student_t")
     assert drawn(app) == wanted
 
 
@@ -178,16 +174,34 @@ def test_taking_away_all_names_brings_them_all_back():
 def test_what_hides_behind_more():
     app = opened()
     (more,) = app.expander
-    hidden = [w.key for w in more if getattr(w, "key", None)]
-    assert hidden == ["t.b.rate", "t.b.seed"]
+    assert list(sliders(more)) == ["t.b.rate"]
+    assert [w.key for w in more if getattr(w, "key", None)] == ["t.b.rate.slider", "t.b.seed"]
 
 
 def test_ends_and_steps_of_the_widgets():
     app = opened()
-    phi, order = (app.get_by_key(f"t.b.{name}") for name in ("phi", "order"))
-    assert (phi.min, phi.max, phi.step) == (-1.2, 1.2, 0.01)
-    assert (order.min, order.max, order.step) == (1, 5, 1)
-    assert type(order.value) is int
+    told = sliders(app)
+    ends = {name: [told[f"t.b.{name}"][key] for key in ("low", "high", "step", "whole", "start")]
+            for name in ("phi", "order")}  # fmt: skip
+    assert ends == {"phi": [-1.2, 1.2, 0.01, False, "0.8"], "order": [1, 5, 1, True, "1"]}
     seed = app.get_by_key("t.b.seed")
     assert (seed.min, seed.max) == (0, 9999)
-    assert app.get_by_key("t.b.n").options == ["50", "100", "5,000"]
+    assert [(stop["text"], stop["value"]) for stop in told["t.b.n"]["stops"]] == [
+        ("50", "50"), ("100", "100"), ("5,000", "5000"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "1.3", "", "0x1", "1e999", "one"])
+def test_what_a_browser_says_of_a_slider_may_be_anything(text):
+    """`_rested` is its callback: what is no value of the control changes nothing."""
+    app = AppTest.from_string(f"""
+import streamlit as st
+from sample_bench import Sample
+from seqviz.lessons.bench.controls import controls
+from seqviz.ui.bench import widgets
+
+st.session_state["t.b.phi"] = 0.5
+widgets._rested("t.b.phi", dict(controls(Sample))["phi"], {text!r})
+""").run()
+    assert not app.exception
+    assert app.session_state["t.b.phi"] == 0.5

@@ -128,15 +128,19 @@ class Bench:
         style: Style | None = None,
         host: Host | None = None,
         train: bool = False,
+        others: dict[str, Any] | None = None,
+        code: bool = True,
     ) -> Output:
         """Figure, read-outs, notes and code at these settings, without a page.
 
         values: of its parameters by name, and of a bench that it builds on as "<bench>.<name>"; the
         others have their defaults. train: long work whose result did not come with the app is done
-        now. Raises ValueError for a value that the control does not have, and what the body raises.
+        now. others: where the parameters of the benches that it builds on are put, for the host.
+        code: whether the script is written. Raises ValueError for a value that the control does not
+        have, and what the body raises.
         """
         given = dict(values or {})
-        others: dict[str, Any] = {}
+        others = {} if others is None else others
         looks = style or Style(lang=language)
         who = host or Alone(others, train)
         with self.lesson.read_by(who.values):
@@ -148,14 +152,15 @@ class Bench:
                 }
                 others[other] = controls.filled(self.lesson.benches[other].declaration, part)
             params = controls.filled(self.declaration, given)
-            return self.shown(params, who, Text(looks.lang), looks)
+            return self.shown(params, who, Text(looks.lang), looks, code)
 
-    def shown(self, params: Any, host: Host, text: Text, style: Style) -> Output:
+    def shown(self, params: Any, host: Host, text: Text, style: Style, code: bool = True) -> Output:
         """What it shows with these parameters on a host."""
         show = Show(Words(self.lesson.slug, text), host, style)
         try:
             self.body(params, show)
         except NotYet as waits:
             show.output.waits = str(waits) or show.words("hint.train")
-        show.output.code = show.trace.source()
+        if code:
+            show.output.code = show.trace.source()
         return show.output

@@ -15,6 +15,7 @@ from seqviz.lessons.bench.output import Drawn
 from seqviz.models import device, forward_cache
 from seqviz.ui.bench import job_progress, model_progress
 from seqviz.ui.bench.place import Place
+from seqviz.ui.server import run_context
 from seqviz.ui.shared import css, limits
 from seqviz.ui.shared.caching import cached, drawn
 from seqviz.ui.shared.limits import Turn, metered
@@ -92,13 +93,21 @@ class PageHost(Place):
                 key=f"{self.prefix}.{name}",
                 help=self.words(f"control.{name}.help"),
             )
-        return bytes(file.getvalue()) if file is not None else None
+        files, key = run_context.session().files, f"{self.prefix}.{name}"
+        if file is None:
+            files.pop(key, None)
+            return None
+        files[key] = bytes(file.getvalue())
+        return files[key]
 
     def pick(self, name: str, options: Sequence[str], first: int) -> str:
         """A menu among the controls."""
         with self.side:
             label = self.words(f"control.{name}.label")
-            return str(st.selectbox(label, options, first, key=f"{self.prefix}.{name}"))
+            key = f"{self.prefix}.{name}"
+            chosen = str(st.selectbox(label, options, first, key=key))
+            run_context.session().picks[key] = chosen
+            return chosen
 
 
 def guarded(body: Callable[[], None], words: Callable[..., str]) -> None:

@@ -34,13 +34,13 @@ def wait_for(place: Place, model: str, text: str | None, other: str) -> str | No
     if ready.is_ready(model, text, other):
         if leaders.get(model) == place.prefix:
             del leaders[model]
-        return _device(model)
+        return device_of(model)
     wish: dict[str, Any] = {"model": model, "text": text, "other": other, "device": QUEUE}
     queue = jobs.default(QUEUE)
     job = queue.find(ready.make_ready, **wish)
     if job is not None and job.state == "done" and pretrained.loaded(model):
         # Read before and since forgotten for others: it is read again in this run.
-        return _device(model)
+        return device_of(model)
     stopped = f"_{model}.stopped"
     failed = job is not None and job.state == "failed"
     if leaders.setdefault(model, place.prefix) != place.prefix:
@@ -73,7 +73,8 @@ def _leaders() -> dict[str, str]:
     return found
 
 
-def _device(model: str) -> str:
+def device_of(model: str) -> str:
+    """Where a model computes that is in memory."""
     loaded = pretrained.load(model)
     return device.choose().name if loaded.device == device.choose().kind else loaded.device.upper()
 

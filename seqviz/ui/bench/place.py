@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -39,7 +40,9 @@ class Place:
     """stage: where the figure is. side: where its controls are. readouts: the row below.
 
     below: under the figure, where its footer goes when the bench has said everything; chart: what
-    is drawn there, with where its numbers come from.
+    is drawn there, with where its numbers come from. live: where the browser asks for it while a
+    hand moves (`fast_path.source`). saying: where the next
+    sentence goes; places: how many of these there are.
     """
 
     prefix: str
@@ -50,7 +53,10 @@ class Place:
     declaration: type[Any]
     style: Style = field(default_factory=Style)
     below: Any = None
+    live: Mapping[str, Any] | None = None
     shown: Chart | Live | None = None
+    saying: Any = None
+    places: int = 0
 
     @property
     def text(self) -> Text:
@@ -59,6 +65,8 @@ class Place:
 
     def put(self, item: Item) -> None:
         """Show this next, where it belongs."""
+        if not isinstance(item, Readout | Note | Passage):
+            self.saying = None
         with self.readouts if isinstance(item, Readout) else self.stage:
             self._put(item)
 
@@ -81,14 +89,8 @@ class Place:
                     border=True,
                     height="stretch",
                 )
-            case Note(kind="caption"):
-                st.caption(item.sentence)
-            case Note(kind="hint"):
-                st.info(item.sentence, icon=ICONS["hint"])
-            case Note():
-                st.markdown(item.sentence)
-            case Passage():
-                st.html(item.html)
+            case Note() | Passage():
+                self._say(item)
             case Page():
                 st.iframe(item.html, height=item.height, alt=item.alt)
             case Rows():
@@ -117,9 +119,25 @@ class Place:
             if isinstance(picture.chart, Figure):
                 missing = self.text("frame.no_library")
                 told = on_pick(self.prefix, self.declaration, clicks) if clicks else None
-                components.chart(key, picture.json, picture.alt, missing, on_pick=told)
+                components.chart(key, picture.json, picture.alt, missing, told, self.live)
             else:
                 st.vega_lite_chart(json.loads(picture.json), key=key)
+
+    def _say(self, item: Note | Passage) -> None:
+        """What follows each other stands in one place, which the fast path writes to."""
+        if self.saying is None:
+            self.places += 1
+            self.saying = st.container(key=f"{self.prefix}.notes.{self.places}")
+        with self.saying:
+            match item:
+                case Passage():
+                    st.html(item.html)
+                case Note(kind="caption"):
+                    st.caption(item.sentence)
+                case Note(kind="hint"):
+                    st.info(item.sentence, icon=ICONS["hint"])
+                case Note():
+                    st.markdown(item.sentence)
 
     def _live(self, item: Live) -> None:
         with st.container(key=f"{self.prefix}.figure", border=False):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -19,6 +21,7 @@ from seqviz.lessons.bench.controls import (
     encoded,
 )
 from seqviz.text import Text, number
+from seqviz.ui.shared import components
 
 P = TypeVar("P")
 
@@ -90,8 +93,7 @@ def draw(
             behind = behind or side.expander(text("frame.more"), type="compact")
             place = behind
         with place:
-            key = f"{prefix}.{name}"
-            values[name] = _widget(control, key, name, text, words, names, values)
+            values[name] = _widget(control, prefix, name, text, words, names, values)
     return declaration(**values)
 
 
@@ -108,16 +110,16 @@ def _remember(key: str, value: Any) -> None:
 
 def _widget(
     control: Control,
-    key: str,
+    prefix: str,
     name: str,
     text: Text,
     words: Callable[[str], tuple[str, str | None]],
     names: Callable[[str, str], str],
     values: Mapping[str, Any],
 ) -> Any:
+    key = f"{prefix}.{name}"
     start = _within(control, _value(key, control), values)
-    moved = _moved(key, control, values)
-    if moved or key not in st.session_state or start != _value(key, control):
+    if key not in st.session_state or start != _value(key, control):
         _remember(key, start)
     if control.client:
         _write_link(key, start, control)
@@ -131,19 +133,12 @@ def _widget(
     match control:
         case Slider() if _fixed(control, values):
             value = start
-        case Slider():
-            kind = type(control.default)
-            value = st.slider(
-                label,
-                kind(control.low),
-                kind(control.top(values)),
-                step=kind(control.step),
-                **common,
-            )
-            if control.buttons:
-                _buttons(key, control, text, int(control.top(values)))
-        case Steps():
-            value = st.select_slider(label, control.stops, format_func=_stop, **common)
+        case Slider() | Steps():
+            value = start
+            top = control.top(values) if isinstance(control, Slider) else None
+            options = _options(control, start, label, help_text, text, top)
+            rested = partial(_rested, key, control)
+            components.slider(f"{key}.slider", prefix, key, options, rested)
         case Choice(many=True):
             chosen = st.pills(
                 label,
@@ -180,29 +175,42 @@ def _widget(
     return control.default if value is None else value
 
 
-def _moved(key: str, control: Control, values: Mapping[str, Any]) -> bool:
-    """Whether a slider has another upper end than before: Streamlit takes it for a new slider."""
-    if not isinstance(control, Slider) or control.within is None:
-        return False
-    top, place = control.top(values), f"{key}.top"
-    moved = st.session_state.get(place, top) != top
-    st.session_state[place] = top
-    return moved
+def _rested(key: str, control: Control, text: str) -> None:
+    """A hand has left a slider; what the browser says may be anything."""
+    with suppress(ValueError, KeyError):
+        st.session_state[key] = control.clean(text)
 
 
-def _buttons(key: str, control: Slider, text: Text, high: int) -> None:
-    """One step back, one step forward."""
+def hear(prefix: str, declaration: type[Any]) -> None:
+    """Take what the sliders of a bench say in this very run.
 
-    def move(by: int) -> None:
-        st.session_state[key] = min(high, max(int(control.low), st.session_state[key] + by))
+    For what else is heard in it: nobody says which of two is heard first.
+    """
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        if isinstance(text := components.said(f"{key}.slider", "value"), str):
+            _rested(key, control, text)
 
-    at = st.session_state[key]
-    with st.container(horizontal=True):
-        for name, by, end in (("earlier", -1, control.low), ("later", 1, high)):
-            st.button(
-                text(f"frame.{name}"), key=f"{key}.{name}", on_click=move, args=(by,),
-                disabled=at == end, width="stretch",
-            )  # fmt: skip
+
+def _options(
+    control: Slider | Steps, value: Any, label: str, help_text: str | None, text: Text, top: Any
+) -> dict[str, Any]:
+    """What a slider is told, see `assets/static/slider.js`."""
+    words = {"exact": text("frame.exact")}
+    if isinstance(control, Slider) and control.buttons:
+        words |= {"back": text("frame.earlier"), "forward": text("frame.later")}
+    common = {
+        "label": label,
+        "help": help_text,
+        "start": encoded(control.default),
+        "value": encoded(value),
+        "words": words,
+    }
+    if isinstance(control, Steps):
+        stops = [{"text": _stop(stop), "value": encoded(stop)} for stop in control.stops]
+        return {**common, "stops": stops}
+    whole = isinstance(control.default, int)
+    return {**common, "low": control.low, "high": top, "step": control.step, "whole": whole}
 
 
 def _stop(value: Any) -> str:

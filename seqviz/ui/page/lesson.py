@@ -14,14 +14,14 @@ from typing import Any
 import streamlit as st
 
 from seqviz.code_trace import CodeTrace
-from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.figures.grammar.style import Style
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench, Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.bench.words import Words
 from seqviz.text import Text, sections
-from seqviz.ui.bench import model_progress, widgets
+from seqviz.ui.bench import fast_path, model_progress, widgets
 from seqviz.ui.bench.footer import footer
 from seqviz.ui.bench.host import PageHost, guarded
 from seqviz.ui.bench.lazy import LazyBenches
@@ -149,7 +149,7 @@ class PageLesson:
 
     def _keep_place(self, name: str) -> None:
         self._title(name)
-        height = _style(self.text.lang).height
+        height = self.style.height
         with st.container(key=f"{self.prefix(name)}.waiting", height=height, border=False):
             st.skeleton(height)
 
@@ -170,11 +170,11 @@ class PageLesson:
             above=stage,
             side=side,
         )
-        style = _style(self.text.lang)
         host = PageHost(
-            prefix, self.words, stage, side, readouts, declaration, style, others=self.values
+            prefix, self.words, stage, side, readouts, declaration, self.style, others=self.values
         )
-        show = Show(self.words, host, style)
+        host.live = self._live(bench, params, host.dark)
+        show = Show(self.words, host, self.style)
 
         def attempt() -> None:
             try:
@@ -192,11 +192,22 @@ class PageLesson:
             follow = partial(self._follow, bench.name, params)
             components.settle(prefix, self.permalink(bench.name), followers, follow)
 
+    @property
+    def style(self) -> Style:
+        """How figures look on this page."""
+        return fast_path.style(self.text.lang, header.presenting())
+
+    def _live(self, bench: Bench, params: Any, dark: bool) -> dict[str, Any] | None:
+        others = {self.prefix(name): self.values(name) for name in bench.after}
+        params = {**others, bench.prefix: params}
+        return fast_path.source(bench, params, self.text.lang, header.presenting(), dark)
+
     def _follow(self, leader: str, shown: Any, names: Sequence[str]) -> None:
         """Draw benches that build on one whose settings have come to rest.
 
         shown: those settings. Where the hand has moved on meanwhile, it has not come to rest.
         """
+        widgets.hear(self.prefix(leader), self.declared.benches[leader].declaration)
         if self.values(leader) == shown:
             self._ask(names, Rank.FOLLOWING)
 
@@ -278,13 +289,6 @@ _source = cache(inspect.getsource)
 def _row(cells: Sequence[str]) -> str:
     """A line of a Markdown table; a bar within a cell, as in P(x | y), does not end it."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _style(lang: str) -> Style:
-    """Charts in the theme's colors; larger for the lecture hall."""
-    if header.presenting():
-        return Style(LIVE, lang, height=525, scale=1.25)
-    return Style(LIVE, lang)
 
 
 def begin(declared: Lesson) -> PageLesson:

@@ -56,7 +56,7 @@ def begin() -> None:
 
 
 def routes() -> list[BaseRoute]:
-    """What is served besides the pages."""
+    """What is served besides the pages and the fast path."""
     from starlette.routing import Route
 
     return [Route("/metrics", _metrics)] if settings.value("SEQVIZ_METRICS") else []

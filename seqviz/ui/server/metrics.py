@@ -21,7 +21,7 @@ from seqviz import catalog
 TYPE = CONTENT_TYPE_LATEST
 ELSEWHERE = "none"  # the map, a notebook, a job: not a page of the catalogue
 LESSONS = (*(lesson.slug for lesson in catalog.LESSONS), ELSEWHERE)
-RUNS = ("page", "new", "bench")
+RUNS = ("page", "new", "bench", "live")
 # Fixed kinds, so that nothing that a student wrote becomes a label.
 REFUSALS = ("compute", "tokens", "jobs", "queue", "upload", "other")
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -36,7 +36,7 @@ _closed = Counter(
 )
 _runs = Histogram(
     "seqviz_run_seconds",
-    "Runs of a page's script: whole pages, and benches after a press",
+    "Runs of a page's script: whole pages, and benches after a press; answers to a moving hand",
     ("lesson", "kind"),
     buckets=SECONDS,
     registry=registry,
@@ -80,7 +80,10 @@ def closed() -> None:
 
 
 def ran(lesson: str, kind: str, seconds: float) -> None:
-    """A page ("page"), a bench that was not there before ("new") or a press ("bench") has run."""
+    """A page ("page"), a bench that was not there before ("new") or a press ("bench") has run.
+
+    Or a bench has been answered for while a hand moved ("live").
+    """
     _run[lesson, kind].observe(seconds)
 
 

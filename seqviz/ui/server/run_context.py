@@ -10,17 +10,22 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
+from seqviz import catalog
 from seqviz.ui.server import metrics
 
 log = logging.getLogger(__name__)
 _lesson: ContextVar[str | None] = ContextVar("lesson", default=None)
 _bench: ContextVar[str] = ContextVar("bench", default="")
 KEY = "_visit"  # in the session's state
+_acting: ContextVar[Session | None] = ContextVar("acting", default=None)
 _alive: weakref.WeakSet[Session] = weakref.WeakSet()
+_by_token: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
 _left: deque[tuple[str, float]] = deque()  # name and opening of sessions that are no more
 
 
@@ -28,12 +33,20 @@ _left: deque[tuple[str, float]] = deque()  # name and opening of sessions that a
 class Session:
     """One tab of a browser. name: made up, so that lines of the log belong together.
 
-    lesson: of the page that ran last, to which the benches belong that run by themselves.
+    lesson: of the page that ran last, to which the benches belong that run by themselves. token:
+    with which the browser asks for it outside of its page; in no log. texts: what the student has
+    written, by prefix of a bench and parameter. files, picks: what was uploaded, and chosen in it,
+    by the key of the widget. kept: of others (`ui.shared.limits`).
     """
 
     name: str
     opened: float
     lesson: str = metrics.ELSEWHERE
+    token: str = field(default_factory=partial(secrets.token_urlsafe, 16), repr=False)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    files: dict[str, bytes] = field(default_factory=dict, repr=False)
+    picks: dict[str, str] = field(default_factory=dict, repr=False)
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
 def lesson() -> str:
@@ -50,7 +63,7 @@ def bench() -> str:
 def page(slug: str) -> Iterator[None]:
     """A run of a whole page; slug: the last part of its address."""
     found = slug if slug in metrics.LESSONS else metrics.ELSEWHERE
-    _session().lesson = found
+    _enter(found)
     token = _lesson.set(found)
     started = time.perf_counter()
     try:
@@ -58,6 +71,16 @@ def page(slug: str) -> Iterator[None]:
     finally:
         _lesson.reset(token)
         metrics.ran(found, "page", time.perf_counter() - started)
+
+
+def _enter(slug: str) -> None:
+    """A lesson is entered with what its link says, not as it was left."""
+    session = _session()
+    if slug != session.lesson and slug != metrics.ELSEWHERE:
+        start = f"{catalog.lesson(slug).code}."
+        for key in [key for key in st.session_state if str(key).startswith(start)]:
+            del st.session_state[key]
+    session.lesson = slug
 
 
 @contextmanager
@@ -79,6 +102,28 @@ def drawing(name: str, new: bool = False) -> Iterator[bool]:
             metrics.ran(lesson(), "new" if new else "bench", time.perf_counter() - started)
         _bench.reset(token)
         _lesson.reset(of)
+
+
+@contextmanager
+def answering(who: Session, slug: str, name: str) -> Iterator[None]:
+    """A bench is drawn for a session outside of its page."""
+    acting, of, at = _acting.set(who), _lesson.set(slug), _bench.set(name)
+    try:
+        yield
+    finally:
+        _acting.reset(acting)
+        _lesson.reset(of)
+        _bench.reset(at)
+
+
+def session() -> Session:
+    """The one for which this thread draws."""
+    return _acting.get() or _session()
+
+
+def by_token(token: str) -> Session | None:
+    """The session of this process with this token."""
+    return _by_token.get(token)
 
 
 def forgotten(everyone: bool = False) -> None:
@@ -103,6 +148,7 @@ def _session() -> Session:
         return known
     made = st.session_state[KEY] = Session(secrets.token_hex(4), time.monotonic())
     _alive.add(made)
+    _by_token[made.token] = made
     # Garbage is collected in any thread, perhaps in one that counts or logs: only noted then.
     weakref.finalize(made, _left.append, (made.name, made.opened)).atexit = False
     metrics.opened()

@@ -19,7 +19,7 @@ def watch_theme(lang: str) -> None:
     The script also tells the browser the language of the page, for its voice and its fonts, and the
     page around a frame what the address bar would show (`assets/static/parent.js`).
     """
-    _component("theme", parts=("parent",))(
+    _component("theme")(
         key="theme",
         data={"theme": looks.theme(), "lang": lang},
         on_theme_change=lambda: None,
@@ -43,7 +43,7 @@ def settle(
     def settled() -> None:
         follow(_named(key, "settled", followers))
 
-    _component("settle", parts=("sight",))(
+    _component("settle")(
         key=key,
         data={"bench": prefix, "settings": json.dumps(settings), "followers": list(followers)},
         on_settled_change=settled,
@@ -68,7 +68,7 @@ def near(
     def told() -> None:
         come(_named(key, "near", benches))
 
-    _component("near", parts=("sight",))(
+    _component("near")(
         key=key,
         data={
             "benches": list(benches),
@@ -86,16 +86,18 @@ def chart(
     alt: str,
     missing: str,
     on_pick: Callable[[float, float], None] | None = None,
+    live: Mapping[str, Any] | None = None,
 ) -> None:
     """A Plotly figure (its JSON), updated in place when its data change; it fills its container.
 
     The theme is part of the data, so that a switch of theme paints the chart again. `missing` is
     what to say where the drawing library cannot be loaded. `on_pick(x, y)` is called before the
-    next run when somebody clicks a point or cell of a trace whose `meta` is "pick".
+    next run when somebody clicks a point or cell of a trace whose `meta` is "pick". live: where the
+    browser asks for the picture while a hand moves a slider (`ui.bench.fast_path`).
     """
 
     def picked() -> None:
-        point = _said(key, "pick")
+        point = said(key, "pick")
         if on_pick is not None and point is not None:
             on_pick(point["x"], point["y"])
 
@@ -104,8 +106,9 @@ def chart(
         "theme": looks.theme(),
         "missing": missing,
         "picks": on_pick is not None,
+        "live": live,
     }
-    _component("chart", '<div class="seqviz-chart"></div>', parts=("stack",))(
+    _component("chart", '<div class="seqviz-chart"></div>')(
         key=key,
         # Two lines as bytes. Streamlit would write a dictionary as JSON twice, with the figure's
         # own JSON, up to a megabyte, as a string in it.
@@ -129,17 +132,11 @@ def sinusoid(
     """
 
     def changed() -> None:
-        told = _said(key, "settings")
+        told = said(key, "settings")
         if isinstance(told, Mapping):
             on_change({name: told[name] for name in values if name in told})
 
-    parts = ("values", "settings", "heat", "pen", "picture")
-    _component(
-        "sinusoid",
-        '<div class="seqviz-sinusoid"></div>',
-        parts=tuple(f"sinusoid_{part}" for part in parts),
-        css=True,
-    )(
+    _component("sinusoid", '<div class="seqviz-sinusoid"></div>', css="sinusoid")(
         key=key,
         data={"values": dict(values), "words": dict(words)},
         height="content",
@@ -151,27 +148,65 @@ def sinusoid(
 IN_BROWSER = {"sinusoid": sinusoid}
 
 
-def _said(key: str, event: str) -> Any:
+def said(key: str, event: str) -> Any:
     """What a component says; None where its page has been left before it was heard."""
     return st.session_state[key][event] if key in st.session_state else None
 
 
 def _named(key: str, event: str, known: Sequence[str]) -> list[str]:
     """Those of the known names that a component says; anything may come from a browser."""
-    said = _said(key, event)
-    return [name for name in known if name in said] if isinstance(said, list) else []
+    names = said(key, event)
+    return [name for name in known if name in names] if isinstance(names, list) else []
+
+
+def slider(
+    key: str,
+    bench: str,
+    name: str,
+    options: Mapping[str, Any],
+    on_rest: Callable[[str], None],
+) -> None:
+    """A slider on a native input (`assets/static/slider.js`, which says what its options are).
+
+    bench: the prefix of its bench. name: its parameter in a link. While a hand moves it the browser
+    asks for the picture by itself; `on_rest(text)` is called before the next run when it has come
+    to rest, with the value as it stands in a link, which comes from the browser: check it.
+    """
+
+    def rested() -> None:
+        if isinstance(text := said(key, "value"), str):
+            on_rest(text)
+
+    _component("control", '<div class="seqviz-slider"></div>', css="slider")(
+        key=key,
+        data={"bench": bench, "key": name, "options": dict(options)},
+        height="content",
+        on_value_change=rested,
+    )
+
+
+# Streamlit loads a component's script from memory, where it has no address to import others from.
+_LOADER = """
+const module = import(new URL("{address}", location.origin).href);
+let start = null;
+module.then((loaded) => {{ start = loaded.default; }});
+export default (component) => {{
+  if (start) return start(component);
+  let stop = null, ended = false;
+  module.then(() => {{ if (!ended) stop = start(component); }});
+  return () => {{ ended = true; stop?.(); }};
+}}
+"""
 
 
 @cache
-def _component(
-    name: str, html: str = "<span></span>", parts: tuple[str, ...] = (), css: bool = False
-) -> Any:
-    # Streamlit loads a component's script from memory, where it can import no other: one text.
-    scripts = [(STATIC / f"{part}.js").read_text("utf-8") for part in (*parts, name)]
+def _component(name: str, html: str = "<span></span>", css: str = "") -> Any:
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    address = f"/{base}/app/static/{name}.js" if base else f"/app/static/{name}.js"
     return st.components.v2.component(
         f"seqviz_{name}",
         html=html,
         isolate_styles=False,  # the export looks into the charts, and tests do
-        css=(STATIC / f"{name}.css").read_text("utf-8") if css else None,
-        js="\n".join(scripts),
+        css=(STATIC / f"{css}.css").read_text("utf-8") if css else None,
+        js=_LOADER.format(address=address),
     )

@@ -15,6 +15,12 @@ _PAGE = """
 [class*="st-key-bench-"] {content-visibility: auto; contain-intrinsic-size: auto 461px;}
 /* The old figure stays as it is until the new one is there; fading it only costs time. */
 [data-stale="true"] {opacity: 1 !important; transition: none !important;}
+/* While a hand moves, a copy with the new numbers stands before the page's own (said.js). */
+.seqviz-behind > :not(.seqviz-over) {display: none !important;}
+.seqviz-chart.waiting::after {
+  content: ""; position: absolute; inset: 0 auto auto 0; width: 3rem; height: 2px;
+  background: currentColor; opacity: .5;
+}
 .seqviz-chart.picking .nsewdrag {cursor: pointer;}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}

@@ -25,12 +25,10 @@ from dataclasses import dataclass, field
 from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
-import streamlit as st
-
 from seqviz import jobs, settings
 from seqviz.models.texts import ReadBy, read_by, tokens_read
 from seqviz.refusal import Problem
-from seqviz.ui.server import metrics
+from seqviz.ui.server import metrics, run_context
 
 R = TypeVar("R")
 MINUTE = 60.0
@@ -179,7 +177,7 @@ def _seconds() -> tuple[float, float] | None:
 
 
 def _account() -> Account:
-    account: Account = st.session_state.setdefault("_limits", Account())
+    account: Account = run_context.session().kept.setdefault("limits", Account())
     return account
 
 

@@ -21,6 +21,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from seqviz import catalog
+from seqviz.lessons.bench.controls import encoded
 from seqviz.ui.bench import lazy
 from seqviz.ui.streamlit_internals import fragment_reruns
 
@@ -39,13 +40,11 @@ class Reader:
         self.code = catalog.lesson(slug).code
         self.app = AppTest.from_file(str(ROOT / "pages" / f"{slug}.py"), default_timeout=120)
         self.app.run()
-        self.sliders: dict[str, str] = {}
         self.components: dict[str, BidiComponent] = {}
         self._see()
 
     def _see(self) -> None:
         assert not self.app.exception
-        self.sliders |= {one.key: one.proto.id for one in self.app.slider}
         told = [one.proto for one in self.app.get("bidi_component")]
         self.components |= {one.id.split("-", 2)[-1]: one for one in told}
 
@@ -58,10 +57,9 @@ class Reader:
         return self.app._fragment_storage.resolve_target(keys)
 
     def slider(self, key: str, value: float) -> tuple[WidgetState, str]:
-        """A slider is moved."""
-        state = WidgetState(id=self.sliders[key])
-        state.double_array_value.data.append(value)
-        return state, self.ids(key.rpartition(".")[0])[0]
+        """A hand has left a slider."""
+        said = self._says(f"{key}.slider", "value", encoded(value))
+        return said, self.ids(key.rpartition(".")[0])[0]
 
     def near(self, *names: str) -> tuple[WidgetState, str]:
         """The reader comes near benches."""
@@ -72,9 +70,9 @@ class Reader:
         """The settings of a bench have come to rest, and these that build on it are near."""
         return self._says(f"{bench}.settle", "settled", names), self.ids(bench)[0]
 
-    def _says(self, key: str, event: str, names: tuple[str, ...]) -> WidgetState:
+    def _says(self, key: str, event: str, value: object) -> WidgetState:
         name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.components[key].id}__events"
-        said = json.dumps([{"event": event, "value": list(names)}])
+        said = json.dumps([{"event": event, "value": value}])
         return WidgetState(id=name, json_trigger_value=said)
 
     def send(

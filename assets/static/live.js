@@ -1,0 +1,90 @@
+// While a hand moves a control of a bench, ask for its picture with these values and draw it in
+// place. The latest value only: one request for a bench at a time, and what has been overtaken is
+// neither asked for nor drawn. When the hand has come to rest, the page hears of the value once and
+// draws everything as it always does. If anything fails here, only that happens.
+
+const TOLD_MS = 2000; // after which the page draws what it was told last, whatever it is
+const SLOW_MS = 300; // an answer that takes longer is waited for with a quiet mark
+const PATIENCE_MS = 5000;
+const benches = new Map();
+
+export function bench(prefix) {
+  if (!benches.has(prefix)) benches.set(prefix, new Bench());
+  return benches.get(prefix);
+}
+
+const same = (one, other) => one === other || Number(one) === Number(other);
+
+class Bench {
+  moved = new Map(); // key of a control -> what the hand has set, and when the page was told
+  wanted = false;
+  busy = false;
+  source = null; // { address, query, token }: where to ask, with everything that no hand moves
+  painter = null; // draws the answer
+  pictures = []; // when the last ones were painted, for measuring
+
+  // The page has drawn the bench: with these values, and this is where to ask for others.
+  drawn(source, painter) {
+    this.source = source;
+    this.painter = painter;
+    for (const [key, { text, told }] of this.moved)
+      if (told && same(text, source.values[key])) this.moved.delete(key);
+  }
+
+  // Whether what the page has drawn is older than what the hand has set meanwhile.
+  overtaken(values) {
+    const now = performance.now();
+    return [...this.moved].some(
+      ([key, { text, told }]) =>
+        values[key] !== undefined && !same(text, values[key]) && !(told && now - told > TOLD_MS),
+    );
+  }
+
+  move(key, text) {
+    this.moved.set(key, { text, told: 0 });
+    this.wanted = true;
+    this.ask();
+  }
+
+  told(key) {
+    const moved = this.moved.get(key);
+    if (moved) moved.told = performance.now();
+  }
+
+  forget(key) {
+    this.moved.delete(key);
+  }
+
+  async ask() {
+    if (this.busy || !this.wanted || !this.source?.address) return;
+    this.busy = true;
+    this.wanted = false;
+    const { address, query, token } = this.source;
+    const values = { ...query };
+    for (const [key, { text }] of this.moved) values[key] = text;
+    const slow = setTimeout(() => this.painter.wait(true), SLOW_MS);
+    let answer = null;
+    try {
+      const found = await fetch(`${address}?${new URLSearchParams(values)}`, {
+        credentials: "omit",
+        cache: "no-store",
+        headers: { "X-SeqViz-Visitor": token },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      if (found.status === 200) answer = await found.text();
+      else this.wanted = false; // the page says why, when the hand has come to rest
+    } catch {
+      this.wanted = false;
+    }
+    clearTimeout(slow);
+    this.busy = false;
+    if (this.wanted) this.ask(); // the next is on its way while this one is painted
+    this.painter.wait(false);
+    if (answer === null || !this.painter.there()) return;
+    this.painter.paint(answer);
+    this.pictures.push({ at: performance.now(), values });
+    if (this.pictures.length > 500) this.pictures.splice(0, 250);
+  }
+}
+
+globalThis.seqvizLive = bench; // for measuring from outside

@@ -1,0 +1,329 @@
+"""The way of a moving hand: a bench with these values, without a run of its page.
+
+A page tells the browser where to ask (`source`). While a slider moves, the browser asks the route
+below for figure, read-outs and sentences, and draws them in place (`assets/static/live.js`); the
+page hears of the value when the hand has come to rest. What stands in the address is what a link
+carries, but no text of a student's: that is kept with the session, which the browser names by a
+token. The answer is drawn in the draw queue as a press, is kept for the class, and what has to be
+computed for it counts for the student. Nothing is started, fetched or trained for it: where a bench
+would have to wait, there is no answer, and the page says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import streamlit as st
+
+from seqviz import catalog, fingerprint, lessons
+from seqviz.data import precomputed
+from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.lessons.bench import controls
+from seqviz.lessons.bench.host import Drawing, Found, NotYet, Trained, said
+from seqviz.lessons.bench.lesson import Bench
+from seqviz.lessons.bench.output import Chart, Drawn, Item, Note, Passage, Readout
+from seqviz.models import device, ready
+from seqviz.text import LANGUAGES
+from seqviz.ui.bench import job_progress
+from seqviz.ui.bench.model_progress import device_of
+from seqviz.ui.server import metrics, run_context
+from seqviz.ui.server.run_context import Session
+from seqviz.ui.shared import caching, limits
+from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+R = TypeVar("R")
+ROUTE = "/live/{slug}/{bench}"
+TOKEN = "x-seqviz-visitor"
+LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
+SMALL = 1000  # bytes that are not worth compressing
+log = logging.getLogger(__name__)
+
+
+def style(lang: str, presenting: bool) -> Style:
+    """Charts in the theme's colors; larger for the lecture hall."""
+    return Style(LIVE, lang, height=525, scale=1.25) if presenting else Style(LIVE, lang)
+
+
+def source(
+    bench: Bench, params: Mapping[str, Any], lang: str, presenting: bool, dark: bool
+) -> dict[str, Any] | None:
+    """Where the browser asks for this bench; None where it has nothing that a hand moves.
+
+    params: by prefix, its parameters and those of the benches that it builds on.
+    """
+    moved = {
+        f"{bench.prefix}.{name}": controls.encoded(getattr(params[bench.prefix], name))
+        for name, control in controls.controls(bench.declaration)
+        if isinstance(control, controls.Slider | controls.Steps) and not control.client
+    }
+    if not moved:
+        return None
+    query: dict[str, str] = {"lang": lang}
+    session = run_context.session()
+    for prefix, values in params.items():
+        texts = _texts(type(values))
+        own = {name: getattr(values, name) for name in texts}
+        session.texts[prefix] = own
+        link = controls.permalink(prefix, values)
+        if any(f"{prefix}.{name}" in link for name in texts):
+            query["own"] = "true"
+        query |= {k: v for k, v in link.items() if k.removeprefix(f"{prefix}.") not in texts}
+    query |= {"present": "true"} if presenting else {}
+    query |= {"dark": "true"} if dark else {}
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return {
+        "bench": bench.prefix,
+        "address": f"{'/' * bool(base)}{base}/live/{bench.lesson.slug}/{bench.name}",
+        "query": query,
+        "values": moved,
+        "token": session.token,
+    }
+
+
+def _texts(declaration: type[Any]) -> frozenset[str]:
+    """The parameters in which students write."""
+    return frozenset(
+        name
+        for name, control in controls.controls(declaration)
+        if isinstance(control, controls.Sentence)
+    )
+
+
+@dataclass
+class MovingHand:
+    """The host of a bench while a hand moves. others: parameters of benches that it builds on.
+
+    settled: whether the answer would be the same for everybody, at any time.
+    """
+
+    session: Session
+    prefix: str
+    dark: bool
+    others: dict[str, Any] = field(default_factory=dict)
+    turn: limits.Turn = field(default_factory=limits.Turn)
+    settled: bool = True
+
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
+    ) -> Found[Any]:
+        """From what the class shares; what has to be computed counts for this student."""
+        with self.turn.counted():
+            return caching.cached(limits.metered(function))(*args, **keywords)
+
+    def read(self, function: Callable[[bytes], R], content: bytes) -> R:
+        """A student's own file: not for what the class shares, but it counts."""
+        self.settled = False
+        with self.turn.counted():
+            return limits.metered(function)(content)
+
+    def drawn(
+        self,
+        draw: Callable[..., Any],
+        args: tuple[Any, ...],
+        keywords: Mapping[str, Any],
+        shared: bool,
+    ) -> Drawn:
+        """From what the class shares, where the class has been here."""
+        return caching.drawn(draw, args, keywords, shared)
+
+    def values(self, bench: str) -> Any:
+        """The parameters of another bench, as they were asked for."""
+        return self.others[bench]
+
+    def model(self, name: str, text: str | None, other: str) -> str:
+        """The device of a model that is in memory; raises NotYet where one has to wait for it."""
+        if text is not None:
+            limits.read(text, other, model=name)
+        if not ready.is_ready(name, text, other):
+            raise NotYet
+        return device_of(name)
+
+    def trained(
+        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: Drawing | None
+    ) -> Trained[R] | None:
+        """The result of a job that is done, or what came with the app."""
+        self.settled = False
+        job = job_progress.find(function, keywords)
+        if job is not None and job.state == "done":
+            return Trained(job.result, job.seconds, device.choose().name)
+        found = precomputed.find(function, keywords)
+        return None if found is None else Trained(found.result, 0.0, found.device, said(found))
+
+    def upload(self, name: str) -> bytes | None:
+        """What the page has last read of the student's file."""
+        self.settled = False
+        return self.session.files.get(f"{self.prefix}.{name}")
+
+    def pick(self, name: str, options: Sequence[str], first: int) -> str:
+        """What is chosen on the page."""
+        chosen = self.session.picks.get(f"{self.prefix}.{name}", options[first])
+        return chosen if chosen in options else options[first]
+
+    def put(self, item: Item) -> None:
+        """Nobody looks before it is whole."""
+
+
+class _OnlyNow(Exception):
+    """An answer that is not for what the class shares."""
+
+    def __init__(self, answer: bytes):
+        super().__init__()
+        self.answer = answer
+
+
+def answer(bench: Bench, query: Mapping[str, str], session: Session) -> bytes:
+    """The answer, compressed; see `written`.
+
+    Raises ValueError for values that no control has, NotYet where the page would wait, and what the
+    body of the bench raises.
+    """
+    lang = query.get("lang", "en")
+    looks = style(lang if lang in LANGUAGES else "en", query.get("present") == "true")
+    prefix = f"{bench.lesson.record.code}."
+    values: dict[str, Any] = {
+        key.removeprefix(prefix).removeprefix(f"{bench.name}."): text
+        for key, text in query.items()
+        if key not in LOOKS
+    }
+    own = query.get("own") == "true"
+    if own:
+        for name in (bench.name, *bench.after):
+            start = "" if name == bench.name else f"{name}."
+            kept = session.texts.get(bench.lesson.prefix(name), {})
+            values |= {f"{start}{key}": text for key, text in kept.items()}
+    dark = query.get("dark") == "true"
+    host = MovingHand(session, bench.prefix, dark)
+
+    def made() -> bytes:
+        output = bench.run(values, style=looks, host=host, others=host.others, code=False)
+        shown = written(output.items)
+        whole = gzip.compress(shown, 1, mtime=0) if len(shown) > SMALL else shown
+        if own or not host.settled:
+            raise _OnlyNow(whole)
+        return whole
+
+    key = fingerprint.digest(("live", bench.prefix, sorted(values.items()), looks, dark))
+    try:
+        return caching.shelves().ask(key, made).result
+    except _OnlyNow as only:
+        return only.answer
+
+
+def written(items: Sequence[Item]) -> bytes:
+    """Two lines of JSON: what is said around the figure, and the figure.
+
+    Without a figure of Plotly's the second is empty: the page draws the others. Raises NotYet where
+    there is no figure at all.
+    """
+    charts = [item for item in items if isinstance(item, Chart)]
+    if not charts:
+        raise NotYet
+    drawn = charts[0].drawn
+    around = {
+        "alt": drawn.alt,
+        "readouts": [
+            {"value": item.value, "beside": item.beside}
+            for item in items
+            if isinstance(item, Readout)
+        ],
+        "notes": [html(item) for item in items if isinstance(item, Note | Passage)],
+    }
+    figure = drawn.json if isinstance(drawn.chart, Figure) else ""
+    return f"{json.dumps(around, ensure_ascii=False)}\n{figure}".encode()
+
+
+def html(note: Note | Passage) -> str | None:
+    """A sentence in Markdown as HTML; what looks like HTML in it stays text.
+
+    None for a formula, which only the page can set: it stays as it is.
+    """
+    if isinstance(note, Passage):
+        return note.html
+    return None if "$$" in note.sentence else str(_markdown().render(note.sentence))
+
+
+@cache
+def _markdown() -> Any:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False})
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MOST, "live")
+
+
+async def endpoint(request: Request) -> Response:
+    """Answer one request; one that nobody waits for any more is not begun."""
+    from starlette.responses import Response
+
+    slug, name = request.path_params["slug"], request.path_params["bench"]
+    session = run_context.by_token(request.headers.get(TOKEN, ""))
+    known = slug in {record.slug for record in catalog.LESSONS}
+    bench = getattr(lessons, slug).lesson.benches.get(name) if known else None
+    if bench is None:
+        return Response(status_code=404)
+    if session is None:  # of another process, or of one that has gone
+        return Response(status_code=403)
+    query = dict(request.query_params)
+    work = _pool().submit(_respond, bench, query, session)
+    gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(request))
+    waiting: asyncio.Future[Any] = asyncio.wrap_future(work)
+    try:
+        await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            work.cancel()
+            return Response(status_code=408)
+        status, body, seconds = waiting.result()
+    finally:
+        gone.cancel()
+    headers = {"cache-control": "no-store", "server-timing": f"app;dur={1000 * seconds:.1f}"}
+    if body[:2] == b"\x1f\x8b":
+        headers["content-encoding"] = "gzip"
+    return Response(body, status, headers, "text/plain; charset=utf-8")
+
+
+def _respond(bench: Bench, query: Mapping[str, str], session: Session) -> tuple[int, bytes, float]:
+    """Status, body and the seconds that it took."""
+    started = time.perf_counter()
+    slug = bench.lesson.slug
+    with run_context.answering(session, slug, bench.name), draw_queue().turn(Rank.PRESS):
+        try:
+            status, body = 200, answer(bench, query, session)
+        except (NotYet, ValueError):  # the page says what is to be done
+            status, body = 204, b""
+        except Exception:
+            log.exception("a bench failed under a moving hand")
+            status, body = 500, b""
+    seconds = time.perf_counter() - started
+    metrics.ran(slug, "live", seconds)
+    return status, body, seconds
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def routes() -> list[BaseRoute]:
+    """Where browsers ask."""
+    from starlette.routing import Route
+
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return [Route(f"{'/' * bool(base)}{base}{ROUTE}", endpoint)]
