@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 import numpy as np
 from playwright.sync_api import Browser, Page
 
-from driver.chromium import GEOMETRY, chromium, css_class, draw_whole
+from driver.chromium import GEOMETRY, chromium, css_class, draw_whole, slider_input
 from driver.server import serve, serve_empty_page
 from seqviz import catalog
 
@@ -187,7 +187,7 @@ def _open(browser: Browser, url: str, key: str, chart: str) -> Subject:
     page.goto(url)
     page.locator("h1, input[type=range]").first.wait_for(state="attached")
     draw_whole(page)
-    slider = f"{css_class(key)} input[type=range]"
+    slider = f"{slider_input(key)}, {css_class(key)} input[type=range]"  # ours, or Streamlit's own
     page.locator(slider).wait_for(state="attached")
     page.locator(css_class(chart)).locator(
         "svg.main-svg, svg.marks, [data-testid=stText]"

@@ -79,6 +79,11 @@ def css_class(key: str) -> str:
     return ".st-key-" + key.replace(".", "-")
 
 
+def slider_input(key: str) -> str:
+    """The selector of a slider's input, by the parameter that it sets."""
+    return f"{css_class(key + '.slider')} input[type=range]"
+
+
 def _executable(playwright: Playwright) -> str | None:
     """The path of a system Chromium, None where Playwright has its own."""
     if Path(playwright.chromium.executable_path).exists():

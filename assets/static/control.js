@@ -1,27 +1,59 @@
 // A slider among the controls of a bench: its bench draws while it moves, the page when it rests.
 
-import { bench } from "./live.js";
+import { bench, same } from "./live.js";
 import { Slider } from "./slider.js";
+
+const AGAIN_MS = 2000; // and then twice as long: what was said while the line was down is lost
+const MOST_MS = 60_000;
+
+class Control {
+  constructor(host, data) {
+    this.place = bench(data.bench);
+    this.key = data.key;
+    this.slider = new Slider(host, {
+      input: (text) => {
+        clearTimeout(this.again);
+        this.place.move(this.key, text);
+      },
+      rest: (text) => this.rest(text),
+    });
+  }
+
+  rest(text) {
+    if (same(text, this.value)) return this.place.forget(this.key); // the page is there already
+    this.place.told(this.key);
+    this.say(text, AGAIN_MS);
+  }
+
+  // Until the page has drawn it.
+  say(text, patience) {
+    this.tell(text);
+    clearTimeout(this.again);
+    if (patience < MOST_MS) this.again = setTimeout(() => this.say(text, 2 * patience), patience);
+  }
+
+  take({ options }) {
+    if (this.place.overtaken({ [this.key]: options.value })) return;
+    clearTimeout(this.again);
+    this.value = options.value;
+    if (this.slider.resting === 0) this.place.forget(this.key);
+    this.slider.set(options);
+  }
+
+  close() {
+    clearTimeout(this.again);
+    this.slider.close();
+    this.place.forget(this.key);
+  }
+}
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-slider");
-  const place = bench(data.bench);
-  host.tell = (text) => setTriggerValue("value", text);
-  host.slider ??= new Slider(host, {
-    input: (text) => place.move(data.key, text),
-    rest: (text) => {
-      place.told(data.key);
-      host.tell(text);
-    },
-  });
-  const { slider } = host;
-  if (!place.overtaken({ [data.key]: data.options.value })) {
-    if (slider.resting === 0) place.forget(data.key);
-    slider.set(data.options);
-  }
+  host.control ??= new Control(host, data);
+  host.control.tell = (text) => setTriggerValue("value", text);
+  host.control.take(data);
   return () => {
-    slider.close();
-    place.forget(data.key);
-    delete host.slider;
+    host.control?.close();
+    delete host.control;
   };
 }

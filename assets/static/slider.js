@@ -60,7 +60,7 @@ export class Slider {
       this.exact = element("input", head, { type: "number", className: "exact", min: low, max: high });
       this.exact.step = whole ? 1 : "any";
       this.exact.setAttribute("aria-label", `${label}: ${words.exact}`);
-      this.exact.onchange = () => this.move(this.snapped(Number(this.exact.value), true), true);
+      this.exact.onchange = () => this.move(this.snapped(this.exact.valueAsNumber, true), true);
     }
     this.range = element("input", host, { type: "range", id });
     Object.assign(this.range, stops

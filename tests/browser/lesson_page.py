@@ -51,7 +51,7 @@ class LessonPage:
 
     def slider(self, key: str) -> Locator:
         """The input of a slider."""
-        return self.by_key(key).locator("input[type=range]")
+        return self.by_key(f"{key}.slider").locator("input[type=range]")
 
     def figure(self, bench: str) -> Locator:
         """The container of a bench's chart."""

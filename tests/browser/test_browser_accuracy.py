@@ -180,7 +180,7 @@ def test_a_slider_answers_beside_a_training_and_a_closed_tab_ends_it(hasty, brow
         tab(lesson, "token").click()
         lesson.geometry("ba.knife")
         lesson.page.evaluate(PROBE.replace("CHART", json.dumps(".st-key-ba-knife-figure")))
-        slider = ".st-key-ba-knife-share input[type=range]"
+        slider = ".st-key-ba-knife-share-slider input[type=range]"
         subject = Subject(lesson.page, slider, [])
         presses(subject)  # warm-up
         idle = presses(subject)

@@ -14,7 +14,7 @@ from seqviz import catalog
 
 if NO_PLAYWRIGHT:
     pytest.skip("no Playwright", allow_module_level=True)
-from driver.chromium import MARKS, css_class
+from driver.chromium import MARKS, slider_input
 from driver.server import serve
 
 pytestmark = pytest.mark.browser
@@ -78,7 +78,7 @@ def slider(page):
     """The lesson's first slider, when its chart is painted."""
     frame = page.frame_locator("iframe")
     frame.locator(MARKS).first.wait_for(state="attached")
-    return frame.locator(f"{css_class(KEY)} input[type=range]")
+    return frame.locator(slider_input(KEY))
 
 
 def test_a_moved_slider_is_in_the_address_of_the_page_around_and_comes_back(page, around):
@@ -119,7 +119,7 @@ def test_without_a_frame_nothing_is_posted(page, app):
     page.add_init_script("window.told = []; addEventListener('message', (e) => told.push(e.data))")
     page.goto(f"{app.url}/{LESSON.slug}")
     page.locator(MARKS).first.wait_for(state="attached")
-    page.locator(f"{css_class(KEY)} input[type=range]").press("ArrowLeft")
+    page.locator(slider_input(KEY)).press("ArrowLeft")
     page.wait_for_function("(key) => location.search.includes(key)", arg=f"{KEY}=")
     page.wait_for_timeout(500)
     assert page.evaluate("told.filter((data) => data && 'queryString' in data)") == []

@@ -149,8 +149,8 @@ IN_BROWSER = {"sinusoid": sinusoid}
 
 
 def said(key: str, event: str) -> Any:
-    """What a component says; None where its page has been left before it was heard."""
-    return st.session_state[key][event] if key in st.session_state else None
+    """What a component says in this run; None where it says nothing, or its page has been left."""
+    return st.session_state[key].get(event) if key in st.session_state else None
 
 
 def _named(key: str, event: str, known: Sequence[str]) -> list[str]:

@@ -1,0 +1,252 @@
+"""Sliders under a hand: the picture moves with it, the page hears of the value when it rests."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from lesson_page import LessonPage
+from playwright.sync_api import Page, expect
+
+from driver.chromium import css_class, slider_input
+from driver.server import serve
+from seqviz import catalog
+
+BENCH, KEY = "ar.process", "ar.process.phi"
+PICTURES = "(bench) => seqvizLive(bench).pictures.length"
+COPY = ".seqviz-over"
+
+
+def at(page: Page, share: float) -> tuple[float, float]:
+    """A place on the slider."""
+    box = page.locator(slider_input(KEY)).bounding_box()
+    assert box is not None
+    return box["x"] + share * box["width"], box["y"] + box["height"] / 2
+
+
+def drag(page: Page, start: float, end: float, steps: int = 12) -> None:
+    """Hold it at one place and bring it to another, waiting for a picture at each step."""
+    page.mouse.move(*at(page, start))
+    page.mouse.down()
+    for step in range(1, steps + 1):
+        seen = page.evaluate(PICTURES, BENCH)
+        page.mouse.move(*at(page, start + (end - start) * step / steps))
+        page.wait_for_function("([bench, seen]) => seqvizLive(bench).pictures.length > seen",
+                               arg=[BENCH, seen])  # fmt: skip
+
+
+def read(lesson: LessonPage) -> list[str]:
+    """The read-outs that can be seen."""
+    values = lesson.page.locator(f"{css_class(BENCH + '.readouts')} [data-testid=stMetricValue]")
+    return values.locator("visible=true").all_inner_texts()
+
+
+def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(visit):
+    lesson = visit("ar_fitting")
+    page = lesson.page
+    before, sent = lesson.geometry(BENCH), lesson.sent
+    numbers = read(lesson)
+    drag(page, 0.8, 0.2)
+    moving = lesson.figure(BENCH).evaluate("(host) => host.querySelector('.js-plotly-plot').id")
+    assert moving == lesson.figure(BENCH).evaluate(
+        "(host) => host.querySelector('.js-plotly-plot').id"
+    )
+    value = page.locator(slider_input(KEY)).input_value()
+    assert lesson.changed(BENCH, before)
+    assert read(lesson) != numbers
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}={re.escape(value)}"))
+    lesson.rest()
+    expect(page.locator(COPY)).to_have_count(0)  # the page's own words stand there again
+    assert lesson.sent > sent
+    last = lesson.geometry(BENCH)
+    again = visit("ar_fitting", {"lang": "en", KEY: value})
+    assert again.geometry(BENCH) == last
+    assert read(again) == read(lesson)
+
+
+def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(visit):
+    lesson = visit("ar_fitting")
+    page = lesson.page
+    lesson.geometry(BENCH)
+    open_now, most, asked = set(), [0], []
+
+    def begun(request):
+        if "/live/" in request.url:
+            asked.append(request.url)
+            open_now.add(request)
+            most[0] = max(most[0], len(open_now))
+
+    page.on("request", begun)
+    page.on("requestfinished", lambda request: open_now.discard(request))
+    moves = page.evaluate("""async (selector) => {
+        const range = document.querySelector(selector);
+        for (let k = 0; k < 200; k++) {
+            range.value = -1 + k / 100;
+            range.dispatchEvent(new Event("input"));
+            if (k % 10 === 0) await new Promise(requestAnimationFrame);
+        }
+        return 200;
+    }""", slider_input(KEY))  # fmt: skip
+    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.99"))
+    assert most[0] == 1
+    assert 2 <= len(asked) < moves / 4
+    assert f"{KEY}=0.99" in asked[-1]
+
+
+@pytest.mark.parametrize(("keys", "value"), [
+    ("ArrowRight", 0.81), ("ArrowDown", 0.79), ("PageUp", 0.9), ("PageDown", 0.7), ("Home", -1.2),
+    ("End", 1.2), ("Shift+ArrowRight", 0.801), ("Shift+ArrowLeft", 0.799),
+])  # fmt: skip
+def test_keys(lesson, keys, value):
+    slider = lesson.page.locator(slider_input(KEY))
+    slider.dblclick()  # its default
+    expect(slider).to_have_value("0.8")
+    slider.press(keys)
+    assert float(slider.input_value()) == value
+    written = lesson.page.locator(f"{css_class(KEY + '.slider')} input[type=number]")
+    assert float(written.input_value()) == value
+
+
+@pytest.fixture(scope="module")
+def lesson(server, browser):
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.goto(f"{server.url}/ar_fitting?lang=en")
+    found = LessonPage(page)
+    found.geometry(BENCH)
+    yield found
+    page.context.close()
+
+
+def test_an_exact_value_is_typed_and_what_is_no_number_changes_nothing(lesson):
+    page = lesson.page
+    box = page.locator(f"{css_class(KEY + '.slider')} input[type=number]")
+    box.fill("0.123")
+    box.press("Enter")
+    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.123"))
+    box.fill("7")  # beyond the end: the end
+    box.press("Enter")
+    expect(page.locator(slider_input(KEY))).to_have_value("1.2")
+    box.fill("")
+    box.press("Enter")
+    expect(page.locator(slider_input(KEY))).to_have_value("1.2")
+
+
+def test_what_a_screen_reader_says(lesson):
+    page = lesson.page
+    slider = page.get_by_role("slider", name="φ", exact=True)
+    slider.dblclick()
+    expect(slider).to_have_attribute("aria-valuetext", "0.8")
+    length = page.get_by_role("slider", name="Length n", exact=True)
+    length.press("End")
+    expect(length).to_have_attribute("aria-valuetext", "5,000")
+    length.dblclick()
+    expect(length).to_have_attribute("aria-valuetext", "500")
+    assert page.get_by_role("spinbutton", name="φ: exact value").count() == 1
+
+
+@pytest.mark.parametrize("fault", ["gone", "500", "late", "nonsense"])
+def test_where_the_route_fails_the_page_works_as_without_it(server, browser, fault):
+    page, failures = browser.new_context().new_page(), []
+    page.on("pageerror", lambda error: failures.append(error))
+    page.goto(f"{server.url}/ar_fitting?lang=en")
+    lesson = LessonPage(page)
+    before = lesson.geometry(BENCH)
+
+    def answer(route):
+        match fault:
+            case "gone":
+                route.abort()
+            case "500":
+                route.fulfill(status=500)
+            case "late":
+                return  # never
+            case "nonsense":
+                route.fulfill(status=200, body="no figure")
+
+    page.route("**/live/**", answer)
+    page.locator(slider_input(KEY)).press("PageDown")
+    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.7"))
+    assert lesson.changed(BENCH, before)
+    assert failures == []
+    page.context.close()
+
+
+def test_a_server_that_dies_in_a_drag(browser, tmp_path):
+    with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
+        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        failures = []
+        page.on("pageerror", lambda error: failures.append(error))
+        page.goto(f"{server.url}/ar_fitting?lang=en")
+        lesson = LessonPage(page)
+        lesson.geometry(BENCH)
+        drag(page, 0.8, 0.6, 3)
+        server.kill()
+        for share in (0.5, 0.4, 0.3):
+            page.mouse.move(*at(page, share))
+        page.mouse.up()
+        value = page.locator(slider_input(KEY)).input_value()
+        server.start()
+        kept = re.compile(rf"{re.escape(KEY)}={re.escape(value)}")
+        expect(page).to_have_url(kept, timeout=60_000)
+        assert failures == []
+        page.context.close()
+
+
+def test_a_finger_on_the_slider_does_not_scroll_the_page(server, browser):
+    phone = {"viewport": {"width": 420, "height": 800}, "has_touch": True, "is_mobile": True}
+    context = browser.new_context(**phone)
+    page = context.new_page()
+    page.goto(f"{server.url}/ar_fitting?lang=en")
+    LessonPage(page).geometry(BENCH)
+    slider = page.locator(slider_input(KEY))
+    slider.scroll_into_view_if_needed()
+    assert slider.bounding_box()["height"] >= 44
+    before, top = slider.input_value(), slider.bounding_box()["y"]
+    (x, y), line = at(page, 0.8), context.new_cdp_session(page)
+    line.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for step in range(1, 9):
+        point = {"x": x - 15 * step, "y": y + 12 * step}  # a hand is not a ruler
+        line.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
+    line.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert slider.input_value() != before
+    assert slider.bounding_box()["y"] == top
+    context.close()
+
+
+def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(visit):
+    lesson = visit("ar_fitting")
+    page = lesson.page
+    page.locator(slider_input(KEY)).press("PageDown")
+    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.7"))
+    page.get_by_role("link", name="The map").click()
+    expect(page).to_have_url(re.compile(r"/(\?[^/]*)?$"))
+    page.get_by_role("link", name="AR fitting").first.click()
+    lesson.titled("AR fitting")
+    lesson.geometry(BENCH)
+    expect(page.locator(slider_input(KEY))).to_have_value("0.8")
+    assert KEY not in page.url
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_slider_of_a_lesson_answers(visit, record, lang, minilm_on_disk):
+    """Each is pressed once: the route answers or leaves it to the page, and nothing fails."""
+    lesson = visit(record.slug, {"lang": lang})
+    page, failures, answers = lesson.page, [], []
+    page.on("pageerror", lambda error: failures.append(error))
+    page.on("response", lambda one: "/live/" in one.url and answers.append(one.status))
+    lesson.whole()
+    lesson.rest()
+    sliders = page.locator(".seqviz-slider input[type=range]")
+    pressed = 0
+    for place in range(sliders.count()):
+        if place >= sliders.count() or not sliders.nth(place).is_visible():
+            continue
+        sliders.nth(place).press("ArrowLeft")
+        pressed += 1
+        lesson.rest()
+    assert pressed or record.slug == "positions"
+    assert failures == []
+    assert set(answers) <= {200, 204}

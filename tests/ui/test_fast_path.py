@@ -1,0 +1,244 @@
+"""While a hand moves: what the route answers, to whom, and what it never does."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from driver.protocol import attend
+from seqviz import catalog, lessons
+from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.lessons.bench.controls import Slider, Steps, controls, encoded
+from seqviz.lessons.bench.output import Note
+from seqviz.ui.bench import fast_path
+from seqviz.ui.server import run_context
+from seqviz.ui.server.run_context import Session
+from seqviz.ui.shared import caching
+from seqviz.ui.shared.limits import Account
+
+AR = "/live/ar_fitting/process"
+GATES = "/live/gates/watch"
+TEXT = "A sentence of my own."
+
+
+@pytest.fixture(scope="module")
+def client():
+    with TestClient(Starlette(routes=fast_path.routes())) as client:
+        yield client
+
+
+@pytest.fixture
+def session():
+    made = Session("test", 0.0)
+    run_context._by_token[made.token] = made
+    return made
+
+
+def ask(client, session, address, **query):
+    return client.get(address, params=query, headers={fast_path.TOKEN: session.token})
+
+
+def unpacked(answer) -> tuple[dict, dict]:
+    around, _, figure = answer.text.partition("\n")
+    return json.loads(around), json.loads(figure)
+
+
+def moved(bench) -> tuple[str, object] | None:
+    """The first slider that applies, and an end of it that is not its default."""
+    for name, control in controls(bench.declaration):
+        if isinstance(control, Slider | Steps) and control.when is None and not control.client:
+            low, high = control.extremes()
+            return name, high if control.default != high else low
+    return None
+
+
+BENCHES = [
+    (lesson.slug, name)
+    for lesson in catalog.LESSONS
+    for name, bench in getattr(lessons, lesson.slug).lesson.benches.items()
+    if moved(bench)
+]
+
+
+@pytest.mark.parametrize(("slug", "name"), BENCHES)
+def test_the_answer_is_what_the_bench_shows(client, session, slug, name, minilm, smollm2):
+    """Figure, read-outs and sentences, at a value that is not the default."""
+    bench = getattr(lessons, slug).lesson.benches[name]
+    control, value = moved(bench)
+    answer = ask(client, session, f"/live/{slug}/{name}", lang="zh",
+                 **{f"{bench.prefix}.{control}": encoded(value)})  # fmt: skip
+    wanted = bench.run({control: value}, style=Style(LIVE, "zh"))
+    if not isinstance(wanted.figure, Figure):  # it waits for a training: so does the page
+        assert answer.status_code == 204
+        return
+    around, figure = unpacked(answer)
+    assert figure == json.loads(wanted.figure.to_json())
+    assert around["alt"] == wanted.figure.alt
+    shown = [{"value": one.value, "beside": one.beside} for one in wanted.readouts.values()]
+    assert len(shown) == len(around["readouts"])
+    measured = [one for one in shown if not one["value"].endswith(" s")]  # seconds are of this run
+    assert [one for one in around["readouts"] if not one["value"].endswith(" s")] == measured
+    said = [note for note in around["notes"] if note is not None]
+    assert len(around["notes"]) >= len(wanted.notes)
+    assert all("<p>" in note or "<span" in note for note in said)
+
+
+@pytest.mark.parametrize(("address", "token", "status"), [
+    (AR, "", 403), (AR, "of another process", 403), ("/live/ar_fitting/none", None, 404),
+    ("/live/../etc/process", None, 404), ("/live/none/process", None, 404),
+])  # fmt: skip
+def test_who_and_what_is_not_known(client, session, address, token, status):
+    answer = client.get(
+        address, headers={fast_path.TOKEN: session.token if token is None else token}
+    )
+    assert (answer.status_code, answer.content) == (status, answer.content)
+    assert b"figure" not in answer.content
+
+
+@pytest.mark.parametrize("query", [
+    {"ar.process.phi": "nan"}, {"ar.process.phi": "9"}, {"ar.process.none": "1"},
+    {"ar.process.n": "51"}, {"ar.process.noise": "<b>"}, {"__proto__": "1"},
+])  # fmt: skip
+def test_a_value_that_no_control_has_gets_no_answer(client, session, query):
+    answer = ask(client, session, AR, **query)
+    assert (answer.status_code, answer.content) == (204, b"")
+
+
+def test_an_answer_is_compressed_carries_no_cookie_and_is_not_kept(client, session):
+    answer = ask(client, session, AR)
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["cache-control"] == "no-store"
+    assert "set-cookie" not in answer.headers
+    assert float(answer.headers["server-timing"].partition("dur=")[2]) > 0
+
+
+def test_equal_requests_are_one_computation(client, session, monkeypatch):
+    runs = []
+    body = lessons.ar_fitting.lesson.benches["process"].body
+
+    def counted(params, show):
+        runs.append(params)
+        body(params, show)
+
+    bench = lessons.ar_fitting.lesson.benches["process"]
+    monkeypatch.setitem(bench.__dict__, "body", counted)
+    caching.shelves.cache_clear()
+    gate = threading.Barrier(6)
+
+    def one(answers):
+        gate.wait()
+        answers.append(fast_path.answer(bench, {"ar.process.phi": "0.123"}, session))
+
+    answers: list[bytes] = []
+    threads = [threading.Thread(target=one, args=(answers,)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(runs) == 1
+    assert len(set(answers)) == 1
+
+
+def test_what_is_computed_counts_for_the_student_who_moves(client, session, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "0.01")
+    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
+    statuses = [ask(client, session, AR, **{"ar.process.phi": f"{k / 1000}"}).status_code
+                for k in range(311, 331)]  # fmt: skip
+    assert statuses[0] == 200
+    assert statuses[-1] == 204  # the page says when to go on
+    account: Account = session.kept["limits"]
+    assert account.seconds.used > 0.01
+    other = Session("other", 0.0)
+    run_context._by_token[other.token] = other
+    assert ask(client, other, AR, **{"ar.process.phi": "0.5123"}).status_code == 200
+
+
+def test_a_student_s_text_is_in_no_address_and_in_no_shared_answer(client, session):
+    bench = lessons.gates.lesson.benches["watch"]
+    text = "characters"
+    params = bench.declaration(**{text: TEXT})
+    with run_context.answering(session, "gates", "watch"):
+        source = fast_path.source(bench, {bench.prefix: params}, "en", False, False)
+    assert source["token"] == session.token
+    assert source["query"]["own"] == "true"
+    assert TEXT not in json.dumps(source)
+    assert set(source["values"]) <= {
+        f"{bench.prefix}.{name}" for name, _ in controls(bench.declaration)
+    }
+    own = ask(client, session, GATES, **source["query"])
+    assert unpacked(own)[1] == json.loads(
+        bench.run({text: TEXT}, style=Style(LIVE)).figure.to_json()
+    )
+    other = Session("other", 0.0)
+    run_context._by_token[other.token] = other
+    theirs = ask(client, other, GATES, **source["query"])
+    assert unpacked(theirs)[1] != unpacked(own)[1]
+
+
+def test_a_bench_that_would_wait_has_no_answer(client, session, monkeypatch):
+    monkeypatch.setattr("seqviz.models.ready.is_ready", lambda *_: False)
+    caching.shelves.cache_clear()
+    answer = ask(client, session, "/live/attention/real", **{"at.real.layer": "2"})
+    assert answer.status_code == 204
+
+
+def test_a_failure_is_logged_and_says_nothing(client, session, monkeypatch, caplog):
+    def fails(*_):
+        raise RuntimeError("inside")
+
+    bench = lessons.ar_fitting.lesson.benches["process"]
+    monkeypatch.setitem(bench.__dict__, "body", fails)
+    answer = ask(client, session, AR, **{"ar.process.phi": "0.7771"})
+    assert (answer.status_code, answer.content) == (500, b"")
+    assert "failed under a moving hand" in caplog.text
+
+
+def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
+    """The one that draws holds the only place; the other's browser has gone."""
+    begun = []
+    busy = threading.Event()
+    pool = ThreadPoolExecutor(1)
+    pool.submit(busy.wait)
+    monkeypatch.setattr(fast_path, "_pool", lambda: pool)
+    monkeypatch.setattr(fast_path, "_respond", lambda *_: begun.append(1))
+    made = Session("test", 0.0)
+    run_context._by_token[made.token] = made
+
+    async def left():
+        return {"type": "http.disconnect"}
+
+    request = SimpleNamespace(
+        path_params={"slug": "ar_fitting", "bench": "process"},
+        headers={fast_path.TOKEN: made.token},
+        query_params={},
+        receive=left,
+    )
+    assert attend(fast_path.endpoint(request)).status_code == 408
+    busy.set()
+    pool.shutdown()
+    assert begun == []
+
+
+def test_a_formula_is_the_page_s_and_html_in_a_sentence_stays_text():
+    assert fast_path.html(Note("$$\nx^2\n$$")) is None
+    assert (
+        fast_path.html(Note("**b** <img src=x>")) == "<p><strong>b</strong> &lt;img src=x&gt;</p>\n"
+    )
+
+
+def test_small_answers_are_not_compressed(monkeypatch):
+    monkeypatch.setattr(fast_path, "written", lambda items: b"{}\n")
+    bench = lessons.ar_fitting.lesson.benches["process"]
+    made = Session("test", 0.0)
+    assert fast_path.answer(bench, {"ar.process.phi": "0.6543"}, made) == b"{}\n"
+    monkeypatch.setattr(fast_path, "written", lambda items: b"x" * 5000)
+    large = fast_path.answer(bench, {"ar.process.phi": "0.6544"}, made)
+    assert gzip.decompress(large) == b"x" * 5000
