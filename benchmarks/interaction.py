@@ -9,6 +9,12 @@ nothing that is measured comes from its cache; the slider's values are checked t
 A lesson's first slider also changes the benches that build on the first one: they are drawn after
 the first chart, and every press waits until the whole page has been idle.
 
+Then the same sliders are dragged for three seconds with sixty moves a second, there and back over
+values of their own: how many different pictures are drawn in a second, and how old the value is
+that is on screen (at each frame the time since the hand set the value that is drawn; 95th
+percentile). Of each lesson its first bench is measured and the one whose answer takes the server
+longest (found in this run); the worse of the two stands for the lesson.
+
 `python -m benchmarks.interaction [--presses 40]`
 """
 
@@ -31,6 +37,7 @@ WARM_UP = 5
 GOAL = 1.5
 QUIET_MS = 300  # the page counts as idle when its script has rested for this long
 PATIENCE_MS = 20_000
+DRAG_MS = 3000
 
 # `arm` starts one measurement, `done` resolves to [milliseconds to the change, to the settled].
 PROBE = f"""() => {{
@@ -72,7 +79,30 @@ PROBE = f"""() => {{
       resolve();
     }}, 20);
   }};
+  // moves: [when, value]; pictures: [when, value on screen] at each frame.
+  const drag = (selector, bench, key, values) => new Promise((resolve) => {{
+    const range = document.querySelector(selector), moves = [], frames = [];
+    const place = globalThis.seqvizLive?.(bench);
+    const before = place?.pictures.length ?? 0;
+    const started = performance.now();
+    const timer = setInterval(() => {{
+      const value = values[moves.length % values.length];
+      range.value = value;
+      moves.push([performance.now(), Number(range.value)]);
+      range.dispatchEvent(new Event("input", {{bubbles: true}}));
+    }}, 1000 / 60);
+    const frame = (now) => {{
+      const last = place?.pictures.at(-1);
+      if (last && place.pictures.length > before) frames.push([now, Number(last.values[key])]);
+      if (now - started < {DRAG_MS}) return requestAnimationFrame(frame);
+      clearInterval(timer);
+      const drawn = (place?.pictures ?? []).slice(before).filter((one) => one.at - started < {DRAG_MS});
+      resolve({{moves, frames, pictures: drawn.map((one) => Number(one.values[key]))}});
+    }};
+    requestAnimationFrame(frame);
+  }});
   window.seqviz = {{
+    drag,
     arm() {{ this.done = within(press); }},
     idle: () => within(rest),
   }};
