@@ -26,8 +26,8 @@ class Orders:
 
     partner: for each word of the first sentence the place of the same word in the second, the n-th
     "the" with the n-th, from 0; -1 where there is none. moved: distance between a word's output
-    here and there, as a share of the mean size of the outputs; nan without a partner. first, second: weights
-    [scheme, query, key].
+    here and there, as a share of the mean size of the outputs; nan without a partner. first,
+    second: weights [scheme, query, key].
     """
 
     words: tuple[str, ...]

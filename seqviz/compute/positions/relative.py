@@ -130,7 +130,7 @@ def projections(d_model: int, seed: int) -> Projections:
 
 
 def learned_table(d_model: int, seed: int) -> Float[np.ndarray, "row d_model"]:
-    """A stand-in for a trained table of 512 rows: Gaussian, of the mean square of sinusoids, 1/2."""
+    """A stand-in for a trained table: Gaussian, with the sinusoidal encoding's mean square, 1/2."""
     drawn = np.random.RandomState([seed, 1]).standard_normal((LEARNED_ROWS, d_model))
     return drawn * math.sqrt(0.5)
 

@@ -118,8 +118,9 @@ def _wavelengths_below(
             name: number(float(clock.angle[pair]))
             for name, clock in (("before", before), ("after", after))
         }
+        wavelength = after.position / float(after.turns[pair])
         panel.words(
-            _short(after.position / float(after.turns[pair])), across, up - 1.05, size=12, yanchor="top",
+            _short(wavelength), across, up - 1.05, size=12, yanchor="top",
             hovertext=panel.style.text("figure.pos_hover_clock", pair=pair, **angles),
         )  # fmt: skip
 
