@@ -156,26 +156,6 @@ def test_a_causal_network_does_not_look_ahead(encoding):
     assert (change[7:] > 1e-3).all()
 
 
-@EACH_ENCODING
-def test_only_relative_encodings_forget_where_a_sequence_begins(encoding):
-    """Behind five symbols that nobody may attend to, a sequence looks new or the same."""
-    made, read = network(encoding), symbols(6)
-    added, angles, bias = made.added(TIME), made.angles(TIME), made.bias(TIME)
-    hidden = []
-    with torch.no_grad():
-        x = nn.functional.one_hot(read, 7).double() @ made.embedding[:, None]
-        for late in (slice(6), slice(5, 11)):
-            rows = added[..., late, :] if added.shape[2] == TIME else added
-            turns = None if angles is None else angles[late]
-            lowered = None if bias is None else bias[:, late, late]
-            hidden.append(made.blocks[0](x + rows, turns, lowered))
-    change = (hidden[0] - hidden[1]).abs().max().item()
-    if encoding in ("sinusoidal", "learned"):
-        assert change > 0.1
-    else:
-        assert change < 1e-12  # float64
-
-
 def test_what_it_cannot_read_is_refused():
     made = network("learned")
     assert answers(made, symbols()).shape == (2, 3, TIME, 5)
