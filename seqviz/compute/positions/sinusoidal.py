@@ -61,7 +61,8 @@ def frequencies(d_model: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
 
     Raises Refusal for a base that is not a number above 1 and for a width outside 2 to 4096.
     """
-    check_base(base)
+    if not (math.isfinite(base) and base > 1):
+        raise Refusal("encoding_base", f"The base must be a number above 1, not {base}.", base=base)
     sentence = "The encoding needs from {least} to {limit} dimensions, not {found}."
     check_range("encoding_width", d_model, 2, MAX_WIDTH, sentence)
     return float(base) ** (-np.arange(0, d_model, 2) / d_model)
@@ -203,12 +204,6 @@ def found_rotation(table: Float[np.ndarray, "position d_model"], offset: int) ->
     solved, _, rank, _ = np.linalg.lstsq(start, end, rcond=_RANK_TOLERANCE)
     residual = float(np.abs(start @ solved - end).max())
     return FoundRotation(solved.T.copy(), int(rank), residual)
-
-
-def check_base(base: float) -> None:
-    """Raise Refusal unless the base is a finite number above 1."""
-    if not (math.isfinite(base) and base > 1):
-        raise Refusal("encoding_base", f"The base must be a number above 1, not {base}.", base=base)
 
 
 def check_positions(positions: int, limit: int = MAX_POSITIONS) -> None:
