@@ -72,6 +72,7 @@ def test_lengths_of_waves_and_of_rows(d_model, base, layout):
     assert found.degrees(3, -1) == pytest.approx(360 * 3 / wanted[-1])
     np.testing.assert_allclose(np.linalg.norm(found.table, axis=1), found.norm, rtol=1e-14)
     assert found.norm == pytest.approx(math.sqrt(d_model / 2))
+    assert pe.encoding(3, 5).norm == math.sqrt(2)  # of an odd width that of the first row
 
 
 @EACH_LAYOUT

@@ -9,17 +9,11 @@ import pytest
 import torch
 from statsmodels.stats.proportion import proportion_confint
 
+from seqviz.compute.positions.tiny import training
 from seqviz.compute.positions.tiny.results import TEST_SEQUENCES, OrderResult
 from seqviz.compute.positions.tiny.settings import ENCODINGS, OrderSettings
 from seqviz.compute.positions.tiny.tasks import TASKS, draw
-from seqviz.compute.positions.tiny.training import (
-    RATE,
-    _network,
-    _stream,
-    rate,
-    train,
-    training_batch,
-)
+from seqviz.compute.positions.tiny.training import train, training_batch
 from seqviz.compute.training.progress import moments
 
 SMALL = OrderSettings(task="copy", length=6, updates=3, runs=2)
@@ -94,10 +88,9 @@ def test_scores_and_their_intervals_by_definition(reversing):
     test = reversing.test
     assert test.mean.tolist() == [reversing.right(name) for name in ("none", "learned")]
     np.testing.assert_array_equal(test.mean, test.accuracy.mean(1))
-    for side, bounds in zip(("low", "high"), proportion_confint(
-        test.accuracy * TEST_SEQUENCES, TEST_SEQUENCES, method="wilson"
-    ), strict=True):  # fmt: skip
-        np.testing.assert_allclose(getattr(test, side), bounds, rtol=1e-12)
+    right = test.accuracy * TEST_SEQUENCES
+    wilson = proportion_confint(right, TEST_SEQUENCES, method="wilson")
+    np.testing.assert_allclose([test.low, test.high], wilson, rtol=1e-12)
 
 
 # --- data ---------------------------------------------------------------------------------------
@@ -120,12 +113,12 @@ def test_test_sequences_are_kept_out_of_training(task):
 
 
 def test_the_rate_rises_and_falls():
-    rates = [rate(update, 500) for update in range(500)]
-    assert rates[0] == RATE / 50
-    assert max(rates) == rates[49] == rates[250] == RATE
+    rates = [training.rate(update, 500) for update in range(500)]
+    assert rates[0] == training.RATE / 50
+    assert max(rates) == rates[49] == rates[250] == training.RATE
     assert np.all(np.diff(rates[:50]) > 0)
     assert np.all(np.diff(rates[250:]) < 0)
-    assert 0 < rates[-1] < 0.01 * RATE
+    assert 0 < rates[-1] < 0.01 * training.RATE
 
 
 # --- the same again -----------------------------------------------------------------------------
@@ -147,13 +140,23 @@ def test_an_encoding_learns_the_same_alone(small):
         np.testing.assert_array_equal(alone.given[0], small.given[i])
 
 
+def test_a_network_has_two_layers_of_four_heads_and_32_dimensions(small):
+    d, symbols, letters = 32, 7, 6
+    layer = (d + 1) * 3 * d + (d + 1) * d + (d + 1) * 2 * d + (2 * d + 1) * d
+    numbers = symbols * d + 2 * layer + (d + 1) * letters
+    table = 2 * 6 * d  # a row for each of 6 letters and of 6 slots
+    wanted = [numbers + table * (encoding == "learned") for encoding in ENCODINGS]
+    assert small.parameters.tolist() == wanted
+    assert training._network(SMALL, "none").heads == 4
+
+
 def test_an_update_is_adam_on_each_run_alone():
     """The first of two runs, trained by a plain loop without the second."""
     settings = replace(SMALL, encodings=("rotary",), runs=1, updates=40)
-    test = draw("copy", 6, TEST_SEQUENCES, _stream(settings, 0, 2))
-    network = _network(settings, "rotary")
+    test = draw("copy", 6, TEST_SEQUENCES, training._stream(settings, 0, 2))
+    network = training._network(settings, "rotary")
     optimizer = torch.optim.Adam(network.parameters(), fused=False)
-    random, right = _stream(settings, 0, 1), []
+    random, right = training._stream(settings, 0, 1), []
     for update in range(40):
         batch = training_batch(settings, random, test)
         scores = network(torch.as_tensor(batch.symbols)[None])[0, :, 6:]
@@ -161,7 +164,7 @@ def test_an_update_is_adam_on_each_run_alone():
         loss = torch.nn.functional.cross_entropy(
             scores.transpose(1, 2), torch.as_tensor(batch.answers)
         )
-        optimizer.param_groups[0]["lr"] = rate(update, 40)
+        optimizer.param_groups[0]["lr"] = training.rate(update, 40)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
