@@ -8,10 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from seqviz.compute.positions.tiny import (
+from seqviz.compute.positions.tiny.tasks import (
     LETTERS,
     SLOT,
     TASKS,
+    _none_above,
     chance,
     draw,
     kinds,
@@ -19,7 +20,6 @@ from seqviz.compute.positions.tiny import (
     right_answers,
     slots,
 )
-from seqviz.compute.positions.tiny.tasks import _none_above
 
 EACH_TASK = pytest.mark.parametrize("task", TASKS)
 
@@ -57,26 +57,18 @@ def every(task: str, length: int) -> list[tuple[str, float]]:
     return [(word, len(words) ** -1.0) for word in words]
 
 
-# --- sequences and answers ----------------------------------------------------------------------
-
-
 @EACH_TASK
 @pytest.mark.parametrize("length", [2, 5, 8, 24])
 def test_answers_are_those_of_the_definition(task, length):
     examples = draw(task, length, 200, np.random.RandomState(0))
     assert examples.letters.shape == (200, length)
-    assert examples.answers.shape == (200, slots(task, length))
     assert [answer(task, spoken(row)) for row in examples.letters] == examples.answers.tolist()
     assert 0 <= examples.answers.min() <= examples.answers.max() < kinds(task, length)
-
-
-@EACH_TASK
-def test_a_network_reads_the_letters_and_then_its_slots(task):
-    examples = draw(task, 6, 3, np.random.RandomState(1))
-    symbols = examples.symbols
-    np.testing.assert_array_equal(symbols[:, :6], examples.letters)
-    assert (symbols[:, 6:] == SLOT).all()
-    assert symbols.shape[1] == 6 + slots(task, 6)
+    # A network reads the letters and then its slots.
+    read, asked = np.split(examples.symbols, [length], axis=1)
+    np.testing.assert_array_equal(read, examples.letters)
+    assert asked.shape == (200, slots(task, length))
+    assert (asked == SLOT).all()
 
 
 def test_a_missing_letter_comes_last():
@@ -102,11 +94,9 @@ def test_count_may_be_capped():
     assert set(numbers.ravel().tolist()) == set(range(9))
 
 
-def test_a_seed_draws_the_same_sequences():
-    one, two = (draw("sort", 8, 50, np.random.RandomState(7)) for _ in range(2))
-    np.testing.assert_array_equal(one.letters, two.letters)
-    # RandomState's stream is frozen (NEP 19): a permalink shows these letters for good
-    assert spoken(one.letters[0]) == "ebddebab"
+def test_a_permalink_shows_these_letters_for_good():
+    # RandomState's stream is frozen (NEP 19)
+    assert spoken(draw("sort", 8, 50, np.random.RandomState(7)).letters[0]) == "ebddebab"
 
 
 @pytest.mark.parametrize(
@@ -124,43 +114,28 @@ def test_what_cannot_work_is_refused(call, message):
         call(np.random.RandomState(0))
 
 
-# --- closed forms -------------------------------------------------------------------------------
-
-
 @EACH_TASK
 @pytest.mark.parametrize("length", [2, 3, 4])
-def test_chance_is_the_best_constant_answer(task, length):
-    total = 0.0
-    for slot in range(slots(task, length)):
-        share: Counter[int] = Counter()
-        for word, p in every(task, length):
-            share[answer(task, word)[slot]] += p  # type: ignore[assignment]
-        total += max(share.values())
-    # sums of up to 1296 probabilities in float64
-    assert chance(task, length) == pytest.approx(total / slots(task, length), abs=1e-12)
-
-
-@EACH_TASK
-@pytest.mark.parametrize("length", [2, 3, 4])
-def test_order_blind_is_the_best_answer_to_the_letters_in_any_order(task, length):
-    """For each multiset of letters the best single answer, the same in all slots."""
-    shares: dict[str, Counter[int]] = {}
+def test_the_best_answers_by_counting_every_sequence(task, length):
+    """Without reading the same answer each time; blind to order one for each multiset of letters,
+    the same in all slots."""
+    unread: dict[int, Counter[int]] = {}
+    blind: dict[str, Counter[int]] = {}
     for word, p in every(task, length):
-        for right in answer(task, word):
-            shares.setdefault("".join(sorted(word)), Counter())[right] += p / slots(task, length)  # type: ignore[assignment]
-    best = sum(max(share.values()) for share in shares.values())
-    assert order_blind(task, length) == pytest.approx(best, abs=1e-12)
+        for slot, right in enumerate(answer(task, word)):
+            for shares, key in ((unread, slot), (blind, "".join(sorted(word)))):
+                shares.setdefault(key, Counter())[right] += p / slots(task, length)
+    for found, shares in ((chance, unread), (order_blind, blind)):
+        best = sum(max(share.values()) for share in shares.values())
+        # sums of up to 1296 probabilities in float64
+        assert found(task, length) == pytest.approx(best, abs=1e-12)
 
 
 def test_printed_shares():
-    assert chance("before", 8) == 0.5
     assert chance("count", 8) == pytest.approx(1 / 9)
-    assert chance("reverse", 8) == pytest.approx(1 / 6)
     assert order_blind("count", 12) == 1
     # without knowing the slot, sorting goes worse than without reading anything
     assert order_blind("sort", 8) < chance("sort", 8)
-    # one a and one b only: a coin
-    assert order_blind("before", 2) == 0.5
     # both letters the same (1/6), or one of two right (5/6)
     assert order_blind("copy", 2) == pytest.approx(1 / 6 + 5 / 12)
     # no letter twice among 6 of 6: 6!/6^6

@@ -27,12 +27,6 @@ FLOAT = 1e-5
 TABLE = "position_embeddings.weight"
 
 
-def code(call) -> str:
-    with pytest.raises(Refusal) as refused:
-        call()
-    return refused.value.code
-
-
 def put(network, variant: str, own: np.ndarray, most: int, seed: int, first: int = 0) -> None:
     """Another table into a copy of a network, written down once more from the words about it."""
     rows = own.copy()
@@ -79,12 +73,17 @@ def test_what_is_given_out_is_not_the_models_own_memory(minilm):
     assert again.words.any()
 
 
-def test_a_model_with_rotary_positions_has_no_table(smollm2):
-    assert code(lambda: positions.table("smollm2")) == "no_position_table"
-
-
-def test_a_decoder_makes_no_sentence_vectors(smollm2):
-    assert code(lambda: positions.reordered("smollm2", MARY, JOHN)) == "encoder_only"
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (lambda: positions.table("smollm2"), "no_position_table"),
+        (lambda: positions.reordered("smollm2", MARY, JOHN), "encoder_only"),
+    ],
+)
+def test_a_decoder_with_rotary_positions_has_no_table_and_no_sentence_vectors(smollm2, call, code):
+    with pytest.raises(Refusal) as refused:
+        call()
+    assert refused.value.code == code
 
 
 # ------------------------------------------------------------------------------ the real encoder
@@ -99,26 +98,11 @@ def test_texts_and_names(found, minilm):
     assert found.pieces == ("[CLS]", *MARY.lower().split(), "[SEP]")
     assert found.others == texts.tokens(minilm, LONGER).pieces
     assert (found.layer, found.head) == (3, 7)
-    assert found.weights.shape == (4, 7, 7)
-    np.testing.assert_allclose(found.weights.sum(-1), 1, atol=FLOAT)
-
-
-def test_its_own_table_changes_nothing(found, minilm):
-    tokens = [texts.tokens(minilm, text) for text in (MARY, LONGER)]
-    read = [forward_cache.forward(minilm, each) for each in tokens]
-    np.testing.assert_allclose(found.weights[0], read[0].weights[3, 7], atol=FLOAT)
-    with torch.inference_mode():
-        hidden = [
-            minilm.network(
-                torch.tensor(each.ids[None], device=minilm.device)
-            ).last_hidden_state[0].cpu().numpy()
-            for each in tokens
-        ]  # fmt: skip
-    one, other = map(vector, hidden)
-    assert found.alike[0] == pytest.approx(one @ other, abs=FLOAT)
-    assert found.kept[0] == pytest.approx(1, abs=1e-12)
-    previous = patterns.habits(read[0].weights, tokens[0].ids, tokens[0].special).previous.max()
-    assert found.previous[0] == pytest.approx(previous, abs=FLOAT)
+    np.testing.assert_allclose(found.weights.sum(-1), np.ones((4, 7)), atol=FLOAT)
+    for place, variant in enumerate(VARIANTS):
+        assert found.alike_of(variant) == found.alike[place]
+        assert found.kept_of(variant) == found.kept[place]
+        assert found.previous_of(variant) == found.previous[place]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -140,20 +124,15 @@ def test_against_a_copy_whose_table_was_overwritten(found, minilm, variant):
 
 def test_without_positions_only_the_words_count(minilm):
     found = positions.reordered("minilm", MARY, JOHN)
-    alike = dict(zip(found.variants, found.alike, strict=True))
-    assert alike["zero"] == pytest.approx(1, abs=1e-6)  # float32 sums in another order
+    assert found.alike_of("zero") == pytest.approx(1, abs=1e-6)  # float32 sums in another order
     for variant in ("own", "shuffled", "sinusoidal"):
-        assert alike[variant] < 0.9995, variant
-    kept = dict(zip(found.variants, found.kept, strict=True))
-    assert all(kept[variant] < 0.9 for variant in ("zero", "shuffled", "sinusoidal"))
-    previous = dict(zip(found.variants, found.previous, strict=True))
-    assert previous["own"] > 0.99  # layer 0, head 2
-    assert previous["zero"] < 0.5
-
-
-def test_words_of_another_number_are_not_the_same_bag(minilm):
-    found = positions.reordered("minilm", MARY, f"{JOHN} flower")
-    assert found.alike[1] < 1 - 1e-4
+        assert found.alike_of(variant) < 0.9995, variant
+    for variant in VARIANTS[1:]:
+        assert found.kept_of(variant) < 0.9, variant
+    assert found.previous_of("own") > 0.99  # layer 0, head 2
+    assert found.previous_of("zero") < 0.5
+    # Words of another number are not the same bag.
+    assert positions.reordered("minilm", MARY, f"{JOHN} flower").alike_of("zero") < 1 - 1e-4
 
 
 def test_another_seed_is_another_disorder(minilm):
@@ -176,17 +155,17 @@ def test_the_shared_model_stays_as_it_was(minilm):
     np.testing.assert_array_equal(reading.vectors, again.vectors)
 
 
-@pytest.mark.parametrize("pair", [("", ""), ("", MARY), ("我们 <b> $x$", "\ud800 \x00")])
-def test_odd_texts_are_read(minilm, pair):
-    found = positions.reordered("minilm", *pair)
+@pytest.mark.parametrize(
+    ("first", "second", "tokens"),
+    [("", "", 2), ("", MARY, 2), ("我们 <b> $x$", "\ud800 \x00", 10),
+     ("cat " * 700, "dog " * 700, 512)],
+)  # fmt: skip
+def test_odd_texts_and_texts_that_fill_the_table_are_read(minilm, first, second, tokens):
+    found = positions.reordered("minilm", first, second)
+    assert found.weights.shape == (4, tokens, tokens)
+    assert found.left_out == (tokens == 512)
     for values in (found.alike, found.kept, found.previous, found.weights):
         assert np.isfinite(values).all()
-
-
-def test_a_text_that_fills_the_table(minilm):
-    found = positions.reordered("minilm", "cat " * 700, "dog " * 700)
-    assert found.weights.shape == (4, 512, 512)
-    assert np.isfinite(found.alike).all()
 
 
 def test_a_head_beyond_the_last_is_the_last(minilm):
@@ -231,7 +210,6 @@ def test_gpt2_keeps_its_table_elsewhere(tiny):
     )
     assert found.table.shape == (64, 16)
     assert found.words.shape == (100, 16)  # all, as there are few
-    assert code(lambda: positions.reordered("gpt2", "the cat", "cat the")) == "encoder_only"
 
 
 def distilbert():

@@ -1,45 +1,40 @@
-"""The lesson on positional encodings: every bench and view against the library."""
+"""The lesson on positional encodings: every bench and view against the library, without a page."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
-from looking import bench
-from positions_page import (
-    FIRST,
-    SECOND,
-    SLUG,
-    figure,
-    notes,
-    opened,
-    said,
-    shown,
-    warned,
-)
-from scenes import Scene, check, words_of
+from looking import Given
+from scenes import Scene, as_json, check, each, same, words_of
 
 from seqviz.compute.positions import orders, relative, rotary
 from seqviz.compute.positions.clocks import clocks, embedding_scale
 from seqviz.compute.positions.learned import compare, path, spectrum
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import encoding, found_rotation, rotation
+from seqviz.compute.positions.tiny import OrderSettings, train
+from seqviz.compute.positions.tiny.results import OrderReport
 from seqviz.experiments import positions
-from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.figures.grammar.style import Style
 from seqviz.figures.positions.biases import alibi, t5_buckets
 from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavelengths
 from seqviz.figures.positions.effects import both_orders, moved_words
 from seqviz.figures.positions.encoder import encoder_maps, encoder_variants
 from seqviz.figures.positions.encodings import dot_products, rotation_matrices, similarity_by_offset
+from seqviz.figures.positions.examples import order_result
 from seqviz.figures.positions.schemes import rotary_scores, shift_bars
 from seqviz.figures.positions.tables import component_path, power_spectrum, table_similarity
-from seqviz.lessons.bench import controls
-from seqviz.lessons.positions import lesson
-from seqviz.text import LANGUAGES, literal, number
+from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
+from seqviz.lessons.positions import FIRST, SECOND, lesson
+from seqviz.text import LANGUAGES, number
 
-pytestmark = pytest.mark.usefixtures("minilm", "smollm2")
+MARKS = ("not_unique", "equivariant", "causal", "strangers")
+EACH = pytest.mark.parametrize("language", LANGUAGES)
 
 
 def told(output, key, language="en"):
@@ -47,222 +42,98 @@ def told(output, key, language="en"):
     return [one for one in output.notes if words_of(lesson, f"note.{key}", language).fullmatch(one)]
 
 
-def seen(name, values, draw, readouts, language="en"):
-    """The bench at these settings draws and says this; gives what stands beside each read-out, and
-    which of the notes without numbers are there."""
-    output = check(lesson, Scene(name, values, draw, readouts), language)
-    marks = ("not_unique", "equivariant", "causal", "strangers")
-    beside = {one.name: one.beside for one in output.readouts.values()}
-    return beside, {mark for mark in marks if told(output, mark, language)}
+def beside(output) -> dict[str, str]:
+    """What stands beside the read-outs that have something there."""
+    return {one.name: one.beside for one in output.readouts.values() if one.beside}
 
 
-# ----------------------------------------------------------------------- the page and its benches
-OPENED = (
-    ("en", {}),
-    ("zh", {"distance__view": "rotation", "distance__offset": 7, "learned__view": "path",
-            "schemes__view": "alibi", "schemes__heads": 12, "effect__view": "maps",
-            "effect__causal": True, "encoder__view": "maps", "encoder__head": 3}),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("lang", "settings"), OPENED)
-def test_the_page_shows_what_the_benches_give(visit, lang, settings):
-    page = opened(visit, lang, **settings)
-    given = {key.replace("__", "."): value for key, value in settings.items()}
-    for name, declared in lesson.benches.items():
-        if name == "waves":
-            continue
-        values = {key if of != name else key.removeprefix(f"{name}."): value
-                  for key, value in given.items()
-                  if (of := key.partition(".")[0]) in (name, *declared.after)}  # fmt: skip
-        output = declared.run(values, style=Style(LIVE, lang))
-        assert figure(page, name) == json.loads(output.figure.to_json()), name
-        assert shown(page, name) == {
-            one.name: (one.value, one.beside) if one.beside else one.value
-            for one in output.readouts.values()
-        }, name
-        assert set(output.notes) <= set(said(page, name)), name
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_waves_are_left_to_the_browser(visit, lang):
-    page = opened(visit, lang, waves__d_model=9, waves__layout="halves")
-    sent = figure(page, "waves")
-    assert sent["values"] == {
-        "positions": 64, "d_model": 9, "base": 10_000.0, "layout": "halves", "position": 20,
-        "dimension": 8,
-    }  # fmt: skip
-    assert sent["words"] == page.text.table(f"{SLUG}.client.sinusoid")
-    assert all(sent["words"].values())
-    for kind in ("slider", "select_slider", "button_group", "metric"):
-        assert not bench(page.app, "waves").get(kind), kind
-
-
-# ---------------------------------------------------------------------------------------- distance
-@pytest.mark.parametrize(
-    ("d_model", "base", "length", "lang"),
-    [(64, 10_000.0, 64, "en"), (8, 100.0, 16, "zh"), (2, 1.5, 8, "en")],
-)
-def test_distance_by_offset_and_all_pairs(d_model, base, length, lang):
-    sines = encoding(length, d_model, base)
-    found = similarity(sines.table)
-    closed = dot_by_offset(sines.frequencies, np.arange(length))
-    readouts = {
-        "norm": number(float(np.linalg.norm(sines.table[3])), 4),
-        "shortest": number(2 * np.pi, 4),
-        "longest": number(2 * np.pi * base ** ((d_model - 2) / d_model), 4),
-    }
-    size = {"d_model": d_model, "base": base}
-    whole = {**size, "length": length}
-    for values, draw in (
-        (whole, partial(similarity_by_offset, found, closed)),
-        ({**whole, "view": "matrix"}, partial(dot_products, found)),
-        ({**size, "view": "wavelengths"}, partial(wavelengths, encoding(64, d_model, base))),
-    ):
-        beside, stand = seen("distance", values, draw, readouts, lang)
-        assert beside == {"norm": f"√({d_model}/2)", "shortest": None, "longest": None}
-        assert not stand
-
-
-@pytest.mark.parametrize(
-    ("d_model", "base", "offset", "unique", "lang"),
-    [(64, 10_000.0, 3, False, "en"), (8, 100.0, 50, True, "zh"), (2, 1.5, 1, True, "en"),
-     (256, 1e6, 7, False, "zh")],
-)  # fmt: skip
-def test_rotation(d_model, base, offset, unique, lang):
-    table, closed = encoding(512, d_model, base).table, rotation(offset, d_model, base)
-    found = found_rotation(table, offset)
-    gap = np.abs(found.matrix - closed).max()
-    values = {"view": "rotation", "d_model": d_model, "base": base, "offset": offset}
-    _, stand = seen("distance", values, partial(rotation_matrices, closed, found, offset), {
-        "residual": number(found.residual, 2),
-        "rank": f"{found.rank} / {d_model}",
-        "gap": number(float(gap), 2),
-    }, lang)  # fmt: skip
-    # The matrix that was found carries every row; it is the formula's where it is the only one.
-    np.testing.assert_allclose(table[:-offset] @ found.matrix.T, table[offset:], atol=1e-6)
-    assert (found.rank == d_model) == unique
-    assert stand == (set() if unique else {"not_unique"})
-    assert (gap < 1e-4) == unique  # singular values down to 1e-10: rounding grows to 1e-6
-
-
-def test_clocks():
+# ------------------------------------------------------------------------- distances and schemes
+def of_distance() -> Iterator[Scene]:
+    for view, d_model, base, length in (
+        ("offset", 64, 10_000.0, 64), ("matrix", 8, 100.0, 16), ("wavelengths", 2, 1.5, 64),
+    ):  # fmt: skip
+        sines = encoding(length, d_model, base)
+        found, closed = similarity(sines.table), dot_by_offset(sines.frequencies, np.arange(length))
+        draw = {
+            "offset": partial(similarity_by_offset, found, closed),
+            "matrix": partial(dot_products, found),
+            "wavelengths": partial(wavelengths, sines),
+        }[view]
+        values = {"view": view, "d_model": d_model, "base": base}
+        values |= {"length": length} if view != "wavelengths" else {}
+        yield Scene("distance", values, draw, {
+            "norm": number(float(np.linalg.norm(sines.table[3])), 4),
+            "shortest": number(2 * np.pi, 4),
+            "longest": number(2 * np.pi * base ** ((d_model - 2) / d_model), 4),
+        })  # fmt: skip
     table = encoding(251, 16)
+    hands = partial(clock_hands, clocks(table, 200), clocks(table, 250))
     values = {"view": "clocks", "d_model": 16, "place": 200, "offset": 50}
-    seen("distance", values, partial(clock_hands, clocks(table, 200), clocks(table, 250)), {
+    yield Scene("distance", values, hands, {
         "fastest": number(50 * 180 / np.pi),
         "slowest": number(50 * 180 / np.pi * 10_000 ** (-14 / 16)),
     })  # fmt: skip
+    for d_model, base, offset in ((64, 10_000.0, 3), (8, 100.0, 50)):
+        formula = rotation(offset, d_model, base)
+        solved = found_rotation(encoding(512, d_model, base).table, offset)
+        values = {"view": "rotation", "d_model": d_model, "base": base, "offset": offset}
+        yield Scene("distance", values, partial(rotation_matrices, formula, solved, offset), {
+            "residual": number(solved.residual, 2),
+            "rank": f"{solved.rank} / {d_model}",
+            "gap": number(float(np.abs(solved.matrix - formula).max()), 2),
+        }, () if d_model == 8 else ("not_unique",))  # fmt: skip
 
 
-# ----------------------------------------------------------------------------------------- learned
-def test_learned():
-    found = positions.table("minilm")
-    table, sines = found.table, encoding(512, 384).table
-    cases = {
-        "similarity": partial(table_similarity, similarity(table), similarity(sines)),
-        "path": partial(component_path, path(table)),
-        "spectrum": partial(power_spectrum, spectrum(table), spectrum(sines)),
-        "norms": partial(embedding_norms, embedding_scale(found.words, table)),
-    }
-    declared = lesson.benches["learned"].declaration
-    assert set(cases) == set(dict(controls.controls(declared))["view"].options)
-    like = compare(table)
-    # By hand: the share of the variance in the first eight principal components.
-    values = np.linalg.svd(table - table.mean(0), compute_uv=False) ** 2
-    readouts = {
-        "size": "512 × 384",
-        "share": f"{100 * values[:8].sum() / values.sum():.0f} %",
-        "cka": number(like.cka),
-        "unlike": f"{100 * like.unlike:.0f} %",
-    }
-    for place, (view, draw) in enumerate(cases.items()):
-        given = {"view": view} if view != "similarity" else {}
-        lang = LANGUAGES[place % 2]
-        beside, _ = seen("learned", given, draw, readouts, lang)
-        assert beside["size"] == "all-MiniLM-L6-v2"
-        share = f"{100 * like.sinusoidal_share[1]:.0f} %"
-        said_of = {"en": f"sinusoidal: {share}", "zh": f"正弦：{share}"}
-        assert beside["share"] == said_of[lang]
-        assert beside["cka"].endswith(number(like.cka_chance))
+def of_schemes() -> Iterator[Scene]:
+    for tokens, base, d_k in ((24, 100_000.0, 64), (4, 1.5, 2)):
+        q, k = np.random.RandomState(5).standard_normal((2, d_k))
+        found = rotary.score_by_offset(q, k, np.arange(tokens), base, "halves")
+        values = {"tokens": tokens, "base": base, "d_k": d_k, "seed": 5}
+        yield Scene("schemes", values, partial(rotary_scores, found), {
+            "spread": number(float((found.by_offset.high - found.by_offset.low).max()), 2),
+            "error": number(float(np.abs(found.by_offset.mean - found.closed_form).max()), 2),
+            "pairs": str(d_k // 2),
+        })  # fmt: skip
+    # Press et al. (2022): for 8 heads 1/2, 1/4, ... 1/256; for 12 also those between of 16 heads
+    for heads, head, ends in ((1, 0, (2**-8,) * 2), (8, 7, (1 / 2, 2**-8)),
+                              (12, 3, (2**-0.5, 2**-8))):  # fmt: skip
+        values = {"view": "alibi", "heads": heads, "causal": True, "tokens": 9}
+        values |= {"head": head} if heads > 1 else {}
+        draw = partial(
+            alibi, relative.alibi_slopes(heads), relative.alibi_bias(heads, 9, True), head
+        )
+        readouts = {"steepest": number(ends[0], 4), "flattest": number(ends[1], 4)}
+        yield Scene("schemes", values, draw, readouts)
+    for causal, buckets, farthest in ((False, 32, 128), (True, 8, 64)):
+        places = relative.t5_map(40, not causal, buckets, farthest)
+        values = {"causal": causal, "buckets": buckets, "farthest": farthest}
+        used = f"{len(set(places.ravel()))} / {buckets}"
+        yield Scene("schemes", {"view": "t5", "tokens": 40, **values},
+                    partial(t5_buckets, places), {"used": used})  # fmt: skip
+    for shift in (0, 1000):
+        changes = {name: relative.shift_change(name, 16, shift, 64, 2) for name in relative.SCHEMES}
+        values = {"view": "shift", "shift": shift, "seed": 2}
+        yield Scene("schemes", values, partial(shift_bars, tuple(changes.values())), {
+            "absolute": number(changes["sinusoidal"].largest),
+            "turned": number(changes["rotary"].largest, 2),
+            "beyond": "16 / 16" if shift else "0 / 16",  # of 512 rows
+        })  # fmt: skip
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_model_without_a_table_says_so_in_one_sentence(visit, lang):
-    page = opened(visit, lang, learned__model="smollm2")
-    title = literal("SmolLM2-135M-Instruct")
-    wanted = page.text(f"{SLUG}.problem.no_position_table", model=title)
-    assert page.warned() == warned(page, "learned") == [wanted]
-    assert not bench(page.app, "learned").metric
-    assert page.charts() == len(page.lesson.benches) - 1
+SCENES = (*of_distance(), *of_schemes())
 
 
-# ----------------------------------------------------------------------------------------- schemes
-@pytest.mark.parametrize(
-    ("tokens", "base", "d_k", "lang"), [(24, 100_000.0, 64, "en"), (4, 1.5, 2, "zh")]
-)
-def test_rotary(tokens, base, d_k, lang):
-    q, k = np.random.RandomState(5).standard_normal((2, d_k))
-    found = rotary.score_by_offset(q, k, np.arange(tokens), base, "halves")
-    spread = found.by_offset.high - found.by_offset.low
-    error = np.abs(found.by_offset.mean - found.closed_form)
-    values = {"tokens": tokens, "base": base, "d_k": d_k, "seed": 5}
-    seen("schemes", values, partial(rotary_scores, found), {
-        "spread": number(float(spread.max()), 2),
-        "error": number(float(error.max()), 2),
-        "pairs": str(d_k // 2),
-    }, lang)  # fmt: skip
-    assert max(spread.max(), error.max()) < 1e-10  # only the offset decides, as the formula says
-
-
-# Press et al. (2022): for 8 heads 1/2, 1/4, ... 1/256; for 12 also those between of 16 heads
-@pytest.mark.parametrize(
-    ("heads", "head", "ends", "lang"),
-    [(1, 0, (2**-8, 2**-8), "en"), (8, 7, (1 / 2, 2**-8), "zh"), (12, 3, (2**-0.5, 2**-8), "en")],
-)
-def test_alibi(heads, head, ends, lang):
-    values = {"view": "alibi", "heads": heads, "causal": True, "tokens": 9}
-    values |= {"head": head} if heads > 1 else {}
-    slopes, bias = relative.alibi_slopes(heads), relative.alibi_bias(heads, 9, True)
-    readouts = {"steepest": number(ends[0], 4), "flattest": number(ends[1], 4)}
-    seen("schemes", values, partial(alibi, slopes, bias, head), readouts, lang)
-
-
-def test_a_head_that_is_there_no_more(visit):
-    """The slider of heads is moved below the chosen head."""
-    page = opened(visit, schemes__view="alibi", schemes__heads=12, schemes__head=11)
-    for heads in (5, 1, 3):
-        page.run(po__schemes__heads=heads)
-        assert figure(page, "schemes")["data"]
-
-
-@pytest.mark.parametrize(
-    ("causal", "buckets", "farthest", "lang"), [(False, 32, 128, "en"), (True, 8, 64, "zh")]
-)
-def test_t5(causal, buckets, farthest, lang):
-    values = {"view": "t5", "tokens": 40, "causal": causal, "buckets": buckets,
-              "farthest": farthest}  # fmt: skip
-    found = relative.t5_map(40, not causal, buckets, farthest)
-    used = f"{len(set(found.ravel()))} / {buckets}"
-    seen("schemes", values, partial(t5_buckets, found), {"used": used}, lang)
-
-
-@pytest.mark.parametrize(("shift", "lang"), [(0, "en"), (40, "zh"), (1000, "en")])
-def test_shift(shift, lang):
-    changes = [relative.shift_change(name, 16, shift, 64, 2) for name in relative.SCHEMES]
-    by = {change.scheme: change for change in changes}
-    seen("schemes", {"view": "shift", "shift": shift, "seed": 2}, partial(shift_bars, changes), {
-        "absolute": number(np.abs(by["sinusoidal"].after - by["sinusoidal"].before).max()),
-        "turned": number(by["rotary"].largest, 2),
-        "beyond": "16 / 16" if shift == 1000 else "0 / 16",  # of 512 rows
-    }, lang)  # fmt: skip
-    moved = by["sinusoidal"].largest
-    assert moved > 0.1 if shift else moved == 0
-    assert by["rotary"].largest < 1e-10
+@pytest.mark.parametrize("place", range(len(SCENES)))
+def test_distances_and_schemes(place):
+    scene, language = SCENES[place], LANGUAGES[place % 2]
+    output = check(lesson, scene, language)
+    root = f"√({scene.values.get('d_model')}/2)"
+    assert beside(output) == ({"norm": root} if "norm" in output.readouts else {})
+    assert {mark for mark in MARKS if told(output, mark, language)} == set(scene.notes)
 
 
 # ------------------------------------------------------------------------------------------ effect
-EFFECTS = (
+EFFECTS: tuple[tuple[dict[str, Any], set[str]], ...] = (
     ({}, {"equivariant"}),
     ({"causal": True, "seed": 3}, {"causal"}),
     ({"how": "shuffled", "draw": 7}, {"equivariant"}),
@@ -277,63 +148,133 @@ EFFECTS = (
 @pytest.mark.parametrize("place", range(len(EFFECTS)))
 def test_two_orders(place):
     values, wanted = EFFECTS[place]
-    lang = LANGUAGES[place % 2]
+    language, scheme = LANGUAGES[place % 2], orders.SCHEMES[place % 4]
     first = values.get("first", FIRST)
     other = orders.shuffle(first, 7) if "how" in values else values.get("second", SECOND)
     found = orders.compare_orders(first, other, values.get("causal", False), values.get("seed", 0))
-    names = tuple(f"moved_{scheme}" for scheme in orders.SCHEMES)
-    for scheme in orders.SCHEMES:
-        maps = values | {"view": "maps", "scheme": scheme}
-        assert seen("effect", maps, partial(both_orders, found, scheme), names, lang)[1] == wanted
-    output = check(lesson, Scene("effect", values, partial(moved_words, found), names), lang)
-    assert {key for key in ("equivariant", "causal", "strangers") if told(output, key, lang)} == (
-        wanted
-    )
-    assert [other in note for note in told(output, "shuffled", lang)] == [True] * ("how" in values)
-    read = {name: one.value for name, one in output.readouts.items()}
-    assert "nan" not in output.figure.to_json().lower()
-    if not found.paired.size:
-        assert set(read.values()) == {"–"}
-        return
-    for name, largest in zip(names, np.nanmax(found.moved, axis=1), strict=True):
-        percent = float(read[name].removesuffix(" %"))
-        assert percent == pytest.approx(100 * largest, rel=5e-3, abs=1e-9), name
-    if place < 3:
-        assert (read["moved_none"] == "0 %") != values.get("causal", False)
+    moved = np.nanmax(found.moved, axis=1, initial=-1)
+    percents = {
+        f"moved_{name}": "–" if far < 0 else f"{number(100 * far)} %" if far > 1e-9 else "0 %"
+        for name, far in zip(orders.SCHEMES, moved, strict=True)
+    }
+    for more, draw in (
+        ({}, partial(moved_words, found)),
+        ({"view": "maps", "scheme": scheme}, partial(both_orders, found, scheme)),
+    ):
+        output = check(lesson, Scene("effect", values | more, draw, percents), language)
+        assert {key for key in MARKS if told(output, key, language)} == wanted
+        aside = told(output, "shuffled", language)
+        assert [other in note for note in aside] == [True] * ("how" in values)
 
 
-def test_a_sentence_of_ones_own_is_put_aside_and_comes_back(visit):
-    page = opened(visit, "zh", effect__how="shuffled", effect__draw=7)
-    assert notes(page, "effect") == {"equivariant"}
-    assert page.value("effect", "second") is None
-    page.run(po__effect__how="own")
-    assert page.value("effect", "second") == SECOND
+REFUSED = (
+    Scene("effect", {"first": ""}, refuses="no_text"),
+    Scene("effect", {"second": "  "}, refuses="no_text"),
+    Scene("learned", {"model": "smollm2"}, refuses="no_position_table"),
+)
 
 
-# ----------------------------------------------------------------------------------------- encoder
-@pytest.mark.parametrize(("how", "lang"), [("own", "en"), ("shuffled", "zh")])
-def test_a_real_encoder(how, lang):
+@each(REFUSED)
+def test_no_words_and_no_table_are_refused(smollm2, scene, language):
+    check(lesson, scene, language)
+
+
+# ------------------------------------------------------------------------------------- real models
+@EACH
+def test_learned(minilm, language):
+    found = positions.table("minilm")
+    table, sines = found.table, encoding(512, 384).table
+    views = {
+        "similarity": partial(table_similarity, similarity(table), similarity(sines)),
+        "path": partial(component_path, path(table)),
+        "spectrum": partial(power_spectrum, spectrum(table), spectrum(sines)),
+        "norms": partial(embedding_norms, embedding_scale(found.words, table)),
+    }
+    like = compare(table)
+    # By hand: the share of the variance in the first eight principal components.
+    values = np.linalg.svd(table - table.mean(0), compute_uv=False) ** 2
+    readouts = {
+        "size": "512 × 384",
+        "share": f"{100 * values[:8].sum() / values.sum():.0f} %",
+        "cka": number(like.cka),
+        "unlike": f"{100 * like.unlike:.0f} %",
+    }
+    share = f"{100 * like.sinusoidal_in_eight:.0f} %"
+    for view in list(views)[LANGUAGES.index(language) :: 2]:
+        given = {"view": view} if view != "similarity" else {}
+        output = check(lesson, Scene("learned", given, views[view], readouts), language)
+        said = beside(output)
+        assert said["size"] == "all-MiniLM-L6-v2"
+        assert said["share"] == {"en": f"sinusoidal: {share}", "zh": f"正弦：{share}"}[language]
+        assert said["cka"].endswith(number(like.cka_chance))
+        norms = told(output, "norms", language)
+        assert [number(np.sqrt(192)) in note for note in norms] == [True] * (view == "norms")
+
+
+@pytest.mark.parametrize(("how", "language"), [("own", "en"), ("shuffled", "zh")])
+def test_a_real_encoder(minilm, how, language):
     above = {"effect.how": how} if how != "own" else {}
     second = orders.shuffle(FIRST, 1) if how == "shuffled" else SECOND
-    found = positions.reordered("minilm", FIRST, second)
-    assert found.variants[:2] == ("own", "zero")
-    readouts = {
-        "alike_own": number(float(found.alike[0]), 4),
-        "alike_zero": number(1.0, 4),
-        "kept_zero": number(float(found.kept[1]), 3),
-        "previous_zero": f"{100 * found.previous[1]:.0f} %",
-    }
-    beside, _ = seen("encoder", above, partial(encoder_variants, found), readouts, lang)
-    own = f"{100 * found.previous[0]:.0f} %"
-    assert beside["previous_zero"] == {"en": f"own: {own}", "zh": f"原来：{own}"}[lang]
-    for variant, layer, head in (("zero", 0, 2), ("shuffled", 5, 11), ("sinusoidal", 3, 0)):
-        values = {"view": "maps", "variant": variant, "layer": layer, "head": head}
-        found = positions.reordered("minilm", FIRST, second, layer, head)
-        seen("encoder", above | values, partial(encoder_maps, found, variant), readouts, lang)
+    for values in (
+        {},
+        {"view": "maps", "variant": "shuffled", "layer": 5, "head": 11},
+        {"view": "maps", "variant": "sinusoidal", "layer": 3, "head": 0},
+    ):
+        chosen = values.get("layer", 0), values.get("head", 2)
+        found = positions.reordered("minilm", FIRST, second, *chosen)
+        draw = partial(encoder_variants, found)
+        if values:
+            draw = partial(encoder_maps, found, values["variant"])
+        assert found.variants[:2] == ("own", "zero")
+        output = check(lesson, Scene("encoder", above | values, draw, {
+            "alike_own": number(float(found.alike[0]), 4),
+            "alike_zero": number(1.0, 4),
+            "kept_zero": number(float(found.kept[1]), 3),
+            "previous_zero": f"{100 * found.previous[1]:.0f} %",
+        }), language)  # fmt: skip
+        own = f"{100 * found.previous[0]:.0f} %"
+        said = {"en": f"own: {own}", "zh": f"原来：{own}"}[language]
+        assert beside(output) == {"previous_zero": said}
 
 
-def test_a_text_longer_than_the_table_is_said():
-    long = {"effect.first": "a b " * 400}
-    output = lesson.benches["encoder"].run(long)
-    assert told(output, "first_tokens")
-    assert not told(lesson.benches["encoder"].run(), "first_tokens")
+def test_a_text_longer_than_the_table_is_said(minilm):
+    bench = lesson.benches["encoder"]
+    assert told(bench.run({"effect.first": "a b " * 400}), "first_tokens")
+    assert not told(bench.run(), "first_tokens")
+
+
+# -------------------------------------------------------------------------------- tiny Transformers
+@EACH
+def test_a_training_is_asked_for_and_shown(language):
+    """What a training comes to is tested with the library; the button with that of ar_fitting."""
+    values = {"task": "before", "letters": 6, "causal": True, "seed": 2}
+    settings, result = OrderSettings("before", 6, True, 2), order_result()
+    asked = []
+
+    class Asked(Given):
+        def trained(self, function, keywords, so_far):
+            asked.append((function, dict(keywords), so_far))
+            return super().trained(function, keywords, so_far)
+
+    views = {"result": accuracies, "curves": learning_curves}
+    for view, draw in views.items():
+        output = lesson.benches["task"].run(values | {"view": view}, language, host=Asked(result))
+        same(as_json(output.figure), as_json(draw(result, style=Style(lang=language))))
+        assert {name: one.value for name, one in output.readouts.items()} == {
+            **{
+                f"task_{name}": f"{100 * result.test.accuracy[row].mean():.1f} %"
+                for name, row in (("none", 0), ("sinusoidal", 1), ("rotary", 3))
+            },
+            "task_longer": f"{100 * result.longer.accuracy[3].mean():.1f} %",
+        }
+        (note,) = told(output, "task", language)
+        assert all(part in note for part in ("1,000", "16.7 %", "36.5 %")), note
+        assert f"figure = {draw.__name__}(found" in output.code
+    function, keywords, (draw, *chosen) = asked[0]
+    assert (function, keywords) == (train, {"settings": settings})
+    report = OrderReport(10, 500, result.curve[0])
+    growing = draw([report], *chosen).to_json()
+    assert json.loads(growing) == json.loads(learning_progress([report], settings).to_json())
+    waits = lesson.benches["task"].run(values, language)
+    assert waits.figure is None
+    assert words_of(lesson, "hint.train", language).fullmatch(waits.waits)

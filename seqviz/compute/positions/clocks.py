@@ -1,4 +1,4 @@
-"""A position as hands of clocks, as binary digits, and beside a word's embedding."""
+"""A position as hands of clocks, and beside a word's embedding."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from seqviz.compute.positions.sinusoidal import Sinusoids, check_positions, columns
+from seqviz.compute.positions.sinusoidal import Sinusoids, columns
 from seqviz.refusal import Refusal
 
 
@@ -40,27 +40,11 @@ def clocks(encoding: Sinusoids, position: int) -> Clocks:
             position=position,
             positions=length,
         )
-    # An odd width has a lone sine or, in tensor2tensor's spacing, a column of zeros.
-    spacing = "paper" if len(encoding.frequencies) == (width + 1) // 2 else "tensor2tensor"
-    sines, cosines = columns(width, encoding.layout, spacing)
+    sines, cosines = columns(width, encoding.layout)
     row, pairs = encoding.table[position], len(cosines)
     sine, cosine = row[sines[:pairs]], row[cosines]
     turns = position / encoding.wavelengths[:pairs]
     return Clocks(position, cosine, sine, np.arctan2(sine, cosine) % (2 * np.pi), turns)
-
-
-def binary(positions: int, bits: int) -> Int[np.ndarray, "position bit"]:
-    """The binary digits of 0, 1, 2, ..., the lowest first: bit b has the period 2^(b+1).
-
-    The comparison of d2l.ai, section 11.6: the encoding's pairs alternate at falling frequencies as
-    the digits do, but continuously. Digits above `bits` are dropped, as on an odometer.
-
-    Raises Refusal for fewer than 1 or more than 100,000 positions, or bits outside 1 to 62.
-    """
-    check_positions(positions)
-    if not 1 <= bits <= 62:
-        raise Refusal("binary_bits", f"There can be from 1 to 62 bits, not {bits}.", found=bits)
-    return (np.arange(positions, dtype=np.int64)[:, None] >> np.arange(bits)) & 1
 
 
 @dataclass(frozen=True)

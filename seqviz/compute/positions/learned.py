@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from seqviz.compute.positions import sinusoidal
-from seqviz.compute.positions.sinusoidal import BASE, MAX_PAIRS_OF_POSITIONS, check_positions
+from seqviz.compute.positions.sinusoidal import MAX_PAIRS_OF_POSITIONS, check_positions
 from seqviz.refusal import Refusal
 from seqviz.units import WholeShare
 
-SHARES = (2, 8, 32)
+SHUFFLES = 20
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,16 @@ class Path:
     explained: Float[np.ndarray, "component"]
 
 
-def path(table: Float[np.ndarray, "position d_model"], components: int = 3) -> Path:
-    """PCA: eigenvectors of the covariance, widest first; no more than the table has dimensions.
+def path(table: Float[np.ndarray, "position d_model"]) -> Path:
+    """PCA: two eigenvectors of the covariance, the widest first; of a table of one dimension one.
 
     A table whose rows are all equal has no directions: its shares are 0. Raises Refusal as
-    `checked`, ValueError for fewer than one component.
+    `checked`.
     """
-    if components < 1:
-        raise ValueError("A path needs at least one component.")
     centered = _centered(checked(table))
     # Squaring costs the small components their digits, not the first; an SVD takes 4 times as long.
     values, vectors = np.linalg.eigh(centered.T @ centered)
-    values, directions = values[::-1][:components], vectors.T[::-1][:components]
+    values, directions = values[::-1][:2], vectors.T[::-1][:2]
     # An eigenvector's sign is arbitrary; argmax takes the first of equals.
     largest = np.abs(directions).argmax(axis=1)[:, None]
     directions = directions * np.where(np.take_along_axis(directions, largest, 1) < 0, -1.0, 1.0)
@@ -54,13 +52,11 @@ class Spectrum:
     """Power of each frequency along the positions, averaged over the dimensions.
 
     frequency: cycles per position, from 1/positions up to 1/2. power: one-sided; its sum is the
-    mean variance of a dimension. strongest: per dimension, the frequency with most power (the
-    lowest where there is none).
+    mean variance of a dimension.
     """
 
     frequency: Float[np.ndarray, "frequency"]
     power: Float[np.ndarray, "frequency"]
-    strongest: Float[np.ndarray, "d_model"]
 
 
 def spectrum(table: Float[np.ndarray, "position d_model"]) -> Spectrum:
@@ -75,71 +71,48 @@ def spectrum(table: Float[np.ndarray, "position d_model"]) -> Spectrum:
         raise Refusal("one_position", "A spectrum needs at least two positions.")
     power = np.abs(np.fft.rfft(_centered(table), axis=0)[1:]) ** 2 / n**2
     power[: (n - 1) // 2] *= 2  # each stands for its negative too, except 1/2 in an even length
-    frequency = np.fft.rfftfreq(n)[1:]
-    return Spectrum(frequency, power.mean(axis=1), frequency[power.argmax(axis=0)])
+    return Spectrum(np.fft.rfftfreq(n)[1:], power.mean(axis=1))
 
 
 @dataclass(frozen=True)
 class Comparison:
     """A table beside the sinusoidal one of the same shape.
 
-    norms: of each row. share: of the variance in the first 2, 8 and 32 principal components. cka:
-    linear centered kernel alignment, 1 when one is a turned and scaled copy of the other.
-    cka_chance: the same after shuffling the rows, mean of 20 shuffles; with few positions and many
-    dimensions it is far from 0, so compare. unlike: the share of variance left when the table is
-    best turned, mirrored and scaled onto the sinusoidal one (orthogonal Procrustes), 0 to 1.
+    in_eight: the variance of the table in its first eight principal components, and the same of
+    the sinusoidal one. cka: linear centered kernel alignment, 1 when one is a turned and scaled
+    copy of the other. cka_chance: the same after shuffling the rows, mean of 20 shuffles; with few
+    positions and many dimensions it is far from 0, so compare. unlike: the share of variance left
+    when the table is best turned, mirrored and scaled onto the sinusoidal one (orthogonal
+    Procrustes), 0 to 1.
     """
 
-    norms: Float[np.ndarray, "position"]
-    sinusoidal_norms: Float[np.ndarray, "position"]
-    counts: Int[np.ndarray, "share"]
-    share: Float[np.ndarray, "share"]
-    sinusoidal_share: Float[np.ndarray, "share"]
+    in_eight: WholeShare
+    sinusoidal_in_eight: WholeShare
     cka: float
     cka_chance: float
     unlike: WholeShare
 
-    @property
-    def in_eight(self) -> WholeShare:
-        """The variance of the table in its first eight principal components."""
-        return float(self.share[1])
 
-    @property
-    def sinusoidal_in_eight(self) -> WholeShare:
-        """The same of the sinusoidal table."""
-        return float(self.sinusoidal_share[1])
-
-
-def compare(
-    table: Float[np.ndarray, "position d_model"], base: float = BASE, seed: int = 0
-) -> Comparison:
-    """Norms, concentration and likeness to the sinusoidal encoding; `seed` draws the shuffles.
+def compare(table: Float[np.ndarray, "position d_model"]) -> Comparison:
+    """Concentration, and likeness to the sinusoidal encoding; the shuffles are always the same.
 
     CKA: Kornblith et al. (2019), equation 4 with linear kernels, biased variant. A table without
-    variation has likeness NaN. Raises Refusal as `checked` and for a base not above 1.
+    variation has likeness NaN. Raises Refusal as `checked`.
     """
     table = checked(table)
-    waves = sinusoidal.encoding(len(table), table.shape[1], base).table
+    waves = sinusoidal.encoding(len(table), table.shape[1]).table
     x, y = _centered(table), _centered(waves)
     gram_x, gram_y = x @ x.T, y @ y.T
     scale = np.linalg.norm(gram_x) * np.linalg.norm(gram_y)
-    draw = np.random.RandomState(seed)
+    draw = np.random.RandomState(0)
     with np.errstate(invalid="ignore"):
-        orders = [draw.permutation(len(x)) for _ in range(20)]
+        orders = [draw.permutation(len(x)) for _ in range(SHUFFLES)]
         chance = [(gram_x[np.ix_(o, o)] * gram_y).sum() / scale for o in orders]
         nuclear = np.linalg.svd(x.T @ y, compute_uv=False).sum()
         unlike = 1 - nuclear**2 / ((x**2).sum() * (y**2).sum())
         cka = (gram_x * gram_y).sum() / scale
-    return Comparison(
-        np.linalg.norm(table, axis=1),
-        np.linalg.norm(waves, axis=1),
-        np.array(SHARES),
-        _share(gram_x),
-        _share(gram_y),
-        float(cka),
-        float(np.mean(chance)),
-        float(unlike),
-    )
+    shares = _in_eight(gram_x), _in_eight(gram_y)
+    return Comparison(*shares, float(cka), float(np.mean(chance)), float(unlike))
 
 
 def checked(table: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, "position d_model"]:
@@ -157,9 +130,7 @@ def _centered(table: np.ndarray) -> np.ndarray:
     return np.zeros_like(centered) if still else centered
 
 
-def _share(gram: np.ndarray) -> np.ndarray:
-    """Variance in the first components, from the Gram matrix of centered rows."""
-    values = np.linalg.eigvalsh(gram)[::-1]
-    if not values.sum() > 0:
-        return np.zeros(len(SHARES))
-    return np.array([values[:count].sum() for count in SHARES]) / values.sum()
+def _in_eight(gram: np.ndarray) -> float:
+    """Variance in the first eight components, from the Gram matrix of centered rows."""
+    values = np.linalg.eigvalsh(gram)
+    return float(values[-8:].sum() / values.sum()) if values.sum() > 0 else 0.0

@@ -11,8 +11,6 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.positions.order import attend
-from seqviz.compute.positions.relative import learned_table
-from seqviz.compute.positions.sinusoidal import BASE
 from seqviz.refusal import Refusal
 from seqviz.units import FineShare
 
@@ -28,8 +26,8 @@ class Orders:
 
     partner: for each word of the first sentence the place of the same word in the second, the n-th
     "the" with the n-th, from 0; -1 where there is none. moved: distance between a word's output
-    here and there, as a share of the mean size of the outputs; nan without a partner. pooled: the
-    same for the mean of all outputs. first, second: weights [scheme, query, key].
+    here and there, as a share of the mean size of the outputs; nan without a partner. first,
+    second: weights [scheme, query, key].
     """
 
     words: tuple[str, ...]
@@ -37,7 +35,6 @@ class Orders:
     partner: tuple[int, ...]
     schemes: tuple[str, ...]
     moved: Float[np.ndarray, "scheme word"]
-    pooled: Float[np.ndarray, "scheme"]
     first: Float[np.ndarray, "scheme query key"]
     second: Float[np.ndarray, "scheme key2 key2"]
 
@@ -63,12 +60,8 @@ def vectors(words: tuple[str, ...], seed: int = 0) -> Float[np.ndarray, "word d_
 
     Entries are standard normal. Upper and lower case are one word.
     """
-    rows = [
-        np.random.RandomState((zlib.crc32(word.lower().encode("utf-8")) + seed) % 2**32)
-        .standard_normal(WIDTH)
-        for word in words
-    ]  # fmt: skip
-    return np.array(rows).reshape(len(words), WIDTH)
+    seeds = [(zlib.crc32(word.lower().encode("utf-8")) + seed) % 2**32 for word in words]
+    return np.array([np.random.RandomState(own).standard_normal(WIDTH) for own in seeds])
 
 
 def split(text: str) -> tuple[str, ...]:
@@ -99,30 +92,17 @@ def compare_orders(first: str, second: str, causal: bool = False, seed: int = 0)
     if max(len(words), len(others)) > MOST_WORDS:
         raise Refusal("many_words", f"At most {MOST_WORDS} words; shorten.", limit=MOST_WORDS)
     partner = _partners(words, others)
-    table = learned_table(WIDTH, seed)
-    here, there = vectors(words, seed), vectors(others, seed)
     moved = np.full((len(SCHEMES), len(words)), np.nan)
-    pooled = np.zeros(len(SCHEMES))
-    maps: list[tuple[np.ndarray, np.ndarray]] = []
+    pairs: list[tuple[np.ndarray, np.ndarray]] = []
     for row, scheme in enumerate(SCHEMES):
-        a = attend(here, scheme, causal, "random", seed, BASE, table)
-        b = attend(there, scheme, causal, "random", seed, BASE, table)
+        a, b = (attend(vectors(order, seed), scheme, causal, seed) for order in (words, others))
         size = float(np.linalg.norm(a.outputs, axis=1).mean())
         for place, other in enumerate(partner):
             if other >= 0:
                 moved[row, place] = np.linalg.norm(a.outputs[place] - b.outputs[other]) / size
-        pooled[row] = np.linalg.norm(a.outputs.mean(0) - b.outputs.mean(0)) / size
-        maps.append((a.weights, b.weights))
-    return Orders(
-        words,
-        others,
-        partner,
-        SCHEMES,
-        moved,
-        pooled,
-        np.stack([a for a, _ in maps]),
-        np.stack([b for _, b in maps]),
-    )
+        pairs.append((a.weights, b.weights))
+    maps = [np.stack(side) for side in zip(*pairs, strict=True)]
+    return Orders(words, others, partner, SCHEMES, moved, *maps)
 
 
 def _partners(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[int, ...]:

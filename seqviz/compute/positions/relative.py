@@ -11,10 +11,10 @@ from jaxtyping import Float, Int
 from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.positions import rotary, sinusoidal
 from seqviz.compute.positions.sinusoidal import (
-    BASE,
     MAX_PAIRS_OF_POSITIONS,
     MAX_POSITIONS,
     check_positions,
+    check_range,
 )
 from seqviz.refusal import Refusal
 from seqviz.units import Exact, Part, Rough
@@ -32,10 +32,7 @@ def alibi_slopes(heads: int) -> Float[np.ndarray, "head"]:
 
     Raises Refusal for fewer than 1 or more than 1024 heads.
     """
-    if not 1 <= heads <= 1024:
-        raise Refusal(
-            "heads", f"There can be from 1 to 1024 heads, not {heads}.", found=heads, limit=1024
-        )
+    check_range("heads", heads, 1, 1024, "There can be from {least} to {limit} heads, not {found}.")
     power = 2 ** (heads.bit_length() - 1)
     slopes = 2.0 ** (-8.0 / power * np.arange(1, power + 1))
     more = 2.0 ** (-4.0 / power * np.arange(1, 2 * (heads - power), 2))
@@ -126,41 +123,33 @@ class Projections:
     value: Float[np.ndarray, "d_model d_model"]
 
 
-def projections(d_model: int, seed: int, kind: str = "random") -> Projections:
-    """Fixed matrices: "random" (Gaussian, variance 1/d_model, which keeps norms) or "identity"."""
-    if kind == "identity":
-        return Projections(np.eye(d_model), np.eye(d_model), np.eye(d_model))
-    if kind != "random":
-        raise ValueError(f"Unknown projections: {kind}; there are random, identity.")
+def projections(d_model: int, seed: int) -> Projections:
+    """Fixed Gaussian matrices of variance 1/d_model, which keeps norms."""
     draw = np.random.RandomState(seed).standard_normal((3, d_model, d_model))
     return Projections(*(draw / math.sqrt(d_model)))
 
 
-def learned_table(d_model: int, seed: int, rows: int = LEARNED_ROWS) -> Float[np.ndarray, "row d"]:
+def learned_table(d_model: int, seed: int) -> Float[np.ndarray, "row d_model"]:
     """A stand-in for a trained table: Gaussian, with the sinusoidal encoding's mean square, 1/2."""
-    return np.random.RandomState([seed, 1]).standard_normal((rows, d_model)) * math.sqrt(0.5)
+    drawn = np.random.RandomState([seed, 1]).standard_normal((LEARNED_ROWS, d_model))
+    return drawn * math.sqrt(0.5)
 
 
 def placed(
     words: Float[np.ndarray, "token d_model"],
     positions: Int[np.ndarray, "token"],
     scheme: str,
-    table: Float[np.ndarray, "row width"] | None = None,
-    base: float = BASE,
+    seed: int = 0,
 ) -> Float[np.ndarray, "token d_model"]:
     """Words with their position added, for the schemes that add; the words themselves for others.
 
-    A learned table has no row beyond its end: such words become NaN. Raises ValueError for an
-    unknown scheme and for "learned" without a table as wide as the words.
+    The table of "learned" is `learned_table`, drawn by `seed`; it has no row beyond its end: such
+    words become NaN. Raises ValueError for an unknown scheme.
     """
     if scheme == "sinusoidal":
-        return words + sinusoidal.rows(positions, words.shape[1], base)
+        return words + sinusoidal.rows(positions, words.shape[1])
     if scheme == "learned":
-        if table is None:
-            raise ValueError("A learned encoding needs its table.")
-        if table.shape[1] != words.shape[1]:
-            raise ValueError(f"The table is {table.shape[1]} wide, the words {words.shape[1]}.")
-        inside = (positions >= 0) & (positions < len(table))
+        table, inside = learned_table(words.shape[1], seed), positions < LEARNED_ROWS
         return np.where(inside[:, None], words + table[np.where(inside, positions, 0)], np.nan)
     if scheme not in SCHEMES:
         raise ValueError(f"Unknown scheme: {scheme}; there are {', '.join(SCHEMES)}.")
@@ -172,8 +161,6 @@ def scores(
     positions: Int[np.ndarray, "token"],
     scheme: str,
     maps: Projections,
-    table: Float[np.ndarray, "row width"] | None = None,
-    base: float = BASE,
     seed: int = 0,
 ) -> Float[np.ndarray, "query key"]:
     """q . k / sqrt(d_model) of one head, positions entering as the scheme has it; no mask.
@@ -182,10 +169,10 @@ def scores(
     interleaved). alibi: -|i - j|/2 added (symmetric, slope of the first of eight heads). t5: one
     Gaussian bias per bucket added, drawn by `seed`.
     """
-    x = placed(words, positions, scheme, table, base)
+    x = placed(words, positions, scheme, seed)
     q, k = x @ maps.query, x @ maps.key
     if scheme == "rotary":
-        q, k = rotary.rotate(q, positions, base), rotary.rotate(k, positions, base)
+        q, k = rotary.rotate(q, positions), rotary.rotate(k, positions)
     found = q @ k.T / math.sqrt(words.shape[1])
     offset = positions[None, :] - positions[:, None]
     if scheme == "alibi":
@@ -227,41 +214,27 @@ class ShiftChange:
 
 
 def shift_change(
-    scheme: str,
-    n: int = 16,
-    shift: int = 1000,
-    d_model: int = 64,
-    seed: int = 0,
-    base: float = BASE,
-    table: Float[np.ndarray, "row width"] | None = None,
+    scheme: str, n: int = 16, shift: int = 1000, d_model: int = 64, seed: int = 0
 ) -> ShiftChange:
     """Move n words by `shift` positions and see which scores notice.
 
-    Words and projections are Gaussian, fixed by `seed`; `table` replaces the stand-in of 512
-    learned rows, and its width replaces d_model.
+    Words and projections are Gaussian, fixed by `seed`, as is the stand-in of 512 learned rows.
     Relative schemes do not notice. Added encodings do, sinusoidal ones too: p_i . p_j alone would
     depend on i - j, but the words' products with positions, and p_i W p_j, do not.
 
-    Raises Refusal for n outside 1 to 2048, a shift outside 0 to 100,000 or a bad base.
+    Raises Refusal for n outside 1 to 2048 or a shift outside 0 to 100,000.
     """
     check_positions(n, MAX_PAIRS_OF_POSITIONS)
-    if not 0 <= shift <= MAX_POSITIONS:
-        raise Refusal(
-            "shift",
-            f"The shift can be from 0 to {MAX_POSITIONS}, not {shift}.",
-            found=shift,
-            limit=MAX_POSITIONS,
-        )
-    d_model = d_model if table is None else table.shape[1]
+    sentence = "The shift can be from {least} to {limit}, not {found}."
+    check_range("shift", shift, 0, MAX_POSITIONS, sentence)
     words = np.random.RandomState([seed, 0]).standard_normal((n, d_model))
     maps = projections(d_model, seed)
-    rows = learned_table(d_model, seed) if table is None else table.astype(float)
     place = np.arange(n)
-    before = scores(words, place, scheme, maps, rows, base, seed)
-    after = scores(words, place + shift, scheme, maps, rows, base, seed)
+    before = scores(words, place, scheme, maps, seed)
+    after = scores(words, place + shift, scheme, maps, seed)
     change = np.abs(after - before)
     moved = np.abs(softmax(after) - softmax(before)).sum(axis=1).max() / 2
-    beyond = int((place + shift >= len(rows)).sum()) if scheme == "learned" else 0
+    beyond = int((place + shift >= LEARNED_ROWS).sum()) if scheme == "learned" else 0
     return ShiftChange(
         scheme, shift, before, after, _rms(before), float(change.max()), _rms(change),
         float(moved), beyond,

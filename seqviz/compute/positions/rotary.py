@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Complex, Float, Int, Num
 
+from seqviz.compute.positions import sinusoidal
 from seqviz.compute.positions.offsets import OffsetCurve, by_offset
 from seqviz.compute.positions.sinusoidal import (
     BASE,
     LAYOUTS,
     MAX_PAIRS_OF_POSITIONS,
     MAX_POSITIONS,
-    check_base,
     check_positions,
 )
 from seqviz.refusal import Refusal
@@ -24,16 +24,15 @@ def frequencies(d_k: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
     """base^(-2i/d_k) radians per position; Su et al. (2021), RoFormer, equation 15.
 
     Raises Refusal for an odd or non-positive d_k, whose last dimension has no partner to turn with,
-    and for a base that is not a number above 1.
+    and as the sinusoidal `frequencies`, which these are.
     """
-    check_base(base)
     if d_k < 2 or d_k % 2:
         raise Refusal(
             "odd_head",
             f"Rotation works on pairs: the head needs an even number of dimensions, not {d_k}.",
             width=d_k,
         )
-    return float(base) ** (-np.arange(0, d_k, 2) / d_k)
+    return sinusoidal.frequencies(d_k, base)
 
 
 def rotate(

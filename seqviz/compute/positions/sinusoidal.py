@@ -12,7 +12,6 @@ from seqviz.refusal import Refusal
 from seqviz.units import Exact, Part, Rough
 
 LAYOUTS = ("interleaved", "halves")
-SPACINGS = ("paper", "tensor2tensor")
 BASE = 10_000.0
 MAX_POSITIONS, MAX_WIDTH = 100_000, 4096
 MAX_ENTRIES = 2**26  # half a gigabyte of float64
@@ -54,45 +53,30 @@ class Sinusoids:
         return 360 * positions / float(self.wavelengths[pair])
 
 
-def frequencies(
-    d_model: int, base: float = BASE, spacing: str = "paper"
-) -> Float[np.ndarray, "pair"]:
-    """Radians per position of each pair, a geometric sequence that starts at 1.
+def frequencies(d_model: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
+    """base^(-2i/d_model) radians per position of each pair: a geometric sequence from 1.
 
-    spacing="paper": base^(-2i/d_model), which stops short of 1/base, so wavelengths run from 2 pi
-    to just under 2 pi base. spacing="tensor2tensor": base^(-i/(pairs - 1)), the sequence of the
-    authors' code (get_timing_signal_1d), which reaches 1/base.
-
-    An odd d_model leaves one dimension over. By the paper's formula it is the last sine, without a
-    cosine, and has a frequency; in tensor2tensor it is a column of zeros and has none.
+    It stops short of 1/base, so wavelengths run from 2 pi to just under 2 pi base. The last
+    dimension of an odd d_model has a frequency too: it is a sine without its cosine.
 
     Raises Refusal for a base that is not a number above 1 and for a width outside 2 to 4096.
     """
-    check_base(base)
-    if not 2 <= d_model <= MAX_WIDTH:
-        raise Refusal(
-            "encoding_width",
-            f"The encoding needs from 2 to {MAX_WIDTH} dimensions, not {d_model}.",
-            found=d_model,
-            limit=MAX_WIDTH,
-        )
-    if spacing == "paper":
-        return float(base) ** (-np.arange(0, d_model, 2) / d_model)
-    if spacing == "tensor2tensor":
-        pairs = d_model // 2
-        return float(base) ** (-np.arange(pairs) / max(pairs - 1, 1))
-    raise ValueError(f"Unknown spacing: {spacing}; there are {', '.join(SPACINGS)}.")
+    if not (math.isfinite(base) and base > 1):
+        raise Refusal("encoding_base", f"The base must be a number above 1, not {base}.", base=base)
+    sentence = "The encoding needs from {least} to {limit} dimensions, not {found}."
+    check_range("encoding_width", d_model, 2, MAX_WIDTH, sentence)
+    return float(base) ** (-np.arange(0, d_model, 2) / d_model)
 
 
 def columns(
-    d_model: int, layout: str = "interleaved", spacing: str = "paper"
+    d_model: int, layout: str = "interleaved"
 ) -> tuple[Int[np.ndarray, "sine"], Int[np.ndarray, "cosine"]]:
     """The columns of the sines and of the cosines, pair by pair.
 
     interleaved: sin at 2i, cos at 2i+1, the paper's text. halves: all sines, then all cosines, as
     in tensor2tensor. One is a permutation of the other, which no learned matrix can tell apart.
     """
-    sines, cosines = (d_model if spacing == "tensor2tensor" else d_model + 1) // 2, d_model // 2
+    sines, cosines = (d_model + 1) // 2, d_model // 2
     if layout == "interleaved":
         return 2 * np.arange(sines), 2 * np.arange(cosines) + 1
     if layout == "halves":
@@ -105,10 +89,9 @@ def rows(
     d_model: int,
     base: float = BASE,
     layout: str = "interleaved",
-    spacing: str = "paper",
 ) -> Float[np.ndarray, "position d_model"]:
     """The encodings of any positions, whole or not, in any order. Raises as `encoding` does."""
-    omega = frequencies(d_model, base, spacing)
+    omega = frequencies(d_model, base)
     if len(positions) * d_model > MAX_ENTRIES:
         raise Refusal(
             "encoding_too_large",
@@ -118,53 +101,44 @@ def rows(
             width=d_model,
             limit=MAX_ENTRIES,
         )
-    sine, cosine = columns(d_model, layout, spacing)
+    sine, cosine = columns(d_model, layout)
     angle = np.multiply.outer(positions, omega)
-    table = np.zeros((len(positions), d_model))
+    table = np.empty((len(positions), d_model))
     table[:, sine] = np.sin(angle)
     table[:, cosine] = np.cos(angle[:, : len(cosine)])
     return table
 
 
 def encoding(
-    positions: int,
-    d_model: int,
-    base: float = BASE,
-    layout: str = "interleaved",
-    spacing: str = "paper",
+    positions: int, d_model: int, base: float = BASE, layout: str = "interleaved"
 ) -> Sinusoids:
     """PE[pos, 2i] = sin(pos / base^(2i/d_model)), PE[pos, 2i+1] = cos(of the same), from pos 0.
 
-    Vaswani et al. (2017), section 3.5; layout and spacing as in `columns` and `frequencies`. An odd
-    d_model ends in a sine without its cosine (the formula taken literally, as Marian's code does),
-    or, with spacing="tensor2tensor", in a column of zeros.
+    Vaswani et al. (2017), section 3.5; layout as in `columns`. An odd d_model ends in a sine
+    without its cosine (the formula taken literally, as Marian's code does).
 
     Raises Refusal for a base not above 1, fewer than 1 or more than 100,000 positions, a width
-    outside 2 to 4096, or a table of more than 2^26 entries; ValueError for an unknown word.
+    outside 2 to 4096, or a table of more than 2^26 entries; ValueError for an unknown layout.
     """
     check_positions(positions)
-    omega = frequencies(d_model, base, spacing)
-    table = rows(np.arange(positions), d_model, base, layout, spacing)
+    omega = frequencies(d_model, base)
+    table = rows(np.arange(positions), d_model, base, layout)
     return Sinusoids(table, 2 * np.pi / omega, omega, layout, float(base))
 
 
 def rotation(
-    offset: int | float,
-    d_model: int,
-    base: float = BASE,
-    layout: str = "interleaved",
-    spacing: str = "paper",
+    offset: int, d_model: int, base: float = BASE, layout: str = "interleaved"
 ) -> Float[np.ndarray, "d_model d_model"]:
     """R with PE[pos + offset] = R PE[pos] at every pos: each pair turned by offset x frequency.
 
     On (sin, cos) of a pair with b = offset x frequency the block is [[cos b, sin b], [-sin b,
     cos b]], by the addition theorems; what the paper calls a linear function of PE[pos].
 
-    Raises Refusal where the last sine has no cosine (odd d_model, paper's spacing): that column's
-    next value does not follow from the row.
+    Raises Refusal for an odd d_model: the last sine has no cosine, and its next value does not
+    follow from the row.
     """
-    omega = frequencies(d_model, base, spacing)
-    sine, cosine = columns(d_model, layout, spacing)
+    omega = frequencies(d_model, base)
+    sine, cosine = columns(d_model, layout)
     if len(sine) > len(cosine):
         raise Refusal(
             "lone_sine",
@@ -172,7 +146,7 @@ def rotation(
             "encoding along: choose an even number.",
             width=d_model,
         )
-    matrix = np.eye(d_model)  # a column of zeros may stay where it is
+    matrix = np.zeros((d_model, d_model))
     matrix[sine, sine] = matrix[cosine, cosine] = np.cos(offset * omega)
     matrix[sine, cosine] = np.sin(offset * omega)
     matrix[cosine, sine] = -matrix[sine, cosine]
@@ -184,15 +158,12 @@ class FoundRotation:
     """The matrix that best carries each row of a table to the row `offset` further on.
 
     rank: how many directions the rows show; below d_model the matrix is one of many, the smallest.
-    singular_values: of the rows used. residual: the largest entry of |PE[pos + k] - R PE[pos]|.
-    orthogonality: the largest entry of |R'R - I|, zero for a rotation.
+    residual: the largest entry of |PE[pos + k] - R PE[pos]|.
     """
 
     matrix: Float[np.ndarray, "d_model d_model"]
     rank: int
-    singular_values: Float[np.ndarray, "value"]
     residual: Rough
-    orthogonality: float
 
     @property
     def rank_of_width(self) -> Part:
@@ -205,7 +176,7 @@ class FoundRotation:
 
 
 def found_rotation(table: Float[np.ndarray, "position d_model"], offset: int) -> FoundRotation:
-    """R found from a table alone, by least squares over all positions; any table, any offset.
+    """R found from a table alone, by least squares over all positions of any table.
 
     Directions with a singular value below 1e-10 of the largest count as not shown: rounding in the
     table (1e-16) divided by it would already be 1e-6 of R. Slow pairs hardly turn over few
@@ -215,7 +186,7 @@ def found_rotation(table: Float[np.ndarray, "position d_model"], offset: int) ->
     Raises Refusal when the table has no two rows that far apart or more than 2^18 entries.
     """
     positions, width = table.shape
-    if not 0 < abs(offset) < positions:
+    if not 0 < offset < positions:
         raise Refusal(
             "offset_beyond_table",
             f"No two of {positions} positions are {offset} apart.",
@@ -229,39 +200,20 @@ def found_rotation(table: Float[np.ndarray, "position d_model"], offset: int) ->
             positions=positions,
             width=width,
         )
-    start, end = (
-        (table[:-offset], table[offset:]) if offset > 0 else (table[-offset:], table[:offset])
-    )
-    solved, _, rank, values = np.linalg.lstsq(start, end, rcond=_RANK_TOLERANCE)
+    start, end = table[:-offset], table[offset:]
+    solved, _, rank, _ = np.linalg.lstsq(start, end, rcond=_RANK_TOLERANCE)
     residual = float(np.abs(start @ solved - end).max())
-    orthogonality = float(np.abs(solved @ solved.T - np.eye(width)).max())
-    return FoundRotation(solved.T.copy(), int(rank), values, residual, orthogonality)
-
-
-def pair_blocks(
-    matrix: Float[np.ndarray, "d_model d_model"], layout: str = "interleaved"
-) -> tuple[Float[np.ndarray, "pair 2 2"], float]:
-    """The 2x2 block of each (sin, cos) pair of a matrix, and the largest |entry| outside them."""
-    sine, cosine = columns(len(matrix), layout)
-    places = np.stack([sine[: len(cosine)], cosine], axis=1)
-    blocks = matrix[places[:, :, None], places[:, None, :]]
-    rest = np.abs(matrix)
-    rest[places[:, :, None], places[:, None, :]] = 0
-    return blocks, float(rest.max())
-
-
-def check_base(base: float) -> None:
-    """Raise Refusal unless the base is a finite number above 1."""
-    if not (math.isfinite(base) and base > 1):
-        raise Refusal("encoding_base", f"The base must be a number above 1, not {base}.", base=base)
+    return FoundRotation(solved.T.copy(), int(rank), residual)
 
 
 def check_positions(positions: int, limit: int = MAX_POSITIONS) -> None:
     """Raise Refusal unless there are from 1 to `limit` positions."""
-    if not 1 <= positions <= limit:
-        raise Refusal(
-            "encoding_positions",
-            f"There can be from 1 to {limit} positions, not {positions}.",
-            found=positions,
-            limit=limit,
-        )
+    sentence = "There can be from {least} to {limit} positions, not {found}."
+    check_range("encoding_positions", positions, 1, limit, sentence)
+
+
+def check_range(code: str, found: int, least: int, limit: int, sentence: str) -> None:
+    """Raise Refusal, with the sentence filled in, unless a number is from `least` to `limit`."""
+    if not least <= found <= limit:
+        filled = sentence.format(found=found, least=least, limit=limit)
+        raise Refusal(code, filled, found=found, limit=limit)

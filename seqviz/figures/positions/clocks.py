@@ -26,8 +26,8 @@ _BINS = 80
 def clock_hands(before: Clocks, after: Clocks, style: Style = _STYLE) -> Figure:
     """A clock for each pair: its hand at one position (thin) and at another (strong).
 
-    The fastest clock first, from left to right and from top to bottom; its wavelength stands below,
-    unless both are at position 0. Of more than 32 clocks 32 are shown, evenly chosen.
+    The fastest clock first, from left to right and from top to bottom; its wavelength stands below.
+    Of more than 32 clocks 32 are shown, evenly chosen. `after` is not at position 0.
     """
     text, palette = style.text, style.palette
     pairs = len(before.angle)
@@ -113,16 +113,14 @@ def _wavelengths_below(
     y: Float[np.ndarray, "clock"],
 ) -> None:
     """Positions per turn under each clock; both angles on hover."""
-    at = max(before, after, key=lambda clocks: abs(clocks.position))
-    if not at.position:
-        return
     for pair, across, up in zip(shown.tolist(), x.tolist(), y.tolist(), strict=True):
         angles = {
             name: number(float(clock.angle[pair]))
             for name, clock in (("before", before), ("after", after))
         }
+        wavelength = after.position / float(after.turns[pair])
         panel.words(
-            _short(at.position / float(at.turns[pair])), across, up - 1.05, size=12, yanchor="top",
+            _short(wavelength), across, up - 1.05, size=12, yanchor="top",
             hovertext=panel.style.text("figure.pos_hover_clock", pair=pair, **angles),
         )  # fmt: skip
 

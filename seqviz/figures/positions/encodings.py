@@ -21,7 +21,6 @@ _CELLS = 2**18  # of a map: more than a screen has pixels for
 _SIDE = 512  # positions of a matrix of all pairs
 _WRITTEN = 8  # rows and columns of a matrix whose numbers find room in the cells
 _ROOM = 1.25  # colors end here times the largest number where numbers are read in the cells
-_ROUNDING = 1e-9  # of the largest value: pairs that differ by less are the same
 
 
 def encoding_map(sines: Sinusoids, style: Style = _STYLE) -> Figure:
@@ -58,20 +57,17 @@ def encoding_map(sines: Sinusoids, style: Style = _STYLE) -> Figure:
 
 
 def similarity_by_offset(
-    found: Similarity,
-    closed: Float[np.ndarray, "distance"] | None = None,
-    style: Style = _STYLE,
+    found: Similarity, closed: Float[np.ndarray, "distance"], style: Style = _STYLE
 ) -> Figure:
     """Dot products (above) and cosines (below) of all pairs of positions by their offset.
 
-    Lines are means over the pairs; where pairs of one offset differ, a band runs from the least to
-    the greatest. closed: the closed form of the dot product at the distances 0 ... n - 1, dotted.
-    Raises ValueError for another number of distances.
+    Lines are means over the pairs. closed: the closed form of the dot product at the distances
+    0 ... n - 1, dotted. Raises ValueError for another number of distances.
     """
     text, palette = style.text, style.palette
     dot, cosine = found.dot_by_offset, found.cosine_by_offset
     distance = dot.offset
-    if closed is not None and len(closed) != len(distance):
+    if len(closed) != len(distance):
         raise ValueError(f"There are {len(distance)} distances, and {len(closed)} closed forms.")
     offset = np.concatenate([-distance[:0:-1], distance])
     last = float(offset[-1]) or 0.5
@@ -89,19 +85,13 @@ def similarity_by_offset(
 
     def line(panel: Panel, values: np.ndarray, name: str, color: str, **more: Any) -> None:
         both = np.concatenate([values[:0:-1], values])  # pairs are the same either way round
-        keys = {"mode": mode, "width": 3, "hover": f"k = %{{x}}: %{{y:.4g}}{NAMED}", **more}
-        panel.line(offset, both, text(f"figure.pos_{name}"), color, **keys)
+        keys = {"mode": mode, **more}
+        hover = f"k = %{{x}}: %{{y:.4g}}{NAMED}"
+        panel.line(offset, both, text(f"figure.pos_{name}"), color, width=3, hover=hover, **keys)
 
     line(upper, dot.mean, "dot_mean", palette.truth, zorder=2)
-    if closed is not None:
-        line(upper, closed, "closed", palette.highlight, dash="dot", mode="lines", zorder=3)
+    line(upper, closed, "closed", palette.highlight, dash="dot", mode="lines", zorder=3)
     line(lower, cosine.mean, "cosine_mean", palette.prediction, zorder=2)
-    for panel, curve in ((upper, dot), (lower, cosine)):
-        if curve.spread > _ROUNDING * scales.largest(curve.high, curve.low):
-            looks = {"width": 1, "mode": "lines", "zorder": 1, "legend": panel is upper}
-            line(panel, curve.low, "least", palette.baseline, group="least", **looks)
-            looks |= {"fill": "tonexty", "fillcolor": palette.band}
-            line(panel, curve.high, "greatest", palette.baseline, group="greatest", **looks)
     return sheet.finish(
         text(
             "alt.pos_by_offset",
@@ -170,7 +160,7 @@ def rotation_matrices(
         axes.counted(width, text("figure.pos_before")),
         axes.counted(width, text("figure.pos_after"), upright=True),
         (
-            text("figure.pos_rotation", offset=str(offset).replace("-", "−")),
+            text("figure.pos_rotation", offset=offset),
             text("figure.pos_rotation_found", difference=difference),
         ),
     )

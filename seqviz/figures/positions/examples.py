@@ -24,13 +24,7 @@ from seqviz.figures.positions.encodings import (
     similarity_by_offset,
 )
 from seqviz.figures.positions.schemes import rotary_scores, shift_bars
-from seqviz.figures.positions.tables import (
-    component_path,
-    component_shares,
-    power_spectrum,
-    table_norms,
-    table_similarity,
-)
+from seqviz.figures.positions.tables import component_path, power_spectrum, table_similarity
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 
 FIRST, SECOND = "<b>Mary</b> gave John&co a flower", "John&co gave <b>Mary</b> a flower"
@@ -54,7 +48,6 @@ def _encodings() -> tuple[Example, ...]:
     return (
         Example("positions: table", encoding_map, (sines,), 48),
         Example("positions: by offset", similarity_by_offset, (found, closed), float(dot.mean[0])),
-        Example("positions: by offset, learned", similarity_by_offset, (wandering,), 39),
         Example("positions: dot products", dot_products, (found,), float(found.dot[0, -1])),
         Example("positions: signed dot products", dot_products, (wandering,), 40),
         Example(
@@ -80,14 +73,8 @@ def _learned() -> tuple[Example, ...]:
     own = wandering_table()
     waves = encoding(*own.shape).table
     both = offsets.similarity(own), offsets.similarity(waves)
-    near, far = learned.compare(own / 8), learned.compare(own / 100)
     return (
-        Example(
-            "positions: two tables",
-            table_similarity,
-            both,
-            float(both[0].cosine[0, -1]),
-        ),
+        Example("positions: two tables", table_similarity, both, float(both[0].cosine[0, -1])),
         Example("positions: path", component_path, (learned.path(own),), 40),
         Example(
             "positions: spectrum",
@@ -95,9 +82,6 @@ def _learned() -> tuple[Example, ...]:
             (learned.spectrum(own), learned.spectrum(waves)),
             1 / 40,
         ),
-        Example("positions: norms of tables", table_norms, (near,), float(near.norms[0])),
-        Example("positions: norms far apart", table_norms, (far,), float(far.norms[0])),
-        Example("positions: shares", component_shares, (near,), 32),
     )
 
 

@@ -60,12 +60,10 @@ def rotary_scores(found: ScoresByOffset, style: Style = _STYLE) -> Figure:
     )
 
 
-def shift_bars(
-    changes: Sequence[ShiftChange], rows: int = LEARNED_ROWS, style: Style = _STYLE
-) -> Figure:
+def shift_bars(changes: Sequence[ShiftChange], style: Style = _STYLE) -> Figure:
     """The largest change of a score when all positions are shifted, one bar a scheme, log axis.
 
-    rows: of the learned table; a scheme without a number there has none for the shifted positions.
+    A scheme without a number has no row for the shifted positions in its learned table.
     """
     text = style.text
     looks = [look(change.scheme, style) for change in changes]
@@ -74,7 +72,7 @@ def shift_bars(
     drawn = np.where(values > 0, values, np.nan)  # a log axis has no 0
     logs = np.log10(drawn)
     top = float(np.nanmax(logs, initial=-8.0)) if (values > 0).any() else 0.0
-    shift = f"{changes[0].shift if changes else 0:,}"
+    shift = f"{changes[0].shift:,}"
     sheet = Sheet(style)
     sheet.headline(text("figure.pos_shifted", shift=shift))
     panel = sheet.panel(
@@ -94,7 +92,7 @@ def shift_bars(
             attention="%{customdata[2]}",
         ),
     )  # fmt: skip
-    said = [_said(float(value), rows, style) for value in values]
+    said = [_said(float(value), style) for value in values]
     ends = np.where(np.isnan(logs), _LOWEST, logs).tolist()
     for name, end, words in zip(names, ends, said, strict=True):
         panel.words(f"<b>{words}</b>", end, name, size=14, xanchor="left", xshift=6)
@@ -102,7 +100,7 @@ def shift_bars(
     return sheet.finish(text("alt.pos_shift", shift=shift, values=listed))
 
 
-def _said(value: float, rows: int, style: Style) -> str:
+def _said(value: float, style: Style) -> str:
     if np.isnan(value):
-        return style.text("figure.pos_no_row_beyond", rows=rows)
+        return style.text("figure.pos_no_row_beyond", rows=LEARNED_ROWS)
     return number(value) if value else style.text("figure.pos_exactly_zero")

@@ -1,24 +1,23 @@
-"""A learned position table beside the sinusoidal one: similarity, path, spectrum, norms, shares."""
+"""A learned position table beside the sinusoidal one: similarity, path, spectrum."""
 
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float, Num
+from jaxtyping import Float
 
-from seqviz.compute.positions.learned import Comparison, Path, Spectrum
+from seqviz.compute.positions.learned import Path, Spectrum
 from seqviz.compute.positions.offsets import Similarity
 from seqviz.figures.grammar import axes, scales
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
+from seqviz.figures.grammar.sheet import NAMED, Sheet
 from seqviz.figures.grammar.style import Style
-from seqviz.figures.positions.parts import cells, every, hatched, look, stride, twins
+from seqviz.figures.positions.parts import cells, every, look, stride, twins
 from seqviz.text import number
 
 _STYLE = Style()
 _BOTH = ("learned", "sinusoidal")
 _SIDE = 256  # positions of each of two matrices beside one another: a cell is then a pixel
 _DEEPEST = 8  # decades below the strongest frequency
-_WIDE = 10  # ratio of two norms from which on a log axis shows them better
 
 
 def table_similarity(learned: Similarity, waves: Similarity, style: Style = _STYLE) -> Figure:
@@ -63,21 +62,15 @@ def _beside(found: Similarity) -> float:
     return float(np.diag(found.cosine, 1).mean()) if len(found.cosine) > 1 else float("nan")
 
 
-def component_path(found: Path, across: int = 1, up: int = 2, style: Style = _STYLE) -> Figure:
-    """Two principal components against one another, from position to position.
-
-    across, up: which components, from 1. Raises ValueError for one that was not computed.
-    """
+def component_path(found: Path, style: Style = _STYLE) -> Figure:
+    """The first two principal components against one another, from position to position."""
     text, palette = style.text, style.palette
-    positions, components = found.components.shape
-    for chosen in (across, up):
-        if not 1 <= chosen <= components:
-            raise ValueError(f"There are components 1 to {components}, not {chosen}.")
-    x, y = (found.components[:, k - 1] for k in (across, up))
-    shares = [f"{100 * float(found.explained[k - 1]):.1f}" for k in (across, up)]
+    positions = len(found.components)
+    x, y = found.components.T
+    shares = [f"{100 * share:.1f}" for share in found.explained.tolist()]
     titles = [
         text("figure.pos_component", component=k, percent=share)
-        for k, share in zip((across, up), shares, strict=True)
+        for k, share in enumerate(shares, 1)
     ]
     sheet = Sheet(style)
     panel = sheet.panel(
@@ -108,8 +101,8 @@ def component_path(found: Path, across: int = 1, up: int = 2, style: Style = _ST
         text(
             "alt.pos_path",
             positions=positions,
-            across=across,
-            up=up,
+            across=1,
+            up=2,
             share=shares[0],
             other=shares[1],
             start=f"({number(float(x[0]))}, {number(float(y[0]))})",
@@ -130,7 +123,12 @@ def power_spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) ->
         axes.decades(np.maximum(logs, top - _DEEPEST), text("figure.pos_share_of_variance")),
     )
     for scheme, found, share in zip(_BOTH, (learned, waves), shares, strict=True):
-        _line(panel, scheme, found.frequency, share, "%{x:.4g}: %{y:.3g} %")
+        drawn = look(scheme, style)
+        symbol = drawn.symbol if len(share) <= 20 else None  # points where there are few
+        panel.line(
+            found.frequency, share, drawn.name, drawn.color, width=2.4, dash=drawn.dash,
+            symbol=symbol, size=8, hover="%{x:.4g}: %{y:.3g} %" + NAMED,
+        )  # fmt: skip
     lowest = [float(np.nan_to_num(share[0])) for share in shares]
     return sheet.finish(
         text(
@@ -145,68 +143,3 @@ def power_spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) ->
 def _percent(power: Float[np.ndarray, "frequency"]) -> Float[np.ndarray, "frequency"]:
     """Of the whole power; nan for none, which a log axis does not have."""
     return 100 * np.where(power > 0, power, np.nan) / (power.sum() or 1.0)
-
-
-def table_norms(found: Comparison, style: Style = _STYLE) -> Figure:
-    """The length of each row; on a log axis where the two tables are far apart."""
-    text = style.text
-    both = (found.norms, found.sinusoidal_norms)
-    seen, title = np.concatenate(both), text("figure.pos_norm")
-    apart = seen.min() > 0 and seen.max() / seen.min() > _WIDE
-    sheet = Sheet(style)
-    panel = sheet.panel(
-        axes.counted(len(found.norms), text("figure.pos_position")),
-        axes.decades(np.log10(seen), title)
-        if apart
-        else axes.axis(title, range=[0, 1.08 * scales.largest(seen)]),
-    )
-    for scheme, values in zip(_BOTH, both, strict=True):
-        _line(panel, scheme, np.arange(len(values)), values, "%{x}: %{y:.4g}")
-    return sheet.finish(
-        text(
-            "alt.pos_table_norms",
-            positions=len(found.norms),
-            first=number(float(found.norms[0])),
-            median=number(float(np.median(found.norms))),
-            waves=number(float(np.median(found.sinusoidal_norms))),
-        )
-    )
-
-
-def component_shares(found: Comparison, style: Style = _STYLE) -> Figure:
-    """How much of the variance is in the first few principal components."""
-    text = style.text
-    both = (100 * found.share, 100 * found.sinusoidal_share)
-    words = [text("figure.pos_components", count=int(count)) for count in found.counts]
-    sheet = Sheet(style)
-    panel = sheet.panel(
-        axes.axis(text("figure.pos_share_of_variance_plain"), range=[0, 114]),
-        axes.axis(
-            text("figure.pos_first_components"),
-            type="category", autorange="reversed", showgrid=False,
-        ),
-    )  # fmt: skip
-    for scheme, shares in zip(_BOTH, both, strict=True):
-        drawn = look(scheme, style)
-        panel.bars(
-            words, shares, drawn.name, drawn.color, sideways=True,
-            ends=[f"{share:.1f} %" for share in shares.tolist()],
-            marker=hatched(drawn.color, drawn.pattern, style), hover=f"%{{y}}: %{{x:.2f}} %{NAMED}",
-        )  # fmt: skip
-    values = (
-        text("figure.pos_two_shares", count=int(count), learned=f"{own:.1f}", waves=f"{other:.1f}")
-        for count, own, other in zip(found.counts, *both, strict=True)
-    )
-    return sheet.finish(text("alt.pos_shares", values="; ".join(values)))
-
-
-def _line(
-    panel: Panel, scheme: str, x: Num[np.ndarray, "point"], y: Num[np.ndarray, "point"], hover: str
-) -> None:
-    """One table in the looks of its scheme; points where there are few."""
-    drawn = look(scheme, panel.style)
-    symbol = drawn.symbol if len(x) <= 20 else None
-    panel.line(
-        x, y, drawn.name, drawn.color, width=2.4, dash=drawn.dash, symbol=symbol, size=8,
-        hover=hover + NAMED,
-    )  # fmt: skip

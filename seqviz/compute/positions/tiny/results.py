@@ -21,8 +21,7 @@ class OrderReport(Record):
     """Where a training stands after `update` of `total` updates.
 
     accuracy: share of right answers on the sequences of the updates since the last report, each
-    answered before it was learned from. Encodings in the order of
-    the settings.
+    answered before it was learned from. Encodings in the order of the settings.
     """
 
     accuracy: Float[np.ndarray, "encoding run"]
@@ -51,16 +50,6 @@ class Scores:
     def mean(self) -> Float[np.ndarray, "encoding"]:
         """Mean accuracy over the runs."""
         return self.accuracy.mean(axis=1)
-
-    @property
-    def least(self) -> Float[np.ndarray, "encoding"]:
-        """The accuracy of the worst run."""
-        return self.accuracy.min(axis=1)
-
-    @property
-    def most(self) -> Float[np.ndarray, "encoding"]:
-        """The accuracy of the best run."""
-        return self.accuracy.max(axis=1)
 
 
 @dataclass(frozen=True)
