@@ -23,6 +23,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
+import time
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
@@ -31,7 +33,11 @@ from playwright.sync_api import Browser, Page
 
 from driver.chromium import GEOMETRY, chromium, css_class, draw_whole, slider_input
 from driver.server import serve, serve_empty_page
-from seqviz import catalog
+from seqviz import catalog, lessons
+from seqviz.lessons.bench.controls import Slider, Steps, controls, encoded
+from seqviz.lessons.bench.host import NotYet
+from seqviz.ui.bench import fast_path
+from seqviz.ui.server.run_context import Session
 
 WARM_UP = 5
 GOAL = 1.5
@@ -82,21 +88,25 @@ PROBE = f"""() => {{
   // moves: [when, value]; pictures: [when, value on screen] at each frame.
   const drag = (selector, bench, key, values) => new Promise((resolve) => {{
     const range = document.querySelector(selector), moves = [], frames = [];
+    let count = 0;
     const place = globalThis.seqvizLive?.(bench);
     const before = place?.pictures.length ?? 0;
     const started = performance.now();
     const timer = setInterval(() => {{
-      const value = values[moves.length % values.length];
+      const value = values[count++ % values.length];
       range.value = value;
-      moves.push([performance.now(), Number(range.value)]);
+      const at = performance.now();
       range.dispatchEvent(new Event("input", {{bubbles: true}}));
+      const moved = place?.moved.get(key);
+      if (moved) moves.push([at, Number(moved.text)]);
     }}, 1000 / 60);
     const frame = (now) => {{
       const last = place?.pictures.at(-1);
       if (last && place.pictures.length > before) frames.push([now, Number(last.values[key])]);
       if (now - started < {DRAG_MS}) return requestAnimationFrame(frame);
       clearInterval(timer);
-      const drawn = (place?.pictures ?? []).slice(before).filter((one) => one.at - started < {DRAG_MS});
+      const drawn = (place?.pictures ?? []).slice(before)
+        .filter((one) => one.at - started < {DRAG_MS});
       resolve({{moves, frames, pictures: drawn.map((one) => Number(one.values[key]))}});
     }};
     requestAnimationFrame(frame);
@@ -110,6 +120,14 @@ PROBE = f"""() => {{
 
 
 @dataclass
+class Drag:
+    """A drag: different pictures a second, and the 95th percentile of the age of what is seen."""
+
+    per_s: float
+    p95_ms: float
+
+
+@dataclass
 class Subject:
     """One page under measurement: its slider, what its slider changes, and the times so far.
 
@@ -119,6 +137,7 @@ class Subject:
     page: Page
     slider: str
     values: list[str]
+    key: str = ""
     milliseconds: list[tuple[float, float]] = field(default_factory=list)
 
     def press(self) -> None:
@@ -132,6 +151,21 @@ class Subject:
         self.values.append(self.page.locator(self.slider).input_value())
         self.page.evaluate("seqviz.idle()")
 
+    def drag(self) -> Drag:
+        """Drag for three seconds, there and back; wait until the page is idle before and after."""
+        low, high, step = _ends(self.page, self.slider)
+        ways = min(DRAG_MS * 60 // 1000, round((high - low) / step) + 1)
+        there = np.linspace(low, high, max(2, ways))
+        self.page.evaluate("seqviz.idle()")
+        found = self.page.evaluate(
+            "([s, b, k, v]) => seqviz.drag(s, b, k, v)",
+            [self.slider, self.key.rpartition(".")[0], self.key, [*there, *there[::-1]]],
+        )
+        self.page.evaluate("seqviz.idle()")
+        shown = found["pictures"]
+        different = sum(now != before for now, before in zip(shown, [None, *shown], strict=False))
+        return Drag(1000 * different / DRAG_MS, age(found["moves"], found["frames"]))
+
     def median(self, column: int = 0) -> float:
         """The median in milliseconds: to the change (0) or to the settled picture (1)."""
         return float(np.median(np.array(self.milliseconds)[WARM_UP:, column]))
@@ -141,75 +175,150 @@ class Subject:
         return float(np.percentile(np.array(self.milliseconds)[WARM_UP:, 0], 95))
 
 
+def age(moves: list[tuple[float, float]], frames: list[tuple[float, float]]) -> float:
+    """How old the value on screen is, 95th percentile over the frames, in milliseconds.
+
+    moves: when the hand set which value; frames: when which value was on screen. A value is as old
+    as the last time that the hand set it before the frame; nan where nothing was drawn.
+
+    >>> age([(0.0, 1.0), (10.0, 2.0)], [(30.0, 1.0), (40.0, 2.0)])
+    30.0
+    """
+    ages = [
+        now
+        - max((when for when, value in moves if value == seen and when <= now), default=math.nan)
+        for now, seen in frames
+    ]
+    return float(np.percentile(ages, 95)) if ages else math.nan
+
+
+def slowest(lesson: catalog.Lesson) -> tuple[str, str] | None:
+    """Bench and parameter of the slider whose answer takes the server longest, in this process.
+
+    Of the sliders that apply to a lesson as it opens, where there is a picture at once.
+    """
+    session = Session("benchmark", 0.0)
+    found: dict[tuple[str, str], float] = {}
+    for name, bench in getattr(lessons, lesson.slug).lesson.benches.items():
+        for parameter, control in controls(bench.declaration):
+            if not isinstance(control, Slider | Steps) or control.client or control.more:
+                continue
+            if control.when is not None:
+                continue
+            low, high = control.extremes()
+            with contextlib.suppress(NotYet, ValueError):
+                times = []
+                for value in (low, high):
+                    started = time.perf_counter()
+                    asked = {f"{bench.prefix}.{parameter}": encoded(value)}
+                    fast_path.answer(bench, asked, session)
+                    times.append(time.perf_counter() - started)
+                found[name, parameter] = times[-1]  # the first has loaded what it needs
+            break
+    return max(found, key=lambda place: found[place]) if found else None
+
+
 def open_floor(browser: Browser, url: str) -> Subject:
     """The empty page: its slider starts in the middle and has 120 values to the right."""
     return _open(browser, url, "value", "shown")
 
 
-def open_lesson(browser: Browser, url: str, lesson: catalog.Lesson, presses: int) -> Subject:
-    """A lesson, by a link that puts its first slider half the presses left of the middle.
+def open_lesson(
+    browser: Browser,
+    url: str,
+    lesson: catalog.Lesson,
+    presses: int,
+    place: tuple[str, str] | None = None,
+) -> Subject:
+    """A lesson, by a link that puts a slider half the presses left of the middle.
 
-    SystemExit when the slider has too few values for that many fresh ones.
+    place: bench and parameter; the lesson's first. SystemExit when the first slider has too few
+    values for that many fresh ones; another one begins at its left end.
     """
-    bench, parameter = f"{lesson.code}.{lesson.first[0]}", lesson.first[1]
+    name, parameter = place or lesson.first
+    bench = f"{lesson.code}.{name}"
     key, chart, address = f"{bench}.{parameter}", f"{bench}.figure", f"{url}/{lesson.slug}"
     subject = _open(browser, address, key, chart)
-    low, high, step = subject.page.locator(subject.slider).evaluate(
-        "(s) => [+s.min, +s.max, +s.step]"
-    )
+    low, high, step = _ends(subject.page, subject.slider)
+    step = step if place is None else max(step, (high - low) / 1000)
     stops = round((high - low) / step)
-    if stops < presses:
+    if stops < presses and place is None:
         raise SystemExit(f"{key} has {stops + 1} values, too few for {presses} fresh ones.")
+    if place is not None:
+        return subject
     subject.page.context.close()
     start = low + step * ((stops - presses) // 2)
     return _open(browser, f"{address}?{urlencode({key: f'{start:g}'})}", key, chart)
 
 
-def measure(presses: int) -> tuple[Subject, dict[str, Subject]]:
-    """The floor and every lesson, pressed in turn."""
+def measure(presses: int) -> tuple[Subject, dict[str, Subject], dict[str, dict[str, Drag]]]:
+    """The floor and every lesson, pressed in turn; then each lesson's two benches are dragged."""
     total = presses + WARM_UP
     with contextlib.ExitStack() as stack:
         app = stack.enter_context(serve())
         empty = stack.enter_context(serve_empty_page())
         browser = stack.enter_context(chromium())
         floor = open_floor(browser, empty.url)
-        lessons = {
+        opened = {
             lesson.slug: open_lesson(browser, app.url, lesson, total) for lesson in catalog.LESSONS
         }
-        subjects = [floor, *lessons.values()]
+        subjects = [floor, *opened.values()]
         for _ in range(total):
             for subject in subjects:
                 subject.press()
+        drags: dict[str, dict[str, Drag]] = {}
+        for lesson in catalog.LESSONS:
+            drags[lesson.slug] = {lesson.first[0]: opened[lesson.slug].drag()}
+            opened[lesson.slug].page.context.close()
+            if (place := slowest(lesson)) and place[0] != lesson.first[0]:
+                other = open_lesson(browser, app.url, lesson, total, place)
+                drags[lesson.slug][place[0]] = other.drag()
+                other.page.context.close()
     for subject in subjects:
         if len(set(subject.values)) != total + 1:
             raise RuntimeError(f"A value came twice: {subject.values}")
-    return floor, lessons
+    return floor, opened, drags
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Slider press to changed picture, in a browser.")
     parser.add_argument("--presses", type=int, default=40, help="measured presses per page")
     presses = parser.parse_args().presses
-    floor, lessons = measure(presses)
+    floor, opened, drags = measure(presses)
     print(f"slider press to changed picture, {presses} fresh values each, milliseconds")
     print(f"{'':20}{'median':>9}{'p95':>9}{'ratio':>8}{'settled':>9}   values")
-    for name, subject in {"empty page": floor, **lessons}.items():
+    for name, subject in {"empty page": floor, **opened}.items():
         print(
             f"{name:20}{subject.median():9.1f}{subject.p95():9.1f}"
             f"{subject.median() / floor.median():8.2f}{subject.median(1):9.1f}"
             f"   {subject.values[0]} ... {subject.values[-1]}"
         )
     print(f"goal: ratio <= {GOAL}")
-    found = {
-        slug: {
+    print(f"a drag of {DRAG_MS / 1000:.0f} s, 60 moves a second")
+    print(f"{'':34}{'pictures/s':>12}{'age p95, ms':>13}")
+    for slug, found in drags.items():
+        for bench, one in found.items():
+            print(f"{f'{slug} {bench}':34}{one.per_s:12.1f}{one.p95_ms:13.0f}")
+    line: dict[str, object] = {}
+    for slug, subject in opened.items():
+        bench, worst = min(drags[slug].items(), key=lambda one: one[1].per_s)
+        line[slug] = {
             "ms": round(subject.median(), 1),
             "ratio": round(subject.median() / floor.median(), 3),
             "settled_ms": round(subject.median(1), 1),
+            "drag_per_s": round(worst.per_s, 1),
+            "drag_p95_ms": round(max(one.p95_ms for one in drags[slug].values())),
+            "bench": bench,
         }
-        for slug, subject in lessons.items()
-    }
-    line = {"name": "interaction", "floor_ms": round(floor.median(), 1), "lessons": found}
-    print(json.dumps(line))
+    print(
+        json.dumps({"name": "interaction", "floor_ms": round(floor.median(), 1), "lessons": line})
+    )
+
+
+def _ends(page: Page, slider: str) -> tuple[float, float, float]:
+    """Lower end, upper end and the step of a key."""
+    low, high, step = page.locator(slider).evaluate("(s) => [+s.min, +s.max, +s.step]")
+    return low, high, step
 
 
 def _open(browser: Browser, url: str, key: str, chart: str) -> Subject:
@@ -224,7 +333,7 @@ def _open(browser: Browser, url: str, key: str, chart: str) -> Subject:
     ).first.wait_for()
     page.evaluate(PROBE.replace("CHART", json.dumps(css_class(chart))))
     page.evaluate("seqviz.idle()")
-    return Subject(page, slider, [page.locator(slider).input_value()])
+    return Subject(page, slider, [page.locator(slider).input_value()], key)
 
 
 if __name__ == "__main__":

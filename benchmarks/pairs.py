@@ -44,7 +44,8 @@ def press(tree: Path, pairs: int) -> Iterator[tuple[str, list[float], list[float
             for turn in range(total):
                 for subject in both if turn % 2 else both[::-1]:
                     subject.press()
-            yield lesson.slug, *(_measured(subject) for subject in both)
+            new, old = (_measured(subject) for subject in both)
+            yield lesson.slug, new, old
             for subject in both:
                 subject.page.context.close()
 
@@ -62,7 +63,8 @@ def commands(name: str, tree: Path, pairs: int) -> Iterator[tuple[str, list[floa
             found[folder].append({k: v for k, v in line.items() if type(v) in (int, float)})
     for number in found[ROOT][0]:
         if all(number in line for line in found[tree]):
-            yield number, *([line[number] for line in lines] for lines in found.values())
+            new, old = ([line[number] for line in found[folder]] for folder in (ROOT, tree))
+            yield number, new, old
 
 
 def ratio(new: Sequence[float], old: Sequence[float]) -> tuple[float, float, float]:
