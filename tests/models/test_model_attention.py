@@ -41,9 +41,7 @@ def test_text(model):
 def test_count(model):
     assert attention.count(model.card.name, SENTENCE) == len(texts.tokens(model, SENTENCE).ids)
     assert attention.count("bert", SENTENCE) == texts.LONGEST  # not loaded: the most there can be
-    assert attention.count(model.card.name, "") == {"minilm": 2}.get(
-        model.card.name, texts.LONGEST
-    )
+    assert attention.count(model.card.name, "") == {"minilm": 2}.get(model.card.name, texts.LONGEST)
 
 
 def test_mosaic_is_the_weights_or_reduced_and_says_by_how_much(model):

@@ -121,7 +121,7 @@ def test_the_exercise_takes_the_softmax_of_the_divided_scores():
 # ------------------------------------------------------------------------------------ real models
 READ = (
     ("en", "minilm", "", 3, 1),
-    ("zh", "minilm", "It's \"so\" {tired}\\n.", 5, 11),
+    ("zh", "minilm", 'It\'s "so" {tired}\\n.', 5, 11),
     ("en", "smollm2", "", 29, 8),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -51,8 +52,6 @@ class Walk:
     temperature: float
     operator: str
     causal: bool
-    seed: int
-    width: str
 
     @property
     def forbidden(self) -> Bool[np.ndarray, "query key"]:
@@ -94,30 +93,19 @@ def walk(
     queried, keyed, valued, output_weight, bias = _weights(seed, d_k, heads)
     queries, keys, values = embeddings @ queried, embeddings @ keyed, embeddings @ valued
     n, divide_by = len(IDS), divisor(scale, d_k, D)
-    allowed = np.tri(n, dtype=bool) if causal else None
-    basic = attend(
-        embeddings,
-        embeddings,
-        embeddings,
+    attended = partial(
+        attend,
         temperature=temperature,
-        allowed=allowed,
+        allowed=np.tri(n, dtype=bool) if causal else None,
         operator=operator,
     )
-    attention = attend(
-        queries,
-        keys,
-        values,
-        divide_by=divide_by,
-        temperature=temperature,
-        allowed=allowed,
-        operator=operator,
-    )
+    attention = attended(queries, keys, values, divide_by=divide_by)
     concatenated = np.moveaxis(attention.output, 0, 1).reshape(n, heads * d_k)
     return Walk(
         WORDS,
         np.array(IDS),
         embeddings,
-        basic,
+        attended(embeddings, embeddings, embeddings),
         queried,
         keyed,
         valued,
@@ -137,8 +125,6 @@ def walk(
         temperature,
         operator,
         causal,
-        seed,
-        width,
     )
 
 
@@ -167,15 +153,7 @@ def _embeddings(seed: int) -> Float[np.ndarray, "token d"]:
     return torch.randn(VOCABULARY, D, generator=source).numpy()[list(IDS)]
 
 
-def _weights(
-    seed: int, d_k: int, heads: int
-) -> tuple[
-    Float[np.ndarray, "head d d_k"],
-    Float[np.ndarray, "head d d_k"],
-    Float[np.ndarray, "head d d_k"],
-    Float[np.ndarray, "concat d"],
-    Float[np.ndarray, "d"],
-]:
+def _weights(seed: int, d_k: int, heads: int) -> tuple[np.ndarray, ...]:
     """Weights for query, key, value, output, and the output's bias, as right factors."""
     import torch
 
