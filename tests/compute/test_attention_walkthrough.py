@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from seqviz.compute.attention.scaled import OPERATORS, SCALES
+from seqviz.compute.attention.scaled import attend
 from seqviz.compute.attention.walkthrough import IDS, WORDS, walk
 
 SCIENTIFIC = {"rtol": 1e-4, "atol": 0}
@@ -136,36 +136,26 @@ def test_against_pytorchs_attention(heads, causal):
     close(found.combined, joined @ found.output_weight + found.output_bias, rtol=1e-4, atol=5e-4)
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("scale", SCALES)
-def test_every_stage_against_a_loop(scale, operator):
+@pytest.mark.parametrize(
+    ("scale", "operator", "divide_by"),
+    [("d_k", "add", 2.0), ("d", "multiply", 4.0), ("none", "add", 1.0)],
+)
+def test_every_stage_in_float64(scale, operator, divide_by):
+    """`attend` has its own tests; here it gets the projections, and gives to the last matrix."""
     found = walk(5, 4, 2, scale, 0.5, operator, True)
-    c = {"d_k": 2.0, "d": 4.0, "none": 1.0}[scale]
-    assert found.divide_by == c
-    x = found.embeddings.astype(np.float64)
-    joined = np.zeros((8, 8))
-    for h in range(2):
-        q, k, v = (
-            np.array([[sum(x[t] * w[h][:, c]) for c in range(4)] for t in range(8)])
-            for w in (found.query_weight, found.key_weight, found.value_weight)
-        )
-        for ours, loop in ((found.queries, q), (found.keys, k), (found.values, v)):
-            close(ours[h], loop, atol=SINGLE)
-        for i in range(8):
-            scores = np.array([sum(q[i] * k[j]) for j in range(8)])
-            scaled = scores / c / 0.5
-            closed = -math.inf if operator == "add" else 0.0
-            masked = np.array([scaled[j] if j <= i else closed for j in range(8)])
-            powers = [math.exp(score - max(masked)) for score in masked]
-            weights = np.array(powers) / sum(powers)
-            output = sum(weights[j] * v[j] for j in range(8))
-            joined[i, 4 * h : 4 * h + 4] = output
-            stages = found.attention
-            close(stages.scores[h, i], scores, atol=1e-4)  # float32 sums of size 100
-            close(stages.scaled[h, i], scaled, atol=2e-4)
-            close(stages.masked[h, i], masked, atol=2e-4)
-            close(stages.weights[h, i], weights, rtol=1e-3, atol=1e-5)
-            close(stages.output[h, i], output, atol=1e-3)
+    assert found.divide_by == divide_by
+    x, n = found.embeddings.astype(np.float64), len(WORDS)
+    weights = (found.query_weight, found.key_weight, found.value_weight)
+    wanted = [x @ w.astype(np.float64) for w in weights]
+    for ours, theirs in zip((found.queries, found.keys, found.values), wanted, strict=True):
+        close(ours, theirs, atol=SINGLE)
+    causal = np.tri(n, dtype=bool)
+    stages = attend(
+        *wanted, divide_by=divide_by, temperature=0.5, allowed=causal, operator=operator
+    )
+    for name, stage in vars(stages).items():  # float32 sums of size 100
+        close(getattr(found.attention, name), stage, rtol=1e-3, atol=1e-3)
+    joined = np.hstack(list(stages.output))
     close(found.concatenated, joined, atol=1e-3)
     close(found.combined, joined @ found.output_weight + found.output_bias, atol=1e-3)
 

@@ -71,10 +71,7 @@ def test_a_cell_is_the_head_that_a_click_there_gives(draw, layers, heads):
     assert list(layout.yaxis.range) == [rows - 0.5, -0.5]  # the first on top
     titles = ("layer", "head") if deep else ("head", "layer")
     assert (layout.xaxis.title.text, layout.yaxis.title.text) == titles
-    if draw is as_mosaic:
-        assert all(grid.text[y][x].lower().startswith(f"{titles[0]} {x}, {titles[1]} {y}" if deep
-                   else f"layer {y}, head {x}") for y in range(rows) for x in range(columns))  # fmt: skip
-    else:
+    if draw is not as_mosaic:
         over = "layer %{x}, head %{y}" if deep else "layer %{y}, head %{x}"
         assert grid.hovertemplate.startswith(over)
     if draw is as_switches:
@@ -131,17 +128,12 @@ def test_effects_of_both_kinds_of_model(lang):
         assert figure.data[0].name == style.text(f"figure.{name}")
 
 
-@pytest.mark.parametrize("values", [np.zeros((2, 2)), np.full((2, 2), 1e-300)])
-def test_heads_that_change_nothing(values):
-    figure = by_effect(values)
+@pytest.mark.parametrize("largest", [0, 1e-300, 7])
+def test_the_scale_ends_at_the_largest_and_for_shares_at_one(largest):
+    figure = by_effect(largest * np.eye(2))
     sound(figure)
-    assert figure.data[0].zmin < figure.data[0].zmax
-
-
-def test_the_scale_ends_at_one_for_shares_and_at_the_largest_otherwise():
-    values = values_of(3, 4)
-    assert by_effect(values * 7).data[0].zmax == (values * 7).max()
-    assert by_share(values / 10).data[0].zmax == 1
+    assert figure.data[0].zmax == (largest or 1)
+    assert by_share(values_of(3, 4) / 10).data[0].zmax == 1
 
 
 @LANG

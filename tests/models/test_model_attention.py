@@ -8,7 +8,7 @@ import torch
 from second import eager, passed
 
 from seqviz.compute.attention import patterns
-from seqviz.compute.attention.scaled import softmax
+from seqviz.compute.attention.scaled import attend
 from seqviz.experiments import attention
 from seqviz.models import forward_cache, texts
 from seqviz.models.forward_cache import Masking
@@ -100,18 +100,17 @@ def test_parts_fit_together(model, layer, head):
     d_k = model.network.config.hidden_size // model.card.heads
     assert q.shape == (len(found.text.ids), d_k)
     assert found.divisor == pytest.approx(np.sqrt(d_k), rel=1e-15)
-    # float32 sums of 32 or 64 products: some units in the last place of the largest
-    close = {"rtol": 0, "atol": 2e-6 * np.abs(found.scores).max()}
-    np.testing.assert_allclose(found.scores, q @ k.T, **close)
-    np.testing.assert_allclose(found.scaled, q @ k.T / found.divisor, **close)
     whole = forward_cache.read(model.card.name, SENTENCE)
     np.testing.assert_array_equal(found.allowed, whole.allowed)
-    masked = np.where(found.allowed, found.scaled.astype(float), -np.inf)
-    np.testing.assert_allclose(found.weights, softmax(masked), 0, 1e-6)
-    np.testing.assert_allclose(found.weights, whole.weights[found.layer, found.head], 0, 1e-6)
-    np.testing.assert_allclose(found.output, found.weights.astype(float) @ v, 1e-5, 1e-5)
-    last = model.card.layers - 1, model.card.heads - 1
-    assert (found.layer, found.head) == (min(layer, last[0]), min(head, last[1]))
+    wanted = attend(q, k, v, divide_by=found.divisor, allowed=found.allowed)
+    # float32 sums of 32 or 64 products: some units in the last place of the largest
+    last_places = 2e-6 * np.abs(found.scores).max()
+    for name, close in (("scores", last_places), ("scaled", last_places), ("weights", 1e-6)):
+        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), 0, close)
+    np.testing.assert_allclose(found.output, wanted.output, 1e-5, 1e-5)
+    layer, head = min(layer, model.card.layers - 1), min(head, model.card.heads - 1)
+    assert (found.layer, found.head) == (layer, head)
+    np.testing.assert_allclose(found.weights, whole.weights[layer, head], 0, 1e-6)
 
 
 def test_queries_and_keys_of_an_encoder_are_its_projections(minilm):

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from attention_page import ENCODER, colored, opened, read_by
-from looking import shows
+from looking import bench, figures, shows
 from scenes import Scene, check
 
 from seqviz.compute.attention import scaled, walkthrough
@@ -20,7 +20,7 @@ from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.attention import lesson
-from seqviz.lessons.bench.output import Download
+from seqviz.lessons.bench.output import Download, Page
 from seqviz.models import forward_cache
 from seqviz.text import Text, literal, number
 
@@ -46,11 +46,15 @@ WALKS = (
 )  # fmt: skip
 def test_the_page_shows_what_the_benches_give(visit, lang, settings):
     page = opened(visit, lang, **{key.replace(".", "__"): v for key, v in settings.items()})
-    for name in (set(lesson.benches) - {"bertviz"}) if settings else ("bertviz",):
-        near = (name, *lesson.benches[name].after)
+    for name, declared in lesson.benches.items():
+        near = (name, *declared.after)
         values = {key.removeprefix(f"{name}."): value for key, value in settings.items()
                   if key.partition(".")[0] in near}  # fmt: skip
-        shows(page, name, lesson.benches[name].run(values, style=Style(LIVE, lang)))
+        output = declared.run(values, style=Style(LIVE, lang))
+        if htmls := [{"page": one.html} for one in output.of(Page)]:
+            assert figures(bench(page.app, name)) == htmls
+        else:
+            shows(page, name, output)
 
 
 # ----------------------------------------------------------------------------------------- by hand
@@ -126,25 +130,6 @@ READ = (
 )
 
 
-def of_a_head(model, other, layer, head, text) -> dict[str, str]:
-    """The read-outs of a head, from its weights."""
-    found = forward_cache.read(model, read_by(model), other)
-    weights = found.weights[layer, head].astype(float)
-    places = np.arange(len(weights))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bits = -np.nansum(weights * np.log2(weights), 1)
-    far = (weights * abs(places[:, None] - places)).sum(1)
-    habits = attention.mosaic(model, read_by(model), other).habits
-    resting = weights[:, found.tokens.special | (places == 0)].sum(1)
-    # What a head does is a mean over the queries that have a choice: all but the first.
-    return {
-        "habit": text(f"figure.name_{habits.name(layer, head)}"),
-        "entropy": number(float(bits[1:].mean())),
-        "distance": number(float(far[1:].mean())),
-        "special": f"{100 * resting[1:].mean():.1f} %",
-    }
-
-
 @pytest.mark.parametrize(("lang", "model", "other", "layer", "head"), READ)
 def test_every_view_of_all_heads(lang, model, other, layer, head):
     text, query, key = read_by(model), 9, 2
@@ -163,7 +148,14 @@ def test_every_view_of_all_heads(lang, model, other, layer, head):
           for over, mean in means.items()),
         ({"view": "rollout", **place}, partial(rollout_map, paths, query, key), paths),
     )  # fmt: skip
-    readouts, words = of_a_head(model, other, layer, head, Text(lang)), Text(lang)
+    words, habits = Text(lang), mosaic.habits
+    on_special = habits.first[layer, head] + habits.separator[layer, head]
+    readouts = {
+        "habit": words(f"figure.name_{habits.name(layer, head)}"),
+        "entropy": number(float(habits.entropy[layer, head])),
+        "distance": number(float(habits.distance[layer, head])),
+        "special": f"{100 * on_special:.1f} %",
+    }
     tokens = words("attention.note.tokens", count=len(one.text.pieces))
     pairs = zip(one.text.pieces, one.text.ids, strict=True)
     listed = f"{tokens} " + " ".join(f"{literal(p)}&nbsp;`{i}`" for p, i in pairs)

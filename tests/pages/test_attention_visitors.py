@@ -105,18 +105,6 @@ def test_the_link_of_a_long_text_has_no_code_to_scan(visit):
     assert address.value.count("%E5%AD%A6") == 270
 
 
-def test_an_empty_beginning_is_one_sentence(visit):
-    """A decoder has nothing to read then; an encoder reads its two own tokens."""
-    page = opened(visit, "zh", real__model="smollm2")
-    page.run(at__real__decoder="")
-    sentence = page.text("problem.empty_text")
-    for name in MODEL_BENCHES:
-        assert alerts(bench(page.app, name))["warning"] == [sentence]
-        assert not bench(page.app, name).metric
-    page.run(at__real__model="minilm", at__real__encoder="")
-    assert whole(page)
-
-
 # ------------------------------------------------------------------------- visitors side by side
 def fingerprint(model) -> str:
     found = hashlib.sha256()
