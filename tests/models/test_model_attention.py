@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from second import eager, passed
 
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.scaled import attend
 from seqviz.experiments import attention
 from seqviz.models import forward_cache, texts
 from seqviz.models.forward_cache import Masking
+from seqviz.models.tap import Tap
 from seqviz.refusal import Refusal
 
 SENTENCE = "AI and ML course is interesting and easy!"
@@ -126,21 +126,10 @@ def test_queries_and_keys_of_an_encoder_are_its_projections(minilm):
             np.testing.assert_allclose(getattr(found, name), wanted.numpy(), 1e-5, 1e-5)
 
 
-# --- heads switched off ---------------------------------------------------------------------------
+# --- heads switched off, another mask -------------------------------------------------------------
 
-PROJECTION = {"minilm": "attention.output.dense.weight", "smollm2": "self_attn.o_proj.weight"}
 SWITCHED = [((0, 0),), ((2, 5), (1, 3), (2, 6)), tuple((1, head) for head in range(9))]
-
-
-def without(model, off):
-    """A copy in whose output projections the columns of these heads are zero."""
-    network = eager(model, anew=(PROJECTION[model.card.name],))
-    matrices = [p for n, p in network.named_parameters() if n.endswith(PROJECTION[model.card.name])]
-    size = model.network.config.hidden_size // model.card.heads
-    with torch.no_grad():
-        for layer, head in off:
-            matrices[layer][:, head * size : (head + 1) * size] = 0
-    return network
+MASKINGS = [Masking("none"), Masking("reverse"), Masking("own", pads=3, told=False)]
 
 
 def cosine(a, b):
@@ -148,39 +137,50 @@ def cosine(a, b):
     return (a * b).sum(-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
 
 
-@pytest.mark.parametrize("off", SWITCHED, ids=len)
-def test_ablation_is_zero_columns_of_the_output_projection(model, off):
-    name = model.card.name
-    found = attention.ablate(name, SENTENCE, OTHER, off)
-    before = forward_cache.read(name, SENTENCE)
-    network = without(model, off)
-    _, vectors, output = passed(network, before.tokens)
-    # float32 vectors, whose cosines differ by some 1e-7 of what has changed
-    np.testing.assert_allclose(found.moved, 1 - cosine(before.vectors, vectors), 1e-4, 1e-6)
-    assert found.moved.max() > 1e-5
-    assert found.off == len(off)
-    mean = vectors.astype(float).mean(0)
-    assert found.sentence == pytest.approx(cosine(before.sentence, mean), abs=1e-6)
-    if model.card.kind == "encoder":
-        other = forward_cache.read(name, OTHER)
-        _, others, _ = passed(network, other.tokens)
-        after = cosine(mean, others.astype(float).mean(0))
-        assert found.pair == pytest.approx([before.sentence @ other.sentence, after], abs=1e-6)
-        assert found.candidates == ()
-        assert found.probabilities.shape == (2, 0)
+def changed(model, text, off, masking):
+    """Another pass with these heads off (that this is so: tests/models/test_tap.py), or masked."""
+    if not off:
+        return forward_cache.read(model.card.name, text, masking=masking)
+    on = torch.ones(model.card.layers, model.card.heads)
+    for layer, head in off:
+        on[layer, head] = 0
+    return forward_cache.forward(model, texts.tokens(model, text), tap=Tap(on=on.to(model.device)))
+
+
+@pytest.mark.parametrize(
+    ("off", "masking"),
+    [*((off, forward_cache.OWN) for off in SWITCHED), *(((), masking) for masking in MASKINGS)],
+)
+def test_what_a_change_says(model, off, masking):
+    name, decoder = model.card.name, model.card.kind == "decoder"
+    found = (attention.ablate(name, SENTENCE, OTHER, off) if off
+             else attention.masked(name, SENTENCE, masking))  # fmt: skip
+    before, after = forward_cache.read(name, SENTENCE), changed(model, SENTENCE, off, masking)
+    real = len(before.tokens.ids)
+    wanted = 1 - cosine(before.vectors, after.vectors[:real])
+    np.testing.assert_allclose(found.moved, wanted, 0, 1e-12)  # 1 - cosine near 0, in float64
+    assert (found.text.pieces, found.off) == (before.tokens.pieces, len(off))
+    assert found.sentence == pytest.approx(cosine(before.sentence, after.sentence))
+    same = not off and (masking.pads > 0 if decoder else masking.kind == "none")
+    # what is the same but for the length of sums moves by float32's rounding, squared
+    assert (found.moved.max() < 1e-9) == same
+    if off and not decoder:
+        others = forward_cache.read(name, OTHER), changed(model, OTHER, off, masking)
+        both = [one.sentence @ two.sentence for one, two in zip((before, after), others,
+                                                                strict=True)]  # fmt: skip
+        assert found.pair == pytest.approx(both)
+    else:
+        assert np.isnan(found.pair).all()
+    if decoder:
+        p, q = before.following, after.following
+        likely = list(dict.fromkeys([*np.argsort(-p)[:6], *np.argsort(-q)[:6]]))
+        assert found.candidates == tuple(texts.piece(model, int(one)) for one in likely)
+        np.testing.assert_allclose(found.probabilities, [p[likely], q[likely]])
+        assert found.bits == pytest.approx((p * np.log2(p / q)).sum(), rel=1e-6, abs=1e-9)
+        assert (found.bits < 1e-6) == same
+    else:
+        assert (found.candidates, found.probabilities.shape) == ((), (2, 0))
         assert np.isnan(found.bits)
-        return
-    assert np.isnan(found.pair).all()
-    q = output.logits[0, -1].double().softmax(-1).numpy()
-    p = before.following
-    assert found.bits == pytest.approx((p * np.log2(p / q)).sum(), rel=1e-3, abs=1e-6)
-    assert found.bits > 1e-5
-    for text, both in zip(found.candidates, found.probabilities.T, strict=True):
-        ids = [i for i in {*np.argsort(-p)[:6], *np.argsort(-q)[:6]}
-               if texts.piece(model, int(i)) == text]  # fmt: skip
-        assert any(both == pytest.approx([p[i], q[i]], rel=1e-3) for i in ids)
-    likely = {texts.piece(model, int(i)) for i in (*np.argsort(-p)[:5], *np.argsort(-q)[:5])}
-    assert likely <= set(found.candidates)  # not the sixth: two nearly equal ones may change places
 
 
 @pytest.mark.parametrize("other", ["", OTHER])
@@ -240,27 +240,7 @@ def test_the_capital_of_france(smollm2):
         assert found.probabilities[0, 0] == pytest.approx(0.773, abs=6e-4)
 
 
-# --- another mask ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "masking", [Masking("none"), Masking("reverse"), Masking("own", pads=3, told=False)], ids=str
-)
-def test_another_mask(model, masking):
-    found = attention.masked(model.card.name, SENTENCE, masking)
-    before = forward_cache.read(model.card.name, SENTENCE)
-    after = forward_cache.read(model.card.name, SENTENCE, masking=masking)
-    real = len(before.tokens.ids)
-    wanted = 1 - cosine(before.vectors, after.vectors[:real])
-    np.testing.assert_allclose(found.moved, wanted, 0, 1e-12)  # 1 - cosine near 0, in float64
-    assert found.moved.shape == (real,)
-    assert found.text.pieces == before.tokens.pieces
-    decoder = model.card.kind == "decoder"
-    same = masking.pads > 0 if decoder else masking.kind == "none"
-    # what is the same but for the length of sums moves by float32's rounding, squared
-    assert (found.moved.max() < 1e-9) == same
-    if decoder:
-        np.testing.assert_array_equal(found.probabilities[1].max(), after.following.max())
+# --- passes that are not made ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("model", "kind"), [("smollm2", "causal"), ("minilm", "none")])
