@@ -150,6 +150,7 @@ def test_every_stage_in_float64(scale, operator, divide_by):
     for ours, theirs in zip((found.queries, found.keys, found.values), wanted, strict=True):
         close(ours, theirs, atol=SINGLE)
     causal = np.tri(n, dtype=bool)
+    np.testing.assert_array_equal(found.forbidden, ~causal)
     stages = attend(
         *wanted, divide_by=divide_by, temperature=0.5, allowed=causal, operator=operator
     )
@@ -190,10 +191,6 @@ def test_basic_attention_has_no_scale_but_a_temperature_and_a_mask():
     assert np.isneginf(warm.masked[later]).all()
     assert not warm.weights[later].any()
     assert np.isfinite(plain.masked).all()
-
-
-def test_where_a_query_may_not_look():
-    np.testing.assert_array_equal(walk(causal=True).forbidden, ~np.tri(8, dtype=bool))
     assert not walk().forbidden.any()
 
 

@@ -164,13 +164,10 @@ def test_every_view_of_all_heads(lang, model, other, layer, head):
         label = words("figure.head_label", layer=layer, head=head)
         assert output.readouts["habit"].beside == label
         assert listed in output.notes
-        passages = colored(output)
-        assert len(passages) == (weights is not None)
-        for passage in passages:
-            assert passage.text.split() == " ".join(weights.text.pieces).split()
-            assert passage.outlined() == [query]
+        for passage in colored(output):
             wanted = 0.7 * weights.weights[query - 1]
             np.testing.assert_allclose(passage.deep(), wanted, atol=0.0051)
+        assert len(colored(output)) == (weights is not None)
 
 
 @pytest.mark.parametrize(("model", "other"), [("minilm", "It slept."), ("smollm2", "")])
