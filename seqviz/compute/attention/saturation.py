@@ -99,8 +99,8 @@ def saturation(
                 _jacobian(weights).mean(axis=1),
             )
         )
-    # In the order of the fields, each with the scalings below each other.
-    return Saturation(SCALINGS, d_k, *map(np.array, zip(*found, strict=True)), keys)
+    variance, theory, bits, error, largest, gradient = map(np.array, zip(*found, strict=True))
+    return Saturation(SCALINGS, d_k, variance, theory, bits, error, largest, gradient, keys)
 
 
 def _jacobian(weights: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch"]:
