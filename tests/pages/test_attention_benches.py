@@ -182,6 +182,7 @@ def test_a_refusal_is_one_sentence_on_its_bench_and_no_markup(visit, part):
 
 
 def test_each_head_alone():
+    """Also without a page, where nobody asks for reports: the code under the figure failed."""
     model, text = "minilm", "It slept all day."  # what opens the page came with the app
     values = {"view": "each", "real.encoder": text}
     check(lesson, Scene("ablate", values, waits="train"), "zh")

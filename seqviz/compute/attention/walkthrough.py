@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute.attention.scaled import OPERATORS, SCALES, Attention, attend, divisor
+from seqviz.compute.attention.scaled import Attention, attend, divisor
 
 WORDS = ("can", "you", "help", "me", "to", "translate", "this", "sentence")
 IDS = (0, 7, 1, 2, 5, 6, 4, 3)  # places of these words in the alphabet of the sentence
@@ -87,7 +87,7 @@ def walk(
     mask hold for it, too. PyTorch's generators of the whole process are left alone.
     Raises ValueError for a setting outside these.
     """
-    _check(seed, d_k, heads, scale, operator, width)
+    _check(seed, d_k, heads, width)
     d_k = D // heads if width == "split" else d_k
     embeddings = _embeddings(seed)
     queried, keyed, valued, output_weight, bias = _weights(seed, d_k, heads)
@@ -128,20 +128,16 @@ def walk(
     )
 
 
-def _check(seed: int, d_k: int, heads: int, scale: str, operator: str, width: str) -> None:
+def _check(seed: int, d_k: int, heads: int, width: str) -> None:
+    """What `divisor` and `attend` do not refuse themselves."""
     if not 0 <= seed < 2**32:
         raise ValueError(f"The seed is a whole number from 0 to 4,294,967,295, not {seed}.")
     if not 1 <= d_k <= MOST_D_K:
         raise ValueError(f"A query has 1 to {MOST_D_K} entries, not {d_k}.")
     if not 1 <= heads <= MOST_HEADS:
         raise ValueError(f"There are 1 to {MOST_HEADS} heads, not {heads}.")
-    for name, value, known in (
-        ("scale", scale, SCALES),
-        ("mask's operator", operator, OPERATORS),
-        ("width", width, WIDTHS),
-    ):
-        if value not in known:
-            raise ValueError(f"The {name} is one of {', '.join(known)}, not {value!r}.")
+    if width not in WIDTHS:
+        raise ValueError(f"The width is one of {', '.join(WIDTHS)}, not {width!r}.")
     if width == "split" and D % heads:
         raise ValueError(f"{D} entries cannot be split among {heads} heads of equal width.")
 
