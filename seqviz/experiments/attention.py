@@ -25,11 +25,6 @@ _CELLS = 620  # of the whole mosaic across: what a screen shows
 _SMALLEST = 24  # cells of one tile, where there are so many tiles that less would be left
 
 
-def read(model: str, text: Read, other: Read = "") -> Text:
-    """The tokens and ids of a text, or of a pair."""
-    return _text(model, forward_cache.read(model, text, other))
-
-
 def count(model: str, text: Read, other: Read = "") -> int:
     """How many tokens a text has; the most that there can be while the model is not loaded."""
     if not loaded(model):
@@ -148,23 +143,19 @@ def ablate(
         tap = taps.Tap(on=torch.from_numpy(on).to(pretrained.device))
         return forward_cache.forward(pretrained, reading.tokens, tap=tap)
 
-    second = (
-        forward_cache.read(model, other) if other and pretrained.card.kind == "encoder" else None
-    )
-    return _change(
-        model,
-        before,
-        changed(before),
-        len(set(off)),
-        (second, changed(second)) if second is not None else None,
-    )
+    pair = np.full(2, np.nan)
+    after = changed(before)
+    if other and pretrained.card.kind == "encoder":
+        second = forward_cache.read(model, other)
+        pair[:] = before.sentence @ second.sentence, after.sentence @ changed(second).sentence
+    return _change(model, before, after, pair, len(set(off)))
 
 
 def masked(model: str, text: Read, masking: Masking) -> Change:
     """The model under another mask, beside the model as it is."""
     before = forward_cache.read(model, text)
     after = forward_cache.read(model, text, masking=_plain(model, masking))
-    return _change(model, before, after, 0, None)
+    return _change(model, before, after, np.full(2, np.nan), 0)
 
 
 def _plain(model: str, masking: Masking) -> Masking:
@@ -173,22 +164,9 @@ def _plain(model: str, masking: Masking) -> Masking:
     return OWN if replace(masking, told=True) == Masking(own) else masking
 
 
-def _change(
-    model: str,
-    before: Reading,
-    after: Reading,
-    off: int,
-    other: tuple[Reading, Reading] | None,
-) -> Change:
+def _change(model: str, before: Reading, after: Reading, pair: np.ndarray, off: int) -> Change:
     real = int(before.tokens.real.sum())
-    a, b = (r.vectors[:real].astype(float) for r in (before, after))
-    lengths = [np.linalg.norm(v, axis=1, keepdims=True) for v in (a, b)]
-    a, b = (v / np.where(n > 0, n, 1.0) for v, n in zip((a, b), lengths, strict=True))
-    pair = np.full(2, np.nan)
-    if other is not None:
-        pair = np.array(
-            [r.sentence @ o.sentence for r, o in zip((before, after), other, strict=True)]
-        )
+    a, b = (_of_length_one(r.vectors[:real].astype(float)) for r in (before, after))
     p, q = before.following, after.following
     candidates: tuple[str, ...] = ()
     probabilities, bits = np.zeros((2, 0)), float("nan")
@@ -212,9 +190,14 @@ def _change(
     )
 
 
+def _of_length_one(vectors: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1.0)
+
+
 def _map(model: str, found: Reading, weights: np.ndarray, layer: int, head: int) -> Map:
-    sharpness = patterns.entropy(weights)
-    return Map(_text(model, found), weights, layer, head, sharpness, found.allowed)
+    bits = patterns.entropy(weights)
+    return Map(_text(model, found), weights, layer, head, bits, found.allowed)
 
 
 def _inside(found: Reading, layer: int, head: int) -> tuple[int, int]:

@@ -31,8 +31,11 @@ MOST = {"head": 1_000_000, "model": 1_500_000}
 PER_WEIGHT = 6  # bytes: "0.123" and a comma
 LONGEST = 80  # letters of a token; BertViz has room for about 14, and sends each token 2 to 6 times
 ROOT = "bertviz"
-BACKGROUND = {"light": "#FFFFFF", "dark": "#11161D"}
 MARGIN = 8
+COLORS = {
+    "light": {"background": "#FFFFFF", "text": "#1B2430"},
+    "dark": {"background": "#11161D", "text": "#E6EAF0"},
+}
 WIDTH = 970 + 2 * MARGIN  # of the model view
 
 # What BertViz asks of require.js: names are looked up among what the two files have defined.
@@ -122,13 +125,7 @@ def page(
         )
     mode = "dark" if dark else "light"
     drawn = _bertviz(view, attention, tokens, layer, second, mode)
-    text = "#E6EAF0" if dark else "#1B2430"
-    style = STYLE % {
-        "mode": mode,
-        "margin": MARGIN,
-        "background": BACKGROUND[mode],
-        "text": text,
-    }
+    style = STYLE % {"mode": mode, "margin": MARGIN, **COLORS[mode]}
     style += (HEAD_STYLE if view == "head" else "") + (DARK_STYLE if dark else "")
     fit = FIT % {"width": WIDTH} if view == "model" else ""
     html = (

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.attention.findings import Effects
-from seqviz.jobs import Report
+from seqviz.jobs import Report, silent
 from seqviz.models import forward_cache
 from seqviz.models import tap as taps
 from seqviz.models.pretrained import load
 from seqviz.models.texts import Read
 
 
-def each_head(model: str, text: Read, report: Report, device: str) -> Effects:
+def each_head(model: str, text: Read, report: Report = silent, device: str = "cpu") -> Effects:
     """A job: one pass per layer, in which each text of a batch has another head switched off.
 
     Michel, Levy and Neubig (2019) ask the same of a whole test set. (`device` names the queue.)
@@ -34,10 +34,8 @@ def each_head(model: str, text: Read, report: Report, device: str) -> Effects:
         on[:, layer] -= torch.eye(heads)
 
         def stopped(done: int, layer: int = layer) -> None:
-            report(
-                Effects(change.copy(), decoder, (layer + done / layers) / layers),
-                (layer + done / layers) / layers,
-            )
+            share = (layer + done / layers) / layers
+            report(Effects(change.copy(), decoder, share), share)
 
         def work(network: Any, place: str, on: torch.Tensor = on) -> torch.Tensor:
             tap = taps.Tap(on=on.to(place), note=False, each=stopped)

@@ -74,14 +74,19 @@ class Scale:
     seed: int = seed(1, more=True)
 
 
-def read_by(model: str, encoder: str, decoder: str, other: str) -> tuple[str, str]:
-    """The texts that a model reads: an encoder may have a second one."""
-    return (encoder, other) if model in ENCODERS else (decoder, "")
+def chosen(v: Mapping[str, Any]) -> tuple[str, str]:
+    """The text that the model reads, and for an encoder perhaps a second one."""
+    return (v["encoder"], v["other"]) if v["model"] in ENCODERS else (v["decoder"], "")
 
 
 def last_token(v: Mapping[str, Any]) -> int:
     """How many tokens there are, as soon as the model is here to say so."""
-    return attention.count(v["model"], *read_by(v["model"], v["encoder"], v["decoder"], v["other"]))
+    return attention.count(v["model"], *chosen(v))
+
+
+def tokens_above(_: Mapping[str, Any]) -> int:
+    """How many tokens the text above has."""
+    return last_token(vars(lesson.values("real")))
 
 
 @dataclass(frozen=True)
@@ -108,8 +113,8 @@ class Apart:
     """One query and one key of the head chosen above."""
 
     view: str = view(("products", "chain"), "products")
-    query: int = slider(1, texts.LONGEST, 10, within=lambda v: tokens_above())
-    key: int = slider(1, texts.LONGEST, 3, within=lambda v: tokens_above())
+    query: int = slider(1, texts.LONGEST, 10, within=tokens_above)
+    key: int = slider(1, texts.LONGEST, 3, within=tokens_above)
 
 
 @dataclass(frozen=True)
@@ -136,17 +141,6 @@ class Bertviz:
     """BertViz itself."""
 
     picture: str = choice(("off", *bertviz_page.VIEWS), "off")
-
-
-def chosen(p: Real) -> tuple[str, str]:
-    """The text, and the second one, that the model reads."""
-    return read_by(p.model, p.encoder, p.decoder, p.other)
-
-
-def tokens_above() -> int:
-    """How many tokens the text above has."""
-    p = lesson.values("real")
-    return attention.count(p.model, *chosen(p))
 
 
 def say_what_was_read(found: Text, show: Show) -> None:
@@ -196,12 +190,11 @@ def by_hand(p: ByHand, show: Show) -> None:
     settings = {name: getattr(p, name) for name in WALKED}
     walk = show.run(walkthrough.walk, name="found", **settings)
     head = min(p.head, p.heads - 1)
+    picks = ("key", "query")
     if name == "basic":
-        show.figure(walk_basic, walk, p.query, p.key, picks=("key", "query"))
+        show.figure(walk_basic, walk, p.query, p.key, picks=picks)
     else:
-        show.figure(
-            walk_stage, walk, name, head, p.query, p.key, part=p.part, picks=("key", "query")
-        )
+        show.figure(walk_stage, walk, name, head, p.query, p.key, part=p.part, picks=picks)
     show.note(f"stage_{name}", stage=p.stage, all=len(STAGES))
     # Without parameters: words themselves in place of queries and keys, and no heads.
     found, at = (walk.basic, ()) if name == "basic" else (walk.attention, (head,))
@@ -226,7 +219,7 @@ def scale(p: Scale, show: Show) -> None:
 
 @lesson.bench("real", Real, leads=True)
 def real(p: Real, show: Show) -> None:
-    text, other = chosen(p)
+    text, other = chosen(vars(p))
     show.model(p.model, text, other)
     found = show.run(attention.mosaic, p.model, text, other, name="found")
     layer, head = min(p.layer, found.text.layers - 1), min(p.head, found.text.heads - 1)
@@ -260,17 +253,15 @@ def real(p: Real, show: Show) -> None:
 @lesson.bench("apart", Apart, after=("real",))
 def apart(p: Apart, show: Show) -> None:
     above = lesson.values("real")
-    text, other = chosen(above)
+    text, other = chosen(vars(above))
     show.model(above.model, text, other)
     found = show.run(
         attention.parts, above.model, text, other, above.layer, above.head, name="found"
     )
     last = len(found.text.pieces)
     query, key = min(p.query, last), min(p.key, last)
-    if p.view == "products":
-        show.figure(query_key_products, found, query, key)
-    else:
-        show.figure(scores_to_weights, found, query, key)
+    draw = query_key_products if p.view == "products" else scores_to_weights
+    show.figure(draw, found, query, key)
     query, key = query - 1, key - 1
     pair = " · ".join(literal(found.text.pieces[place]) for place in (query, key))
     show.readout("product", found.product_at, query, key, beside=pair)
@@ -284,7 +275,7 @@ def apart(p: Apart, show: Show) -> None:
 @lesson.bench("masks", Masks, after=("real",))
 def mask(p: Masks, show: Show) -> None:
     above = lesson.values("real")
-    text, _ = chosen(above)
+    text, _ = chosen(vars(above))
     # On the axes places count from 1, in a mask from 0.
     cells = tuple((a - 1, b - 1) for a, b in masks.pairs(p.cells) if a and b)
     show.model(above.model, text)
@@ -306,7 +297,7 @@ def mask(p: Masks, show: Show) -> None:
 @lesson.bench("ablate", Ablate, after=("real",))
 def ablate(p: Ablate, show: Show) -> None:
     above = lesson.values("real")
-    text, _ = chosen(above)
+    text, _ = chosen(vars(above))
     off = masks.pairs(p.off)
     show.model(above.model, text)
     ready.check_live(above.model, text)
@@ -337,7 +328,7 @@ def ablate(p: Ablate, show: Show) -> None:
 @lesson.bench("bertviz", Bertviz, after=("real",))
 def bertviz(p: Bertviz, show: Show) -> None:
     above = lesson.values("real")
-    text, other = chosen(above)
+    text, other = chosen(vars(above))
     if p.picture == "off":
         show.hint("bertviz")
         return

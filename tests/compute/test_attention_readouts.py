@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from seqviz.compute.attention.findings import Change, Effects, Map, Parts, Text
 from seqviz.compute.attention.patterns import habits
-from seqviz.compute.attention.saturation import saturation
+from seqviz.compute.attention.saturation import SCALINGS, saturation
 from seqviz.compute.attention.scaled import Attention
 from seqviz.units import unit_of
 
@@ -18,33 +20,26 @@ TEXT = Text(
 WEIGHTS = np.array(
     [[0.5, 0.2, 0.1, 0.2], [0.3, 0.3, 0.3, 0.1], [0.1, 0.6, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0]]
 )
+VECTORS = np.zeros((4, 4))
 
 
-def test_one_matrix_of_attention():
-    one = Attention(10 * WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS, np.zeros((4, 2)))
-    assert one.score_at(2, 1) == pytest.approx(6)
-    assert one.weight_at(1, 3) == 0.1
-    assert one.row_sum(2) == pytest.approx(1)
-    assert one.column_sum(3) == pytest.approx(1.6)
-    assert one.later() == pytest.approx((0.2 + 0.1 + 0.2 + 0.3 + 0.1 + 0.3) / 4)
+@pytest.mark.parametrize("head", [(), (1,)])
+def test_one_matrix_of_attention_or_one_of_several(head):
+    heads = np.stack([np.eye(4), WEIGHTS]) if head else WEIGHTS
+    found = Attention(10 * heads, heads, heads, heads, np.zeros((*heads.shape[:-1], 2)))
+    assert found.score_at(*head, 2, 1) == pytest.approx(6)
+    assert found.weight_at(*head, 1, 3) == 0.1
+    assert found.row_sum(*head, 2) == pytest.approx(1)
+    assert found.column_sum(*head, 3) == pytest.approx(1.6)
+    assert found.later(*head) == pytest.approx((0.2 + 0.1 + 0.2 + 0.3 + 0.1 + 0.3) / 4)
 
 
-def test_one_head_of_several():
-    heads = np.stack([np.eye(4), WEIGHTS])
-    two = Attention(10 * heads, heads, heads, heads, np.zeros((2, 4, 2)))
-    assert two.score_at(1, 2, 1) == pytest.approx(6)
-    assert two.weight_at(0, 1, 3) == 0
-    assert two.row_sum(0, 2) == 1
-    assert two.column_sum(1, 3) == pytest.approx(1.6)
-    assert (two.later(0), two.later(1)) == pytest.approx((0, 0.3))
-
-
-@pytest.mark.parametrize("scaling", ["none", "d_k", "d"])
-def test_saturation_at_one_length(scaling):
+def test_saturation_at_one_length():
     found = saturation(keys=4)
-    row, column = ("none", "d_k", "d").index(scaling), list(found.d_k).index(64)
-    assert found.variance_at(64, scaling) == found.variance[row, column]
-    assert found.largest_at(64, scaling) == found.largest[row, column]
+    for row, scaling in enumerate(SCALINGS):
+        at = row, list(found.d_k).index(64)
+        assert found.variance_at(64, scaling) == found.variance[at]
+        assert found.largest_at(64, scaling) == found.largest[at]
 
 
 def test_a_head_with_nothing_to_do():
@@ -53,7 +48,6 @@ def test_a_head_with_nothing_to_do():
     first, separators = (0.3 + 0.1 + 0) / 3, (0.1 + 0.3 + 1) / 3  # all queries but the first
     assert found.idle(0, 0) == pytest.approx(first + separators)
     assert found.of("first", 0, 0) == pytest.approx(first)
-    assert found.of("distance", 0, 0) == pytest.approx((0.3 + 0.3 + 0.2 + 0.2 + 0.6 + 0.3) / 3)
 
 
 def test_what_a_mask_leaves():
@@ -65,15 +59,12 @@ def test_what_a_mask_leaves():
     assert not one.blind
     allowed[0, 0] = False
     assert one.blind
-    whole = Text(**{**vars(TEXT), "real": np.ones(4, bool)})
-    assert Map(whole, WEIGHTS, 0, 0, np.zeros(4), allowed).on_padding == 0
+    assert replace(one, text=replace(TEXT, real=np.ones(4, bool))).on_padding == 0
 
 
 def test_parts_of_one_head():
-    square = np.zeros((4, 4))
-    vectors = np.zeros((4, 4))
-    found = Parts(TEXT, 0, 0, vectors, vectors, vectors, 10 * WEIGHTS, square, WEIGHTS, vectors,
-                  square < 1, 2.0)  # fmt: skip
+    found = Parts(TEXT, 0, 0, VECTORS, VECTORS, VECTORS, 10 * WEIGHTS, VECTORS, WEIGHTS, VECTORS,
+                  VECTORS < 1, 2.0)  # fmt: skip
     assert found.product_at(2, 1) == pytest.approx(6)
     assert found.divided_at(2, 1) == pytest.approx(3)
     assert found.weight_at(2, 1) == 0.6

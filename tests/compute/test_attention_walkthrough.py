@@ -14,8 +14,8 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from seqviz.compute.attention.scaled import OPERATORS, SCALES
-from seqviz.compute.attention.walkthrough import IDS, STAGES, WIDTHS, WORDS, walk
+from seqviz.compute.attention.scaled import attend
+from seqviz.compute.attention.walkthrough import IDS, WORDS, walk
 
 SCIENTIFIC = {"rtol": 1e-4, "atol": 0}
 DECIMALS = {"rtol": 0, "atol": 1e-4}
@@ -29,94 +29,59 @@ def close(found, expected, **tolerance):
 
 # --- printed numbers ------------------------------------------------------------------------------
 
+# Where a number stands in a walk, with which settings, as printed, with which tolerance.
+PRINTED = {
+    "without parameters, output of the second word": (
+        lambda found: found.basic.output[1], {},
+        [-9.3975e-01, -4.6856e-01, 1.0311e+00, -2.8192e-01, 4.9373e-01, -1.2896e-02, -2.7327e-01,
+         -7.6358e-01, 1.3958e+00, -9.9543e-01, -7.1288e-04, 1.2449e+00, -7.8077e-02, 1.2765e+00,
+         -1.4589e+00, -2.1601e+00], SCIENTIFIC),
+    "without parameters, weights of the second word": (
+        lambda found: found.basic.weights[1], {},
+        [5.8773e-07, 9.9910e-01, 8.9788e-04, 7.4187e-08, 3.2391e-07, 3.4407e-07, 5.4033e-07,
+         2.8926e-08], SCIENTIFIC),
+    "without parameters, sums of rows": (
+        lambda found: found.basic.weights.sum(axis=-1), {}, np.ones(8), DECIMALS),
+    # D-41: the chapter says columns; its code sums the rows. Half of the last printed decimal and
+    # eight float32 roundings.
+    "without parameters, sums of columns": (
+        lambda found: found.basic.weights.sum(axis=0), {},
+        [0.992701, 0.999430, 1.010092, 0.951733, 0.997543, 1.048283, 1.000158, 1.000059],
+        {"rtol": 0, "atol": 2e-6}),
+    "scores of the second query": (
+        lambda found: found.attention.scores[0, 1], {},
+        [-25.1623, 9.3602, 14.3667, 32.1482, 53.8976, 46.6626, -1.2131, -32.9391], DECIMALS),
+    "scaled weights of the second query": (
+        lambda found: found.attention.weights[0, 1], {},
+        [2.2317e-09, 1.2499e-05, 4.3696e-05, 3.7242e-03, 8.5596e-01, 1.4025e-01, 8.8896e-07,
+         3.1936e-10], SCIENTIFIC),
+    "unscaled weights of the second query": (
+        lambda found: found.attention.weights[0, 1, 4:6], {"scale": "none"},
+        [9.9928e-01, 7.2037e-04], SCIENTIFIC),
+    "context of the second word": (
+        lambda found: found.attention.output[0, 1], {},
+        [-1.2226, -3.4387, -4.3928, -5.2125, -1.1249, -3.3041, -1.4316, -3.2765, -2.5114, -2.6105,
+         -1.5793, -2.8433, -2.4142, -0.3998, -1.9917, -3.3499], DECIMALS),
+    # `multihead_keys[2, 1]`: the third head, as index 2 says (D-42: the chapter says second)
+    "third head, second key": (
+        lambda found: found.keys[2, 1], {"heads": 8},
+        [-1.9619, -0.7701, -0.7280, -1.6840, -1.0801, -1.6778, 0.6763, 0.6547, 1.4445, -2.7016,
+         -1.1364, -1.1204, -2.4430, -0.5982, -0.8292, -1.4401], DECIMALS),
+}  # fmt: skip
+
 
 def test_the_sentence():
     sentence = "can you help me to translate this sentence"
     assert " ".join(WORDS) == sentence
     alphabet = {word: place for place, word in enumerate(sorted(sentence.split()))}
     assert tuple(alphabet[word] for word in WORDS) == IDS == (0, 7, 1, 2, 5, 6, 4, 3)
-    found = walk()
-    assert found.words == WORDS
-    assert tuple(found.ids) == IDS
-    assert found.embeddings.shape == (8, 16)
-    assert len(STAGES) == 8
+    assert tuple(walk().ids) == IDS
 
 
-def test_attention_without_parameters():
-    found = walk().basic
-    assert found.weights.shape == (8, 8)
-    close(found.weights.sum(axis=-1), np.ones(8), **DECIMALS)
-    close(
-        found.output[1],
-        [-9.3975e-01, -4.6856e-01, 1.0311e+00, -2.8192e-01, 4.9373e-01, -1.2896e-02, -2.7327e-01,
-         -7.6358e-01, 1.3958e+00, -9.9543e-01, -7.1288e-04, 1.2449e+00, -7.8077e-02, 1.2765e+00,
-         -1.4589e+00, -2.1601e+00],
-        **SCIENTIFIC,
-    )  # fmt: skip
-    close(
-        found.weights[1],
-        [5.8773e-07, 9.9910e-01, 8.9788e-04, 7.4187e-08, 3.2391e-07, 3.4407e-07, 5.4033e-07,
-         2.8926e-08],
-        **SCIENTIFIC,
-    )  # fmt: skip
-
-
-def test_rows_sum_to_one_and_columns_do_not():
-    """D-41: the chapter says columns; its code sums the rows."""
-    close(
-        walk().basic.weights.sum(axis=0),
-        [0.992701, 0.999430, 1.010092, 0.951733, 0.997543, 1.048283, 1.000158, 1.000059],
-        rtol=0,
-        atol=2e-6,  # half of the last printed decimal and eight float32 roundings
-    )
-
-
-def test_scores_of_the_second_query():
-    found = walk().attention.scores[0, 1]
-    close(found[2], 14.3667, **DECIMALS)
-    close(
-        found,
-        [-25.1623, 9.3602, 14.3667, 32.1482, 53.8976, 46.6626, -1.2131, -32.9391],
-        **DECIMALS,
-    )
-
-
-def test_scaled_weights_of_the_second_query():
-    close(
-        walk().attention.weights[0, 1],
-        [2.2317e-09, 1.2499e-05, 4.3696e-05, 3.7242e-03, 8.5596e-01, 1.4025e-01, 8.8896e-07,
-         3.1936e-10],
-        **SCIENTIFIC,
-    )  # fmt: skip
-
-
-def test_unscaled_weights_of_the_second_query():
-    found = walk(scale="none").attention.weights[0, 1]
-    close(found[4:6], [9.9928e-01, 7.2037e-04], **SCIENTIFIC)
-
-
-def test_context_of_the_second_word():
-    close(
-        walk().attention.output[0, 1],
-        [-1.2226, -3.4387, -4.3928, -5.2125, -1.1249, -3.3041, -1.4316, -3.2765, -2.5114, -2.6105,
-         -1.5793, -2.8433, -2.4142, -0.3998, -1.9917, -3.3499],
-        **DECIMALS,
-    )  # fmt: skip
-
-
-def test_third_head_second_key():
-    """`multihead_keys[2, 1]`: the third head, as index 2 says (D-42: the chapter says second)."""
-    found = walk(heads=8)
-    assert found.keys.shape == (8, 8, 16)
-    close(
-        found.keys[2, 1],
-        [-1.9619, -0.7701, -0.7280, -1.6840, -1.0801, -1.6778, 0.6763, 0.6547, 1.4445, -2.7016,
-         -1.1364, -1.1204, -2.4430, -0.5982, -0.8292, -1.4401],
-        **DECIMALS,
-    )  # fmt: skip
-    assert np.abs(found.keys[2, 1] - found.keys[1, 1]).max() > 0.1
-    assert found.combined[1].shape == (16,)
-    assert found.concatenated.shape == (8, 128)
+@pytest.mark.parametrize("name", PRINTED)
+def test_printed_numbers(name):
+    there, settings, printed, tolerance = PRINTED[name]
+    close(there(walk(**settings)), printed, **tolerance)
 
 
 # --- the chapter's own code -----------------------------------------------------------------------
@@ -158,8 +123,7 @@ def test_the_global_generator_is_left_alone():
 # --- second implementation ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("heads", [1, 8])
+@pytest.mark.parametrize(("heads", "causal"), [(1, True), (8, False)])
 def test_against_pytorchs_attention(heads, causal):
     found = walk(heads=heads, causal=causal)
     q, k, v = (
@@ -172,36 +136,27 @@ def test_against_pytorchs_attention(heads, causal):
     close(found.combined, joined @ found.output_weight + found.output_bias, rtol=1e-4, atol=5e-4)
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("scale", SCALES)
-def test_every_stage_against_a_loop(scale, operator):
+@pytest.mark.parametrize(
+    ("scale", "operator", "divide_by"),
+    [("d_k", "add", 2.0), ("d", "multiply", 4.0), ("none", "add", 1.0)],
+)
+def test_every_stage_in_float64(scale, operator, divide_by):
+    """`attend` has its own tests; here it gets the projections, and gives to the last matrix."""
     found = walk(5, 4, 2, scale, 0.5, operator, True)
-    c = {"d_k": 2.0, "d": 4.0, "none": 1.0}[scale]
-    assert found.divide_by == c
-    x = found.embeddings.astype(np.float64)
-    joined = np.zeros((8, 8))
-    for h in range(2):
-        q, k, v = (
-            np.array([[sum(x[t] * w[h][:, c]) for c in range(4)] for t in range(8)])
-            for w in (found.query_weight, found.key_weight, found.value_weight)
-        )
-        for ours, loop in ((found.queries, q), (found.keys, k), (found.values, v)):
-            close(ours[h], loop, atol=SINGLE)
-        for i in range(8):
-            scores = np.array([sum(q[i] * k[j]) for j in range(8)])
-            scaled = scores / c / 0.5
-            closed = -math.inf if operator == "add" else 0.0
-            masked = np.array([scaled[j] if j <= i else closed for j in range(8)])
-            powers = [math.exp(score - max(masked)) for score in masked]
-            weights = np.array(powers) / sum(powers)
-            output = sum(weights[j] * v[j] for j in range(8))
-            joined[i, 4 * h : 4 * h + 4] = output
-            stages = found.attention
-            close(stages.scores[h, i], scores, atol=1e-4)  # float32 sums of size 100
-            close(stages.scaled[h, i], scaled, atol=2e-4)
-            close(stages.masked[h, i], masked, atol=2e-4)
-            close(stages.weights[h, i], weights, rtol=1e-3, atol=1e-5)
-            close(stages.output[h, i], output, atol=1e-3)
+    assert found.divide_by == divide_by
+    x, n = found.embeddings.astype(np.float64), len(WORDS)
+    weights = (found.query_weight, found.key_weight, found.value_weight)
+    wanted = [x @ w.astype(np.float64) for w in weights]
+    for ours, theirs in zip((found.queries, found.keys, found.values), wanted, strict=True):
+        close(ours, theirs, atol=SINGLE)
+    causal = np.tri(n, dtype=bool)
+    np.testing.assert_array_equal(found.forbidden, ~causal)
+    stages = attend(
+        *wanted, divide_by=divide_by, temperature=0.5, allowed=causal, operator=operator
+    )
+    for name, stage in vars(stages).items():  # float32 sums of size 100
+        close(getattr(found.attention, name), stage, rtol=1e-3, atol=1e-3)
+    joined = np.hstack(list(stages.output))
     close(found.concatenated, joined, atol=1e-3)
     close(found.combined, joined @ found.output_weight + found.output_bias, atol=1e-3)
 
@@ -209,75 +164,43 @@ def test_every_stage_against_a_loop(scale, operator):
 # --- settings -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("d_k", [1, 2, 4, 8, 16, 32, 64])
-@pytest.mark.parametrize("heads", [1, 2, 4, 8])
-@pytest.mark.parametrize("width", WIDTHS)
-def test_shapes(d_k, heads, width):
+@pytest.mark.parametrize(
+    ("d_k", "heads", "width", "used"),
+    [(1, 1, "full", 1), (64, 8, "full", 64), (16, 2, "full", 16), (64, 1, "split", 16),
+     (1, 4, "split", 4), (64, 8, "split", 2)],
+)  # fmt: skip
+def test_shapes(d_k, heads, width, used):
+    """Split, the heads side by side are as wide as the model, whatever d_k (D-29)."""
     found = walk(d_k=d_k, heads=heads, width=width)
-    used = 16 // heads if width == "split" else d_k
-    assert found.d_k == used
+    assert (found.d_k, found.divide_by) == (used, math.sqrt(used))
     assert found.queries.shape == found.values.shape == (heads, 8, used)
     assert found.attention.weights.shape == (heads, 8, 8)
     assert found.concatenated.shape == (8, heads * used)
     assert found.output_weight.shape == (heads * used, 16)
     assert found.combined.shape == (8, 16)
-    assert found.divide_by == math.sqrt(used)
     stages = (found.embeddings, found.attention.masked, found.attention.weights, found.combined)
     assert {stage.dtype for stage in stages} == {np.dtype(np.float32)}
     assert all(np.isfinite(stage).all() for stage in stages)
 
 
-def test_a_split_head_is_as_wide_as_told_whatever_d_k():
-    a, b = walk(d_k=64, heads=4, width="split"), walk(d_k=1, heads=4, width="split")
-    np.testing.assert_array_equal(a.combined, b.combined)
-    assert a.concatenated.shape == (8, 16)  # as wide as the model (D-29)
-
-
-def test_causal_forbids_what_comes_later():
-    free, causal = walk(), walk(causal=True)
+def test_basic_attention_has_no_scale_but_a_temperature_and_a_mask():
+    plain, warm = walk().basic, walk(d_k=4, heads=2, temperature=4.0, causal=True).basic
+    np.testing.assert_array_equal(plain.scaled, plain.scores)
+    close(warm.scaled, plain.scores / 4, rtol=1e-6)  # one float32 rounding
     later = ~np.tri(8, dtype=bool)
-    for attention in (causal.attention, causal.basic):
-        assert (attention.weights[..., later] == 0).all()
-        assert np.isneginf(attention.masked[..., later]).all()
-        close(attention.weights.sum(axis=-1), np.ones_like(attention.weights[..., 0]), atol=1e-6)
-    np.testing.assert_array_equal(free.attention.scores, causal.attention.scores)
-    # The last word sees all: its row is the same.
-    np.testing.assert_array_equal(free.attention.weights[0, -1], causal.attention.weights[0, -1])
-    leaky = walk(causal=True, operator="multiply").attention.weights[0]
-    assert leaky[later].max() > 0.1
-
-
-def test_basic_attention_has_no_scale_but_a_temperature():
-    plain = walk()
-    np.testing.assert_array_equal(plain.basic.scaled, plain.basic.scores)
-    warm = walk(temperature=4.0).basic
-    close(warm.scaled, plain.basic.scores / 4, rtol=1e-6)  # one float32 rounding
-    assert warm.weights[1, 1] < plain.basic.weights[1, 1]
-    np.testing.assert_array_equal(walk(d_k=4, heads=2).basic.weights, plain.basic.weights)
-
-
-def test_a_seed_names_its_numbers():
-    np.testing.assert_array_equal(walk(9).combined, walk(9).combined)
-    assert np.abs(walk(9).combined - walk(10).combined).max() > 0.1
+    assert np.isneginf(warm.masked[later]).all()
+    assert not warm.weights[later].any()
+    assert np.isfinite(plain.masked).all()
+    assert not walk().forbidden.any()
 
 
 @pytest.mark.parametrize(
     "setting",
-    [
-        {"seed": -1},
-        {"seed": 2**32},
-        {"d_k": 0},
-        {"d_k": 65},
-        {"heads": 0},
-        {"heads": 9},
-        {"scale": "m"},
-        {"operator": "subtract"},
-        {"width": "half"},
-        {"heads": 3, "width": "split"},
-        {"temperature": 0.0},
-    ],
+    [{"seed": -1}, {"seed": 2**32}, {"d_k": 0}, {"d_k": 65}, {"heads": 0}, {"heads": 9},
+     {"scale": "m"}, {"operator": "subtract"}, {"width": "half"},
+     {"heads": 3, "width": "split"}, {"temperature": 0.0}],
     ids=str,
-)
+)  # fmt: skip
 def test_settings_that_there_are_not(setting):
     with pytest.raises(ValueError, match=r"^[A-Z0-9].*\.$"):
         walk(**setting)

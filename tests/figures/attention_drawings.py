@@ -12,11 +12,12 @@ from PIL import Image
 HOSTILE = ("<b>", "&", "%{x}", "</script>", "$x$", "שלום", "\n", "“é”", "&lt;", "{y}", "#000001")
 
 
-def pixels(figure: Any) -> np.ndarray:
-    """The picture of a figure, [row, column, red green blue alpha]."""
-    (image,) = figure.layout.images
-    written = image.source.removeprefix("data:image/png;base64,")
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(written))).convert("RGBA"))
+def unpacked(source: str) -> np.ndarray:
+    """A picture as it stands in a page, [row, column, red green blue alpha]."""
+    kind, _, written = source.partition(",")
+    assert kind == "data:image/png;base64"
+    data = base64.b64decode(written, validate=True)
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGBA"))
 
 
 def plainly(text: str) -> str:
@@ -24,3 +25,8 @@ def plainly(text: str) -> str:
     for name, letter in (("lt", "<"), ("gt", ">"), ("#123", "{"), ("amp", "&")):
         text = text.replace(f"&{name};", letter)
     return text
+
+
+def box(shape: Any) -> tuple[float, ...]:
+    """Where a rectangle stands: left, right, top and bottom."""
+    return shape.x0, shape.x1, shape.y0, shape.y1

@@ -18,10 +18,6 @@ PROMPT = "The capital of France is"
 DEPTH = 3  # of SmolLM2's 30 layers: enough for every head to be switched off twice
 
 
-def silent(record, fraction=None):
-    """A report that nobody reads."""
-
-
 @pytest.fixture
 def shallow(smollm2, monkeypatch):
     """SmolLM2 without all but its first layers, in place of the whole one."""
@@ -33,32 +29,34 @@ def shallow(smollm2, monkeypatch):
     monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
 
 
+def run(name, text):
+    """The whole job, with its reports."""
+    reports = []
+    return each_head(name, text, lambda *report: reports.append(report), "cpu"), reports
+
+
 @pytest.fixture
 def decoder_run(shallow):
-    """The whole job for the decoder, with its reports."""
-    reports = []
-    found = each_head("smollm2", PROMPT, lambda *report: reports.append(report), "cpu")
-    return found, reports
+    return run("smollm2", PROMPT)
 
 
 @pytest.fixture(scope="module")
 def encoder_run(minilm):
-    reports = []
-    found = each_head("minilm", SENTENCE, lambda *report: reports.append(report), "cpu")
-    return found, reports
+    return run("minilm", SENTENCE)
+
+
+def one_by_one(name, text, layers, heads, of):
+    """A read-out of the model with each head off alone, [layer, head]."""
+    return np.array(
+        [[of(attention.ablate(name, text, off=((layer, head),))) for head in range(heads)]
+         for layer in range(layers)]
+    )  # fmt: skip
 
 
 def test_encoder_heads_one_by_one(encoder_run):
     found, _ = encoder_run
-    assert not found.decoder
-    assert found.fraction == 1
-    wanted = np.array(
-        [
-            [1 - attention.ablate("minilm", SENTENCE, off=((layer, head),)).sentence
-             for head in range(12)]
-            for layer in range(6)
-        ]
-    )  # fmt: skip
+    assert (found.decoder, found.fraction) == (False, 1)
+    wanted = one_by_one("minilm", SENTENCE, 6, 12, lambda change: 1 - change.sentence)
     # float32 vectors: noise of 1e-6 of their length against changes from 1e-4 to 0.1
     np.testing.assert_allclose(found.change, wanted, 1e-2, 1e-9)
     assert wanted.max() > 1e-3
@@ -66,13 +64,8 @@ def test_encoder_heads_one_by_one(encoder_run):
 
 def test_decoder_heads_one_by_one(decoder_run):
     found, _ = decoder_run
-    assert found.decoder
-    wanted = np.array(
-        [
-            [attention.ablate("smollm2", PROMPT, off=((layer, head),)).bits for head in range(9)]
-            for layer in range(DEPTH)
-        ]
-    )
+    assert (found.decoder, found.fraction) == (True, 1)
+    wanted = one_by_one("smollm2", PROMPT, DEPTH, 9, lambda change: change.bits)
     # float32 logits differ by some 1e-6; the divergence by that times its size, and squared
     np.testing.assert_allclose(found.change, wanted, 1e-2, 1e-6)
     assert wanted.min() > 0
@@ -80,32 +73,22 @@ def test_decoder_heads_one_by_one(decoder_run):
 
 
 @pytest.mark.parametrize("run", ["encoder_run", "decoder_run"])
-def test_reports_grow(run, request):
+def test_reports_grow_and_are_not_changed_afterwards(run, request):
+    """Once a layer of each pass, so that it can be stopped; whole layers, from the first."""
     found, reports = request.getfixturevalue(run)
     layers = found.change.shape[0]
-    fractions = [fraction for _, fraction in reports]
-    assert fractions == sorted(set(fractions))
-    assert fractions[0] > 0
-    assert fractions[-1] == 1
-    assert len(fractions) == layers * layers  # once a layer of each pass, so that it can be stopped
-    for record, fraction in reports:
-        assert record.fraction == fraction
-        assert record.decoder == found.decoder
-        known = np.isfinite(record.change)
-        done = int(known.all(1).sum())
-        assert known.sum() == done * found.change.shape[1]  # whole layers, from the first
-        assert layers * fraction - 1 <= done + 1e-9
-        np.testing.assert_array_equal(record.change[:done], found.change[:done])
+    steps = layers * layers
+    np.testing.assert_allclose([share for _, share in reports], np.arange(1, steps + 1) / steps)
+    for place, (record, fraction) in enumerate(reports):
+        assert (record.fraction, record.decoder) == (fraction, found.decoder)
+        wanted = found.change.copy()
+        wanted[place // layers :] = np.nan
+        np.testing.assert_array_equal(record.change, wanted)
 
 
-def test_reports_are_not_changed_afterwards(encoder_run):
-    _, reports = encoder_run
-    assert np.isnan(reports[0][0].change).all()
-    assert len({id(record.change) for record, _ in reports}) == len(reports)
-
-
-@pytest.mark.parametrize(("name", "text"), [("minilm", SENTENCE), ("smollm2", PROMPT)])
-@pytest.mark.parametrize("after", [1, 8])
+@pytest.mark.parametrize(
+    ("name", "text", "after"), [("minilm", SENTENCE, 8), ("smollm2", PROMPT, 1)]
+)
 def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request):
     model = request.getfixturevalue(name)
     tokens = texts.tokens(model, text)
@@ -125,7 +108,7 @@ def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request)
     np.testing.assert_array_equal(before.vectors, again.vectors)
 
 
-def test_one_token(minilm):
-    found = each_head("minilm", "", silent, "cpu")  # [CLS] and [SEP]
+def test_nothing_but_the_models_own_tokens(minilm):
+    found, _ = run("minilm", "")  # [CLS] and [SEP]
     assert np.isfinite(found.change).all()
     assert found.change.min() >= 0

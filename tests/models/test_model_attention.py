@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from second import eager, passed
 
 from seqviz.compute.attention import patterns
+from seqviz.compute.attention.scaled import attend
 from seqviz.experiments import attention
 from seqviz.models import forward_cache, texts
 from seqviz.models.forward_cache import Masking
+from seqviz.models.tap import Tap
 from seqviz.refusal import Refusal
 
 SENTENCE = "AI and ML course is interesting and easy!"
@@ -25,59 +26,45 @@ def model(request):
 
 def test_text(model):
     name, card = model.card.name, model.card
-    found = attention.read(name, SENTENCE)
+    found = attention.mosaic(name, SENTENCE).text
     tokens = texts.tokens(model, SENTENCE)
     assert (found.model, found.decoder) == (name, card.kind == "decoder")
-    assert found.pieces == tokens.pieces
-    assert found.ids.tolist() == tokens.ids.tolist()
+    for part in ("ids", "special", "real"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(tokens, part))
+    assert (found.pieces, found.second, found.left_out) == (tokens.pieces, 0, 0)
     assert (found.layers, found.heads) == (card.layers, card.heads)
     assert (found.device, found.note) == (model.device, model.note)
-    pair = attention.read(name, SENTENCE, OTHER)
+    pair = attention.mosaic(name, SENTENCE, OTHER).text
     assert pair.second == (11 if card.kind == "encoder" else 0)
 
 
 def test_count(model):
     assert attention.count(model.card.name, SENTENCE) == len(texts.tokens(model, SENTENCE).ids)
     assert attention.count("bert", SENTENCE) == texts.LONGEST  # not loaded: the most there can be
-    assert attention.count("smollm2", "") == texts.LONGEST
-    assert attention.count("minilm", "") == 2
+    assert attention.count(model.card.name, "") == {"minilm": 2}.get(model.card.name, texts.LONGEST)
 
 
-def test_mosaic_of_a_short_text_is_the_weights(model):
-    found = attention.mosaic(model.card.name, SENTENCE)
-    whole = forward_cache.read(model.card.name, SENTENCE)
+def test_mosaic_is_the_weights_or_reduced_and_says_by_how_much(model):
+    name = model.card.name
+    found = attention.mosaic(name, SENTENCE)
+    whole = forward_cache.read(name, SENTENCE)
     np.testing.assert_array_equal(found.tiles, whole.weights)
     assert found.cells == 1
     wanted = patterns.habits(whole.weights, whole.tokens.ids, whole.tokens.special)
-    for name in ("previous", "separator", "entropy", "distance"):
-        np.testing.assert_array_equal(getattr(found.habits, name), getattr(wanted, name))
+    for measure in ("previous", "separator", "entropy", "distance"):
+        np.testing.assert_array_equal(getattr(found.habits, measure), getattr(wanted, measure))
+    long = attention.mosaic(name, "cat sat " * 70)
+    side = {"minilm": 51, "smollm2": 24}[name]  # 620 cells across, and 24 at least
+    whole = forward_cache.read(name, "cat sat " * 70).weights
+    np.testing.assert_array_equal(long.tiles, patterns.tiles(whole, side))
+    assert long.cells == pytest.approx(whole.shape[-1] / side)
 
 
-def test_mosaic_of_a_long_text_is_reduced_and_says_by_how_much(minilm):
-    found = attention.mosaic("minilm", "cat sat " * 70)
-    assert found.tiles.shape == (6, 12, 51, 51)  # 620 cells across for 12 heads
-    assert found.cells == pytest.approx(142 / 51)
-    whole = forward_cache.read("minilm", "cat sat " * 70).weights
-    np.testing.assert_array_equal(found.tiles.max((-2, -1)), whole.max((-2, -1)))
-
-
-def test_heads_that_are_known_to_do_what_they_do(model):
-    """Both models have a head that looks at the token before (Clark et al., 2019), an encoder one
-    that looks at the token after; most of a decoder rests on the first (Xiao et al., 2024)."""
-    found = attention.mosaic(model.card.name, "The cat sat on the mat because it was very tired.")
-    habits = found.habits
-    assert habits.previous.max() > 0.7  # 0.9995 and 0.81
-    if found.text.decoder:
-        assert not habits.next.any()
-        assert np.median(habits.first) > 0.5  # 0.56
-    else:
-        assert habits.next.max() > 0.5  # 0.56
-        assert "previous" in {habits.name(a, b) for a in range(6) for b in range(12)}
-
-
-@pytest.mark.parametrize(("layer", "head"), [(0, 0), (3, 7), (5, 8)])
+@pytest.mark.parametrize(("layer", "head"), [(3, 7), (99, 99)])
 def test_head(model, layer, head):
+    """Beyond the last is the last."""
     found = attention.head(model.card.name, SENTENCE, layer=layer, head=head)
+    layer, head = min(layer, model.card.layers - 1), min(head, model.card.heads - 1)
     whole = forward_cache.read(model.card.name, SENTENCE)
     np.testing.assert_array_equal(found.weights, whole.weights[layer, head])
     np.testing.assert_array_equal(found.allowed, whole.allowed)
@@ -85,28 +72,20 @@ def test_head(model, layer, head):
     assert (found.layer, found.head) == (layer, head)
 
 
-def test_a_head_beyond_the_last_is_the_last(model):
-    last = (model.card.layers - 1, model.card.heads - 1)
-    found = attention.head(model.card.name, SENTENCE, layer=99, head=99)
-    assert (found.layer, found.head) == last
-    assert attention.parts(model.card.name, PROMPT, layer=99, head=99).head == last[1]
-
-
 def test_averages(model):
-    name, whole = model.card.name, forward_cache.read(model.card.name, SENTENCE)
-    # float32 means of at most 270 numbers up to 1
-    close = {"rtol": 1e-5, "atol": 1e-7}
-    layer = attention.average(name, SENTENCE, over="layer", layer=2)
-    np.testing.assert_allclose(layer.weights, whole.weights[2].mean(0, dtype=float), **close)
-    assert (layer.layer, layer.head) == (2, -1)
-    total = attention.average(name, SENTENCE, over="all", layer=2)
-    np.testing.assert_allclose(total.weights, whole.weights.mean((0, 1), dtype=float), **close)
-    assert (total.layer, total.head) == (-1, -1)
-    for depth in (0, 3):
-        rolled = attention.average(name, SENTENCE, over="rollout", layer=depth)
-        wanted = patterns.rollout(whole.weights)[depth]
-        np.testing.assert_allclose(rolled.weights, wanted, **close)
-        assert (rolled.layer, rolled.head) == (depth, -1)
+    name, weights = model.card.name, forward_cache.read(model.card.name, SENTENCE).weights
+    paths = patterns.rollout(weights)
+    for over, layer, wanted, named in (
+        ("layer", 2, weights[2].mean(0, dtype=float), 2),
+        ("all", 2, weights.mean((0, 1), dtype=float), -1),
+        ("rollout", 0, paths[0], 0),
+        ("rollout", 3, paths[3], 3),
+        ("layer", 99, weights[-1].mean(0, dtype=float), len(weights) - 1),
+    ):
+        found = attention.average(name, SENTENCE, over=over, layer=layer)
+        # float32 means of at most 270 numbers up to 1
+        np.testing.assert_allclose(found.weights, wanted, rtol=1e-5, atol=1e-7)
+        assert (found.layer, found.head) == (named, -1)
     with pytest.raises(ValueError, match="layer, all, rollout, not 'median'"):
         attention.average(name, SENTENCE, over="median")
 
@@ -114,24 +93,24 @@ def test_averages(model):
 # --- one head from the inside ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("layer", "head"), [(0, 0), (2, 5)])
+@pytest.mark.parametrize(("layer", "head"), [(0, 0), (99, 99)])
 def test_parts_fit_together(model, layer, head):
     found = attention.parts(model.card.name, SENTENCE, layer=layer, head=head)
     q, k, v = (part.astype(float) for part in (found.queries, found.keys, found.values))
-    d_k = q.shape[1]
-    assert d_k == model.network.config.hidden_size // model.card.heads
+    d_k = model.network.config.hidden_size // model.card.heads
+    assert q.shape == (len(found.text.ids), d_k)
     assert found.divisor == pytest.approx(np.sqrt(d_k), rel=1e-15)
-    size = np.abs(found.scores).max()
-    # float32 sums of 32 or 64 products: some units in the last place of the largest
-    np.testing.assert_allclose(found.scores, q @ k.T, 0, 2e-6 * size)
-    np.testing.assert_allclose(found.scaled, q @ k.T / found.divisor, 0, 2e-6 * size)
-    masked = np.where(found.allowed, found.scaled.astype(float), -np.inf)
-    e = np.exp(masked - masked.max(1, keepdims=True))
-    np.testing.assert_allclose(found.weights, e / e.sum(1, keepdims=True), 0, 1e-6)
-    np.testing.assert_allclose(found.output, found.weights.astype(float) @ v, 1e-5, 1e-5)
     whole = forward_cache.read(model.card.name, SENTENCE)
-    np.testing.assert_allclose(found.weights, whole.weights[layer, head], 0, 1e-6)
     np.testing.assert_array_equal(found.allowed, whole.allowed)
+    wanted = attend(q, k, v, divide_by=found.divisor, allowed=found.allowed)
+    # float32 sums of 32 or 64 products: some units in the last place of the largest
+    last_places = 2e-6 * np.abs(found.scores).max()
+    for name, close in (("scores", last_places), ("scaled", last_places), ("weights", 1e-6)):
+        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), 0, close)
+    np.testing.assert_allclose(found.output, wanted.output, 1e-5, 1e-5)
+    layer, head = min(layer, model.card.layers - 1), min(head, model.card.heads - 1)
+    assert (found.layer, found.head) == (layer, head)
+    np.testing.assert_allclose(found.weights, whole.weights[layer, head], 0, 1e-6)
 
 
 def test_queries_and_keys_of_an_encoder_are_its_projections(minilm):
@@ -147,21 +126,10 @@ def test_queries_and_keys_of_an_encoder_are_its_projections(minilm):
             np.testing.assert_allclose(getattr(found, name), wanted.numpy(), 1e-5, 1e-5)
 
 
-# --- heads switched off ---------------------------------------------------------------------------
+# --- heads switched off, another mask -------------------------------------------------------------
 
-PROJECTION = {"minilm": "attention.output.dense.weight", "smollm2": "self_attn.o_proj.weight"}
 SWITCHED = [((0, 0),), ((2, 5), (1, 3), (2, 6)), tuple((1, head) for head in range(9))]
-
-
-def without(model, off):
-    """A copy in whose output projections the columns of these heads are zero."""
-    network = eager(model, anew=(PROJECTION[model.card.name],))
-    matrices = [p for n, p in network.named_parameters() if n.endswith(PROJECTION[model.card.name])]
-    size = model.network.config.hidden_size // model.card.heads
-    with torch.no_grad():
-        for layer, head in off:
-            matrices[layer][:, head * size : (head + 1) * size] = 0
-    return network
+MASKINGS = [Masking("none"), Masking("reverse"), Masking("own", pads=3, told=False)]
 
 
 def cosine(a, b):
@@ -169,59 +137,69 @@ def cosine(a, b):
     return (a * b).sum(-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
 
 
-@pytest.mark.parametrize("off", SWITCHED, ids=len)
-def test_ablation_is_zero_columns_of_the_output_projection(model, off):
-    name = model.card.name
-    found = attention.ablate(name, SENTENCE, OTHER, off)
-    before = forward_cache.read(name, SENTENCE)
-    network = without(model, off)
-    _, vectors, output = passed(network, before.tokens)
-    # float32 vectors, whose cosines differ by some 1e-7 of what has changed
-    np.testing.assert_allclose(found.moved, 1 - cosine(before.vectors, vectors), 1e-4, 1e-6)
-    assert found.moved.max() > 1e-5
-    assert found.off == len(off)
-    mean = vectors.astype(float).mean(0)
-    assert found.sentence == pytest.approx(cosine(before.sentence, mean), abs=1e-6)
-    if model.card.kind == "encoder":
-        other = forward_cache.read(name, OTHER)
-        _, others, _ = passed(network, other.tokens)
-        after = cosine(mean, others.astype(float).mean(0))
-        assert found.pair == pytest.approx([before.sentence @ other.sentence, after], abs=1e-6)
-        assert found.candidates == ()
-        assert found.probabilities.shape == (2, 0)
+def changed(model, text, off, masking):
+    """Another pass with these heads off (that this is so: tests/models/test_tap.py), or masked."""
+    if not off:
+        return forward_cache.read(model.card.name, text, masking=masking)
+    on = torch.ones(model.card.layers, model.card.heads)
+    for layer, head in off:
+        on[layer, head] = 0
+    return forward_cache.forward(model, texts.tokens(model, text), tap=Tap(on=on.to(model.device)))
+
+
+@pytest.mark.parametrize(
+    ("off", "masking"),
+    [*((off, forward_cache.OWN) for off in SWITCHED), *(((), masking) for masking in MASKINGS)],
+)
+def test_what_a_change_says(model, off, masking):
+    name, decoder = model.card.name, model.card.kind == "decoder"
+    found = (attention.ablate(name, SENTENCE, OTHER, off) if off
+             else attention.masked(name, SENTENCE, masking))  # fmt: skip
+    before, after = forward_cache.read(name, SENTENCE), changed(model, SENTENCE, off, masking)
+    real = len(before.tokens.ids)
+    wanted = 1 - cosine(before.vectors, after.vectors[:real])
+    np.testing.assert_allclose(found.moved, wanted, 0, 1e-12)  # 1 - cosine near 0, in float64
+    assert (found.text.pieces, found.off) == (before.tokens.pieces, len(off))
+    assert found.sentence == pytest.approx(cosine(before.sentence, after.sentence))
+    same = not off and (masking.pads > 0 if decoder else masking.kind == "none")
+    # what is the same but for the length of sums moves by float32's rounding, squared
+    assert (found.moved.max() < 1e-9) == same
+    if off and not decoder:
+        others = forward_cache.read(name, OTHER), changed(model, OTHER, off, masking)
+        both = [one.sentence @ two.sentence for one, two in zip((before, after), others,
+                                                                strict=True)]  # fmt: skip
+        assert found.pair == pytest.approx(both)
+    else:
+        assert np.isnan(found.pair).all()
+    if decoder:
+        p, q = before.following, after.following
+        likely = list(dict.fromkeys([*np.argsort(-p)[:6], *np.argsort(-q)[:6]]))
+        assert found.candidates == tuple(texts.piece(model, int(one)) for one in likely)
+        np.testing.assert_allclose(found.probabilities, [p[likely], q[likely]])
+        assert found.bits == pytest.approx((p * np.log2(p / q)).sum(), rel=1e-6, abs=1e-9)
+        assert (found.bits < 1e-6) == same
+    else:
+        assert (found.candidates, found.probabilities.shape) == ((), (2, 0))
         assert np.isnan(found.bits)
-        return
-    assert np.isnan(found.pair).all()
-    q = output.logits[0, -1].double().softmax(-1).numpy()
-    p = before.following
-    assert found.bits == pytest.approx((p * np.log2(p / q)).sum(), rel=1e-3, abs=1e-6)
-    assert found.bits > 1e-5
-    for text, both in zip(found.candidates, found.probabilities.T, strict=True):
-        ids = [i for i in {*np.argsort(-p)[:6], *np.argsort(-q)[:6]}
-               if texts.piece(model, int(i)) == text]  # fmt: skip
-        assert any(both == pytest.approx([p[i], q[i]], rel=1e-3) for i in ids)
-    likely = {texts.piece(model, int(i)) for i in (*np.argsort(-p)[:5], *np.argsort(-q)[:5])}
-    assert likely <= set(found.candidates)  # not the sixth: two nearly equal ones may change places
 
 
 @pytest.mark.parametrize("other", ["", OTHER])
 def test_nothing_switched_off_changes_nothing(model, other):
-    found = attention.ablate(model.card.name, SENTENCE, other)
-    assert not found.moved.any()
-    assert found.sentence == 1
-    assert found.off == 0
-    if model.card.kind == "decoder":
-        assert found.bits == 0
-        np.testing.assert_array_equal(*found.probabilities)
-    elif other:
-        assert found.pair[0] == found.pair[1]
-    else:
-        assert np.isnan(found.pair).all()
+    for found in (
+        attention.ablate(model.card.name, SENTENCE, other),
+        attention.masked(model.card.name, SENTENCE, Masking("own")),
+    ):
+        assert not found.moved.any()
+        assert (found.sentence, found.off) == (1, 0)
+        if model.card.kind == "decoder":
+            assert found.bits == 0
+            np.testing.assert_array_equal(*found.probabilities)
+        else:
+            np.testing.assert_array_equal(found.pair[0], found.pair[1])  # nan without another
 
 
 def test_a_head_named_twice_is_off_once(minilm):
-    once = attention.ablate("minilm", SENTENCE, off=((2, 5),))
-    twice = attention.ablate("minilm", SENTENCE, off=((2, 5), (2, 5)))
+    once, twice = (attention.ablate("minilm", SENTENCE, off=n * ((2, 5),)) for n in (1, 2))
     np.testing.assert_array_equal(once.moved, twice.moved)
     assert twice.off == 1
 
@@ -236,19 +214,17 @@ def test_the_shared_model_is_as_before(model):
     np.testing.assert_array_equal(before.vectors, after.vectors)
 
 
-@pytest.mark.parametrize("pair", [(99, 0), (0, 99), (-1, 0), (0, -1)])
-def test_no_such_head(model, pair):
-    with pytest.raises(Refusal) as caught:
-        attention.ablate(model.card.name, SENTENCE, off=((0, 0), pair))
-    assert caught.value.code == "no_such_head"
-    details = caught.value.details
-    assert details["pair"] == f"{pair[0]}.{pair[1]}"
-    assert (details["layers"], details["heads"]) == (model.card.layers - 1, model.card.heads - 1)
-
-
-def test_the_last_head_is_one(model):
-    last = (model.card.layers - 1, model.card.heads - 1)
-    assert attention.ablate(model.card.name, SENTENCE, off=(last,)).moved.max() > 0
+def test_no_such_head(model):
+    """The last one is one."""
+    layers, heads = model.card.layers, model.card.heads
+    for layer, head in ((layers, 0), (0, heads), (-1, 0), (0, -1)):
+        with pytest.raises(Refusal) as caught:
+            attention.ablate(model.card.name, SENTENCE, off=((0, 0), (layer, head)))
+        assert caught.value.code == "no_such_head"
+        wanted = {"pair": f"{layer}.{head}", "layers": layers - 1, "heads": heads - 1}
+        assert caught.value.details == wanted
+    last = ((layers - 1, heads - 1),)
+    assert attention.ablate(model.card.name, SENTENCE, off=last).moved.max() > 0
 
 
 def test_the_capital_of_france(smollm2):
@@ -264,42 +240,7 @@ def test_the_capital_of_france(smollm2):
         assert found.probabilities[0, 0] == pytest.approx(0.773, abs=6e-4)
 
 
-# --- another mask ---------------------------------------------------------------------------------
-
-
-def test_the_models_own_mask_changes_nothing(model):
-    found = attention.masked(model.card.name, SENTENCE, Masking("own"))
-    assert not found.moved.any()
-    assert found.sentence == 1
-    assert found.off == 0
-
-
-@pytest.mark.parametrize(
-    "masking", [Masking("none"), Masking("reverse"), Masking("own", pads=3, told=False)], ids=str
-)
-def test_another_mask(model, masking):
-    found = attention.masked(model.card.name, SENTENCE, masking)
-    before = forward_cache.read(model.card.name, SENTENCE)
-    after = forward_cache.read(model.card.name, SENTENCE, masking=masking)
-    real = len(before.tokens.ids)
-    wanted = 1 - cosine(before.vectors, after.vectors[:real])
-    np.testing.assert_allclose(found.moved, wanted, 0, 1e-12)  # 1 - cosine near 0, in float64
-    assert found.moved.shape == (real,)
-    assert found.text.pieces == before.tokens.pieces
-    decoder = model.card.kind == "decoder"
-    same = masking.pads > 0 if decoder else masking.kind == "none"
-    # what is the same but for the length of sums moves by float32's rounding, squared
-    assert (found.moved.max() < 1e-9) == same
-    if decoder:
-        np.testing.assert_array_equal(found.probabilities[1].max(), after.following.max())
-
-
-def test_a_head_under_a_mask(model):
-    masking = Masking("own", cells=((3, 1),))
-    found = attention.head(model.card.name, SENTENCE, layer=1, head=2, masking=masking)
-    assert not found.allowed[3, 1]
-    assert found.weights[3, 1] == 0
-    assert found.weights[3].sum() == pytest.approx(1, abs=1e-6)
+# --- passes that are not made ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("model", "kind"), [("smollm2", "causal"), ("minilm", "none")])

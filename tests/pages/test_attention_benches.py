@@ -1,19 +1,15 @@
-"""The lesson on attention: one head taken apart, masks, heads switched off, BertViz, the code."""
+"""The lesson on attention: one head taken apart, masks, heads switched off, BertViz."""
 
 from __future__ import annotations
 
-import json
-import re
 from functools import partial
 
 import numpy as np
 import pytest
-from attention_page import DECODER, ENCODER, MODEL_BENCHES, drawn, opened, read_by, shown, traces
+from attention_page import ENCODER, opened, read_by
 from looking import alerts, bench, figures
 from scenes import Scene, check
 
-from seqviz import jobs
-from seqviz.compute.attention import patterns
 from seqviz.experiments import attention, bertviz_page, head_effects
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance
@@ -21,13 +17,21 @@ from seqviz.figures.attention.maps import attention_map
 from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.lessons.attention import lesson
 from seqviz.lessons.bench.output import Page
-from seqviz.models import device, forward_cache
+from seqviz.models import forward_cache
 from seqviz.models.forward_cache import Masking
+from seqviz.refusal import Refusal
 from seqviz.text import Text, literal, number
 
 pytestmark = pytest.mark.usefixtures("minilm", "smollm2")
 
 COMPARE = "The creature was exhausted, so it stayed where it was."
+OWN = ("off_count", "sentence", "furthest")
+
+
+def read(scene: Scene, lang: str) -> dict[str, tuple[str, str | None]]:
+    """The read-outs of a scene that holds what it says."""
+    readouts = check(lesson, scene, lang).readouts
+    return {name: (one.value, one.beside) for name, one in readouts.items()}
 
 
 # --------------------------------------------------------------------------------- one head apart
@@ -36,47 +40,52 @@ def test_the_head_chosen_above_is_taken_apart(lang, model, width):
     query, key = 11, 6
     values = {"real.model": model, "real.layer": 4, "real.head": 7, "query": query, "key": key}
     found = attention.parts(model, read_by(model), "", 4, 7)
-    q, k = found.queries[query - 1].astype(float), found.keys[key - 1].astype(float)
-    score = float(q @ k)
-    readouts = ("product", "divided_by", "divided_score", "weight")
+    at = query - 1, key - 1
+    weight = forward_cache.read(model, read_by(model)).weights[4, 7, *at]
+    pieces = (literal(found.text.pieces[place]) for place in at)
+    wanted = {
+        "product": (number(found.product_at(*at), 4), " · ".join(pieces)),
+        "divided_by": (number(float(np.sqrt(width)), 4), f"√{width}"),
+        "divided_score": (number(found.divided_at(*at), 4), None),
+        "weight": (number(float(weight), 4), None),
+    }
     for view, draw in (("products", query_key_products), ("chain", scores_to_weights)):
         settings = values | ({"view": view} if view == "chain" else {})
-        scene = Scene("apart", settings, partial(draw, found, query, key), readouts)
-        output = check(lesson, scene, lang)
-        read = output.readouts
-        # Four digits of a sum of 64 float32 products: one more or less in the last.
-        for name, wanted in (("product", score), ("divided_score", score / np.sqrt(width))):
-            value = float(read[name].value.replace("−", "-").replace(",", ""))
-            assert value == pytest.approx(wanted, rel=1.1e-3), name
-        pieces = [literal(found.text.pieces[n - 1]) for n in (query, key)]
-        assert read["product"].beside == " · ".join(pieces)
-        assert read["divided_by"].value == number(float(np.sqrt(width)), 4)
-        assert read["divided_by"].beside == f"√{width}"
-        weight = forward_cache.read(model, read_by(model)).weights[4, 7, query - 1, key - 1]
-        assert read["weight"].value == number(float(weight), 4)
-        assert Text(lang)("figure.head_label", layer=4, head=7) in output.notes
+        scene = Scene("apart", settings, partial(draw, found, query, key), [*wanted])
+        assert read(scene, lang) == wanted
 
 
-def test_sliders_end_at_the_last_token_head_and_layer(visit):
+@pytest.mark.parametrize(("model", "layer", "head"), [("minilm", 5, 11), ("smollm2", 29, 8)])
+def test_sliders_end_at_the_last_token_head_and_layer(visit, model, layer, head):
     """Of the model and the text that are chosen; a value beyond moves to the end."""
-    ends = {"minilm": (5, 11), "smollm2": (29, 8)}
-    for model, (layer, head) in ends.items():
-        tokens = len(forward_cache.read(model, read_by(model)).tokens.ids)
-        page = opened(
-            visit, real__model=model, real__view="head", real__layer=47, real__head=24,
-            real__query=512, real__key=512, apart__query=512, apart__key=300,
-        )  # fmt: skip
-        tops = {slider.key: slider.max for slider in page.app.slider}
-        wanted = {"real.layer": layer, "real.head": head}
-        wanted |= {f"{b}.{n}": tokens for b in ("real", "apart") for n in ("query", "key")}
-        for name, top in wanted.items():
-            assert tops[f"at.{name}"] == top, name
-            assert page.value(*name.split(".")) == top, name
-        one = attention.head(model, read_by(model), "", layer, head)
-        assert drawn(page, "real") == traces(page, attention_map, one, tokens, tokens)
+    tokens = len(forward_cache.read(model, read_by(model)).tokens.ids)
+    page = opened(
+        visit, real__model=model, real__view="head", real__layer=47, real__head=24,
+        real__query=512, real__key=512, apart__query=512, apart__key=300,
+    )  # fmt: skip
+    tops = {slider.key: slider.max for slider in page.app.slider}
+    wanted = {"real.layer": layer, "real.head": head}
+    wanted |= {f"{b}.{n}": tokens for b in ("real", "apart") for n in ("query", "key")}
+    for name, top in wanted.items():
+        assert tops[f"at.{name}"] == page.value(*name.split(".")) == top, name
+    one = attention.head(model, read_by(model), "", layer, head)
+    (there,) = figures(bench(page.app, "real"))
+    alt = attention_map(one, tokens, tokens).alt
+    assert there["layout"]["meta"]["alt"] == alt
 
 
-# ------------------------------------------------------------------------------------------ masks
+# ------------------------------------------------------------------------- masks, and heads off
+def after(change, lang: str) -> dict[str, tuple[str, str | None]]:
+    """The read-outs of a change, each with what is beside it."""
+    if change.text.decoder:
+        before, now = (literal(change.candidates[int(p.argmax())]) for p in change.probabilities)
+        said_before = Text(lang)("attention.metric.next_after.before", piece=before)
+        return {"next_after": (now, said_before), "bits": (number(change.bits), None)}
+    most = int(change.moved.argmax())
+    moved = (number(float(change.moved[most])), literal(change.text.pieces[most]))
+    return {"sentence": (number(change.sentence, 4), None), "furthest": moved}
+
+
 MASKS = (
     ("en", "minilm", {}, "causal"),
     ("zh", "minilm", {"kind": "none", "pads": 3, "told": False}, "none"),
@@ -93,35 +102,16 @@ def test_who_may_look_at_whom(lang, model, settings, kind):
     cells = tuple((a - 1, b - 1) for a, b in cells if a and b)
     masking = Masking(kind, pads, told, cells)
     one = attention.head(model, read_by(model), "", 3, 1, masking)
-    total = len(one.text.pieces)
-    real = total - pads
-    may = {"causal": np.tri(total), "reverse": np.tri(total).T}.get(kind, np.ones((total, total)))
-    if told:
-        may[:, real:] = 0
-    for query, key in cells:
-        if max(query, key) < total:
-            may[query, key] = 1 - may[query, key]
-    np.testing.assert_array_equal(one.allowed, may.astype(bool))
-    on_pads = one.weights[:real, real:].sum(1).mean() if pads else 0
+    real = len(one.text.pieces) - pads
+    on_pads = one.weights[:real, real:].sum(1).mean()
     assert (on_pads > 0) == (pads > 0 and not told)
-    change = after(attention.masked(model, read_by(model), masking), lang)
-    names = ("allowed", "on_pads", *change)
+    wanted = {
+        "allowed": (f"{100 * one.allowed.mean():.0f} %", None),
+        "on_pads": (f"{100 * on_pads:.1f} %", None),
+        **after(attention.masked(model, read_by(model), masking), lang),
+    }
     values = {"real.model": model, **settings}
-    read = check(lesson, Scene("masks", values, partial(attention_mask, one), names), lang).readouts
-    assert read["allowed"].value == f"{100 * may.mean():.0f} %"
-    assert read["on_pads"].value == f"{100 * on_pads:.1f} %"
-    assert {name: (read[name].value, read[name].beside) for name in change} == change
-
-
-def after(change, lang: str) -> dict[str, tuple[str, str | None]]:
-    """The read-outs of a change, each with what is beside it."""
-    if change.text.decoder:
-        before, now = (literal(change.candidates[int(p.argmax())]) for p in change.probabilities)
-        said_before = Text(lang)("attention.metric.next_after.before", piece=before)
-        return {"next_after": (now, said_before), "bits": (number(change.bits), None)}
-    most = int(change.moved.argmax())
-    moved = (number(float(change.moved[most])), literal(change.text.pieces[most]))
-    return {"sentence": (number(change.sentence, 4), None), "furthest": moved}
+    assert read(Scene("masks", values, partial(attention_mask, one), [*wanted]), lang) == wanted
 
 
 @pytest.mark.parametrize(("cells", "blind"), [("", False), ("1.1", True)])
@@ -131,7 +121,6 @@ def test_a_query_that_may_look_nowhere_is_said(cells, blind):
     assert (Text("en")("attention.note.blind") in notes) == blind
 
 
-# ------------------------------------------------------------------------------------ heads off
 OFF = (
     ("zh", "minilm", "0.0 5.11 3.1", COMPARE),
     ("en", "minilm", "", ""),
@@ -143,79 +132,70 @@ OFF = (
 def test_heads_are_switched_off(lang, model, written, compare):
     off = tuple(sorted(tuple(map(int, pair.split("."))) for pair in written.split()))
     change = attention.ablate(model, read_by(model), compare, off)
-    told = after(change, lang)
-    both = model == "minilm" and compare
-    names = ("off_count", *told, *(["pair"] if both else []))
-    values = {"real.model": model, "off": written, "compare": compare}
-    scene = Scene("ablate", values, partial(head_switches, change, off), names)
-    read = check(lesson, scene, lang).readouts
-    assert {name: (read[name].value, read[name].beside) for name in told} == told
     heads = {"minilm": 72, "smollm2": 270}[model]
-    assert read["off_count"].value == f"{len(off)} / {heads}"
-    if both:
-        alone = (
-            forward_cache.read(model, ENCODER).sentence
-            @ forward_cache.read(model, compare).sentence
-        )
-        before = Text(lang)("attention.metric.pair.before", value=number(float(alone), 4))
-        assert read["pair"].value == number(float(change.pair[1]), 4)
-        assert read["pair"].beside == before
+    wanted = {"off_count": (f"{len(off)} / {heads}", None), **after(change, lang)}
+    if model == "minilm" and compare:
+        one, two = (forward_cache.read(model, text).sentence for text in (ENCODER, compare))
+        before = Text(lang)("attention.metric.pair.before", value=number(float(one @ two), 4))
+        wanted["pair"] = (number(float(change.pair[1]), 4), before)
     if not off:
-        assert told["sentence"][0] == number(1.0, 4)
-        assert told["furthest"][0] == number(0.0)
+        assert wanted["sentence"][0] == number(1.0, 4)
+        assert wanted["furthest"][0] == number(0.0)
+    values = {"real.model": model, "off": written, "compare": compare}
+    draw = partial(head_switches, change, off)
+    assert read(Scene("ablate", values, draw, [*wanted]), lang) == wanted
 
 
-WRONG = (
-    ("0.2 x", "pairs", {"part": "x"}),
-    ("**3**", "pairs", {"part": literal("**3**")}),
-    ("[a](http://b.c)", "pairs", {"part": literal("[a](http://b.c)")}),
-    ("6.0", "no_such_head", {"pair": literal("6.0"), "layers": 5, "heads": 11}),
-    ("0.12", "no_such_head", {"pair": literal("0.12"), "layers": 5, "heads": 11}),
-    (" ".join(f"0.{n}" for n in range(401)), "many_pairs", {"limit": 400}),
-)
+@pytest.mark.parametrize(
+    ("name", "values", "code", "details"),
+    [
+        ("ablate", {"off": "0.2 x"}, "pairs", {"part": "x"}),
+        ("masks", {"cells": "2-3"}, "pairs", {"part": "2-3"}),
+        ("ablate", {"off": "6.0"}, "no_such_head", {"pair": "6.0", "layers": 5, "heads": 11}),
+        ("ablate", {"off": "0.12"}, "no_such_head", {"pair": "0.12", "layers": 5, "heads": 11}),
+        ("ablate", {"off": " ".join(f"0.{n}" for n in range(401))}, "many_pairs", {"limit": 400}),
+        ("bertviz", {"picture": "model", "real.encoder": "word " * 70}, "bertviz_too_long",
+         {"tokens": 72, "limit": bertviz_page.most_tokens("model", 6, 12)}),
+        *((name, {"real.model": "smollm2", "real.decoder": ""}, "empty_text", {})
+          for name in ("apart", "masks", "ablate", "bertviz", "real")),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(name, values, code, details):
+    if name == "real":
+        values = {key.removeprefix("real."): value for key, value in values.items()}
+    elif name == "bertviz":
+        values = {"picture": "head"} | values
+    with pytest.raises(Refusal) as caught:
+        lesson.benches[name].run(values)
+    assert (caught.value.code, caught.value.details) == (code, details)
 
 
-def test_what_is_no_head_is_one_sentence_on_its_bench(visit):
-    page = opened(visit, "zh")
-    for written, code, details in WRONG:
-        page.run(at__ablate__off=written)
-        assert page.warned() == [page.text(f"problem.{code}", **details)], written
-        assert alerts(bench(page.app, "ablate"))["warning"] == page.warned()
-        assert not figures(bench(page.app, "ablate"))
-        for name in ("by_hand", "scale", "real", "apart", "masks"):
-            assert len(figures(bench(page.app, name))) == 1
-    page.run(at__ablate__off="1.2", at__masks__cells="2-3")
-    assert alerts(bench(page.app, "masks"))["warning"] == [
-        page.text("problem.pairs", part=literal("2-3"))
-    ]
-    assert len(figures(bench(page.app, "ablate"))) == 1
+@pytest.mark.parametrize("part", ["**3**", "[a](http://b.c)"])
+def test_a_refusal_is_one_sentence_on_its_bench_and_no_markup(visit, part):
+    page = opened(visit, "zh", ablate__off=part, masks__cells="2-3")
+    for name, wrong in (("ablate", part), ("masks", "2-3")):
+        sentence = page.text("problem.pairs", part=literal(wrong))
+        assert alerts(bench(page.app, name))["warning"] == [sentence]
+        assert not figures(bench(page.app, name))
+    assert len(page.warned()) == 2
+    assert page.charts() == 4  # those of the other benches
 
 
-def test_each_head_alone(visit):
+def test_each_head_alone():
+    """Also without a page, where nobody asks for reports: the code under the figure failed."""
     model, text = "minilm", "It slept all day."  # what opens the page came with the app
-    page = opened(visit, "zh", ablate__view="each", real__encoder=text)
-    untrained = page.lesson.sources()["ablate"]
-    assert alerts(bench(page.app, "ablate"))["info"] == [page.text("attention.hint.train")]
-    page.app.button(key="at.ablate.start").click().run()
-    queue = jobs.default(device.choose().kind)
-    job = queue.find(head_effects.each_head, model=model, text=text, device=device.choose().kind)
-    assert job.wait(60)
-    page.run()
-    assert drawn(page, "ablate") == traces(page, head_importance, job.result, 3, 1)
-    # The code is the same before and after; only the numbers that are read off come after it.
-    trained = page.lesson.sources()["ablate"].replace("figure\n", "")
-    assert trained.startswith(untrained.removesuffix("figure\n"))
-    change = job.result.change
+    values = {"view": "each", "real.encoder": text}
+    check(lesson, Scene("ablate", values, waits="train"), "zh")
+    found = head_effects.each_head(model, text, lambda *_: None, "cpu")
+    change = found.change
     (layer, head) = np.unravel_index(change.argmax(), change.shape)
-    assert [(int(a), int(b)) for a, b in patterns.ranked(change, 1)] == [(layer, head)]
-    alone = attention.ablate(model, text, "", ((int(layer), int(head)),))
-    # One pass for a batch of twelve is not one for each: the order of float32 sums differs.
-    assert change.max() == pytest.approx(1 - alone.sentence, rel=1e-3, abs=1e-6)
-    label = page.text("figure.head_label", layer=layer, head=head)
-    assert shown(page, "ablate") == {
-        "worth": (number(float(change.max())), label),
-        "half": (f"{100 * (change < change.max() / 10).mean():.0f} %", ""),
-    }
+    wanted = {
+        "worth": (number(float(change.max())),
+                  Text("zh")("figure.head_label", layer=layer, head=head)),
+        "half": (f"{100 * (change < change.max() / 10).mean():.0f} %", None),
+    }  # fmt: skip
+    draw = partial(head_importance, found, 3, 1)
+    assert read(Scene("ablate", values, draw, [*wanted], train=True), "zh") == wanted
 
 
 # ---------------------------------------------------------------------------------------- BertViz
@@ -236,66 +216,3 @@ def test_bertviz_shows_the_same_reading(lang, view, model, other):
     assert page.html == made.html
     size = f"{made.bytes / 1000:,.0f}"
     assert words("attention.note.bertviz", kilobytes=size, layer=2) in output.notes
-
-
-def test_bertviz_stands_on_the_page(visit):
-    page = opened(visit, "zh")
-    assert alerts(bench(page.app, "bertviz"))["info"] == [page.text("attention.hint.bertviz")]
-    page.run(at__bertviz__picture="head")
-    (frame,) = figures(bench(page.app, "bertviz"))
-    (alone,) = lesson.benches["bertviz"].run({"picture": "head"}, "zh").of(Page)
-    assert frame == {"page": alone.html}
-
-
-def test_a_text_too_long_for_bertviz_is_one_sentence(visit):
-    text = "word " * 70
-    page = opened(visit, bertviz__picture="model", real__encoder=text)
-    limit = bertviz_page.most_tokens("model", 6, 12)
-    sentence = page.text("problem.bertviz_too_long", limit=limit, tokens=72)
-    assert page.warned() == [sentence]
-    assert not figures(bench(page.app, "bertviz"))
-    for name in MODEL_BENCHES:
-        assert len(figures(bench(page.app, name))) == 1
-    page.run(at__bertviz__picture="head")
-    assert not page.warned()
-    assert len(figures(bench(page.app, "bertviz"))) == 1
-
-
-# --------------------------------------------------------------------------- the code under them
-CODES = (  # of each bench and view alone: in its scenes
-    ("zh", {"real__view": "rollout", "apart__view": "chain", "masks__cells": "2.3 4.1",
-            "masks__pads": 2, "ablate__off": "", "by_hand__stage": 6, "by_hand__causal": True}),
-    ("en", {"real__view": "mean", "real__over": "all", "real__other": "It's \"so\" {tired}\\n."}),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("lang", "settings"), CODES)
-def test_the_code_gives_the_figure(visit, lang, settings):
-    page = opened(visit, lang, **settings)
-    compared = 0
-    for name, source in page.lesson.sources().items():
-        on_page = figures(bench(page.app, name))
-        if not on_page:
-            continue
-        assert len(source) < 3000, name
-        assert "streamlit" not in source
-        space: dict = {}
-        exec(compile(source, f"<code under {name}>", "exec"), space)
-        assert essence(json.loads(space["figure"].to_json())) == essence(on_page[0]), name
-        compared += 1
-    assert compared == len(page.lesson.benches) - 1  # BertViz is off
-
-
-def essence(spec: dict) -> list:
-    """Words and numbers of a figure; colors and sizes are the page's own."""
-    return [
-        spec["layout"]["meta"]["alt"],
-        *([trace.get(part) for part in ("name", "x", "y", "z")] for trace in spec["data"]),
-    ]
-
-
-def test_the_code_names_the_head_and_the_text():
-    values = {"view": "head", "model": "smollm2", "head": 4}
-    source = lesson.benches["real"].run(values).code
-    assert DECODER in source
-    assert re.search(r"head\(.*'smollm2'", source, re.S)

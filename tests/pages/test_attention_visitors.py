@@ -1,19 +1,108 @@
-"""The lesson on attention: several visitors, and models that are not there."""
+"""The lesson on attention: strange texts, several visitors, and models that are not there."""
 
 from __future__ import annotations
 
 import hashlib
 
 import pytest
-from attention_page import ENCODER, MODEL_BENCHES, figure, opened, shown
+from attention_page import DECODER, ENCODER, MODEL_BENCHES, colored, opened, whole
 from looking import alerts, bench, figures
 
 from seqviz import jobs
-from seqviz.models import pretrained
+from seqviz.lessons.attention import lesson
+from seqviz.models import forward_cache, pretrained, texts
+from seqviz.text import Text
 from seqviz.ui.bench import model_progress
 from seqviz.ui.shared import caching
+from tests.hostile import markup
 
 LONG = "Once upon a time there was a king. " * 24  # 30 layers of it take seconds
+TITLES = {"minilm": "all-MiniLM-L6-v2", "smollm2": "SmolLM2-135M-Instruct"}
+HOSTILE = (
+    "</script><img src=x onerror=window.hacked=1> **bold** [a](http://evil.example/x) $x$ "
+    "![i](http://evil.example/i.png) `code` :red[r] &lt;b&gt; <b>b</b> ~~s~~ # h | {name} %{x}"
+)
+
+
+# --------------------------------------------------------------------------- texts of any kind
+@pytest.mark.parametrize(
+    ("lang", "model", "text"),
+    [
+        ("en", "minilm", HOSTILE),
+        ("zh", "smollm2", HOSTILE),
+        # A likely next token is the model's word, not the student's, and may be Markdown, too.
+        ("en", "smollm2", "1 * 2 * 3 * 4 *"),
+        ("en", "smollm2", "`a` `b` `c` `d` `"),
+    ],
+)
+def test_a_hostile_text_is_only_text(visit, lang, model, text):
+    field = "real__encoder" if model == "minilm" else "real__decoder"
+    view = {"real__model": model, "real__view": "head", "real__query": 2, "apart__query": 2}
+    page, usual = (opened(visit, lang, **view, **{field: words})
+                   for words in (text, ENCODER if model == "minilm" else DECODER))  # fmt: skip
+    assert markup.added(page.app, usual.app) == set()
+    assert whole(page)
+
+
+@pytest.mark.usefixtures("minilm", "smollm2")
+@pytest.mark.parametrize(
+    ("model", "text"),
+    [("minilm", HOSTILE), ("smollm2", HOSTILE), ("minilm", "🙂🏽 مرحبا \u202eabc"),
+     ("smollm2", "שלום 𝒜\u0301\n\t ~ 🙂🏽"), ("minilm", "a\u0000b\ufffdc")],
+)  # fmt: skip
+def test_any_letters_reach_the_model_and_the_page_whole(model, text):
+    """Reading it again piece by piece: nothing of the text was lost on its way to the model."""
+    field = "encoder" if model == "minilm" else "decoder"
+    output = lesson.benches["real"].run({"model": model, "view": "head", field: text})
+    pieces = forward_cache.read(model, text).tokens.pieces
+    (passage,) = colored(output)
+    assert len(passage.spans) == len(pieces[:80])
+    assert passage.text.split() == " ".join(pieces[:80]).split()
+    assert passage.tags == {"div", "span"}
+    if text == HOSTILE:
+        letters = "".join(pieces).replace("##", "").replace("␣", "").replace("[CLS]", "")
+        wanted = text.replace(" ", "")
+        assert (wanted if model == "smollm2" else wanted.lower()) in letters
+
+
+@pytest.mark.usefixtures("minilm")
+def test_a_long_text_is_cut_and_that_is_said():
+    taken = "word " * 2000
+    found = forward_cache.read("minilm", taken)
+    assert len(found.tokens.ids) == texts.LONGEST
+    assert found.tokens.left_out >= 1400
+    output, text = lesson.benches["real"].run({"encoder": taken}, "zh"), Text("zh")
+    left = f"{found.tokens.left_out:,}"
+    assert text("attention.note.cut", limit=texts.LONGEST, left=left) in output.notes
+    count = text("attention.note.tokens", count=texts.LONGEST)
+    (tokens,) = (sentence for sentence in output.notes if sentence.startswith(count))
+    assert tokens.endswith(f"… +{texts.LONGEST - 40}")
+    # Drawn at reduced resolution, and said so: the picture does not grow with the text.
+    assert text("figure.reduced", cells="@").split("@")[0] in output.figure.to_json()
+    assert len(output.figure.to_json()) < 1_500_000
+
+
+@pytest.mark.usefixtures("minilm")
+@pytest.mark.parametrize(("query", "first"), [(1, 1), (60, 21), (102, 23)])
+def test_of_a_long_text_the_words_around_the_query_are_colored(query, first):
+    text = " ".join(f"{'ab'[n % 2]}" for n in range(100))  # and [CLS], [SEP]
+    output = lesson.benches["real"].run({"encoder": text, "view": "head", "query": query})
+    (passage,) = colored(output)
+    found = forward_cache.read("minilm", text)
+    assert passage.text.split() == list(found.tokens.pieces[first - 1 : first + 79])
+    assert passage.outlined() == [query - first + 1]
+    weights = found.weights[3, 1, query - 1, first - 1 : first + 79]
+    assert passage.deep() == pytest.approx(list(0.7 * weights), abs=0.0051)
+
+
+def test_the_link_of_a_long_text_has_no_code_to_scan(visit):
+    page = opened(visit, real__encoder="学" * 270)
+    page.app.get_by_key("at.real.link").click().run()
+    page.healthy()
+    (dialog,) = page.app.get("dialog")
+    assert page.text("frame.long_link") in [caption.value for caption in dialog.caption]
+    (address,) = dialog.get("code")
+    assert address.value.count("%E5%AD%A6") == 270
 
 
 # ------------------------------------------------------------------------- visitors side by side
@@ -24,6 +113,13 @@ def fingerprint(model) -> str:
     return found.hexdigest()
 
 
+def everything(page) -> dict[str, tuple]:
+    """Read-outs and figures of the benches that use the model."""
+    places = {name: bench(page.app, name) for name in MODEL_BENCHES}
+    return {name: ([(m.label, m.value, m.delta) for m in place.metric], figures(place))
+            for name, place in places.items()}  # fmt: skip
+
+
 def test_the_heads_that_one_visitor_has_off_are_on_for_another(visit, minilm):
     """In turns, in one process, and computed afresh each time: nothing may hide in the cache."""
     before = fingerprint(minilm)
@@ -31,8 +127,8 @@ def test_the_heads_that_one_visitor_has_off_are_on_for_another(visit, minilm):
     pages = [opened(visit, "zh", ablate__off=off, masks__kind=kind)
              for off, kind in zip(wishes, ("own", "reverse", "diagonal"), strict=True)]  # fmt: skip
     known = [everything(page) for page in pages]
-    assert len({str(one["ablate"]) for one in known}) == len(wishes)
-    assert len({str(one["masks"]) for one in known}) == len(wishes)
+    for name in ("ablate", "masks"):
+        assert len({str(one[name]) for one in known}) == len(wishes)
     for name in ("real", "apart"):  # what the untouched model says is the same for all
         assert known[0][name] == known[1][name] == known[2][name]
     for page, wanted in (*zip(pages, known, strict=True), (pages[0], known[0])):
@@ -40,11 +136,6 @@ def test_the_heads_that_one_visitor_has_off_are_on_for_another(visit, minilm):
         page.run()
         assert everything(page) == wanted
     assert fingerprint(minilm) == before
-
-
-def everything(page) -> dict[str, tuple]:
-    """Read-outs and figures of the benches that use the model."""
-    return {name: (shown(page, name), figures(bench(page.app, name))) for name in MODEL_BENCHES}
 
 
 # ------------------------------------------------------------------------ a model that is not here
@@ -60,64 +151,59 @@ def nowhere(minilm, smollm2, monkeypatch, tmp_path):
         yield patch.undo
 
 
-def waits(page, model: str) -> None:
+def waits(page) -> None:
     """The bench that leads says why there is no model, the others that they have none."""
-    assert not page.app.error
-    assert not page.app.exception
-    sentence = page.text("problem.unreachable", model=model, name="@").split("@")[0]
+    title = TITLES["minilm"]
+    sentence = page.text("problem.unreachable", model=title, name="@").split("@")[0]
     (warning,) = page.warned()
     assert warning.replace("\\", "").startswith(sentence.replace("\\", ""))
-    assert alerts(bench(page.app, "real"))["warning"] == [warning]
-    assert not figures(bench(page.app, "real"))
-    for name in MODEL_BENCHES[1:]:
-        assert alerts(bench(page.app, name))["info"] == [
-            page.text("work.model_stopped", model=model)
-        ]
+    for name in MODEL_BENCHES:
+        boxes = alerts(bench(page.app, name))
+        stopped = [page.text("work.model_stopped", model=title)]
+        assert (boxes["warning"] or boxes["info"]) == ([warning] if name == "real" else stopped)
         assert not figures(bench(page.app, name))
         assert not bench(page.app, name).metric
     for name in ("by_hand", "scale"):
         assert len(figures(bench(page.app, name))) == 1
-    assert page.app.button(key="at.real.again").label == page.text("work.again")
+
+
+def again(page) -> None:
+    page.app.button(key="at.real.again").click().run()
+    page.served()
+    page.healthy()
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_model_that_cannot_be_had_leaves_the_rest_whole(visit, nowhere, tmp_path, lang):
     page = opened(visit, lang)
-    waits(page, "all-MiniLM-L6-v2")
-    before = figure(page, "by_hand")
+    waits(page)
+    before = figures(bench(page.app, "by_hand"))
     page.run(at__by_hand__stage=7, at__scale__keys=128)
-    assert figure(page, "by_hand") != before
-    waits(page, "all-MiniLM-L6-v2")
-    assert len(figures(visit("gates").app)) == 6
+    assert figures(bench(page.app, "by_hand")) != before
+    again(page)
+    waits(page)
     left = [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert all(name.endswith(".lock") for name in left)  # nothing half-written
-
-
-def test_trying_again_fails_again_or_brings_the_model(visit, nowhere):
-    page = opened(visit)
-    waits(page, "all-MiniLM-L6-v2")
-    page.app.button(key="at.real.again").click().run()
-    page.served()
-    waits(page, "all-MiniLM-L6-v2")
     nowhere()
     pretrained._loaded.pop("minilm")  # it is on this machine, but has to be loaded anew
-    page.app.button(key="at.real.again").click().run()
-    page.served()
-    page.healthy()
-    assert not page.warned()
-    for name in MODEL_BENCHES:
-        assert len(figures(bench(page.app, name))) == 1
+    again(page)
+    assert whole(page)
     assert pretrained.loaded("minilm")
 
 
 # -------------------------------------------------------------------------------- the stop button
-def test_a_stopped_reading_leaves_the_page_usable(visit):
-    page = opened(visit)
-    for key, value in {"model": "smollm2", "decoder": LONG}.items():
-        page.app.session_state[f"at.real.{key}"] = value
+def reading(page, text: str) -> jobs.Job:
+    """The work that a page waits for as soon as it has this text."""
+    page.app.session_state["at.real.model"] = "smollm2"
+    page.app.session_state["at.real.decoder"] = text
     page.app.run()
     (job,) = jobs.default(model_progress.QUEUE)._active()
-    title = "SmolLM2-135M-Instruct"
+    return job
+
+
+def test_a_stopped_reading_leaves_the_page_usable(visit):
+    page, title = opened(visit), TITLES["smollm2"]
+    job = reading(page, LONG)
     for name in MODEL_BENCHES[1:]:
         assert alerts(bench(page.app, name))["info"] == [page.text("work.model_above", model=title)]
     page.app.button(key="at.real.stop").click().run()
@@ -125,24 +211,15 @@ def test_a_stopped_reading_leaves_the_page_usable(visit):
     assert job.state == "cancelled"
     page.run()
     assert alerts(bench(page.app, "real"))["info"] == [page.text("work.model_stopped", model=title)]
-    assert not jobs.default(model_progress.QUEUE)._active()
     page.run(at__by_hand__stage=4, at__real__layer=2)  # it stays stopped whatever is touched
     assert not jobs.default(model_progress.QUEUE)._active()
-    page.run(at__real__model="minilm", at__real__encoder=ENCODER)
-    for name in MODEL_BENCHES:
-        assert len(figures(bench(page.app, name))) == 1
-    page.run(at__real__model="smollm2", at__real__decoder="A short one")  # read at once
-    assert len(figures(bench(page.app, "real"))) == 1
+    assert whole(page.run(at__real__model="minilm"))
+    assert whole(page.run(at__real__model="smollm2", at__real__decoder="A short one"))
 
 
 def test_two_visitors_wait_for_one_reading(visit):
     pages = [opened(visit), opened(visit, "zh")]
-    text = LONG + "The end."
-    for page in pages:
-        page.app.session_state["at.real.model"] = "smollm2"
-        page.app.session_state["at.real.decoder"] = text
-        page.app.run()
-    (job,) = jobs.default(model_progress.QUEUE)._active()
+    (job,) = {reading(page, LONG + "The end.") for page in pages}
     assert job.owners == 2
     pages[0].app.button(key="at.real.stop").click().run()
     assert job.state == "running"  # the other one still waits for it

@@ -36,17 +36,17 @@ class Saturation:
     largest: Float[np.ndarray, "scaling size"]
     gradient: Float[np.ndarray, "scaling size"]
     keys: int
-    temperature: float
-    seed: int
-    draws: int
 
     def variance_at(self, d_k: int, scaling: str) -> float:
         """Of what enters the softmax, for one of the lengths in `d_k` and one of the scalings."""
-        return float(self.variance[self.scalings.index(scaling), self.d_k == d_k].item())
+        return self._at(self.variance, d_k, scaling)
 
     def largest_at(self, d_k: int, scaling: str) -> float:
         """The largest weight, mean over the draws."""
-        return float(self.largest[self.scalings.index(scaling), self.d_k == d_k].item())
+        return self._at(self.largest, d_k, scaling)
+
+    def _at(self, values: Float[np.ndarray, "scaling size"], d_k: int, scaling: str) -> float:
+        return float(values[self.scalings.index(scaling), self.d_k == d_k].item())
 
 
 def sizes() -> Int[np.ndarray, "size"]:
@@ -100,20 +100,7 @@ def saturation(
             )
         )
     variance, theory, bits, error, largest, gradient = map(np.array, zip(*found, strict=True))
-    return Saturation(
-        SCALINGS,
-        d_k,
-        variance,
-        theory,
-        bits,
-        error,
-        largest,
-        gradient,
-        keys,
-        temperature,
-        seed,
-        draws,
-    )
+    return Saturation(SCALINGS, d_k, variance, theory, bits, error, largest, gradient, keys)
 
 
 def _jacobian(weights: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch"]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute.attention.scaled import OPERATORS, SCALES, Attention, attend, divisor
+from seqviz.compute.attention.scaled import Attention, attend, divisor
 
 WORDS = ("can", "you", "help", "me", "to", "translate", "this", "sentence")
 IDS = (0, 7, 1, 2, 5, 6, 4, 3)  # places of these words in the alphabet of the sentence
@@ -51,8 +52,6 @@ class Walk:
     temperature: float
     operator: str
     causal: bool
-    seed: int
-    width: str
 
     @property
     def forbidden(self) -> Bool[np.ndarray, "query key"]:
@@ -88,36 +87,25 @@ def walk(
     mask hold for it, too. PyTorch's generators of the whole process are left alone.
     Raises ValueError for a setting outside these.
     """
-    _check(seed, d_k, heads, scale, operator, width)
+    _check(seed, d_k, heads, width)
     d_k = D // heads if width == "split" else d_k
     embeddings = _embeddings(seed)
     queried, keyed, valued, output_weight, bias = _weights(seed, d_k, heads)
     queries, keys, values = embeddings @ queried, embeddings @ keyed, embeddings @ valued
     n, divide_by = len(IDS), divisor(scale, d_k, D)
-    allowed = np.tri(n, dtype=bool) if causal else None
-    basic = attend(
-        embeddings,
-        embeddings,
-        embeddings,
+    attended = partial(
+        attend,
         temperature=temperature,
-        allowed=allowed,
+        allowed=np.tri(n, dtype=bool) if causal else None,
         operator=operator,
     )
-    attention = attend(
-        queries,
-        keys,
-        values,
-        divide_by=divide_by,
-        temperature=temperature,
-        allowed=allowed,
-        operator=operator,
-    )
+    attention = attended(queries, keys, values, divide_by=divide_by)
     concatenated = np.moveaxis(attention.output, 0, 1).reshape(n, heads * d_k)
     return Walk(
         WORDS,
         np.array(IDS),
         embeddings,
-        basic,
+        attended(embeddings, embeddings, embeddings),
         queried,
         keyed,
         valued,
@@ -137,25 +125,19 @@ def walk(
         temperature,
         operator,
         causal,
-        seed,
-        width,
     )
 
 
-def _check(seed: int, d_k: int, heads: int, scale: str, operator: str, width: str) -> None:
+def _check(seed: int, d_k: int, heads: int, width: str) -> None:
+    """What `divisor` and `attend` do not refuse themselves."""
     if not 0 <= seed < 2**32:
         raise ValueError(f"The seed is a whole number from 0 to 4,294,967,295, not {seed}.")
     if not 1 <= d_k <= MOST_D_K:
         raise ValueError(f"A query has 1 to {MOST_D_K} entries, not {d_k}.")
     if not 1 <= heads <= MOST_HEADS:
         raise ValueError(f"There are 1 to {MOST_HEADS} heads, not {heads}.")
-    for name, value, known in (
-        ("scale", scale, SCALES),
-        ("mask's operator", operator, OPERATORS),
-        ("width", width, WIDTHS),
-    ):
-        if value not in known:
-            raise ValueError(f"The {name} is one of {', '.join(known)}, not {value!r}.")
+    if width not in WIDTHS:
+        raise ValueError(f"The width is one of {', '.join(WIDTHS)}, not {width!r}.")
     if width == "split" and D % heads:
         raise ValueError(f"{D} entries cannot be split among {heads} heads of equal width.")
 
@@ -167,15 +149,7 @@ def _embeddings(seed: int) -> Float[np.ndarray, "token d"]:
     return torch.randn(VOCABULARY, D, generator=source).numpy()[list(IDS)]
 
 
-def _weights(
-    seed: int, d_k: int, heads: int
-) -> tuple[
-    Float[np.ndarray, "head d d_k"],
-    Float[np.ndarray, "head d d_k"],
-    Float[np.ndarray, "head d d_k"],
-    Float[np.ndarray, "concat d"],
-    Float[np.ndarray, "d"],
-]:
+def _weights(seed: int, d_k: int, heads: int) -> tuple[np.ndarray, ...]:
     """Weights for query, key, value, output, and the output's bias, as right factors."""
     import torch
 

@@ -76,16 +76,16 @@ def _next_tokens(sheet: Sheet, found: Change) -> str:
             text(f"figure.{name}"),
             color,
             sideways=True,
-            ends=[number(float(v)) if v >= 0.001 else "< 0.001" for v in values],
+            ends=[number(v) if v >= 0.001 else "< 0.001" for v in values],
             hover=False,
         )
     before, after = (int(row.argmax()) for row in chances)
     return text(
         "alt.next_tokens",
         before=pieces[before],
-        p=number(float(chances[0, before])),
+        p=number(chances[0, before]),
         after=pieces[after],
-        q=number(float(chances[1, after])),
+        q=number(chances[1, after]),
     )
 
 
@@ -109,7 +109,7 @@ def _moved(sheet: Sheet, found: Change) -> str:
         hover="%{y}: %{x:.4f}",
     )
     furthest = int(np.argmax(moved)) if len(moved) else 0
-    return text("alt.moved", most=pieces[furthest], value=number(float(moved[furthest])))
+    return text("alt.moved", most=pieces[furthest], value=number(moved[furthest]))
 
 
 def attention_mask(found: Map, style: Style = _STYLE) -> Figure:

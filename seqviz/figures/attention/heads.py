@@ -66,7 +66,7 @@ def head_names(habits: Habits, text: Text, shares: bool = True) -> list[list[str
         word = text(f"figure.name_{name}")
         if name not in HABITS or not shares:
             return word
-        return f"{word} {number(float(getattr(habits, name)[layer, head]), 2)}"
+        return f"{word} {number(getattr(habits, name)[layer, head], 2)}"
 
     return [[called(layer, head) for head in range(heads)] for layer in range(layers)]
 
@@ -111,9 +111,9 @@ def _ranked(
             measure=measure,
             layer=first[0],
             head=first[1],
-            value=number(float(values[first])),
+            value=number(values[first]),
             name=said[0] or "–",
-            median=number(float(np.median(known))) if known.size else "–",
+            median=number(np.median(known)) if known.size else "–",
         ),
         names={bars.y: [f"{a}.{b}" for a, b in order]},
     )

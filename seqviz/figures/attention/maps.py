@@ -33,7 +33,7 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = _STYLE) -> 
     layers, heads = entropy.shape
     layer, head = min(layer, layers - 1), min(head, heads - 1)
     name = head_names(found.habits, text)[layer][head]
-    bits = number(float(entropy[layer, head]))
+    bits = number(entropy[layer, head])
     sheet = Sheet(style)
     grid = HeadGrid(sheet, layers, heads)
     grid.cells(
@@ -71,24 +71,18 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = _STYLE) -> 
 
 def _said(found: Mosaic, style: Style) -> np.ndarray:
     """What stands over each head, [layer, head]."""
-    habits = found.habits
-    names = head_names(habits, style.text)
-    layers, heads = habits.entropy.shape
+    habits, text = found.habits, style.text
+
+    def over(layer: int, head: int, name: str) -> str:
+        entropy, distance = (
+            number(habits.of(measure, layer, head)) for measure in ("entropy", "distance")
+        )
+        return text("figure.hover_head", layer=layer, head=head, name=name, entropy=entropy,
+                    distance=distance)  # fmt: skip
+
+    names = head_names(habits, text)
     return np.array(
-        [
-            [
-                style.text(
-                    "figure.hover_head",
-                    layer=layer,
-                    head=head,
-                    name=names[layer][head],
-                    entropy=number(float(habits.entropy[layer, head])),
-                    distance=number(float(habits.distance[layer, head])),
-                )
-                for head in range(heads)
-            ]
-            for layer in range(layers)
-        ]
+        [[over(a, b, name) for b, name in enumerate(row)] for a, row in enumerate(names)]
     )
 
 
@@ -137,7 +131,7 @@ def _map(found: Map, title: str, query: int, key: int, style: Style) -> Figure:
     query, key = min(query, len(pieces)), min(key, len(pieces))
     of_query, to_key = pieces[query - 1], pieces[key - 1]
     row = found.weights[query - 1]
-    weight, most = number(float(row[key - 1])), int(np.nanargmax(row))
+    weight, most = number(row[key - 1]), int(np.nanargmax(row))
     sheet = Sheet(style)
     panel = sheet.panel(
         axes.tokens(style, pieces, text("figure.keys")),
@@ -157,7 +151,7 @@ def _map(found: Map, title: str, query: int, key: int, style: Style) -> Figure:
             key=to_key,
             weight=weight,
             most=pieces[most],
-            share=number(float(row[most])),
+            share=number(row[most]),
         ),
         names={"x": pieces, "y": pieces},
     )

@@ -54,16 +54,16 @@ def query_key_products(found: Parts, query: int, key: int, style: Style = _STYLE
         reach = [-1.15 * high if low < 0 else 0, 1.5 * high]
         along = axes.axis(names[place], range=reach, nticks=3, showgrid=False)
         panel = sheet.panel(along, others, across=_ACROSS[place], title=names[place])
-        written = [number(float(v)) for v in row] if tokens <= _WRITTEN else None
+        written = [number(v) for v in row] if tokens <= _WRITTEN else None
         _bars(panel, row, names[place], key, written, sideways=True)
-        shown.append(number(float(row[key - 1])))
+        shown.append(number(row[key - 1]))
     return sheet.finish(
         text(
             "alt.products",
             query=pieces[query - 1],
             key=pieces[key - 1],
             d_k=d_k,
-            score=number(float(terms[key - 1].sum())),
+            score=number(terms[key - 1].sum()),
             scaled=shown[0],
             weight=shown[1],
         )
@@ -148,7 +148,7 @@ def scores_to_weights(found: Parts, query: int, key: int, style: Style = _STYLE)
         name = text(f"figure.parts_{stage}")
         small = "< 0.001" if stage == "weights" else None
         written = [
-            "−∞" if not np.isfinite(v) else small if small and 0 < v < 0.001 else number(float(v))
+            "−∞" if not np.isfinite(v) else small if small and 0 < v < 0.001 else number(v)
             for v in values
         ]
         _bars(panel, values, name, key, written if few else None, pick=True)
@@ -158,7 +158,7 @@ def scores_to_weights(found: Parts, query: int, key: int, style: Style = _STYLE)
             panel.words("−∞", int(place), 0, yanchor="bottom", **quiet)
     of_query = text("figure.of_query", query=plain(pieces[at]), at=query)
     sheet.words(of_query, 1, 1, xanchor="right", yanchor="bottom", yshift=10 * style.scale, size=14)
-    score, scaled, _, weight = (number(float(values[key - 1])) for values in stages.values())
+    score, scaled, _, weight = (number(values[key - 1]) for values in stages.values())
     best = int(np.argmax(stages["weights"]))
     return sheet.finish(
         text(
@@ -169,7 +169,7 @@ def scores_to_weights(found: Parts, query: int, key: int, style: Style = _STYLE)
             scaled=scaled,
             weight=weight,
             best=pieces[best],
-            most=number(float(stages["weights"][best])),
+            most=number(stages["weights"][best]),
         ),
         names={"x": pieces},
     )

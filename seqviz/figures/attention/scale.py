@@ -71,7 +71,7 @@ def saturation_lines(found: Saturation, quantity: str, style: Style = _STYLE) ->
             first=int(found.d_k[0]),
             last=f"{int(found.d_k[-1]):,}",
             keys=found.keys,
-            values="; ".join(f"{name} {number(float(value))}" for name, value in ends_said),
+            values="; ".join(f"{name} {number(value)}" for name, value in ends_said),
         )
     )
 

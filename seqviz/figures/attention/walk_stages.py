@@ -42,7 +42,7 @@ class Stages:
             self._pairs("S = X X<sup>⊤</sup>", found.masked, 1.3, 1, forbidden=closed),
             self._weights("A", found.weights, 1.3, 2, forbidden=closed, hidden=True),
         )
-        value = number(float(found.weights[self.query - 1, self.query - 1]))
+        value = number(found.weights[self.query - 1, self.query - 1])
         return matrices, self._said("basic", word=self._word(self.query), value=f"<b>{value}</b>")
 
     def embed(self) -> Stage:
@@ -132,7 +132,7 @@ class Stages:
             self._pairs("S′", before, 0.8, None, **left),
             self._weights("A = softmax(S′)", weights, 1.6, 2, forbidden=closed, sums=True),
         )
-        alpha = number(float(weights[query - 1, key - 1]))
+        alpha = number(weights[query - 1, key - 1])
         return matrices, self._said(
             "softmax",
             alpha=f"α<sub>{query},{key}</sub> = <b>{alpha}</b>",
@@ -153,7 +153,7 @@ class Stages:
         )
         row = weights[query - 1]
         order = [j for j in np.argsort(-row, kind="stable")[:_TERMS].tolist() if row[j] > 0]
-        first, *others = (f"{number(float(row[j]))} v<sub>{j + 1}</sub>" for j in order)
+        first, *others = (f"{number(row[j])} v<sub>{j + 1}</sub>" for j in order)
         rest = ["…"] if np.count_nonzero(row) > len(order) else []
         return matrices, f"z<sub>{query}</sub> = " + " + ".join([f"<b>{first}</b>", *others, *rest])
 
