@@ -8,12 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
 from filelock import FileLock
-from hub import REPO, build_wheel, record
+from hub import REPO, build_wheel, leftovers, record, together
 
 from seqviz.jobs import Cancelled
 from seqviz.models import pretrained, registry, store
@@ -21,10 +20,6 @@ from seqviz.refusal import Refusal
 
 LONG = 60.0  # seconds; a bound that is reached only when something hangs
 FETCH = "from seqviz.models import store; store.fetch('tiny_bert')"
-
-
-def leftovers(cache):
-    return {path.name for path in (cache / "models").iterdir() if path.suffix != ".lock"}
 
 
 def refusal_of(work, *arguments, **options):
@@ -157,17 +152,8 @@ def test_two_processes_at_once_make_one_download(cache, hub, monkeypatch):
 
 def test_eight_threads_at_once_make_one_download(cache, hub):
     hub.faults.block, hub.faults.pause = 4000, 0.05
-    found, barrier = [], threading.Barrier(8)
-
-    def ask():
-        barrier.wait(LONG)
-        found.append(store.fetch("tiny"))
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
+    found = []
+    together(*[lambda: found.append(store.fetch("tiny"))] * 8)
     assert hub.downloads() == 1
     assert found == [store.verify("tiny")] * 8
 
