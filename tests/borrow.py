@@ -20,6 +20,15 @@ BROWSER_PROMISED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"
 NO_PLAYWRIGHT = importlib.util.find_spec("playwright") is None and not BROWSER_PROMISED
 
 
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def reach(*folders: str) -> None:
     """Let tests import the helpers in these folders."""
     sys.path += [str(TESTS / name) for name in folders if str(TESTS / name) not in sys.path]

@@ -12,27 +12,14 @@ from seqviz.text import ASSETS, LANGUAGES
 ROOT = ASSETS.parent
 
 
-def test_every_lesson_has_its_page():
-    for record in catalog.LESSONS:
-        assert (ROOT / "pages" / f"{record.slug}.py").is_file(), record.slug
-
-
-def test_every_page_is_in_the_catalogue():
-    stems = {path.stem for path in (ROOT / "pages").glob("*.py")} - {"__init__"}
-    assert stems == {"home", *(record.slug for record in catalog.LESSONS)}
-
-
-def test_every_lesson_has_its_words_and_prose():
-    for record in catalog.LESSONS:
-        folder = ASSETS / "lessons" / record.slug
-        for lang in LANGUAGES:
-            assert (folder / f"{lang}.md").is_file()
-            assert (folder / f"{lang}.toml").is_file()
-
-
-def test_no_folder_of_words_without_a_lesson():
-    folders = {path.name for path in (ASSETS / "lessons").iterdir() if path.is_dir()}
-    assert folders == {record.slug for record in catalog.LESSONS}
+def test_every_lesson_has_its_page_its_words_and_its_prose_and_there_are_no_others():
+    slugs = {record.slug for record in catalog.LESSONS}
+    assert {path.stem for path in (ROOT / "pages").glob("*.py")} - {"__init__"} == {"home", *slugs}
+    files = (ASSETS / "lessons").rglob("*")
+    found = {path.relative_to(ASSETS / "lessons").as_posix() for path in files if path.is_file()}
+    ends = [f"{lang}.{kind}" for lang in LANGUAGES for kind in ("md", "toml")]
+    assert {f"{slug}/{end}" for slug in slugs for end in ends} <= found
+    assert {name.partition("/")[0] for name in found} == slugs
 
 
 def test_stages_are_known_and_come_in_order():
@@ -53,39 +40,12 @@ def test_slugs_and_codes_are_unique_and_short():
         assert re.fullmatch(r"[a-z][a-z0-9_]*", slug), slug
 
 
-def test_icons_are_material_symbols():
-    for record in catalog.LESSONS:
+def test_a_lesson_is_found_by_its_slug_with_its_neighbours():
+    around = (None, *catalog.LESSONS, None)
+    for before, record, after in zip(around, catalog.LESSONS, around[2:], strict=False):
         assert re.fullmatch(r":material/[a-z0-9_]+:", record.icon), record.slug
-
-
-def test_lesson_finds_its_record():
-    for record in catalog.LESSONS:
         assert catalog.lesson(record.slug) is record
-    with pytest.raises(KeyError):
-        catalog.lesson("no_such_lesson")
-
-
-def test_neighbours_of_the_real_list():
-    before = None
-    for record in catalog.LESSONS:
-        assert catalog.neighbours(record.slug)[0] is before
-        before = record
-    after = None
-    for record in reversed(catalog.LESSONS):
-        assert catalog.neighbours(record.slug)[1] is after
-        after = record
-
-
-def test_neighbours_of_a_longer_list(monkeypatch):
-    first = catalog.LESSONS[0]
-    names = ("one", "two", "three")
-    three = tuple(
-        catalog.Lesson(name, name, first.stage, first.group, first.icon, first.first)
-        for name in names
-    )
-    monkeypatch.setattr(catalog, "LESSONS", three)
-    assert catalog.neighbours("one") == (None, three[1])
-    assert catalog.neighbours("two") == (three[0], three[2])
-    assert catalog.neighbours("three") == (three[1], None)
-    with pytest.raises(KeyError):
-        catalog.neighbours("four")
+        assert catalog.neighbours(record.slug) == (before, after)
+    for unknown in (catalog.lesson, catalog.neighbours):
+        with pytest.raises(KeyError):
+            unknown("no_such_lesson")

@@ -50,12 +50,53 @@ def modules(*packages: str) -> list[str]:
     return [name.removesuffix(".__init__") for name in names]
 
 
-def test_imports_point_down():
-    """import-linter's contracts, as CI runs them; by itself, as it resets the process's logging."""
+def linted(folder: Path) -> subprocess.CompletedProcess[str]:
+    """import-linter by itself, as CI runs it; in our process it would reset the logging."""
     script = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+    )  # fmt: skip
+
+
+def test_imports_point_down():
+    done = linted(ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 broken" in done.stdout
+
+
+VIOLATIONS = {
+    "Arrows point down": ("seqviz.compute", "seqviz.lessons"),
+    "The rooms of the interface stand one above the other": ("seqviz.ui.server", "seqviz.ui.page"),
+    "No arrow from one subject of figures to another":
+        ("seqviz.figures.gates", "seqviz.figures.attention"),
+    "The grammar of figures knows no subject":
+        ("seqviz.figures.grammar", "seqviz.figures.positions"),
+    "Only seqviz.ui knows Streamlit": ("seqviz.data", "streamlit"),
+    "Figures take arrays, never models": ("seqviz.figures.accuracy", "torch"),
+    "Mathematics draws nothing": ("seqviz.jobs", "plotly"),
+}  # fmt: skip
+
+
+def test_each_contract_is_broken_by_an_import_that_it_forbids(tmp_path):
+    """A module is added to each of these packages of a copy, with that import and no other."""
+    copied = [*(ROOT / "seqviz").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    for path in (*copied, ROOT / "pyproject.toml"):
+        target = tmp_path / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    assert [one["name"] for one in contracts["contracts"]] == list(VIOLATIONS)
+    for importer, imported in VIOLATIONS.values():
+        module = tmp_path.joinpath(*importer.split("."), "violation.py")
+        module.write_text(f"import {imported}\n", "utf-8")
+    done = linted(tmp_path)
+    assert done.returncode == 1, done.stderr
+    told = done.stdout.partition("Broken contracts")[2]
+    for name, (importer, imported) in VIOLATIONS.items():
+        _, _, section = told.partition(f"\n{name}\n")
+        chain = next(line for line in section.splitlines() if line.startswith("- "))
+        assert chain.split()[1:4] == [f"{importer}.violation", "->", imported], (name, told)
 
 
 def imported(path: Path) -> set[str]:
@@ -67,12 +108,6 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module)
     return names
-
-
-@pytest.mark.parametrize("package", ["compute", "figures", "data", "models", "experiments"])
-def test_only_ui_knows_streamlit(package):
-    for path in (ROOT / "seqviz" / package).rglob("*.py"):
-        assert not {n for n in imported(path) if n.partition(".")[0] == "streamlit"}, path
 
 
 # import-linter sees of other packages their first name alone, so this is told here.
@@ -99,14 +134,6 @@ def test_only_one_room_reaches_into_streamlit():
     assert len(inside) >= 8  # it is seen where it is
     outside = {path for path in paths if private(path)} - set(inside)
     assert {path.relative_to(ROOT / "seqviz").as_posix() for path in outside} == COMMAND
-
-
-def test_compute_draws_nothing_and_figures_know_no_model():
-    for path in (ROOT / "seqviz/compute").rglob("*.py"):
-        names = {n for n in imported(path) if n.startswith(("plotly", "altair", "seqviz.figures"))}
-        assert not names, path
-    for path in (ROOT / "seqviz/figures").rglob("*.py"):
-        assert not {n for n in imported(path) if n.partition(".")[0] in HEAVY}, path
 
 
 def test_the_refusal_refuses():
@@ -141,28 +168,18 @@ def test_a_figure_is_drawn_without_streamlit_and_heavy_libraries():
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.parametrize("module", ["seqviz.ui.page.lesson", "seqviz.compute.autoregression"])
-def test_the_app_starts_without_heavy_libraries(module):
-    """torch costs 2 s and statsmodels 1.5 s: the bench that needs one imports it."""
-    result = run(
-        f"""
-        import sys, {module}
-        heavy = set({HEAVY!r}) & set(sys.modules)
-        assert not heavy, heavy
-        """
-    )
-    assert result.returncode == 0, result.stderr
-
-
-def test_autoregression_costs_numpy_only():
-    result = run(
-        """
-        import sys, seqviz.compute.autoregression
-        assert "numpy" in sys.modules
-        heavy = {"scipy.stats", "scipy.signal", "pandas", "plotly"} & set(sys.modules)
-        assert not heavy, heavy
-        """
-    )
+@pytest.mark.parametrize(
+    ("module", "without"),
+    [
+        ("seqviz.ui.page.lesson", HEAVY),  # torch costs 2 s and statsmodels 1.5 s
+        ("seqviz.compute.autoregression",
+         (*HEAVY, "scipy.stats", "scipy.signal", "pandas", "plotly")),
+        ("seqviz.jobs", (*HEAVY, "numpy", "streamlit")),
+    ],
+)  # fmt: skip
+def test_what_is_imported_late(module, without):
+    """The bench that needs a heavy library imports it."""
+    result = run(f"import sys, {module}\nassert not {{*{without!r}}} & {{*sys.modules}}")
     assert result.returncode == 0, result.stderr
 
 
@@ -204,9 +221,7 @@ def test_streamlit_knows_every_setting(config):
             else:
                 yield prefix + key
 
-    options = known._config_options_template
-    unknown = [name for name in walk(config) if name not in options]
-    assert not unknown
+    assert [name for name in walk(config) if name not in known._config_options_template] == []
 
 
 def test_nothing_asks_another_host(config):

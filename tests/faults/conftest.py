@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from borrow import conftest_of, reach
@@ -21,6 +18,7 @@ nobody_has_trained, visit = pages.nobody_has_trained, pages.visit
 
 models = conftest_of("models")
 tiny_files, cache, hub = models.tiny_files, models.cache, models.hub
+small_disk = models.small_disk
 
 
 @pytest.fixture
@@ -61,16 +59,3 @@ def gate() -> Iterator[threading.Event]:
     event = threading.Event()
     yield event
     event.set()
-
-
-@pytest.fixture
-def small_disk(tmp_path, monkeypatch) -> Iterator[Path]:
-    """A disk of 1 MB with the cache on it: a real file system of the kernel."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
-    if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("only root can make a small file system, and not on every machine")
-    monkeypatch.setenv("SEQVIZ_CACHE", str(place))
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)

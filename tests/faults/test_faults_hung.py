@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from borrow import Clock
 
 from seqviz.jobs import Jobs, Tally
 from seqviz.refusal import Refusal
@@ -12,15 +13,6 @@ from seqviz.refusal import Refusal
 LONG = 30.0  # seconds; a bound that is reached only when something hangs
 gates: dict[str, threading.Event] = {}
 heard: list[str] = []
-
-
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 import torch
+from borrow import Clock
 from looking import alerts, bench, figures
 
 from seqviz import jobs
@@ -15,15 +16,6 @@ from seqviz.ui.bench import job_progress
 SLUG = "ar_fitting"
 OWN = {"ar__networks__preset": "own", "ar__networks__cell": "mlp", "ar__networks__epochs": "50"}
 LONG = 60.0  # seconds; a bound that is reached only when something hangs for good
-
-
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from seqviz.compute.positions.orders import MOST_WORDS
 from seqviz.experiments.accuracy import encoding, word_masking
 from seqviz.models import texts
 from seqviz.text import LANGUAGES, Text, catalogue
-from tests.hostile.declared import keys, text_fields
+from tests.hostile.declared import text_fields
 from tests.hostile.page import Visit, opened
 from tests.hostile.pasted import PLACES
 
@@ -126,8 +126,3 @@ def test_fields_of_models_name_in_their_help_how_much_is_read():
             assert str(texts.LONGEST) in known[f"attention.control.{name}.help"]
         for name in ("first", "second"):
             assert str(MOST_WORDS) in known[f"positions.control.{name}.help"]
-
-
-def test_every_lesson_with_a_text_field_is_tried():
-    assert all(keys(slug) for slug in LESSONS)
-    assert len(FIELDS) > 15

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from borrow import Clock
 
 from seqviz.models import texts
 from seqviz.ui.shared.limits import SHARE_BACK, Bucket
 
 CAPACITY, RATE = 20.0, 0.25
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hub import Hub, make_bert, record, sha256
@@ -44,6 +48,19 @@ def hub(cache, tiny_files, monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE")
     yield server
     server.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path, monkeypatch) -> Iterator[Path]:
+    """A disk of 1 MB with the cache on it: a real file system of the kernel."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("only root can make a small file system, and not on every machine")
+    monkeypatch.setenv("SEQVIZ_CACHE", str(place))
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 @pytest.fixture

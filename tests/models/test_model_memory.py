@@ -10,7 +10,7 @@ import threading
 
 import pytest
 import torch
-from hub import REPO, sentence_ids
+from hub import REPO, sentence_ids, together
 from safetensors.torch import save
 
 from seqviz.models import pretrained
@@ -99,11 +99,7 @@ def test_two_students_out_of_gpu_memory_at_once_make_one_copy(put):
             raise torch.OutOfMemoryError("CUDA out of memory.")
         networks.append(network)
 
-    threads = [threading.Thread(target=pretend.run, args=(work,)) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
+    together(*[lambda: pretend.run(work)] * 2)
     assert networks == [pretend.network] * 2
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 
 import pytest
 import torch
-from hub import WORDS, sentence_ids
+from hub import WORDS, sentence_ids, together
 from safetensors.torch import load, save
 
 from seqviz.models import pretrained, store
 from seqviz.refusal import Refusal
-
-LONG = 60.0  # seconds; a bound that is reached only when something hangs
 
 
 @pytest.fixture
@@ -55,17 +52,8 @@ def test_students_who_ask_at_once_wait_for_one_loading(put, students, monkeypatc
         return verify(name)
 
     monkeypatch.setattr(store, "verify", counted)
-    found, barrier = [], threading.Barrier(students)
-
-    def ask():
-        barrier.wait(LONG)
-        found.append(pretrained.load("tiny"))
-
-    threads = [threading.Thread(target=ask) for _ in range(students)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
+    found = []
+    together(*[lambda: found.append(pretrained.load("tiny"))] * students)
     assert verified == ["tiny"]
     assert len(found) == students
     assert len({id(one) for one in found}) == 1
@@ -74,10 +62,7 @@ def test_students_who_ask_at_once_wait_for_one_loading(put, students, monkeypatc
 
 def test_a_failed_loading_can_be_tried_again(put, cache):
     for _ in range(2):
-        with pytest.raises(Refusal, match="not on this machine yet") as caught:
-            pretrained.load("tiny")
-        assert caught.value.code == "not_fetched"
-        assert not pretrained.loaded("tiny")
+        assert "not on this machine yet" in str(refused("not_fetched"))
     put()
     pretrained.load("tiny")
 
@@ -85,12 +70,16 @@ def test_a_failed_loading_can_be_tried_again(put, cache):
 # Files that are what the manifest says and do not fit together
 
 
-def broken():
+def refused(code, name="tiny"):
     with pytest.raises(Refusal) as caught:
-        pretrained.load("tiny")
-    assert caught.value.code == "model_broken"
-    assert caught.value.details == {"model": "Tiny BERT", "name": "tiny"}
-    assert not pretrained.loaded("tiny")
+        pretrained.load(name)
+    assert caught.value.code == code
+    assert not pretrained.loaded(name)
+    return caught.value
+
+
+def broken():
+    assert refused("model_broken").details == {"model": "Tiny BERT", "name": "tiny"}
 
 
 @pytest.mark.parametrize(
@@ -116,9 +105,7 @@ def test_a_configuration_of_another_model(put, config, changes):
 def test_fewer_layers_than_weights_in_a_model_that_no_registry_knows(put, config, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "encoder:tiny/bert")
     put("tiny_bert", config__json=config(num_hidden_layers=1))
-    with pytest.raises(Refusal) as caught:
-        pretrained.load("tiny_bert")
-    assert caught.value.code == "model_broken"
+    refused("model_broken", "tiny_bert")
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff\xfe\x00"])
@@ -143,9 +130,7 @@ def test_a_tokenizer_with_more_words_than_the_network(put, tiny_files):
 
 def test_without_a_vocabulary_there_is_no_model(put):
     put(tokenizer__json=None, vocab__txt=None)  # transformers would make every word [UNK]
-    with pytest.raises(Refusal) as caught:
-        pretrained.load("tiny")
-    assert caught.value.code == "not_fetched"
+    refused("not_fetched")
 
 
 def test_fetching_again_mends_a_broken_model(put, hub, config):

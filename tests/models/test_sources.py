@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from hub import COMMIT, build_wheel, package_index, record, sha256
+from hub import COMMIT, build_wheel, leftovers, package_index, record, sha256
 
 from seqviz.jobs import Cancelled
 from seqviz.models import registry, sources, store
@@ -15,12 +15,6 @@ from seqviz.refusal import Refusal
 
 FILES = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt"}
 SOON = 1.0  # seconds within which a cancelled download has ended, as the page promises
-
-
-def leftovers(cache):
-    """What lies in the folder of models, but for locks."""
-    folder = cache / "models"
-    return {path.name for path in folder.iterdir() if path.suffix != ".lock"}
 
 
 def refused(code, name="tiny", **options):

@@ -8,12 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
 from filelock import FileLock
-from hub import REPO, build_wheel, record
+from hub import REPO, build_wheel, leftovers, record, together
 
 from seqviz.jobs import Cancelled
 from seqviz.models import pretrained, registry, store
@@ -21,10 +20,6 @@ from seqviz.refusal import Refusal
 
 LONG = 60.0  # seconds; a bound that is reached only when something hangs
 FETCH = "from seqviz.models import store; store.fetch('tiny_bert')"
-
-
-def leftovers(cache):
-    return {path.name for path in (cache / "models").iterdir() if path.suffix != ".lock"}
 
 
 def refusal_of(work, *arguments, **options):
@@ -41,18 +36,9 @@ def until(happened):
 
 
 @pytest.fixture
-def disk(tmp_path, monkeypatch, cache):
-    """A disk of 1 MB with the cache on it: a real file system of the kernel."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
-    if os.geteuid() != 0 or not shutil.which("mount"):
-        pytest.skip("only root can make a small file system")
-    if subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("this machine lets nobody make a file system")
-    monkeypatch.setenv("SEQVIZ_CACHE", str(place))
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+def disk(cache, small_disk):
+    """The empty cache on a disk of 1 MB."""
+    return small_disk
 
 
 # The disk
@@ -157,17 +143,8 @@ def test_two_processes_at_once_make_one_download(cache, hub, monkeypatch):
 
 def test_eight_threads_at_once_make_one_download(cache, hub):
     hub.faults.block, hub.faults.pause = 4000, 0.05
-    found, barrier = [], threading.Barrier(8)
-
-    def ask():
-        barrier.wait(LONG)
-        found.append(store.fetch("tiny"))
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
+    found = []
+    together(*[lambda: found.append(store.fetch("tiny"))] * 8)
     assert hub.downloads() == 1
     assert found == [store.verify("tiny")] * 8
 

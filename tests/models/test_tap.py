@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-import threading
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from hub import together
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
@@ -255,10 +256,9 @@ def test_students_with_different_taps_do_not_disturb_each_other(pair):
     switches = torch.tensor(RANDOM.randint(0, 2, (4, LAYERS, HEADS))).float()
     alone = [forward(pair[1], tap=Tap(on=on)).hidden_states[-1] for on in switches]
     plain = forward(pair[1]).hidden_states[-1]
-    barrier, wrong = threading.Barrier(5), []
+    wrong = []
 
     def student(i):
-        barrier.wait(30)
         for _ in range(20):
             tap = Tap(on=switches[i]) if i < 4 else None
             found = forward(pair[1], tap=tap).hidden_states[-1]
@@ -267,11 +267,7 @@ def test_students_with_different_taps_do_not_disturb_each_other(pair):
             if not same or (tap and len(tap.weights) != LAYERS):
                 wrong.append(i)
 
-    threads = [threading.Thread(target=student, args=(i,)) for i in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    together(*(partial(student, i) for i in range(5)))
     assert wrong == []
 
 

@@ -11,7 +11,7 @@ from rings import in_turn, one_of
 
 from seqviz import catalog
 from seqviz.lessons.bench import controls
-from seqviz.text import LANGUAGES, Text
+from seqviz.text import Text
 from seqviz.ui.page import notebook
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
@@ -112,22 +112,3 @@ def test_the_notebook_runs_without_streamlit(untouched, slug):
     ).execute()
     outputs = [cell.outputs for cell in book.cells if cell.cell_type == "code"]
     assert all(cell for cell in outputs[:-1]), "a cell that shows nothing"
-
-
-def test_the_home_page_links_only_to_what_is_built(visit):
-    from streamlit.testing.v1 import AppTest
-
-    for lang in LANGUAGES:
-        app = AppTest.from_file("../../app.py", default_timeout=60)
-        app.query_params["lang"] = lang
-        app.run()
-        assert not app.exception
-        text = Text(lang)
-        assert app.title[0].value == text("home.title")
-        shown = " ".join(markdown.value for markdown in app.markdown)
-        for stage in catalog.STAGES:
-            assert text(f"stage.{stage}.title") in shown
-        built = {lesson.stage for lesson in catalog.LESSONS}
-        later = [caption.value for caption in app.caption]
-        assert later.count(text("home.not_built")) == len(catalog.STAGES) - len(built)
-        assert len(app.get("page_link")) == len(catalog.LESSONS)

@@ -161,17 +161,6 @@ def test_a_link_carries_what_its_bench_builds_on(visit):
     assert query(address.value) == {"lang": "en"}
 
 
-def test_following_a_link_gives_the_same_figure(visit):
-    page = visit(SLUG, "zh")
-    page.run(**{"ar.process.order": 2, "ar.process.free": True})
-    page.run(**{"ar.process.b1": -0.35, "ar.process.n": 200, "ar.fit.methods": ["exact_ml"]})
-    page.app.get_by_key("ar.fit.link").click().run()
-    (address,) = dialog(page.app).get("code")
-    link = query(address.value)
-    again = visit(SLUG, **link)
-    assert figures(bench(again.app, "fit")) == figures(bench(page.app, "fit"))
-
-
 def test_sharing_the_page_shares_all_of_it(visit):
     page = visit(SLUG, "zh", ar__process__phi="0.5", ar__real__source="nile")
     page.app.session_state["share"] = True
@@ -216,6 +205,10 @@ def test_the_map_leads_to_what_is_built_in_the_same_language(lang):
     for link, lesson in zip(links, catalog.LESSONS, strict=True):
         assert link.proto.page == lesson.slug
         assert query(f"?{link.proto.query_string}") == {"lang": lang}
+    shown = " ".join(markdown.value for markdown in app.markdown)
+    assert all(Text(lang)(f"stage.{stage}.title") in shown for stage in catalog.STAGES)
+    later = [caption.value for caption in app.caption].count(Text(lang)("home.not_built"))
+    assert later == len(catalog.STAGES) - len({lesson.stage for lesson in catalog.LESSONS})
 
 
 def test_a_bench_that_fails_takes_no_other_with_it(visit, monkeypatch, caplog):

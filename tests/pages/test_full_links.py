@@ -98,7 +98,58 @@ ATTENTION = (
     },
     {"real": {"view": "mean", "over": "all"}},
 )  # fmt: skip
+FITTING = (
+    {
+        "process": {"view": "roots", "order": 5, "a1": 0.35, "a2": -0.4, "a3": 0.2, "a4": -0.1,
+                    "a5": 0.15, "n": 200, "seed": 7, "sigma": 2.5, "noise": "student_t", "df": 3.5,
+                    "burn_in": 200},
+        "fit": {"methods": ("ols", "exact_ml"), "same": False, "model": 3, "intercept": True},
+        "networks": {"view": "map", "preset": "own", "cell": "mlp", "epochs": 50, "rate": 0.003,
+                     "hidden": 4, "split": False, "layers": 2, "lags": 3, "optimizer": "sgd",
+                     "seed": 9},
+        "forecast": {"horizon": 5, "model": 4, "intercept": True},
+        "real": {"source": "nile", "model": 3, "horizon": 12},
+    },
+    {
+        "process": {"order": 5, "free": True, "b1": 0.4, "b2": -0.3, "b3": 0.1, "b4": -0.2,
+                    "b5": 0.05},
+        "fit": {"view": "order"},
+        "networks": {"preset": "own", "cell": "gru"},
+        "forecast": {"view": "errors"},
+        "real": {"view": "correlations"},
+    },
+    {"process": {"phi": -0.35, "shuffle": True}},
+)  # fmt: skip
+ACCURACY = (
+    {
+        "knife": {"view": "own", "text": TEXT, "order": "gradient", "share": 60},
+        "fill": {"selected": 30, "mask": 60, "random": 15, "sentences": 500},
+        "guess": {"text": TEXT, "place": 3, "seed": 4},
+        "padding": {"view": "own", "text": TEXT, "length": 64, "side": "left"},
+        "looks": {"view": "own", "text": TEXT, "place": 2},
+        "heads": {"feature": "cls", "head_rate": 0.003, "epochs": 3, "sentences": 500, "runs": 2,
+                  "texts": True},
+        "tune": {"regime": "top", "layers": 3, "rate": 0.0001, "sentences": 1000, "epochs": 3,
+                 "head_rate": 0.003, "feature": "pooler", "runs": 2},
+        "count": {"network": "bert_large", "regime": "top", "layers": 5},
+        "search": {"method": "grid", "budget": 9, "feature": "cls", "seed": 3},
+        "modes": {"text": TEXT, "repeats": 9, "seed": 5},
+        "compare": {"view": "paired", "first": "lora", "second": "gru", "sentences": 600},
+    },
+    {
+        "knife": {"sentences": 500},
+        "fill": {"view": "share"},
+        "padding": {"view": "drift", "sentences": 200},
+        "looks": {"sentences": 200},
+        "tune": {"regime": "lora", "rank": 16},
+        "count": {"regime": "lora", "rank": 4},
+        "search": {"view": "race"},
+    },
+    {"tune": {"texts": True}},
+)  # fmt: skip
 LINKS = {
+    "ar_fitting": FITTING,
+    "bert_accuracy": ACCURACY,
     "vanishing_gradients": GRADIENTS,
     "gates": GATES,
     "attention": ATTENTION,
