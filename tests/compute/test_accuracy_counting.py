@@ -127,16 +127,6 @@ def test_regimes_train_what_they_say(config):
         assert count(config, regime).total == count(config).total
 
 
-@pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
-@pytest.mark.parametrize("feature", ["pooler", "mean"])
-def test_the_app_trains_what_is_counted(minilm, regime, feature):
-    from seqviz.experiments.accuracy.trainable_copy import make_trainable
-
-    made = make_trainable(minilm, regime, layers=1, rank=4, feature=feature)
-    found = count(replace(MINILM, classes=0), regime, layers=1, rank=4, feature=feature)
-    assert (made.trainable, made.total) == (found.trainable, found.total)
-
-
 def test_groups_hold_everything_once():
     counted = count(BERT_BASE, "lora", rank=8)
     found = groups(counted)

@@ -19,7 +19,6 @@ from seqviz.compute.proportions import of
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import adapted, fill, fill_head
 from seqviz.experiments.accuracy.encoding import Batch, hidden
-from seqviz.jobs import Cancelled
 from seqviz.models import checkpoints, pretrained, registry, store, texts
 from seqviz.refusal import Refusal
 
@@ -165,12 +164,6 @@ def test_damaged_file(minilm, folder, found, damage):
     assert refusal.value.code == "damaged"
 
 
-def test_the_recurrent_networks_do_not_know_of_the_file(folder):
-    assert checkpoints.names() == ()
-    with pytest.raises(ValueError, match="Unknown network"):
-        checkpoints.load("fill_in_minilm")
-
-
 @pytest.fixture
 def tiny(monkeypatch):
     """Puts a tiny encoder with published files into the registry and into memory."""
@@ -288,11 +281,6 @@ def test_the_first_sentences_are_the_same_in_a_longer_run(minilm, folder):
     assert (np.abs(short.rank - long.rank[:count]) <= 1).all()  # rounding, as above
 
 
-def test_nothing_selected(minilm, folder):
-    result = fill.fill_in(FillSettings(share=0.0, sentences=3), silent, "cpu")
-    assert result.rank.shape == result.treatment.shape == result.frequency.shape == (0,)
-
-
 def test_frequency(minilm):
     with minilm.lock:
         counts = Counter(
@@ -303,15 +291,6 @@ def test_frequency(minilm):
     order = sorted(range(30522), key=lambda token: (-counts[token], token))
     np.testing.assert_array_equal(np.argsort(fill.frequency("minilm")), order)
     assert fill.frequency("minilm").min() == 1
-
-
-def test_giving_up_is_quick_and_whole(minilm, folder):
-    def stop(record, fraction=None):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        fill.fill_in(FillSettings(sentences=2000), stop, "cpu")
-    assert "fill_in" not in dict(minilm.network.named_children())
 
 
 def test_guesses(minilm, folder):

@@ -13,7 +13,6 @@ from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import heads, word_masking
 from seqviz.experiments.accuracy.encoding import tokenize
 from seqviz.experiments.accuracy.importance import attention_received, gradient_times_input
-from seqviz.jobs import Cancelled
 from seqviz.models import texts
 
 TEXTS = sentiment_split()[1].texts
@@ -119,16 +118,6 @@ def test_ends_do_not_depend_on_the_order(run):
     assert (np.ptp(result.probability[:, 1], axis=0) > 1e-3).any()
 
 
-def test_reports(run):
-    _, reports = run
-    fractions = [fraction for _, fraction in reports]
-    assert fractions == sorted(fractions)
-    assert all(record == fraction for record, fraction in reports)
-    assert 0 <= fractions[0] < 0.5
-    assert fractions[-1] == pytest.approx(1)
-    assert len(fractions) >= 4
-
-
 def test_sentences_have_their_own_numbers(minilm, head, run):
     """A longer run begins with the shorter one; another seed draws another order."""
     result, _ = run
@@ -189,16 +178,3 @@ def test_short_and_long_sentences(head, text, words):
     assert own.turns.shape == (2, words)
     assert own.probability.shape == (2, words + 1)
     assert np.isfinite(own.probability).all()
-
-
-def test_giving_up(head):
-    seen = []
-
-    def report(record, fraction=None):
-        seen.append(fraction)
-        if len(seen) == 2:
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        word_masking.knife("minilm", 2000, SHARES, report, "cpu")
-    assert len(seen) == 2
