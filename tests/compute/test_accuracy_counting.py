@@ -12,7 +12,6 @@ from seqviz.compute.accuracy.counting import (
     DISTILBERT,
     MINILM,
     count,
-    fewer,
     groups,
 )
 
@@ -76,8 +75,6 @@ def test_printed_numbers():
         for config in (BERT_BASE, BERT_LARGE, DISTILBERT, MINILM)
     ]
     assert totals == [109_482_240, 335_141_888, 66_362_880, 22_713_216]  # D-52, pretrained.md
-    assert fewer(DISTILBERT, BERT_BASE) == pytest.approx(1 - 66_362_880 / 109_482_240)
-    assert round(fewer(DISTILBERT, BERT_BASE), 1) == 0.4  # row 4-43
 
 
 @pytest.mark.parametrize(("config", "rank"), [(MINILM, 8), (BERT_BASE, 4), (ODD, 1)])

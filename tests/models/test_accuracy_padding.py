@@ -85,15 +85,6 @@ def test_told_padding_on_the_right_changes_nothing(run):
     assert result.drift[1, :, 1].min() > 1e-4
 
 
-def test_a_longer_sentence_keeps_its_length(minilm, run):
-    result, _ = run
-    long = np.array([len(one) > 16 for one in tokenize(minilm, TEXTS[:COUNT])])
-    assert 0 < long.sum() < COUNT
-    assert result.drift[:, :, 0, long].max() < 1e-6
-    assert (result.on_pads[:, :, 0, long] == 0).all()
-    assert result.drift[1, 0, 0, ~long].max() > 1e-3
-
-
 def test_plain_and_truth(minilm, head, run):
     result, _ = run
     found: Vectors = vectors(minilm, tokenize(minilm, TEXTS[:COUNT]))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import time
 
-import numpy as np
 import pytest
 from looking import alerts, bench, figures, walk
 
 from seqviz import jobs
 from seqviz.data import precomputed
-from seqviz.experiments.accuracy import features, heads, shipped, systems
+from seqviz.experiments.accuracy import features, heads, systems
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bert_accuracy import lesson
 from seqviz.models import device, pretrained
@@ -117,20 +116,6 @@ def test_the_first_head_on_a_machine_waits_for_the_encoder_once(vectors, monkeyp
 
 
 # --------------------------------------------------------------------------------------------- jobs
-@pytest.mark.parametrize("values", [{"sentences": 200, "selected": 30}])
-def test_few_sentences_are_the_first_of_the_shipped_ones(vectors, on_the_cpu, values):
-    """Each sentence is corrupted in its own way, however many there are."""
-    shown = lesson.benches["fill"].run(values, train=True)
-    there = precomputed.find(*shipped.calls()["fill_by_share"])
-    known = there.result[shipped.SELECTED.index(0.3)]
-    space: dict = {}
-    exec(compile(shown.code, "<code>", "exec"), space)
-    found = space["found"]
-    assert shown.readouts["top_mask"].beside.endswith(f"n = {(found.treatment == 0).sum():,}")
-    np.testing.assert_array_equal(known.treatment[: len(found.treatment)], found.treatment)
-    assert (known.rank[: len(found.rank)] == found.rank).mean() > 0.95
-
-
 def test_a_long_job_beside_the_shipped_figure(visit, on_the_cpu, monkeypatch):
     """It reports a curve; the shipped one stays whole meanwhile, and cancel gives all back."""
     made: list[jobs.Job] = []
