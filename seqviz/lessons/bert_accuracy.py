@@ -302,9 +302,7 @@ def masking(p: Knife, show: Show) -> None:
     found = show.job(
         word_masking.knife,
         name="found",
-        model=p.model,
-        sentences=p.sentences,
-        shares=shipped.SHARES,
+        **shipped.KNIFE | {"model": p.model, "sentences": p.sentences},
         then=(accuracy_under_masking, p.order, share, guess),
     )
     tried = percent(found.nearest(share), 0)
@@ -378,9 +376,7 @@ def padded(p: Pads, show: Show) -> None:
     found = show.job(
         padding.padding,
         name="found",
-        model=p.model,
-        sentences=p.sentences,
-        lengths=shipped.LENGTHS,
+        **shipped.PADDING | {"model": p.model, "sentences": p.sentences},
         then=(padding_effect, p.view, p.length, p.side, guess),
     )
     for told in ("told", "untold"):
@@ -404,8 +400,7 @@ def looks(p: Looks, show: Show) -> None:
     found = show.job(
         direction.direction,
         name="found",
-        model=shipped.MODEL,
-        sentences=p.sentences,
+        **shipped.DIRECTION | {"sentences": p.sentences},
         then=(accuracy_by_direction, guess),
     )
     show.readout("look_both", found.accuracy, "both")

@@ -31,7 +31,6 @@ from seqviz.figures.grammar.style import LIGHT, Style
 
 STYLE = Style()
 CUT, FILLED = knife_of(), fill_of()
-NONE = of(0, 0)
 
 
 # --- what they share ------------------------------------------------------------------------------
@@ -81,11 +80,6 @@ def test_masking_lines_are_accuracies_and_random_comes_first():
     assert len({line.line.color for line in figure.data[:5]}) == 5
 
 
-def test_random_is_first_in_any_order():
-    turned = knife_of(200, 5, ORDERS[::-1])
-    assert accuracy_under_masking(turned, "content", 0.2, BASELINE).data[0].name == "random order"
-
-
 def test_only_the_chosen_order_has_its_wilson_band():
     figure = accuracy_under_masking(CUT, "content", 0.35, BASELINE)
     (band,) = bands(figure)
@@ -112,21 +106,6 @@ def test_what_is_read_off_lies_on_the_line(share: float):
     for words in (f"{wanted:.1f} %", "2,000 sentences", "50.1 %", "95 % interval"):
         assert words in said, words
     sound(figure)
-
-
-def test_masking_baseline_is_dotted_and_named():
-    figure = accuracy_under_masking(CUT, "random", 0.2, BASELINE)
-    line = named(figure, "always the more frequent answer")
-    assert (line.line.dash, line.line.color) == ("dot", LIGHT.baseline)
-    assert set(line.y) == {100 * BASELINE.share}
-    assert "majority answer: 50.1 %" in notes(figure)
-
-
-@pytest.mark.parametrize(("sentences", "count"), [(1, 1), (1, 21), (0, 3), (50, 2)])
-def test_masking_of_every_size(sentences: int, count: int):
-    for orders in (ORDERS, ("attention",)):
-        found = knife_of(sentences, count, orders)
-        sound(accuracy_under_masking(found, "attention", 0.5, BASELINE if sentences else NONE))
 
 
 def test_an_order_that_was_not_tried_is_refused():
@@ -201,11 +180,6 @@ def test_fill_curves_are_in_the_order_of_their_shares():
     assert len(bands(figure)) == 3
     assert f"15 %: [MASK]: {wanted[1]:.1f} %" in " ".join(notes(figure))
     assert figure.layout.shapes[0].x0 == 15
-
-
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_fill_curves_of_few_shares(count: int):
-    sound(fill_in_accuracy_by_share(fills(count), 0.15))
 
 
 def test_guesses_mark_the_truth_once_a_panel():

@@ -7,8 +7,7 @@ import pytest
 from accuracy_reading import bands, named, notes, sound
 from attention_drawings import HOSTILE, plainly
 
-from seqviz.compute.accuracy.findings import DIRECTIONS
-from seqviz.compute.proportions import of, proportion
+from seqviz.compute.proportions import proportion
 from seqviz.figures.accuracy.direction import accuracy_by_direction
 from seqviz.figures.accuracy.examples import (
     BASELINE,
@@ -23,7 +22,6 @@ from seqviz.figures.accuracy.padding import MEASURES, padding_effect, sentence_p
 from seqviz.figures.grammar.style import LIGHT
 
 PADDED = padding_of()
-NONE = of(0, 0)
 
 
 # --- padding --------------------------------------------------------------------------------------
@@ -85,14 +83,6 @@ def test_padding_tells_the_lines_apart(measure: str, side: str):
     assert figure.layout.shapes[0].x0 == 128
     bottom, top = figure.layout.yaxis.range
     assert all(bottom < mark.y < top for mark in figure.layout.annotations if mark.text in lines)
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize(
-    ("sentences", "lengths"), [(1, LENGTHS), (3, LENGTHS[:1]), (2, LENGTHS[-2:]), (0, LENGTHS)]
-)
-def test_padding_of_every_size(measure: str, sentences: int, lengths: np.ndarray):
-    sound(padding_effect(padding_of(sentences, lengths), measure, 100, "right"))
 
 
 def test_a_length_without_any_answer_is_a_gap():
@@ -181,11 +171,3 @@ def test_direction_counts_three_things():
     assert [line.xaxis or "x" for line in lines] == ["x", "x2"]
     assert {y for line in lines for y in line.y} == {100 * BASELINE.share}
     assert figure.layout.xaxis.title.text.endswith("(n = 2,000)")
-
-
-@pytest.mark.parametrize("sentences", [0, 1, 40])
-@pytest.mark.parametrize("directions", [("both",), DIRECTIONS])
-def test_direction_of_every_size(sentences: int, directions):
-    sound(
-        accuracy_by_direction(direction_of(sentences, directions), BASELINE if sentences else NONE)
-    )

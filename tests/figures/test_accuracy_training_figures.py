@@ -17,17 +17,15 @@ from seqviz.compute.accuracy.counting import (
     count,
     groups,
 )
-from seqviz.compute.accuracy.findings import Answers, TuneSettings
+from seqviz.compute.accuracy.findings import TuneSettings
 from seqviz.compute.accuracy.reported import CURVES, REPORTED
-from seqviz.compute.proportions import Confusion, Paired, mcnemar, of, of_share, running
+from seqviz.compute.proportions import Paired, mcnemar, of, of_share, running
 from seqviz.figures.accuracy.compare import confusion_matrices, paired_answers, running_accuracy
 from seqviz.figures.accuracy.counts import parameter_counts
 from seqviz.figures.accuracy.curves import learning_curves
 from seqviz.figures.accuracy.examples import (
-    BATCHES,
     NAMES,
     RATES,
-    answers,
     baseline,
     confusions,
     modes,
@@ -43,7 +41,7 @@ from seqviz.figures.accuracy.modes import train_and_eval
 from seqviz.figures.accuracy.progress import training_progress
 from seqviz.figures.accuracy.regimes import system_accuracies
 from seqviz.figures.accuracy.search import best_so_far, search_trials
-from seqviz.figures.grammar.style import LIGHT, Style
+from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.grammar.table import table
 
 ESCAPED = "head &lt;b&gt;&amp;"
@@ -116,21 +114,6 @@ def test_what_texts_report_is_hatched_and_apart():
     assert not [
         t for t in system_accuracies(systems(), truth(), "all", baseline()).data if t.xaxis == "x2"
     ]
-
-
-def test_the_majority_is_dotted():
-    figure = system_accuracies(systems(), truth(), "all", baseline())
-    line = named(figure, "always the more frequent answer")
-    assert set(line.x) == {100 * baseline().share}
-    assert line.line.dash == "dot"
-    assert line.line.color == LIGHT.baseline
-    assert any(f"{100 * baseline().share:.1f} %" in text for text in notes(figure))
-
-
-@pytest.mark.parametrize("sentences", [0, 1])
-def test_hardly_a_sentence(sentences):
-    one = Answers("all", answers(0.8, 1, 1, sentences))
-    sound(system_accuracies((one,), truth(sentences), "all", baseline(sentences), REPORTED))
 
 
 # --- learning -------------------------------------------------------------------------------------
@@ -278,10 +261,6 @@ def test_repeats_are_dots_and_gradients_words():
     assert "computed in: train();" in other.alt
 
 
-def test_one_repeat():
-    sound(train_and_eval(modes(1)))
-
-
 # --- search ---------------------------------------------------------------------------------------
 
 
@@ -357,13 +336,6 @@ def test_lines_of_the_race_never_fall_and_end_at_the_best():
         assert end.y[0] + end.error_y.array[0] < high
 
 
-def test_race_without_runners():
-    sound(best_so_far(()))
-    short = searched("grid", 3)
-    figure = best_so_far((short, searched("bayes", 12)))
-    assert len(named(figure, "grid search").x) == 3
-
-
 # --- two systems ----------------------------------------------------------------------------------
 
 
@@ -382,12 +354,6 @@ def test_running_lines_bands_and_the_place_of_reading():
     assert said.startswith(f"{ESCAPED}: {100 * a.share[299]:.1f} %")
     assert {ESCAPED, "all weights"} <= set(notes(figure))
     assert named(figure, ESCAPED).line.dash != named(figure, "all weights").line.dash
-
-
-@pytest.mark.parametrize("sentences", [1, 2, 25])
-def test_few_sentences(sentences):
-    a, b = (running(right(0.8, seed, sentences)) for seed in (8, 9))
-    sound(running_accuracy(a, b, NAMES, sentences))
 
 
 @pytest.mark.parametrize("n", [0, 26])
@@ -459,14 +425,6 @@ def test_confusions_hold_counts_and_percent_of_the_row():
     assert {"Actual class: name", "Predicted class: name"} <= set(table(figure).columns)
 
 
-def test_a_class_without_sentences():
-    figure = confusion_matrices(
-        Confusion(np.array([[0, 0], [1, 3]])), Confusion(np.zeros((2, 2), int)), NAMES
-    )
-    sound(figure)
-    assert figure.data[0].text[0][0] == "<b>0</b><br>–"
-
-
 # --- parameters -----------------------------------------------------------------------------------
 
 
@@ -505,14 +463,3 @@ def test_alike_layers_share_a_row_where_there_is_none():
     layers = [name for name in figure.layout.yaxis.ticktext if "layer" in name]
     assert layers == ["layers 1–10", "layers 11–12"]
     assert [mark for mark in notes(figure) if mark == f"{10 * 7_087_872:,}"]
-
-
-def test_the_title_is_escaped_and_the_language_the_readers():
-    figure = parameter_counts(count(MINILM), "<b>&", Style(lang="zh"))
-    assert figure.layout.title.text.startswith("&lt;b&gt;&amp;：")
-    assert "第 1 层" in figure.layout.yaxis.ticktext
-
-
-def test_batches_are_rows_by_name():
-    frame = table(search_trials(searched("grid"), surface()))
-    assert set(frame["Batch size: name"]) == {str(b) for b in BATCHES}

@@ -12,7 +12,6 @@ from seqviz.compute.accuracy.findings import DIRECTIONS
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import direction, features, fill_head, heads
 from seqviz.experiments.accuracy.encoding import tokenize
-from seqviz.jobs import Cancelled
 from seqviz.models import checkpoints, texts
 
 TEXTS = sentiment_split()[1].texts
@@ -103,32 +102,6 @@ def test_ranks_one_by_one(minilm, run):
             same += rank == result.rank[row, number]
     assert same >= 7
     assert (result.rank[0] != result.rank[1]).any()
-
-
-def test_reports(run):
-    result, reports = run
-    fractions = [fraction for _, fraction in reports]
-    assert fractions == sorted(fractions)
-    assert all(record == fraction for record, fraction in reports)
-    assert 0 <= fractions[0] < 0.5
-    assert fractions[-1] == pytest.approx(1)
-    np.testing.assert_array_equal(result.positive, sentiment_split()[1].positive[:COUNT])
-
-
-def test_giving_up_leaves_the_shared_model_as_it_was(minilm, folder):
-    tokens = texts.tokens(minilm, TEXTS[0])
-    before = passed(minilm.network, tokens, None)[1]
-    seen = []
-
-    def report(record, fraction=None):
-        seen.append(fraction)
-        if len(seen) == 5:
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        direction.direction("minilm", 2000, report, "cpu")
-    assert len(seen) == 5
-    np.testing.assert_array_equal(passed(minilm.network, tokens, None)[1], before)
 
 
 def test_one_hidden_token_a_sentence(minilm):

@@ -12,14 +12,12 @@ import fill_file
 import numpy as np
 import pytest
 import torch
-from second import eager
 
 from seqviz.compute.accuracy.findings import DIRECTIONS, TREATMENTS, FillSettings
 from seqviz.compute.proportions import of
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import adapted, fill, fill_head
 from seqviz.experiments.accuracy.encoding import Batch, hidden
-from seqviz.jobs import Cancelled
 from seqviz.models import checkpoints, pretrained, registry, store, texts
 from seqviz.refusal import Refusal
 
@@ -89,19 +87,6 @@ def test_low_rank_equals_peft(minilm, found, folder):
     assert (own - states(minilm.network, ids)).abs().max() > 0.1  # the change is one
 
 
-def test_low_rank_equals_merged_weights_in_other_attention(minilm, found, folder):
-    merged = eager(minilm, anew=("dense.weight", "query.weight", "key.weight", "value.weight"))
-    for layer in range(6):
-        for name in fill_file.LINEAR:
-            path = f"encoder.layer.{layer}.{name}"
-            A, B = (found[f"{path}.lora_{x}.weight"].float() for x in "AB")
-            weight = merged.get_submodule(path).weight
-            weight.data = weight.data + SCALE * B @ A
-    ids = texts.tokens(minilm, SENTENCE).ids
-    own = states(fill_head.head("minilm").network, ids)
-    torch.testing.assert_close(own, states(merged, ids), **CLOSE)
-
-
 @pytest.mark.parametrize("embedding", [False, True])
 def test_scores_written_out(minilm, embedding):
     found = fill_file.tensors(minilm.network, embedding)
@@ -163,12 +148,6 @@ def test_damaged_file(minilm, folder, found, damage):
     with pytest.raises(Refusal, match="fill_in_minilm") as refusal:
         fill_head.head("minilm")
     assert refusal.value.code == "damaged"
-
-
-def test_the_recurrent_networks_do_not_know_of_the_file(folder):
-    assert checkpoints.names() == ()
-    with pytest.raises(ValueError, match="Unknown network"):
-        checkpoints.load("fill_in_minilm")
 
 
 @pytest.fixture
@@ -288,11 +267,6 @@ def test_the_first_sentences_are_the_same_in_a_longer_run(minilm, folder):
     assert (np.abs(short.rank - long.rank[:count]) <= 1).all()  # rounding, as above
 
 
-def test_nothing_selected(minilm, folder):
-    result = fill.fill_in(FillSettings(share=0.0, sentences=3), silent, "cpu")
-    assert result.rank.shape == result.treatment.shape == result.frequency.shape == (0,)
-
-
 def test_frequency(minilm):
     with minilm.lock:
         counts = Counter(
@@ -303,15 +277,6 @@ def test_frequency(minilm):
     order = sorted(range(30522), key=lambda token: (-counts[token], token))
     np.testing.assert_array_equal(np.argsort(fill.frequency("minilm")), order)
     assert fill.frequency("minilm").min() == 1
-
-
-def test_giving_up_is_quick_and_whole(minilm, folder):
-    def stop(record, fraction=None):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        fill.fill_in(FillSettings(sentences=2000), stop, "cpu")
-    assert "fill_in" not in dict(minilm.network.named_children())
 
 
 def test_guesses(minilm, folder):
@@ -374,10 +339,3 @@ def test_the_shipped_file_is_as_good_as_its_card_says(real_file):
     assert right.low < real_file["metric"]["value"] < right.high
     baseline = (result.frequency == 1).mean()
     assert right.low > 2 * baseline
-
-
-def test_the_shipped_file_guesses_words(real_file):
-    place = texts.tokens(pretrained.load("minilm"), SENTENCE).pieces.index("is")
-    result = fill.guesses("minilm", SENTENCE, place)
-    assert "is" in result.candidates[0]
-    assert result.candidates[2][0] == "is"  # left alone: it has been seen

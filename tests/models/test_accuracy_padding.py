@@ -11,7 +11,6 @@ from seqviz.compute.accuracy.findings import SIDES, TOLD
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import heads, padding
 from seqviz.experiments.accuracy.encoding import Vectors, pad, tokenize, vectors
-from seqviz.jobs import Cancelled
 
 TEXTS = sentiment_split()[1].texts
 SENTENCE = "A film that knows what it wants."
@@ -86,31 +85,12 @@ def test_told_padding_on_the_right_changes_nothing(run):
     assert result.drift[1, :, 1].min() > 1e-4
 
 
-def test_a_longer_sentence_keeps_its_length(minilm, run):
-    result, _ = run
-    long = np.array([len(one) > 16 for one in tokenize(minilm, TEXTS[:COUNT])])
-    assert 0 < long.sum() < COUNT
-    assert result.drift[:, :, 0, long].max() < 1e-6
-    assert (result.on_pads[:, :, 0, long] == 0).all()
-    assert result.drift[1, 0, 0, ~long].max() > 1e-3
-
-
 def test_plain_and_truth(minilm, head, run):
     result, _ = run
     found: Vectors = vectors(minilm, tokenize(minilm, TEXTS[:COUNT]))
     np.testing.assert_allclose(result.plain, heads.apply(head, found.mean), atol=1e-6)
     np.testing.assert_array_equal(result.positive, sentiment_split()[1].positive[:COUNT])
     np.testing.assert_array_equal(result.lengths, LENGTHS)
-
-
-def test_reports(run):
-    _, reports = run
-    fractions = [fraction for _, fraction in reports]
-    assert fractions == sorted(fractions)
-    assert all(record == fraction for record, fraction in reports)
-    assert 0 <= fractions[0] < 0.5
-    assert fractions[-1] == pytest.approx(1)
-    assert len(fractions) >= 8
 
 
 def test_few_sentences_where_padding_is_long(head):
@@ -156,16 +136,3 @@ def test_the_longest_that_the_encoder_has_positions_for(head):
     for lengths in ((), (513,)):
         with pytest.raises(ValueError, match="512"):
             padding.own_padding("minilm", SENTENCE, lengths)
-
-
-def test_giving_up(head):
-    seen = []
-
-    def report(record, fraction=None):
-        seen.append(fraction)
-        if len(seen) == 2:
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        padding.padding("minilm", 2000, (512,), report, "cpu")
-    assert len(seen) == 2

@@ -216,25 +216,6 @@ def test_a_run_follows_from_its_seed_whoever_else_throws_dice(tiny):
     assert np.abs(alone.probability[0] - alone.probability[1]).max() > 1e-3
 
 
-def test_all_weights_learn_what_can_be_learned(tiny):
-    given = Data(*(sentences(tiny, n, seed) for seed, n in enumerate((400, 100, 200))))
-    found = tuning.train(tiny, settings(epochs=6, rate=5e-3), given, silent)
-    assert ((found.probability[0] > 0.5) == given.test.positive).mean() > 0.85
-    assert found.validation[0, 0] < found.validation[0, -1]
-
-
-def test_a_run_of_the_real_model_learns(minilm):
-    train, test = (features.parts()[part] for part in ("train", "test"))
-    parts = [(train, 48), (test, 16), (test, 16)]
-    given = Data(
-        *(Sentences(encoding.tokenize(minilm, x.texts[:n]), x.positive[:n]) for x, n in parts)
-    )
-    chosen = TuneSettings(regime="top", layers=1, epochs=3, rate=5e-4, batch=16)
-    found = tuning.train(minilm, chosen, given, silent)
-    assert found.loss[0, -1] < 0.9 * found.loss[0, 0]
-    assert found.total == 22_713_986
-
-
 def test_a_run_tells_how_far_it_is(tiny):
     records, given = [], data(tiny)
     chosen = settings(runs=2)

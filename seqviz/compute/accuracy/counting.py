@@ -6,7 +6,7 @@ Counted from the configuration alone: no weights are needed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from seqviz.compute.accuracy.findings import REGIMES
@@ -125,15 +125,6 @@ def groups(counted: Counted) -> tuple[Group, ...]:
         pair[0] += part.parameters
         pair[1] += part.parameters * part.trainable
     return tuple(Group(name, *pair) for name, pair in totals.items())
-
-
-def fewer(small: Config, large: Config) -> float:
-    """The share of parameters that `small` lacks, the encoders without their classifiers.
-
-    0.394 for DistilBERT against bert-base, which its paper rounds to 40 % (Sanh et al. 2019).
-    """
-    encoder, whole = (count(replace(config, classes=0)).total for config in (small, large))
-    return 1 - encoder / whole
 
 
 _HEAD = ("pre_classifier.", "classifier.")

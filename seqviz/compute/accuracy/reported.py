@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
-
-IMDB = "IMDb"
+from jaxtyping import Float
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,6 @@ class Reported:
     system: str
     model: str
     accuracy: float
-    data: str = IMDB
     train: int | None = None
     n: int | None = None
     epochs: int | None = None
@@ -54,25 +51,13 @@ class Reported:
 class Curve:
     """Training epoch by epoch: mean loss, accuracy on training and validation reviews.
 
-    minutes: since the start. nan where the text prints nothing.
+    nan where the text prints nothing.
     """
 
     row: str
     loss: Float[np.ndarray, "epoch"]
     train: Float[np.ndarray, "epoch"]
     validation: Float[np.ndarray, "epoch"]
-    minutes: Float[np.ndarray, "epoch"]
-
-
-@dataclass(frozen=True)
-class Losses:
-    """Loss during training: of one batch after `step` updates (4-46), or the mean of the ten
-    batches up to it (4-47).
-    """
-
-    row: str
-    step: Int[np.ndarray, "print"]
-    loss: Float[np.ndarray, "print"]
 
 
 _UNTRAINED = Reported("0-72", "S0", "random", "bert-base-uncased", 0.4968, n=25000)
@@ -100,7 +85,6 @@ CURVES = (
         ),
         train=np.array([0.52492, 0.56936, 0.6006, 0.61896, 0.6326]),
         validation=np.full(5, np.nan),
-        minutes=np.arange(1, 6) * (7 + 13 / 60),
     ),
     Curve(
         "0-74",
@@ -110,31 +94,12 @@ CURVES = (
         ),
         train=np.array([0.89172, 0.94592, 0.9704, 0.98276, 0.98796]),
         validation=np.full(5, np.nan),
-        minutes=np.arange(1, 6) * (22 + 5 / 60),
     ),
     Curve(
         "4-46",
         loss=np.full(3, np.nan),
         train=np.array([0.9632, 0.9835, 0.9908]),
         validation=np.array([0.9234, 0.9246, 0.9184]),
-        minutes=np.array([20.67, 41.41, 62.15]),
-    ),
-)  # fmt: skip
-
-LOSSES = (
-    Losses(
-        "4-46",
-        step=(2188 * np.arange(3)[:, None] + np.arange(0, 2001, 250)).ravel(),
-        loss=np.array(
-            [0.6771, 0.3006, 0.3678, 0.1487, 0.6674, 0.3264, 0.4358, 0.2579, 0.2474,
-             0.0850, 0.3433, 0.0793, 0.0061, 0.1536, 0.0816, 0.0786, 0.1395, 0.0344,
-             0.0403, 0.0036, 0.0156, 0.0114, 0.1227, 0.0125, 0.0074, 0.0202, 0.0746]
-        ),
-    ),
-    Losses(
-        "4-47",
-        step=np.arange(10, 61, 10),
-        loss=np.array([0.705800, 0.684100, 0.681500, 0.591600, 0.328600, 0.478300]),
     ),
 )  # fmt: skip
 

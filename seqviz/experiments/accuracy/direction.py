@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from seqviz.compute.accuracy.findings import DIRECTIONS, Direction, Head
+from seqviz.compute.accuracy.findings import DIRECTIONS, Direction
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import features, heads
 from seqviz.experiments.accuracy.encoding import Looks, tokenize, vectors
 from seqviz.experiments.accuracy.fill import ranked, special
 from seqviz.experiments.accuracy.fill_head import head
-from seqviz.experiments.accuracy.heads import STANDARD
 from seqviz.experiments.accuracy.word_masking import standard_head
 from seqviz.jobs import Report, silent
 from seqviz.models.pretrained import Pretrained, load
@@ -62,14 +61,14 @@ def direction(
     hidden = _one_hidden(pretrained, ids, seed)
     probability, refitted, rank = [], [], []
     for name in DIRECTIONS:
-        rank.append(_ranks(guesser, *hidden, LOOKS[name], progress(len(ids))))
+        rank.append(ranked(guesser, *hidden, LOOKS[name], progress(len(ids))))
         found = encoded(ids, LOOKS[name])
         probability.append(heads.apply(standard, found))
         own = standard
         if name != "both":
-            own = _refit(
-                {part: encoded(some, LOOKS[name]) for part, some in known.items()},
-                {part: labels[part].positive[:training] for part in known},
+            own = heads.fit_as_standard(
+                *(encoded(some, LOOKS[name]) for some in known.values()),
+                *(labels[part].positive[:training] for part in known),
             )
         refitted.append(heads.apply(own, found))
     return Direction(
@@ -79,19 +78,6 @@ def direction(
         np.stack(rank),
         test.positive[:sentences],
     )
-
-
-def _refit(known: dict[str, np.ndarray], positive: dict[str, np.ndarray]) -> Head:
-    """A head fitted as the standard one is, on other vectors."""
-    return heads.fit(
-        known["train"],
-        positive["train"],
-        known["validation"],
-        positive["validation"],
-        epochs=STANDARD.epochs,
-        rate=STANDARD.head_rate,
-        batch=STANDARD.batch,
-    ).heads[0]
 
 
 def _one_hidden(
@@ -108,22 +94,3 @@ def _one_hidden(
         places.append(place)
         truth.append(one[place])
     return masked, places, truth
-
-
-def _ranks(
-    guesser: Pretrained,
-    ids: list[np.ndarray],
-    places: list[np.ndarray],
-    truth: list[np.ndarray],
-    looks: Looks | None,
-    progress: Callable[[float], None],
-) -> np.ndarray:
-    """The rank of each hidden token, in the order of the sentences."""
-    found: list[np.ndarray] = [np.zeros(0, int)] * len(ids)
-    done = 0
-    for numbers, ranks in ranked(guesser, ids, places, truth, looks):
-        for number, row in zip(numbers, ranks, strict=True):
-            found[number] = row
-        done += len(numbers)
-        progress(done / len(ids))
-    return np.concatenate(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -106,8 +106,16 @@ def hidden(
     return output.last_hidden_state, getattr(output, "pooler_output", None)
 
 
-def pooled(last: Any, pooler: Any, real: Any) -> tuple[Any, Any, Any]:
-    """(cls, mean, pooler) of one pass, tensors; `real` is the batch's, as a tensor.
+class Pooled(NamedTuple):
+    """`Vectors` as tensors."""
+
+    cls: Any
+    mean: Any
+    pooler: Any
+
+
+def pooled(last: Any, pooler: Any, real: Any) -> Pooled:
+    """What can be read of one pass; `real` is the batch's, as a tensor.
 
     [CLS] is the first real token: with padding on the left it stands behind the padding.
     """
@@ -117,7 +125,7 @@ def pooled(last: Any, pooler: Any, real: Any) -> tuple[Any, Any, Any]:
     cls = last[torch.arange(len(last), device=last.device), first]
     weight = real.to(last.dtype)
     mean = (last * weight[..., None]).sum(1) / weight.sum(1, keepdim=True)
-    return cls, mean, cls[:, :0] if pooler is None else pooler
+    return Pooled(cls, mean, cls[:, :0] if pooler is None else pooler)
 
 
 def vectors(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -52,19 +52,10 @@ def fill_in(
         for number, one in enumerate(ids)
     ]
     truth = [one[changed.places] for one, changed in zip(ids, found, strict=True)]
-    rank = [np.zeros(0, int)] * len(ids)
-    done = 0
-    for numbers, ranks in ranked(
-        guesser, [changed.ids for changed in found], [changed.places for changed in found], truth
-    ):
-        for number, row in zip(numbers, ranks, strict=True):
-            rank[number] = row
-        done += len(numbers)
-        report(done / len(ids), done / len(ids))
+    seen, places = [changed.ids for changed in found], [changed.places for changed in found]
+    rank = ranked(guesser, seen, places, truth, report=lambda share: report(share, share))
     treatment = np.concatenate([changed.treatment for changed in found])
-    return FillIn(
-        settings, treatment, np.concatenate(rank), frequency(model)[np.concatenate(truth)]
-    )
+    return FillIn(settings, treatment, rank, frequency(model)[np.concatenate(truth)])
 
 
 def fill_in_by_share(
@@ -92,12 +83,16 @@ def ranked(
     places: Sequence[np.ndarray],
     truth: Sequence[np.ndarray],
     looks: Looks | None = None,
-) -> Iterator[tuple[Int[np.ndarray, "sentence"], list[np.ndarray]]]:
-    """Sentences in batches: their numbers, and of each the ranks of its true tokens.
+    report: Callable[[float], object] = lambda share: None,
+) -> Int[np.ndarray, "place"]:
+    """The ranks of the true tokens, sentence by sentence.
 
     guesser: of `head`. ids: as the network sees them. places, truth: where to look, and which token
-    should be there. looks: see `encoding.hidden`. Scores are made at these places only.
+    should be there. looks: see `encoding.hidden`. Scores are made at these places only. report:
+    called with the share that is done after each batch.
     """
+    found: list[np.ndarray] = [np.zeros(0, int)] * len(ids)
+    done = 0
     for numbers in buckets([len(one) for one in ids], _BATCH):
         batch = pad([ids[n] for n in numbers], guesser.tokenizer.pad_token_id)
         counts = [len(places[n]) for n in numbers]
@@ -123,7 +118,12 @@ def ranked(
             ]
             return np.concatenate([np.zeros(0, int), *ranks])
 
-        yield numbers, np.split(guesser.run(work), np.cumsum(counts)[:-1])
+        rows_of = np.split(guesser.run(work), np.cumsum(counts)[:-1])
+        for number, row in zip(numbers, rows_of, strict=True):
+            found[number] = row
+        done += len(numbers)
+        report(done / len(ids))
+    return np.concatenate(found)
 
 
 def guesses(

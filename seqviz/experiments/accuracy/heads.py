@@ -202,14 +202,24 @@ def known(model: str, feature: str = "mean") -> bool:
 def fit_standard(model: str, feature: str, report: Report = silent, device: str = "cpu") -> Head:
     """A job: train the standard head, one setting for all features, seed 0."""
     make(model, report, device)
-    labels = parts()
-    found = fit(
-        chosen(model, "train", feature),
-        labels["train"].positive,
-        chosen(model, "validation", feature),
-        labels["validation"].positive,
+    known = ("train", "validation")
+    vectors, labels = (chosen(model, part, feature) for part in known), parts()
+    return fit_as_standard(*vectors, *(labels[part].positive for part in known))
+
+
+def fit_as_standard(
+    vectors: Float[np.ndarray, "sentence d"],
+    validation: Float[np.ndarray, "other d"],
+    positive: Bool[np.ndarray, "sentence"],
+    validation_positive: Bool[np.ndarray, "other"],
+) -> Head:
+    """A head fitted as the standard one is, on any vectors."""
+    return fit(
+        vectors,
+        positive,
+        validation,
+        validation_positive,
         epochs=STANDARD.epochs,
         rate=STANDARD.head_rate,
         batch=STANDARD.batch,
-    )
-    return found.heads[0]
+    ).heads[0]

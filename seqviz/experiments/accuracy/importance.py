@@ -62,8 +62,7 @@ def gradient_times_input(
             words = words.detach().requires_grad_()
             output = network(inputs_embeds=words, attention_mask=real.long())
             pooler = getattr(output, "pooler_output", None)
-            cls, mean, other = pooled(output.last_hidden_state, pooler, real)
-            vector = {"cls": cls, "mean": mean, "pooler": other}[feature]
+            vector = getattr(pooled(output.last_hidden_state, pooler, real), feature)
             direction = torch.from_numpy(head.weight[1] - head.weight[0]).to(device)
             (gradient,) = torch.autograd.grad((vector @ direction).sum(), words)
             return (gradient * words.detach()).sum(-1).abs()

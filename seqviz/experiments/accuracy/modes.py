@@ -49,7 +49,7 @@ def measure(
         with generator.installed():
             last, pooler = hidden(made.network, made.device, batch)
         real = torch.from_numpy(batch.real).to(made.device)
-        return pooled(last, pooler, real)[1] @ weight.T + bias
+        return pooled(last, pooler, real).mean @ weight.T + bias
 
     probability = np.zeros((len(MODES), repeats))
     gradient = np.zeros((len(MODES), 2), bool)

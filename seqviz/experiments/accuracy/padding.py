@@ -134,7 +134,7 @@ def _pass(
         tap = taps.Tap(each=each)
         with taps.tapped(tap):
             found = pooled(*hidden(network, device, batch, told=told), real)
-        vector = dict(zip(("cls", "mean", "pooler"), found, strict=True))[feature]
+        vector = getattr(found, feature)
         return Seen(vector.float().cpu().numpy(), torch.stack(layers).mean(0).cpu().numpy())
 
     return pretrained.run(work)

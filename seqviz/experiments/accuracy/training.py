@@ -218,8 +218,8 @@ class Run:
         batch = pad(ids, self.padding, length=self.length)
         real = torch.from_numpy(batch.real).to(self.device)
         last, pooler = hidden(self.network, self.device, batch)
-        known = dict(zip(("cls", "mean", "pooler"), pooled(last, pooler, real), strict=True))
-        read = torch.nn.functional.dropout(known[self.settings.feature], self.dropout, training)
+        vector = getattr(pooled(last, pooler, real), self.settings.feature)
+        read = torch.nn.functional.dropout(vector, self.dropout, training)
         return torch.nn.functional.linear(read, self.weight, self.bias)
 
     def _portions(self, data: Sentences, places: np.ndarray) -> Iterator[np.ndarray]:

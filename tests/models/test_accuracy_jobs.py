@@ -1,0 +1,72 @@
+"""The jobs on test sentences tell how far they are, and leave the shared model as it was."""
+
+from __future__ import annotations
+
+import fill_file
+import numpy as np
+import pytest
+from second import passed
+
+from seqviz.compute.accuracy.findings import FillSettings
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.accuracy import direction, fill, fill_head, padding, word_masking
+from seqviz.jobs import Cancelled
+from seqviz.models import checkpoints, texts
+
+TEST = sentiment_split()[1]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(minilm, tmp_path_factory):
+    """A random fill-in file: what is asked here does not depend on how good it is."""
+    path = tmp_path_factory.mktemp("jobs")
+    fill_file.write(path, fill_file.tensors(minilm.network))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "FOLDER", path)
+        patch.setattr(fill_head, "_heads", {})
+        yield
+
+
+def knife(count, report):
+    return word_masking.knife("minilm", count, (0.0, 0.5), report, "cpu")
+
+
+def pads(count, report):
+    return padding.padding("minilm", count, (16, 48), report, "cpu")
+
+
+def looks(count, report):
+    return direction.direction("minilm", count, report, "cpu", training=20)
+
+
+def fills(count, report):
+    return fill.fill_in(FillSettings(sentences=count), report, "cpu")
+
+
+@pytest.mark.parametrize("job", [knife, pads, looks, fills])
+def test_a_job_tells_how_far_it_is(job):
+    reports = []
+    found = job(12, lambda *report: reports.append(report))
+    fractions = [fraction for _, fraction in reports]
+    assert fractions == sorted(fractions)
+    assert all(record == fraction for record, fraction in reports)
+    assert fractions[-1] == pytest.approx(1)
+    if job is not fills:
+        assert 0 <= fractions[0] < 0.5
+        np.testing.assert_array_equal(found.positive, TEST.positive[:12])
+
+
+@pytest.mark.parametrize("job", [knife, pads, looks, fills])
+def test_giving_up_leaves_the_shared_model_as_it_was(minilm, job):
+    tokens, seen = texts.tokens(minilm, TEST.texts[0]), []
+    before = passed(minilm.network, tokens)[1]
+
+    def report(record, fraction=None):
+        seen.append(fraction)
+        if len(seen) == 2:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        job(2000, report)
+    assert len(seen) == 2
+    np.testing.assert_array_equal(passed(minilm.network, tokens)[1], before)
