@@ -55,14 +55,6 @@ def test_singular_values_that_float64_resolves(log10, largest, smallest, digits)
     assert (written(found, "largest") == "0") == (largest == -np.inf)
 
 
-def test_the_lengths_of_paths():
-    found = bptt.paths(Experiment("linear", 6, 4, gain=0.8, loss="mean"), 2)
-    assert found.length == pytest.approx(found.autograd_length)
-    assert found.autograd_length == pytest.approx(np.sqrt((found.total**2).sum()))
-    assert written(found, "printed_mismatch").endswith(" %")
-    assert len(written(replace(found, total=1.2345 * found.total), "mismatch")) == len("0.23")
-
-
 def test_a_truncation_by_its_window():
     found = bptt.truncation(Experiment("rnn", 60, 4, loss="mean"))
     for wanted, window in ((1, 1), (7, 7), (200, 60), (-5, 1)):
@@ -72,19 +64,11 @@ def test_a_truncation_by_its_window():
     assert near in found.windows
     assert abs(near - missing) == np.abs(found.windows - missing).min()
     place = found.windows.tolist().index(20)
-    assert found.kept_by(20) == found.kept[place]
     assert found.kept_by(20) == pytest.approx((sum(range(1, 20)) + 41 * 20) / (60 * 61 / 2))
-    assert found.angle_of(20) == found.angle[place]
-    assert found.length_of(20) == found.length[place]
+    assert (found.angle_of(20), found.length_of(20)) == (found.angle[place], found.length[place])
     assert formatted(12.345, unit_of(bptt.Truncation.angle_of)) == "12.3°"
     with pytest.raises(ValueError, match="is not in list"):
         found.kept_by(missing)
-
-
-def test_randomized_truncation():
-    found = bptt.randomized(Experiment("rnn", 20, 4, loss="mean"), 0.2, 16, 1)
-    assert found.expected == 5
-    assert (found.error_of_one, found.error_of_all) == (found.error[0], found.error[-1])
 
 
 def test_a_descent_of_no_update_has_no_numbers():

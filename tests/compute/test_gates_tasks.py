@@ -6,20 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from seqviz.compute.gates.encoding import marks
 from seqviz.compute.gates.networks import accuracy, inputs, trace
 from seqviz.compute.gates.tasks import ANSWERS, EXAMPLES, SYMBOLS, TASKS, draw, right_answers
 from seqviz.compute.gates.tiny import TinySettings, recommended, train_tiny
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def drawn(task: str, length: int = 13, size: int = 200):

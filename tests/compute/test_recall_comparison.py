@@ -34,14 +34,6 @@ MODULES = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 STEPS = {"rnn": nn.RNNCell, "lstm": nn.LSTMCell, "gru": nn.GRUCell}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def plain(cell: str, settings: RecallSettings) -> tuple[nn.RNNBase, nn.Linear]:
     """The same network, written the usual way and seeded by `torch.manual_seed`."""
     inputs, outputs = sizes(settings.task)

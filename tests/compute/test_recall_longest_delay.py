@@ -5,22 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
-import torch
 
 from seqviz.compute.recall import DELAYS, LEARNED, RecallSettings, compare, find_longest_delay
 
 SHORT = RecallSettings(
     delay=5, hidden=16, updates=60, learning_rate=0.01, forget_bias=1.0, cells=("rnn", "gru")
 )
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def test_every_rung_is_a_race_of_its_own():

@@ -42,14 +42,6 @@ CELLS = {
 NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def weights_of(module: nn.Module, suffix: str = "_l0") -> Weights:
     return Weights(*(getattr(module, name + suffix).detach().numpy() for name in NAMES))
 

@@ -49,14 +49,6 @@ VARIANTS = [
 CLOSE = 1e-10
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def drawn(cell, seed: int = 3) -> Weights:
     rng, rows = np.random.RandomState(seed), cell.blocks * HIDDEN
     peephole = 0.5 * rng.standard_normal((3, HIDDEN))
