@@ -139,7 +139,8 @@ def test_every_number_of_the_recursion(cell):
 @pytest.mark.parametrize(
     ("words", "call"),
     [
-        *((r"The step t must lie between 1 and 6\.", lambda t=t: paths(SIX, t)) for t in (0, 7, -1)),
+        *((r"The step t must lie between 1 and 6\.", lambda t=t: paths(SIX, t))
+          for t in (0, 7, -1)),
         *(("about the RNN", lambda cell=cell: paths(replace(SIX, cell=cell), 1))
           for cell in ("lstm", "gru")),
         ("the state of an LSTM is h and c", lambda: recursion(replace(SIX, cell="lstm"))),
