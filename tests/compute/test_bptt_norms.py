@@ -22,7 +22,7 @@ from seqviz.compute.bptt import (
     unroll,
 )
 from seqviz.compute.bptt.autograd import state_gradients, unrolled_states
-from seqviz.compute.recurrent import GRU, LSTM, RNN, Weights, backward, run
+from seqviz.compute.recurrent import RNN, Weights, backward, run
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -176,25 +176,6 @@ def test_a_gradient_that_dies_and_is_exactly_zero():
     found = log_norms(RNN("relu"), weights, trace, errors).hidden
     np.testing.assert_array_equal(np.isneginf(found), [True, True, False, False, False])
     np.testing.assert_allclose(found[2:], math.log10(2), rtol=1e-15)
-
-
-@pytest.mark.parametrize("cell", [RNN(), LSTM(), GRU()], ids=str)
-def test_with_a_batch_the_norm_is_of_everything_together(cell):
-    rng, d = np.random.RandomState(0), 4
-    rows = cell.blocks * d
-    weights = Weights(
-        rng.standard_normal((rows, 2)), rng.standard_normal((rows, d)), np.zeros(rows),
-        np.zeros(rows),
-    )  # fmt: skip
-    inputs, errors = rng.standard_normal((9, 3, 2)), rng.standard_normal((9, 3, d))
-    trace = run(cell, weights, inputs)
-    found = log_norms(cell, weights, trace, errors)
-    expected = backward(cell, weights, trace, errors)
-    norm = np.linalg.norm(expected.hidden[1:].reshape(9, -1), axis=1)
-    np.testing.assert_allclose(found.hidden, np.log10(norm), rtol=0, atol=1e-13)
-    if found.cell_state is not None:
-        norm = np.linalg.norm(expected.cell_state[1:].reshape(9, -1), axis=1)
-        np.testing.assert_allclose(found.cell_state, np.log10(norm), rtol=0, atol=1e-13)
 
 
 @pairwise(cell=CELLS, signal=SIGNALS, loss=LOSSES)

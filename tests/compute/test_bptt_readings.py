@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqviz.compute import bptt, recall
+from seqviz.compute import bptt
 from seqviz.compute.bptt import Descent, Experiment, PairSpectrum, Reach
 from seqviz.compute.bptt.norms import LogNorms
 from seqviz.text import formatted
@@ -86,21 +86,3 @@ def test_the_jacobian_of_constant_gates():
     assert found.last_norm_rnn == pytest.approx(10 * np.log10(0.8))
     assert written(found, "last_norm_rnn") == "0.107"
     assert written(bptt.simplified_gru(1.0, 0.0, "identity", 4, 0.8, 1, 10), "last_norm") == "0"
-
-
-def test_the_cells_of_a_comparison():
-    settings = recall.RecallSettings(cells=("gru", "rnn"))
-    found = recall.Comparison(
-        settings, np.array([0, 10]), np.array([[0.2, 0.3], [1.0, 0.25]]), np.ones((2, 2)),
-        np.zeros((2, 2, 3)), np.array([True, False]), np.array([10, -1]), np.array([1, 1]),
-        np.zeros(2), "cpu",
-    )  # fmt: skip
-    assert (found.accuracy_at_end("gru"), found.accuracy_at_end("rnn")) == (1, 0.25)
-    assert (found.learned_at("gru"), found.learned_at("rnn")) == (10, None)
-    assert unit_of(recall.Comparison.accuracy_at_end).kind == "share"
-    one = np.ones((1, 2))
-    search = recall.LongestDelay(
-        settings, np.array([1]), one > 0, one > 0, one.astype(int), one, np.array([50, 0]),
-        np.zeros(2), "cpu",
-    )  # fmt: skip
-    assert (search.longest_of("gru"), search.longest_of("rnn")) == (50, None)

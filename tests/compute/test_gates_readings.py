@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqviz.compute.gates import activations, counting, observation, tasks, tiny
+from seqviz.compute.gates import activations, counting, observation, tasks
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import Comparison, Expectation, observe
 from seqviz.models import checkpoints
@@ -93,14 +93,6 @@ def test_parameters_are_counted():
         assert network.parameters == count == checkpoints.card(name).parameters
     # LSTM(3, 8) with two biases and a read-out of 8 x 3 + 3
     assert checkpoints.load("count_lstm").parameters == 4 * 8 * (3 + 8 + 2) + 27 == 443
-
-
-def test_accuracies_are_shares():
-    network = checkpoints.load("parity_lstm")
-    done = tiny.Tiny(tiny.TinySettings(), network, np.array([0, 9]), np.array([0.5, 0.875]))
-    assert done.accuracy_at_end == 0.875
-    assert formatted(done.accuracy_at_end, unit_of(tiny.Tiny.accuracy_at_end.fget)) == "87.5 %"
-    assert unit_of(tiny.longer).kind == "share"
 
 
 @pytest.mark.parametrize("gate", [0.5, 0.9, 0.995])

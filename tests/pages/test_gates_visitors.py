@@ -134,14 +134,6 @@ def test_a_beginning_of_a_sentence_that_was_cut_is_said():
     assert drawn == 82 or any(start in sentence for sentence in out.notes)
 
 
-@pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_compare_starts_where_the_network_starts(cell):
-    """A character model reads an END before every text."""
-    name, text = f"characters_{cell}", "The flights the airline"
-    sizes = np.linalg.norm(gates.observe(name, text, "h").values.astype(float), axis=1)
-    np.testing.assert_allclose(gates.compare(name, text).size, sizes, rtol=1e-3)
-
-
 # ------------------------------------------------------------------------- visitors side by side
 def everything(page) -> dict[str, tuple]:
     """Read-outs, figures and sentences of all benches; not how long they took."""
