@@ -144,7 +144,7 @@ def pair_spectrum(
     for t in range(later, earlier, -1):
         rows = net.cell.pullback(net.weights, at(net.slopes, t - 1), rows).state
         size = max(np.abs(part_).max() for part_ in rows if part_ is not None) or 1.0
-        rows = rows.each(lambda part_, size=size: part_ / size)
+        rows = State(*(None if part_ is None else part_ / size for part_ in rows))
         power += np.log10(size)
     matrix: Any = rows.hidden if part == "hidden" else rows.cell_state
     values = np.linalg.svd(matrix, compute_uv=False)
@@ -182,7 +182,7 @@ def _stretches(net: Unrolled, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray
         parts = [part for part in rows if part is not None]
         sizes = np.max([np.abs(part).max((1, 2), initial=0) for part in parts], axis=0)
         sizes[sizes == 0] = 1
-        rows = rows.each(lambda part, sizes=sizes: part / sizes[:, None, None])
+        rows = State(*(part / sizes[:, None, None] for part in parts))
         logs += np.log10(sizes)
     return np.concatenate([part for part in rows if part is not None], axis=-1), logs
 
