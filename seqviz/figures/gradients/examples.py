@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -115,7 +116,7 @@ def _trained() -> tuple[Example, ...]:
     )  # fmt: skip
 
 
-def shipped(name: str, kind: type[R]) -> R:
+def shipped(name: str, kind: Callable[..., R]) -> R:
     """What the function of this name found at the default settings: it came with the app.
 
     Only its arrays are read: training takes torch, which is not a figure's business.
