@@ -20,7 +20,7 @@ block a gate, in the order i f g o (LSTM) and r z n (GRU).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
@@ -58,6 +58,10 @@ class State(NamedTuple):
 
     hidden: Array
     cell_state: Array | None = None
+
+    def each(self, change: Callable[[Array], Array]) -> State:
+        """The same with every part changed that is there."""
+        return State(*(None if part is None else change(part) for part in self))
 
 
 class Pulled(NamedTuple):
@@ -446,7 +450,7 @@ def run(
         initial = State(zeros, zeros)
     if isinstance(cell, LSTM) and initial.cell_state is None:
         raise ValueError("An LSTM starts from a hidden state and a cell state.")
-    initial = State(*(None if part is None else np.asarray(part, dtype) for part in initial))
+    initial = initial.each(lambda part: np.asarray(part, dtype))
     if forced is not None:
         _check_forced(cell, weights, inputs, forced)
         return cell.forward(weights, np.asarray(inputs, dtype), initial, forced)  # type: ignore
@@ -528,30 +532,6 @@ def jacobians(
     unit = np.eye(2 * n, dtype=trace.hidden.dtype)
     pulled = cell.pullback(weights, rows, State(unit[:, :n], unit[:, n:])).state
     return np.concatenate([pulled.hidden, pulled.cell_state], axis=-1)
-
-
-def run_layers(
-    cell: Cell,
-    layers: Sequence[tuple[Weights, ...]],
-    inputs: Float[np.ndarray, "time *batch input"],
-) -> list[tuple[Trace, ...]]:
-    """Stacked wiring: each layer reads the states of the one below; two weights = both directions.
-
-    A layer is (forward,) or (forward, backward). The backward trace is in its own order of time:
-    its first step reads the last input. `outputs` puts a layer's states side by side.
-    """
-    traces: list[tuple[Trace, ...]] = []
-    for layer in layers:
-        directions = zip(layer, (inputs, inputs[::-1]), strict=False)
-        traces.append(tuple(run(cell, weights, read) for weights, read in directions))
-        inputs = outputs(traces[-1])
-    return traces
-
-
-def outputs(layer: tuple[Trace, ...]) -> Float[np.ndarray, "time *batch directions_hidden"]:
-    """The states of a layer at each input, both directions side by side."""
-    forward, *back = (trace.hidden[1:] for trace in layer)
-    return np.concatenate([forward, *(states[::-1] for states in back)], axis=-1)
 
 
 def at(slopes: Any, index: Any) -> Any:

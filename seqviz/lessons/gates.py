@@ -271,9 +271,11 @@ def conventions(p: Conventions, show: Show) -> None:
     name, text = chosen(lesson.values("watch"), p.cell)
     found = show.run(gates.compare, name, text, name="found")
     show.figure(distance_by_variant, found)
+    same = show.value(found.same, name="same")
+    furthest = show.value(found.furthest, name="furthest")
     show.metrics(
-        same=", ".join(show.words(f"variant.{v}") for v in found.same) or "–",
-        furthest=(show.words(f"variant.{found.furthest}"), percent(found.furthest_share, 0)),
+        same=", ".join(show.words(f"variant.{v}") for v in same) or "–",
+        furthest=(show.words(f"variant.{furthest}"), percent(found.furthest_share, 0)),
     )
     show.readouts(found, size="largest_size")
     if found.furthest_share > FARTHEST:

@@ -25,7 +25,7 @@ SENTENCE = "The flights the airline was cancelling were full ."
 MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
 
 
-# The two tasks want different settings to be learned in seconds (recall.recommended): each has its
+# The two tasks want different settings to be learned in seconds (see RecallSettings): each has its
 # own three controls.
 SCALED = tuple(init for init in bptt.INITS if init != "non_normal")  # by the gain
 UPDATES = (100, 200, 400, 600, 900, 1200, 2000)

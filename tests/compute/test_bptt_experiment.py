@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from rings import pairwise
 
 from seqviz.compute.bptt import (
     CELLS,
@@ -26,7 +27,6 @@ from seqviz.refusal import Refusal
 pytestmark = pytest.mark.filterwarnings("error")
 
 SENTENCE = "The flights the airline was cancelling were full ."
-CONTENT = {"linear": 0, "rnn": 0, "relu": 0, "lstm": 2, "gru": 2}
 
 
 def asked(**settings) -> Experiment:
@@ -71,54 +71,33 @@ def test_gaussian_moments():
     assert spectrum("gaussian", d, gain, 1).radius == pytest.approx(gain, rel=0.1)
 
 
-def test_gain_scales_the_same_draw():
-    for init in ("gaussian", "orthogonal", "identity", "radius"):
-        one, other = (recurrent_matrix(init, 6, gain, 2) for gain in (1.0, 0.25))
-        np.testing.assert_allclose(other, 0.25 * one, rtol=1e-15)
+def test_presets_entry_by_entry():
+    """D-14 of the map of the texts: 2-norm 10.02, spectral radius 0.5, whatever the gain.
 
-
-def test_identity():
+    An odd width leaves the last unit of the preset alone.
+    """
     np.testing.assert_array_equal(recurrent_matrix("identity", 4, 0.7, 9), 0.7 * np.eye(4))
-
-
-def test_non_normal_preset():
-    """D-14 of the map of the texts: 2-norm 10.02, spectral radius 0.5, whatever the gain."""
+    expected = 0.5 * np.eye(5)
+    expected[0, 1] = expected[2, 3] = 10
+    np.testing.assert_array_equal(recurrent_matrix("non_normal", 5, 1.0, 1), expected)
     found = spectrum("non_normal", 6, 1.7, 1)
     assert round(found.sigma_max, 2) == 10.02
     assert found.sigma_max == pytest.approx((10 + math.sqrt(101)) / 2, rel=1e-14)
-    np.testing.assert_array_equal(found.eigenvalues, 0.5)
-    assert found.radius == 0.5
-    w = recurrent_matrix("non_normal", 2, 1.0, 1)
-    np.testing.assert_array_equal(w, [[0.5, 10], [0, 0.5]])
+    np.testing.assert_array_equal([*found.eigenvalues, found.radius], 0.5)
 
 
-def test_powers_of_the_non_normal_preset_vanish_after_a_transient():
-    """W^k = 0.5^k [[1, 20 k], [0, 1]]: above one up to k = 7, then to zero."""
-    w = recurrent_matrix("non_normal", 4, 1.0, 1)
-    norms = [np.linalg.norm(np.linalg.matrix_power(w, k), 2) for k in range(61)]
-    closed = [0.5**k * (10 * k + math.sqrt((10 * k) ** 2 + 1)) for k in range(61)]
-    np.testing.assert_allclose(norms, closed, rtol=1e-13)
-    assert min(norms[1:8]) > 1 > max(norms[8:])
-    assert norms[-1] < 1e-14
-
-
-def test_an_odd_width_leaves_the_last_unit_of_the_preset_alone():
-    w = recurrent_matrix("non_normal", 5, 1.0, 1)
-    np.testing.assert_array_equal(w[4], [0, 0, 0, 0, 0.5])
-    assert np.count_nonzero(w) == 5 + 2
-
-
-def test_unknown_names_are_refused():
-    with pytest.raises(ValueError, match="no initialization called 'uniform'"):
-        recurrent_matrix("uniform", 3, 1.0, 1)
-    for wrong, words in (
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
         ({"cell": "mlp"}, "no cell called 'mlp'"),
         ({"signal": "noise"}, "no signal called 'noise'"),
         ({"loss": "sum"}, "no loss called 'sum'"),
         ({"init": "uniform"}, "no initialization called 'uniform'"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            unroll(asked(**wrong))
+    ],
+)
+def test_unknown_names_are_refused(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        unroll(asked(**wrong))
 
 
 # One network
@@ -129,24 +108,30 @@ def test_cells_with_one_seed_share_content_readout_and_inputs(init):
     shared = recurrent_matrix(init, 5, 0.8, 6)
     nets = {cell: unroll(asked(cell=cell, init=init, gain=0.8, seed=6)) for cell in CELLS}
     for cell, net in nets.items():
-        k = CONTENT[cell]
+        k = 2 if cell in ("lstm", "gru") else 0
         np.testing.assert_array_equal(net.weights.block(k), shared)
-        np.testing.assert_array_equal(
-            net.weights.input_hidden[5 * k : 5 * (k + 1)], nets["rnn"].weights.input_hidden
-        )
-        np.testing.assert_array_equal(net.readout, nets["rnn"].readout)
-        np.testing.assert_array_equal(net.signal.inputs, nets["rnn"].signal.inputs)
+        for part, of_rnn in (
+            (net.weights.input_hidden[5 * k : 5 * (k + 1)], nets["rnn"].weights.input_hidden),
+            (net.readout, nets["rnn"].readout),
+            (net.signal.inputs, nets["rnn"].signal.inputs),
+        ):
+            np.testing.assert_array_equal(part, of_rnn)
 
 
-@pytest.mark.parametrize(("cell", "block", "name"), [("lstm", 1, "forget"), ("gru", 1, "update")])
-def test_biases_are_zero_but_for_the_student_s(cell, block, name):
-    _, weights, _ = network(asked(cell=cell, forget_bias=2.5, update_bias=-1.5), 1, 1)
-    expected = np.zeros((4 if cell == "lstm" else 3, 5))
-    expected[block] = 2.5 if cell == "lstm" else -1.5
-    np.testing.assert_array_equal(weights.input_bias, expected.ravel())
+@pytest.mark.parametrize(
+    ("cell", "given", "blocks"),
+    [
+        ("lstm", {"forget_bias": 2.5, "update_bias": -1.5}, [0, 2.5, 0, 0]),
+        ("gru", {"forget_bias": 2.5, "update_bias": -1.5}, [0, -1.5, 0]),
+        ("lstm", {}, [0, 1, 0, 0]),
+        ("gru", {}, [0, 0, 0]),
+        ("rnn", {"forget_bias": 2.5, "update_bias": -1.5}, [0]),
+    ],
+)
+def test_biases_are_zero_but_for_the_student_s(cell, given, blocks):
+    _, weights, _ = network(asked(cell=cell, **given), 1, 1)
+    np.testing.assert_array_equal(weights.input_bias, np.repeat(blocks, 5))
     np.testing.assert_array_equal(weights.hidden_bias, 0)
-    plain = network(asked(cell=cell), 1, 1)[1].input_bias[5:10]
-    np.testing.assert_array_equal(plain, 1.0 if cell == "lstm" else 0.0)
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
@@ -168,29 +153,22 @@ def test_content_inputs_and_readout_have_their_variances():
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_seeds_decide_and_nothing_else(cell):
-    """The same on every call, whatever numpy's global generator does, which is left alone."""
+    """Weights, whatever numpy's global generator, signal, loss and length are."""
     np.random.seed(1)
     one = unroll(asked(cell=cell, seed=3))
     np.random.seed(2)
     state = np.random.get_state()[1].copy()
-    again, other = unroll(asked(cell=cell, seed=3)), unroll(asked(cell=cell, seed=4))
+    again = unroll(asked(cell=cell, seed=3, signal="ar", loss="mean", steps=7))
+    other = unroll(asked(cell=cell, seed=4))
     np.testing.assert_array_equal(np.random.get_state()[1], state)
     for name in ("input_hidden", "hidden_hidden", "input_bias"):
         np.testing.assert_array_equal(getattr(one.weights, name), getattr(again.weights, name))
-    np.testing.assert_array_equal(one.trace.hidden, again.trace.hidden)
-    np.testing.assert_array_equal(one.errors, again.errors)
-    assert one.loss == again.loss != other.loss
+    np.testing.assert_array_equal(one.readout, again.readout)
+    assert unroll(asked(cell=cell, seed=3)).loss == one.loss
     for name in ("input_hidden", "hidden_hidden"):
         assert np.abs(getattr(one.weights, name) - getattr(other.weights, name)).max() > 0.1
     assert np.abs(one.readout - other.readout).max() > 0.1
     assert (one.signal.inputs != other.signal.inputs).all()
-
-
-def test_weights_depend_on_neither_signal_nor_loss_nor_length():
-    one = unroll(asked(signal="random", loss="last", steps=12))
-    other = unroll(asked(signal="ar", loss="mean", steps=7))
-    for name in ("input_hidden", "hidden_hidden"):
-        np.testing.assert_array_equal(getattr(one.weights, name), getattr(other.weights, name))
 
 
 # Signals
@@ -209,15 +187,13 @@ def test_random_signal_is_gaussian():
 def test_adding_problem(steps):
     """Two marks, one in each half; the answer at every step is the sum of those seen so far."""
     for seed in range(20):
-        values, marks = signal(asked(signal="adding", steps=steps, seed=seed)).inputs.T
-        targets = signal(asked(signal="adding", steps=steps, seed=seed)).targets[:, 0]
+        found = signal(asked(signal="adding", steps=steps, seed=seed))
+        values, marks = found.inputs.T
         first, second = np.flatnonzero(marks)
         assert first < steps // 2 <= second
         np.testing.assert_array_equal(marks[[first, second]], 1)
         assert ((values >= 0) & (values < 1)).all()
-        assert targets[-1] == values[first] + values[second]
-        np.testing.assert_array_equal(targets[:first], 0)
-        np.testing.assert_array_equal(targets[first:second], values[first])
+        np.testing.assert_array_equal(found.targets[:, 0], np.cumsum(marks * values))
 
 
 def test_ar_signal_asks_for_the_next_value():
@@ -228,28 +204,20 @@ def test_ar_signal_asks_for_the_next_value():
     assert abs(np.corrcoef(noise[1:], noise[:-1])[0, 1]) < 4 / math.sqrt(2000)
 
 
-def test_sentence_signal_asks_for_the_next_token():
-    found = signal(asked(signal="sentence", steps=50))
-    words = SENTENCE.split()
-    assert found.labels == tuple(words[:-1])
+@pytest.mark.parametrize(
+    ("text", "steps", "symbols"), [(SENTENCE, 50, 9), (SENTENCE, 3, 4), ("a b a c a b .", 50, 4)]
+)
+def test_sentence_signal_asks_for_the_next_token(text, steps, symbols):
+    """Cut at the steps; "The" and "the" are two; the same token is the same vector."""
+    found, words = signal(asked(signal="sentence", sentence=text, steps=steps)), text.split()
     known = list(dict.fromkeys(words))
-    assert [known[i] for i in found.targets] == words[1:]
-    assert found.inputs.shape == (8, 16)
-    assert found.outputs == len(known) == 9  # "The" and "the" are two
-
-
-def test_the_same_token_is_the_same_vector():
-    found = signal(asked(signal="sentence", sentence="a b a c a b ."))
+    assert found.labels == tuple(words[: min(steps, len(words) - 1)])
+    assert [known[i] for i in found.targets] == words[1 : steps + 1]
+    assert found.inputs.shape == (len(found.labels), 16)
+    assert found.outputs == symbols
     rows = {label: found.inputs[k] for k, label in enumerate(found.labels)}
-    for k, label in enumerate(found.labels):
-        np.testing.assert_array_equal(found.inputs[k], rows[label])
-    assert len(np.unique(found.inputs, axis=0)) == 3
-
-
-def test_a_long_sentence_is_cut_at_the_steps():
-    found = signal(asked(signal="sentence", steps=3))
-    assert found.labels == ("The", "flights", "the")
-    assert len(found.targets) == 3
+    np.testing.assert_array_equal(found.inputs, [rows[label] for label in found.labels])
+    assert len(np.unique(found.inputs, axis=0)) == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -274,45 +242,30 @@ def test_a_short_sentence_is_refused(text):
     with pytest.raises(Refusal, match="at least three words") as refusal:
         unroll(asked(signal="sentence", sentence=text))
     assert refusal.value.code == "short_sentence"
-
-
-def test_three_chinese_characters_are_enough():
-    assert unroll(asked(signal="sentence", sentence="三个字")).steps == 2
+    assert unroll(asked(signal="sentence", sentence="三个字")).steps == 2  # the shortest
 
 
 # The loss
 
 
-@pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize("kind", SIGNALS)
-def test_loss_and_its_first_derivative_by_torch(cell, kind):
+@pairwise(cell=CELLS, kind=SIGNALS, loss=LOSSES)
+def test_loss_and_its_first_derivative_by_torch(cell, kind, loss):
     """J from the states alone, and dJ/dh_t directly from each output: the states are leaves."""
-    for loss in LOSSES:
-        net = unroll(asked(cell=cell, signal=kind, loss=loss))
-        states = torch.tensor(net.trace.hidden[1:], requires_grad=True)
-        answers = states @ torch.tensor(net.readout).T
-        answers.retain_grad()
-        targets = torch.tensor(net.signal.targets)
-        if kind == "sentence":
-            each = torch.nn.functional.cross_entropy(answers, targets, reduction="none")
-        else:
-            each = torch.nn.functional.mse_loss(answers, targets, reduction="none").sum(1)
-        found = each[-1] if loss == "last" else each.mean()
-        found.backward()
-        # A sum of at most 12 terms near one.
-        assert net.loss == pytest.approx(found.item(), rel=1e-13)
-        np.testing.assert_allclose(net.errors, states.grad.numpy(), rtol=0, atol=1e-14)
-        np.testing.assert_allclose(net.residuals, answers.grad.numpy(), rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("kind", SIGNALS)
-def test_mean_and_last(kind):
-    """The last step's own error is T times smaller in the mean; "last" has no other."""
-    last, mean = (unroll(asked(signal=kind, loss=loss)) for loss in ("last", "mean"))
-    np.testing.assert_allclose(last.errors[-1], last.steps * mean.errors[-1], rtol=1e-14)
-    np.testing.assert_array_equal(last.errors[:-1], 0)
-    assert (np.abs(mean.errors[:-1]).sum(1) > 0).all()
-    np.testing.assert_array_equal(last.trace.hidden, mean.trace.hidden)
+    net = unroll(asked(cell=cell, signal=kind, loss=loss))
+    states = torch.tensor(net.trace.hidden[1:], requires_grad=True)
+    answers = states @ torch.tensor(net.readout).T
+    answers.retain_grad()
+    targets = torch.tensor(net.signal.targets)
+    if kind == "sentence":
+        each = torch.nn.functional.cross_entropy(answers, targets, reduction="none")
+    else:
+        each = torch.nn.functional.mse_loss(answers, targets, reduction="none").sum(1)
+    found = each[-1] if loss == "last" else each.mean()
+    found.backward()
+    # A sum of at most 12 terms near one.
+    assert net.loss == pytest.approx(found.item(), rel=1e-13)
+    np.testing.assert_allclose(net.errors, states.grad.numpy(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(net.residuals, answers.grad.numpy(), rtol=0, atol=1e-14)
 
 
 # Beyond float64
@@ -357,5 +310,4 @@ def test_an_ordinary_network_does_not_overflow():
 def test_overflow_within_two_steps_is_refused():
     with pytest.raises(Refusal, match="leaves float64 at step 2: choose a smaller gain") as refusal:
         unroll(Experiment("linear", 10, 4, "identity", 1e160))
-    assert refusal.value.code == "overflow_at_once"
-    assert refusal.value.details == {"step": 2}
+    assert (refusal.value.code, refusal.value.details) == ("overflow_at_once", {"step": 2})

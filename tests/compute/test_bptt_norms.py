@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from rings import pairwise
-from torch import nn
 
 from seqviz.compute.bptt import (
     CELLS,
@@ -20,23 +19,14 @@ from seqviz.compute.bptt import (
     Experiment,
     log_norms,
     reach,
-    spectrum,
     unroll,
 )
 from seqviz.compute.bptt.autograd import state_gradients, unrolled_states
-from seqviz.compute.recurrent import GRU, LSTM, RNN, Weights, backward, run
+from seqviz.compute.recurrent import RNN, Weights, backward, run
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 SENTENCE = "The flights the airline was cancelling were full . Die Fl\u00fcge 都 满了"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def norms_of(asked: Experiment):
@@ -65,30 +55,6 @@ def test_state_gradients_and_norms_equal_autograd(cell, signal, loss):
         assert norms.cell_state is None
 
 
-@pytest.mark.parametrize(
-    ("cell", "kind"),
-    [("rnn", nn.RNN), ("relu", lambda *a: nn.RNN(*a, nonlinearity="relu")), ("lstm", nn.LSTM),
-     ("gru", nn.GRU)],
-)  # fmt: skip
-@pytest.mark.parametrize("loss", LOSSES)
-def test_weight_gradients_of_the_whole_experiment_by_the_torch_module(cell, kind, loss):
-    """The network rebuilt from torch's own module, loss and differentiation."""
-    net = unroll(Experiment(cell, 30, 6, "orthogonal", 1.1, loss=loss, signal="adding"))
-    module = kind(2, 6).to(torch.float64)
-    names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
-    with torch.no_grad():
-        for name, part in zip(names, vars(net.weights).values(), strict=False):
-            getattr(module, name).copy_(torch.tensor(part))
-    answers = module(torch.tensor(net.signal.inputs))[0] @ torch.tensor(net.readout).T
-    each = ((answers - torch.tensor(net.signal.targets)) ** 2).sum(1)
-    (each[-1] if loss == "last" else each.mean()).backward()
-    found = backward(net.cell, net.weights, net.trace, net.errors).weights
-    for name, part in zip(names, vars(found).values(), strict=False):
-        np.testing.assert_allclose(
-            part, getattr(module, name).grad.numpy(), rtol=0, atol=1e-10, err_msg=name
-        )
-
-
 # Where float64 ends
 
 
@@ -103,11 +69,6 @@ def test_scaling_law_of_orthogonal_linear_networks(gain, init):
     back = np.arange(499, -1, -1)
     np.testing.assert_allclose(found - found[-1], back * math.log10(gain), rtol=0, atol=1e-10)
     assert abs(found[0] - found[-1]) > 150
-
-
-def test_powers_of_the_identity_change_nothing():
-    found = norms_of(Experiment("linear", 300, 8, "identity", 1.0)).hidden
-    np.testing.assert_array_equal(found, found[-1])
 
 
 def test_the_non_normal_preset_grows_before_it_vanishes():
@@ -217,25 +178,6 @@ def test_a_gradient_that_dies_and_is_exactly_zero():
     np.testing.assert_allclose(found[2:], math.log10(2), rtol=1e-15)
 
 
-@pytest.mark.parametrize("cell", [RNN(), LSTM(), GRU()], ids=str)
-def test_with_a_batch_the_norm_is_of_everything_together(cell):
-    rng, d = np.random.RandomState(0), 4
-    rows = cell.blocks * d
-    weights = Weights(
-        rng.standard_normal((rows, 2)), rng.standard_normal((rows, d)), np.zeros(rows),
-        np.zeros(rows),
-    )  # fmt: skip
-    inputs, errors = rng.standard_normal((9, 3, 2)), rng.standard_normal((9, 3, d))
-    trace = run(cell, weights, inputs)
-    found = log_norms(cell, weights, trace, errors)
-    expected = backward(cell, weights, trace, errors)
-    norm = np.linalg.norm(expected.hidden[1:].reshape(9, -1), axis=1)
-    np.testing.assert_allclose(found.hidden, np.log10(norm), rtol=0, atol=1e-13)
-    if found.cell_state is not None:
-        norm = np.linalg.norm(expected.cell_state[1:].reshape(9, -1), axis=1)
-        np.testing.assert_allclose(found.cell_state, np.log10(norm), rtol=0, atol=1e-13)
-
-
 @pairwise(cell=CELLS, signal=SIGNALS, loss=LOSSES)
 def test_nothing_overflows_at_the_ends_of_the_sliders(cell, signal, loss):
     """500 steps, gains 0.1 and 2, biases -2; warnings are errors in this file.
@@ -270,6 +212,9 @@ def test_horizon_in_closed_form(gain, init, loss):
     """The largest k with g^k >= 0.01, whatever the loss: it is about the last step's error."""
     found = reach(Experiment("linear", 200, 8, init, gain, loss=loss))
     assert found.horizon == math.floor(math.log(0.01) / math.log(gain))
+    for gain_that_forgets_nothing in (1.0, 1.2):
+        found = reach(Experiment("linear", 60, 8, init, gain_that_forgets_nothing, loss=loss))
+        assert found.horizon == 59
 
 
 @pytest.mark.parametrize("init", ["orthogonal", "identity"])
@@ -278,11 +223,6 @@ def test_a_hundredth_itself_counts(init, width):
     """0.1^2 is the threshold: the rounding of a random matrix does not decide."""
     found = {reach(Experiment("linear", 9, width, init, 0.1, seed=s)).horizon for s in range(60)}
     assert found == {2}
-
-
-def test_horizon_of_a_network_that_forgets_nothing():
-    for gain in (1.0, 1.2):
-        assert reach(Experiment("linear", 60, 8, "orthogonal", gain)).horizon == 59
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -343,28 +283,3 @@ def test_what_float32_holds():
     assert FLOAT32[0] == pytest.approx(38.53, abs=0.005)
     below, above = 10 ** (FLOAT32[1] - 1e-6), 10 ** (FLOAT32[1] + 1e-6)
     assert np.float32(below) == 0 < np.float32(above)
-
-
-def test_reach_carries_tokens_and_overflow():
-    found = reach(Experiment("gru", 6, 4, signal="sentence", sentence=SENTENCE))
-    assert found.labels == ("The", "flights", "the", "airline", "was", "cancelling")
-    assert found.overflow is None
-    assert reach(Experiment("rnn", 6, 4)).labels is None
-
-
-@pytest.mark.parametrize("init", INITS)
-def test_spectrum_bounds_the_gradient_of_linear_and_tanh_networks(init):
-    """|dJ/dh_t| <= sigma_max^(T-t) |dJ/dh_T| (|tanh'| <= 1), for both."""
-    sigma = math.log10(spectrum(init, 8, 0.9, 1).sigma_max)
-    for cell in ("linear", "rnn"):
-        found = norms_of(Experiment(cell, 80, 8, init, 0.9)).hidden
-        back = np.arange(79, -1, -1)
-        assert (found - found[-1] <= back * sigma + 1e-10).all()
-
-
-def test_the_spectral_radius_decides_in_the_end():
-    """Linear, radius 0.9, 500 steps: the mean slope of the last 250 is log10 0.9."""
-    found = norms_of(Experiment("linear", 500, 16, "radius", 0.9)).hidden
-    # The largest eigenvalue may be a pair: the norm then turns about its trend, bounded by the
-    # condition of the eigenvectors, some tens; over 250 steps that is under 0.01 a step.
-    assert (found[250] - found[0]) / 250 == pytest.approx(-math.log10(0.9), abs=0.01)

@@ -56,11 +56,10 @@ def test_words_and_contractions(text, pieces):
     assert words(text, SYMBOLS).pieces == pieces
 
 
-def test_without_an_unknown_symbol_the_number_is_minus_one():
-    assert list(marks("0x1", ("0", "1")).ids) == [0, -1, 1]
-
-
 def test_what_is_not_in_the_alphabet_is_unknown():
+    """Without an unknown symbol its number is -1; a digit with its star is one symbol."""
+    assert list(marks("0x1", ("0", "1")).ids) == [0, -1, 1]
+    assert marks("27*9 0*", ()).pieces == ("2", "7*", "9", "0*")
     found = characters("aé", SYMBOLS)
     assert [SYMBOLS[i] for i in found.ids] == ["a", UNKNOWN]
     assert [SYMBOLS[i] for i in words("Not bad", SYMBOLS).ids] == ["not", UNKNOWN]

@@ -31,16 +31,6 @@ def test_a_word_is_as_likely_as_its_characters_one_after_the_other(cell, words):
     np.testing.assert_allclose(found.bits, np.log2(second / first), rtol=1e-12, atol=1e-12)
 
 
-def test_both_networks_at_once_are_the_two_one_by_one():
-    names = ("characters_lstm", "characters_gru")
-    both = gates.expect(names, "The flights", "was", "were")
-    assert both.networks == names
-    for k, name in enumerate(names):
-        np.testing.assert_array_equal(
-            both.probability[k], gates.expect((name,), "The flights", "was", "were").probability[0]
-        )
-
-
 @pytest.mark.parametrize("pair", [("", "were"), ("was", ""), (" ", "were"), ("was", "have been")])
 def test_each_of_the_two_words_is_one_word(pair):
     for text in ("The flights", ""):  # the words are asked for first

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
 
 from seqviz.compute.gates import tasks
-from seqviz.compute.gates.activations import FEATURES, ORDERS, SIGNED, symbols, time_constants
+from seqviz.compute.gates.activations import SIGNED, symbols, time_constants
 from seqviz.compute.gates.encoding import END, normalized, word
 from seqviz.compute.gates.networks import Network
-from seqviz.compute.gates.observation import LONGEST, GRUStep, LSTMStep, observe, one_step
+from seqviz.compute.gates.observation import LONGEST, LSTMStep, compare, observe, one_step
 from seqviz.compute.recurrent import as_dtype
 from seqviz.models import checkpoints
 from seqviz.refusal import Refusal
@@ -65,16 +66,6 @@ def test_everything_of_an_observation_fits_together(name):
     kept = observe(network, text_of(name), "f" if network.cell == "lstm" else "z").values
     np.testing.assert_array_equal(seen.keep, kept)
     np.testing.assert_array_equal(seen.time_constants, time_constants(kept))
-
-
-@EVERY
-def test_an_order_names_every_unit_once(name):
-    for by, feature in (
-        *((order, "vowel") for order in ORDERS),
-        *(("correlation", f) for f in FEATURES),
-    ):
-        seen = observe(checkpoints.load(name), text_of(name), "h", by, feature)
-        assert sorted(seen.order) == list(range(seen.hidden))
 
 
 def right_answer(task: str, pieces: tuple[str, ...], t: int) -> str | None:
@@ -129,12 +120,12 @@ def test_probabilities_and_answers_equal_those_of_pytorch(name, network, toleran
 
 
 # ----------------------------------------------------------------------------------- hostile texts
-@EVERY
 @pytest.mark.parametrize("text", ["", " ", " \t\r\n ", "\u3000\u2003"])
-def test_nothing_to_read_is_refused(name, text):
-    with pytest.raises(Refusal) as refused:
-        observe(checkpoints.load(name), text)
-    assert refused.value.code == "no_text"
+def test_nothing_to_read_is_refused(text):
+    for name, ask in product(NAMES, (observe, compare)):
+        with pytest.raises(Refusal) as refused:
+            ask(checkpoints.load(name), text)
+        assert refused.value.code == "no_text"
 
 
 HOSTILE = {
@@ -206,41 +197,25 @@ def test_nobody_waits_for_a_megabyte(name):
 
 
 # ------------------------------------------------------------------------------------- one step
-@pytest.mark.parametrize("name", ["sentiment_lstm", "characters_lstm", "count_lstm"])
-def test_the_numbers_of_one_step_of_an_lstm(name):
+@pytest.mark.parametrize("name", ["sentiment_lstm", "characters_gru", "count_lstm", "count_gru"])
+def test_the_numbers_of_one_step(name):
+    """Of a GRU under both names of its gate."""
     seen = observe(exact(name), text_of(name))
+    values = {s: observe(exact(name), text_of(name), s).values for s in symbols(seen.trace)}
     for unit, step in ((1, 1), (seen.hidden, len(seen.pieces)), (3, 5)):
         v = one_step(seen, unit, step)
-        assert isinstance(v, LSTMStep)
-        assert v.f * v.c_before + v.i * v.g == pytest.approx(v.c, rel=1e-14, abs=1e-15)
-        assert np.tanh(v.c) == v.tanh_c
-        assert v.o * v.tanh_c == pytest.approx(v.h, rel=1e-14)
-        for symbol in "ifgoch":
-            values = observe(exact(name), text_of(name), symbol).values
-            assert getattr(v, symbol) == values[step - 1, unit - 1]
-        if step > 1:
-            assert v.c_before == one_step(seen, unit, step - 1).c
-
-
-@pytest.mark.parametrize("name", ["sentiment_gru", "characters_gru", "count_gru"])
-def test_the_numbers_of_one_step_of_a_gru_under_both_names_of_its_gate(name):
-    seen = observe(exact(name), text_of(name))
-    for unit, step in ((1, 1), (seen.hidden, len(seen.pieces)), (3, 5)):
-        keep, write = (one_step(seen, unit, step, update) for update in ("keep", "write"))
-        assert isinstance(keep, GRUStep)
-        assert keep.z * keep.h_before + (1 - keep.z) * keep.n == pytest.approx(keep.h, rel=1e-14)
-        assert (1 - write.z) * write.h_before + write.z * write.n == pytest.approx(
-            keep.h, rel=1e-13
-        )
-        assert replace(write, z=keep.z, update="keep") == keep
-        for symbol in "rznh":
-            values = observe(exact(name), text_of(name), symbol).values
-            assert getattr(keep, symbol) == values[step - 1, unit - 1]
+        for symbol, found in values.items():
+            assert getattr(v, symbol) == found[step - 1, unit - 1]
+        if isinstance(v, LSTMStep):
+            assert v.f * v.c_before + v.i * v.g == pytest.approx(v.c, rel=1e-14, abs=1e-15)
+            assert np.tanh(v.c) == v.tanh_c
+            assert v.o * v.tanh_c == pytest.approx(v.h, rel=1e-14)
+            continue
+        assert v.z * v.h_before + (1 - v.z) * v.n == pytest.approx(v.h, rel=1e-14)
+        assert one_step(seen, unit, step, "write") == replace(v, z=1 - v.z, update="write")
         w, before = exact(name).weights, seen.trace.hidden[step - 1]
         past = (w.block(2) @ before + w.hidden_bias[2 * seen.hidden :])[unit - 1]
-        assert keep.past == pytest.approx(past, rel=1e-12, abs=1e-14)
-        if step > 1:
-            assert keep.h_before == one_step(seen, unit, step - 1).h
+        assert v.past == pytest.approx(past, rel=1e-12, abs=1e-14)
 
 
 @pytest.mark.parametrize(("unit", "step"), [(0, 1), (9, 1), (1, 0), (1, 14), (-1, -1)])

@@ -24,13 +24,6 @@ def free(blocks: int, *batch: int) -> np.ndarray:
     return np.full((TIME, *batch, blocks, HIDDEN), np.nan)
 
 
-@pytest.mark.parametrize("cell", [LSTM(), LSTM(output="linear"), GRU(), GRU("write", "before")])
-def test_nothing_forced_is_the_free_run(cell):
-    w, x = weights(cell.blocks), inputs()
-    loose, held = run(cell, w, x), run(cell, w, x, forced=free(cell.blocks))
-    np.testing.assert_array_equal(loose.hidden, held.hidden)
-
-
 @pytest.mark.parametrize("block", range(4))
 @pytest.mark.parametrize("value", [0.0, 0.3, 1.0])
 def test_an_lstm_equals_one_with_the_value_in_its_equations(block, value):
@@ -75,28 +68,6 @@ def test_a_gru_equals_one_with_the_value_in_its_equations(update, reset, block):
         np.testing.assert_allclose(found.hidden[t + 1], h, atol=1e-14)
 
 
-def test_a_forget_gate_of_one_is_the_cell_of_1997():
-    w, x = weights(4), inputs()
-    forced = free(4)
-    forced[:, 1] = 1
-    np.testing.assert_array_equal(
-        run(LSTM(), w, x, forced=forced).hidden, run(LSTM(forget="one"), w, x).hidden
-    )
-
-
-def test_no_input_and_no_memory_is_an_empty_cell():
-    forced = free(4)
-    forced[:, :2] = 0
-    assert not run(LSTM(), weights(4), inputs(), forced=forced).cell_state.any()
-
-
-def test_keeping_everything_holds_the_first_state():
-    forced = free(3)
-    forced[1:, 1] = 1
-    hidden = run(GRU(), weights(3), inputs(), forced=forced).hidden
-    np.testing.assert_array_equal(hidden[1:], np.broadcast_to(hidden[1], (TIME, HIDDEN)))
-
-
 def test_each_sequence_of_a_batch_has_gates_of_its_own():
     w, x, forced = weights(4), inputs(2), free(4, 2)
     forced[:, 1, 0] = 0.5
@@ -106,14 +77,17 @@ def test_each_sequence_of_a_batch_has_gates_of_its_own():
     np.testing.assert_allclose(both.hidden[:, 1], alone.hidden, atol=1e-14)
 
 
-def test_what_no_gate_can_be_is_refused():
-    w, x = weights(4), inputs()
-    for block, value in ((0, 1.01), (1, -0.01), (2, -1.01), (3, 2.0)):
-        forced = free(4)
-        forced[0, block, 0] = value
-        with pytest.raises(ValueError, match="forced to a value in"):
-            run(LSTM(), w, x, forced=forced)
-    with pytest.raises(ValueError, match="shape"):
-        run(LSTM(), w, x, forced=free(3))
-    with pytest.raises(ValueError, match="no gates"):
-        run(RNN(), weights(1), x, forced=free(1))
+@pytest.mark.parametrize(
+    ("words", "cell", "at", "value"),
+    [
+        *(("forced to a value in", LSTM(), block, value)
+          for block, value in ((0, 1.01), (1, -0.01), (2, -1.01), (3, 2.0))),
+        ("shape", GRU(), 0, 0.5),
+        ("no gates", RNN(), 0, 0.5),
+    ],
+)  # fmt: skip
+def test_what_no_gate_can_be_is_refused(words, cell, at, value):
+    forced = free(4)
+    forced[0, at, 0] = value
+    with pytest.raises(ValueError, match=words):
+        run(cell, weights(cell.blocks), inputs(), forced=forced)

@@ -71,14 +71,6 @@ TRAININGS = {
 every = pytest.mark.parametrize("training", TRAININGS.values(), ids=TRAININGS.keys())
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def numbers(result: Any, place: str = "") -> Iterator[tuple[str, object]]:
     """All that a result is made of, bit by bit, but how long it took."""
     if dataclasses.is_dataclass(result):

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from gate_drawings import labels, sound
 
-from seqviz.compute.gates.activations import GRU_SYMBOLS, LSTM_SYMBOLS, SIGNED
+from seqviz.compute.gates.activations import SIGNED, activation, symbols
 from seqviz.compute.gates.counting import Parameters, Table
 from seqviz.compute.gates.observation import Comparison, Expectation, Observation
+from seqviz.compute.gates.tiny_results import TinyReport, TinySettings
 from seqviz.compute.recurrent import LSTMTrace
 from seqviz.figures.gates.effects import distance_by_variant, free_and_forced
 from seqviz.figures.gates.examples import observed
 from seqviz.figures.gates.looks import LOOKS, shown
 from seqviz.figures.gates.maps import gate_map, gate_saturation
-from seqviz.figures.gates.networks import accuracy_by_update, agreement, parameter_bars
+from seqviz.figures.gates.networks import agreement, parameter_bars, training_progress
 from seqviz.figures.gates.traces import unit_traces
 from seqviz.figures.grammar.style import Style
-from seqviz.text import LANGUAGES, Text, number
+from seqviz.text import Text, number
 
 ZERO = np.zeros(5)
-LANG = pytest.mark.parametrize("lang", LANGUAGES)
 
 
 def seen(values, symbol="f", order=None, tokens=None) -> Observation:
@@ -52,18 +52,6 @@ def one_unit(steps: int = 5, p=None, **parts) -> Observation:
     return replace(
         read, trace=trace, probability=read.probability if p is None else np.asarray(p, float)
     )
-
-
-@LANG
-def test_every_symbol_of_the_cells_has_a_name(lang):
-    text = Text(lang)
-    names = [text(f"figure.gate_{s}") for s in {*LSTM_SYMBOLS, *GRU_SYMBOLS}]
-    assert all(symbol in LOOKS for symbol in {*LSTM_SYMBOLS, *GRU_SYMBOLS})
-    assert len(set(names)) == len(names)
-    for symbols in (LSTM_SYMBOLS, GRU_SYMBOLS):
-        looks = [LOOKS[s] for s in symbols if s not in SIGNED]
-        for part in zip(*looks, strict=True):  # neither color, dash nor marker twice among gates
-            assert len(set(part)) == len(looks)
 
 
 def test_what_cannot_be_seen_has_a_sign():
@@ -135,14 +123,19 @@ def test_tokens_stand_below_the_map_as_long_as_they_fit(token, room):
         assert (token in figure.layout.xaxis.ticktext) == (steps <= room)
 
 
-def test_every_unit_is_in_a_bin_of_its_time_constant(monkeypatch):
+def test_saturation_counts_steps_and_every_unit_is_in_a_bin_of_its_time_constant(monkeypatch):
     keeps = np.array([0.0, 0.05, 0.1, 1.0, 999.9, 1000.0, 5e7, np.inf])
     monkeypatch.setattr(Observation, "time_constants", keeps)
-    figure = gate_saturation(observed("lstm"))
+    read = observed("lstm")
+    figure = gate_saturation(read)
     sound(figure)
-    diagonal, i, f, _, bars = figure.data
+    diagonal, *gates, bars = figure.data
     assert (list(diagonal.x), list(diagonal.y)) == ([0, 1], [1, 0])
-    assert i.marker.symbol != f.marker.symbol
+    for points, symbol in zip(gates, "ifo", strict=True):
+        gate = activation(read.trace, symbol)
+        np.testing.assert_allclose(points.x, (gate < 0.1).sum(axis=0) / len(gate), rtol=1e-15)
+        np.testing.assert_allclose(points.y, (gate > 0.9).sum(axis=0) / len(gate), rtol=1e-15)
+    assert len({points.marker.symbol for points in gates}) == 3
     counts = np.asarray(bars.y)
     assert counts.sum() == len(keeps)
     assert (counts[0], counts[1], counts[-2], counts[-1]) == (2, 1, 1, 3)
@@ -153,13 +146,27 @@ def test_every_unit_is_in_a_bin_of_its_time_constant(monkeypatch):
     np.testing.assert_allclose(np.diff(np.log10(edges)), 0.25, atol=1e-12)
 
 
-def test_saturation_of_one_unit_that_never_forgets():
-    figure = gate_saturation(one_unit(forget_gate=1.0))
-    sound(figure)
-    assert np.asarray(figure.data[-1].y)[-1] == 1
-
-
 # --- one unit -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_one_unit_has_its_gates_above_and_its_states_below(cell):
+    read = observed(cell)
+    for steps in (read, one_unit(2)) if cell == "lstm" else (read,):
+        figure = unit_traces(steps, 1, 2)
+        sound(figure)
+        for line, symbol in zip(figure.data, symbols(steps.trace), strict=True):
+            values = activation(steps.trace, symbol)[:, 0]
+            np.testing.assert_array_equal(line.y, values.astype(np.float32))
+            assert line.name == Text("en")(f"figure.gate_{symbol}")
+            assert (line.yaxis == "y2") == (symbol in SIGNED)
+            assert tuple(line.selectedpoints) == (1,)
+        low, high = figure.layout.yaxis2.range
+        assert low < 0 < high  # also of constants
+        assert {shape.x0 for shape in figure.layout.shapes} == {2}
+    looks = [LOOKS[s] for s in symbols(read.trace) if s not in SIGNED]
+    for part in zip(*looks, strict=True):  # neither color, dash nor marker twice among gates
+        assert len(set(part)) == len(looks)
 
 
 def test_letters_stand_at_the_ends_unless_they_would_collide():
@@ -170,24 +177,15 @@ def test_letters_stand_at_the_ends_unless_they_would_collide():
     assert labels(unit_traces(close, 1, 1)) == [f"<b>{s}</b>" for s in "gch"]
 
 
-def test_traces_of_one_step_and_of_constants():
-    sound(unit_traces(one_unit(1, forget_gate=0.25), 1, 1))
-    figure = unit_traces(one_unit(), 1, 5)
-    sound(figure)
-    low, high = figure.layout.yaxis2.range
-    assert low < 0 < high
-    assert {shape.x0 for shape in figure.layout.shapes} == {5}
-
-
 # --- effects --------------------------------------------------------------------------------------
 
 
-def test_free_and_forced_draw_both_runs_and_tint_the_clamp():
+@pytest.mark.parametrize("unit", [1, None])
+def test_free_and_forced_draw_both_runs_and_tint_the_clamp(unit):
     free, forced = np.arange(5.0), np.arange(5.0) ** 2
     p, q = np.linspace(0, 1, 5), np.linspace(1, 0, 5)
-    figure = free_and_forced(
-        one_unit(cell_state=free, p=p), one_unit(cell_state=forced, p=q), 1, 2, 9
-    )
+    runs = one_unit(cell_state=free, p=p), one_unit(cell_state=forced, p=q)
+    figure = free_and_forced(*runs, unit, 2, 9)
     sound(figure)
     held, held_p, loose, loose_p = figure.data
     for line, values in ((held, forced), (held_p, q), (loose, free), (loose_p, p)):
@@ -195,21 +193,20 @@ def test_free_and_forced_draw_both_runs_and_tint_the_clamp():
     assert (held.line.dash or "solid", loose.line.dash) == ("solid", "dash")
     assert {(s.x0, s.x1) for s in figure.layout.shapes} == {(1.5, 5.5)}  # cut at the last step
     assert figure.layout.yaxis.domain[0] > figure.layout.yaxis2.domain[1]
+    which = "one" if unit else "all"
+    assert figure.layout.yaxis.title.text == Text("en")(f"figure.state_c_{which}", unit=unit)
+    assert not free_and_forced(*runs, unit, 1, 9).layout.shapes  # from end to end: no tint
 
 
-def test_what_is_clamped_from_end_to_end_needs_no_tint():
-    figure = free_and_forced(one_unit(), one_unit(cell_state=1.0), 1, 1, 9)
-    sound(figure)
-    assert not figure.layout.shapes
-
-
-def test_free_and_forced_of_one_step_and_without_a_difference():
-    one = one_unit(1, cell_state=0.25)
-    figure = free_and_forced(one, one, 1, 1, 1)
-    sound(figure)
-    low, high = figure.layout.yaxis.range
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_of_all_units_the_length_of_the_state_is_drawn(cell):
+    symbol = "c" if cell == "lstm" else "h"
+    read = observed(cell, symbol)
+    figure = free_and_forced(read, read, None, 1, 1)
+    np.testing.assert_array_equal(figure.data[0].y, np.linalg.norm(read.values, axis=1))
+    one = one_unit(1, cell_state=0.25)  # one step, and no difference
+    low, high = free_and_forced(one, one, 1, 1, 1).layout.yaxis.range
     assert low < 0.25 < high
-    sound(free_and_forced(one_unit(), one_unit(), None, 3, 3))
 
 
 def variants(*distances, size) -> Comparison:
@@ -217,30 +214,24 @@ def variants(*distances, size) -> Comparison:
     return Comparison(tuple("a" * len(size)), names, np.array(distances), size)
 
 
-@LANG
-def test_distances_stand_beside_the_length_that_they_are_distances_from(lang):
-    some, size = np.array([0, 1e-3, 0, 1e-16, 10.0]), np.arange(5.0)
-    figure = distance_by_variant(variants(some, ZERO, size=size), Style(lang=lang))
+@pytest.mark.parametrize(
+    ("some", "size", "top"),
+    [
+        (np.array([0, 1e-3, 0, 1e-16, 10.0]), np.arange(5.0), 10.6),
+        (np.array([0.5, 2.0, 100.0, 2.0, 400.0]), np.ones(5), 3.18),  # it leaves the figure
+        (ZERO, ZERO, 1.06),
+        (np.ones(1), np.ones(1), 1.06),
+    ],
+)
+def test_distances_stand_beside_the_length_that_they_are_distances_from(some, size, top):
+    figure = distance_by_variant(variants(some, 0 * some, size=size))
     sound(figure)
-    for line, values in zip(figure.data, (size, some, ZERO), strict=True):
+    for line, values in zip(figure.data, (size, some, 0 * some), strict=True):
         np.testing.assert_array_equal(np.asarray(line.y), values)
     low, high = figure.layout.yaxis.range
-    assert low < 0 < 10 < high  # zeros are seen whole
+    assert low < 0  # zeros are seen whole
+    assert high == pytest.approx(top)
     assert len({line.line.dash for line in figure.data}) == 3
-
-
-def test_a_state_that_runs_away_leaves_the_figure_and_not_the_data():
-    far = np.array([0.5, 2.0, 100.0, 2.0, 400.0])
-    figure = distance_by_variant(variants(far, size=np.ones(5)))
-    assert 3 < figure.layout.yaxis.range[1] < 3.5
-    np.testing.assert_array_equal(np.asarray(figure.data[1].y), far)
-
-
-def test_distances_all_zero_or_of_one_step():
-    figure = distance_by_variant(variants(ZERO, size=ZERO))
-    sound(figure)
-    assert figure.layout.yaxis.range[1] > 0
-    sound(distance_by_variant(variants(np.ones(1), size=np.ones(1))))
 
 
 # --- networks -------------------------------------------------------------------------------------
@@ -261,14 +252,10 @@ def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
     assert "<were>" not in line.hovertemplate
     low, high = figure.layout.yaxis.range
     assert low == -high < -1
-
-
-def test_networks_have_the_look_of_their_cell():
-    both = Expectation(("a",), ("was", "were"), ("x_gru", "y_lstm"), np.full((2, 1, 2), 0.5), 0)
     palette = Style().palette
-    gru, lstm = agreement(both).data[1:]
+    assert (line.line.color, line.line.dash) == (palette.lstm, None)
+    gru = agreement(replace(asked, networks=("characters_gru",))).data[1]
     assert (gru.line.color, gru.line.dash) == (palette.gru, "dash")
-    assert (lstm.line.color, lstm.line.dash) == (palette.lstm, None)
 
 
 def test_parameters_are_stacked_to_their_totals():
@@ -279,17 +266,16 @@ def test_parameters_are_stacked_to_their_totals():
     sound(figure)
     stacked = np.sum([bar.x for bar in figure.data], axis=0)
     assert stacked.tolist() == [1120, 3360, 4224]
+    assert [bar.x[2] for bar in figure.data] == [128, 4096, 0]
     assert labels(figure) == ["<b>1,120</b>", "<b>3,360</b>", "<b>4,224</b>"]
     assert figure.layout.barmode == "stack"
     assert len({bar.marker.pattern.shape for bar in figure.data}) == 3  # not by color alone
 
 
 def test_training_is_drawn_in_percent_on_an_axis_that_does_not_move():
-    figure = accuracy_by_update(np.array([0, 10]), np.array([0.25, 0.5]), "lstm", 0.9, 400)
-    sound(figure)
-    goal, line = figure.data
-    assert list(line.y) == [25, 50]
-    assert list(goal.y) == [90, 90]
-    assert figure.layout.xaxis.range[1] >= 400
-    sound(accuracy_by_update(np.array([0]), np.array([np.nan]), "gru"))
-    sound(accuracy_by_update(np.array([], int), np.array([]), "gru"))
+    trail = [TinyReport(0, 400, 0.25), TinyReport(10, 400, 0.5)]
+    for known in (1, 2):
+        figure = training_progress(trail[:known], TinySettings("count", updates=400))
+        (line,) = figure.data
+        assert (list(line.x), list(line.y)) == ([0, 10][:known], [25, 50][:known])
+        assert figure.layout.xaxis.range[1] == pytest.approx(408)

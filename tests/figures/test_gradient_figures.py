@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from gate_drawings import sound
 
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
+from seqviz.compute.recall.tasks import LEARNED, SYMBOLS
 from seqviz.figures.gradients.clipping import with_and_without_clipping
-from seqviz.figures.gradients.examples import comparison, delays_so_far, longest_delay, reports
+from seqviz.figures.gradients.examples import reports, rungs, shipped
 from seqviz.figures.gradients.norms import gradient_reach
 from seqviz.figures.gradients.pairs import pair_map
 from seqviz.figures.gradients.paths import path_bars, recursion_step, unrolled_graph
@@ -28,16 +30,6 @@ EXTREMES = (
     Experiment("lstm", 2, 2),
     Experiment("linear", 60, init="non_normal"),
 )
-
-
-def refuse(token: str):
-    raise AssertionError(f"{token} in a figure")
-
-
-def sound(figure) -> None:
-    """A browser can read it: JSON knows neither NaN nor Infinity."""
-    json.loads(figure.to_json(), parse_constant=refuse)
-    assert figure.alt
 
 
 def reach_figure(experiment: Experiment):
@@ -74,15 +66,6 @@ def test_words_on_the_axis_are_plain_text():
     _, figure = reach_figure(experiment)
     shown = list(figure.layout.xaxis.ticktext)
     assert shown == ["&lt;b&gt;a&lt;/b&gt;", "b", "&amp;", "%&#123;x}"]  # the last is predicted
-
-
-def test_a_long_text_is_numbered_and_has_its_words_on_hover():
-    words = [f"word{place}" for place in range(60)]
-    found, figure = reach_figure(Experiment(signal="sentence", sentence=" ".join(words)))
-    assert figure.layout.xaxis.ticktext[0] == "1"
-    assert figure.page["xaxis"]["labelalias"] == {
-        str(place): word for place, word in enumerate(found.labels, 1)
-    }
 
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm"])
@@ -137,21 +120,6 @@ def test_the_equation_has_its_numbers_and_its_braces(t):
     assert latex.count(r"\begin{pmatrix}") == (2 if t == 4 else 4)
 
 
-def test_lost_terms_are_gray_and_kept_ones_are_not():
-    experiment = Experiment("rnn", 20, 8, loss="mean")
-    terms, found = bptt.terms(experiment, 5), bptt.truncation(experiment)
-    figure = kept_and_lost(terms, found, 5)
-    sound(figure)
-    kept, lost = (np.asarray(trace.z, float) for trace in figure.data[:2])
-    both = np.isfinite(kept).astype(int) + np.isfinite(lost)
-    assert both.max() == 1
-    later, earlier = np.nonzero(np.isfinite(kept))
-    assert (later - earlier < 5).all()
-    later, earlier = np.nonzero(np.isfinite(lost))
-    assert (later - earlier >= 5).all()
-    sound(kept_and_lost(bptt.terms(experiment, 20), found, 20))  # nothing is lost
-
-
 def test_maps_of_all_pairs_are_numbers_and_not_words():
     """Ten thousand cells in words took 20 ms to write and were up to 400 kB: for each student who
     comes to the map, and again after each press above it."""
@@ -171,8 +139,10 @@ def test_maps_of_all_pairs_are_numbers_and_not_words():
             assert trace.customdata is None
             assert "10<sup>%{z:.2f}</sup>" in trace.hovertemplate  # z is log10, unclipped
         assert len(figure.to_json()) < maps * 140_000
-    shown = np.concatenate([np.asarray(t.z)[np.isfinite(t.z)] for t in cut.data[:2]])
-    assert sorted(shown) == sorted(terms.log10[np.isfinite(terms.log10)])
+    for trace, part in zip(cut.data, (terms.kept, ~terms.kept), strict=False):  # the lost ones gray
+        wanted = np.where(part & np.isfinite(terms.log10), terms.log10, np.nan)
+        np.testing.assert_array_equal(np.asarray(trace.z), wanted)
+    sound(kept_and_lost(bptt.terms(experiment, 100), found, 100))  # nothing is lost
 
 
 def test_draws_and_clipping_draw_their_numbers():
@@ -199,25 +169,22 @@ def test_gated_jacobian_draws_eigenvalues_and_powers(update, reset):
 
 
 def test_race_draws_accuracies_and_the_last_gradients():
-    done = comparison("first", ("rnn", "gru"))
+    done = shipped("compare", recall.Comparison)
     figure = race_course(done)
-    sound(figure)
     named = {trace.name: trace for trace in figure.data}
-    np.testing.assert_array_equal(named["GRU"].y, 100 * done.accuracy[:, 1])
+    np.testing.assert_array_equal(named["GRU"].y, 100 * done.accuracy[:, 2])
     slopes = np.log10(np.asarray(named["GRU, gradient"].y))
-    np.testing.assert_allclose(slopes, done.log10_gradients[-1, 1], atol=1e-12)
+    np.testing.assert_allclose(slopes, done.log10_gradients[-1, 2], atol=1e-12)
     levels = [trace.y[0] for trace in figure.data if trace.line.color == figure.data[0].line.color]
-    assert levels == [100 * recall.LEARNED, 100 / recall.SYMBOLS]
-    adding = race_course(comparison("adding", ("gru",)))
-    assert len(adding.data) == len(figure.data) - 3  # a cell and the guessing among four symbols
+    assert levels == [100 * LEARNED, 100 / SYMBOLS]
+    adding = race_course(recall.compare(recall.RecallSettings("adding", 2, ("gru",), updates=1)))
+    assert len(adding.data) == 3  # a cell on both sides; nobody guesses among four symbols
 
 
 def test_a_race_in_progress_becomes_the_finished_one():
-    done = comparison("first", recall.CELLS)
-    trail = reports(done)
-    assert race_progress(trail, done.settings) == race_course(done)
-    early = race_progress(trail[:1], done.settings)
-    sound(early)
+    done = shipped("compare", recall.Comparison)
+    assert race_progress(reports(done), done.settings) == race_course(done)
+    early = race_progress(reports(done)[:1], done.settings)
     assert list(early.data[2].x) == [0]
     assert early.axis("x") == race_course(done).axis("x")  # it does not move while curves grow
 
@@ -232,18 +199,28 @@ def test_gradients_that_vanish_entirely_are_gaps_and_not_numbers():
 
 
 def test_ladder_ends_where_a_cell_failed():
-    done = longest_delay()
+    done = shipped("find_longest_delay", recall.LongestDelay)
     figure = ladder(done)
-    sound(figure)
-    assert [list(trace.x) for trace in figure.data] == [[1, 2, 5], [1, 2, 5, 10], [1, 2, 5, 10]]
-    assert [trace.marker.symbol[-1] for trace in figure.data] == ["x"] * 3
-    assert "RNN: 2; LSTM: 5; GRU: 5" in figure.alt
+    for c, line in enumerate(figure.data):
+        tried = done.tried[:, c]
+        assert list(line.x) == list(done.delays[tried])
+        np.testing.assert_array_equal(line.y, 100 * done.accuracy[tried, c])
+        signs = ["circle" if learned else "x" for learned in done.learned[tried, c]]
+        assert list(line.marker.symbol) == signs
+    rnn, lstm, gru = done.longest
+    assert rnn < gru  # one of them failed
+    assert f"RNN: {rnn}; LSTM: {lstm}; GRU: {gru}" in figure.alt
 
 
 def test_a_ladder_in_progress_shows_the_latest_report_of_each_delay():
-    figure = ladder_progress(delays_so_far(), longest_delay().settings)
-    sound(figure)
-    assert [list(trace.y) for trace in figure.data] == [[100, 20], [100, 90], [100, 50]]
-    assert "RNN: 1;" in figure.alt
-    nobody = ladder_progress(delays_so_far()[:1], recall.RecallSettings(delay=10))
-    assert "RNN: –; LSTM: 1; GRU: 1" in nobody.alt
+    done = shipped("find_longest_delay", recall.LongestDelay)
+    trail = rungs(done)
+    begun = replace(trail[1], accuracy=np.array([0.2, np.nan, 0.5]), update=0)
+    late, whole = ladder_progress([trail[0], begun, *trail[1:]], done.settings), ladder(done)
+    assert late.alt == whole.alt
+    for one, other in zip(late.data, whole.data, strict=True):
+        assert (*one.x, *one.y, *one.marker.symbol) == (*other.x, *other.y, *other.marker.symbol)
+    early = ladder_progress([trail[0], begun], done.settings)
+    assert [list(line.x) for line in early.data] == [[1, 2], [1], [1, 2]]
+    nobody = ladder_progress([replace(begun, delay=1)], done.settings)
+    assert "RNN: –; LSTM: –; GRU: –" in nobody.alt

@@ -10,17 +10,24 @@ import time
 import numpy as np
 import pytest
 from looking import alerts, bench, figures
+from scenes import Scene, check, each, words_of
 
 from seqviz import jobs
 from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression.network_settings import NetworkSettings
 from seqviz.compute.autoregression.networks import fit_network
+from seqviz.figures.autoregression.training import (
+    loss_of_fit,
+    one_step_map,
+    one_step_predictions,
+)
+from seqviz.lessons.ar_fitting import lesson
 from seqviz.models import device
-from seqviz.text import ASSETS, number
+from seqviz.text import ASSETS, Text, number
 from seqviz.ui.bench import job_progress
 
 SLUG = "ar_fitting"
-OWN = {"ar__networks__preset": "own", "ar__networks__cell": "mlp", "ar__networks__epochs": "50"}
+OWN = {"preset": "own", "cell": "mlp", "epochs": 50}
 
 
 @pytest.fixture(autouse=True)
@@ -32,111 +39,81 @@ def on_the_cpu(monkeypatch):
     device.choose.cache_clear()
 
 
-@pytest.fixture
-def submitted(monkeypatch) -> list[jobs.Job]:
-    """The jobs that a press of the button has put into the queue, the latest last."""
-    made: list[jobs.Job] = []
-    submit = jobs.Jobs.submit
-
-    def noted(self, *args, **keywords):
-        made.append(submit(self, *args, **keywords))
-        return made[-1]
-
-    monkeypatch.setattr(jobs.Jobs, "submit", noted)
-    return made
-
-
-def finished(page, job: jobs.Job) -> None:
-    """Wait for the work as the browser does, which asks again until it has ended."""
-    assert job.wait(60), "the run does not end"
-    page.app.run()
-    page.healthy()
-
-
-def shown(page, key: str) -> tuple[str, str]:
-    label = page.text(f"{SLUG}.metric.{key}.label")
-    ((value, beside),) = (
-        (m.value, m.delta) for m in bench(page.app, "networks").metric if m.label == label
-    )
-    return value, beside
-
-
-def test_a_run_of_ones_own_scores_on_data_held_out(visit, submitted):
-    page = visit(SLUG, ar__networks__hidden="4", ar__networks__seed="3", **OWN)
-    assert not figures(bench(page.app, "networks"))
-    page.app.get_by_key("ar.networks.start").click().run()
-    finished(page, submitted[-1])
-    values = ar.simulate((0.8,), n=500, seed=1).values
+def settled(hidden: int, seed: int) -> tuple[np.ndarray, NetworkSettings]:
+    """What the bench trains with `OWN`, these units and this seed: series and settings."""
     settings = NetworkSettings(
-        "mlp", hidden=4, epochs=50, learning_rate=0.01, train=0.6, validation=0.2, seed=3
+        "mlp", hidden=hidden, epochs=50, learning_rate=0.01, train=0.6, validation=0.2, seed=seed
     )
+    return ar.simulate((0.8,), n=500, seed=1).values, settings
+
+
+def test_a_run_of_ones_own_scores_on_data_held_out():
+    values, settings = settled(4, 3)
     fitted = fit_network(values, settings)
-    assert shown(page, "network_mse") == (
-        number(fitted.test_mse), page.text(f"{SLUG}.metric.network_mse.split"),
-    )  # fmt: skip
-    assert shown(page, "parameters")[0] == f"{fitted.parameters:,}"
     # least squares on the same training data (the first 60 % of the targets), scored on the same
     # last 20 %
     known = values[: 1 + round(0.6 * 499)]
     phi = float(known[1:] @ known[:-1] / (known[:-1] @ known[:-1]))
-    error = np.mean((values[1:] - phi * values[:-1])[fitted.validation_end :] ** 2)
-    assert shown(page, "ols_mse")[0] == number(float(error))
-    (loss,) = figures(bench(page.app, "networks"))
-    names = [trace["name"] for trace in loss["data"]]
-    assert page.text("figure.validation_loss", cell="MLP") in names
-    said = [m.value for m in bench(page.app, "networks").markdown]
-    verdicts = [
-        page.text(f"{SLUG}.note.split_{v}").split("{")[0] for v in ("under", "over", "even")
-    ]
-    assert any(sentence.startswith(tuple(verdicts)) for sentence in said)
+    errors = (values[1:] - phi * values[:-1])[fitted.validation_end :]
+    networks = Scene("networks", {**OWN, "hidden": 4, "seed": 3}, loss_of_fit, train=True,
+                     readouts=("network_mse", "ols_mse", "floor", "parameters"))  # fmt: skip
+    out = check(lesson, networks)
+    read = {name: (one.value, one.beside) for name, one in out.readouts.items()}
+    where = Text("en")(f"{SLUG}.metric.network_mse.split")
+    assert read["network_mse"] == (number(fitted.test_mse), where)
+    assert read["ols_mse"] == (number(float(np.mean(errors**2))), where)
+    assert read["parameters"][0] == f"{fitted.parameters:,}"
+    verdicts = [words_of(lesson, f"note.split_{v}", "en") for v in ("under", "over", "even")]
+    assert [any(one.fullmatch(said) for one in verdicts) for said in out.notes] == [True]
 
 
-def test_the_three_views_of_a_trained_network_and_their_code(visit, submitted):
-    page = visit(SLUG, ar__networks__hidden="2", **OWN)
-    page.app.get_by_key("ar.networks.start").click().run()
-    finished(page, submitted[-1])
-    specs = []
-    for view in ("loss", "map", "predictions"):
-        page.run(ar__networks__view=view)
-        (spec,) = figures(bench(page.app, "networks"))
-        specs.append(spec["layout"]["meta"]["alt"])
-        space: dict = {}
-        exec(page.lesson.sources()["networks"], space)  # trains again, 50 epochs
-        assert space["figure"].layout.meta["alt"] == specs[-1]
-        assert not alerts(bench(page.app, "networks"))["info"]
-    assert len(set(specs)) == 3
+@each([
+    Scene("networks", {**OWN, "hidden": 2, "view": "map"}, one_step_map, train=True,
+          readouts=("network_mse", "ols_mse", "floor", "parameters")),
+    Scene("networks", {**OWN, "hidden": 2, "view": "predictions"}, one_step_predictions, train=True,
+          readouts=("network_mse", "ols_mse", "floor", "parameters")),
+    Scene("networks", {**OWN, "hidden": 2}, waits="train"),
+    *(Scene("networks", {**OWN, "process.phi": phi}, refuses="train_stationary")
+      for phi in (1.0, 1.1, -1.2)),
+])  # fmt: skip
+def test_the_other_views_and_what_is_not_trained(scene, language):
+    check(lesson, scene, language)
 
 
-def test_equal_wishes_cost_one_run(visit, submitted):
-    """The second visitor with the same settings sees the result without pressing."""
-    link = {**OWN, "ar__networks__hidden": "8", "ar__networks__seed": "17"}
-    first = visit(SLUG, **link)
-    first.app.get_by_key("ar.networks.start").click().run()
-    finished(first, submitted[-1])
-    second = visit(SLUG, "zh", **link)
-    assert len(figures(bench(second.app, "networks"))) == 1
-    assert shown(second, "network_mse")[0] == shown(first, "network_mse")[0]
-    other = visit(SLUG, **{**link, "ar__networks__seed": "18"})
-    assert not figures(bench(other.app, "networks"))
+def test_equal_wishes_cost_one_run(visit):
+    """Whoever comes with the settings of a run that somebody has made sees its result at once."""
+    values, settings = settled(8, 17)
+    job = jobs.default("cpu").submit(
+        fit_network, owner="another", values=values, settings=settings, device="cpu"
+    )
+    assert job.wait(60)
+    link = {f"ar__networks__{name}": str(value) for name, value in OWN.items()}
+    page = visit(SLUG, "zh", **link, ar__networks__hidden="8", ar__networks__seed="17")
+    network = bench(page.app, "networks")
+    assert len(figures(network)) == 1
+    assert network.metric[0].value == number(job.result.test_mse)
+    page.run(ar__networks__seed=18)
+    assert not figures(bench(page.app, "networks"))
 
 
 LONG = {"ar__networks__preset": "own", "ar__networks__cell": "lstm", "ar__networks__layers": "3",
         "ar__networks__epochs": "1000", "ar__networks__hidden": "64"}  # fmt: skip
 
 
-def test_a_run_shows_its_progress_and_can_be_cancelled(visit, submitted):
+def test_a_run_shows_its_progress_and_can_be_cancelled(visit):
     page = visit(SLUG, ar__networks__seed="99", **LONG)
     page.app.get_by_key("ar.networks.start").click().run()
-    assert submitted[-1].state in job_progress.ACTIVE
+    (job,) = jobs.default("cpu")._active()
+    assert job.state in job_progress.ACTIVE
     page.app.run()
     page.healthy()
     (bar,) = bench(page.app, "networks").get("progress")
-    before = page.text("work.running").split("{")[0]
-    assert bar.text.startswith(before)
+    assert bar.text.startswith(page.text("work.running").split("{")[0])
     assert "ar.networks.start" not in [b.key for b in page.app.button]
     page.app.get_by_key("ar.networks.cancel").click().run()
-    finished(page, submitted[-1])
-    assert submitted[-1].state == "cancelled"
+    assert job.wait(60), "the run does not end"
+    page.run()  # as the browser does, which asks again until it has ended
+    assert job.state == "cancelled"
     assert page.app.get_by_key("ar.networks.start")
     assert not bench(page.app, "networks").get("progress")
 
@@ -178,15 +155,6 @@ def test_the_queue_tells_the_place_and_when_it_is_full(visit):
         for job, owner in waiting:
             job.leave(owner)
     assert all(job.wait(20) for job, _ in waiting)
-
-
-@pytest.mark.parametrize("phi", ["1", "1.1", "-1.2"])
-def test_what_is_not_stationary_is_not_trained(visit, phi):
-    page = visit(SLUG, ar__process__phi=phi, **OWN)
-    assert alerts(bench(page.app, "networks"))["warning"] == [
-        page.text(f"{SLUG}.problem.train_stationary")
-    ]
-    assert "ar.networks.start" not in [b.key for b in page.app.button]
 
 
 LOOK = """

@@ -32,9 +32,8 @@ _KINDS: dict[str, Cell] = {
     "lstm": LSTM(),
     "gru": GRU(),
 }
-# Which block of the weights carries content, which one the student's bias goes to.
-_CONTENT = {"lstm": 2, "gru": 2}
-_BIASED = {"lstm": 1, "gru": 1}
+# Blocks of a gated cell's weights: the one that the student's bias goes to, and that of content.
+_BIASED, _CONTENT = 1, 2
 _EMBEDDING = 16
 _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
@@ -158,13 +157,12 @@ def network(experiment: Experiment, inputs: int, outputs: int) -> tuple[Cell, We
     to_input = rng.uniform(-bound, bound, (*shape, inputs))
     to_hidden = rng.uniform(-bound, bound, (*shape, d))
     bias = np.zeros(shape)
-    content = _CONTENT.get(experiment.cell, 0)
+    content = _CONTENT if cell.blocks > 1 else 0
     to_input[content] = content_in
     to_hidden[content] = recurrent_matrix(experiment.init, d, experiment.gain, experiment.seed)
-    if experiment.cell in _BIASED:
-        bias[_BIASED[experiment.cell]] = (
-            experiment.forget_bias if experiment.cell == "lstm" else experiment.update_bias
-        )
+    if cell.blocks > 1:
+        lstm = experiment.cell == "lstm"
+        bias[_BIASED] = experiment.forget_bias if lstm else experiment.update_bias
     rows = cell.blocks * d
     weights = Weights(
         to_input.reshape(rows, inputs), to_hidden.reshape(rows, d), bias.ravel(), np.zeros(rows)

@@ -28,6 +28,11 @@ class LogNorms:
     hidden: Float[np.ndarray, "time"]
     cell_state: Float[np.ndarray, "time"] | None
 
+    @property
+    def road(self) -> Float[np.ndarray, "time"]:
+        """On the way over c for the LSTM, whose long road it is, else over h."""
+        return self.hidden if self.cell_state is None else self.cell_state
+
 
 @dataclass(frozen=True)
 class Reach:
@@ -55,8 +60,7 @@ class Reach:
     @property
     def left_with(self) -> Log10 | None:
         """log10 of the norm with which it left float32, or None."""
-        road = self.norms.hidden if self.norms.cell_state is None else self.norms.cell_state
-        return None if self.left_float32 is None else float(road[self.left_float32 - 1])
+        return None if self.left_float32 is None else float(self.norms.road[self.left_float32 - 1])
 
 
 @dataclass(frozen=True)
@@ -120,15 +124,13 @@ def reach(experiment: Experiment) -> Reach:
     """Run the experiment and follow its gradient back through time."""
     net = unroll(experiment)
     norms = log_norms(net.cell, net.weights, net.trace, net.errors)
-    last = np.zeros_like(net.errors)
-    last[-1] = net.errors[-1]
-    alone = norms
-    if experiment.loss != "last":
-        alone = log_norms(net.cell, net.weights, net.trace, last)
-    road = alone.hidden if alone.cell_state is None else alone.cell_state
+    road, seen = norms.road, norms.road
+    if experiment.loss != "last":  # the horizon is about the last step's error alone
+        last = np.zeros_like(net.errors)
+        last[-1] = net.errors[-1]
+        road = log_norms(net.cell, net.weights, net.trace, last).road
     # A hundredth itself counts, however the last digits of the logarithms were rounded.
     arrives = np.flatnonzero(road >= road[-1] + np.log10(THRESHOLD) - 1e-9)
-    seen = norms.hidden if norms.cell_state is None else norms.cell_state
     left = np.flatnonzero((seen > FLOAT32[0]) | (seen < FLOAT32[1]))
     return Reach(
         norms,
@@ -143,10 +145,9 @@ def reach(experiment: Experiment) -> Reach:
 def _plus(carried: State, power: int, error: np.ndarray) -> tuple[State, int]:
     """Add an error of ordinary size to a gradient of any size."""
     if power < -900:  # nothing of what is carried is left beside the error
-        carried, power = State(*(None if part is None else 0 * part for part in carried)), 0
+        carried, power = carried.each(np.zeros_like), 0
     elif power < 0:  # bring it to the error's scale
-        carried = State(*(None if part is None else np.ldexp(part, power) for part in carried))
-        power = 0
+        carried, power = carried.each(lambda part: np.ldexp(part, power)), 0
     return State(carried.hidden + np.ldexp(error, -power), carried.cell_state), power
 
 
@@ -156,9 +157,7 @@ def _rescaled(carried: State, power: int) -> tuple[State, int]:
     if size == 0 or 1e-60 < size < 1e60:
         return carried, power
     shift = int(np.frexp(size)[1])
-    return State(
-        *(None if part is None else np.ldexp(part, -shift) for part in carried)
-    ), power + shift
+    return carried.each(lambda part: np.ldexp(part, -shift)), power + shift
 
 
 def _log_norms(vectors: np.ndarray, powers: np.ndarray) -> np.ndarray:

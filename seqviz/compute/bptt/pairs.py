@@ -143,10 +143,9 @@ def pair_spectrum(
     power = 0.0
     for t in range(later, earlier, -1):
         rows = net.cell.pullback(net.weights, at(net.slopes, t - 1), rows).state
-        size = max(np.abs(part_).max() for part_ in rows if part_ is not None)
-        if size > 0:
-            rows = State(*(None if part_ is None else part_ / size for part_ in rows))
-            power += np.log10(size)
+        size = max(np.abs(part_).max() for part_ in rows if part_ is not None) or 1.0
+        rows = State(*(None if part_ is None else part_ / size for part_ in rows))
+        power += np.log10(size)
     matrix: Any = rows.hidden if part == "hidden" else rows.cell_state
     values = np.linalg.svd(matrix, compute_uv=False)
     values = np.where(values > 1e-15 * values[0], values, np.nan)

@@ -7,6 +7,8 @@ carried back to step t, times what entered there. Truncation keeps some pairs an
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -176,7 +178,7 @@ def randomized(experiment: Experiment, stop: float, draws: int = 1024, seed: int
         added = np.add.reduceat(_joined(pulled.hidden_side), starts, axis=0)
         groups += added[:, :, None] * net.trace.hidden[t - 1]
         goes_on = (rng.uniform(size=(int(counts[-1]), 1)) >= stop) / (1 - stop)
-        carried = State(*(None if part is None else part * goes_on for part in pulled.state))
+        carried = pulled.state.each(partial(np.multiply, goes_on))
     means = groups.cumsum(0) / counts[:, None, None]
     error = np.linalg.norm((means - full).reshape(len(counts), -1), axis=1) / length
     window = min(net.steps, max(1, round(1 / stop)))
@@ -215,16 +217,13 @@ def _lags(net: Unrolled, rows: np.ndarray | None = None) -> Any:
     """
     taus = np.flatnonzero(net.errors.any(axis=1)) + 1 if rows is None else rows
     index = np.arange(len(taus))
-    carried = State(
-        net.errors[taus - 1], np.zeros((len(taus), net.weights.hidden)) if _gated(net) else None
-    )
-    now = taus
+    now, carried = taus, State(net.errors[taus - 1], _zeros(net, len(taus)).cell_state)
     while len(now):
         pulled = net.cell.pullback(net.weights, at(net.slopes, now - 1), carried)
         yield now, index, _joined(pulled.hidden_side)
         alive = now > 1
         now, index = now[alive] - 1, index[alive]
-        carried = State(*(None if part is None else part[alive] for part in pulled.state))
+        carried = pulled.state.each(itemgetter(alive))
 
 
 def _window_gradients(net: Unrolled, full: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -247,7 +246,7 @@ def _cut_gradients(net: Unrolled, windows: np.ndarray) -> Float[np.ndarray, "win
         pulled = net.cell.pullback(net.weights, at(net.slopes, t - 1), after)
         sides[t - 1] = _joined(pulled.hidden_side)
         open_ = ((t - 1) % windows != 0)[:, None]
-        carried = State(*(None if part is None else part * open_ for part in pulled.state))
+        carried = pulled.state.each(partial(np.multiply, open_))
     return np.einsum("twr,th->wrh", sides, net.trace.hidden[:-1], optimize=True)
 
 
@@ -266,11 +265,7 @@ def _log_norm_of_rows(rows: np.ndarray) -> np.ndarray:
 
 def _zeros(net: Unrolled, rows: int) -> State:
     zeros = np.zeros((rows, net.weights.hidden))
-    return State(zeros, zeros if _gated(net) else None)
-
-
-def _gated(net: Unrolled) -> bool:
-    return isinstance(net.trace, LSTMTrace)
+    return State(zeros, zeros if isinstance(net.trace, LSTMTrace) else None)
 
 
 def _joined(side: Any) -> np.ndarray:

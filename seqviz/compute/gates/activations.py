@@ -48,13 +48,9 @@ def activation(trace: Trace, symbol: str) -> Float[np.ndarray, "time hidden"]:
     return values[1:] if symbol in "ch" else values
 
 
-def kept(trace: Trace, update: str = "keep") -> Float[np.ndarray, "time hidden"]:
-    """The share of the old state that stays: f of an LSTM, z of a GRU (1 - z where z writes)."""
-    if isinstance(trace, LSTMTrace):
-        return trace.forget_gate
-    if not isinstance(trace, GRUTrace):
-        raise ValueError("An RNN has no gate that keeps its state.")
-    return trace.update_gate if update == "keep" else 1 - trace.update_gate
+def kept(trace: LSTMTrace | GRUTrace) -> Float[np.ndarray, "time hidden"]:
+    """The share of the old state that stays: f of an LSTM, z of a GRU."""
+    return trace.forget_gate if isinstance(trace, LSTMTrace) else trace.update_gate
 
 
 def time_constants(keep: Float[np.ndarray, "time hidden"]) -> Float[np.ndarray, "hidden"]:

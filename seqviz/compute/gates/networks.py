@@ -11,11 +11,11 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.gates import encoding
 from seqviz.compute.gates.encoding import Encoded
-from seqviz.compute.gates.tasks import Batch
+from seqviz.compute.gates.tasks import TASKS, Batch
 from seqviz.compute.recurrent import GRU, LSTM, Cell, GRUTrace, LSTMTrace, State, Weights, run
 
 Gated = LSTMTrace | GRUTrace
-KINDS = ("characters", "sentiment", "latch", "count", "parity", "adding")
+KINDS = ("characters", "sentiment", *TASKS)
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,14 @@ class Network:
 
     @property
     def parameters(self) -> int:
-        """How many numbers it is made of, embedding and read-out included."""
-        weights = self.weights
-        parts = (
-            self.embedding, weights.input_hidden, weights.hidden_hidden, weights.input_bias,
-            weights.hidden_bias, self.head, self.head_bias,
-        )  # fmt: skip
-        return sum(part.size for part in parts)
+        """How many numbers were trained, read-out included; the symbols of a tiny task are one-hot.
+
+        Their embedding is the identity, which nobody trains.
+        """
+        w = self.weights
+        trained = [w.input_hidden, w.hidden_hidden, w.input_bias, w.hidden_bias]
+        trained += [self.head, self.head_bias] + [self.embedding] * (self.kind not in TASKS)
+        return sum(part.size for part in trained)
 
     def encode(self, text: str) -> Encoded:
         """A text as this network reads it."""

@@ -258,12 +258,10 @@ class Comparison:
         """The largest distance of each variant over the largest length of h."""
         return self.distance.max(axis=1) / self.size.max()
 
-    @property
     def same(self) -> tuple[str, ...]:
         """The variants whose states are PyTorch's to rounding."""
         return tuple(v for v, s in zip(self.variants, self.shares, strict=True) if s < 1e-10)
 
-    @property
     def furthest(self) -> str:
         """The variant that moves the states most."""
         return self.variants[int(self.shares.argmax())]

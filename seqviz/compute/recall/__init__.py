@@ -3,56 +3,18 @@
 Importing this package costs numpy only; torch is imported by the first comparison.
 """
 
-from seqviz.compute.recall.comparison import TEST_SEQUENCES, compare
-from seqviz.compute.recall.longest_delay import DELAYS, find_longest_delay
+from seqviz.compute.recall.comparison import compare
+from seqviz.compute.recall.longest_delay import find_longest_delay
 from seqviz.compute.recall.results import (
     Comparison,
     ComparisonReport,
     LongestDelay,
     LongestDelayReport,
 )
-from seqviz.compute.recall.settings import (
-    CELLS,
-    OPTIMIZERS,
-    RecallSettings,
-    parameter_count,
-    recommended,
-)
-from seqviz.compute.recall.tasks import (
-    DISTRACTORS,
-    LEARNED,
-    SYMBOLS,
-    TASKS,
-    TOLERANCE,
-    Examples,
-    Score,
-    baseline,
-    draw,
-    score,
-)
+from seqviz.compute.recall.settings import CELLS, RecallSettings
+from seqviz.compute.recall.tasks import TASKS
 
 __all__ = [
-    "CELLS",
-    "DELAYS",
-    "DISTRACTORS",
-    "LEARNED",
-    "OPTIMIZERS",
-    "SYMBOLS",
-    "TASKS",
-    "TEST_SEQUENCES",
-    "TOLERANCE",
-    "Comparison",
-    "ComparisonReport",
-    "Examples",
-    "LongestDelay",
-    "LongestDelayReport",
-    "RecallSettings",
-    "Score",
-    "baseline",
-    "compare",
-    "draw",
-    "find_longest_delay",
-    "parameter_count",
-    "recommended",
-    "score",
+    "CELLS", "TASKS", "Comparison", "ComparisonReport", "LongestDelay", "LongestDelayReport",
+    "RecallSettings", "compare", "find_longest_delay",
 ]  # fmt: skip

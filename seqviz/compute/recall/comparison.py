@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.recall.results import Comparison, ComparisonReport
-from seqviz.compute.recall.settings import RecallSettings, parameter_count
+from seqviz.compute.recall.settings import RecallSettings
 from seqviz.compute.recall.tasks import LEARNED, Examples, draw
 from seqviz.compute.training.loop import run
 from seqviz.compute.training.progress import Pulse
@@ -31,8 +31,8 @@ def compare(
     comparison. `device` is a torch device name. It is safe to call from several threads: torch's
     global random state is neither read nor written.
 
-    With the default settings (9 seconds on one core), for seeds 0 to 4, the LSTM learned in 48 to
-    72 updates, the GRU in 276 to 360, and the RNN's accuracy ended at 0.23 to 0.28, which is
+    With the default settings (some 20 seconds on two cores), for seeds 0 to 4, the LSTM learned in
+    48 to 72 updates, the GRU in 276 to 360, and the RNN's accuracy ended at 0.23 to 0.28, which is
     chance. One update of RNN, LSTM and GRU took 2, 1 and 4 ms there, and 6, 3 and 17 ms with a
     delay of 200: the steps of a sequence come one after another, so time grows with the delay; it
     doubles from 32 to 128 sequences, and grows by half from 32 to 64 units.
@@ -80,7 +80,7 @@ def compare(
         log10_gradients=np.array([r.log10_gradients for r in reports]),
         learned=first >= 0,
         first_learned_update=first,
-        parameters=np.array([parameter_count(settings, cell) for cell in settings.cells]),
+        parameters=np.array([sum(p.numel() for p in one.parameters) for one in runners]),
         seconds=np.array([runner.seconds for runner in runners]),
         device=device,
     )

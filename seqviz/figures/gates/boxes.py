@@ -63,26 +63,24 @@ class Diagram:
             self._path(_rounded(x, y), fillcolor=fill, line=line)
         self._numbers(x, y, symbol, value, said)
 
-    def gate(self, x: float, y: float, symbol: str, value: float, said: str, held: bool) -> None:
-        """A vessel filled up to the gate's value; dashed and locked where the value is forced."""
+    def gate(self, x: float, y: float, symbol: str, value: float, said: str) -> None:
+        """A vessel filled up to the gate's value."""
         palette = self.style.palette
         sides, bottom, top = (x - WIDTH / 2, x + WIDTH / 2), y - HEIGHT / 2, y + HEIGHT / 2
         level = bottom + HEIGHT * min(max(value, 0.0), 1.0)
         for upper, fill, opacity in ((top, palette.grid, 0.45), (level, palette.baseline, 0.4)):
             self.panel.rectangle(sides, (bottom, upper), fill, width=0, fillcolor=fill,
                                  opacity=opacity, layer="below")  # fmt: skip
-        color, width, dash = (palette.highlight, 3, "dash") if held else (palette.truth, 1.6, None)
-        self.panel.rectangle(sides, (bottom, top), color, width=width, dash=dash, layer="below")
-        if held:
-            self._lock(sides[1], top)
+        self.panel.rectangle(sides, (bottom, top), palette.truth, width=1.6, layer="below")
         self._numbers(x, y, symbol, value, said)
 
     def operation(self, x: float, y: float, sign: str, said: str) -> None:
         """A circle with × or + in it."""
         radius, palette = _RADIUS * self.style.scale, self.style.palette
         self.panel.shape(
-            "circle", **_pixels(x, y), x0=-radius, x1=radius, y0=-radius, y1=radius, layer="below",
+            "circle", x0=-radius, x1=radius, y0=-radius, y1=radius, layer="below",
             fillcolor=palette.band, line={"color": palette.truth, "width": 1.6},
+            xsizemode="pixel", ysizemode="pixel", xanchor=x, yanchor=y,
         )  # fmt: skip
         self.label(x, y, f"<b>{sign}</b>", size=18, hovertext=said)
 
@@ -125,32 +123,13 @@ class Diagram:
         self.panel.words(words, x, y, size=size, color=color, **more)
 
     def _path(self, path: str, **keys: Any) -> None:
-        self.panel.shape("path", **{"path": path, "layer": "below", **keys})
+        self.panel.shape("path", path=path, layer="below", **keys)
 
     def _numbers(self, x: float, y: float, symbol: str, value: float, said: str) -> None:
         self.label(x, y, symbol, size=13, yanchor="bottom", yshift=-2, hovertext=said)
         self.label(
             x, y, f"<b>{short(value)}</b>", size=14.5, yanchor="top", yshift=5, hovertext=said
         )
-
-    def _lock(self, x: float, y: float) -> None:
-        """A padlock on the corner of a box, of the same size on every screen."""
-        palette, k = self.style.palette, self.style.scale
-        a, b, c, d = 4.5 * k, 3 * k, 9 * k, 15 * k
-        bow = f"M {-a},{b} L {-a},{c} C {-a},{d} {a},{d} {a},{c} L {a},{b}"
-        self._path(
-            bow, fillcolor=_EMPTY, line={"color": palette.highlight, "width": 2.6 * k},
-            layer="above", **_pixels(x, y),
-        )  # fmt: skip
-        self.panel.shape(
-            "rect", **_pixels(x, y), x0=-7 * k, x1=7 * k, y0=-6 * k, y1=5 * k,
-            fillcolor=palette.highlight, line={"color": palette.truth, "width": 1},
-        )  # fmt: skip
-
-
-def _pixels(x: float, y: float) -> dict[str, Any]:
-    """A shape measured in pixels from a place of the drawing."""
-    return {"xsizemode": "pixel", "ysizemode": "pixel", "xanchor": x, "yanchor": y}
 
 
 def _rounded(x: float, y: float) -> str:

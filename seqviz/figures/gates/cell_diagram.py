@@ -16,13 +16,10 @@ _UP, _SIDE = HEIGHT / 2, WIDTH / 2  # from the middle of a box to its edges
 _OLD_C, _OLD_H, _PAST = "c<sub>t−1</sub>", "h<sub>t−1</sub>", "U h + b′"
 
 
-def lstm_cell(
-    values: LSTMStep, forced: frozenset[str] = frozenset(), style: Style = _STYLE
-) -> Figure:
+def lstm_cell(values: LSTMStep, style: Style = _STYLE) -> Figure:
     """The cell state's conveyor with its forget gate, what is written to it, and what is shown.
 
-    Arrows are as wide as what flows; gates are filled to their value. forced: symbols of gates (or
-    g) that are held at a value.
+    Arrows are as wide as what flows; gates are filled to their value.
     """
     v, text = values, style.text
     kept, written = v.f * v.c_before, v.i * v.g
@@ -36,7 +33,7 @@ def lstm_cell(
     draw.label(0, -0.95, "x<sub>t</sub>, h<sub>t−1</sub>", size=13, quiet=True)
     draw.line([(0.42, -0.95), (4, -0.95)], 1.5, quiet)
     for x, symbol in ((1, "f"), (2, "i"), (3, "g"), (4, "o")):
-        _box(draw, x, 0, symbol, getattr(v, symbol), symbol in forced)
+        _box(draw, x, 0, symbol, getattr(v, symbol))
         draw.arrow((x, -0.95), (x, -0.76), 1.5, quiet)
 
     # The conveyor.
@@ -70,17 +67,15 @@ def lstm_cell(
         "c(t−1)": v.c_before, "f": v.f, "i": v.i, "g": v.g, "f c(t−1)": kept, "i g": written,
         "c(t)": v.c, "tanh c(t)": v.tanh_c, "o": v.o, "h(t)": v.h,
     }  # fmt: skip
-    return _finished(draw, text("option.lstm"), quantities, forced)
+    return _finished(draw, text("option.lstm"), quantities)
 
 
-def gru_cell(
-    values: GRUStep, forced: frozenset[str] = frozenset(), style: Style = _STYLE
-) -> Figure:
+def gru_cell(values: GRUStep, style: Style = _STYLE) -> Figure:
     """The state on its way, the share of it that stays, and the candidate that takes the rest.
 
-    Arrows are as wide as what flows; gates are filled to their value. forced: symbols of gates (or
-    n) that are held at a value. The reset gate multiplies what the whole old state adds to the
-    candidate, U h + b' (PyTorch's form), which is why that has a box of its own.
+    Arrows are as wide as what flows; gates are filled to their value. The reset gate multiplies
+    what the whole old state adds to the candidate, U h + b' (PyTorch's form), which is why that has
+    a box of its own.
     """
     v, text = values, style.text
     share = v.z if v.update == "keep" else 1 - v.z
@@ -99,7 +94,7 @@ def gru_cell(
 
     # One gate, two shares.
     gate = style.palette.baseline
-    _box(draw, 2.5, 1.9, "z", v.z, "z" in forced)
+    _box(draw, 2.5, 1.9, "z", v.z)
     draw.elbow([(2.5 - _SIDE, 1.9), (1.3, 1.9), (1.3, 3)], draw.width(share), gate)
     draw.arrow((2.5 + _SIDE, 1.9), (4, 1.9), draw.width(1 - share), gate, to_circle=True)
     for x, name, value in ((1.68, stays, share), (3.33, comes, 1 - share)):
@@ -107,7 +102,7 @@ def gru_cell(
         draw.label(x, 1.9, f"<b>{short(value)}</b>", size=12, yanchor="top", yshift=-5)
     draw.arrow((4, 1.9), (4, 3), *draw.flow(written), True, True)
     _beside(draw, 4, 2.45, f"{new} n", written)
-    _candidate(draw, v, through, forced)
+    _candidate(draw, v, through)
 
     draw.operation(1.3, 3, "×", f"{stays} · {_OLD_H} = {number(kept)}")
     draw.operation(4, 1.9, "×", f"{comes} · n = {number(written)}")
@@ -117,20 +112,20 @@ def gru_cell(
         "h(t−1)": v.h_before, _PAST: v.past, f"r ({_PAST})": through, "r": v.r, "n": v.n, "z": v.z,
         f"{old} h(t−1)": kept, f"{new} n": written, "h(t)": v.h,
     }  # fmt: skip
-    return _finished(draw, text("option.gru"), quantities, forced)
+    return _finished(draw, text("option.gru"), quantities)
 
 
-def _candidate(draw: Diagram, v: GRUStep, through: float, forced: frozenset[str]) -> None:
+def _candidate(draw: Diagram, v: GRUStep, through: float) -> None:
     """A GRU's candidate, and how much of the past it sees."""
     quiet = draw.style.palette.baseline
     draw.arrow((0, 3 - _UP), (0, _UP), *draw.flow(v.h_before))
     draw.state(0, 0, _PAST, v.past, f"{_PAST}: {number(v.past)}")
     draw.arrow((_SIDE, 0), (1.3, 0), *draw.flow(v.past), to_circle=True)
     _along(draw, 2.42, 0, f"r ({_PAST})", through)
-    _box(draw, 1.3, 1, "r", v.r, "r" in forced, beside=True)
+    _box(draw, 1.3, 1, "r", v.r, beside=True)
     draw.arrow((1.3, 1 - _UP), (1.3, 0), draw.width(v.r), quiet, to_circle=True)
     draw.arrow((1.3, 0), (4 - _SIDE, 0), *draw.flow(through), from_circle=True)
-    _box(draw, 4, 0, "n", v.n, "n" in forced, beside=True)
+    _box(draw, 4, 0, "n", v.n, beside=True)
     draw.arrow((4, _UP), (4, 1.9), *draw.flow(v.n), to_circle=True)
     draw.label(4, -0.95, "x<sub>t</sub>", size=13, quiet=True)
     draw.arrow((4, -0.8), (4, -_UP), 1.5, quiet)
@@ -138,22 +133,17 @@ def _candidate(draw: Diagram, v: GRUStep, through: float, forced: frozenset[str]
 
 
 def _box(
-    draw: Diagram, x: float, y: float, symbol: str, value: float, held: bool, beside: bool = False
+    draw: Diagram, x: float, y: float, symbol: str, value: float, beside: bool = False
 ) -> None:
-    """A gate, or a candidate that is not held, and below it or beside it what it is called."""
+    """A gate or a candidate, and below it or beside it what it is called."""
     text = draw.style.text
     said = f"{text(f'figure.gate_{symbol}')}: {number(value)}"
-    if symbol in "gn" and not held:
-        draw.state(x, y, symbol, value, said)
-    else:
-        draw.gate(x, y, symbol, value, said, held)
+    (draw.state if symbol in "gn" else draw.gate)(x, y, symbol, value, said)
     words = text(f"figure.short_{symbol}")
-    if held:
-        words += f"<br><b>{text('figure.forced')}</b>"
     if beside:
-        draw.label(x + _SIDE, y, words, quiet=not held, xanchor="left", align="left", xshift=5)
+        draw.label(x + _SIDE, y, words, quiet=True, xanchor="left", align="left", xshift=5)
     else:
-        draw.label(x, y - _UP, words, quiet=not held, yanchor="top", yshift=1)
+        draw.label(x, y - _UP, words, quiet=True, yanchor="top", yshift=1)
 
 
 def _along(draw: Diagram, x: float, y: float, name: str, value: float) -> None:
@@ -169,15 +159,11 @@ def _beside(draw: Diagram, x: float, y: float, name: str, value: float) -> None:
     draw.label(x, y, name, size=12, quiet=True, yanchor="top", yshift=3, **right)
 
 
-def _finished(
-    draw: Diagram, cell: str, quantities: Mapping[str, float], forced: frozenset[str]
-) -> Figure:
-    text = draw.style.text
+def _finished(draw: Diagram, cell: str, quantities: Mapping[str, float]) -> Figure:
     # Nothing to see: the numbers of the drawing, for the table behind the figure.
     draw.panel.trace(
         "scatter", x=list(quantities), y=list(quantities.values()), mode="none", name=cell,
         hover=False, legend=False,
     )  # fmt: skip
     values = "; ".join(f"{name} = {number(value)}" for name, value in quantities.items())
-    held = text("alt.cell_forced", gates=", ".join(sorted(forced))) if forced else ""
-    return draw.sheet.finish(text("alt.cell", cell=cell, values=values) + held)
+    return draw.sheet.finish(draw.style.text("alt.cell", cell=cell, values=values))

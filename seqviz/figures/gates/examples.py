@@ -60,8 +60,7 @@ def examples() -> tuple[Example, ...]:
     expected = expect((network("lstm"), network("gru")), SENTENCE)
     updates, accuracy = np.arange(0, 500, 50), np.linspace(0.25, 0.875, 10)
     trained = Tiny(TinySettings("count"), network("lstm", 6, "count"), updates, accuracy)
-    pairs = zip(updates, accuracy, strict=True)
-    trail = [TinyReport(int(update), 1000, float(share)) for update, share in pairs]
+    begun = [TinyReport(0, 1000, 0.25)]
     return (
         Example("gate map", maps.gate_map, (gru, 3, 9), other.z),
         Example("state map", maps.gate_map, (lstm, 3, 9), step.c),
@@ -71,9 +70,8 @@ def examples() -> tuple[Example, ...]:
         Example("one unit of an LSTM", traces.unit_traces, (lstm, 3, 9), step.h),
         Example("one unit of a GRU", traces.unit_traces, (gru, 3, 9), other.n),
         Example("LSTM cell", cell_diagram.lstm_cell, (step,), step.f * step.c_before),
-        Example("LSTM cell, forced", cell_diagram.lstm_cell, (step, frozenset("fg")), step.tanh_c),
         Example("GRU cell", cell_diagram.gru_cell, (other,), other.h),
-        Example("GRU cell, forced", cell_diagram.gru_cell, (written, frozenset("zn")), written.z),
+        Example("GRU cell, z writes", cell_diagram.gru_cell, (written,), written.z),
         Example("free and forced", effects.free_and_forced, (lstm, held, None, 3, 9),
                 float(np.linalg.norm(held.values[-1]))),
         Example("free and forced, one unit", effects.free_and_forced, (gru, closed, 3, 1, 25),
@@ -86,11 +84,7 @@ def examples() -> tuple[Example, ...]:
                 float(renamed.distance[1, -1])),
         Example("agreement", networks.agreement, (expected,), float(expected.bits[0, -1])),
         Example("parameters", networks.parameter_bars, (table(1, 32),), 4480.0),
-        Example("training of a tiny network", networks.accuracy_by_update,
-                (updates, accuracy, "gru", 0.95, 1000), 87.5),
         Example("training of a tiny network, done", networks.training_curve, (trained,), 87.5),
         Example("training of a tiny network, so far", networks.training_progress,
-                (trail, trained.settings), 87.5),
-        Example("training begins", networks.accuracy_by_update,
-                (updates[:1], accuracy[:1], "lstm"), 25.0),
+                (begun, trained.settings), 25.0),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float, Real
+from jaxtyping import Float, Int
 
 from seqviz.compute.gates.counting import Table
 from seqviz.compute.gates.observation import Expectation
@@ -88,54 +88,39 @@ def parameter_bars(found: Table, style: Style = _STYLE) -> Figure:
 
 
 def training_curve(done: Tiny, style: Style = _STYLE) -> Figure:
-    """Accuracy of a small network that has been trained; see `accuracy_by_update`."""
-    settings = done.settings
-    return accuracy_by_update(
-        done.updates, done.accuracy, settings.cell, total=settings.updates, style=style
-    )
+    """Accuracy of a small network on its task, in percent, by update."""
+    return _course(done.updates, done.accuracy, done.settings, style)
 
 
 def training_progress(
     trail: Sequence[TinyReport], settings: TinySettings, style: Style = _STYLE
 ) -> Figure:
-    """The same as far as training has come."""
-    updates = np.array([r.update for r in trail])
-    accuracy = np.array([r.accuracy for r in trail])
-    return accuracy_by_update(updates, accuracy, settings.cell, total=settings.updates, style=style)
+    """The same as far as training has come (at least one report).
 
-
-def accuracy_by_update(
-    updates: Real[np.ndarray, "point"],
-    accuracy: Float[np.ndarray, "point"],
-    cell: str,
-    goal: float | None = None,
-    total: int | None = None,
-    style: Style = _STYLE,
-) -> Figure:
-    """Accuracy of a small network while it learns, in percent.
-
-    accuracy: shares in [0, 1] after so many updates. cell: which network, for its color and name.
-    goal: the accuracy from which it has learned the task. total: updates of the whole run (the
-    axis does not move while the curve grows).
+    The axis of the updates is that of the whole run: it does not move while the curve grows.
     """
-    text, last = style.text, int(updates[-1]) if len(updates) else 0
-    total = total or last or 1
+    updates = np.array([r.update for r in trail])
+    return _course(updates, np.array([r.accuracy for r in trail]), settings, style)
+
+
+def _course(
+    updates: Int[np.ndarray, "report"],
+    accuracy: Float[np.ndarray, "report"],
+    settings: TinySettings,
+    style: Style,
+) -> Figure:
+    text, cell = style.text, settings.cell
     sheet = Sheet(style)
     panel = sheet.panel(
-        axis(text("figure.update"), range=[0, total * 1.02]),
+        axis(text("figure.update"), range=[0, settings.updates * 1.02]),
         axis(text("figure.accuracy"), range=[-3, 104]),
     )
-    if goal is not None:
-        name = text("figure.learned", percent=f"{100 * goal:.0f}")
-        panel.reference([0, total], [100 * goal] * 2, name, width=1.6)
     dash, symbol = CELLS[cell]
     panel.line(
-        updates, 100 * np.asarray(accuracy, float), text(f"option.{cell}"),
-        getattr(style.palette, cell), width=2.8, dash=dash, symbol=marked(symbol, len(updates)),
-        hover="%{x:,d}: %{y:.1f} %" + NAMED,
+        updates, 100 * accuracy, text(f"option.{cell}"), getattr(style.palette, cell), width=2.8,
+        dash=dash, symbol=marked(symbol, len(updates)), hover="%{x:,d}: %{y:.1f} %" + NAMED,
     )  # fmt: skip
-    known = accuracy[np.isfinite(accuracy)]
-    now = f"{100 * float(known[-1]):.1f}" if known.size else "–"
     return sheet.finish(
-        text("alt.gate_training", cell=text(f"option.{cell}"), update=last, accuracy=now)
-    )
+        text("alt.gate_training", cell=text(f"option.{cell}"), update=int(updates[-1]),
+             accuracy=f"{100 * float(accuracy[-1]):.1f}")
+    )  # fmt: skip

@@ -1,6 +1,9 @@
-"""Every figure of gradients through time, with small seeded networks."""
+"""Every figure of gradients through time, with small seeded networks and what came with the app."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,8 +15,7 @@ from seqviz.compute.recall.results import (
     LongestDelay,
     LongestDelayReport,
 )
-from seqviz.compute.recall.settings import CELLS, RecallSettings, parameter_count
-from seqviz.compute.recall.tasks import LEARNED
+from seqviz.compute.recall.settings import RecallSettings
 from seqviz.figures.gradients import (
     clipping,
     norms,
@@ -24,7 +26,9 @@ from seqviz.figures.gradients import (
     truncation,
 )
 from seqviz.figures.grammar.example import Example
+from seqviz.paths import ASSETS
 
+R = TypeVar("R")
 HOSTILE = "<b>a</b> b %{x} & c"
 
 
@@ -100,44 +104,25 @@ def _shortened() -> tuple[Example, ...]:
 
 
 def _trained() -> tuple[Example, ...]:
-    first = comparison("first", CELLS)
-    adding, tried = comparison("adding", ("gru", "rnn")), longest_delay()
+    race, search = shipped("compare", Comparison), shipped("find_longest_delay", LongestDelay)
+    begun = reports(race)[:3]
     return (
-        Example("accuracy on first", recall.race_course, (first,), 60),
-        Example("accuracy on adding", recall.race_course, (adding,), 60),
-        Example("accuracy while they train", recall.race_progress,
-                (reports(first)[:3], first.settings), 40),
-        Example("longest delay learned", recall.ladder, (tried,), 5),
+        Example("accuracy in a race", recall.race_course, (race,), int(race.updates[-1])),
+        Example("accuracy while they train", recall.race_progress, (begun, race.settings),
+                begun[-1].update),
+        Example("longest delay learned", recall.ladder, (search,), int(search.longest[0])),
         Example("longest delay so far", recall.ladder_progress,
-                (delays_so_far(), tried.settings), 1),
+                (rungs(search)[:2], search.settings), int(search.delays[1])),
     )  # fmt: skip
 
 
-def comparison(task: str, cells: tuple[str, ...]) -> Comparison:
-    """As if 60 updates had been made; of three cells two have learned.
+def shipped(name: str, kind: Callable[..., R]) -> R:
+    """What the function of this name found at the default settings: it came with the app.
 
-    Nothing is trained, which would take torch and seconds: the accuracies are made up. The
-    gradients are those of small networks.
+    Only its arrays are read: training takes torch, which is not a figure's business.
     """
-    settings = RecallSettings(task, 9, cells, hidden=6, updates=60)
-    updates = np.array([0, 20, 40, 60])
-    accuracy = np.array(
-        [[0.2, 0.25, 0.3], [0.25, 0.6, 0.3], [0.3, 0.9975, 0.8], [0.2725, 1.0, 0.96]]
-    )[:, : len(cells)]  # fmt: skip
-    reaches = [[_slopes(cell, seed) for cell in cells] for seed in (1, 2, 3, 4)]
-    learned = np.asarray(accuracy >= LEARNED)
-    return Comparison(
-        settings=settings,
-        updates=updates,
-        accuracy=accuracy,
-        loss=1 - accuracy,
-        log10_gradients=np.array(reaches),
-        learned=np.asarray(learned.any(axis=0)),
-        first_learned_update=np.where(learned.any(axis=0), updates[learned.argmax(axis=0)], -1),
-        parameters=np.array([parameter_count(settings, cell) for cell in cells]),
-        seconds=np.zeros(len(cells)),
-        device="cpu",
-    )
+    (path,) = (ASSETS / "data" / "measured").glob(f"{name}-*.npz")
+    return kind(settings=RecallSettings(), **np.load(path), device="cpu")
 
 
 def reports(done: Comparison) -> list[ComparisonReport]:
@@ -146,33 +131,13 @@ def reports(done: Comparison) -> list[ComparisonReport]:
     return [ComparisonReport(row[0], done.settings.updates, *row[1:]) for row in rows]
 
 
-def _slopes(cell: str, seed: int) -> np.ndarray:
-    return bptt.reach(Experiment(cell, 10, 6, seed=seed)).norms.hidden
-
-
-def longest_delay() -> LongestDelay:
-    """As if a search had ended at a delay of 10, the RNN falling out at 5 (made up as above)."""
-    accuracy = np.array([[1.0, 1, 1], [0.96, 1, 0.9975], [0.3, 0.98, 1], [np.nan, 0.5, 0.7]])
-    tried, learned = np.isfinite(accuracy), accuracy >= LEARNED
-    delays = np.array([1, 2, 5, 10])
-    return LongestDelay(
-        settings=RecallSettings(delay=10, updates=60),
-        delays=delays,
-        tried=tried,
-        learned=learned,
-        updates=np.where(tried, 60, 0),
-        accuracy=accuracy,
-        longest=(delays[:, None] * learned).max(axis=0),
-        seconds=np.zeros(3),
-        device="cpu",
-    )
-
-
-def delays_so_far() -> list[LongestDelayReport]:
-    """Two reports on a delay of 1, which all have learned, and one on 2, the RNN being slow."""
-    one, none, all_ = np.array([0.2, 1, 1]), np.array([0, 1, 1]), np.ones(3, int)
+def rungs(done: LongestDelay) -> list[LongestDelayReport]:
+    """The last report on each delay."""
+    longest = np.maximum.accumulate(done.delays[:, None] * done.learned)
     return [
-        LongestDelayReport(1, 5, 60, one, none, 0.02),
-        LongestDelayReport(1, 30, 60, np.ones(3), all_, 0.06),
-        LongestDelayReport(2, 5, 60, np.array([0.2, 0.9, 0.5]), all_, 0.07),
-    ]
+        LongestDelayReport(
+            delay, int(done.updates[rung].max()), done.settings.updates, done.accuracy[rung],
+            longest[rung], float(done.delays[: rung + 1].sum() / done.delays.sum()),
+        )
+        for rung, delay in enumerate(done.delays.tolist())
+    ]  # fmt: skip

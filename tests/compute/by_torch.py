@@ -1,0 +1,33 @@
+"""The recurrent cells as PyTorch has them, for what their own modules do not give out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from seqviz.compute.recurrent import Weights
+
+NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+_CELLS = {"rnn": "rnn_tanh_cell", "relu": "rnn_relu_cell", "gru": "gru_cell"}
+
+
+def step(cell: str, weights: Sequence[Tensor], x: Tensor, h: Tensor, c: Tensor):
+    """h and c after one step of a batch; c stays as it is but for the LSTM."""
+    W, U, b, b_ = weights
+    if cell == "lstm":
+        return torch.lstm_cell(x, (h, c), W, U, b, b_)
+    if cell == "linear":
+        return x @ W.T + b + h @ U.T + b_, c
+    return getattr(torch, _CELLS[cell])(x, h, W, U, b, b_), c
+
+
+def tensors(weights: Weights) -> list[Tensor]:
+    """The kernel's weights in the order of `NAMES`."""
+    return [torch.tensor(part) for part in list(vars(weights).values())[:4]]
+
+
+def weights_of(module: nn.Module, suffix: str = "_l0") -> Weights:
+    """A module's weights for the kernel."""
+    return Weights(*(getattr(module, name + suffix).detach().numpy() for name in NAMES))
