@@ -58,7 +58,7 @@ def _co2(data: pd.DataFrame) -> tuple[pd.Series, tuple[str, ...]]:
     order in which a mean is summed.
     """
     monthly = data["co2"].resample("MS").mean().interpolate(method="linear").round(4)
-    return monthly, tuple(monthly.index.strftime("%Y-%m"))
+    return monthly, tuple(f"{month:%Y-%m}" for month in monthly.index)
 
 
 def _elnino(data: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+from seqviz.compute.autoregression import simulate
 from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
 from seqviz.compute.autoregression.networks import fit_network
 
@@ -28,16 +29,7 @@ def _one_thread():
 
 
 def ar1(seed: int, n: int = 1000) -> np.ndarray:
-    random = np.random.RandomState(seed)
-    values = np.zeros(n)
-    for t in range(1, n):
-        values[t] = 0.8 * values[t - 1] + random.normal()
-    return values
-
-
-def ols_floor(values: np.ndarray) -> float:
-    x, y = values[:-1], values[1:]
-    return float(np.mean((y - (x @ y) / (x @ x) * x) ** 2))
+    return simulate((0.8,), n=n, seed=seed).values
 
 
 class Plain(nn.Module):
@@ -55,9 +47,8 @@ class Plain(nn.Module):
                 width = settings.hidden
             self.body = nn.Sequential(*parts)
         else:
-            self.body = RECURRENT[settings.cell](
-                1, settings.hidden, settings.layers, batch_first=True
-            )
+            kind = RECURRENT[settings.cell]
+            self.body = kind(1, settings.hidden, settings.layers, batch_first=True)
         self.head = nn.Linear(settings.hidden, 1)
 
     def forward(self, x):
@@ -103,25 +94,18 @@ every_architecture = pytest.mark.parametrize(
 # --- printed numbers ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seed", "first", "final"), [(1, 2.661, 1.142), (2, 2.733, 1.204)])
-def test_the_textbook_run(seed, first, final):
-    values = ar1(seed)
-    fit = fit_network(values, NetworkSettings(seed=seed))
+@pytest.mark.parametrize(
+    ("seed", "losses", "final"),
+    # of seed 0 a longer run too: it underfits after 100 epochs and overfits after 1000
+    [(0, {0: 2.931, 100: 1.168}, 0.701), (1, {0: 2.661}, 1.142), (2, {0: 2.733}, 1.204)],
+)
+def test_the_textbook_run(seed, losses, final):
+    fit = fit_network(ar1(seed), NetworkSettings(seed=seed, epochs=1000 if seed == 0 else 100))
     # 5e-3: three printed digits, and other CPUs round a hundred updates a little differently
-    assert fit.train_loss[0] == pytest.approx(first, abs=5e-3)
+    for updates, loss in losses.items():
+        assert fit.train_loss[updates] == pytest.approx(loss, abs=5e-3)
     assert fit.train_mse == pytest.approx(final, abs=5e-3)
-    assert fit.train_mse > ols_floor(values)  # 100 epochs underfit, whatever the text says
     assert fit.parameters == 1153
-
-
-def test_the_textbook_run_goes_on_to_overfit():
-    values = ar1(0)
-    assert ols_floor(values) == pytest.approx(0.9767, abs=5e-5)  # the printed digits
-    fit = fit_network(values, NetworkSettings(epochs=1000))
-    assert fit.train_loss[0] == pytest.approx(2.931, abs=5e-3)
-    assert fit.train_loss[100] == pytest.approx(1.168, abs=5e-3)  # after 100 updates
-    assert fit.train_mse == pytest.approx(0.701, abs=5e-3)
-    assert fit.train_mse < ols_floor(values) < fit.train_loss[100]
 
 
 @pytest.mark.parametrize(("cell", "count"), [("rnn", 1120), ("lstm", 4480), ("gru", 3360)])
@@ -197,16 +181,13 @@ def test_the_map_is_the_answer_to_a_replaced_last_value(settings):
 # --- segments, reports, devices -----------------------------------------------------------------
 
 
-def test_in_sample_has_no_other_segments():
-    fit = fit_network(ar1(0, 50), NetworkSettings(epochs=2))
-    assert fit.train_end == fit.validation_end == 49
-    assert np.isnan([*fit.validation_loss, fit.test_mse]).all()
-
-
-@pytest.mark.parametrize(("train", "validation"), [(0.7, 0.3), (0.6, 0.4), (0.9, 0.1)])
+@pytest.mark.parametrize(("train", "validation"), [(1.0, 0.0), (0.7, 0.3), (0.6, 0.4), (0.9, 0.1)])
 def test_fractions_that_add_up_to_one_leave_no_test(train, validation):
     settings = NetworkSettings(cell="mlp", epochs=1, train=train, validation=validation)
-    assert fit_network(ar1(0, 50), settings).validation_end == 49
+    fit = fit_network(ar1(0, 50), settings)
+    assert (fit.train_end, fit.validation_end) == (round(49 * train), 49)
+    assert math.isnan(fit.test_mse)
+    assert math.isnan(fit.validation_loss[0]) == (validation == 0)
 
 
 def test_reports_carry_the_curves():
@@ -217,8 +198,6 @@ def test_reports_carry_the_curves():
     assert [record.fraction for record in seen] == [0.25, 0.5, 0.75, 1.0]
     assert [record.train_loss for record in seen] == fit.train_loss.tolist()
     assert [record.validation_loss for record in seen] == fit.validation_loss.tolist()
-    assert fit.seconds > 0
-    assert fit.device == "cpu"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -257,7 +236,7 @@ def test_divergence_names_the_learning_rate(epochs, rate):
     assert len(seen) < 5
 
 
-def test_a_constant_series_without_standardizing_is_fitted():
+def test_a_constant_series_is_fitted():
     fit = fit_network(np.full(30, 0.5), NetworkSettings(cell="mlp", epochs=200, learning_rate=0.01))
     # one point in, one number out: 200 steps of Adam reach it to a percent
     assert fit.train_mse < 1e-4

@@ -75,12 +75,11 @@ class OneStep:
 
     line: squared errors of least squares, fitted to the training values; nan where a target has
     fewer than P values before it. truth: squared errors of the true rule, that is the noise.
-    train_end: how many targets are for training. least: mean of `line` over these.
+    least: mean of `line` over the training targets.
     """
 
     line: Float[np.ndarray, "time"]
     truth: Float[np.ndarray, "time"]
-    train_end: int
     least: float
 
     def line_mse(self, start: int = 0) -> float:
@@ -127,21 +126,6 @@ def fit(
     raise ValueError(f"Unknown method: {method}.")
 
 
-def one_step_errors(
-    values: Float[np.ndarray, "steps"], coefficients: Float[np.ndarray, "lag"]
-) -> Float[np.ndarray, "time"]:
-    """Errors x_t - sum_i phi_i x_{t-i} of given coefficients, aligned with the targets values[1:].
-
-    values: the series, one more than the targets. Returns shape (time,), nan where a target has
-    fewer than P values before it. The same alignment as `NetworkFit.predictions`.
-    """
-    order = len(coefficients)
-    errors = np.full(len(values) - 1, np.nan)
-    rows = lag_matrix(values, order)[:-1]
-    errors[order - 1 :] = values[order:] - rows @ coefficients
-    return errors
-
-
 def one_step(
     values: Float[np.ndarray, "steps"],
     order: int,
@@ -156,9 +140,10 @@ def one_step(
     """
     train_end = round(train * (len(values) - 1))
     coefficients = fit(values[: 1 + train_end], order, "ols").coefficients
-    line = one_step_errors(values, coefficients) ** 2
+    line = np.full(len(values) - 1, np.nan)
+    line[order - 1 :] = (values[order:] - lag_matrix(values, order)[:-1] @ coefficients) ** 2
     least = float(np.nanmean(line[:train_end]))
-    return OneStep(read_only(line), read_only(noise[1:] ** 2), train_end, least)
+    return OneStep(read_only(line), read_only(noise[1:] ** 2), least)
 
 
 def covering(estimates: Sequence[Estimate], phi: float) -> Part:

@@ -8,7 +8,6 @@ Teacher forcing throughout: every input is an observed value, never an earlier p
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -66,8 +65,6 @@ class NetworkFit:
     train_mse: float
     test_mse: float
     parameters: int
-    seconds: float
-    device: str
     map_inputs: Float[np.ndarray, "grid"]
     map_mean: Float[np.ndarray, "grid"]
     map_low: Float[np.ndarray, "grid"]
@@ -105,7 +102,6 @@ def fit_network(
     chosen = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
     optimizer = chosen(parameters, lr=settings.learning_rate)
 
-    started = time.perf_counter()
     train_loss = np.full(settings.epochs, np.nan)
     validation_loss = np.full(settings.epochs, np.nan)
     for epoch in range(settings.epochs):
@@ -120,7 +116,6 @@ def fit_network(
         if report is not None:
             losses = float(train_loss[epoch]), float(validation_loss[epoch])
             report(EpochReport(epoch + 1, settings.epochs, *losses))
-    seconds = time.perf_counter() - started
     grid = np.linspace(values.min(), values.max(), _GRID)
     with torch.no_grad():
         asked = torch.tensor(grid, dtype=torch.float32, device=device)
@@ -143,8 +138,6 @@ def fit_network(
         train_mse=train_mse,
         test_mse=_mean(squared[validation_end:]),
         parameters=sum(p.numel() for p in parameters),
-        seconds=seconds,
-        device=device,
         map_inputs=grid,
         map_mean=answers.mean(axis=0),
         map_low=low,

@@ -26,7 +26,6 @@ class Replications:
     estimates: Float[np.ndarray, "replication"]
     n: int
     phi: float
-    intercept: bool
     mean_bias: Rough
     standard_error_of_bias: float
     theory_bias: Rough
@@ -60,7 +59,6 @@ def replicate(
         estimates=read_only(estimates),
         n=n,
         phi=phi,
-        intercept=intercept,
         mean_bias=float(estimates.mean()) - phi,
         standard_error_of_bias=spread / float(np.sqrt(replications)),
         theory_bias=bias if stationary else float("nan"),

@@ -28,7 +28,7 @@ def learned(
     end = len(predictions)
     return NetworkFit(
         NetworkSettings(cell, epochs=40), train, train + 0.2, predictions, values[1:], end, end,
-        float(train[-1]), np.nan, 1, 0.0, "cpu", inputs, mean, low, high,
+        float(train[-1]), np.nan, 1, inputs, mean, low, high,
     )  # fmt: skip
 
 
