@@ -5,45 +5,38 @@ import pytest
 from statsmodels.tsa.arima_process import arma_acf, arma_pacf
 from statsmodels.tsa.stattools import acf, pacf
 
-from seqviz.compute.autoregression import (
-    coefficients_from_partial,
-    correlogram,
-    sample_variance,
-    shuffled,
-    simulate,
-    theoretical_acf,
-)
+from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression.correlation import theoretical_pacf
 
 PROCESSES = [
-    coefficients_from_partial(tuple(np.random.RandomState(seed).uniform(-0.9, 0.9, size=order)))
+    ar.coefficients_from_partial(tuple(np.random.RandomState(seed).uniform(-0.9, 0.9, size=order)))
     for seed, order in enumerate((1, 2, 3, 4, 6))
 ]
 
 
 def test_correlations_in_closed_form():
     """Powers of phi; rho_1 = phi_1 / (1 - phi_2) and rho_2 = phi_1 rho_1 + phi_2; no dependence."""
-    np.testing.assert_allclose(theoretical_acf((0.8,), 20), 0.8 ** np.arange(21), rtol=1e-13)
+    np.testing.assert_allclose(ar.theoretical_acf((0.8,), 20), 0.8 ** np.arange(21), rtol=1e-13)
     expected = [1.0, 0.5 / 1.3, 0.5 * 0.5 / 1.3 - 0.3]
-    np.testing.assert_allclose(theoretical_acf((0.5, -0.3), 2), expected, rtol=1e-14)
+    np.testing.assert_allclose(ar.theoretical_acf((0.5, -0.3), 2), expected, rtol=1e-14)
     np.testing.assert_array_equal(theoretical_pacf((0.8,), 4), [1.0, 0.8, 0.0, 0.0, 0.0])
-    np.testing.assert_array_equal(theoretical_acf((), 2), [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(ar.theoretical_acf((), 2), [1.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("phi", PROCESSES)
 def test_theory_equals_statsmodels(phi):
-    ar = np.concatenate(([1.0], -np.array(phi)))
-    for ours, theirs in ((theoretical_acf, arma_acf), (theoretical_pacf, arma_pacf)):
+    polynomial = np.concatenate(([1.0], -np.array(phi)))
+    for ours, theirs in ((ar.theoretical_acf, arma_acf), (theoretical_pacf, arma_pacf)):
         # Both solve the same P x P equations, of condition number up to about 1e3.
-        np.testing.assert_allclose(ours(phi, 15), theirs(ar, [1.0], 16), atol=1e-10)
+        np.testing.assert_allclose(ours(phi, 15), theirs(polynomial, [1.0], 16), atol=1e-10)
         for lag in (0, 1, 2):  # it can stop before the order
             np.testing.assert_array_equal(ours(phi, lag), ours(phi, 15)[: lag + 1])
 
 
 @pytest.mark.parametrize("phi", [*PROCESSES, (1.0,)])
 def test_sample_equals_statsmodels(phi):
-    values = simulate(phi, n=400, seed=5).values + 7.0
-    found = correlogram(values, 25)
+    values = ar.simulate(phi, n=400, seed=5).values + 7.0
+    found = ar.correlogram(values, 25)
     # Sums of 400 products: a few hundred roundings of size one at most.
     theirs = acf(values, nlags=25, fft=False, result_object=False)
     np.testing.assert_allclose(found.acf, theirs, atol=1e-10)
@@ -53,24 +46,24 @@ def test_sample_equals_statsmodels(phi):
 
 
 def test_the_theory_beside_a_sample():
-    values = simulate((0.8,), n=100).values
-    found = correlogram(values, 3, (0.8,))
+    values = ar.simulate((0.8,), n=100).values
+    found = ar.correlogram(values, 3, (0.8,))
     assert (found.r1, found.theory_r1) == (found.acf[1], 0.8)
     np.testing.assert_array_equal(found.theory_pacf, [1.0, 0.8, 0.0, 0.0])
-    for unknown in (correlogram(values, 5), correlogram(values, 5, (1.0,))):
+    for unknown in (ar.correlogram(values, 5), ar.correlogram(values, 5, (1.0,))):
         assert unknown.theory_acf is unknown.theory_pacf is unknown.theory_r1 is None
     with pytest.raises(ValueError, match="stationary"):
-        theoretical_acf((1.0,), 5)
+        ar.theoretical_acf((1.0,), 5)
 
 
 def test_shuffling_keeps_the_values_and_destroys_the_dependence():
-    values = simulate((0.9,), n=2000, seed=2).values
-    mixed = shuffled(values, 3)
+    values = ar.simulate((0.9,), n=2000, seed=2).values
+    mixed = ar.shuffled(values, 3)
     np.testing.assert_array_equal(np.sort(mixed), np.sort(values))
-    np.testing.assert_array_equal(mixed, shuffled(values, 3))
+    np.testing.assert_array_equal(mixed, ar.shuffled(values, 3))
     # Four standard errors of a white-noise correlation, 1 / sqrt(2000).
-    assert abs(correlogram(mixed, 1).acf[1]) < 4 / np.sqrt(2000)
-    assert sample_variance(np.array([1.0, 2.0, 6.0])) == pytest.approx(14 / 3)
+    assert abs(ar.correlogram(mixed, 1).acf[1]) < 4 / np.sqrt(2000)
+    assert ar.sample_variance(np.array([1.0, 2.0, 6.0])) == pytest.approx(14 / 3)
 
 
 @pytest.mark.parametrize(
@@ -87,4 +80,4 @@ def test_shuffling_keeps_the_values_and_destroys_the_dependence():
 )
 def test_bad_series_are_refused_with_a_sentence(values, max_lag, sentence):
     with pytest.raises(ValueError, match=sentence):
-        correlogram(values, max_lag)
+        ar.correlogram(values, max_lag)

@@ -8,22 +8,13 @@ from statsmodels.regression.linear_model import yule_walker
 from statsmodels.tsa.ar_model import AutoReg
 from statsmodels.tsa.arima.model import ARIMA
 
-from seqviz.compute.autoregression import (
-    METHODS,
-    coefficients_from_partial,
-    covering,
-    fit,
-    is_stationary,
-    one_step,
-    select_order,
-    simulate,
-)
+from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression.exact_likelihood import fit_exact
 
 PROCESSES = {
     1: (0.8,),
-    2: coefficients_from_partial((0.7, -0.5)),
-    4: coefficients_from_partial((0.7, -0.5, 0.3, 0.2)),
+    2: ar.coefficients_from_partial((0.7, -0.5)),
+    4: ar.coefficients_from_partial((0.7, -0.5, 0.3, 0.2)),
 }
 every_case = pytest.mark.parametrize(
     ("order", "intercept"), [(order, constant) for order in PROCESSES for constant in (False, True)]
@@ -31,7 +22,7 @@ every_case = pytest.mark.parametrize(
 
 
 def sample(order: int, intercept: bool, n: int = 300) -> np.ndarray:
-    path = simulate(PROCESSES[order], sigma=1.5, n=n, burn_in=50, seed=order)
+    path = ar.simulate(PROCESSES[order], sigma=1.5, n=n, burn_in=50, seed=order)
     return path.values + 4.0 * intercept
 
 
@@ -39,7 +30,7 @@ def sample(order: int, intercept: bool, n: int = 300) -> np.ndarray:
 @every_case
 def test_regression_equals_autoreg(order, intercept, method):
     values = sample(order, intercept)
-    ours = fit(values, order, method, intercept)
+    ours = ar.fit(values, order, method, intercept)
     model = AutoReg(values, order, trend="c" if intercept else "n")
     theirs = model.fit(use_t=method == "ols")
     first = int(intercept)
@@ -57,7 +48,7 @@ def test_regression_equals_autoreg(order, intercept, method):
 @every_case
 def test_yule_walker_equals_statsmodels(order, intercept):
     values = sample(order, intercept)
-    ours = fit(values, order, "yule_walker", intercept)
+    ours = ar.fit(values, order, "yule_walker", intercept)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # about the type of its return value
         rho, sigma = yule_walker(values, order, method="mle", demean=intercept)[:2]
@@ -77,7 +68,7 @@ def test_yule_walker_equals_statsmodels(order, intercept):
 @every_case
 def test_exact_likelihood_equals_the_kalman_filter(order, intercept):
     values = sample(order, intercept)
-    ours = fit(values, order, "exact_ml", intercept)
+    ours = ar.fit(values, order, "exact_ml", intercept)
     likelihood = fit_exact(values, order, intercept).log_likelihood
     model = ARIMA(values, order=(order, 0, 0), trend="c" if intercept else "n")
     mean = [ours.intercept / (1.0 - ours.coefficients.sum())] if intercept else []
@@ -96,20 +87,20 @@ def test_exact_likelihood_equals_the_kalman_filter(order, intercept):
 
 
 def test_explosive_and_unit_root_series():
-    explosive = simulate((1.1,), n=1000, seed=1).values
+    explosive = ar.simulate((1.1,), n=1000, seed=1).values
     # x_t^2 grows like 1.1^(2 t) up to 1e24: OLS is off by about 1e-12.
-    assert fit(explosive, 1, "ols").coefficients[0] == pytest.approx(1.1, abs=1e-10)
-    for values in (explosive, simulate((1.0,), n=300, seed=1).values):
+    assert ar.fit(explosive, 1, "ols").coefficients[0] == pytest.approx(1.1, abs=1e-10)
+    for values in (explosive, ar.simulate((1.0,), n=300, seed=1).values):
         for method in ("yule_walker", "exact_ml"):
-            found = fit(values, 1, method)
-            assert is_stationary(found.coefficients)
+            found = ar.fit(values, 1, method)
+            assert ar.is_stationary(found.coefficients)
             assert np.isfinite(found.standard_errors).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ar.METHODS)
 def test_units_do_not_matter(method):
     values = sample(2, True)
-    small, large = (fit(values * unit, 2, method, True) for unit in (1.0, 1e9))
+    small, large = (ar.fit(values * unit, 2, method, True) for unit in (1.0, 1e9))
     # The exact search stops at a gradient of 1e-6 at the latest.
     np.testing.assert_allclose(large.coefficients, small.coefficients, rtol=1e-6)
     assert large.sigma == pytest.approx(1e9 * small.sigma, rel=1e-6)
@@ -118,7 +109,7 @@ def test_units_do_not_matter(method):
 @pytest.mark.parametrize("intercept", [False, True])
 def test_order_selection_equals_autoreg_on_the_common_sample(intercept):
     values = sample(2, intercept)
-    ours = select_order(values, 8, intercept)
+    ours = ar.select_order(values, 8, intercept)
     trend = "c" if intercept else "n"
     # AutoReg refuses to fit no regressor at all.
     first = 0 if intercept else 1
@@ -140,16 +131,16 @@ STEADY, PARABOLA = np.tile([1.0, -1.0], 30), np.arange(60.0) ** 2
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: fit(np.full(50, 2.0), 2, "ols"), "constant"),
-        (lambda: fit(np.arange(5.0), 2, "exact_ml"), "at least 6"),
-        (lambda: fit(np.append(np.arange(50.0), np.nan), 2, "ols"), "not a finite number"),
-        (lambda: fit(STEADY, 3, "ols", True), "without any noise"),
-        (lambda: fit(PARABOLA, 3, "ols", True), "without any noise"),
-        (lambda: fit(PARABOLA, 0, "ols"), "at least 1"),
-        (lambda: select_order(STEADY, 4), "without any noise"),
-        (lambda: select_order(PARABOLA, 4), "without any noise"),
-        (lambda: select_order(PARABOLA, 0), "at least 1"),
-        (lambda: select_order(np.arange(9.0), 4), "at least 10"),
+        (lambda: ar.fit(np.full(50, 2.0), 2, "ols"), "constant"),
+        (lambda: ar.fit(np.arange(5.0), 2, "exact_ml"), "at least 6"),
+        (lambda: ar.fit(np.append(np.arange(50.0), np.nan), 2, "ols"), "not a finite number"),
+        (lambda: ar.fit(STEADY, 3, "ols", True), "without any noise"),
+        (lambda: ar.fit(PARABOLA, 3, "ols", True), "without any noise"),
+        (lambda: ar.fit(PARABOLA, 0, "ols"), "at least 1"),
+        (lambda: ar.select_order(STEADY, 4), "without any noise"),
+        (lambda: ar.select_order(PARABOLA, 4), "without any noise"),
+        (lambda: ar.select_order(PARABOLA, 0), "at least 1"),
+        (lambda: ar.select_order(np.arange(9.0), 4), "at least 10"),
     ],
 )
 def test_bad_arguments_are_refused_with_a_sentence(call, sentence):
@@ -158,21 +149,21 @@ def test_bad_arguments_are_refused_with_a_sentence(call, sentence):
 
 
 def test_what_is_read_off_an_estimate():
-    values = simulate((0.6, -0.3), n=300, seed=3).values
-    found = [fit(values, 2, method) for method in ("ols", "yule_walker")]
+    values = ar.simulate((0.6, -0.3), n=300, seed=3).values
+    found = [ar.fit(values, 2, method) for method in ("ols", "yule_walker")]
     for one in found:
         assert one.first == one.coefficients[0]
         assert one.first_interval == (one.lower[0], one.upper[0])
         assert not one.holds(one.upper[0] + 1e-9)
     low = min(one.lower[0] for one in found)
-    assert covering(found, 0.6) == (2, 2)
-    assert covering(found, low) == (1, 2)
+    assert ar.covering(found, 0.6) == (2, 2)
+    assert ar.covering(found, low) == (1, 2)
 
 
 def test_one_step_errors_of_a_line_and_of_the_truth():
-    path = simulate((0.6, -0.3), n=101, seed=3)
-    found = one_step(path.values, 2, 0.6, path.innovations)
-    line = fit(path.values[:61], 2, "ols").coefficients
+    path = ar.simulate((0.6, -0.3), n=101, seed=3)
+    found = ar.one_step(path.values, 2, 0.6, path.innovations)
+    line = ar.fit(path.values[:61], 2, "ols").coefficients
     x = path.values
     expected = [(x[t] - line[0] * x[t - 1] - line[1] * x[t - 2]) ** 2 for t in range(2, 101)]
     assert np.isnan(found.line[0])  # an AR(2) has nothing to say of the second value

@@ -5,20 +5,13 @@ import pytest
 from statsmodels.tsa.ar_model import AutoReg
 from statsmodels.tsa.arima.model import ARIMA
 
-from seqviz.compute.autoregression import (
-    coefficients_from_partial,
-    errors_by_horizon,
-    fit,
-    forecast_direct,
-    forecast_recursive,
-    simulate,
-)
+from seqviz.compute import autoregression as ar
 
-PHI = coefficients_from_partial((0.7, -0.5, 0.3))
+PHI = ar.coefficients_from_partial((0.7, -0.5, 0.3))
 
 
 def sample(n: int = 300, level: float = 0.0) -> np.ndarray:
-    return simulate(PHI, sigma=1.5, n=n, burn_in=50, seed=6).values + level
+    return ar.simulate(PHI, sigma=1.5, n=n, burn_in=50, seed=6).values + level
 
 
 def regression(values: np.ndarray, step: int, intercept: bool) -> tuple[np.ndarray, float]:
@@ -33,8 +26,8 @@ def regression(values: np.ndarray, step: int, intercept: bool) -> tuple[np.ndarr
 @pytest.mark.parametrize("intercept", [False, True])
 def test_recursive_means_equal_autoreg(intercept):
     values = sample(level=5.0 * intercept)
-    found = fit(values, 3, "ols", intercept)
-    ours = forecast_recursive(values, found.coefficients, found.sigma, 12, found.intercept)
+    found = ar.fit(values, 3, "ols", intercept)
+    ours = ar.forecast_recursive(values, found.coefficients, found.sigma, 12, found.intercept)
     theirs = AutoReg(values, 3, trend="c" if intercept else "n").fit().forecast(12)
     # Estimates agree to 1e-10; twelve steps of a stationary recursion do not enlarge that.
     np.testing.assert_allclose(ours.mean, theirs, atol=1e-8)
@@ -42,7 +35,7 @@ def test_recursive_means_equal_autoreg(intercept):
 
 def test_recursive_errors_equal_arima_with_fixed_parameters():
     values = sample()
-    ours = forecast_recursive(values, PHI, 1.5, 12)
+    ours = ar.forecast_recursive(values, PHI, 1.5, 12)
     model = ARIMA(values, order=(3, 0, 0), trend="n")
     theirs = model.filter(np.array([*PHI, 1.5**2])).get_forecast(12)
     np.testing.assert_allclose(ours.mean, theirs.predicted_mean, atol=1e-8)
@@ -52,20 +45,20 @@ def test_recursive_errors_equal_arima_with_fixed_parameters():
 
 
 def test_ar1_forecast_in_closed_form():
-    ours = forecast_recursive(np.array([0.0, 3.0]), (0.8,), 2.0, 10)
+    ours = ar.forecast_recursive(np.array([0.0, 3.0]), (0.8,), 2.0, 10)
     steps = np.arange(1, 11)
     # Ten products of numbers of order one.
     np.testing.assert_allclose(ours.mean, 3.0 * 0.8**steps, rtol=1e-13)
     variance = 4.0 * (1 - 0.8 ** (2 * steps)) / (1 - 0.8**2)
     np.testing.assert_allclose(ours.standard_error**2, variance, rtol=1e-13)
-    errors = errors_by_horizon(sample(), 1, 10, (0.8,), 2.0)
+    errors = ar.errors_by_horizon(sample(), 1, 10, (0.8,), 2.0)
     np.testing.assert_allclose(errors.theory, variance, rtol=1e-13)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_direct_equals_a_regression_per_step(intercept):
     values = sample(level=2.0)
-    ours = forecast_direct(values, 2, 6, intercept)
+    ours = ar.forecast_direct(values, 2, 6, intercept)
     newest = np.array([1.0] * intercept + [values[-1], values[-2]])
     for step in range(1, 7):
         beta, deviation = regression(values, step, intercept)
@@ -75,13 +68,13 @@ def test_direct_equals_a_regression_per_step(intercept):
 
 def test_rolling_errors_equal_forecasts_made_one_by_one():
     values = sample(120)
-    ours = errors_by_horizon(values, 2, 4, PHI, 1.5)
+    ours = ar.errors_by_horizon(values, 2, 4, PHI, 1.5)
     np.testing.assert_array_equal(ours.horizon, [1, 2, 3, 4])
     origins = range(84, 117)  # 70 % are for training, four steps lie ahead of the last
     assert ours.origins == len(origins)
     actual = np.array([values[now : now + 4] for now in origins])
-    phi = fit(values[:84], 2, "ols").coefficients
-    made = [forecast_recursive(values[:now], phi, 1.0, 4).mean for now in origins]
+    phi = ar.fit(values[:84], 2, "ols").coefficients
+    made = [ar.forecast_recursive(values[:now], phi, 1.0, 4).mean for now in origins]
     np.testing.assert_allclose(ours.recursive_mse, np.mean((actual - made) ** 2, axis=0), rtol=1e-9)
     betas = [regression(values[:84], step, False)[0] for step in (1, 2, 3, 4)]
     direct = [[values[now - 2 : now][::-1] @ beta for beta in betas] for now in origins]
@@ -91,13 +84,13 @@ def test_rolling_errors_equal_forecasts_made_one_by_one():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: forecast_recursive(np.array([1.0]), (0.5, 0.2), 1.0, 3), "needs 2"),
-        (lambda: forecast_recursive(np.array([1.0]), (0.5,), 1.0, 0), "at least 1"),
-        (lambda: forecast_direct(np.arange(8.0), 2, 5), "at least 10"),
-        (lambda: forecast_direct(np.ones(50), 2, 5), "constant"),
-        (lambda: forecast_direct(sample(50), 0, 5), "order must be at least 1"),
-        (lambda: forecast_direct(sample(50), 1, 0), "horizon must be at least 1"),
-        (lambda: errors_by_horizon(sample(50), 1, 16, PHI, 1.0), "shorter than the horizon"),
+        (lambda: ar.forecast_recursive(np.array([1.0]), (0.5, 0.2), 1.0, 3), "needs 2"),
+        (lambda: ar.forecast_recursive(np.array([1.0]), (0.5,), 1.0, 0), "at least 1"),
+        (lambda: ar.forecast_direct(np.arange(8.0), 2, 5), "at least 10"),
+        (lambda: ar.forecast_direct(np.ones(50), 2, 5), "constant"),
+        (lambda: ar.forecast_direct(sample(50), 0, 5), "order must be at least 1"),
+        (lambda: ar.forecast_direct(sample(50), 1, 0), "horizon must be at least 1"),
+        (lambda: ar.errors_by_horizon(sample(50), 1, 16, PHI, 1.0), "shorter than the horizon"),
     ],
 )
 def test_bad_arguments_are_refused_with_a_sentence(call, sentence):
@@ -106,14 +99,14 @@ def test_bad_arguments_are_refused_with_a_sentence(call, sentence):
 
 
 def test_what_is_read_off_a_forecast():
-    values = simulate((0.8,), n=200, seed=2).values
-    fan = forecast_recursive(values[:-10], (0.8,), 1.0, 10)
-    direct = forecast_direct(values[:-10], 1, 10)
+    values = ar.simulate((0.8,), n=200, seed=2).values
+    fan = ar.forecast_recursive(values[:-10], (0.8,), 1.0, 10)
+    direct = ar.forecast_direct(values[:-10], 1, 10)
     assert fan.last == fan.mean[9]
     assert fan.last_width == pytest.approx(2 * 1.959964 * fan.standard_error[9], rel=1e-6)
     assert fan.distance(direct) == max(map(abs, (fan.mean - direct.mean).tolist()))
     assert fan.covers(fan.upper) == fan.covers(fan.lower) == 1.0
     assert fan.covers(np.where(np.arange(10) < 3, fan.mean, fan.upper + 1)) == 0.3
-    errors = errors_by_horizon(values, 1, 5, (0.8,), 1.0)
+    errors = ar.errors_by_horizon(values, 1, 5, (0.8,), 1.0)
     assert (errors.mse_1, errors.mse_h) == (errors.recursive_mse[0], errors.recursive_mse[4])
     assert errors.mse_direct == errors.direct_mse[4]

@@ -60,7 +60,7 @@ def test_a_stationary_process_in_all_its_forms(partial):
 
 
 def test_the_closed_forms_of_low_orders():
-    """phi_2 = r_2 and phi_1 = r_1 (1 - r_2); the variances of AR(0), AR(1) and AR(2)."""
+    """phi_2 = r_2 and phi_1 = r_1 (1 - r_2); the variances of AR(0), AR(1) and AR(2); means."""
     assert ar.coefficients_from_partial((0.5, -0.4)) == pytest.approx((0.7, -0.4), abs=ROUNDING)
     assert ar.coefficients_from_partial(()) == ()
     assert ar.stationary_variance((), 3.0) == 9.0
@@ -68,9 +68,9 @@ def test_the_closed_forms_of_low_orders():
     one, two = 0.5, -0.3
     expected = (1 - two) / ((1 + two) * ((1 - two) ** 2 - one**2))
     assert ar.stationary_variance((one, two)) == pytest.approx(expected, rel=ROUNDING)
-
-
-def test_roots_keep_their_number_when_the_last_coefficient_is_zero():
+    assert (ar.long_run_mean((0.5, 0.25), 2.0), ar.long_run_mean((0.5,))) == (8.0, 0.0)
+    assert np.isnan(ar.long_run_mean((1.0,), 2.0))
+    # roots keep their number when the last coefficient is zero
     np.testing.assert_allclose(ar.roots((0.5, 0.0, 0.0)), [0.5, 0.0, 0.0], atol=ROUNDING)
     assert ar.roots(()).shape == (0,)
 
@@ -174,9 +174,3 @@ def test_memory_counts_the_steps_to_five_percent(phi, root, steps):
     assert ar.steps_remembered(phi) == steps
     if 0 < steps < np.inf:
         assert root**steps < 0.05 <= root ** (steps - 1)
-
-
-def test_the_mean_to_which_forecasts_return():
-    assert ar.long_run_mean((0.5, 0.25), 2.0) == 8.0
-    assert ar.long_run_mean((0.5,)) == 0.0
-    assert np.isnan(ar.long_run_mean((1.0,), 2.0))

@@ -50,7 +50,7 @@ RESULTS = {
         np.array([[np.nan, 0.5, 0.75, 1]] * 2), chances(2, COUNT), 1_538, 109_483_778, 17.25,
     ),
     "surface": Surface(np.geomspace(1e-5, 0.1, 4), np.array([16, 32, 64]), chances(3, 4)),
-    "large": Surface(np.geomspace(1e-5, 0.1, 4), np.array([16, 32, 64]), chances(300, 4)),
+    "large": Surface(np.geomspace(1e-5, 0.1, 400), np.array([16, 32, 64]), chances(3, 400)),
 }  # fmt: skip
 
 
@@ -152,7 +152,10 @@ def test_for_another_call_there_is_none(keywords):
     assert precomputed.find(folder, KNOWN) is None  # another function
     with pytest.raises(ValueError, match="No result of experiment"):
         precomputed.result("experiment", **keywords)
-    by_value = {**dict(reversed(KNOWN.items())), "settings": FillSettings(share=0.3, mask=0.8)}
+    by_value = {
+        **dict(reversed(KNOWN.items())),
+        "settings": FillSettings(share=0.3, mask=0.8),
+    }
     assert precomputed.find(experiment, by_value) is not None
 
 

@@ -26,18 +26,18 @@ METHODS: tuple[Method, ...] = get_args(Method)
 class Estimate:
     """An AR(P) fitted to a series.
 
-    coefficients, standard_errors, lower, upper: shape (lag,); lower and upper are a 95 % interval.
     intercept: c in x_t = c + sum_i phi_i x_{t-i} + eps_t; nan when none was fitted.
     sigma: standard deviation of the innovations, in the unit of the series.
+    coefficients, standard_errors, lower, upper: shape (lag,); lower and upper are a 95 % interval.
     """
 
     method: Method
+    intercept: float
+    sigma: float
     coefficients: Float[np.ndarray, "lag"]
     standard_errors: Float[np.ndarray, "lag"]
     lower: Float[np.ndarray, "lag"]
     upper: Float[np.ndarray, "lag"]
-    intercept: float
-    sigma: float
 
     @property
     def first(self) -> float:
@@ -228,7 +228,5 @@ def _estimate(
 ) -> Estimate:
     errors = np.sqrt(np.diag(covariance))
     low, high = coefficients - quantile * errors, coefficients + quantile * errors
-    read_only(coefficients)
-    return Estimate(
-        method, coefficients, read_only(errors), read_only(low), read_only(high), intercept, sigma
-    )
+    arrays = (read_only(part) for part in (coefficients, errors, low, high))
+    return Estimate(method, intercept, sigma, *arrays)
