@@ -184,16 +184,16 @@ def test_scores_of_one_who_never_says_positive(actual, wanted):
 
 
 @pytest.mark.parametrize(
-    ("counts", "verdict", "needed"),
+    ("counts", "verdict", "shares"),
     [
-        ((5, 0, 0, 5), "no_difference", inf),
-        ((5, 2, 1, 5), "chance", proportions.needed_n(7 / 13, 6 / 13, 3 / 13)),
-        ((5, 20, 2, 5), "real", proportions.needed_n(25 / 32, 7 / 32, 22 / 32)),
+        ((5, 0, 0, 5), "no_difference", (0.5, 0.5, 0)),
+        ((5, 2, 1, 5), "chance", (7 / 13, 6 / 13, 3 / 13)),
+        ((5, 20, 2, 5), "real", (25 / 32, 7 / 32, 22 / 32)),
     ],
 )
-def test_the_verdict_on_two_systems(counts, verdict, needed):
+def test_the_verdict_on_two_systems(counts, verdict, shares):
     found = proportions.mcnemar(*cases(*counts))
-    assert (found.verdict, found.needed) == (verdict, needed)
+    assert (found.verdict, found.needed) == (verdict, proportions.needed_n(*shares))
 
 
 def test_cases_on_which_one_says_nothing_are_no_comparison():

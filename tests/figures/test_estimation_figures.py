@@ -16,7 +16,7 @@ from seqviz.figures.autoregression.estimation import (
     sampling_distribution,
 )
 from seqviz.figures.grammar.table import table
-from seqviz.text import Text
+from seqviz.text import Text, number
 
 TEXT = Text("en")
 FITS = [ar.fit(PATH.values, 2, method) for method in ar.METHODS]
@@ -38,6 +38,9 @@ def test_each_method_with_its_interval():
         part = frame[frame["series"] == marks.name]
         np.testing.assert_allclose(part[f"{name}, low"], estimate.lower, rtol=1e-13)
         np.testing.assert_allclose(part[f"{name}, high"], estimate.upper, rtol=1e-13)
+    value, low, high = map(number, (FITS[0].first, *FITS[0].first_interval))
+    told = {"method": drawn[0].name, "value": value, "low": low, "high": high, "truth": "0.600"}
+    assert chart.alt == TEXT("alt.estimates", **told)
     for looks in ([(*m.y,) for m in drawn], [(m.marker.symbol, m.marker.color) for m in drawn]):
         assert len(set(looks)) == 4  # methods do not cover each other
 
@@ -99,6 +102,8 @@ def test_the_three_lines_of_the_sampling_distribution():
     for key, value in expected.items():
         line = trace(chart, TEXT(f"figure.{key}"))
         assert list(line.x) == pytest.approx([value, value], rel=1e-12)
+    bias, theory = number(MANY.mean_bias), number(-3.7 / 60)
+    assert chart.alt == TEXT("alt.sampling", count=300, n=60, phi="0.900", bias=bias, theory=theory)
 
 
 def test_the_normal_curve_has_the_histograms_area():

@@ -9,7 +9,7 @@ from seen import trace
 
 from seqviz.compute import autoregression as ar
 from seqviz.figures.autoregression.forecast import error_by_horizon, forecast_fan
-from seqviz.text import Text
+from seqviz.text import Text, number
 
 TEXT = Text("en")
 HISTORY, FUTURE = PATH.values[:180], PATH.values[180:]
@@ -35,6 +35,8 @@ def test_history_forecast_and_future_follow_each_other(begins):
         line = trace(chart, TEXT(f"figure.{key}"))
         assert list(line.x) == list(x), key
         np.testing.assert_array_equal(line.y, y, key)
+    first, last, low, high = map(number, (FAN.mean[0], FAN.mean[-1], FAN.lower[-1], FAN.upper[-1]))
+    assert chart.alt == TEXT("alt.forecast", steps=20, first=first, last=last, low=low, high=high)
 
 
 def test_the_interval_is_closed_around_the_forecast():
@@ -67,3 +69,6 @@ def test_errors_and_theory():
         assert line.x.tolist() == list(range(1, 11))
         np.testing.assert_array_equal(line.y, values)
     assert chart.layout.yaxis.rangemode == "tozero"
+    first, last, theory = map(number, (errors.mse_1, errors.mse_h, errors.theory[-1]))
+    told = {"origins": errors.origins, "steps": 10, "first": first, "last": last, "theory": theory}
+    assert chart.alt == TEXT("alt.horizon", **told)

@@ -49,6 +49,10 @@ def test_correlations_start_at_lag_one():
         assert all(t.x[0] < 1 and t.x[1] > 15 for t in band)
         low, high = chart.layout[f"yaxis{axis[1:]}"].range
         assert low <= -1 < 1 <= high
+    low, high, first = map(number, (PATH.values.min(), PATH.values.max(), FOUND.r1))
+    outside = sum(abs(value) > FOUND.band for value in FOUND.acf[1:])
+    told = {"n": 200, "low": low, "high": high, "first": first, "outside": outside, "lags": 15}
+    assert chart.alt == TEXT("alt.series", **told)
 
 
 def test_without_theory_there_are_no_diamonds():
@@ -82,6 +86,8 @@ def test_roots_are_sorted_by_the_circle(phi):
     for key, expected in (("root_inside", z[within]), ("root_outside", z[~within])):
         np.testing.assert_array_equal(drawn.pop(TEXT(f"figure.{key}"), []), expected)
     assert not drawn
+    largest = number(np.abs(z).max())
+    assert chart.alt == TEXT("alt.roots", count=len(z), outside=sum(~within), largest=largest)
     assert len({t.marker.symbol for t in marks}) == len(marks)  # never by color alone
     assert chart.layout.yaxis.scaleanchor == "x"  # a circle, not an ellipse
     assert chart.layout.xaxis.range[1] >= np.abs(z).max()

@@ -70,7 +70,9 @@ def test_the_two_lines_that_matter(losses):
         assert (list(line.x), list(line.y)) == ([1, 100], [value, value])
     low, high = chart.layout.yaxis.range
     assert low < 0.977 < max(losses) < high < np.inf
-    assert number(losses[-1]) in chart.alt
+    first, last = number(losses[0]), number(losses[-1])
+    told = {"cell": "RNN", "epoch": len(losses), "first": first, "last": last, "floor": "1.00"}
+    assert chart.alt == TEXT("alt.loss", **told)
 
 
 def test_map_band_curve_and_pairs():
