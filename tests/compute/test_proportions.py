@@ -186,7 +186,7 @@ def test_scores_of_one_who_never_says_positive(actual, wanted):
 @pytest.mark.parametrize(
     ("counts", "verdict", "shares"),
     [
-        ((5, 0, 0, 5), "no_difference", (0.5, 0.5, 0)),
+        ((5, 0, 0, 5), "no_difference", (0.5, 0.5, 0.0)),
         ((5, 2, 1, 5), "chance", (7 / 13, 6 / 13, 3 / 13)),
         ((5, 20, 2, 5), "real", (25 / 32, 7 / 32, 22 / 32)),
     ],

@@ -151,9 +151,11 @@ CASES = {
         "forecast": "too_short_to_forecast", **NOT_STATIONARY,
     }),
     "shuffled, order 5": ({**FREE, "process.shuffle": True}, AR1_ONLY),
-    "as short as it gets": ({"process.n": 50}, {"forecast.errors": "too_short_to_forecast"}),
-    "too short to look ahead": ({"process.n": 50, "forecast.horizon": 50},
+    "as short as it gets": ({"process.n": 50, "forecast.horizon": 28},
+                            {"forecast.errors": "too_short_to_forecast"}),
+    "too short to look ahead": ({"process.n": 50, "forecast.horizon": 29},
                                 {"forecast": "too_short_to_forecast"}),
+    "just long enough for errors": ({"process.n": 100, "forecast.horizon": 25}, {}),
     "heavy tails": ({"process.noise": "student_t", "process.df": 2.5, "process.n": 5000}, {}),
     "explosion in the burn-in": ({"process.phi": 1.2, "process.burn_in": 1000}, {
         **dict.fromkeys(("process", "by_hand", "forecast"), "burn_in_explodes"),
