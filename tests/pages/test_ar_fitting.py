@@ -96,24 +96,28 @@ def test_real_series_are_drawn_with_their_source(source, view):
     assert len(shown.notes) == 1
 
 
+def theory(value: str) -> str:
+    return Text("en")(f"{SLUG}.metric.theory", value=value)
+
+
 @pytest.mark.parametrize(
     ("name", "values", "beside"),
     [
         # at phi = 0 the theoretical correlation is 0, which is a number and not the lack of one
-        ("process", {"phi": 0.0}, {"r1": "0", "variance": "1.00"}),
-        ("process", {"phi": 1.0}, {"r1": None, "variance": "∞"}),
-        ("process", {"sigma": 2.0}, {"r1": "0.800", "variance": number(4 / 0.36)}),
-        ("fit", {"view": "sampling"}, {"spread": number(np.sqrt(0.36 / 500))}),
-        ("forecast", {"view": "errors"}, {"mse_1": "1.00", "mse_h": number(ERRORS.theory[-1])}),
+        ("process", {"phi": 0.0}, {"r1": theory("0"), "variance": theory("1.00")}),
+        ("process", {"phi": 1.0}, {"r1": None, "variance": theory("∞")}),
+        ("process", {"sigma": 2.0}, {"r1": theory("0.800"), "variance": theory(number(4 / 0.36))}),
+        ("fit", {"process.sigma": 2.0}, {"estimate": "OLS", "sigma_hat": "σ = 2.00"}),
+        ("fit", {"view": "sampling"}, {"spread": theory(number(np.sqrt(0.36 / 500)))}),
+        ("forecast", {"view": "errors"},
+         {"mse_1": theory("1.00"), "mse_h": theory(number(ERRORS.theory[-1]))}),
         ("forecast", {"view": "errors", "process.shuffle": True},
-         {"mse_1": number(X.var()), "mse_h": number(X.var())}),
+         dict.fromkeys(("mse_1", "mse_h"), theory(number(X.var())))),
     ],
 )  # fmt: skip
-def test_what_theory_says_beside_it(name, values, beside):
+def test_what_stands_beside_it(name, values, beside):
     shown = lesson.benches[name].run(values)
-    for key, value in beside.items():
-        said = value and Text("en")(f"{SLUG}.metric.theory", value=value)
-        assert shown.readouts[key].beside == said, key
+    assert {key: shown.readouts[key].beside for key in beside} == beside
 
 
 def test_shuffling_reaches_the_benches_below():
