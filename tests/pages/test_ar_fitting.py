@@ -155,8 +155,10 @@ CASES = {
         "forecast": "too_short_to_forecast", **NOT_STATIONARY,
     }),
     "shuffled, order 5": ({**FREE, "process.shuffle": True}, AR1_ONLY),
-    "as short as it gets": ({"process.n": 50, "forecast.horizon": 28},
-                            {"forecast.errors": "too_short_to_forecast"}),
+    "as short as it gets": ({"process.n": 50}, {"forecast.errors": "too_short_to_forecast"}),
+    "too short for a direct forecast": ({"process.n": 50, "forecast.horizon": 28}, {
+        "forecast.fan": "few_values", "forecast.errors": "too_short_to_forecast",
+    }),
     "too short to look ahead": ({"process.n": 50, "forecast.horizon": 29},
                                 {"forecast": "too_short_to_forecast"}),
     "just long enough for errors": ({"process.n": 100, "forecast.horizon": 25}, {}),
