@@ -301,15 +301,13 @@ def test_the_public_package_is_imported():
 
 
 def test_a_function_that_no_package_exports_is_imported_from_its_module():
-    from seqviz.compute.autoregression.networks import parameter_count
+    from seqviz.compute.autoregression.process import psi_weights
 
     recipe = CodeTrace()
-    count = run(recipe, parameter_count, NetworkSettings(), name="count")
-    assert (
-        "from seqviz.compute.autoregression.networks import parameter_count"
-        in recipe.source().splitlines()
-    )
-    assert executed(recipe)["count"] == count == 1153
+    run(recipe, psi_weights, (0.5,), 3, name="weights")
+    lines = recipe.source().splitlines()
+    assert "from seqviz.compute.autoregression.process import psi_weights" in lines
+    assert executed(recipe)["weights"].tolist() == [1.0, 0.5, 0.25]
 
 
 def test_an_empty_record_is_an_empty_script():

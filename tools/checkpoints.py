@@ -70,7 +70,7 @@ def write_network(network: Network, card: dict[str, Any]) -> None:
         "cell": network.cell,
         "kind": network.kind,
         **card,
-        "parameters": sum(array.size for array in arrays.values()),
+        "parameters": network.parameters,
         "torch": torch.__version__,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "sha256": hashlib.sha256(content).hexdigest(),

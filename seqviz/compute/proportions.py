@@ -26,24 +26,6 @@ class Proportion:
 
 
 @dataclass(frozen=True)
-class Running:
-    """The share among the first 1, 2, ... cases with its 95 % interval (Wilson) at each n.
-
-    The interval is right for one n chosen beforehand, not for the n at which it looks best.
-    """
-
-    n: Int[np.ndarray, "case"]
-    share: Float[np.ndarray, "case"]
-    low: Float[np.ndarray, "case"]
-    high: Float[np.ndarray, "case"]
-
-    def at(self, n: int) -> Proportion:
-        """What has been reached after n cases."""
-        share, low, high = (float(part[n - 1]) for part in (self.share, self.low, self.high))
-        return Proportion(round(share * n), n, share, low, high)
-
-
-@dataclass(frozen=True)
 class Shares:
     """Shares of many rows with their intervals, and of how many cases; nan of none."""
 
@@ -51,6 +33,18 @@ class Shares:
     low: Float[np.ndarray, "*rows"]
     high: Float[np.ndarray, "*rows"]
     n: Int[np.ndarray, "*rows"]
+
+
+@dataclass(frozen=True)
+class Running(Shares):
+    """The share among the first 1, 2, ... cases with its 95 % interval (Wilson) at each n.
+
+    The interval is right for one n chosen beforehand, not for the n at which it looks best.
+    """
+
+    def at(self, n: int) -> Proportion:
+        """What has been reached after n cases."""
+        return of_share(float(self.share[n - 1]), n)
 
 
 @dataclass(frozen=True)
@@ -113,10 +107,7 @@ def of(correct: int, n: int) -> Proportion:
     """`correct` of `n` as a share with its interval; raises ValueError if that is impossible."""
     if not 0 <= correct <= n:
         raise ValueError(f"Of {n} cases {correct} cannot be correct.")
-    if n == 0:
-        return Proportion(0, 0, nan, nan, nan)
-    low, high = wilson(np.array([correct / n]), n)
-    return Proportion(correct, n, correct / n, float(low[0]), float(high[0]))
+    return of_share(correct / n if n else nan, n)
 
 
 def proportion(right: Bool[np.ndarray, "case"]) -> Proportion:
@@ -160,7 +151,7 @@ def running(right: Bool[np.ndarray, "case"]) -> Running:
     """The share of True among the first 1, 2, ... cases, with the interval at each."""
     n = np.arange(1, len(right) + 1)
     share = np.cumsum(right) / n
-    return Running(n, share, *wilson(share, n))
+    return Running(share, *wilson(share, n), n)
 
 
 def majority(

@@ -17,18 +17,13 @@ if TYPE_CHECKING:
 class Series:
     """One real series, equally spaced in time.
 
-    key: its name in `BUNDLED`. values: shape (time,), in `unit`; read-only.
-    labels: one axis label per value: "1700", "1958-03" or "1959Q2". start: the first of them.
-    source: citation. provenance: license, and what was done to the values.
+    values: shape (time,), read-only. labels: one axis label per value: "1700", "1958-03" or
+    "1959Q2". source: citation.
     """
 
-    key: str
     values: Float[np.ndarray, "time"]
-    unit: str
-    start: str
     labels: tuple[str, ...]
     source: str
-    provenance: str
 
 
 def bundled(key: str) -> Series:
@@ -36,159 +31,98 @@ def bundled(key: str) -> Series:
 
     Raises ValueError for an unknown key. Needs statsmodels and pandas, imported on the first call.
     """
-    if key not in _LOADERS:
+    if key not in _SOURCES:
         raise ValueError(f"Unknown series: {key}. Known: {', '.join(BUNDLED)}.")
-    return _LOADERS[key](key)
+    from statsmodels import datasets
 
-
-def _sunspots(key: str) -> Series:
-    from statsmodels.datasets import sunspots
-
-    data = sunspots.load_pandas().data
-    return _series(
-        key,
-        values=data["SUNACTIVITY"],
-        unit="sunspots",
-        labels=_years(data["YEAR"]),
-        source="Yearly sunspot numbers 1700-2008, NOAA National Geophysical Data Center.",
-        done="Unchanged.",
-    )
-
-
-def _nile(key: str) -> Series:
-    from statsmodels.datasets import nile
-
-    data = nile.load_pandas().data
-    return _series(
-        key,
-        values=data["volume"],
-        unit="10^8 m^3",
-        labels=_years(data["year"]),
-        source=(
-            "Yearly flow of the Nile at Aswan 1871-1970. Cobb, G. W. 1978. The problem of the "
-            "Nile: conditional solution to a changepoint problem. Biometrika 65(2), 243-251."
-        ),
-        done="Unchanged.",
-    )
-
-
-def _co2(key: str) -> Series:
-    from statsmodels.datasets import co2
-
-    weekly = co2.load_pandas().data["co2"]
-    # A missing week is left out of the mean of its month; five months have no week at all.
-    # Rounded, so that the checksum does not depend on the order in which a mean is summed.
-    monthly = weekly.resample("MS").mean().interpolate(method="linear").round(4)
-    return _series(
-        key,
-        values=monthly,
-        unit="ppm",
-        labels=tuple(monthly.index.strftime("%Y-%m")),
-        source=(
-            "Atmospheric CO2 at Mauna Loa 1958-2001. Keeling, C. D. and Whorf, T. P. 2004. "
-            "Atmospheric CO2 concentrations derived from flask air samples at sites in the SIO "
-            "network. Carbon Dioxide Information Analysis Center, Oak Ridge National Laboratory."
-        ),
-        done=(
-            "Monthly means of the weekly values (59 of 2284 weeks are missing); the five months "
-            "without a value are interpolated linearly; rounded to 0.0001 ppm."
-        ),
-    )
-
-
-def _elnino(key: str) -> Series:
-    from statsmodels.datasets import elnino
-
-    data = elnino.load_pandas().data.set_index("YEAR")
-    years = _years(data.index)
-    return _series(
-        key,
-        values=data.to_numpy().reshape(-1),
-        unit="°C",
-        labels=tuple(f"{year}-{month:02d}" for year in years for month in range(1, 13)),
-        source=(
-            "Monthly sea surface temperature 1950-2010, region Nino 1+2, ERSST.V3B, NOAA National "
-            "Weather Service, Climate Prediction Center."
-        ),
-        done="The table of years and months is read row by row as one monthly series.",
-    )
-
-
-def _macro_inflation(key: str) -> Series:
-    from statsmodels.datasets import macrodata
-
-    # The first quarter has no predecessor: its 0.00 is a placeholder, not a measurement.
-    data = macrodata.load_pandas().data.iloc[1:]
-    return _series(
-        key,
-        values=data["infl"],
-        unit="% per year",
-        labels=_quarters(data),
-        source=(
-            "Quarterly inflation, United States, 1959Q2-2009Q3: 400 times the change of the log "
-            "consumer price index. FRED, Federal Reserve Bank of St. Louis."
-        ),
-        done="The first quarter, a placeholder of 0, is left out.",
-    )
-
-
-def _macro_unemployment(key: str) -> Series:
-    from statsmodels.datasets import macrodata
-
-    data = macrodata.load_pandas().data
-    return _series(
-        key,
-        values=data["unemp"],
-        unit="%",
-        labels=_quarters(data),
-        source=(
-            "Quarterly unemployment rate, United States, 1959Q1-2009Q3, seasonally adjusted. "
-            "U.S. Bureau of Labor Statistics."
-        ),
-        done="Unchanged.",
-    )
-
-
-_LOADERS: dict[str, Callable[[str], Series]] = {
-    "sunspots": _sunspots,
-    "nile": _nile,
-    "co2": _co2,
-    "elnino": _elnino,
-    "macro_inflation": _macro_inflation,
-    "macro_unemployment": _macro_unemployment,
-}
-
-BUNDLED: tuple[str, ...] = tuple(_LOADERS)
-"""Keys of the series that `bundled` loads."""
-
-
-def _series(
-    key: str,
-    values: pd.Series | np.ndarray,
-    unit: str,
-    labels: tuple[str, ...],
-    source: str,
-    done: str,
-) -> Series:
+    dataset, read, source = _SOURCES[key]
+    values, labels = read(getattr(datasets, dataset).load_pandas().data)
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
-    return Series(
-        key=key,
-        values=array,
-        unit=unit,
-        start=labels[0],
-        labels=labels,
-        source=source,
-        provenance=f"Public domain, from statsmodels.datasets. {done}",
-    )
+    return Series(array, labels, source)
+
+
+_Read = Callable[["pd.DataFrame"], tuple["pd.Series | np.ndarray", tuple[str, ...]]]
+
+
+def _by_year(values: str, year: str) -> _Read:
+    """The column of the values and that of the years."""
+    return lambda data: (data[values], _years(data[year]))
+
+
+def _co2(data: pd.DataFrame) -> tuple[pd.Series, tuple[str, ...]]:
+    """Monthly means of the weekly values, of which 59 of 2284 are missing.
+
+    A missing week is left out of the mean of its month; the five months that have no week at all
+    are interpolated linearly. Rounded to 0.0001 ppm, so that the checksum does not depend on the
+    order in which a mean is summed.
+    """
+    monthly = data["co2"].resample("MS").mean().interpolate(method="linear").round(4)
+    return monthly, tuple(f"{month:%Y-%m}" for month in monthly.index)
+
+
+def _elnino(data: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The table of years and months, read row by row as one monthly series."""
+    table = data.set_index("YEAR")
+    months = range(1, 13)
+    labels = tuple(f"{year}-{month:02d}" for year in _years(table.index) for month in months)
+    return table.to_numpy().reshape(-1), labels
+
+
+def _by_quarter(values: str, first: int = 0) -> _Read:
+    """A column of the macroeconomic data, from this row on."""
+
+    def read(data: pd.DataFrame) -> tuple[pd.Series, tuple[str, ...]]:
+        rows = data.iloc[first:]
+        dates = zip(rows["year"], rows["quarter"], strict=True)
+        return rows[values], tuple(f"{int(year)}Q{int(quarter)}" for year, quarter in dates)
+
+    return read
 
 
 def _years(column: pd.Series | pd.Index) -> tuple[str, ...]:
     return tuple(str(int(year)) for year in column)
 
 
-def _quarters(data: pd.DataFrame) -> tuple[str, ...]:
-    return tuple(
-        f"{int(year)}Q{int(quarter)}"
-        for year, quarter in zip(data["year"], data["quarter"], strict=True)
-    )
+# Of each: the data set of statsmodels, what reads the values and labels from it, the citation.
+_SOURCES: dict[str, tuple[str, _Read, str]] = {
+    "sunspots": (
+        "sunspots",
+        _by_year("SUNACTIVITY", "YEAR"),
+        "Yearly sunspot numbers 1700-2008, NOAA National Geophysical Data Center.",
+    ),
+    "nile": (
+        "nile",
+        _by_year("volume", "year"),
+        "Yearly flow of the Nile at Aswan 1871-1970. Cobb, G. W. 1978. The problem of the "
+        "Nile: conditional solution to a changepoint problem. Biometrika 65(2), 243-251.",
+    ),
+    "co2": (
+        "co2",
+        _co2,
+        "Atmospheric CO2 at Mauna Loa 1958-2001. Keeling, C. D. and Whorf, T. P. 2004. "
+        "Atmospheric CO2 concentrations derived from flask air samples at sites in the SIO "
+        "network. Carbon Dioxide Information Analysis Center, Oak Ridge National Laboratory.",
+    ),
+    "elnino": (
+        "elnino",
+        _elnino,
+        "Monthly sea surface temperature 1950-2010, region Nino 1+2, ERSST.V3B, NOAA National "
+        "Weather Service, Climate Prediction Center.",
+    ),
+    "macro_inflation": (
+        "macrodata",
+        _by_quarter("infl", first=1),  # the first quarter has no predecessor: its 0.00 is no value
+        "Quarterly inflation, United States, 1959Q2-2009Q3: 400 times the change of the log "
+        "consumer price index. FRED, Federal Reserve Bank of St. Louis.",
+    ),
+    "macro_unemployment": (
+        "macrodata",
+        _by_quarter("unemp"),
+        "Quarterly unemployment rate, United States, 1959Q1-2009Q3, seasonally adjusted. "
+        "U.S. Bureau of Labor Statistics.",
+    ),
+}
+
+BUNDLED: tuple[str, ...] = tuple(_SOURCES)
+"""Keys of the series that `bundled` loads."""

@@ -28,21 +28,13 @@ NOISES = ("gaussian", "student_t", "laplace")
 PRESET_EPOCHS = {"text": 100, "text_1000": 1000}
 
 lesson = Lesson("ar_fitting", code=(ar.simulate, ar.fit, ar.forecast_recursive))
-
-
 OWN = on(preset="own")
 
 
-def partial_at(lag: int, default: float) -> Any:
-    """A partial autocorrelation of an AR(2) or higher."""
-    orders = tuple(range(max(2, lag), 6))
-    return slider(-0.95, 0.95, default, 0.05, when=on(order=orders, free=False))
-
-
-def free_at(lag: int, default: float) -> Any:
-    """A coefficient of an AR(2) or higher, not kept from exploding."""
-    orders = tuple(range(max(2, lag), 6))
-    return slider(-2.0, 2.0, default, 0.05, when=on(order=orders, free=True))
+def at_lag(lag: int, default: float, free: bool = False) -> Any:
+    """Of an AR(2) or higher: a partial autocorrelation, or a coefficient free to explode."""
+    orders, end = tuple(range(max(2, lag), 6)), 2.0 if free else 0.95
+    return slider(-end, end, default, 0.05, when=on(order=orders, free=free))
 
 
 @dataclass(frozen=True)
@@ -53,16 +45,16 @@ class Process:
     order: int = slider(1, 5, 1)
     phi: float = slider(-1.2, 1.2, 0.8, 0.01, when=on(order=1))
     free: bool = toggle(False, more=True, when=on(order=(2, 3, 4, 5)))
-    a1: float = partial_at(1, 0.6)
-    a2: float = partial_at(2, -0.5)
-    a3: float = partial_at(3, 0.3)
-    a4: float = partial_at(4, 0.0)
-    a5: float = partial_at(5, 0.0)
-    b1: float = free_at(1, 0.9)
-    b2: float = free_at(2, -0.5)
-    b3: float = free_at(3, 0.0)
-    b4: float = free_at(4, 0.0)
-    b5: float = free_at(5, 0.0)
+    a1: float = at_lag(1, 0.6)
+    a2: float = at_lag(2, -0.5)
+    a3: float = at_lag(3, 0.3)
+    a4: float = at_lag(4, 0.0)
+    a5: float = at_lag(5, 0.0)
+    b1: float = at_lag(1, 0.9, free=True)
+    b2: float = at_lag(2, -0.5, free=True)
+    b3: float = at_lag(3, 0.0, free=True)
+    b4: float = at_lag(4, 0.0, free=True)
+    b5: float = at_lag(5, 0.0, free=True)
     n: int = steps((50, 100, 200, 500, 1000, 2000, 5000), 500)
     seed: int = seed(1)
     shuffle: bool = toggle(False)

@@ -5,87 +5,65 @@ import pytest
 from statsmodels.tsa.arima_process import arma_acf, arma_pacf
 from statsmodels.tsa.stattools import acf, pacf
 
-from seqviz.compute.autoregression import (
-    coefficients_from_partial,
-    correlogram,
-    sample_variance,
-    shuffled,
-    simulate,
-    theoretical_acf,
-    theoretical_pacf,
-)
+from seqviz.compute import autoregression as ar
+from seqviz.compute.autoregression.correlation import theoretical_pacf
 
 PROCESSES = [
-    coefficients_from_partial(tuple(np.random.RandomState(seed).uniform(-0.9, 0.9, size=order)))
+    ar.coefficients_from_partial(tuple(np.random.RandomState(seed).uniform(-0.9, 0.9, size=order)))
     for seed, order in enumerate((1, 2, 3, 4, 6))
 ]
 
 
-def test_ar1_correlations_in_closed_form():
-    np.testing.assert_allclose(theoretical_acf((0.8,), 20), 0.8 ** np.arange(21), rtol=1e-13)
+def test_correlations_in_closed_form():
+    """Powers of phi; rho_1 = phi_1 / (1 - phi_2) and rho_2 = phi_1 rho_1 + phi_2; no dependence."""
+    np.testing.assert_allclose(ar.theoretical_acf((0.8,), 20), 0.8 ** np.arange(21), rtol=1e-13)
+    expected = [1.0, 0.5 / 1.3, 0.5 * 0.5 / 1.3 - 0.3]
+    np.testing.assert_allclose(ar.theoretical_acf((0.5, -0.3), 2), expected, rtol=1e-14)
     np.testing.assert_array_equal(theoretical_pacf((0.8,), 4), [1.0, 0.8, 0.0, 0.0, 0.0])
-    np.testing.assert_array_equal(theoretical_acf((), 2), [1.0, 0.0, 0.0])
-
-
-def test_ar2_first_correlation_in_closed_form():
-    """rho_1 = phi_1 / (1 - phi_2) and rho_2 = phi_1 rho_1 + phi_2."""
-    rho = theoretical_acf((0.5, -0.3), 2)
-    assert rho[1] == pytest.approx(0.5 / 1.3, rel=1e-14)
-    assert rho[2] == pytest.approx(0.5 * 0.5 / 1.3 - 0.3, rel=1e-14)
+    np.testing.assert_array_equal(ar.theoretical_acf((), 2), [1.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("phi", PROCESSES)
 def test_theory_equals_statsmodels(phi):
-    ar = np.concatenate(([1.0], -np.array(phi)))
-    # Both solve the same P x P equations, of condition number up to about 1e3.
-    np.testing.assert_allclose(theoretical_acf(phi, 15), arma_acf(ar, [1.0], 16), atol=1e-10)
-    np.testing.assert_allclose(theoretical_pacf(phi, 15), arma_pacf(ar, [1.0], 16), atol=1e-10)
-
-
-@pytest.mark.parametrize("lag", [0, 1, 2])
-def test_theory_can_stop_before_the_order(lag):
-    phi = PROCESSES[3]
-    np.testing.assert_array_equal(theoretical_acf(phi, lag), theoretical_acf(phi, 9)[: lag + 1])
-    np.testing.assert_array_equal(theoretical_pacf(phi, lag), theoretical_pacf(phi, 9)[: lag + 1])
+    polynomial = np.concatenate(([1.0], -np.array(phi)))
+    for ours, theirs in ((ar.theoretical_acf, arma_acf), (theoretical_pacf, arma_pacf)):
+        # Both solve the same P x P equations, of condition number up to about 1e3.
+        np.testing.assert_allclose(ours(phi, 15), theirs(polynomial, [1.0], 16), atol=1e-10)
+        for lag in (0, 1, 2):  # it can stop before the order
+            np.testing.assert_array_equal(ours(phi, lag), ours(phi, 15)[: lag + 1])
 
 
 @pytest.mark.parametrize("phi", [*PROCESSES, (1.0,)])
 def test_sample_equals_statsmodels(phi):
-    values = simulate(phi, n=400, seed=5).values + 7.0
-    found = correlogram(values, 25)
-    theirs, interval = acf(values, nlags=25, fft=False, alpha=0.05, result_object=False)
+    values = ar.simulate(phi, n=400, seed=5).values + 7.0
+    found = ar.correlogram(values, 25)
     # Sums of 400 products: a few hundred roundings of size one at most.
+    theirs = acf(values, nlags=25, fft=False, result_object=False)
     np.testing.assert_allclose(found.acf, theirs, atol=1e-10)
     np.testing.assert_allclose(found.pacf, pacf(values, nlags=25, method="ldb"), atol=1e-10)
-    np.testing.assert_allclose(found.bartlett, interval[:, 1] - theirs, atol=1e-10)
     # 1.96 is the quantile to three digits.
     assert found.band == pytest.approx(1.96 / 20.0, rel=1e-4)
 
 
-def test_sample_approaches_theory():
-    phi = (0.6, -0.3)
-    found = correlogram(simulate(phi, n=100_000, burn_in=100, seed=8).values, 10, phi)
-    # Bartlett's formula gives standard errors of at most 1.2 / sqrt(n) = 0.004 here: four of them.
-    np.testing.assert_allclose(found.acf, found.theory_acf, atol=0.016)
-    np.testing.assert_allclose(found.pacf, found.theory_pacf, atol=0.016)
-
-
-def test_no_theory_for_an_unknown_or_unit_root_process():
-    values = simulate((1.0,), n=100).values
-    assert correlogram(values, 5).theory_acf is None
-    assert correlogram(values, 5, (1.0,)).theory_pacf is None
+def test_the_theory_beside_a_sample():
+    values = ar.simulate((0.8,), n=100).values
+    found = ar.correlogram(values, 3, (0.8,))
+    assert (found.r1, found.theory_r1) == (found.acf[1], 0.8)
+    np.testing.assert_array_equal(found.theory_pacf, [1.0, 0.8, 0.0, 0.0])
+    for unknown in (ar.correlogram(values, 5), ar.correlogram(values, 5, (1.0,))):
+        assert unknown.theory_acf is unknown.theory_pacf is unknown.theory_r1 is None
     with pytest.raises(ValueError, match="stationary"):
-        theoretical_acf((1.0,), 5)
+        ar.theoretical_acf((1.0,), 5)
 
 
 def test_shuffling_keeps_the_values_and_destroys_the_dependence():
-    values = simulate((0.9,), n=2000, seed=2).values
-    mixed = shuffled(values, 3)
+    values = ar.simulate((0.9,), n=2000, seed=2).values
+    mixed = ar.shuffled(values, 3)
     np.testing.assert_array_equal(np.sort(mixed), np.sort(values))
-    np.testing.assert_array_equal(mixed, shuffled(values, 3))
-    assert correlogram(values, 1).acf[1] > 0.85
+    np.testing.assert_array_equal(mixed, ar.shuffled(values, 3))
     # Four standard errors of a white-noise correlation, 1 / sqrt(2000).
-    assert abs(correlogram(mixed, 1).acf[1]) < 4 / np.sqrt(2000)
+    assert abs(ar.correlogram(mixed, 1).acf[1]) < 4 / np.sqrt(2000)
+    assert ar.sample_variance(np.array([1.0, 2.0, 6.0])) == pytest.approx(14 / 3)
 
 
 @pytest.mark.parametrize(
@@ -102,12 +80,4 @@ def test_shuffling_keeps_the_values_and_destroys_the_dependence():
 )
 def test_bad_series_are_refused_with_a_sentence(values, max_lag, sentence):
     with pytest.raises(ValueError, match=sentence):
-        correlogram(values, max_lag)
-
-
-def test_what_is_read_off_a_correlogram():
-    values = simulate((0.8,), n=400, seed=1).values
-    found = correlogram(values, 3, (0.8,))
-    assert (found.r1, found.theory_r1) == (found.acf[1], 0.8)
-    assert correlogram(values, 3).theory_r1 is None
-    assert sample_variance(np.array([1.0, 2.0, 6.0])) == pytest.approx(14 / 3)
+        ar.correlogram(values, max_lag)

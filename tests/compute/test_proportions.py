@@ -9,23 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from seqviz.compute.proportions import (
-    Confusion,
-    answers_right,
-    compared,
-    confusion,
-    counted,
-    majority,
-    mcnemar,
-    needed_n,
-    of,
-    of_share,
-    proportion,
-    running,
-    scores,
-    shares,
-    wilson,
-)
+from seqviz.compute import proportions
 
 
 def cases(both: int, only_first: int, only_second: int, neither: int) -> tuple:
@@ -40,86 +24,72 @@ def cases(both: int, only_first: int, only_second: int, neither: int) -> tuple:
 # --- intervals ----------------------------------------------------------------------------------
 
 
-def test_wilson_is_that_of_statsmodels():
+@pytest.mark.parametrize(
+    ("right", "trials"), [(0, 10), (3, 10), (10, 10), (615, 1000), (1000, 1000)]
+)
+def test_wilson_is_that_of_statsmodels(right, trials):
     from statsmodels.stats.proportion import proportion_confint
 
-    for right, trials in [(0, 10), (3, 10), (10, 10), (615, 1000), (1000, 1000)]:
-        low, high = wilson(np.array([right / trials]), trials)
-        expected = proportion_confint(right, trials, alpha=0.05, method="wilson")
-        # float64; their quantile and ours differ in the last digit
-        np.testing.assert_allclose([low[0], high[0]], expected, atol=1e-12)
-        found = of(right, trials)
-        assert (found.low, found.high) == (low[0], high[0])
-        assert (found.correct, found.n, found.share) == (right, trials, right / trials)
+    expected = proportion_confint(right, trials, alpha=0.05, method="wilson")
+    found = proportions.of(right, trials)
+    # float64; their quantile and ours differ in the last digit
+    np.testing.assert_allclose((found.low, found.high), expected, atol=1e-12)
+    assert (found.correct, found.n, found.share) == (right, trials, right / trials)
+    assert (
+        proportions.of_share(right / trials, trials)
+        == found
+        == proportions.proportion(np.arange(trials) < right)
+    )
 
 
 def test_shares_count_the_answers_that_are_there():
     probability = np.array([[0.9, 0.5, 0.49, np.nan], [np.nan] * 4])
-    right = answers_right(probability, np.array([True, True, False, True]))
+    right = proportions.answers_right(probability, np.array([True, True, False, True]))
     np.testing.assert_array_equal(right[0], [1, 0, 1, np.nan])  # even odds are "negative"
-    found = shares(right)
+    found, wanted = proportions.shares(right), proportions.of(2, 3)
     assert found.n.tolist() == [3, 0]
-    low, high = wilson(np.array([2 / 3]), 3)
-    assert (found.share[0], found.low[0], found.high[0]) == pytest.approx((2 / 3, low[0], high[0]))
+    first = found.share[0], found.low[0], found.high[0]
+    assert first == pytest.approx((wanted.share, wanted.low, wanted.high))
     assert np.isnan([found.share[1], found.low[1], found.high[1]]).all()
-    assert counted(right[0]) == of(2, 3)
-    assert counted(right[1]).n == 0
-
-
-def test_a_share_of_cases_is_their_proportion():
-    assert of_share(0.8, 10) == of(8, 10)
-    for nothing in (of_share(float("nan"), 10), of_share(0.5, 0)):
-        assert np.isnan([nothing.share, nothing.low, nothing.high]).all()
-    part = running(np.array([True, False, True, True]))
-    assert part.at(3) == of(2, 3)
-
-
-def test_wilson_keeps_what_is_not_known():
-    low, high = wilson(np.array([np.nan, 0.5]), 100)
-    assert np.isnan(low[0])
-    assert np.isnan(high[0])
-    assert low[1] < 0.5 < high[1]
-
-
-def test_the_interval_holds_the_truth_as_often_as_it_says():
-    # Exact coverage over all 201 outcomes; Wilson's is 0.95 on average, not at every share.
-    outcomes = np.arange(201)
-    low, high = wilson(outcomes / 200, 200)
-    truths = np.linspace(0.05, 0.95, 91)
-    held = (low <= truths[:, None]) & (truths[:, None] <= high)
-    covered = (binom.pmf(outcomes, 200, truths[:, None]) * held).sum(axis=1)
-    assert covered.mean() == pytest.approx(0.95, abs=0.003)
-    assert covered.min() > 0.92
+    assert proportions.counted(right[0]) == wanted
+    assert proportions.counted(right[1]).n == 0
 
 
 def test_no_cases_and_impossible_ones():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        nothing = proportion(np.zeros(0, bool))
-        assert len(running(np.zeros(0, bool)).n) == 0
-    assert (nothing.correct, nothing.n) == (0, 0)
-    assert np.isnan([nothing.share, nothing.low, nothing.high]).all()
+        none = [
+            proportions.proportion(np.zeros(0, bool)),
+            proportions.of_share(float("nan"), 10),
+            proportions.of_share(0.5, 0),
+        ]
+        assert len(proportions.running(np.zeros(0, bool)).n) == 0
+    for nothing in none:
+        assert nothing.correct == 0
+        assert np.isnan([nothing.share, nothing.low, nothing.high]).all()
+    assert [nothing.n for nothing in none] == [0, 10, 0]
     for correct, n in [(3, 2), (-1, 2)]:
         with pytest.raises(ValueError, match="cannot be correct"):
-            of(correct, n)
+            proportions.of(correct, n)
 
 
 def test_running_is_the_proportion_of_each_beginning():
     right = np.random.RandomState(1).rand(40) < 0.7
-    found = running(right)
-    for place in range(40):
-        wanted = proportion(right[: place + 1])
-        assert found.n[place] == wanted.n
-        got = (found.share[place], found.low[place], found.high[place])
+    found = proportions.running(right)
+    assert found.n.tolist() == list(range(1, 41))
+    for n in range(1, 41):
+        wanted = proportions.proportion(right[:n])
+        assert found.at(n) == wanted
         # The same arithmetic, one by one: equal to the last digit but one.
-        np.testing.assert_allclose(got, (wanted.share, wanted.low, wanted.high), rtol=1e-14)
+        ends = found.low[n - 1], found.high[n - 1]
+        np.testing.assert_allclose(ends, (wanted.low, wanted.high), rtol=1e-14)
 
 
 def test_majority_is_learned_in_training():
     test = np.array([True] * 3 + [False] * 7)
-    assert majority(np.array([True, True, False]), test).correct == 3
-    assert majority(np.array([False, True, False]), test).correct == 7
-    assert majority(np.array([False, True]), test).correct == 3
+    assert proportions.majority(np.array([True, True, False]), test).correct == 3
+    assert proportions.majority(np.array([False, True, False]), test).correct == 7
+    assert proportions.majority(np.array([False, True]), test).correct == 3
 
 
 # --- two systems --------------------------------------------------------------------------------
@@ -132,7 +102,7 @@ def test_mcnemar_against_the_sum_and_statsmodels(counts):
     from statsmodels.stats.contingency_tables import mcnemar as theirs
 
     both, only_first, only_second, neither = counts
-    found = mcnemar(*cases(*counts))
+    found = proportions.mcnemar(*cases(*counts))
     assert (found.both, found.only_first, found.only_second, found.neither) == counts
     assert found.n == sum(counts)
     differing, fewer = only_first + only_second, min(only_first, only_second)
@@ -140,17 +110,10 @@ def test_mcnemar_against_the_sum_and_statsmodels(counts):
     tail = sum(comb(differing, k) for k in range(fewer + 1))
     exact = min(1.0, 2 * tail / 2**differing)
     assert found.p == pytest.approx(exact, rel=1e-12)
+    assert proportions.mcnemar(*reversed(cases(*counts))).p == found.p
     table = [[both, only_first], [only_second, neither]]
     if differing:
         assert found.p == pytest.approx(theirs(table, exact=True).pvalue, rel=1e-12)
-
-
-def test_the_order_of_two_systems_does_not_matter():
-    first, second = cases(10, 7, 2, 3)
-    one, other = mcnemar(first, second), mcnemar(second, first)
-    assert one.p == other.p
-    assert (one.only_first, one.only_second) == (other.only_second, other.only_first) == (7, 2)
-    assert mcnemar(first, first).p == 1.0
 
 
 def exact_power(first: float, second: float, share: float, n: int) -> float:
@@ -177,27 +140,19 @@ def exact_power(first: float, second: float, share: float, n: int) -> float:
     ],
 )
 def test_the_sample_size_has_the_power_it_promises(first, second, discordant, most):
-    n = needed_n(first, second, discordant)
+    n = proportions.needed_n(first, second, discordant)
     share = first * (1 - second) + second * (1 - first) if discordant is None else discordant
     assert 0.8 <= exact_power(first, second, share, int(n)) < most
-    assert n == needed_n(second, first, discordant)
-
-
-def test_the_sample_size_by_simulation():
-    n = int(needed_n(0.85, 0.75, 0.2))
-    draws = np.random.RandomState(0).multinomial(n, [0.7, 0.15, 0.05, 0.1], size=400)
-    found = sum(mcnemar(*cases(*counts)).p < 0.05 for counts in draws.tolist())
-    low, high = binom.interval(1 - 1e-4, 400, [0.80, 0.83])
-    assert low[0] < found < high[1]
+    assert n == proportions.needed_n(second, first, discordant)
 
 
 def test_sample_sizes_at_the_edge():
-    assert needed_n(0.8, 0.8) == inf
+    assert proportions.needed_n(0.8, 0.8) == inf
     # As few disagreements as there can be: each of them falls to the same side.
-    assert needed_n(0.8, 0.7, 0.1) < needed_n(0.8, 0.7, 0.3)
+    assert proportions.needed_n(0.8, 0.7, 0.1) < proportions.needed_n(0.8, 0.7, 0.3)
     for wrong in (0.05, 0.6):
         with pytest.raises(ValueError, match="of the cases"):
-            needed_n(0.8, 0.7, wrong)
+            proportions.needed_n(0.8, 0.7, wrong)
 
 
 # --- confusion ----------------------------------------------------------------------------------
@@ -208,41 +163,41 @@ def test_confusion_and_scores_are_those_of_sklearn():
 
     random = np.random.RandomState(2)
     positive, predicted = random.rand(300) < 0.4, random.rand(300) < 0.5
-    found = confusion(positive, predicted)
+    found = proportions.confusion(positive, predicted)
     np.testing.assert_array_equal(found.counts, confusion_matrix(positive, predicted))
     wanted = precision_recall_fscore_support(positive, predicted, average="binary")[:3]
-    got = scores(found)
+    got = proportions.scores(found)
     np.testing.assert_allclose((got.precision, got.recall, got.f1), wanted, rtol=1e-12)
 
 
-def test_scores_of_nothing():
-    never = scores(Confusion(np.array([[5, 0], [3, 0]])))
-    assert np.isnan(never.precision)
-    assert (never.recall, never.f1) == (0.0, 0.0)
-    nobody = confusion(np.zeros(4, bool), np.zeros(4, bool))
-    assert nobody.counts.tolist() == [[4, 0], [0, 0]]
-    assert np.isnan([scores(nobody).recall, scores(nobody).f1]).all()
+@pytest.mark.parametrize(
+    ("actual", "wanted"), [([0] * 5 + [1] * 3, (np.nan, 0.0, 0.0)), ([0] * 4, (np.nan,) * 3)]
+)
+def test_scores_of_one_who_never_says_positive(actual, wanted):
+    found = proportions.confusion(np.array(actual, bool), np.zeros(len(actual), bool))
+    assert found.counts.tolist() == [[actual.count(0), 0], [actual.count(1), 0]]
+    got = proportions.scores(found)
+    np.testing.assert_array_equal((got.precision, got.recall, got.f1), wanted)
 
 
 # --- two systems in words -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("counts", "verdict"),
-    [((5, 0, 0, 5), "no_difference"), ((5, 2, 1, 5), "chance"), ((5, 20, 2, 5), "real")],
+    ("counts", "verdict", "shares"),
+    [
+        ((5, 0, 0, 5), "no_difference", (0.5, 0.5, 0.0)),
+        ((5, 2, 1, 5), "chance", (7 / 13, 6 / 13, 3 / 13)),
+        ((5, 20, 2, 5), "real", (25 / 32, 7 / 32, 22 / 32)),
+    ],
 )
-def test_the_verdict_on_two_systems(counts, verdict):
-    found = mcnemar(*cases(*counts))
-    assert found.verdict == verdict
-    both, only_first, only_second, _ = counts
-    n = sum(counts)
-    wanted = needed_n(
-        (both + only_first) / n, (both + only_second) / n, (only_first + only_second) / n
-    )
-    assert found.needed == wanted
-    assert (found.needed == inf) == (verdict == "no_difference")
+def test_the_verdict_on_two_systems(counts, verdict, shares):
+    found = proportions.mcnemar(*cases(*counts))
+    assert (found.verdict, found.needed) == (verdict, proportions.needed_n(*shares))
 
 
 def test_cases_on_which_one_says_nothing_are_no_comparison():
     first, second = np.array([1.0, 0.0, np.nan, 1.0]), np.array([0.0, 0.0, 1.0, np.nan])
-    assert compared(first, second) == mcnemar(np.array([True, False]), np.array([False, False]))
+    assert proportions.compared(first, second) == proportions.mcnemar(
+        np.array([True, False]), np.array([False, False])
+    )

@@ -9,6 +9,7 @@ from seqviz.data import PROBLEM_CODES, DataProblem, column, parse, upload
 from seqviz.data.upload import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 NUMBERS = np.round(np.random.RandomState(0).normal(size=40), 3)
+COMMAS = [str(value).replace(".", ",") for value in NUMBERS]
 
 
 def lines(header: str = "x", cells: list[str] | None = None, end: str = "\n") -> bytes:
@@ -16,18 +17,14 @@ def lines(header: str = "x", cells: list[str] | None = None, end: str = "\n") ->
     return end.join([header, *cells]).encode()
 
 
-def with_cell(text: str, at: int = 9) -> bytes:
-    """A column x of 40 numbers in which the cell of spreadsheet row at + 2 is replaced."""
+def with_cell(text: str) -> bytes:
+    """A column x of 40 numbers in which the cell of spreadsheet row 11 is replaced."""
     cells = [str(value) for value in NUMBERS]
-    cells[at] = text
+    cells[9] = text
     return lines(cells=cells)
 
 
-def problem_of(content: bytes, name: str = "x") -> DataProblem:
-    with pytest.raises(DataProblem) as caught:
-        column(parse(content), name)
-    assert caught.value.code in PROBLEM_CODES
-    return caught.value
+# --- what is read -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -51,20 +48,10 @@ def test_delimiters(delimiter):
 
 
 def test_decimal_comma_between_semicolons():
-    rows = [f"{str(v).replace('.', ',')};{v}" for v in NUMBERS]
+    rows = [f"{comma};{point}" for comma, point in zip(COMMAS, NUMBERS, strict=True)]
     table = parse(lines("comma;point", rows))
     np.testing.assert_array_equal(column(table, "comma"), NUMBERS)
     np.testing.assert_array_equal(column(table, "point"), NUMBERS)
-
-
-@pytest.mark.parametrize("text", ["1.234,5", "1.234", "1,234,567"])
-def test_a_thousands_separator_is_a_problem_not_a_guess(text):
-    rows = [f"{str(v).replace('.', ',')};0" for v in NUMBERS]
-    problem = problem_of(lines("x;y", [*rows, f"{text};0"]))
-    assert problem.code == "not_a_number"
-    assert problem.details == {"row": 42, "column": "x", "text": text}
-    quoted = problem_of(with_cell('"1,234"'))
-    assert (quoted.code, quoted.details["row"]) == ("not_a_number", 11)
 
 
 def test_without_a_header_columns_have_the_letters_of_a_spreadsheet():
@@ -80,68 +67,28 @@ def test_names_are_unique_and_clean():
     assert table.names == ("x", "x (B)", "C", "y")
 
 
-def test_leading_blank_lines_count_in_row_numbers():
-    assert parse(b"\n\n" + lines()).first_row == 4
-    assert problem_of(b"\n\n" + with_cell("abc")).details["row"] == 13
-
-
-def test_a_line_break_in_quotes_stays_in_its_row():
-    rows = [f'"a\nb",{v}' for v in NUMBERS]
-    rows[20] = '"a\nb",oops'
-    assert problem_of(lines("note,x", rows)).details["row"] == 22
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("", "missing"),
-        ("  ", "missing"),
-        ("NaN", "missing"),
-        ("n/a", "missing"),
-        ("-inf", "infinite"),
-        ("Infinity", "infinite"),
-        ("1e999", "infinite"),
-        ("1e101", "infinite"),
-        ("1_000", "not_a_number"),
-        ("12%", "not_a_number"),
-        ("0x10", "not_a_number"),
-        ("٣", "not_a_number"),
-        ("1 000", "not_a_number"),
-    ],
-)
-def test_a_bad_cell_is_reported_with_its_row(text, code):
-    problem = problem_of(with_cell(text))
-    assert problem.code == code
-    assert problem.details["row"] == 11
-    assert problem.details["column"] == "x"
-    assert "Row 11" in str(problem)
-
-
-def test_a_bad_cell_is_shown_short_and_without_control_characters():
-    problem = problem_of(with_cell("a\x1b[31m\u202e{0}" + "b" * 50))
-    assert problem.details["text"] == "a[31m{0}bbbbbbbbbbbb"
-    assert "'a[31m{0}bbbbbbbbbbbb'" in str(problem)  # text is filled in, never a template
-
-
 @pytest.mark.parametrize("text", ["1", "+1.", ".5", "-0.5E-3", " 7 "])
 def test_number_formats(text):
     assert column(parse(with_cell(text)), "x")[9] == float(text)
 
 
-def encoding_row(content: bytes) -> int:
-    problem = problem_of(content)
-    assert problem.code == "encoding"
-    return int(str(problem.details["row"]))
+def test_as_many_rows_as_there_may_be():
+    assert column(parse(b"x\n" + b"1\n2\n" * (MAX_ROWS // 2)), "x").size == MAX_ROWS
 
 
-def test_wrong_encodings_name_the_row():
-    text = "\r\n".join(["日期,x", *(f"d,{v}" for v in NUMBERS)])
-    assert encoding_row(text.encode("gb18030")) == 1
-    assert encoding_row(b"when,x\n1,2\ncaf\xe9,3\n") == 3
-    assert encoding_row(b"x\r1\r2\r\xff\r") == 4
-    assert encoding_row("x\n1\n".encode("utf-16-le")) == 1  # no byte order mark
-    assert encoding_row("x\n1\n".encode("utf-16") + b"\x00") == 3  # half a character
-    assert "UTF-8" in str(problem_of(b"\xe9"))
+# --- what is reported, and where ----------------------------------------------------------------
+
+BAD_CELLS = {
+    "missing": ("", "  ", "NaN", "n/a"),
+    "infinite": ("-inf", "Infinity", "1e999", "1e101"),
+    "not_a_number": ("1_000", "12%", "0x10", "٣", "1 000", '"1,234"'),
+}
+QUOTED = [f'"a\nb",{v}' for v in NUMBERS]
+
+
+def thousands(text: str) -> tuple[bytes, str, dict]:
+    content = lines("x;y", [*(f"{comma};0" for comma in COMMAS), f"{text};0"])
+    return content, "not_a_number", {"row": 42, "column": "x", "text": text}
 
 
 @pytest.mark.parametrize(
@@ -161,24 +108,33 @@ def test_wrong_encodings_name_the_row():
         (b",".join([b"1"] * 201), "too_many_columns", {"row": 1, "found": 201, "limit": 200}),
         (b"x\n" + b"1\n2\n" * 14, "too_short", {"column": "x", "found": 28, "limit": 30}),
         (b"x\n" + b"7.0\n7\n" * 20, "constant", {"column": "x"}),
+        (lines("y"), "no_such_column", {"column": "x"}),
+        (lines("x,y", [f"word,{v}" for v in NUMBERS]), "not_a_number", {"row": 2, "text": "word"}),
+        # a wrong encoding is told with its row, whatever ends the lines
+        ("\r\n".join(["日期,x", *map(str, NUMBERS)]).encode("gb18030"), "encoding", {"row": 1}),
+        (b"when,x\n1,2\ncaf\xe9,3\n", "encoding", {"row": 3}),
+        (b"x\r1\r2\r\xff\r", "encoding", {"row": 4}),
+        ("x\n1\n".encode("utf-16-le"), "encoding", {"row": 1}),  # no byte order mark
+        ("x\n1\n".encode("utf-16") + b"\x00", "encoding", {"row": 3}),  # half a character
+        # a bad cell too: blank lines at the start count, a line break within quotes does not
+        *((with_cell(text), code, {"row": 11}) for code in BAD_CELLS for text in BAD_CELLS[code]),
+        (b"\n\n" + with_cell("abc"), "not_a_number", {"row": 13, "column": "x", "text": "abc"}),
+        (lines("note,x", [*QUOTED[:20], '"a\nb",oops']), "not_a_number", {"row": 22}),
+        # a thousands separator is a problem and not a guess
+        *map(thousands, ("1.234,5", "1.234", "1,234,567")),
+        # shown short and without control characters; text is filled in, never a template
+        (with_cell("a\x1b[31m\u202e{0}" + "b" * 50), "not_a_number",
+         {"row": 11, "text": "a[31m{0}bbbbbbbbbbbb"}),
     ],
-)
-def test_every_other_problem(content, code, details):
-    problem = problem_of(content)
-    assert problem.code == code
-    assert problem.details == details
-
-
-def test_a_gap_in_the_middle_is_a_missing_value():
-    assert problem_of(with_cell("")).code == "missing"
-    assert column(parse(b"x\n" + b"1\n2\n" * (MAX_ROWS // 2)), "x").size == MAX_ROWS
-
-
-def test_unknown_and_textual_columns():
-    table = parse(lines("note,x", [f"word,{v}" for v in NUMBERS]))
-    assert problem_of(lines("note,x", [f"word,{v}" for v in NUMBERS]), "z").code == "no_such_column"
-    with pytest.raises(DataProblem, match="not a number"):
-        column(table, "note")
+)  # fmt: skip
+def test_every_problem_names_its_place(content, code, details):
+    with pytest.raises(DataProblem) as caught:
+        column(parse(content), "x")
+    problem = caught.value
+    assert problem.code == code in PROBLEM_CODES
+    assert {key: problem.details[key] for key in details} == details
+    for key in details.keys() & {"row", "text"}:
+        assert str(details[key]) in str(problem)
 
 
 @pytest.mark.timing

@@ -56,34 +56,30 @@ def test_everything_is_escaped_and_still_there():
         assert (attributes["title"] or "").startswith(f"{piece}: ")
     assert set(page.tags[0][1]) == {"role", "aria-label", "style"}
     assert "".join(HOSTILE) in (page.tags[0][1]["aria-label"] or "")
+    titled = Page(colored_text(["a"], np.ones(1), False, '"><b onclick=alert(1)>'))
+    assert [tag for tag, _ in titled.tags] == ["div", "span"]  # a title is plain text too
 
 
-def test_a_title_is_plain_text_too():
-    page = Page(colored_text(["a"], np.ones(1), False, '"><b onclick=alert(1)>'))
-    assert [tag for tag, _ in page.tags] == ["div", "span"]
-
-
-def test_deeper_is_more():
-    found = colors(drawn("abc", [0, 0.5, 1]))
-    assert {color for color, _ in found} == {BELOW}
-    assert [alpha for _, alpha in found] == [0, STRONGEST / 2, STRONGEST]
-
-
-def test_signed_values_are_blue_and_orange_and_scaled_by_the_largest():
-    found = colors(drawn("abcd", [-4, -2, 0, 2], signed=True))
-    assert [color for color, _ in found] == [BELOW, BELOW, BELOW, ABOVE]
-    assert [alpha for _, alpha in found] == [STRONGEST, STRONGEST / 2, 0, STRONGEST / 2]
+@pytest.mark.parametrize(
+    ("values", "signed", "hues", "shares"),
+    [
+        ([0, 0.5, 1], False, [BELOW] * 3, [0, 0.5, 1]),  # deeper is more
+        ([-4, -2, 0, 2], True, [BELOW, BELOW, BELOW, ABOVE], [1, 0.5, 0, 0.5]),  # of the largest
+    ],
+)
+def test_a_color_says_how_much(values, signed, hues, shares):
+    found = colors(drawn("abcd"[: len(values)], values, signed))
+    assert found == [(hue, STRONGEST * share) for hue, share in zip(hues, shares, strict=True)]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("color", [ABOVE, BELOW])
-@pytest.mark.parametrize("share", [0.25, 0.5, 0.75, 1.0])
-def test_letters_are_readable_on_every_shade(theme, color, share):
-    alpha = STRONGEST * share
+def test_letters_are_readable_on_every_shade(theme, color):
     page = [int(BACKGROUNDS[theme][k : k + 2], 16) for k in (1, 3, 5)]
-    mixed = [round(alpha * c + (1 - alpha) * b) for c, b in zip(color, page, strict=True)]
-    shade = "#" + "".join(f"{value:02X}" for value in mixed)
-    assert contrast(PALETTES[theme].truth, shade) >= 4.5
+    for alpha in STRONGEST * np.array([0.25, 0.5, 0.75, 1.0]):
+        mixed = [round(alpha * c + (1 - alpha) * b) for c, b in zip(color, page, strict=True)]
+        shade = "#" + "".join(f"{value:02X}" for value in mixed)
+        assert contrast(PALETTES[theme].truth, shade) >= 4.5
 
 
 def test_line_breaks_break_the_line_and_are_seen():
@@ -110,10 +106,12 @@ def test_one_piece_is_outlined():
 @pytest.mark.parametrize("signed", [True, False])
 def test_extremes(signed):
     assert drawn([], [], signed).spans == []
-    for values in (np.zeros(1), np.full(1, np.nan), np.full(1, 7.0)):
-        page = drawn(["中"], values, signed)
+    for value in (0.0, np.nan, 7.0):
+        page = drawn(["中"], [value], signed)
         assert page.text == "中"
         assert all(0 <= alpha <= STRONGEST for _, alpha in colors(page))
+    with pytest.raises(ValueError, match="zip"):
+        colored_text("abc", np.zeros(2), signed, "f")
 
 
 def test_any_code_point_can_be_shown():
@@ -124,8 +122,3 @@ def test_any_code_point_can_be_shown():
     page = Page(source)
     assert len(page.spans) == len(strange)
     assert "e\u0301👩‍👩‍👧" in page.text
-
-
-def test_pieces_and_values_are_as_many():
-    with pytest.raises(ValueError, match="zip"):
-        colored_text("abc", np.zeros(2), False, "f")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -11,27 +9,20 @@ from seqviz.figures.grammar.axes import around
 from seqviz.figures.grammar.line_ends import spread
 
 
-def test_labels_stand_apart_and_near_their_lines():
-    wanted = [99.0, 98.0, 30.0, 97.0, 60.0]
-    found = spread(wanted, 6.0)
-    assert np.diff(sorted(found)).min() >= 6.0 - 1e-9  # rounding of sums of numbers below 200
-    assert (found[2], found[4]) == (30.0, 60.0)
-    assert [found[0], found[1], found[3]] == pytest.approx([104.0, 98.0, 92.0])
-    assert spread([], 6.0) == []
-
-
-def test_labels_that_meet_only_after_others_were_moved():
-    """Three in a heap push the fourth, which was far enough from each of them."""
-    found = spread([0.0, 0.0, 0.0, 8.0], 6.0)
-    assert sorted(found) == pytest.approx([-7.0, -1.0, 5.0, 11.0])
-
-
-def test_no_label_stands_above_the_axis_that_would_leave_it_out():
-    found = spread([100.0, 100.0, 100.0, 90.0, 36.0], 6.0, 103.0)
-    assert max(found) == 103.0
-    in_order = sorted(found)
-    assert all(b - a >= 6.0 - 1e-9 for a, b in pairwise(in_order))
-    assert found[4] == 36.0
+@pytest.mark.parametrize(
+    ("wanted", "top", "found"),
+    [
+        ([], None, []),
+        # near their lines, and those that stand alone are where they want to be
+        ([99.0, 98.0, 30.0, 97.0, 60.0], None, [104.0, 98.0, 30.0, 92.0, 60.0]),
+        # three in a heap push the fourth, which was far enough from each of them
+        ([0.0, 0.0, 0.0, 8.0], None, [-7.0, -1.0, 5.0, 11.0]),
+        # none above the axis, which would leave it out
+        ([100.0, 100.0, 100.0, 90.0, 36.0], 103.0, [91.0, 97.0, 103.0, 85.0, 36.0]),
+    ],
+)
+def test_labels_stand_apart_and_near_their_lines(wanted, top, found):
+    assert spread(wanted, 6.0, *([] if top is None else [top])) == pytest.approx(found)
 
 
 def test_a_range_holds_its_values():

@@ -16,42 +16,39 @@ PALETTES = {"light": LIGHT, "dark": DARK}
 # `highlight` fills a mark, `band` tints an area and `grid` is quiet on purpose: never text.
 NOT_FOR_TEXT = {"highlight", "band", "grid"}
 NETWORKS = ("rnn", "lstm", "gru", "mlp")
+# Other lines that stand in one figure.
+TOGETHER = (
+    ("truth", "prediction"), ("prediction", "baseline"), ("prediction", "highlight"),
+    ("prediction", "rnn"), ("prediction", "mlp"), ("truth", "highlight"),
+)  # fmt: skip
 THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
 
 # Machado, Oliveira & Fernandes 2009, A physiologically-based model for simulation of color vision
 # deficiency, IEEE TVCG 15(6): severity 1.0, applied to linear RGB.
 BLINDNESS = {
     "protanopia": np.array(
-        [
-            [0.152286, 1.052583, -0.204868],
-            [0.114503, 0.786281, 0.099216],
-            [-0.003882, -0.048116, 1.051998],
-        ]
+        [[0.152286, 1.052583, -0.204868],
+         [0.114503, 0.786281, 0.099216],
+         [-0.003882, -0.048116, 1.051998]]
     ),
     "deuteranopia": np.array(
-        [
-            [0.367322, 0.860646, -0.227968],
-            [0.280085, 0.672501, 0.047413],
-            [-0.011820, 0.042940, 0.968881],
-        ]
+        [[0.367322, 0.860646, -0.227968],
+         [0.280085, 0.672501, 0.047413],
+         [-0.011820, 0.042940, 0.968881]]
     ),
     "normal": np.eye(3),
-}
+}  # fmt: skip
 # Björn Ottosson 2020, A perceptual color space for image processing: linear sRGB to OKLab.
 TO_CONES = np.array(
-    [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-)
+    [[0.4122214708, 0.5363325363, 0.0514459929],
+     [0.2119034982, 0.6806995451, 0.1073969566],
+     [0.0883024619, 0.2817188376, 0.6299787005]]
+)  # fmt: skip
 TO_LAB = np.array(
-    [
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]
-)
+    [[0.2104542553, 0.7936177850, -0.0040720468],
+     [1.9779984951, -2.4285922050, 0.4505937099],
+     [0.0259040371, 0.7827717662, -0.8086757660]]
+)  # fmt: skip
 
 
 def linear(color: str) -> np.ndarray:
@@ -88,12 +85,9 @@ def test_the_formulas_on_known_values():
     np.testing.assert_allclose(red, [0.628, 0.225, 0.126], atol=1e-3)
     for matrix in BLINDNESS.values():
         np.testing.assert_allclose(matrix @ np.ones(3), 1, atol=2e-6)  # gray stays gray
-
-
-def test_color_blindness_is_simulated():
-    """Red and green of equal lightness, far apart for most people, are near for a deuteranope."""
-    red, green = "#C05040", "#5F8030"
-    assert distance(red, green, "deuteranopia") < 0.4 * distance(red, green, "normal")
+    # Red and green of equal lightness, far apart for most people, are near for a deuteranope.
+    seen, missed = (distance("#C05040", "#5F8030", eyes) for eyes in ("normal", "deuteranopia"))
+    assert missed < 0.4 * seen
     assert distance("#0000C0", "#C0C000", "deuteranopia") > 0.3
 
 
@@ -117,36 +111,18 @@ def test_the_highlight_can_be_seen_and_the_grid_is_quiet(theme):
 
 @THEMES
 @pytest.mark.parametrize("seen", list(BLINDNESS))
-def test_networks_can_be_told_apart(theme, seen):
+def test_what_is_drawn_together_can_be_told_apart(theme, seen):
     """At least 0.05 in OKLab, some two and a half times a just noticeable difference (0.02).
 
     The networks of a lesson also differ by dash, marker or label; color alone never decides.
     """
     palette = PALETTES[theme]
     near = {
-        (a, b): distance(getattr(palette, a), getattr(palette, b), seen)
-        for a, b in combinations(NETWORKS, 2)
+        pair: distance(*(getattr(palette, role) for role in pair), seen)
+        for pair in [*combinations(NETWORKS, 2), *TOGETHER]
     }
     pair = min(near, key=near.__getitem__)
     assert near[pair] >= 0.05, f"{pair}: {near[pair]:.3f}"
-
-
-@THEMES
-@pytest.mark.parametrize("seen", list(BLINDNESS))
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("truth", "prediction"), ("prediction", "baseline"), ("prediction", "highlight"),
-     ("prediction", "rnn"), ("prediction", "mlp"), ("truth", "highlight")],
-)  # fmt: skip
-def test_lines_drawn_together_can_be_told_apart(theme, seen, one, other):
-    palette = PALETTES[theme]
-    found = distance(getattr(palette, one), getattr(palette, other), seen)
-    assert found >= 0.05, f"{found:.3f}"
-
-
-def test_colors_are_all_different():
-    for palette in (LIGHT, DARK, LIVE):
-        assert len(set(palette.colors())) == len(ROLES) == 10
 
 
 def test_live_colors_are_streamlits_reserved_ones():
@@ -154,37 +130,23 @@ def test_live_colors_are_streamlits_reserved_ones():
     from streamlit.elements.lib import streamlit_plotly_theme as theme
 
     assert LIVE.colors() == tuple(getattr(theme, f"CATEGORY_{slot}") for slot in range(10))
-
-
-@pytest.fixture(scope="module")
-def config() -> dict:
-    path = ASSETS.parent / ".streamlit/config.toml"
-    return tomllib.loads(path.read_text("utf-8"))["theme"]
+    for palette in (LIGHT, DARK, LIVE):
+        assert len(set(palette.colors())) == len(ROLES) == 10
 
 
 @THEMES
-def test_the_theme_has_the_same_colors_in_the_same_order(config, theme):
-    assert tuple(config[theme]["chartCategoricalColors"]) == PALETTES[theme].colors()
-
-
-@THEMES
-def test_the_theme_has_the_same_background_text_and_primary(config, theme):
+def test_the_theme_is_the_palette_and_its_text_stands_out(theme):
     palette: Palette = PALETTES[theme]
-    assert config[theme]["backgroundColor"].upper() == BACKGROUNDS[theme]
-    assert config[theme]["textColor"].upper() == palette.truth
-    assert config[theme]["primaryColor"].upper() == palette.prediction
-
-
-@THEMES
-def test_text_of_the_theme_stands_out_on_page_panel_and_sidebar(config, theme):
-    section = config[theme]
-    panels = [section["backgroundColor"], section["secondaryBackgroundColor"]]
-    for panel in panels:
-        assert contrast(section["textColor"], panel) >= 7
-        assert contrast(section["linkColor"], panel) >= 4.5
-        assert contrast(section["primaryColor"], panel) >= 4.5
-    if "sidebar" in section:
-        sidebar = section["sidebar"]
+    config = (ASSETS.parent / ".streamlit/config.toml").read_text("utf-8")
+    section = tomllib.loads(config)["theme"][theme]
+    assert tuple(section["chartCategoricalColors"]) == palette.colors()
+    assert section["backgroundColor"].upper() == BACKGROUNDS[theme]
+    assert section["textColor"].upper() == palette.truth
+    assert section["primaryColor"].upper() == palette.prediction
+    for panel in (section["backgroundColor"], section["secondaryBackgroundColor"]):
+        for key, least in (("textColor", 7), ("linkColor", 4.5), ("primaryColor", 4.5)):
+            assert contrast(section[key], panel) >= least, key
+    if sidebar := section.get("sidebar"):
         assert contrast(sidebar["textColor"], sidebar["backgroundColor"]) >= 7
 
 
@@ -195,9 +157,3 @@ def test_layouts_are_not_shared():
     one["xaxis"]["gridcolor"] = "#123456"
     assert "text" not in layout(Style())["xaxis"]["title"]
     assert layout(Style())["xaxis"]["gridcolor"] == LIGHT.grid
-
-
-def test_styles_are_equal_by_what_they_say():
-    assert Style() == Style(LIGHT, "en", 420)
-    assert Style(lang="zh") != Style()
-    assert Style(lang="zh").text("figure.acf")

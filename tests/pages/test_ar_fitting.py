@@ -1,199 +1,233 @@
-"""The AR lesson: what its controls promise, its refusals, its questions, its training run."""
+"""The AR lesson: what each bench says, what it refuses, and its mathematics at its limits."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
+from looking import alerts, bench, figures
+from scenes import Scene, check, each
 
-from seqviz import jobs
 from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.network_settings import NetworkSettings
-from seqviz.compute.autoregression.networks import fit_network
-from seqviz.data.problems import PROBLEM_CODES
+from seqviz.figures.autoregression import by_hand, estimation, forecast, series, training
 from seqviz.lessons.ar_fitting import lesson
+from seqviz.lessons.bench.words import Words
+from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text, number
+from seqviz.ui.shared.problems import sentence
 
 SLUG = "ar_fitting"
+X = ar.simulate((0.8,), n=500, seed=1).values
+LINE = ar.fit(X, 1, "ols")
+MANY = ar.replicate(0.8, n=500, seed=1)
+PAST, CAME = X[:-20], X[-20:]
+AGAIN = ar.fit(PAST, 1, "ols")
+FAN = ar.forecast_recursive(PAST, AGAIN.coefficients, AGAIN.sigma, 20)
+ERRORS = ar.errors_by_horizon(X, 1, 20, (0.8,), 1.0)
+
+PROCESS = ("r1", "variance", "root", "memory")
+NETWORK = ("network_mse", "ols_mse", "floor", "parameters")
+OWN = {"preset": "own", "cell": "mlp", "epochs": 50, "hidden": 2}
+FREE = {"process.order": 5, "process.free": True}
+SCENES = (
+    Scene("process", {}, series.series_and_correlations, {
+        "r1": number(ar.correlogram(X, 20).acf[1]), "variance": number(X.var()), "root": "0.800",
+        "memory": "14",
+    }, ("stationary",)),
+    Scene("process", {"phi": -0.8, "view": "lag_plot"}, series.lag_plot, PROCESS, ("stationary",)),
+    Scene("process", {"phi": 1.2, "n": 5000}, None, PROCESS, ("explosive",)),
+    Scene("process", {"phi": 1.2, "n": 50}, None, PROCESS, ("explosive",)),
+    Scene("process", {"phi": 1.0, "view": "roots"}, series.roots_in_circle, PROCESS,
+          ("unit_root",)),
+    Scene("process", {"phi": -1.0, "n": 50}, None, PROCESS, ("unit_root",)),
+    Scene("process", {"order": 5, **{f"a{k}": -0.95 for k in range(1, 6)}}, None, PROCESS,
+          ("stationary",)),
+    Scene("process", {"shuffle": True}, None, PROCESS, ("shuffled",)),
+    Scene("by_hand", {}, by_hand.fit_by_hand),
+    Scene("fit", {}, estimation.estimates_beside_truth, {
+        "estimate": number(LINE.first),
+        "interval": f"{number(LINE.lower[0])} … {number(LINE.upper[0])}",
+        "sigma_hat": number(LINE.sigma), "covered": "4 / 4",
+    }),
+    Scene("fit", {"view": "order", "process.order": 2}, estimation.order_criteria,
+          ("aic_order", "bic_order")),
+    Scene("fit", {"view": "sampling"}, estimation.sampling_distribution, {
+        "bias": number(MANY.mean_bias, 2), "theory_bias": number(-1.6 / 500, 2),
+        "spread": number(MANY.standard_deviation),
+    }),
+    # The last values are forecast from those before them, which alone are fitted.
+    Scene("forecast", {}, forecast.forecast_fan, {
+        "forecast_h": number(FAN.mean[-1]), "width_h": number(FAN.upper[-1] - FAN.lower[-1]),
+        "difference": number(FAN.distance(ar.forecast_direct(PAST, 1, 20))),
+        "inside": f"{100 * np.mean((FAN.lower <= CAME) & (FAN.upper >= CAME)):.0f} %",
+    }),
+    Scene("forecast", {"view": "errors"}, forecast.error_by_horizon, {
+        "mse_1": number(ERRORS.mse_1), "mse_h": number(ERRORS.mse_h),
+        "mse_direct": number(ERRORS.mse_direct), "origins": "131",
+    }),
+    # Printed in the map of the texts, 2.5: seed 0 ends at 1.168; least squares scores 0.977.
+    Scene("networks", {}, training.loss_of_fit, {
+        "network_mse": "1.17", "ols_mse": "0.977", "floor": "0.977", "parameters": "1,153",
+    }, ("train_under",)),
+    Scene("networks", {"preset": "own"}, waits="train"),
+    Scene("networks", OWN, training.loss_of_fit, NETWORK, train=True),
+    Scene("networks", {**OWN, "view": "map", "split": False}, training.one_step_map, NETWORK,
+          train=True),
+    Scene("networks", {**OWN, "view": "predictions", "process.shuffle": True},
+          training.one_step_predictions, NETWORK, train=True),
+    # Plain gradient descent with a large step on a strong series.
+    Scene("networks", {"preset": "own", "cell": "mlp", "rate": 0.1, "optimizer": "sgd",
+                       "process.sigma": 5.0, "process.phi": 0.99}, refuses="diverged", train=True),
+    Scene("networks", {"preset": "own", "process.phi": 1.0}, refuses="train_stationary"),
+)  # fmt: skip
 
 
-@pytest.fixture
-def page(visit):
-    return visit(SLUG)
+@each(SCENES)
+def test_the_benches(scene, language):
+    check(lesson, scene, language)
 
 
-def test_the_numbers_on_the_page_are_those_of_the_library(page):
-    path = ar.simulate((0.8,), n=500, seed=1)
-    words = page.text
-    shown = page.readouts()
-    found = ar.correlogram(path.values, 20)
-    line = ar.fit(path.values, 1, "ols")
-    assert shown[words(f"{SLUG}.metric.r1.label")] == number(found.acf[1])
-    assert shown[words(f"{SLUG}.metric.variance.label")] == number(path.values.var())
-    assert shown[words(f"{SLUG}.metric.root.label")] == "0.800"
-    assert shown[words(f"{SLUG}.metric.estimate.label")] == number(line.coefficients[0])
-    assert shown[words(f"{SLUG}.metric.sigma_hat.label")] == number(line.sigma)
+@pytest.mark.parametrize("view", ["fan", "correlations", "order"])
+@pytest.mark.parametrize("source", ["sunspots", "co2"])
+def test_real_series_are_drawn_with_their_source(source, view):
+    shown = lesson.benches["real"].run({"source": source, "view": view})
+    assert shown.figure is not None
+    assert len(shown.notes) == 1
+
+
+def theory(value: str) -> str:
+    return Text("en")(f"{SLUG}.metric.theory", value=value)
 
 
 @pytest.mark.parametrize(
-    ("phi", "note"),
-    [(0.5, "stationary"), (1.0, "unit_root"), (-1.0, "unit_root"), (1.2, "explosive")],
-)
-@pytest.mark.parametrize("n", [50, 5000])
-def test_every_path_is_explained(phi, note, n):
-    said = Text("en")(f"{SLUG}.note.{note}").split("**")[1]
-    shown = lesson.benches["process"].run({"phi": phi, "n": n})
-    assert any(said in sentence for sentence in shown.notes)
+    ("name", "values", "beside"),
+    [
+        # at phi = 0 the theoretical correlation is 0, which is a number and not the lack of one
+        ("process", {"phi": 0.0}, {"r1": theory("0"), "variance": theory("1.00")}),
+        ("process", {"phi": 1.0}, {"r1": None, "variance": theory("∞")}),
+        ("process", {"sigma": 2.0}, {"r1": theory("0.800"), "variance": theory(number(4 / 0.36))}),
+        ("fit", {"process.sigma": 2.0}, {"estimate": "OLS", "sigma_hat": "σ = 2.00"}),
+        ("fit", {"view": "sampling"}, {"spread": theory(number(np.sqrt(0.36 / 500)))}),
+        ("forecast", {"view": "errors"},
+         {"mse_1": theory("1.00"), "mse_h": theory(number(ERRORS.theory[-1]))}),
+        ("forecast", {"view": "errors", "process.shuffle": True},
+         dict.fromkeys(("mse_1", "mse_h"), theory(number(X.var())))),
+    ],
+)  # fmt: skip
+def test_what_stands_beside_it(name, values, beside):
+    shown = lesson.benches[name].run(values)
+    assert {key: shown.readouts[key].beside for key in beside} == beside
 
 
-def test_partial_autocorrelations_are_always_stationary():
-    ends = dict.fromkeys(("a1", "a2", "a3", "a4", "a5"), -0.95)
-    shown = lesson.benches["process"].run({"order": 5, **ends}, "zh")
-    said = Text("zh")(f"{SLUG}.note.stationary").split("**")[1]
-    assert any(said in sentence for sentence in shown.notes)
-
-
-def test_free_coefficients_may_explode_and_the_rest_stays(page):
-    page.run(ar__process__order=5, ar__process__free=True)
-    state = {f"ar__process__b{k}": 2.0 for k in range(1, 6)}
-    page.run(**state)
-    sentence = page.text(f"{SLUG}.problem.exploded").split("{")[0]
-    assert any(warning.startswith(sentence) for warning in page.warned())
-    assert page.charts() >= 1  # the real series does not care
-
-
-def test_shuffling_reaches_the_benches_below(page):
-    label = page.text(f"{SLUG}.metric.estimate.label")
-    before = float(page.readouts()[label])
-    after = float(page.run(ar__process__shuffle=True).readouts()[label].replace("−", "-"))
+def test_shuffling_reaches_the_benches_below():
+    """The help of the switch says so."""
+    for name in ("by_hand", "fit", "forecast"):
+        run = lesson.benches[name].run
+        assert run({}).figure.to_json() != run({"process.shuffle": True}).figure.to_json(), name
+    shown = lesson.benches["fit"].run({"process.shuffle": True})
     # Four standard errors of an OLS coefficient on 500 independent values.
-    assert before > 0.7
-    assert abs(after) < 4 / np.sqrt(500)
+    assert abs(float(shown.readouts["estimate"].value.replace("−", "-"))) < 4 / np.sqrt(500)
 
 
-def test_replications_are_for_order_one(page):
-    page.run(ar__process__order=2, ar__fit__view="sampling")
-    assert page.warned() == [page.text(f"{SLUG}.problem.sampling_needs_ar1")]
-    page.run(ar__process__order=1)
-    many = ar.replicate(0.8, n=500, seed=1)
-    assert page.readouts()[page.text(f"{SLUG}.metric.bias.label")] == number(many.mean_bias, 2)
+# --- at the limits ------------------------------------------------------------------------------
+
+VIEWS = {
+    "process": ("correlations", "lag_plot", "roots"),
+    "by_hand": ("",),
+    "fit": ("estimates", "order", "sampling"),
+    "forecast": ("fan", "errors"),
+}
+NOT_STATIONARY = {"forecast.errors": "errors_need_stationary"}
+AR1_ONLY = {"fit.sampling": "sampling_needs_ar1"}
+# Settings, and what is refused: a bench, or one view of it. Everything else draws.
+CASES = {
+    "explosive": ({"process.phi": 1.2, "process.n": 5000},
+                  {**NOT_STATIONARY, "fit.sampling": "explodes"}),
+    "explosive downward": ({"process.phi": -1.2, "process.n": 100}, NOT_STATIONARY),
+    "unit root": ({"process.phi": 1.0}, NOT_STATIONARY),
+    "five free coefficients": (FREE, AR1_ONLY),
+    "five near the border": (
+        {"process.order": 5, **{f"process.a{k}": 0.95 for k in range(1, 6)}}, AR1_ONLY,
+    ),
+    "five that explode": ({**FREE, **{f"process.b{k}": 2.0 for k in range(1, 6)}}, {
+        "process": "exploded", **AR1_ONLY,
+        "forecast": "too_short_to_forecast", **NOT_STATIONARY,
+    }),
+    "shuffled, order 5": ({**FREE, "process.shuffle": True}, AR1_ONLY),
+    "as short as it gets": ({"process.n": 50}, {"forecast.errors": "too_short_to_forecast"}),
+    "too short for a direct forecast": ({"process.n": 50, "forecast.horizon": 28}, {
+        "forecast.fan": "few_values", "forecast.errors": "too_short_to_forecast",
+    }),
+    "too short to look ahead": ({"process.n": 50, "forecast.horizon": 29},
+                                {"forecast": "too_short_to_forecast"}),
+    "just long enough for errors": ({"process.n": 100, "forecast.horizon": 25}, {}),
+    "heavy tails": ({"process.noise": "student_t", "process.df": 2.5, "process.n": 5000}, {}),
+    "explosion in the burn-in": ({"process.phi": 1.2, "process.burn_in": 1000}, {
+        **dict.fromkeys(("process", "by_hand", "forecast"), "burn_in_explodes"),
+        **dict.fromkeys(("fit.estimates", "fit.order"), "burn_in_explodes"),
+    }),
+}  # fmt: skip
 
 
-def test_a_horizon_that_the_series_cannot_bear(page):
-    page.run(ar__process__n=50, ar__forecast__horizon=50)
-    sentence = page.text(f"{SLUG}.problem.too_short_to_forecast", horizon=50, steps=50)
-    assert sentence in page.warned()
+@pytest.mark.parametrize(("case", "lang"), [(c, LANGUAGES[k % 2]) for k, c in enumerate(CASES)])
+def test_a_figure_or_the_right_sentence(case, lang):
+    settings, refusals = CASES[case]
+    text = Text(lang)
+    for name, view in [(name, view) for name, views in VIEWS.items() for view in views]:
+        reached = {f"{name}.view": view} if view else {}
+        reached |= {key: settings[key] for key in settings if key.startswith(("process.", name))}
+        run = partial(
+            lesson.benches[name].run,
+            {key.removeprefix(f"{name}."): value for key, value in reached.items()}, lang,
+        )  # fmt: skip
+        code = refusals.get(f"{name}.{view}", refusals.get(name))
+        if code is None:
+            for one in run().readouts.values():
+                assert "nan" not in f"{one.value} {one.beside}", (name, view)
+            continue
+        with pytest.raises(Refusal) as refusal:
+            run()
+        assert refusal.value.code == code, (name, view)
+        words = text.first(f"{SLUG}.problem.{code}", f"problem.{code}")
+        told = sentence(refusal.value, Words(SLUG, text))
+        assert told == words.format(**refusal.value.details)
 
 
-@pytest.mark.parametrize("name", ["decay", "bias", "epochs", "far"])
-def test_a_prediction_is_answered_for_each_choice(page, name):
-    words = f"{SLUG}.predict.{name}"
-    answer = int(page.text(f"{words}.answer"))
+# --- on the page --------------------------------------------------------------------------------
+
+
+def test_a_page_where_some_benches_refuse_is_whole(visit):
+    """What a bench alone raises is its one sentence on the page."""
+    link = {"process__phi": "1.2", "process__burn_in": "1000", "fit__view": "sampling"}
+    page = visit(SLUG, "zh", **{f"ar__{key}": value for key, value in link.items()})
+    words = page.text.first(f"{SLUG}.problem.burn_in_explodes", "problem.burn_in_explodes")
+    for name in (*VIEWS, "real"):
+        told = [] if name in ("fit", "real") else [words]
+        place = bench(page.app, name)
+        assert (alerts(place)["warning"], len(figures(place))) == (told, 1 - len(told)), name
+
+
+def test_a_prediction_is_answered_for_each_choice(visit):
+    page = visit(SLUG)
+    words = f"{SLUG}.predict.decay"
     for choice in range(len(page.text.items(f"{words}.options"))):
-        page.run(**{f"ar.predict.{name}": choice})
-        boxes = page.app.success if choice == answer else page.app.info
-        reveal = page.text(f"{words}.reveal")
-        assert any(reveal in box.value for box in boxes)
+        page.run(ar__predict__decay=choice)
+        right = choice == int(page.text(f"{words}.answer"))
+        boxes = page.app.success if right else page.app.info
+        assert any(page.text(f"{words}.reveal") in box.value for box in boxes)
 
 
-def test_the_exercise_checks_itself_and_changes(page):
-    words = f"{SLUG}.exercise.memory"
+def test_the_exercise_checks_itself_and_changes(visit):
+    page, text = visit(SLUG), Text("en")
     for variant, phi in enumerate((0.5, 0.7, 0.8, 0.9, 0.95)):
         right = int(np.floor(np.log(0.1) / np.log(phi))) + 1
-        key = f"ar.exercise.memory.{variant}"
-        page.run(**{key: float(right)})
-        assert any(page.text("frame.right") in box.value for box in page.app.success), phi
-        page.run(**{key: float(right + 1)})
-        assert any(page.text("frame.not_yet") in box.value for box in page.app.info), phi
-        assert any(
-            page.text(f"{words}.question", phi=phi) in markdown.value
-            for markdown in page.app.markdown
-        )
-        page.app.button(key="ar.exercise.memory.next").click().run()
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_refusal_of_a_file_has_its_sentence(lang):
-    for code in PROBLEM_CODES:
-        assert Text(lang).has(f"problem.{code}"), code
-
-
-NOISE = np.random.RandomState(4).normal(size=200)
-GOOD = "when,temp\n" + "\n".join(f"{year},{value:.3f}" for year, value in enumerate(NOISE))
-TENTH = f"\n9,{NOISE[9]:.3f}"  # row 11 of the spreadsheet, the header counted
-FILES = {
-    "encoding": GOOD.encode() + "\n201,温度\n".encode("gbk"),
-    "missing": GOOD.replace(TENTH, "\n9,").encode(),
-    "not_a_number": GOOD.replace(TENTH, "\n9,warm").encode(),
-    "infinite": GOOD.replace(TENTH, "\n9,inf").encode(),
-    "too_short": b"temp\n1\n2\n3\n",
-    "constant": b"temp\n" + b"1\n" * 60,
-    "no_numeric_column": b"name\n" + b"a\nb\n" * 40,
-    "empty": b" \n",
-}
-
-
-@pytest.mark.parametrize(
-    ("code", "lang"), [(code, LANGUAGES[k % 2]) for k, code in enumerate(FILES)]
-)
-def test_a_file_that_cannot_be_used(visit, code, lang):
-    page = visit(SLUG, lang, ar__real__source="csv")
-    others = page.charts()
-    upload = page.app.get("file_uploader")[0]
-    upload.set_value(("mine.csv", FILES[code], "text/csv"))
-    page.app.run()
-    page.healthy()
-    fixed = max(page.text(f"problem.{code}").replace("{", "}").split("}")[::2], key=len)
-    assert any(fixed in warning for warning in page.warned()), page.warned()
-    if code in ("missing", "not_a_number", "infinite"):
-        assert any("11" in warning for warning in page.warned())  # the row in the spreadsheet
-    assert page.charts() == others
-
-
-def test_a_good_file_is_drawn(visit):
-    page = visit(SLUG, ar__real__source="csv")
-    others = page.charts()
-    page.app.get("file_uploader")[0].set_value(("mine.csv", GOOD.encode(), "text/csv"))
-    page.app.run()
-    page.healthy()
-    assert page.charts() == others + 1
-
-
-def test_the_text_s_run_underfits(page):
-    """Printed in the map of the texts, 2.5: seed 0 ends at 1.168; least squares scores 0.977."""
-    button = page.app.button(key="ar.networks.start")
-    button.click().run()
-    values = ar.simulate((0.8,), n=1000, seed=0).values
-    settings = NetworkSettings()
-    job = jobs.default("cpu").find(fit_network, values=values, settings=settings, device="cpu")
-    assert job is not None
-    assert job.wait(100)
-    page.run()
-    shown = page.readouts()
-    # The text's figure is a loss after 100 epochs in float32: the last digit may differ by machine.
-    assert float(shown[page.text(f"{SLUG}.metric.network_mse.label")]) == pytest.approx(
-        1.17, abs=0.011
-    )
-    assert shown[page.text(f"{SLUG}.metric.ols_mse.label")] == "0.977"
-    assert shown[page.text(f"{SLUG}.metric.floor.label")] == "0.977"
-    assert shown[page.text(f"{SLUG}.metric.parameters.label")] == "1,153"
-    verdict = page.text(f"{SLUG}.note.train_under").split("**")[1]
-    assert any(verdict in markdown.value for markdown in page.app.markdown)
-
-
-def test_a_run_that_diverges_says_so(visit):
-    """Plain gradient descent with a large step on a strong series: in the page's language."""
-    page = visit(
-        SLUG, "zh", ar__networks__preset="own", ar__networks__cell="mlp", ar__networks__rate="0.1",
-        ar__networks__optimizer="sgd", ar__process__sigma="5", ar__process__phi="0.99",
-    )  # fmt: skip
-    page.app.button(key="ar.networks.start").click().run()
-    values = ar.simulate((0.99,), sigma=5.0, n=500, seed=1).values
-    settings = NetworkSettings(
-        "mlp", hidden=16, epochs=200, learning_rate=0.1, optimizer="sgd", train=0.6, validation=0.2
-    )
-    job = jobs.default("cpu").find(fit_network, values=values, settings=settings, device="cpu")
-    assert job is not None
-    assert job.wait(60)
-    page.app.run()
-    fixed = page.text("problem.diverged").split("{")[0]
-    assert any(warning.startswith(fixed) for warning in page.warned()), page.warned()
+        assert lesson.exercises["memory"].posed(variant) == ({"phi": phi}, right, 0.5)
+        if variant < 2:
+            question = text(f"{SLUG}.exercise.memory.question", phi=phi)
+            assert any(question in markdown.value for markdown in page.app.markdown)
+            for answer, box, said in ((right, "success", "right"), (right + 1, "info", "not_yet")):
+                page.run(**{f"ar.exercise.memory.{variant}": float(answer)})
+                boxes = page.app.get(box)
+                assert any(text(f"frame.{said}") in one.value for one in boxes), (phi, answer)
+            page.app.button(key="ar.exercise.memory.next").click().run()

@@ -9,17 +9,14 @@ from seqviz.compute.autoregression.correlation import (
     sample_variance,
     shuffled,
     theoretical_acf,
-    theoretical_pacf,
 )
 from seqviz.compute.autoregression.estimation import (
     METHODS,
     Estimate,
-    OneStep,
     OrderSelection,
     covering,
     fit,
     one_step,
-    one_step_errors,
     select_order,
 )
 from seqviz.compute.autoregression.forecasting import (
@@ -30,14 +27,11 @@ from seqviz.compute.autoregression.forecasting import (
     forecast_recursive,
 )
 from seqviz.compute.autoregression.process import (
-    LARGEST,
     Path,
     coefficients_from_partial,
     is_stationary,
     largest_root,
     long_run_mean,
-    partial_from_coefficients,
-    psi_weights,
     roots,
     simulate,
     stationary_variance,
@@ -51,13 +45,11 @@ from seqviz.compute.autoregression.replication import (
 )
 
 __all__ = [
-    "LARGEST",
     "METHODS",
     "Correlogram",
     "Estimate",
     "Forecast",
     "HorizonErrors",
-    "OneStep",
     "OrderSelection",
     "Path",
     "Replications",
@@ -73,9 +65,6 @@ __all__ = [
     "largest_root",
     "long_run_mean",
     "one_step",
-    "one_step_errors",
-    "partial_from_coefficients",
-    "psi_weights",
     "replicate",
     "replicate_paths",
     "roots",
@@ -86,5 +75,4 @@ __all__ = [
     "stationary_variance",
     "steps_remembered",
     "theoretical_acf",
-    "theoretical_pacf",
 ]

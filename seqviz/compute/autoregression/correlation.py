@@ -11,6 +11,7 @@ from seqviz.compute.autoregression.intervals import NORMAL_95
 from seqviz.compute.autoregression.process import (
     Coefficients,
     as_coefficients,
+    is_stationary,
     partial_from_coefficients,
     read_only,
 )
@@ -23,8 +24,6 @@ class Correlogram:
 
     acf, pacf: shape (lag,), 1 at lag 0.
     band: half-width 1.96 / sqrt(n) of the 95 % band of white noise, at any lag from 1.
-    bartlett: shape (lag,), half-width of Bartlett's 95 % band for the ACF at lag k if the process
-        were a moving average of order k - 1; 0 at lag 0.
     theory_acf, theory_pacf: of the process that made the sample, shape (lag,); None when unknown or
         not stationary.
     """
@@ -32,7 +31,6 @@ class Correlogram:
     acf: Float[np.ndarray, "lag"]
     pacf: Float[np.ndarray, "lag"]
     band: float
-    bartlett: Float[np.ndarray, "lag"]
     theory_acf: Float[np.ndarray, "lag"] | None
     theory_pacf: Float[np.ndarray, "lag"] | None
 
@@ -57,27 +55,23 @@ def correlogram(
 
     ACF: the standard estimator, demeaned and divided by n at every lag (statsmodels
     `acf(adjusted=False)`). PACF: Durbin-Levinson on that ACF (statsmodels `pacf(method="ldb")`).
-    Bartlett's band: 1.96 sqrt((1 + 2 sum_{j<k} r_j^2) / n) (Bartlett 1946; Brockwell & Davis 1991,
-    section 7.2). Raises ValueError for a constant, non-finite or too short series.
+    Raises ValueError for a constant, non-finite or too short series.
     """
     values = checked(values, at_least=max_lag + 1)
     if max_lag < 1:
         raise ValueError(f"The largest lag must be at least 1, not {max_lag}.")
-    n = values.size
     covariance = sample_autocovariance(values - values.mean(), max_lag)
     acf = covariance / covariance[0]
     _, partial, _ = durbin_levinson(acf)
-    # Bartlett: the variance at lag k counts the correlations at lags 1 ... k - 1.
-    spread = np.zeros(max_lag + 1)
-    spread[1:] = (1.0 + 2.0 * np.concatenate(([0.0], np.cumsum(acf[1:-1] ** 2)))) / n
-    theory_acf, theory_pacf = _theory(coefficients, max_lag)
+    theory: tuple[np.ndarray, np.ndarray] | tuple[None, None] = (None, None)
+    if coefficients is not None and is_stationary(coefficients):
+        theory = theoretical_acf(coefficients, max_lag), theoretical_pacf(coefficients, max_lag)
     return Correlogram(
         acf=read_only(acf),
         pacf=read_only(np.concatenate(([1.0], partial))),
-        band=NORMAL_95 / float(np.sqrt(n)),
-        bartlett=read_only(NORMAL_95 * np.sqrt(spread)),
-        theory_acf=theory_acf,
-        theory_pacf=theory_pacf,
+        band=NORMAL_95 / float(np.sqrt(values.size)),
+        theory_acf=theory[0],
+        theory_pacf=theory[1],
     )
 
 
@@ -148,15 +142,3 @@ def durbin_levinson(
         error *= 1.0 - value * value
         partial.append(value)
     return phi, np.array(partial), error
-
-
-def _theory(
-    coefficients: Coefficients | None, max_lag: int
-) -> tuple[Float[np.ndarray, "lag"] | None, Float[np.ndarray, "lag"] | None]:
-    """Both theoretical functions, or None twice when there is no stationary process to compare."""
-    if coefficients is None:
-        return None, None
-    try:
-        return theoretical_acf(coefficients, max_lag), theoretical_pacf(coefficients, max_lag)
-    except ValueError:
-        return None, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan, sqrt
 from typing import Literal, get_args
 
 import numpy as np
@@ -25,24 +26,18 @@ METHODS: tuple[Method, ...] = get_args(Method)
 class Estimate:
     """An AR(P) fitted to a series.
 
-    coefficients, standard_errors, lower, upper: shape (lag,); lower and upper are a 95 % interval.
     intercept: c in x_t = c + sum_i phi_i x_{t-i} + eps_t; nan when none was fitted.
     sigma: standard deviation of the innovations, in the unit of the series.
-    log_likelihood, aic, bic: Gaussian; nan for Yule-Walker, which maximizes no likelihood.
-    nobs: number of values in the fit: n - P for the conditional methods, n for the others.
+    coefficients, standard_errors, lower, upper: shape (lag,); lower and upper are a 95 % interval.
     """
 
     method: Method
+    intercept: float
+    sigma: float
     coefficients: Float[np.ndarray, "lag"]
     standard_errors: Float[np.ndarray, "lag"]
     lower: Float[np.ndarray, "lag"]
     upper: Float[np.ndarray, "lag"]
-    intercept: float
-    sigma: float
-    log_likelihood: float
-    aic: float
-    bic: float
-    nobs: int
 
     @property
     def first(self) -> float:
@@ -80,12 +75,11 @@ class OneStep:
 
     line: squared errors of least squares, fitted to the training values; nan where a target has
     fewer than P values before it. truth: squared errors of the true rule, that is the noise.
-    train_end: how many targets are for training. least: mean of `line` over these.
+    least: mean of `line` over the training targets.
     """
 
     line: Float[np.ndarray, "time"]
     truth: Float[np.ndarray, "time"]
-    train_end: int
     least: float
 
     def line_mse(self, start: int = 0) -> float:
@@ -105,11 +99,11 @@ def fit(
     values: the series, shape (time,). order: P, at least 1. intercept: whether to fit one.
 
     method:
-    * "ols" and "conditional_ml" regress x_t on its P predecessors and give the same coefficients,
-      log likelihood, AIC and BIC. They differ in sigma and in the intervals: OLS divides the sum of
-      squared residuals by n - P - k (k regressors) and uses Student-t quantiles; conditional
-      maximum likelihood divides by n - P and uses normal quantiles. (statsmodels `AutoReg`, fitted
-      with use_t=True and use_t=False; its sigma2 is the second one in both cases.)
+    * "ols" and "conditional_ml" regress x_t on its P predecessors and give the same coefficients.
+      They differ in sigma and in the intervals: OLS divides the sum of squared residuals by
+      n - P - k (k regressors) and uses Student-t quantiles; conditional maximum likelihood divides
+      by n - P and uses normal quantiles. (statsmodels `AutoReg`, fitted with use_t=True and
+      use_t=False; its sigma2 is the second one in both cases.)
     * "yule_walker" solves the Yule-Walker equations with the standard (biased) autocovariances, so
       the fitted process is always stationary (statsmodels `yule_walker(method="mle")`; `intercept`
       means subtracting the mean). Standard errors: sigma^2 Gamma^{-1} / n (Brockwell & Davis 1991,
@@ -132,21 +126,6 @@ def fit(
     raise ValueError(f"Unknown method: {method}.")
 
 
-def one_step_errors(
-    values: Float[np.ndarray, "steps"], coefficients: Float[np.ndarray, "lag"]
-) -> Float[np.ndarray, "time"]:
-    """Errors x_t - sum_i phi_i x_{t-i} of given coefficients, aligned with the targets values[1:].
-
-    values: the series, one more than the targets. Returns shape (time,), nan where a target has
-    fewer than P values before it. The same alignment as `NetworkFit.predictions`.
-    """
-    order = len(coefficients)
-    errors = np.full(len(values) - 1, np.nan)
-    rows = lag_matrix(values, order)[:-1]
-    errors[order - 1 :] = values[order:] - rows @ coefficients
-    return errors
-
-
 def one_step(
     values: Float[np.ndarray, "steps"],
     order: int,
@@ -161,9 +140,10 @@ def one_step(
     """
     train_end = round(train * (len(values) - 1))
     coefficients = fit(values[: 1 + train_end], order, "ols").coefficients
-    line = one_step_errors(values, coefficients) ** 2
+    line = np.full(len(values) - 1, np.nan)
+    line[order - 1 :] = (values[order:] - lag_matrix(values, order)[:-1] @ coefficients) ** 2
     least = float(np.nanmean(line[:train_end]))
-    return OneStep(read_only(line), read_only(noise[1:] ** 2), train_end, least)
+    return OneStep(read_only(line), read_only(noise[1:] ** 2), least)
 
 
 def covering(estimates: Sequence[Estimate], phi: float) -> Part:
@@ -177,10 +157,10 @@ def select_order(
     """AIC and BIC of the orders 0 ... max_order.
 
     Every order predicts the same n - max_order values, otherwise the criteria could not be
-    compared. AIC = -2 log L + 2 k and BIC = -2 log L + k log(n - max_order), where k counts the
-    regressors and sigma, as in `fit` (statsmodels `AutoReg` with hold_back = max_order; its
-    `ar_select_order` leaves the intercept out of k, which shifts all orders alike).
-    Raises ValueError as `fit`.
+    compared. AIC = -2 log L + 2 k and BIC = -2 log L + k log(n - max_order), with the Gaussian
+    likelihood at its best sigma^2; k counts the regressors and sigma (statsmodels `AutoReg` with
+    hold_back = max_order; its `ar_select_order` leaves the intercept out of k, which shifts all
+    orders alike). Raises ValueError as `fit`.
     """
     if max_order < 1:
         raise ValueError(f"The largest order must be at least 1, not {max_order}.")
@@ -188,11 +168,11 @@ def select_order(
     target = values[max_order:]
     triangle = triangular_factor(lag_matrix(values, max_order, intercept)[:-1], target)
     residual_sums = np.cumsum(triangle[::-1, -1] ** 2)[::-1][int(intercept) :]
-    log_likelihood = _concentrated(residual_sums, target.size)
+    minus_twice = target.size * (np.log(2.0 * np.pi * residual_sums / target.size) + 1.0)
     orders = np.arange(max_order + 1)
     count = orders + int(intercept) + 1
-    aic = -2.0 * log_likelihood + 2.0 * count
-    bic = -2.0 * log_likelihood + np.log(target.size) * count
+    aic = minus_twice + 2.0 * count
+    bic = minus_twice + np.log(target.size) * count
     return OrderSelection(
         orders=read_only(orders),
         aic=read_only(aic),
@@ -212,17 +192,12 @@ def _conditional(
     else:
         divisor, quantile = nobs, NORMAL_95
     variance = regression.residual_sum / divisor
-    errors = np.sqrt(variance * np.diag(regression.inverse))
     first = int(intercept)
+    coefficients = regression.parameters[first:]
+    covariance = variance * regression.inverse[first:, first:]
+    constant = float(regression.parameters[0])
     return _estimate(
-        method=method,
-        coefficients=regression.parameters[first:],
-        standard_errors=errors[first:],
-        quantile=quantile,
-        intercept=float(regression.parameters[0]) if intercept else float("nan"),
-        sigma=float(np.sqrt(variance)),
-        log_likelihood=float(_concentrated(np.array(regression.residual_sum), nobs)),
-        nobs=nobs,
+        method, coefficients, covariance, constant if intercept else nan, sqrt(variance), quantile
     )
 
 
@@ -232,64 +207,26 @@ def _yule_walker(values: Float[np.ndarray, "time"], order: int, intercept: bool)
     phi, _, variance = durbin_levinson(covariance)
     lags = np.arange(order)
     toeplitz = covariance[np.abs(lags[:, None] - lags)]
-    errors = np.sqrt(variance * np.diag(np.linalg.inv(toeplitz)) / values.size)
-    return _estimate(
-        method="yule_walker",
-        coefficients=phi,
-        standard_errors=errors,
-        quantile=NORMAL_95,
-        intercept=mean * (1.0 - float(phi.sum())) if intercept else float("nan"),
-        sigma=float(np.sqrt(variance)),
-        log_likelihood=float("nan"),
-        nobs=values.size,
-    )
+    of_phi = variance * np.linalg.inv(toeplitz) / values.size
+    constant = mean * (1.0 - float(phi.sum())) if intercept else nan
+    return _estimate("yule_walker", phi, of_phi, constant, sqrt(variance))
 
 
 def _exact(values: Float[np.ndarray, "time"], order: int, intercept: bool) -> Estimate:
     found = fit_exact(values, order, with_mean=intercept)
-    phi = found.coefficients
-    return _estimate(
-        method="exact_ml",
-        coefficients=phi,
-        standard_errors=np.sqrt(np.diag(found.covariance)),
-        quantile=NORMAL_95,
-        intercept=found.mean * (1.0 - float(phi.sum())) if intercept else float("nan"),
-        sigma=found.sigma,
-        log_likelihood=found.log_likelihood,
-        nobs=values.size,
-    )
+    constant = found.mean * (1.0 - float(found.coefficients.sum())) if intercept else nan
+    return _estimate("exact_ml", found.coefficients, found.covariance, constant, found.sigma)
 
 
 def _estimate(
     method: Method,
     coefficients: Float[np.ndarray, "lag"],
-    standard_errors: Float[np.ndarray, "lag"],
-    quantile: float,
+    covariance: Float[np.ndarray, "lag lag"],
     intercept: float,
     sigma: float,
-    log_likelihood: float,
-    nobs: int,
+    quantile: float = NORMAL_95,
 ) -> Estimate:
-    # Parameters counted by AIC and BIC: the coefficients, sigma, and the intercept if there is one.
-    count = coefficients.size + 1 + int(not np.isnan(intercept))
-    return Estimate(
-        method=method,
-        coefficients=read_only(coefficients),
-        standard_errors=read_only(standard_errors),
-        lower=read_only(coefficients - quantile * standard_errors),
-        upper=read_only(coefficients + quantile * standard_errors),
-        intercept=intercept,
-        sigma=sigma,
-        log_likelihood=log_likelihood,
-        aic=-2.0 * log_likelihood + 2.0 * count,
-        bic=-2.0 * log_likelihood + float(np.log(nobs)) * count,
-        nobs=nobs,
-    )
-
-
-def _concentrated(
-    residual_sum: Float[np.ndarray, "*models"], nobs: int
-) -> Float[np.ndarray, "*models"]:
-    """Gaussian log likelihood at its best sigma^2 = residual sum / nobs."""
-    variance = residual_sum / nobs
-    return np.asarray(-0.5 * nobs * (np.log(2.0 * np.pi * variance) + 1.0))
+    errors = np.sqrt(np.diag(covariance))
+    low, high = coefficients - quantile * errors, coefficients + quantile * errors
+    arrays = (read_only(part) for part in (coefficients, errors, low, high))
+    return Estimate(method, intercept, sigma, *arrays)

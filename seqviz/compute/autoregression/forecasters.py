@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -21,30 +22,40 @@ def forecaster(
     series: Float[Tensor, "steps"], settings: NetworkSettings, train_end: int, validation_end: int
 ) -> Window | Recurrent:
     """The untrained forecaster that the settings describe, on the series' device."""
-    kind = Window if settings.cell == "mlp" else Recurrent
-    return kind(series, settings, train_end, validation_end)
+    window = settings.cell == "mlp"
+    with torch.device("meta"):
+        network = _perceptron(settings) if window else _CellAndHead(settings)
+    missing = settings.lags - 1 if window else 0
+    return (Window if window else Recurrent)(
+        network=_initialized(network, settings.seed, series.device),
+        series=series,
+        missing=missing,
+        train=slice(0, train_end - missing),
+        validation=slice(train_end - missing, validation_end - missing),
+    )
 
 
-class Window:
+@dataclass
+class _Forecaster:
+    """A network and its series. missing: targets that come before the first full window.
+
+    train, validation: the places of their targets, counted from the first full window.
+    """
+
+    network: nn.Module
+    series: Float[Tensor, "steps"]
+    missing: int
+    train: slice
+    validation: slice
+
+
+class Window(_Forecaster):
     """The MLP: one row per full window, all training windows one batch."""
 
-    def __init__(
-        self,
-        series: Float[Tensor, "steps"],
-        settings: NetworkSettings,
-        train_end: int,
-        validation_end: int,
-    ):
-        with torch.device("meta"):
-            widths = [settings.lags, *[settings.hidden] * settings.layers]
-            hidden = [part for i, o in pairwise(widths) for part in (nn.Linear(i, o), nn.Tanh())]
-            network = nn.Sequential(*hidden, nn.Linear(settings.hidden, 1))
-        self.network = _initialized(network, settings.seed, series.device)
-        self.missing = settings.lags - 1  # targets that come before the first full window
-        self.windows = series[:-1].unfold(0, settings.lags, 1)
-        self.targets = series[settings.lags :]
-        self.train = slice(0, train_end - self.missing)
-        self.validation = slice(train_end - self.missing, validation_end - self.missing)
+    @property
+    def windows(self) -> Float[Tensor, "window lag"]:
+        """A view of the series: no copy."""
+        return self.series[:-1].unfold(0, self.missing + 1, 1)
 
     def losses(self) -> tuple[Float[Tensor, ""], Float[Tensor, ""] | None]:
         """Training loss with its graph, and validation loss without."""
@@ -67,7 +78,13 @@ class Window:
 
     def _loss(self, rows: slice) -> Float[Tensor, ""]:
         predicted = self.network(self.windows[rows]).squeeze(-1)
-        return nn.functional.mse_loss(predicted, self.targets[rows])
+        return nn.functional.mse_loss(predicted, self.series[self.missing + 1 :][rows])
+
+
+def _perceptron(settings: NetworkSettings) -> nn.Sequential:
+    widths = [settings.lags, *[settings.hidden] * settings.layers]
+    hidden = [part for i, o in pairwise(widths) for part in (nn.Linear(i, o), nn.Tanh())]
+    return nn.Sequential(*hidden, nn.Linear(settings.hidden, 1))
 
 
 _State = Tensor | tuple[Tensor, Tensor]  # the LSTM carries hidden and cell state
@@ -90,33 +107,24 @@ class _CellAndHead(nn.Module):
         return self.head(hidden), state
 
 
-class Recurrent:
+class Recurrent(_Forecaster):
     """A recurrent network: the series is one sequence, read once from its start."""
 
-    def __init__(
-        self,
-        series: Float[Tensor, "steps"],
-        settings: NetworkSettings,
-        train_end: int,
-        validation_end: int,
-    ):
-        with torch.device("meta"):
-            network = _CellAndHead(settings)
-        self.network = _initialized(network, settings.seed, series.device)
-        self.inputs = series[:-1].view(1, -1, 1)
-        self.targets = series[1:].view(1, -1, 1)
-        self.train = slice(0, train_end)
-        self.validation = slice(train_end, validation_end)
+    @property
+    def inputs(self) -> Float[Tensor, "1 time 1"]:
+        """The sequence: every value but the last."""
+        return self.series[:-1].view(1, -1, 1)
 
     def losses(self) -> tuple[Float[Tensor, ""], Float[Tensor, ""] | None]:
         """Training loss with its graph; validation loss without, going on from the same state."""
+        targets = self.series[1:].view(1, -1, 1)
         predicted, state = self.network(self.inputs[:, self.train])
-        loss = nn.functional.mse_loss(predicted, self.targets[:, self.train])
+        loss = nn.functional.mse_loss(predicted, targets[:, self.train])
         if self.validation.start == self.validation.stop:
             return loss, None
         with torch.no_grad():
             predicted, _ = self.network(self.inputs[:, self.validation], state)
-            held_out = nn.functional.mse_loss(predicted, self.targets[:, self.validation])
+            held_out = nn.functional.mse_loss(predicted, targets[:, self.validation])
         return loss, held_out
 
     def predictions_and_map(

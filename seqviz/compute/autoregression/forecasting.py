@@ -23,12 +23,11 @@ from seqviz.units import WholeShare
 class Forecast:
     """Forecasts 1 ... H steps after the end of a series; every array has shape (step,).
 
-    horizon: 1 ... H. mean: point forecast. standard_error: of the forecast error.
+    mean: point forecast. standard_error: of the forecast error.
     lower, upper: 95 % interval for Gaussian noise, mean -+ 1.96 standard errors. The uncertainty of
     the estimated coefficients is not included.
     """
 
-    horizon: Int[np.ndarray, "step"]
     mean: Float[np.ndarray, "step"]
     lower: Float[np.ndarray, "step"]
     upper: Float[np.ndarray, "step"]
@@ -58,8 +57,8 @@ class HorizonErrors:
     """Mean squared forecast errors on unseen values, by horizon; every array has shape (step,).
 
     recursive_mse, direct_mse: in the squared unit of the series.
-    theory: sigma^2 sum_{j<h} psi_j^2 of the true process; nan when it is not known.
-    origins: number of forecasts behind every mean. train_end: number of values used for fitting.
+    theory: sigma^2 sum_{j<h} psi_j^2 of the true process.
+    origins: number of forecasts behind every mean.
     """
 
     horizon: Int[np.ndarray, "step"]
@@ -67,7 +66,6 @@ class HorizonErrors:
     direct_mse: Float[np.ndarray, "step"]
     theory: Float[np.ndarray, "step"]
     origins: int
-    train_end: int
 
     @property
     def mse_1(self) -> float:
@@ -102,14 +100,14 @@ def forecast_recursive(
     The error h steps ahead has variance sigma^2 sum_{j<h} psi_j^2 (Box, Jenkins & Reinsel 2008,
     equation 5.1.16). Raises ValueError for a short history or a horizon below 1.
     """
+    _at_least_one("horizon", horizon)
     phi = as_coefficients(coefficients)
-    steps = _steps(horizon)
     if history.size < phi.size:
         raise ValueError(f"The history has {history.size} values; the model needs {phi.size}.")
     constant = 0.0 if np.isnan(intercept) else intercept
     newest_first = history[::-1][: phi.size]
     mean = _iterate(newest_first[None], phi, constant, horizon)[0]
-    return _forecast(steps, mean, np.sqrt(_error_variance(phi, sigma, horizon)))
+    return _forecast(mean, np.sqrt(_error_variance(phi, sigma, horizon)))
 
 
 def forecast_direct(
@@ -125,80 +123,65 @@ def forecast_direct(
     Source: Marcellino, Stock & Watson 2006 ("direct" forecasts).
     Raises ValueError when the history is too short, constant or free of noise.
     """
-    steps = _steps(horizon)
     models = _direct_models(history, order, horizon, intercept)
     newest = lag_matrix(history, order, intercept)[-1]
     mean = np.array([newest @ model.parameters for model in models])
     deviation = [
         np.sqrt(model.residual_sum / (model.nobs - model.parameters.size)) for model in models
     ]
-    return _forecast(steps, mean, np.array(deviation))
+    return _forecast(mean, np.array(deviation))
 
 
 def errors_by_horizon(
     values: Float[np.ndarray, "time"],
     order: int,
     horizon: int,
-    train_fraction: float = 0.7,
-    coefficients: Coefficients | None = None,
-    sigma: float | None = None,
-    intercept: bool = False,
+    coefficients: Coefficients,
+    sigma: float,
 ) -> HorizonErrors:
-    """Compare both ways of forecasting on the end of a series.
+    """Compare both ways of forecasting on the end of a series, without intercepts.
 
     values: the series, shape (time,). order: P >= 1. horizon: H >= 1.
-    train_fraction: share of the values, from the start, to which all models are fitted, once.
-    coefficients, sigma: phi and innovation standard deviation of the true process, if known, for
-    the theoretical curve; for AR(1) it is sigma^2 (1 - phi^{2h}) / (1 - phi^2).
-    intercept: whether the models have one.
+    coefficients, sigma: phi and innovation standard deviation of the true process, for the
+    theoretical curve; for AR(1) it is sigma^2 (1 - phi^{2h}) / (1 - phi^2).
 
-    The forecast origin rolls through the rest of the series; every horizon is judged on the same
-    origins. Raises ValueError when either part is too short, or as `forecast_direct`.
+    All models are fitted once, to the first 70 % of the values. The forecast origin rolls through
+    the rest; every horizon is judged on the same origins. Raises ValueError when either part is too
+    short, or as `forecast_direct`.
     """
-    if not 0.0 < train_fraction < 1.0:
-        raise ValueError(f"The training share must lie between 0 and 1, not {train_fraction}.")
-    steps = _steps(horizon)
     values = np.asarray(values, dtype=float)
-    train_end = int(train_fraction * values.size)
+    train_end = int(0.7 * values.size)
     origins = values.size - horizon - train_end + 1
     if origins < 1:
         raise ValueError("The part after the training values is shorter than the horizon.")
-    models = _direct_models(values[:train_end], order, horizon, intercept)
+    models = _direct_models(values[:train_end], order, horizon, intercept=False)
 
     # Row r of the lag matrix ends at time order + r - 1; the first origin ends the training values.
     first = train_end - order
-    rows = lag_matrix(values, order, intercept)[first : first + origins]
-    constant = float(models[0].parameters[0]) if intercept else 0.0
-    phi = models[0].parameters[int(intercept) :]
-    recursive = _iterate(rows[:, int(intercept) :], phi, constant, horizon)
+    rows = lag_matrix(values, order)[first : first + origins]
+    recursive = _iterate(rows, models[0].parameters, 0.0, horizon)
     direct = np.column_stack([rows @ model.parameters for model in models])
     actual = np.lib.stride_tricks.sliding_window_view(values[train_end:], horizon)
-    if coefficients is None or sigma is None:
-        theory = np.full(horizon, np.nan)
-    else:
-        theory = _error_variance(as_coefficients(coefficients), sigma, horizon)
     return HorizonErrors(
-        horizon=steps,
+        horizon=read_only(np.arange(1, horizon + 1)),
         recursive_mse=read_only(np.mean((actual - recursive) ** 2, axis=0)),
         direct_mse=read_only(np.mean((actual - direct) ** 2, axis=0)),
-        theory=read_only(theory),
+        theory=read_only(_error_variance(as_coefficients(coefficients), sigma, horizon)),
         origins=origins,
-        train_end=train_end,
     )
 
 
-def _steps(horizon: int) -> Int[np.ndarray, "step"]:
-    if horizon < 1:
-        raise ValueError(f"The horizon must be at least 1, not {horizon}.")
-    return read_only(np.arange(1, horizon + 1))
+def _at_least_one(name: str, value: int) -> None:
+    if value < 1:
+        raise ValueError(f"The {name} must be at least 1, not {value}.")
 
 
 def _direct_models(
     history: Float[np.ndarray, "time"], order: int, horizon: int, intercept: bool
 ) -> list[Regression]:
     """One regression per step; the first is the ordinary AR(P)."""
-    if order < 1:
-        raise ValueError(f"The order must be at least 1, not {order}.")
+    _at_least_one("horizon", horizon)
+    _at_least_one("order", order)
     history = checked(history, at_least=2 * order + int(intercept) + horizon + 1)
     rows = lag_matrix(history, order, intercept)
     return [regress(rows[:-step], history[order + step - 1 :]) for step in range(1, horizon + 1)]
@@ -226,12 +209,9 @@ def _error_variance(
 
 
 def _forecast(
-    steps: Int[np.ndarray, "step"],
-    mean: Float[np.ndarray, "step"],
-    standard_error: Float[np.ndarray, "step"],
+    mean: Float[np.ndarray, "step"], standard_error: Float[np.ndarray, "step"]
 ) -> Forecast:
     return Forecast(
-        horizon=steps,
         mean=read_only(mean),
         lower=read_only(mean - NORMAL_95 * standard_error),
         upper=read_only(mean + NORMAL_95 * standard_error),

@@ -21,7 +21,6 @@ class NetworkSettings(Settings):
     and the RNN). Each of the `epochs` is one full-batch step of `optimizer` ("adam" or plain "sgd")
     with `learning_rate`. `train` and `validation` are fractions of the targets, in time order, the
     rest is the test segment; `train=1.0` fits in-sample. `seed` draws the initial weights.
-    `standardize` trains on (x - mean) / sd with both taken from the training segment.
 
     Raises ValueError when a setting is out of its range.
     """
@@ -36,7 +35,6 @@ class NetworkSettings(Settings):
     train: float = 1.0
     validation: float = 0.0
     seed: int = 0
-    standardize: bool = False
 
     limits: ClassVar[Mapping[str, Limit]] = {
         "cell": Choices(CELLS, "The cell"),

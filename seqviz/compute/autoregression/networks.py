@@ -8,7 +8,6 @@ Teacher forcing throughout: every input is an observed value, never an earlier p
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,7 +17,6 @@ from jaxtyping import Float
 from seqviz.compute.autoregression.network_settings import NetworkSettings
 from seqviz.refusal import Refusal
 
-_GATES = {"rnn": 1, "lstm": 4, "gru": 3}
 _GRID = 101
 
 
@@ -46,11 +44,10 @@ class NetworkFit:
     """One trained forecaster: its loss curves, one-step predictions and learned map.
 
     `train_loss[e]` and `validation_loss[e]` (nan without validation) are measured before the update
-    of epoch e; `train_mse`, `validation_mse`, `test_mse` (nan for an empty segment) after the last
-    update. `predictions[t]` is the forecast of `targets[t]`, which is `values[t + 1]`; it is nan
-    where the MLP has no full window. Targets before `train_end` are for training, from there to
-    `validation_end` for validation, the rest for the test. `best_epoch` (from 1; None without
-    validation) has the lowest validation loss; the weights used are those of the last epoch.
+    of epoch e; `train_mse` and `test_mse` (nan for an empty segment) after the last update.
+    `predictions[t]` is the forecast of `targets[t]`, which is `values[t + 1]`; it is nan where the
+    MLP has no full window. Targets before `train_end` are for training, from there to
+    `validation_end` for validation, the rest for the test. The weights are those of the last epoch.
 
     The map is the prediction as a function of the last value, `map_inputs`, the earlier history
     (window or hidden state) being that of up to 64 moments spread over the series: `map_mean`,
@@ -66,33 +63,12 @@ class NetworkFit:
     train_end: int
     validation_end: int
     train_mse: float
-    validation_mse: float
     test_mse: float
-    best_epoch: int | None
     parameters: int
-    seconds: float
-    device: str
     map_inputs: Float[np.ndarray, "grid"]
     map_mean: Float[np.ndarray, "grid"]
     map_low: Float[np.ndarray, "grid"]
     map_high: Float[np.ndarray, "grid"]
-
-
-def parameter_count(settings: NetworkSettings) -> int:
-    """Number of trainable parameters, head included, by formula.
-
-    A layer of a recurrent cell with input i and hidden h has g (h i + h h + 2 h), with g = 1 (RNN),
-    4 (LSTM) or 3 (GRU): PyTorch keeps two bias vectors per gate, where papers write one. A layer of
-    the MLP has h i + h. The linear head adds h + 1.
-    """
-    h = settings.hidden
-    first = settings.lags if settings.cell == "mlp" else 1
-    inputs = [first, *[h] * (settings.layers - 1)]
-    if settings.cell == "mlp":
-        body = sum(h * i + h for i in inputs)
-    else:
-        body = sum(_GATES[settings.cell] * (h * i + h * h + 2 * h) for i in inputs)
-    return body + h + 1
 
 
 def fit_network(
@@ -112,22 +88,20 @@ def fit_network(
     training segment into validation and test. It is safe to call from several threads: torch's
     global random state is neither read nor written.
 
-    Raises ValueError when the series is too short for the split or the window, not finite, or
-    constant while it should be standardized, and when the loss becomes infinite or undefined.
+    Raises ValueError when the series is too short for the split or the window, or not finite, and
+    when the loss becomes infinite or undefined.
     """
     import torch  # two seconds, paid by the first training and not by the first visitor
 
     from seqviz.compute.autoregression.forecasters import forecaster
 
     train_end, validation_end = _split(values, settings)
-    shift, scale = _scaling(values[: train_end + 1], settings.standardize)
-    series = torch.tensor((values - shift) / scale, dtype=torch.float32, device=device)
+    series = torch.tensor(values, dtype=torch.float32, device=device)
     model = forecaster(series, settings, train_end, validation_end)
     parameters = list(model.network.parameters())
     chosen = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
     optimizer = chosen(parameters, lr=settings.learning_rate)
 
-    started = time.perf_counter()
     train_loss = np.full(settings.epochs, np.nan)
     validation_loss = np.full(settings.epochs, np.nan)
     for epoch in range(settings.epochs):
@@ -135,20 +109,18 @@ def fit_network(
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        train_loss[epoch] = loss.item() * scale**2
+        train_loss[epoch] = loss.item()
         if held_out is not None:
-            validation_loss[epoch] = held_out.item() * scale**2
+            validation_loss[epoch] = held_out.item()
         _check_finite(train_loss[epoch], epoch, settings)
         if report is not None:
             losses = float(train_loss[epoch]), float(validation_loss[epoch])
             report(EpochReport(epoch + 1, settings.epochs, *losses))
-    seconds = time.perf_counter() - started
     grid = np.linspace(values.min(), values.max(), _GRID)
     with torch.no_grad():
-        scaled = torch.tensor((grid - shift) / scale, dtype=torch.float32, device=device)
-        predicted, mapped = model.predictions_and_map(scaled)
-    predictions = predicted.cpu().numpy().astype(float) * scale + shift
-    answers = mapped.cpu().numpy().astype(float) * scale + shift
+        asked = torch.tensor(grid, dtype=torch.float32, device=device)
+        made = model.predictions_and_map(asked)
+    predictions, answers = (part.cpu().numpy().astype(float) for part in made)
     targets = np.asarray(values[1:], dtype=float)
     squared = (targets - predictions) ** 2
     first = settings.lags - 1 if settings.cell == "mlp" else 0  # the first full window
@@ -164,12 +136,8 @@ def fit_network(
         train_end=train_end,
         validation_end=validation_end,
         train_mse=train_mse,
-        validation_mse=_mean(squared[train_end:validation_end]),
         test_mse=_mean(squared[validation_end:]),
-        best_epoch=int(np.argmin(validation_loss)) + 1 if validation_end > train_end else None,
         parameters=sum(p.numel() for p in parameters),
-        seconds=seconds,
-        device=device,
         map_inputs=grid,
         map_mean=answers.mean(axis=0),
         map_low=low,
@@ -195,23 +163,12 @@ def _split(values: np.ndarray, settings: NetworkSettings) -> tuple[int, int]:
     return train_end, validation_end
 
 
-def _scaling(segment: np.ndarray, standardize: bool) -> tuple[float, float]:
-    if not standardize:
-        return 0.0, 1.0
-    scale = float(segment.std())
-    if scale == 0:
-        raise ValueError("The training segment is constant, so it cannot be standardized.")
-    return float(segment.mean()), scale
-
-
 def _check_finite(loss: float, updates: int, settings: NetworkSettings) -> None:
     """Stop a run that diverged; `updates` is the number of updates before `loss` was measured."""
     if math.isfinite(loss):
         return
     if updates == 0:
-        raise Refusal(
-            "large_values", "The values are too large for float32: standardize the series."
-        )
+        raise Refusal("large_values", "The values are too large for float32: divide the series.")
     raise Refusal(
         "diverged",
         f"The loss became infinite or undefined after {updates} of {settings.epochs} epochs: "

@@ -43,14 +43,6 @@ class Path:
     coefficients: Float[np.ndarray, "lag"]
     sigma: float
 
-    @property
-    def finite(self) -> int:
-        """Number of values kept: those before the first one of size `LARGEST` or more.
-
-        Smaller than the requested n only for an explosive process.
-        """
-        return int(self.values.size)
-
 
 def coefficients_from_partial(partial: Sequence[float]) -> tuple[float, ...]:
     """Coefficients of the stationary AR(P) process with the given partial autocorrelations.
@@ -174,7 +166,7 @@ def simulate(
     noise: "gaussian", "student_t" (df > 2 degrees of freedom) or "laplace".
 
     The very first value is 0 with innovation 0 (the convention x_0 = 0), so with burn_in = 0 the
-    path starts at 0. An explosive path is cut before it reaches `LARGEST`; see `Path.finite`.
+    path starts at 0. An explosive path is cut before it reaches `LARGEST`: it has fewer values.
     Raises ValueError for a sigma, n, burn_in, noise or df out of range, and when the path has left
     `LARGEST` before the burn-in ended.
     """

@@ -26,7 +26,6 @@ class Replications:
     estimates: Float[np.ndarray, "replication"]
     n: int
     phi: float
-    intercept: bool
     mean_bias: Rough
     standard_error_of_bias: float
     theory_bias: Rough
@@ -41,19 +40,18 @@ def replicate(
     sigma: float = 1.0,
     seed: int = 1,
     intercept: bool = False,
-    burn_in: int = 0,
 ) -> Replications:
     """Simulate AR(1) paths and estimate phi by OLS in each, all together.
 
     phi: coefficient, unit and explosive values allowed. n: values per path, at least 4.
-    replications: number of paths, at least 2. sigma, seed, burn_in: as in `replicate_paths`.
+    replications: number of paths, at least 2. sigma, seed: as in `replicate_paths`.
     intercept: whether the regression has one (the process has mean 0 in any case).
 
     Theory: bias to order 1/n of the OLS estimate (Marriott & Pope 1954; Kendall 1954), and its
     asymptotic standard deviation (Mann & Wald 1943).
     Raises ValueError when an argument is out of range or an explosive path overflows.
     """
-    estimates = fit_paths(replicate_paths(phi, n, replications, sigma, seed, burn_in), intercept)
+    estimates = fit_paths(replicate_paths(phi, n, replications, sigma, seed), intercept)
     spread = float(estimates.std(ddof=1))
     stationary = abs(phi) < 1.0
     bias = -(1.0 + 3.0 * phi) / n if intercept else -2.0 * phi / n
@@ -61,7 +59,6 @@ def replicate(
         estimates=read_only(estimates),
         n=n,
         phi=phi,
-        intercept=intercept,
         mean_bias=float(estimates.mean()) - phi,
         standard_error_of_bias=spread / float(np.sqrt(replications)),
         theory_bias=bias if stationary else float("nan"),
@@ -71,29 +68,20 @@ def replicate(
 
 
 def replicate_paths(
-    phi: float,
-    n: int,
-    replications: int = 500,
-    sigma: float = 1.0,
-    seed: int = 1,
-    burn_in: int = 0,
+    phi: float, n: int, replications: int = 500, sigma: float = 1.0, seed: int = 1
 ) -> Float[np.ndarray, "replication time"]:
     """Independent paths of x_t = phi x_{t-1} + eps_t, shape (replication, time).
 
     sigma: standard deviation of eps_t. seed: of numpy's RandomState; a longer n continues the same
-    paths. burn_in: values made and thrown away before the first one kept; with the stationary start
-    below it is not needed.
+    paths.
 
     A path starts in its stationary distribution, x_0 ~ N(0, sigma^2 / (1 - phi^2)), when |phi| < 1,
     and at 0 otherwise. Raises ValueError when an argument is out of range or a path overflows.
     """
-    if n < 4 or replications < 2 or burn_in < 0 or not sigma > 0.0:
-        raise ValueError(
-            "Replications need n >= 4, 2 paths or more, a burn-in of 0 or more and sigma > 0."
-        )
-    noise = np.random.RandomState(seed).normal(scale=sigma, size=(n + burn_in, replications))
+    if n < 4 or replications < 2 or not sigma > 0.0:
+        raise ValueError("Replications need n >= 4, 2 paths or more and sigma > 0.")
     # One row per time: every step of the recursion reads and writes contiguous memory.
-    paths = noise
+    paths = np.random.RandomState(seed).normal(scale=sigma, size=(n, replications))
     paths[0] *= 1.0 / np.sqrt(1.0 - phi**2) if abs(phi) < 1.0 else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         for time in range(1, len(paths)):
@@ -101,7 +89,7 @@ def replicate_paths(
     # The estimate needs squares; sums of squares up to 1e300 stay finite.
     if not np.abs(paths[-1]).max() < 1e145:
         raise Refusal("explodes", "The process explodes: choose fewer values or a phi closer to 1.")
-    return paths[burn_in:].T
+    return paths.T
 
 
 def fit_paths(

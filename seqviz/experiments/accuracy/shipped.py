@@ -33,10 +33,10 @@ SHARES = tuple(round(0.05 * step, 2) for step in range(21))  # of the words that
 SELECTED = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)  # of the tokens, when filling in
 LENGTHS = (32, 64, 128, 256, 512)
 
-KNIFE = {"model": MODEL, "sentences": SENTENCES, "shares": SHARES}
+KNIFE: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES, "shares": SHARES}
 FILL = FillSettings(sentences=SENTENCES)
-PADDING = {"model": MODEL, "sentences": SENTENCES, "lengths": LENGTHS}
-DIRECTION = {"model": MODEL, "sentences": SENTENCES}
+PADDING: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES, "lengths": LENGTHS}
+DIRECTION: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES}
 HEAD = replace(heads.STANDARD, model=MODEL, runs=5)
 TUNE = TuneSettings(MODEL, "all", "mean", epochs=2, rate=5e-5, head_rate=1e-3)
 SEARCH = SearchSettings(MODEL)

@@ -19,21 +19,21 @@ _LOOKS = (("prediction", "circle"), ("gru", "square"), ("rnn", "diamond"), ("mlp
 
 
 def estimates_beside_truth(
-    estimates: Sequence[Estimate], truth: Sequence[float] | None, style: Style = _STYLE
+    estimates: Sequence[Estimate], truth: Sequence[float], style: Style = _STYLE
 ) -> Figure:
     """Each method's coefficients with 95 % intervals, and a line where the truth is.
 
-    estimates: fits of the same series. truth: phi_1 ... phi_P of the process, when known.
+    estimates: fits of the same series. truth: phi_1 ... phi_P of the process.
     """
     text, palette, first = style.text, style.palette, estimates[0]
     # A true coefficient that the model leaves out is on the figure too.
-    order = max(len(truth or ()), *(len(e.coefficients) for e in estimates))
+    order = max(len(truth), *(len(e.coefficients) for e in estimates))
     sheet = Sheet(style)
     rows = {"range": [order + 0.6, 0.4], "showgrid": False, "tickvals": list(range(1, order + 1)),
             "ticktext": [f"φ<sub>{lag}</sub>" for lag in range(1, order + 1)]}  # fmt: skip
     panel = sheet.panel(axis(text("figure.estimate")), axis(text("figure.which"), **rows))
-    for lag in range(order if truth is not None else 0):
-        true = truth[lag] if truth is not None and lag < len(truth) else 0.0
+    for lag in range(order):
+        true = truth[lag] if lag < len(truth) else 0.0
         panel.line(
             [true, true], [lag + 0.55, lag + 1.45], text("figure.truth"), palette.highlight,
             width=3, dash="dash", group="truth", legend=lag == 0,
@@ -49,7 +49,7 @@ def estimates_beside_truth(
     value, low, high = (number(float(v[0])) for v in (first.coefficients, first.lower, first.upper))
     return sheet.finish(
         text("alt.estimates", method=text(f"option.{first.method}"), value=value, low=low,
-             high=high, truth=number(truth[0]) if truth is not None else "–")
+             high=high, truth=number(truth[0]))
     )  # fmt: skip
 
 

@@ -16,15 +16,15 @@ from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
 _STYLE = Style()
+_LAST = 80  # so much of the history is shown
 
 
 def forecast_fan(
     history: Float[np.ndarray, "time"],
     recursive: Forecast,
-    direct: Float[np.ndarray, "step"] | None = None,
-    future: Float[np.ndarray, "step"] | None = None,
-    mean: float = 0.0,
-    last: int = 80,
+    direct: Float[np.ndarray, "step"],
+    future: Float[np.ndarray, "step"],
+    mean: float,
     index: Sequence[str] | np.ndarray | None = None,
     unit: str = "",
     style: Style = _STYLE,
@@ -32,14 +32,14 @@ def forecast_fan(
     """The end of the series, the recursive forecast with its 95 % interval, and the direct one.
 
     history: shape (time,). recursive: forecasts for steps 1 ... H after it. direct: means of the
-    direct forecasts, shape (step,). future: what really came, when known. mean: the long-run mean
-    to which forecasts of a stationary model decay. last: how much history is shown.
+    direct forecasts, shape (step,). future: what really came, shape (step,). mean: the long-run
+    mean to which forecasts of a stationary model decay, else nan.
     index: labels of the time axis for history and future together, else 0, 1, 2 ...
     """
     text, palette = style.text, style.palette
     n, steps = len(history), len(recursive.mean)
     labels = np.arange(n + steps) if index is None else np.asarray(index)
-    past = labels[max(0, n - last) : n]
+    past = labels[max(0, n - _LAST) : n]
     ahead = labels[n - 1 : n + steps]  # starts at the last value, so that the lines join
 
     def joined(values: np.ndarray) -> np.ndarray:
@@ -50,14 +50,11 @@ def forecast_fan(
     panel = sheet.panel(axis(time, showgrid=False), axis(value_name(text, unit)))
     panel.band(ahead, joined(recursive.lower), joined(recursive.upper), palette.band,
                name=text("figure.interval"), opacity=1, legend=True)  # fmt: skip
-    panel.line(past, history[-last:], text("figure.history"), palette.truth, width=1.8)
-    if future is not None:
-        panel.line(ahead[: len(future) + 1], joined(future), text("figure.future"), palette.truth,
-                   width=1.4, dash="dot")  # fmt: skip
+    panel.line(past, history[-_LAST:], text("figure.history"), palette.truth, width=1.8)
+    panel.line(ahead, joined(future), text("figure.future"), palette.truth, width=1.4, dash="dot")
     panel.line(ahead, joined(recursive.mean), text("figure.recursive"), palette.prediction, width=3)
-    if direct is not None:
-        panel.line(ahead[1:], direct, text("figure.direct"), palette.mlp, width=1.6, dash="dash",
-                   symbol="diamond", size=5)  # fmt: skip
+    panel.line(ahead[1:], direct, text("figure.direct"), palette.mlp, width=1.6, dash="dash",
+               symbol="diamond", size=5)  # fmt: skip
     if np.isfinite(mean):
         panel.reference([past[0], ahead[-1]], [mean, mean], text("figure.long_run_mean"), width=1.5,
                         hover=None)  # fmt: skip
@@ -78,9 +75,8 @@ def error_by_horizon(errors: HorizonErrors, style: Style = _STYLE) -> Figure:
         axis(text("figure.horizon"), showgrid=False),
         axis(text("figure.forecast_mse"), rangemode="tozero"),
     )
-    if np.isfinite(errors.theory).any():
-        panel.reference(errors.horizon, errors.theory, text("figure.theory_error"), width=2.5,
-                        hover=None)  # fmt: skip
+    panel.reference(errors.horizon, errors.theory, text("figure.theory_error"), width=2.5,
+                    hover=None)  # fmt: skip
     for values, name, color, dash, symbol in (
         (errors.recursive_mse, "figure.recursive", palette.prediction, "solid", "circle"),
         (errors.direct_mse, "figure.direct", palette.mlp, "dash", "diamond"),

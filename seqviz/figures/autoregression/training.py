@@ -21,9 +21,14 @@ _STYLE = Style()
 def loss_of_fit(
     done: NetworkFit, noise_floor: float, ols_mse: float, style: Style = _STYLE
 ) -> Figure:
-    """The losses of a network that has been trained; see `loss_curve`."""
-    losses = done.train_loss, done.validation_loss
-    return loss_curve(*losses, done.settings.cell, None, None, noise_floor, ols_mse, style)
+    """The losses of a network that has been trained, with the two lines that matter.
+
+    noise_floor: sigma^2, what the truth itself would score on average. ols_mse: what least squares
+    scores on the training data.
+    """
+    epochs = np.arange(1.0, len(done.train_loss) + 1)
+    losses = np.stack([epochs, done.train_loss, done.validation_loss])
+    return _losses(losses, done.settings, noise_floor, ols_mse, style)
 
 
 def loss_so_far(
@@ -33,60 +38,45 @@ def loss_so_far(
     ols_mse: float,
     style: Style = _STYLE,
 ) -> Figure:
-    """The losses as far as training has come; see `loss_curve`."""
+    """The losses as far as training has come; floors as in `loss_of_fit`."""
     told = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail])
-    epochs, train, validation = told.T
-    floors = (noise_floor, ols_mse)
-    return loss_curve(train, validation, settings.cell, epochs, settings.epochs, *floors, style)
+    return _losses(told.T, settings, noise_floor, ols_mse, style)
 
 
-def loss_curve(
-    train: Float[np.ndarray, "report"],
-    validation: Float[np.ndarray, "report"],
-    cell: str,
-    epochs: Float[np.ndarray, "report"] | None = None,
-    total: int | None = None,
-    noise_floor: float | None = None,
-    ols_mse: float | None = None,
-    style: Style = _STYLE,
+def _losses(
+    told: Float[np.ndarray, "3 report"],
+    settings: NetworkSettings,
+    noise_floor: float,
+    ols_mse: float,
+    style: Style,
 ) -> Figure:
-    """Mean squared error by epoch as far as training has come, with the two lines that matter.
+    """Mean squared error by epoch; the axis does not move while the curve grows.
 
-    train, validation: shape (report,); validation may be nan. epochs: when each was measured, else
-    1, 2, 3 ... cell: which network, for its color and name. total: epochs of the whole
-    run (the axis does not move while the curve grows). noise_floor: sigma^2, what the truth itself
-    would score on average. ols_mse: what least squares scores on the training data.
+    told: the epochs, the training and the validation losses, which may be nan.
     """
-    text, palette, color = style.text, style.palette, getattr(style.palette, cell)
-    epochs = np.arange(1.0, len(train) + 1) if epochs is None else epochs
-    total = total or len(train)
-    levels = [
-        (value, f"{text(name)} ({number(value)})", level_color, dash)
-        for value, name, level_color, dash in (
-            (noise_floor, "figure.noise_floor", palette.baseline, "dot"),
-            (ols_mse, "figure.ols_mse", palette.prediction, "dashdot"),
-        )
-        if value is not None
-    ]
+    text, palette, color = style.text, style.palette, getattr(style.palette, settings.cell)
+    (epochs, train, validation), cell = told, settings.cell.upper()
     seen = np.concatenate([train, validation[np.isfinite(validation)]])
-    low, high = min([float(seen.min()), *(level[0] for level in levels)]), seen.max()
+    low, high = min(float(seen.min()), noise_floor, ols_mse), seen.max()
     sheet = Sheet(style)
     panel = sheet.panel(
-        axis(text("figure.epoch"), range=[0, total * 1.02]),
+        axis(text("figure.epoch"), range=[0, settings.epochs * 1.02]),
         axis(text("figure.mse"), range=[low - 0.08 * (high - low), high + 0.05 * (high - low)]),
     )
-    panel.line(epochs, train, text("figure.train_loss", cell=cell.upper()), color, width=2.5)
+    panel.line(epochs, train, text("figure.train_loss", cell=cell), color, width=2.5)
     if np.isfinite(validation).any():
-        name = text("figure.validation_loss", cell=cell.upper())
+        name = text("figure.validation_loss", cell=cell)
         panel.line(epochs, validation, name, color, width=2, dash="dash")
-    for value, name, level_color, dash in levels:
-        panel.line([1, total], [value, value], name, level_color, width=2, dash=dash)
-    floor = number(noise_floor) if noise_floor is not None else "–"
-    first, last = number(float(train[0])), number(float(train[-1]))
+    for value, key, level_color, dash in (
+        (noise_floor, "figure.noise_floor", palette.baseline, "dot"),
+        (ols_mse, "figure.ols_mse", palette.prediction, "dashdot"),
+    ):
+        name = f"{text(key)} ({number(value)})"
+        panel.line([1, settings.epochs], [value, value], name, level_color, width=2, dash=dash)
+    first, last, floor = (number(float(v)) for v in (train[0], train[-1], noise_floor))
     return sheet.finish(
-        text("alt.loss", cell=cell.upper(), epoch=int(epochs[-1]), first=first, last=last,
-             floor=floor)
-    )  # fmt: skip
+        text("alt.loss", cell=cell, epoch=int(epochs[-1]), first=first, last=last, floor=floor)
+    )
 
 
 def one_step_map(
@@ -122,11 +112,11 @@ def one_step_map(
     return sheet.finish(text("alt.map", cell=cell.upper(), slope=slope, truth=known))
 
 
-def one_step_predictions(found: NetworkFit, last: int = 120, style: Style = _STYLE) -> Figure:
-    """The end of the series with the one-step predictions made for it; last: how many steps."""
+def one_step_predictions(found: NetworkFit, style: Style = _STYLE) -> Figure:
+    """The last 120 steps of the series with the one-step predictions made for them."""
     text, palette, cell = style.text, style.palette, found.settings.cell
-    time = np.arange(1, len(found.targets) + 1)[-last:]
-    targets, predictions = found.targets[-last:], found.predictions[-last:]
+    time = np.arange(1, len(found.targets) + 1)[-120:]
+    targets, predictions = found.targets[-120:], found.predictions[-120:]
     sheet = Sheet(style)
     panel = sheet.panel(axis(text("figure.steps")), axis(text("figure.value")))
     panel.line(time, targets, text("figure.series"), palette.truth, width=1.6)
