@@ -302,7 +302,7 @@ def masking(p: Knife, show: Show) -> None:
     found = show.job(
         word_masking.knife,
         name="found",
-        **shipped.KNIFE | {"model": p.model, "sentences": p.sentences},
+        **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
         then=(accuracy_under_masking, p.order, share, guess),
     )
     tried = percent(found.nearest(share), 0)
@@ -376,7 +376,7 @@ def padded(p: Pads, show: Show) -> None:
     found = show.job(
         padding.padding,
         name="found",
-        **shipped.PADDING | {"model": p.model, "sentences": p.sentences},
+        **{**shipped.PADDING, "model": p.model, "sentences": p.sentences},
         then=(padding_effect, p.view, p.length, p.side, guess),
     )
     for told in ("told", "untold"):
@@ -400,7 +400,7 @@ def looks(p: Looks, show: Show) -> None:
     found = show.job(
         direction.direction,
         name="found",
-        **shipped.DIRECTION | {"sentences": p.sentences},
+        **{**shipped.DIRECTION, "sentences": p.sentences},
         then=(accuracy_by_direction, guess),
     )
     show.readout("look_both", found.accuracy, "both")

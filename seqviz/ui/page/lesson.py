@@ -234,15 +234,15 @@ class PageLesson:
         """A question to answer before looking, with its reveal."""
         with st.container(border=True):
             key = f"{self.record.code}.predict.{name}"
-            st.fragment(partial(questions.predict, self.words, key, name, values),
-                        key=f"{key}.fragment")()  # fmt: skip
+            asked = partial(questions.predict, self.words, key, name, values)
+            st.fragment(run_context.beside()(asked), key=f"{key}.fragment")()
 
     def exercise(self, name: str) -> None:
         """A declared task with a number as its answer, checked against a computed one."""
         with st.container(border=True):
             key = f"{self.record.code}.exercise.{name}"
-            st.fragment(partial(questions.ask, self.words, key, self.declared.exercises[name]),
-                        key=f"{key}.fragment")()  # fmt: skip
+            asked = partial(questions.ask, self.words, key, self.declared.exercises[name])
+            st.fragment(run_context.beside()(asked), key=f"{key}.fragment")()
 
     def code(self) -> None:
         """The source of the functions that ran, as they stand in the library."""

@@ -126,6 +126,16 @@ def by_token(token: str) -> Session | None:
     return _by_token.get(token)
 
 
+@contextmanager
+def beside() -> Iterator[None]:
+    """A fragment of a page that is no bench, such as a question: what it asks for is its lesson's."""
+    of = _lesson.set(_lesson.get() or _session().lesson)
+    try:
+        yield
+    finally:
+        _lesson.reset(of)
+
+
 def forgotten(everyone: bool = False) -> None:
     """Count and log the sessions that have left memory since the last call, or all at the end."""
     if everyone:

@@ -1,0 +1,44 @@
+"""Whose lesson it is that runs in a thread."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+PAGE = """
+import streamlit as st
+from seqviz.ui.server import run_context
+
+with run_context.page("gates"):
+    pass
+st.session_state.around = run_context.lesson()
+with run_context.beside():
+    st.session_state.question = run_context.lesson()
+with run_context.page("attention"), run_context.beside():
+    st.session_state.within = run_context.lesson()
+"""
+
+
+def test_a_question_that_runs_by_itself_belongs_to_its_lesson():
+    state = AppTest.from_string(PAGE).run().session_state
+    assert (state.around, state.question, state.within) == ("none", "gates", "attention")
+
+
+def test_a_lesson_is_entered_without_what_was_chosen_in_it_before():
+    state = (
+        AppTest.from_string("""
+import streamlit as st
+from seqviz.ui.server import run_context
+
+for slug in ("gates", "none", "gates"):
+    with run_context.page(slug):
+        st.session_state[f"seen.{slug}"] = dict(st.session_state)
+        st.session_state["ga.watch.step"] = 40
+with run_context.page("gates"):  # the same visit
+    st.session_state.kept = st.session_state["ga.watch.step"]
+""")
+        .run()
+        .session_state
+    )
+    assert "ga.watch.step" in state["seen.none"]
+    assert "ga.watch.step" not in state["seen.gates"]
+    assert state.kept == 40
