@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import Alone, Trained
 from seqviz.lessons.bench.output import Output
+from tests.sliders import sliders
 
 CHART = "seqviz_chart"
 DRAWN = ("seqviz_sinusoid",)  # drawings that the browser makes, from numbers and words
@@ -56,7 +57,10 @@ def sentences(app: AppTest) -> list[str]:
         said += [element.value for element in app.get(kind)]
     for metric in app.metric:
         said += [metric.label, metric.value, metric.delta]
-    for kind in ("slider", "select_slider", "toggle", "selectbox", "number_input", "radio",
+    for told in sliders(app).values():
+        said += [told["label"], told["help"] or "", *told["words"].values()]
+        said += [stop["text"] for stop in told.get("stops", ())]
+    for kind in ("toggle", "selectbox", "number_input", "radio",
                  "button", "download_button", "button_group", "expander"):  # fmt: skip
         for widget in app.get(kind):
             said.append(widget.label if hasattr(widget, "label") else "")

@@ -403,7 +403,7 @@ def test_sentences_to_read_are_those_on_which_just_one_is_right(language):
     text, texts = Text(language), features.parts()["test"].texts
     classes = [text(f"bert_accuracy.class.{name}") for name in ("negative", "positive")]
     assert list(zip(*table.columns.values(), strict=True)) == [
-        (texts[i], classes[TRUTH[i]], f"{100 * first[i]:.0f} %", f"{100 * second[i]:.0f} %")
+        (texts[i], classes[int(TRUTH[i])], f"{100 * first[i]:.0f} %", f"{100 * second[i]:.0f} %")
         for i in differ
     ]
 
@@ -432,7 +432,7 @@ def test_any_text_is_read(kind):
         shown = lesson.benches[name].run(values, LANGUAGES[turn % 2])
         assert shown.figure is not None, name
         for one in shown.readouts.values():
-            assert not re.search(r"nan|inf\b|None", f"{one.value} {one.beside}"), one
+            assert not re.search(r"nan|inf\b|None", f"{one.value} {one.beside or ''}"), one
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\u200b"])

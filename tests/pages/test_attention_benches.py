@@ -21,6 +21,7 @@ from seqviz.models import forward_cache
 from seqviz.models.forward_cache import Masking
 from seqviz.refusal import Refusal
 from seqviz.text import Text, literal, number
+from tests.sliders import sliders
 
 pytestmark = pytest.mark.usefixtures("minilm", "smollm2")
 
@@ -63,7 +64,7 @@ def test_sliders_end_at_the_last_token_head_and_layer(visit, model, layer, head)
         visit, real__model=model, real__view="head", real__layer=47, real__head=24,
         real__query=512, real__key=512, apart__query=512, apart__key=300,
     )  # fmt: skip
-    tops = {slider.key: slider.max for slider in page.app.slider}
+    tops = {key: told.get("high") for key, told in sliders(page.app).items()}
     wanted = {"real.layer": layer, "real.head": head}
     wanted |= {f"{b}.{n}": tokens for b in ("real", "apart") for n in ("query", "key")}
     for name, top in wanted.items():

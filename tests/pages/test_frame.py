@@ -13,6 +13,7 @@ from seqviz import catalog
 from seqviz.compute import autoregression as ar
 from seqviz.text import ASSETS, LANGUAGES, Text
 from seqviz.ui.bench import export
+from tests.sliders import sliders
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 SLUG = "ar_fitting"
@@ -53,7 +54,7 @@ def test_changing_the_language_keeps_every_setting(visit, slug):
     assert page.app.title[0].value == Text("zh")(f"{slug}.title")
     assert {key: page.value(*key) for key in before} == before
     assert page.app.query_params["lang"] in ("zh", ["zh"])
-    labels = {widget.label for widget in page.app.slider}
+    labels = {told["label"] for told in sliders(page.app).values()}
     first = catalog.lesson(slug).first[1]
     assert Text("zh")(f"{slug}.control.{first}.label") in labels
     page.app.get_by_key("lang").set_value("en").run()

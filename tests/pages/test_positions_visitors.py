@@ -13,6 +13,7 @@ from seqviz.lessons.positions import lesson
 from seqviz.models import pretrained
 from seqviz.text import LANGUAGES
 from seqviz.ui.shared import components
+from tests.sliders import sliders
 
 SLUG = "positions"
 MODEL_BENCHES = ("learned", "encoder")
@@ -86,7 +87,8 @@ def test_a_link_sets_what_the_browser_draws(visit, values, lang):
     assert link(page) == {f"po.waves.{k}": controls.encoded(v) for k, v in values.items()}
     assert waves(page)["words"] == page.text.table(f"{SLUG}.client.sinusoid")
     assert all(waves(page)["words"].values())
-    for kind in ("slider", "select_slider", "button_group", "metric"):
+    assert not sliders(bench(page.app, "waves"))
+    for kind in ("button_group", "metric"):
         assert not bench(page.app, "waves").get(kind), kind
 
 

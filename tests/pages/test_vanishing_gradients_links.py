@@ -15,6 +15,7 @@ from seqviz.lessons.bench import controls
 from seqviz.lessons.vanishing_gradients import lesson
 from seqviz.models import device
 from seqviz.text import percent
+from tests.sliders import sliders
 
 SLUG = lesson.slug
 
@@ -51,7 +52,7 @@ def test_the_page_shows_what_its_benches_show(visit, lang, link):
 
 def test_the_gain_is_gone_where_it_does_not_apply(visit):
     page = opened(visit, reach__init="non_normal", reach__gain=2.0)
-    assert "vg.reach.gain" not in [slider.key for slider in page.app.slider]
+    assert "vg.reach.gain" not in sliders(page.app)
     output = lesson.benches["reach"].run({"init": "non_normal"}, style=Style(LIVE))
     shows(page, "reach", output)
 
@@ -72,31 +73,15 @@ def test_a_sentence_too_short_is_one_warning_where_it_is_read(visit):
 
 
 # ----------------------------------------------------------------------------- step back, by hand
-def test_stepping_back_through_time_by_its_buttons(visit):
+def test_stepping_back_through_time(visit):
     page = opened(visit)
-
-    def press(name: str) -> None:
-        page.app.get_by_key(f"vg.back.taken.{name}").click().run()
-        page.healthy()
-
-    def ends() -> tuple[bool, ...]:
-        return tuple(
-            page.app.get_by_key(f"vg.back.taken.{name}").disabled for name in ("earlier", "later")
-        )
-
-    def look(taken: int) -> None:
+    for taken in (0, 1, 4):
+        page.run(vg__back__taken=taken)
         assert page.value("back", "taken") == taken
         shows(page, "back", lesson.benches["back"].run({"taken": taken}, style=Style(LIVE)))
-
-    for taken in (1, 2, 3, 4):
-        look(taken)
-        assert ends() == (False, taken == 4)
-        if taken < 4:
-            press("later")
-    for taken in (3, 2, 1, 0):
-        press("earlier")
-        look(taken)
-    assert ends() == (True, False)
+    told = sliders(page.app)["vg.back.taken"]
+    assert (told["low"], told["high"]) == (0, 4)
+    assert told["words"]["back"] == page.text("frame.earlier")
     assert not alerts(bench(page.app, "back"))["warning"]
 
 

@@ -22,8 +22,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import streamlit as st
-
 from seqviz import catalog, fingerprint, lessons
 from seqviz.data import precomputed
 from seqviz.figures.grammar.figure import Figure
@@ -38,6 +36,7 @@ from seqviz.ui.bench import job_progress
 from seqviz.ui.bench.model_progress import device_of
 from seqviz.ui.server import metrics, run_context
 from seqviz.ui.server.run_context import Session
+from seqviz.ui.server.static_files import base
 from seqviz.ui.shared import caching, limits
 from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
 
@@ -85,10 +84,9 @@ def source(
         query |= {k: v for k, v in link.items() if k.removeprefix(f"{prefix}.") not in texts}
     query |= {"present": "true"} if presenting else {}
     query |= {"dark": "true"} if dark else {}
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return {
         "bench": bench.prefix,
-        "address": f"{'/' * bool(base)}{base}/live/{bench.lesson.slug}/{bench.name}",
+        "address": f"{base()}/live/{bench.lesson.slug}/{bench.name}",
         "query": query,
         "values": moved,
         "token": session.token,
@@ -325,5 +323,4 @@ def routes() -> list[BaseRoute]:
     """Where browsers ask."""
     from starlette.routing import Route
 
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return [Route(f"{'/' * bool(base)}{base}{ROUTE}", endpoint)]
+    return [Route(base() + ROUTE, endpoint)]

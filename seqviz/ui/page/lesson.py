@@ -245,11 +245,24 @@ class PageLesson:
             st.fragment(run_context.beside()(asked), key=f"{key}.fragment")()
 
     def code(self) -> None:
-        """The source of the functions that ran, as they stand in the library."""
-        with st.expander(self.text("frame.source"), icon=":material/code:"):
-            for function in self.declared.code:
-                st.caption(f"`{function.__module__}.{function.__name__}`")
-                st.code(_source(function), language="python")
+        """The source of the functions that ran, as they stand in the library.
+
+        Sent when it is opened: what colors it is a sixth of all that a first visit loads.
+        """
+
+        def panel() -> None:
+            key = f"{self.record.code}.source"
+            opened = st.expander(
+                self.text("frame.source"), icon=":material/code:", key=key, on_change="rerun"
+            )
+            if not opened.open:
+                return
+            with opened:
+                for function in self.declared.code:
+                    st.caption(f"`{function.__module__}.{function.__name__}`")
+                    st.code(_source(function), language="python")
+
+        st.fragment(panel, key=f"{self.record.code}.source.fragment")()
 
     def end(self) -> None:
         """What the texts say, sources, the notebook, previous and next."""

@@ -20,7 +20,7 @@ from seqviz.models import registry
 from seqviz.refusal import Refusal
 from seqviz.ui import streamlit_internals
 from seqviz.ui.bench import lazy
-from seqviz.ui.server import gauges, logs, metrics, policy, run_context, tidying
+from seqviz.ui.server import gauges, logs, metrics, policy, run_context, static_files, tidying
 from seqviz.ui.shared import startup
 from seqviz.ui.streamlit_internals import origin_check
 
@@ -68,6 +68,7 @@ def middleware() -> list[Middleware]:
 
     return [
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
+        Middleware(static_files.Precompressed),
         Middleware(Counting),
     ]
 

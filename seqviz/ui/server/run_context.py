@@ -128,7 +128,7 @@ def by_token(token: str) -> Session | None:
 
 @contextmanager
 def beside() -> Iterator[None]:
-    """A fragment of a page that is no bench, such as a question: what it asks for is its lesson's."""
+    """A fragment of a page that is no bench, such as a question: it counts for its lesson."""
     of = _lesson.set(_lesson.get() or _session().lesson)
     try:
         yield

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from seqviz.paths import STATIC
+from seqviz.ui.server import static_files
 from seqviz.ui.shared import css as looks
 
 
@@ -201,12 +202,10 @@ export default (component) => {{
 
 @cache
 def _component(name: str, html: str = "<span></span>", css: str = "") -> Any:
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    address = f"/{base}/app/static/{name}.js" if base else f"/app/static/{name}.js"
     return st.components.v2.component(
         f"seqviz_{name}",
         html=html,
         isolate_styles=False,  # the export looks into the charts, and tests do
         css=(STATIC / f"{css}.css").read_text("utf-8") if css else None,
-        js=_LOADER.format(address=address),
+        js=_LOADER.format(address=static_files.address(f"{name}.js")),
     )

@@ -1,0 +1,142 @@
+"""What a browser loads once: compressed in memory, kept by the browser where its name allows it.
+
+Streamlit serves its scripts (5 MB for a lesson) as they lie on the disk, and compresses ours anew
+at each request. Here each file is compressed when it is first asked for, for all that follow.
+Names of Streamlit's files carry a hash; ours are asked for under an address with the digest of all
+of them (`address`), so what is kept is never old.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import brotli
+import streamlit as st
+
+from seqviz.paths import STATIC
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+TYPES = {
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".svg": b"image/svg+xml",
+}
+FOREVER = b"public, max-age=31536000, immutable"
+QUALITY = 6  # of brotli: nine times as fast as 9, and 5 % larger
+OURS = "/app/static/"
+EARLY = ("plotly.min.js", "chart.js", "control.js")  # what every lesson's first figure waits for
+
+
+class Served:
+    """Whether this process serves files itself; a page that is run without it has them as usual."""
+
+    on = False
+
+
+SERVED = Served()
+
+
+def base() -> str:
+    """The path under which the app is served: "", or a name with a slash before it."""
+    name = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{name}" if name else ""
+
+
+@cache
+def digest() -> str:
+    """Of all our files: what their address changes with."""
+    whole = hashlib.sha256()
+    for path in sorted(STATIC.iterdir()):
+        whole.update(path.name.encode() + path.read_bytes())
+    return whole.hexdigest()[:12]
+
+
+def address(name: str) -> str:
+    """Where the browser finds one of our files."""
+    return f"{base()}{OURS}{digest() + '/' if SERVED.on else ''}{name}"
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """Every file that is sent compressed, by its path in an address (without `base`)."""
+    streamlit = Path(st.__file__).parent / "static"
+    found = {f"/{path.relative_to(streamlit).as_posix()}": path
+             for path in (streamlit / "static").rglob("*") if path.suffix in TYPES}  # fmt: skip
+    for path in STATIC.iterdir():
+        if path.suffix in TYPES:
+            found[f"{OURS}{path.name}"] = found[f"{OURS}{digest()}/{path.name}"] = path
+    return found
+
+
+@cache
+def _compressed(path: Path, encoding: str) -> tuple[bytes, bytes]:
+    """A file compressed, and its tag."""
+    whole = path.read_bytes()
+    tag = f'"{hashlib.sha256(whole).hexdigest()[:16]}-{encoding}"'.encode()
+    if encoding == "br":
+        return brotli.compress(whole, quality=QUALITY), tag
+    return gzip.compress(whole, 9, mtime=0), tag
+
+
+class Precompressed:
+    """Middleware that answers for those files; everything else is passed on."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        SERVED.on = True
+        early = (f"<{address(name)}>; rel={kind}" for name, kind in zip(
+            EARLY, ("preload; as=script", "modulepreload", "modulepreload"), strict=True
+        ))  # fmt: skip
+        self._link = (b"link", ", ".join(early).encode())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer or pass on; a page is told what to load while its own script is on its way."""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            await self.app(scope, receive, send)
+            return
+        asked = dict(scope["headers"])
+        path = _files().get(scope["path"].removeprefix(base()))
+        accepted = asked.get(b"accept-encoding", b"").decode("latin-1")
+        encoding = next((one for one in ("br", "gzip") if one in accepted), None)
+        if path is None or encoding is None:
+            await self.app(scope, receive, self._with_link(send))
+            return
+        body, tag = await asyncio.to_thread(_compressed, path, encoding)
+        hashed = (
+            not scope["path"].removeprefix(base()).startswith(OURS) or digest() in scope["path"]
+        )
+        headers = [
+            (b"content-type", TYPES[path.suffix]),
+            (b"content-encoding", encoding.encode()),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", FOREVER if hashed else b"no-cache"),
+            (b"etag", tag),
+            (b"vary", b"Accept-Encoding"),
+        ]
+        known = asked.get(b"if-none-match") == tag
+        if known:
+            headers = [one for one in headers if one[0] != b"content-length"]
+        await send(
+            {"type": "http.response.start", "status": 304 if known else 200, "headers": headers}
+        )
+        sent = b"" if known or scope["method"] == "HEAD" else body
+        await send({"type": "http.response.body", "body": sent})
+
+    def _with_link(self, send: Send) -> Send:
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                if any(
+                    n.lower() == b"content-type" and v.startswith(b"text/html") for n, v in headers
+                ):
+                    message = {**message, "headers": [*headers, self._link]}
+            await send(message)
+
+        return answer

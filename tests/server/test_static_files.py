@@ -1,0 +1,78 @@
+"""What a browser loads once: compressed, kept, and the same bytes as on the disk."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import re
+from urllib.parse import urlsplit
+
+import brotli
+import pytest
+
+from driver.server import serve
+from seqviz.paths import STATIC
+from seqviz.ui.server import static_files
+
+OPENED = {"br": brotli.decompress, "gzip": gzip.decompress, None: bytes}
+FOREVER = static_files.FOREVER.decode()
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
+        yield running
+
+
+def get(server, path, **headers):
+    line = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=20)
+    line.request("GET", path, headers={name.replace("_", "-"): v for name, v in headers.items()})
+    answer = line.getresponse()
+    return answer.status, answer.headers, answer.read()
+
+
+def versioned(name: str) -> str:
+    return f"{static_files.OURS}{static_files.digest()}/{name}"
+
+
+@pytest.mark.parametrize(("accepted", "encoding"), [
+    ("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("identity", None),
+])  # fmt: skip
+def test_our_files_are_sent_as_the_browser_can_read_them(server, accepted, encoding):
+    path = f"{static_files.OURS}chart.js"
+    status, headers, body = get(server, path, Accept_Encoding=accepted)
+    assert (status, headers["content-encoding"]) == (200, encoding)
+    assert OPENED[encoding](body) == (STATIC / "chart.js").read_bytes()
+    if encoding:
+        assert headers["vary"] == "Accept-Encoding"
+        again = get(server, path, Accept_Encoding=accepted, If_None_Match=headers["etag"])
+        assert (again[0], again[2]) == (304, b"")
+
+
+def test_what_carries_a_hash_is_kept_and_what_does_not_is_asked_for_again(server):
+    kept = get(server, versioned("live.js"), Accept_Encoding="br")[1]
+    assert kept["cache-control"] == FOREVER
+    asked = get(server, f"{static_files.OURS}live.js", Accept_Encoding="br")[1]
+    assert asked["cache-control"] == "no-cache"
+    page = get(server, "/")[2].decode()
+    script = re.search(r'src="\./(static/js/index\.[^"]+)"', page)[1]
+    status, headers, body = get(server, f"/{script}", Accept_Encoding="br")
+    assert (status, headers["cache-control"]) == (200, FOREVER)
+    whole = brotli.decompress(body)
+    assert whole == get(server, f"/{script}", Accept_Encoding="identity")[2]
+    assert len(body) < 0.4 * len(whole)
+
+
+def test_a_page_says_what_to_load_while_its_script_is_on_its_way(server):
+    early = get(server, "/ar_fitting")[1]["link"]
+    for name in static_files.EARLY:
+        assert f"<{versioned(name)}>; rel=" in early
+        assert get(server, versioned(name), Accept_Encoding="br")[0] == 200
+
+
+@pytest.mark.parametrize("path", [
+    f"{static_files.OURS}none.js", f"{static_files.OURS}../locale/en.toml",
+    f"{static_files.OURS}000000000000/chart.js", "/static/../../setup.py",
+])  # fmt: skip
+def test_what_is_no_file_of_these_is_none(server, path):
+    assert get(server, path, Accept_Encoding="br")[0] >= 400
