@@ -68,7 +68,7 @@ def fits_a_phone(lesson, record: catalog.Lesson) -> None:
         wide, seen = lesson.page.locator(place).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
         assert wide <= seen, place
     figure = lesson.figure(bench).bounding_box()
-    controls = lesson.by_key(f"{bench}.{record.first[1]}").bounding_box()
+    controls = lesson.slider(f"{bench}.{record.first[1]}").bounding_box()
     assert figure["y"] + figure["height"] <= controls["y"]
     chart = lesson.chart(bench).bounding_box()
     assert chart["x"] >= 0

@@ -15,7 +15,8 @@ from driver.protocol import Student, Widget, attend
 
 NAN, INF = float("nan"), float("inf")
 SLIDER, STEPS, BUTTONS, SEED, TEXT = (
-    "vg.reach.gain", "vg.reach.width", "vg.reach.cells", "vg.reach.seed", "vg.reach.sentence",
+    "vg.reach.gain.slider", "vg.reach.width.slider", "vg.reach.cells", "vg.reach.seed",
+    "vg.reach.sentence",
 )  # fmt: skip
 SLUG, SENTENCE = "vanishing_gradients", {"vg.reach.signal": "sentence"}
 PATIENCE = 120.0
@@ -59,16 +60,35 @@ WRONG = [
     (SLIDER, {"trigger_value": True}),
     (SLIDER, {"json_value": '{"__proto__": 1}'}),
     (SLIDER, {"bytes_value": b"\xff" * 100}),
-    (SLIDER, doubles()),
-    (SLIDER, doubles(NAN)),
-    (SLIDER, doubles(INF)),
-    (SLIDER, doubles(-1e308)),
     (SLIDER, doubles(*[0.5] * 1_000_000)),
-    (STEPS, doubles(NAN)),
-    (STEPS, doubles(1e9)),
-    (STEPS, doubles(-1.0)),
-    (STEPS, {"string_value": "32"}),
-    (STEPS, {"string_array_value": {"data": ["no such stop"]}}),
+    (f"{SLIDER}__events", doubles(0.5)),
+    *(
+        (f"{SLIDER}__events", event("value", value))
+        for value in (
+            "",
+            "nan",
+            "inf",
+            "-1e308",
+            "1e999",
+            0.5,
+            True,
+            None,
+            ["0.5"],
+            {"x": "0.5"},
+            10**400,
+            "0.5" * 100_000,
+        )
+    ),
+    *(
+        (f"{STEPS}__events", event("value", value))
+        for value in (
+            "nan",
+            "1e9",
+            "-1",
+            "no such stop",
+            32,
+        )
+    ),
     (BUTTONS, integers(99)),
     (BUTTONS, integers(-99)),
     (BUTTONS, integers(*[0] * 1_000_000)),

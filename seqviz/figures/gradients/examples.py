@@ -122,7 +122,7 @@ def shipped(name: str, kind: Callable[..., R]) -> R:
     Only its arrays are read: training takes torch, which is not a figure's business.
     """
     (path,) = (ASSETS / "data" / "measured").glob(f"{name}-*.npz")
-    return kind(settings=RecallSettings(), **np.load(path), device="cpu")
+    return kind(settings=RecallSettings(), **np.load(path, allow_pickle=False), device="cpu")
 
 
 def reports(done: Comparison) -> list[ComparisonReport]:
