@@ -154,6 +154,7 @@ def test_the_encodings_that_are_read(encoding):
     ids=["a million lines", "blank lines", "one number", "commas", "columns", "quotes",
          "an open quote", "one long cell", "one byte too many"],
 )  # fmt: skip
+@pytest.mark.timing
 def test_files_that_are_made_to_be_slow(content, code):
     started = time.thread_time()
     if code == "read":
