@@ -7,6 +7,8 @@ import { stacked } from "./stack.js";
 
 const SOURCE = new URL("plotly.min.js", import.meta.url).href;
 const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
+const HEADER = 60; // pixels that Streamlit's header covers
+const SHARE = 0.45; // of the window, for a figure that stays in sight on a phone
 const PALETTE = "--st-chart-categorical-colors";
 
 let library;
@@ -82,8 +84,18 @@ class Chart {
     Object.assign(frame.parentElement.style, { height, flexBasis: height });
     const size = { width: frame.clientWidth, height: frame.clientHeight };
     if (!size.width || !size.height) return;
+    this.stay(size.height);
     window.Plotly.react(host, traces, { ...layout, ...size }, CONFIG);
     listen(host);
+  }
+
+  // On a phone the figure sticks below the header, and takes at most its share of the window.
+  stay(height) {
+    const top = Math.min(HEADER, SHARE * window.innerHeight + HEADER - height);
+    const { style } = this.frame.parentElement;
+    style.setProperty("--seqviz-top", `${top}px`);
+    const app = document.querySelector(".stApp");
+    if (app) style.setProperty("--seqviz-paper", getComputedStyle(app).backgroundColor);
   }
 
   resized() {

@@ -76,6 +76,21 @@ def fits_a_phone(lesson, record: catalog.Lesson) -> None:
 
 
 @each_lesson
+def test_on_a_phone_the_figure_stays_in_sight_while_its_slider_is_moved(visit, record):
+    lesson = visit(record.slug, viewport=PHONE)
+    bench = first_bench(record)
+    lesson.geometry(bench)
+    slider = lesson.slider(f"{bench}.{record.first[1]}")
+    slider.evaluate("(e) => e.scrollIntoView({block: 'end'})")
+    lesson.rest()
+    figure, handle = lesson.figure(bench).bounding_box(), slider.bounding_box()
+    lower = figure["y"] + figure["height"]
+    assert lower <= handle["y"] < PHONE["height"]
+    assert lower > 0.25 * PHONE["height"]
+    assert lower - 60 <= 0.46 * PHONE["height"]  # below the header it takes its share at most
+
+
+@each_lesson
 def test_presenter_mode_hides_the_header_and_gives_the_chart_most_of_the_window(visit, record):
     window = {"width": 1280, "height": 900}
     lesson = visit(record.slug, {"present": "true"}, viewport=window)

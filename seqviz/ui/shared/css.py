@@ -28,6 +28,17 @@ _PAGE = """
   position: absolute; width: 0; height: 0; overflow: hidden;
 }
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
+/* On a phone the figure stays in sight while its controls are moved: what holds it apart from them
+   has no box of its own there. Of a figure that is taller than its share the lower end stays. */
+@media (max-width: 640px) {
+  [class*="st-key-bench-"] .stColumn:has([class*="-figure"]),
+  [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has([class*="-figure"]) {display: contents;}
+  [class*="st-key-bench-"] .stColumn + .stColumn {order: 1;}
+  [data-testid="stLayoutWrapper"]:has(> [class*="-figure"]) {
+    position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; width: 100%;
+    background: var(--seqviz-paper);
+  }
+}
 [class*="st-key-open-"] {border: 2px solid currentColor;}
 [class*="st-key-later-"] {border-style: dashed;}
 [class*="st-key-later-"] p {opacity: .72;}
