@@ -11,6 +11,11 @@ and back: the next that has not been drawn yet, later the first that builds on t
 then redrawn. That counts as load; the time reported is the press. First load is the page as it
 opens, with its first bench.
 
+With `--drag` each of them drags the slider for two seconds before it rests: as the browser does,
+one request for a picture at a time. `pictures_s` is what one dragging student gets in a second,
+`rest_p95_ms` how long after the hand has stopped its picture is there, `cpu_ms` what the server
+works for a press or a picture, openings and all.
+
 A second class has one training in the server all the while. A third, with `--collector both`, is
 the same class at a server with Streamlit's own setting of the garbage collector.
 
@@ -41,6 +46,7 @@ GOALS = {"p95_ms": 100, "first_p95_ms": 300, "training_p95_ms": 250, "rss_growth
 # Where the first slider has too few values for a class, each student first moves another control:
 # a slider to one of its values, a menu to one of its options.
 BESIDE = {"positions": "po.distance.length", "bert_accuracy": "ba.knife.order"}
+DRAG = 2.0  # seconds
 # How often a student who has moved the slider scrolls on to the next bench.
 SCROLLS = 0.2
 # A training that lasts for a while; the next one has another seed.
@@ -62,10 +68,16 @@ PLAIN = {"runner.postScriptGC": "true"}
 
 @dataclass
 class Times:
-    """What a class has waited, in seconds, and what went wrong."""
+    """What a class has waited, in seconds, and what went wrong.
+
+    rests: after a drag, until the picture was that of the value at which the hand stopped.
+    pictures: drawn while hands moved.
+    """
 
     presses: list[float] = field(default_factory=list)
     first: list[float] = field(default_factory=list)
+    rests: list[float] = field(default_factory=list)
+    pictures: int = 0
     errors: list[str] = field(default_factory=list)
 
     def percentile(self, percent: float) -> float:
@@ -79,27 +91,49 @@ class Times:
 
 @dataclass(frozen=True)
 class Plan:
-    """A class: how many, how long they think on average, over how long they arrive and press."""
+    """A class: how many, how long they think on average, over how long they arrive and press.
+
+    drag: before each press the slider is dragged for `DRAG` seconds.
+    """
 
     students: int
     think: float
     arrive: float
     seconds: float
+    drag: bool = False
 
 
 def fresh(student: Student, key: str, draw: random.Random) -> Iterator[Any]:
     """Values of a slider (or a menu) in random order, none twice until all have been used."""
-    control = student.widgets[key].message
-    if not hasattr(control, "step"):
-        yield from draw.sample(list(control.options), len(control.options))
+    slider = student.slider(key)
+    if slider is None or "stops" in slider:
+        options = (list(student.widgets[key].message.options) if slider is None
+                   else [float(stop["value"]) for stop in slider["stops"]])  # fmt: skip
+        yield from draw.sample(options, len(options))
         return
-    count = round((control.max - control.min) / control.step)
+    low, high, step = slider["low"], slider["high"], slider["step"]
+    count = round((high - low) / step)
     while True:
         for place in draw.sample(range(count + 1), count + 1):
-            value = control.min + place * control.step
-            if control.data_type == control.FLOAT:  # between the stops there are more, as fresh
-                value = min(control.max, value + draw.random() * control.step)
+            value = low + place * step
+            if not slider["whole"]:  # between the stops there are more, as fresh
+                value = min(high, value + draw.random() * step)
             yield value
+
+
+async def drag(student: Student, key: str, values: Iterator[Any], times: Times) -> Any:
+    """A hand moves for `DRAG` seconds: the latest value only, one request at a time.
+
+    Returns where it stops. Noted are the pictures, and how long after the stop the last one came.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + DRAG
+    while loop.time() < end:
+        times.pictures += await student.picture(key, next(values)) == 200
+    last = next(values)
+    times.pictures += await student.picture(key, last) == 200
+    times.rests.append(loop.time() - end)
+    return last
 
 
 async def look_around(student: Student, draw: random.Random) -> None:
@@ -132,7 +166,8 @@ async def sit(url: str, lesson: catalog.Lesson, number: int, plan: Plan, times: 
                 if loop.time() + pause > end:
                     break
                 await asyncio.sleep(pause)
-                times.presses.append(await student.move(key, next(values)))
+                value = await drag(student, key, values, times) if plan.drag else next(values)
+                times.presses.append(await student.move(key, value))
                 await look_around(student, draw)
     except (TimeoutError, OSError, KeyError) as error:
         times.errors.append(f"{type(error).__name__}: {error}")
@@ -199,6 +234,11 @@ def measure(server: Server, lesson: catalog.Lesson, plan: Plan, training: bool) 
         "errors": len(times.errors),
         "presses": len(times.presses),
         "computed": server.counter("seqviz_cache_misses_total", lesson=lesson.slug) - computed,
+        "rest_p95_ms": round(1e3 * float(np.percentile(times.rests or [0.0], 95)), 1),
+        "pictures_s": round(times.pictures / max(1.0, DRAG * len(times.rests)), 1),
+        "cpu_ms": round(
+            1e3 * (server.cpu_seconds() - cpu) / max(1, len(times.presses) + times.pictures), 1
+        ),
         "cpu_share": round((server.cpu_seconds() - cpu) / (plan.arrive + plan.seconds), 2),
         "rss_growth_mb": round(server.megabytes() - before, 1),
     }
@@ -241,6 +281,9 @@ COLUMNS = {
     "errors": 8,
     "presses": 9,
     "computed": 10,
+    "rest_p95_ms": 13,
+    "pictures_s": 12,
+    "cpu_ms": 8,
     "cpu_share": 11,
     "rss_growth_mb": 15,
 }
@@ -253,11 +296,12 @@ def main() -> None:
     parser.add_argument("--lesson", default="all", help="a lesson's slug, or all")
     parser.add_argument("--arrive", type=float, default=30.0, help="seconds in which they open it")
     parser.add_argument("--seconds", type=float, default=30.0, help="of pressing after that")
+    parser.add_argument("--drag", action="store_true", help="they drag before each press")
     parser.add_argument("--no-training", action="store_true", help="leave the second class out")
     parser.add_argument("--collector", choices=("ours", "both"), default="both")
     asked = parser.parse_args()
     lessons = list(catalog.LESSONS) if asked.lesson == "all" else [catalog.lesson(asked.lesson)]
-    plan = Plan(asked.students, asked.think, asked.arrive, asked.seconds)
+    plan = Plan(asked.students, asked.think, asked.arrive, asked.seconds, asked.drag)
     print(f"{plan}\n{'':20}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
     found, memory = visit(lessons, plan, not asked.no_training, MODELS, {})
     line = {"name": "classroom", "students": plan.students, "lessons": found, "rss_mb": memory}

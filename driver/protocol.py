@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -90,6 +91,7 @@ class Student:
         self._hash = ""
         self._cached: dict[str, tuple[ForwardMsg, int]] = {}
         self._run = 0
+        self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._settings: dict[str, str] = {}  # bench -> settings that settle.js last told
         self._waiting: set[str] = set()  # benches that only keep their place
 
@@ -106,6 +108,8 @@ class Student:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        if self._line is not None:
+            self._line[1].close()
         await self.socket.close()
 
     async def open(self) -> float:
@@ -128,6 +132,33 @@ class Student:
         else:
             state.double_array_value.data.append(value)
         return await self.ask([state], widget.fragment)
+
+    def slider(self, key: str) -> dict[str, Any] | None:
+        """What a slider is told (`assets/static/slider.js`); None for another control."""
+        widget = self.widgets.get(f"{key}{SLIDER}")
+        return None if widget is None else dict(json.loads(widget.message.json)["options"])
+
+    async def picture(self, key: str, value: Any) -> int:
+        """What live.js does while a slider moves: ask for the picture; the answer's status.
+
+        KeyError where the page says of no route. One connection is kept for all of them.
+        """
+        chart = self.widgets[f"{key.rpartition('.')[0]}.chart"].message.bytes
+        live = json.loads(chart.partition(b"\n")[0])["live"]
+        query = urlencode({**live["query"], key: encoded(value)})
+        if self._line is None:
+            address = urlsplit(self.url)
+            self._line = await asyncio.open_connection(address.hostname, address.port)
+        reader, writer = self._line
+        writer.write(
+            f"GET {live['address']}?{query} HTTP/1.1\r\nHost: {urlsplit(self.url).netloc}\r\n"
+            f"Accept-Encoding: gzip\r\nX-SeqViz-Visitor: {live['token']}\r\n\r\n".encode()
+        )
+        async with asyncio.timeout(self.patience):
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+            size = re.search(r"content-length: (\d+)", head)
+            await reader.readexactly(int(size[1]) if size else 0)
+        return int(head.split()[1])
 
     async def press(self, key: str) -> float:
         """Press a button; seconds until what it changes is drawn."""
