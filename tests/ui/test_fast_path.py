@@ -135,7 +135,7 @@ def test_equal_requests_are_one_computation(client, session, monkeypatch):
 
     def one(answers):
         gate.wait()
-        answers.append(fast_path.answer(bench, {"ar.process.phi": "0.123"}, session))
+        answers.append(fast_path.answer(bench, {"ar.process.phi": "0.123"}, session).figure)
 
     answers: list[bytes] = []
     threads = [threading.Thread(target=one, args=(answers,)) for _ in range(6)]
@@ -234,11 +234,25 @@ def test_a_formula_is_the_page_s_and_html_in_a_sentence_stays_text():
     )
 
 
-def test_small_answers_are_not_compressed(monkeypatch):
-    monkeypatch.setattr(fast_path, "written", lambda items: b"{}\n")
-    bench = lessons.ar_fitting.lesson.benches["process"]
-    made = Session("test", 0.0)
-    assert fast_path.answer(bench, {"ar.process.phi": "0.6543"}, made) == b"{}\n"
-    monkeypatch.setattr(fast_path, "written", lambda items: b"x" * 5000)
-    large = fast_path.answer(bench, {"ar.process.phi": "0.6544"}, made)
-    assert gzip.decompress(large) == b"x" * 5000
+def test_small_answers_are_not_compressed():
+    small = fast_path.Answer({}, b"{}", ()).sent()
+    assert small == b'{"arrays": []}\n{}'
+    large = fast_path.Answer({"alt": "x"}, b"x" * 5000, ()).sent()
+    assert gzip.decompress(large) == b'{"alt": "x", "arrays": []}\n' + b"x" * 5000
+
+
+def test_an_array_that_the_browser_has_does_not_travel_again(client, session):
+    """The map of all units is the same at every step: its name stands in its place."""
+    first = ask(client, session, GATES, **{"ga.watch.step": "20"})
+    around, figure = unpacked(first)
+    (name,) = around["arrays"]
+    headers = {fast_path.TOKEN: session.token, fast_path.HAS: f"0123456789abcdef,{name}"}
+    again = client.get(GATES, params={"ga.watch.step": "21"}, headers=headers)
+    assert len(again.text) < len(first.text) / 5
+    told, short = unpacked(again)
+    assert told["arrays"] == [name]
+    whole = unpacked(ask(client, session, GATES, **{"ga.watch.step": "21"}))[1]
+    assert short["data"][0]["z"]["bdata"] == f"#{name}"
+    assert whole["data"][0]["z"]["bdata"] == figure["data"][0]["z"]["bdata"]
+    short["data"][0]["z"] = whole["data"][0]["z"]
+    assert short == whole

@@ -15,6 +15,9 @@ from seqviz.text import number
 _STYLE = Style()
 # The strongest color still leaves the letters in it 4.5 : 1, in the light theme and in the dark.
 STRONGEST = 0.7
+_MARKS = str.maketrans({"\n": "↵", "\r": "", "\t": "⇥"})
+_CONTROLS = {*range(32), *range(0x7F, 0xA0)} - {ord(letter) for letter in "\t\n\r"}
+_SQUARES = dict.fromkeys(_CONTROLS, "\ufffd")
 
 
 def colored_text(
@@ -88,15 +91,10 @@ def _span(
 
 
 def _one_line(text: str) -> str:
-    return "".join({"\n": "↵", "\r": "", "\t": "⇥"}.get(letter, letter) for letter in text)
+    return text.translate(_MARKS)
 
 
 def _escaped(text: str) -> str:
     """Plain text between tags and in attributes; what HTML cannot hold becomes a square."""
-    kept = "".join(
-        letter
-        if letter in "\t\n\r" or not (ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0)
-        else "\ufffd"
-        for letter in text
-    )
+    kept = text.translate(_SQUARES)
     return escape(kept.encode("utf-8", "replace").decode("utf-8"), quote=True)

@@ -6,17 +6,21 @@ page hears of the value when the hand has come to rest. What stands in the addre
 carries, but no text of a student's: that is kept with the session, which the browser names by a
 token. The answer is drawn in the draw queue as a press, is kept for the class, and what has to be
 computed for it counts for the student. Nothing is started, fetched or trained for it: where a bench
-would have to wait, there is no answer, and the page says why.
+would have to wait, there is no answer, and the page says why. A large array that the browser has
+from the answer before does not travel again: it names those that it has, and their names stand in
+their places.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import hashlib
 import json
 import logging
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
@@ -48,6 +52,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 ROUTE = "/live/{slug}/{bench}"
 TOKEN = "x-seqviz-visitor"
+HAS = "x-seqviz-has"
+ARRAY = re.compile(rb'"bdata":"([A-Za-z0-9+/=]{4096,})"')
 LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
 SMALL = 1000  # bytes that are not worth compressing
 log = logging.getLogger(__name__)
@@ -176,16 +182,42 @@ class MovingHand:
         """Nobody looks before it is whole."""
 
 
+@dataclass(frozen=True)
+class Answer:
+    """around: what is said around the figure. figure: its JSON. arrays: name, start and end of each
+    large array in it, in Base64.
+    """
+
+    around: Mapping[str, Any]
+    figure: bytes
+    arrays: tuple[tuple[str, int, int], ...]
+
+    def sent(self, known: Set[str] = frozenset()) -> bytes:
+        """Two lines of JSON, the figure in the second, compressed where that is worth it.
+
+        known: names of arrays that the browser has.
+        """
+        parts, done = [], 0
+        for name, start, end in self.arrays:
+            if name in known:
+                parts += [self.figure[done:start], b"#", name.encode()]
+                done = end
+        names = [name for name, _, _ in self.arrays]
+        head = json.dumps({**self.around, "arrays": names}, ensure_ascii=False).encode()
+        whole = b"".join((head, b"\n", *parts, self.figure[done:]))
+        return gzip.compress(whole, 1, mtime=0) if len(whole) > SMALL else whole
+
+
 class _OnlyNow(Exception):
     """An answer that is not for what the class shares."""
 
-    def __init__(self, answer: bytes):
+    def __init__(self, answer: Answer):
         super().__init__()
         self.answer = answer
 
 
-def answer(bench: Bench, query: Mapping[str, str], session: Session) -> bytes:
-    """The answer, compressed; see `written`.
+def answer(bench: Bench, query: Mapping[str, str], session: Session) -> Answer:
+    """What a bench shows with the values of an address.
 
     Raises ValueError for values that no control has, NotYet where the page would wait, and what the
     body of the bench raises.
@@ -207,13 +239,12 @@ def answer(bench: Bench, query: Mapping[str, str], session: Session) -> bytes:
     dark = query.get("dark") == "true"
     host = MovingHand(session, bench.prefix, dark)
 
-    def made() -> bytes:
+    def made() -> Answer:
         output = bench.run(values, style=looks, host=host, others=host.others, code=False)
         shown = written(output.items)
-        whole = gzip.compress(shown, 1, mtime=0) if len(shown) > SMALL else shown
         if own or not host.settled:
-            raise _OnlyNow(whole)
-        return whole
+            raise _OnlyNow(shown)
+        return shown
 
     key = fingerprint.digest(("live", bench.prefix, sorted(values.items()), looks, dark))
     try:
@@ -222,11 +253,11 @@ def answer(bench: Bench, query: Mapping[str, str], session: Session) -> bytes:
         return only.answer
 
 
-def written(items: Sequence[Item]) -> bytes:
-    """Two lines of JSON: what is said around the figure, and the figure.
+def written(items: Sequence[Item]) -> Answer:
+    """What is said and drawn, as the browser is told it.
 
-    Without a figure of Plotly's the second is empty: the page draws the others. Raises NotYet where
-    there is no figure at all.
+    Of a figure that is not Plotly's there is no JSON: the page draws it. Raises NotYet where there
+    is no figure at all.
     """
     charts = [item for item in items if isinstance(item, Chart)]
     if not charts:
@@ -241,8 +272,12 @@ def written(items: Sequence[Item]) -> bytes:
         ],
         "notes": [html(item) for item in items if isinstance(item, Note | Passage)],
     }
-    figure = drawn.json if isinstance(drawn.chart, Figure) else ""
-    return f"{json.dumps(around, ensure_ascii=False)}\n{figure}".encode()
+    figure = drawn.json.encode() if isinstance(drawn.chart, Figure) else b""
+    arrays = tuple(
+        (hashlib.blake2b(found[1], digest_size=8).hexdigest(), *found.span(1))
+        for found in ARRAY.finditer(figure)
+    )
+    return Answer(around, figure, arrays)
 
 
 def html(note: Note | Passage) -> str | None:
@@ -280,7 +315,8 @@ async def endpoint(request: Request) -> Response:
     if session is None:  # of another process, or of one that has gone
         return Response(status_code=403)
     query = dict(request.query_params)
-    work = _pool().submit(_respond, bench, query, session)
+    has = frozenset(request.headers.get(HAS, "").split(","))
+    work = _pool().submit(_respond, bench, query, session, has)
     gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(request))
     waiting: asyncio.Future[Any] = asyncio.wrap_future(work)
     try:
@@ -297,13 +333,15 @@ async def endpoint(request: Request) -> Response:
     return Response(body, status, headers, "text/plain; charset=utf-8")
 
 
-def _respond(bench: Bench, query: Mapping[str, str], session: Session) -> tuple[int, bytes, float]:
-    """Status, body and the seconds that it took."""
+def _respond(
+    bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
+) -> tuple[int, bytes, float]:
+    """Status, body and the seconds that it took. has: names of arrays that the browser has."""
     started = time.perf_counter()
     slug = bench.lesson.slug
     with run_context.answering(session, slug, bench.name), draw_queue().turn(Rank.PRESS):
         try:
-            status, body = 200, answer(bench, query, session)
+            status, body = 200, answer(bench, query, session).sent(has)
         except (NotYet, ValueError):  # the page says what is to be done
             status, body = 204, b""
         except Exception:
