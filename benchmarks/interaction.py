@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import logging
 import math
 import time
 from dataclasses import dataclass, field
@@ -284,6 +285,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Slider press to changed picture, in a browser.")
     parser.add_argument("--presses", type=int, default=40, help="measured presses per page")
     presses = parser.parse_args().presses
+    logging.disable(logging.WARNING)  # Streamlit's, of benches that run here without a page
     floor, opened, drags = measure(presses)
     print(f"slider press to changed picture, {presses} fresh values each, milliseconds")
     print(f"{'':20}{'median':>9}{'p95':>9}{'ratio':>8}{'settled':>9}   values")
