@@ -7,6 +7,8 @@ const AGAIN_MS = 2000; // and then twice as long: what was said while the line w
 const MOST_MS = 60_000;
 
 class Control {
+  said = null; // what the page was told and has not drawn yet
+
   constructor(host, data) {
     this.place = bench(data.bench);
     this.key = data.key;
@@ -20,8 +22,10 @@ class Control {
   }
 
   rest(text) {
-    if (same(text, this.value)) return this.place.forget(this.key); // the page is there already
+    // The page is there already, and is not about to go elsewhere.
+    if (this.said === null && same(text, this.value)) return this.place.forget(this.key);
     this.place.told(this.key);
+    this.said = text;
     this.say(text, AGAIN_MS);
   }
 
@@ -35,6 +39,7 @@ class Control {
   take({ options }) {
     if (this.place.overtaken({ [this.key]: options.value })) return;
     clearTimeout(this.again);
+    this.said = null;
     this.value = options.value;
     if (this.slider.resting === 0) this.place.forget(this.key);
     this.slider.set(options);

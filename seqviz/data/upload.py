@@ -214,7 +214,7 @@ def _rows(text: str, delimiter: str) -> tuple[list[list[str]], int]:
     first_row = 0
     blank = 0
     for number, record in _records(text, delimiter):
-        if not any(cell.strip() for cell in record):
+        if not record or not any(cell.strip() for cell in record):
             blank += 1
             continue
         if not rows:

@@ -228,6 +228,32 @@ def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(visit):
     assert KEY not in page.url
 
 
+def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(lesson):
+    """The page was told 0.7, still shows 0.8, and would go to 0.7 after the hand has gone back."""
+    said = lesson.page.evaluate("""async () => {
+        const { default: start } = await import("/app/static/control.js");
+        const parent = document.createElement("div"), said = [];
+        parent.innerHTML = '<div class="seqviz-slider"></div>';
+        const options = { label: "x", help: null, low: 0, high: 1, step: 0.1, start: "0.8",
+            value: "0.8", whole: false, words: { exact: "exact" } };
+        const data = { bench: "t.b", key: "t.b.x", options };
+        const heard = (count) => new Promise((resolve) => {
+            const look = () => said.length >= count ? resolve() : requestAnimationFrame(look);
+            look();
+        });
+        const stop = start({ data, parentElement: parent,
+            setTriggerValue: (_, text) => said.push(text) });
+        const { slider } = parent.firstChild.control;
+        slider.move(0.7, true);
+        await heard(1);
+        slider.move(0.8, true);
+        await heard(2);
+        stop();
+        return said;
+    }""")
+    assert said == ["0.7", "0.8"]
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
 @pytest.mark.parametrize("lang", ["en", "zh"])

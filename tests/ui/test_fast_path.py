@@ -227,6 +227,14 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
     assert begun == []
 
 
+def test_one_visitor_does_not_fill_the_queue(client, session):
+    session.asked = fast_path.AT_ONCE
+    assert ask(client, session, AR).status_code == 429
+    session.asked -= 1
+    assert ask(client, session, AR).status_code == 200
+    assert session.asked == fast_path.AT_ONCE - 1
+
+
 def test_a_formula_is_the_page_s_and_html_in_a_sentence_stays_text():
     assert fast_path.html(Note("$$\nx^2\n$$")) is None
     assert (

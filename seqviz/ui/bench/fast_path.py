@@ -55,6 +55,7 @@ TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
 ARRAY = re.compile(rb'"bdata":"([A-Za-z0-9+/=]{4096,})"')
 LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
+AT_ONCE = 4  # requests of one visitor; a browser has one for each bench that a hand moves
 SMALL = 1000  # bytes that are not worth compressing
 log = logging.getLogger(__name__)
 
@@ -314,8 +315,11 @@ async def endpoint(request: Request) -> Response:
         return Response(status_code=404)
     if session is None:  # of another process, or of one that has gone
         return Response(status_code=403)
+    if session.asked >= AT_ONCE:
+        return Response(status_code=429)
     query = dict(request.query_params)
     has = frozenset(request.headers.get(HAS, "").split(","))
+    session.asked += 1
     work = _pool().submit(_respond, bench, query, session, has)
     gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(request))
     waiting: asyncio.Future[Any] = asyncio.wrap_future(work)
@@ -326,6 +330,7 @@ async def endpoint(request: Request) -> Response:
             return Response(status_code=408)
         status, body, seconds = waiting.result()
     finally:
+        session.asked -= 1
         gone.cancel()
     headers = {"cache-control": "no-store", "server-timing": f"app;dur={1000 * seconds:.1f}"}
     if body[:2] == b"\x1f\x8b":

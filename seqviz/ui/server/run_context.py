@@ -36,7 +36,8 @@ class Session:
     lesson: of the page that ran last, to which the benches belong that run by themselves. token:
     with which the browser asks for it outside of its page; in no log. texts: what the student has
     written, by prefix of a bench and parameter. files, picks: what was uploaded, and chosen in it,
-    by the key of the widget. kept: of others (`ui.shared.limits`).
+    by the key of the widget. asked: requests of it that wait for an answer. kept: of others
+    (`ui.shared.limits`).
     """
 
     name: str
@@ -46,6 +47,7 @@ class Session:
     texts: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     files: dict[str, bytes] = field(default_factory=dict, repr=False)
     picks: dict[str, str] = field(default_factory=dict, repr=False)
+    asked: int = 0
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
