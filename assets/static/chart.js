@@ -7,6 +7,7 @@ import { stacked } from "./stack.js";
 
 const SOURCE = new URL("plotly.min.js", import.meta.url).href;
 const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
+const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/shared/css.py
 const HEADER = 60; // pixels that Streamlit's header covers
 const SHARE = 0.45; // of the window, for a figure that stays in sight on a phone
 const PALETTE = "--st-chart-categorical-colors";
@@ -91,6 +92,7 @@ class Chart {
 
   // On a phone the figure sticks below the header, and takes at most its share of the window.
   stay(height) {
+    if (!PHONE.matches) return;
     const top = Math.min(HEADER, SHARE * window.innerHeight + HEADER - height);
     const { style } = this.frame.parentElement;
     style.setProperty("--seqviz-top", `${top}px`);
@@ -109,8 +111,10 @@ class Chart {
   painter(prefix) {
     const readouts = () => document.querySelector(`.${css(prefix)}-readouts`);
     const notes = () => document.querySelectorAll(`[class*="${css(prefix)}-notes-"]`);
-    [readouts(), ...notes()].forEach(uncover);
+    const back = () => [readouts(), ...notes()].forEach(uncover);
+    back();
     return {
+      uncover: back,
       there: () => this.host.isConnected,
       wait: (on) => this.host.classList.toggle("waiting", on),
       paint: (answer) => {

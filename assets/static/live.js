@@ -53,8 +53,10 @@ class Bench {
     if (moved) moved.told = performance.now();
   }
 
+  // The page is where the hand is: its own words stand there again.
   forget(key) {
     this.moved.delete(key);
+    if (this.moved.size === 0) this.painter?.uncover();
   }
 
   // An answer with the arrays that only were named; null where one is not here.
@@ -76,7 +78,8 @@ class Bench {
     if (this.busy || !this.wanted || !this.source?.address) return;
     this.busy = true;
     this.wanted = false;
-    const { address, query, token } = this.source;
+    const asked = this.source;
+    const { address, query, token } = asked;
     const values = { ...query };
     for (const [key, { text }] of this.moved) values[key] = text;
     const slow = setTimeout(() => this.painter.wait(true), SLOW_MS);
@@ -95,14 +98,18 @@ class Bench {
     }
     clearTimeout(slow);
     this.busy = false;
+    // The page has been drawn anew meanwhile, perhaps as another figure: this answer is old.
+    const old = this.source !== asked;
+    if (old && this.moved.size > 0) this.wanted = true;
     if (this.wanted) this.ask(); // the next is on its way while this one is painted
     this.painter.wait(false);
-    if (answer === null || !this.painter.there()) return;
+    if (old || answer === null || !this.painter.there()) return;
     try {
       this.painter.paint(answer);
     } catch {
       return; // something between here and the server has answered in its place
     }
+    if (this.moved.size === 0) this.painter.uncover();
     this.pictures.push({ at: performance.now(), values });
     if (this.pictures.length > 500) this.pictures.splice(0, 250);
   }

@@ -254,6 +254,45 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(lesson):
     assert said == ["0.7", "0.8"]
 
 
+def test_an_answer_that_comes_after_the_page_has_drawn_another_figure_is_old(server, browser):
+    """The slider is left, another view is opened, and only then the route answers."""
+    page, held = browser.new_context().new_page(), []
+    page.goto(f"{server.url}/ar_fitting?lang=en")
+    lesson = LessonPage(page)
+    lesson.geometry(BENCH)
+    page.route("**/live/**", lambda route: held.append(route))
+    page.locator(slider_input(KEY)).press("PageDown")
+    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.7"))
+    before = lesson.geometry(BENCH)
+    page.get_by_role("radio", name="Roots").click()
+    roots = lesson.changed(BENCH, before)
+    with page.expect_response("**/live/**") as answered:
+        held[0].continue_()
+    assert answered.value.status == 200
+    assert lesson.geometry(BENCH) == roots
+    expect(page.locator(COPY)).to_have_count(0)
+    page.context.close()
+
+
+def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(visit):
+    """No run follows: nothing else would take the copy away."""
+    lesson = visit("ar_fitting")
+    page = lesson.page
+    lesson.geometry(BENCH)
+    sent = lesson.sent
+    page.evaluate("""(selector) => {
+        const range = document.querySelector(selector);
+        for (const value of [0.5, 0.8]) {
+            range.value = value;
+            range.dispatchEvent(new Event("input"));
+        }
+    }""", slider_input(KEY))  # fmt: skip
+    page.wait_for_function("(bench) => seqvizLive(bench).moved.size === 0", arg=BENCH)
+    lesson.rest()
+    expect(page.locator(COPY)).to_have_count(0)
+    assert lesson.sent == sent
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -104,7 +104,7 @@ class Alone:
     upload.
     """
 
-    others: Mapping[str, Any] = field(default_factory=dict)
+    others: dict[str, Any] = field(default_factory=dict)
     train: bool = False
     content: bytes | None = None
     picked: Mapping[str, str] = field(default_factory=dict)

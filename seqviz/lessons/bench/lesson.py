@@ -126,23 +126,20 @@ class Bench:
         values: Mapping[str, Any] | None = None,
         language: str = "en",
         style: Style | None = None,
-        host: Host | None = None,
+        host: Alone | None = None,
         train: bool = False,
-        others: dict[str, Any] | None = None,
         code: bool = True,
     ) -> Output:
         """Figure, read-outs, notes and code at these settings, without a page.
 
         values: of its parameters by name, and of a bench that it builds on as "<bench>.<name>"; the
         others have their defaults. train: long work whose result did not come with the app is done
-        now. others: where the parameters of the benches that it builds on are put, for the host.
-        code: whether the script is written. Raises ValueError for a value that the control does not
-        have, and what the body raises.
+        now. code: whether the script is written. Raises ValueError for a value that the control
+        does not have, and what the body raises.
         """
         given = dict(values or {})
-        others = {} if others is None else others
         looks = style or Style(lang=language)
-        who = host or Alone(others, train)
+        who = host or Alone(train=train)
         with self.lesson.read_by(who.values):
             for other in self.after:
                 part = {
@@ -150,7 +147,7 @@ class Bench:
                     for key in list(given)
                     if key.startswith(f"{other}.")
                 }
-                others[other] = controls.filled(self.lesson.benches[other].declaration, part)
+                who.others[other] = controls.filled(self.lesson.benches[other].declaration, part)
             params = controls.filled(self.declaration, given)
             return self.shown(params, who, Text(looks.lang), looks, code)
 

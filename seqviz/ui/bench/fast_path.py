@@ -20,28 +20,25 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from seqviz import catalog, fingerprint, lessons
-from seqviz.data import precomputed
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.host import Drawing, Found, NotYet, Trained, said
+from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.output import Chart, Drawn, Item, Note, Passage, Readout
-from seqviz.models import device, ready
+from seqviz.lessons.bench.output import Chart, Item, Note, Passage, Readout
 from seqviz.text import LANGUAGES
-from seqviz.ui.bench import job_progress
-from seqviz.ui.bench.model_progress import device_of
+from seqviz.ui.bench.moving_hand import MovingHand
 from seqviz.ui.server import metrics, run_context
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.server.static_files import base
-from seqviz.ui.shared import caching, limits
+from seqviz.ui.shared import caching
 from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
 
 if TYPE_CHECKING:
@@ -49,7 +46,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
-R = TypeVar("R")
 ROUTE = "/live/{slug}/{bench}"
 TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
@@ -109,80 +105,6 @@ def _texts(declaration: type[Any]) -> frozenset[str]:
     )
 
 
-@dataclass
-class MovingHand:
-    """The host of a bench while a hand moves. others: parameters of benches that it builds on.
-
-    settled: whether the answer would be the same for everybody, at any time.
-    """
-
-    session: Session
-    prefix: str
-    dark: bool
-    others: dict[str, Any] = field(default_factory=dict)
-    turn: limits.Turn = field(default_factory=limits.Turn)
-    settled: bool = True
-
-    def call(
-        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
-    ) -> Found[Any]:
-        """From what the class shares; what has to be computed counts for this student."""
-        with self.turn.counted():
-            return caching.cached(limits.metered(function))(*args, **keywords)
-
-    def read(self, function: Callable[[bytes], R], content: bytes) -> R:
-        """A student's own file: not for what the class shares, but it counts."""
-        self.settled = False
-        with self.turn.counted():
-            return limits.metered(function)(content)
-
-    def drawn(
-        self,
-        draw: Callable[..., Any],
-        args: tuple[Any, ...],
-        keywords: Mapping[str, Any],
-        shared: bool,
-    ) -> Drawn:
-        """From what the class shares, where the class has been here."""
-        return caching.drawn(draw, args, keywords, shared)
-
-    def values(self, bench: str) -> Any:
-        """The parameters of another bench, as they were asked for."""
-        return self.others[bench]
-
-    def model(self, name: str, text: str | None, other: str) -> str:
-        """The device of a model that is in memory; raises NotYet where one has to wait for it."""
-        if text is not None:
-            limits.read(text, other, model=name)
-        if not ready.is_ready(name, text, other):
-            raise NotYet
-        return device_of(name)
-
-    def trained(
-        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: Drawing | None
-    ) -> Trained[R] | None:
-        """The result of a job that is done, or what came with the app."""
-        self.settled = False
-        job = job_progress.find(function, keywords)
-        if job is not None and job.state == "done":
-            return Trained(job.result, job.seconds, device.choose().name)
-        found = precomputed.find(function, keywords)
-        return None if found is None else Trained(found.result, 0.0, found.device, said(found))
-
-    def upload(self, name: str) -> bytes | None:
-        """What the page has last read of the student's file."""
-        self.settled = False
-        return self.session.files.get(f"{self.prefix}.{name}")
-
-    def pick(self, name: str, options: Sequence[str], first: int) -> str:
-        """What is chosen on the page."""
-        chosen = self.session.picks.get(f"{self.prefix}.{name}", options[first])
-        return chosen if chosen in options else options[first]
-
-    def put(self, item: Item) -> None:
-        """Nobody looks before it is whole."""
-
-
 @dataclass(frozen=True)
 class Answer:
     """around: what is said around the figure. figure: its JSON. arrays: name, start and end of each
@@ -238,10 +160,10 @@ def answer(bench: Bench, query: Mapping[str, str], session: Session) -> Answer:
             kept = session.texts.get(bench.lesson.prefix(name), {})
             values |= {f"{start}{key}": text for key, text in kept.items()}
     dark = query.get("dark") == "true"
-    host = MovingHand(session, bench.prefix, dark)
+    host = MovingHand(session=session, prefix=bench.prefix, dark=dark)
 
     def made() -> Answer:
-        output = bench.run(values, style=looks, host=host, others=host.others, code=False)
+        output = bench.run(values, style=looks, host=host, code=False)
         shown = written(output.items)
         if own or not host.settled:
             raise _OnlyNow(shown)

@@ -1,24 +1,22 @@
-"""A page as the host of a bench: what the class shares, what a student may use, and its place."""
+"""A page as the host of a bench: its place, its models and jobs, and what a student gives it."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from seqviz.data import precomputed
-from seqviz.lessons.bench.host import Drawing, Found, NotYet, Trained, said
-from seqviz.lessons.bench.output import Drawn
+from seqviz.lessons.bench.host import Drawing, NotYet, Trained, said
 from seqviz.models import device, forward_cache
 from seqviz.ui.bench import job_progress, model_progress
+from seqviz.ui.bench.class_host import ClassHost
 from seqviz.ui.bench.place import Place
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import css, limits
-from seqviz.ui.shared.caching import cached, drawn
-from seqviz.ui.shared.limits import Turn, metered
 from seqviz.ui.shared.problems import sentence
 
 R = TypeVar("R")
@@ -26,38 +24,15 @@ log = logging.getLogger(__name__)
 
 
 @dataclass
-class PageHost(Place):
+class PageHost(ClassHost, Place):
     """others: the parameters of another bench of the page, by its name."""
 
     others: Callable[[str], Any] = lambda bench: None
-    turn: Turn = field(default_factory=Turn)
 
     @property
     def dark(self) -> bool:
         """Whether the reader's page is dark."""
         return css.theme() == "dark"
-
-    def call(
-        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
-    ) -> Found[Any]:
-        """From what the class shares; what has to be computed counts for this student."""
-        with self.turn.counted():
-            return cached(metered(function))(*args, **keywords)
-
-    def read(self, function: Callable[[bytes], R], content: bytes) -> R:
-        """A student's own file: not for what the class shares, but it counts."""
-        with self.turn.counted():
-            return metered(function)(content)
-
-    def drawn(
-        self,
-        draw: Callable[..., Any],
-        args: tuple[Any, ...],
-        keywords: Mapping[str, Any],
-        shared: bool,
-    ) -> Drawn:
-        """From what the class shares, where the class has been here."""
-        return drawn(draw, args, keywords, shared)
 
     def values(self, bench: str) -> Any:
         """As they stand on the page."""

@@ -82,6 +82,8 @@ def _enter(slug: str) -> None:
         start = f"{catalog.lesson(slug).code}."
         for key in [key for key in st.session_state if str(key).startswith(start)]:
             del st.session_state[key]
+        for kept in (session.texts, session.files, session.picks):
+            kept.clear()
     session.lesson = slug
 
 

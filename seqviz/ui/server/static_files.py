@@ -29,7 +29,7 @@ TYPES = {
     ".svg": b"image/svg+xml",
 }
 FOREVER = b"public, max-age=31536000, immutable"
-QUALITY = 6  # of brotli: nine times as fast as 9, and 5 % larger
+QUALITY = 6  # of brotli: 3.6 MB of scripts take 0.17 s; with 9 0.6 s, and are 1.6 % smaller
 OURS = "/app/static/"
 EARLY = ("plotly.min.js", "chart.js", "control.js")  # what every lesson's first figure waits for
 

@@ -17,6 +17,7 @@ _PAGE = """
 [data-stale="true"] {opacity: 1 !important; transition: none !important;}
 /* While a hand moves, a copy with the new numbers stands before the page's own (said.js). */
 .seqviz-behind > :not(.seqviz-over) {display: none !important;}
+.seqviz-chart {position: relative;}
 .seqviz-chart.waiting::after {
   content: ""; position: absolute; inset: 0 auto auto 0; width: 3rem; height: 2px;
   background: currentColor; opacity: .5;
