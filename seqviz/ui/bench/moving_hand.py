@@ -1,0 +1,59 @@
+"""The host of a bench while a hand moves: nothing is started, fetched or trained for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from seqviz.data import precomputed
+from seqviz.lessons.bench.host import Alone, Drawing, NotYet, Trained, said
+from seqviz.models import device, forward_cache, ready
+from seqviz.ui.bench import job_progress
+from seqviz.ui.bench.class_host import ClassHost
+from seqviz.ui.bench.model_progress import device_of
+from seqviz.ui.server.run_context import Session
+from seqviz.ui.shared import limits
+
+R = TypeVar("R")
+
+
+@dataclass
+class MovingHand(ClassHost, Alone):
+    """session: of the student. prefix: of the bench.
+
+    settled: whether the answer would be the same for everybody, at any time.
+    """
+
+    session: Session = field(kw_only=True)
+    prefix: str = field(kw_only=True)
+    settled: bool = True
+
+    def model(self, name: str, text: str | None, other: str) -> str:
+        """The device of a model that is in memory; raises NotYet where one has to wait for it."""
+        if not ready.is_ready(name, text, other):
+            raise NotYet
+        if text is not None and not forward_cache.known(name, text, other):
+            limits.read(text, other, model=name)
+        return device_of(name)
+
+    def trained(
+        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: Drawing | None
+    ) -> Trained[R] | None:
+        """The result of a job that is done, or what came with the app."""
+        self.settled = False
+        job = job_progress.find(function, keywords)
+        if job is not None and job.state == "done":
+            return Trained(job.result, job.seconds, device.choose().name)
+        found = precomputed.find(function, keywords)
+        return None if found is None else Trained(found.result, 0.0, found.device, said(found))
+
+    def upload(self, name: str) -> bytes | None:
+        """What the page has last read of the student's file."""
+        self.settled = False
+        return self.session.files.get(f"{self.prefix}.{name}")
+
+    def pick(self, name: str, options: Sequence[str], first: int) -> str:
+        """What is chosen on the page, in the data of this student."""
+        chosen = self.session.picks.get(f"{self.prefix}.{name}", options[first])
+        return chosen if chosen in options else options[first]
