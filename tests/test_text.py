@@ -39,6 +39,9 @@ NAMESPACES = ("figure", "alt", "frame", "work", "home", "nav", "stage")
 KEY = re.compile(rf"(?:{'|'.join(NAMESPACES)})\.[a-z0-9_.]+")
 
 
+ORDINAL = re.compile(r"}(?:st|nd|rd|th)\b")  # of 3, "3th"
+
+
 def flat(value: Any) -> list[str]:
     """Every sentence in a value of the catalogue."""
     if isinstance(value, list):
@@ -129,6 +132,11 @@ def test_english_has_no_chinese_but_names_of_the_texts():
         if ".texts." not in key and any(HAN.search(sentence) for sentence in flat(value))
     ]
     assert not left
+
+
+def test_no_number_that_is_filled_in_is_an_ordinal():
+    said = catalogue("en").items()
+    assert [key for key, value in said if any(ORDINAL.search(one) for one in flat(value))] == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

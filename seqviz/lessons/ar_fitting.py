@@ -157,7 +157,8 @@ def draw_fan(
     index: Sequence[str] | None = None, unit: str = "",
 ) -> None:  # fmt: skip
     """Forecast the last `horizon` values from those before them, both ways."""
-    if len(values) < horizon + 2 * order + 20:
+    needed = 2 * order + max(20, int(intercept) + horizon + 1)  # the latter: directly, H ahead
+    if len(values) - horizon < needed:
         raise Problem("too_short_to_forecast", horizon=horizon, steps=len(values))
     past, future = values[:-horizon], values[-horizon:]
     line = show.run(ar.fit, past, order, "ols", intercept, name="line")

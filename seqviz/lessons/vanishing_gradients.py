@@ -24,7 +24,7 @@ SENTENCE = "The flights the airline was cancelling were full ."
 # What these benches compute grows with T d^2 and more; beyond this they would keep a class waiting.
 MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
 
-
+ROUNDING = 9  # decimals of a singular value of 1 that are right
 # The two tasks want different settings to be learned in seconds (see RecallSettings): each has its
 # own three controls.
 SCALED = tuple(init for init in bptt.INITS if init != "non_normal")  # by the gain
@@ -157,6 +157,12 @@ def matrix_of(p: Reach, show: Show) -> bptt.Spectrum:
     return show.run(bptt.spectrum, p.init, p.width, p.gain, p.seed, name="matrix")
 
 
+def beside_one(value: float) -> str:
+    """With as many digits as it takes to see on which side of 1 it is."""
+    digits = next((d for d in range(3, ROUNDING + 2) if round(value, d - 1) != 1), 3)
+    return number(value, digits)
+
+
 def draw_clipping(p: Cut, show: Show) -> None:
     activation = "tanh" if p.activation == "rnn" else "linear"
     free, clipped = (
@@ -220,8 +226,10 @@ def reach(p: Reach, show: Show) -> None:
         if name == "longest" or i != order[-1]:
             whose = show.option("cells", p.cells[i])
             show.readout(name, found[i].horizon_seen, beside=whose)
-    kind = "grows" if matrix.radius > 1 else "shrinks" if matrix.sigma_max < 1 else "between"
-    show.note(kind, sigma=number(matrix.sigma_max), radius=number(matrix.radius))
+    sigma, radius = (round(one, ROUNDING) for one in (matrix.sigma_max, matrix.radius))
+    inside = "shrinks" if sigma < 1 else "keeps" if sigma == 1 else "between"
+    kind = "grows" if radius > 1 else inside
+    show.note(kind, sigma=beside_one(matrix.sigma_max), radius=beside_one(matrix.radius))
     for cell, one in zip(p.cells, found, strict=True):
         name = show.option("cells", cell)
         if one.overflow is not None:

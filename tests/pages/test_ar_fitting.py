@@ -156,10 +156,9 @@ CASES = {
     }),
     "shuffled, order 5": ({**FREE, "process.shuffle": True}, AR1_ONLY),
     "as short as it gets": ({"process.n": 50}, {"forecast.errors": "too_short_to_forecast"}),
-    "too short for a direct forecast": ({"process.n": 50, "forecast.horizon": 28}, {
-        "forecast.fan": "few_values", "forecast.errors": "too_short_to_forecast",
-    }),
-    "too short to look ahead": ({"process.n": 50, "forecast.horizon": 29},
+    "just long enough for a direct forecast": ({"process.n": 50, "forecast.horizon": 23},
+                                               {"forecast.errors": "too_short_to_forecast"}),
+    "too short to look ahead": ({"process.n": 50, "forecast.horizon": 24},
                                 {"forecast": "too_short_to_forecast"}),
     "just long enough for errors": ({"process.n": 100, "forecast.horizon": 25}, {}),
     "heavy tails": ({"process.noise": "student_t", "process.df": 2.5, "process.n": 5000}, {}),
