@@ -1,9 +1,10 @@
 // A slider on a native input, with a box for exact values, for a number or for stops in a list.
 // Plain: nothing here knows Streamlit, so embeds and notebooks use the same.
 //
-// options: { label, help, low, high, step, start, value, whole, stops, words: { exact, back,
+// options: { label, help, low, high, step, start, value, whole, stops, unit, words: { exact, back,
 // forward } }. stops: [{ text, value }] in place of low, high and step. start: the default, where a
-// double click goes. words.back: there are two buttons for one step.
+// double click goes. unit: "token|tokens", as it is read after one and after several, or "".
+// words.back: there are two buttons for one step.
 // on: { input(text), rest(text) }: at each movement, and once when the hand has come to rest. Texts
 // are values as they stand in a link.
 
@@ -135,13 +136,19 @@ export class Slider {
     return stops ? stops[this.value].value : String(this.value);
   }
 
+  // A value as a screen reader says it.
+  spoken(text) {
+    const [one, many = one] = this.options.unit.split("|");
+    return `${text} ${text === "1" ? one : many}`.trim();
+  }
+
   // value: a place of the handle.
   show(value) {
     const { low, high, step, stops } = this.options;
     this.value = value;
     this.range.value = value;
     const text = stops ? stops[value].text : shown(value, decimals(step) + 1);
-    this.range.setAttribute("aria-valuetext", text);
+    this.range.setAttribute("aria-valuetext", this.spoken(text));
     if (stops) this.exact.value = text;
     else if (document.activeElement !== this.exact) this.exact.value = String(value);
     const [from, to] = stops ? [0, stops.length - 1] : [low, high];

@@ -55,13 +55,13 @@ class Process:
     b3: float = at_lag(3, 0.0, free=True)
     b4: float = at_lag(4, 0.0, free=True)
     b5: float = at_lag(5, 0.0, free=True)
-    n: int = steps((50, 100, 200, 500, 1000, 2000, 5000), 500)
+    n: int = steps((50, 100, 200, 500, 1000, 2000, 5000), 500, unit="values")
     seed: int = seed(1)
     shuffle: bool = toggle(False)
     sigma: float = slider(0.1, 5.0, 1.0, 0.1, more=True)
     noise: str = choice(NOISES, "gaussian", menu=True, more=True)
     df: float = slider(2.5, 30.0, 5.0, 0.5, more=True, when=on(noise="student_t"))
-    burn_in: int = steps((0, 50, 200, 1000), 0, more=True)
+    burn_in: int = steps((0, 50, 200, 1000), 0, more=True, unit="steps")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Networks:
     hidden: int = steps((2, 4, 8, 16, 32, 64), 16, when=OWN)
     split: bool = toggle(True, when=OWN)
     layers: int = slider(1, 3, 1, more=True, when=OWN)
-    lags: int = slider(1, 10, 1, more=True, when=on(preset="own", cell="mlp"))
+    lags: int = slider(1, 10, 1, more=True, when=on(preset="own", cell="mlp"), unit="values")
     optimizer: str = choice(("adam", "sgd"), "adam", more=True, when=OWN)
     seed: int = seed(0, more=True)
 
@@ -104,7 +104,7 @@ class Ahead:
     """How far to look ahead."""
 
     view: str = view(("fan", "errors"), "fan")
-    horizon: int = slider(1, 50, 20)
+    horizon: int = slider(1, 50, 20, unit="steps")
     model: int = slider(1, 8, 1)
     intercept: bool = toggle(False, when=on(view="fan"))
 
@@ -116,7 +116,7 @@ class Real:
     view: str = view(("fan", "correlations", "order"), "fan")
     source: str = choice((*series.BUNDLED, "csv"), "sunspots", menu=True)
     model: int = slider(1, 12, 2)
-    horizon: int = slider(1, 50, 20)
+    horizon: int = slider(1, 50, 20, unit="steps")
 
 
 def coefficients(p: Process) -> tuple[float, ...]:

@@ -59,7 +59,9 @@ class ByHand:
         0, 7, 0, more=True, when=on(heads=(2, 4, 8)), within=lambda v: v["heads"] - 1
     )
     width: str = choice(walkthrough.WIDTHS, "full", more=True, when=on(heads=(2, 4, 8)))
-    d_k: int = stops((1, 2, 4, 8, 16, 32, 64), 16, more=True, when=on(width="full"))
+    d_k: int = stops(
+        (1, 2, 4, 8, 16, 32, 64), 16, more=True, when=on(width="full"), unit="dimensions"
+    )
     temperature: float = slider(0.1, 5.0, 1.0, 0.1, more=True)
     seed: int = seed(123, more=True)
 

@@ -99,7 +99,7 @@ class Knife:
     view: str = view(("class", "own"), "class")
     text: str = sentence(REVIEW, PASTED, above=True, when=on(view="own"))
     order: str = choice(ORDERS, "random", menu=True)
-    share: int = slider(0, 100, 35)
+    share: int = slider(0, 100, 35, unit="percent")
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))
     model: str = model_menu()
 
@@ -109,11 +109,12 @@ class Fill:
     """The tokens that BERT's training hides."""
 
     view: str = view(("treatments", "share"), "treatments")
-    selected: int = slider(5, 100, 15, 5)
-    mask: int = slider(0, 100, 80, 5, when=on(view="treatments"))
+    selected: int = slider(5, 100, 15, 5, unit="percent")
+    mask: int = slider(0, 100, 80, 5, when=on(view="treatments"), unit="percent")
     random: int = slider(
         0, 100, 10, 5, within=lambda v: 100 - v["mask"],
         when=lambda v: v["view"] == "treatments" and v["mask"] < 100,
+        unit="percent",
     )  # fmt: skip
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True)
 
@@ -133,7 +134,7 @@ class Pads:
 
     view: str = view((*MEASURED, "own", "tokens"), "accuracy")
     text: str = sentence(REVIEW, PASTED, above=True, when=on(view=("own", "tokens")))
-    length: int = stops(shipped.LENGTHS, 128, when=on(view=(*MEASURED, "own")))
+    length: int = stops(shipped.LENGTHS, 128, when=on(view=(*MEASURED, "own")), unit="tokens")
     side: str = choice(SIDES, "right", when=on(view=(*MEASURED, "own")))
     sentences: int = stops(TESTED_ON, 2000, more=True, when=on(view=MEASURED))
     model: str = model_menu()

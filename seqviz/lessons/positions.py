@@ -68,10 +68,10 @@ class Distance:
     """What two rows of the table say about each other."""
 
     view: str = view(("offset", "matrix", "rotation", "clocks", "wavelengths"), "offset")
-    d_model: int = slider(2, 256, 64, 2)
+    d_model: int = slider(2, 256, 64, 2, unit="dimensions")
     base: float = stops(BASES, 10_000.0)
     length: int = slider(8, 256, 64, 8, when=on(view=("offset", "matrix")))
-    offset: int = slider(1, 50, 3, when=on(view=("rotation", "clocks")))
+    offset: int = slider(1, 50, 3, when=on(view=("rotation", "clocks")), unit="positions")
     place: int = slider(0, 200, 10, when=on(view="clocks"))
 
 
@@ -90,16 +90,16 @@ class Schemes:
     view: str = view(("rotary", "alibi", "t5", "shift"), "rotary")
     tokens: int = slider(4, 64, 24, when=on(view=("rotary", "alibi", "t5")))
     base: float = stops(BASES, 100_000.0, when=on(view="rotary"))
-    d_k: int = stops((2, 4, 8, 16, 32, 64, 128), 64, when=on(view="rotary"))
+    d_k: int = stops((2, 4, 8, 16, 32, 64, 128), 64, when=on(view="rotary"), unit="dimensions")
     heads: int = slider(1, 32, 8, when=on(view="alibi"))
     head: int = slider(
         0, 31, 0, within=lambda v: v["heads"] - 1,
         when=lambda v: v["view"] == "alibi" and v["heads"] > 1,
     )  # fmt: skip
     buckets: int = stops((8, 16, 32, 64), 32, when=on(view="t5"))
-    farthest: int = stops((64, 128, 256), 128, when=on(view="t5"))
+    farthest: int = stops((64, 128, 256), 128, when=on(view="t5"), unit="positions")
     causal: bool = toggle(False, when=on(view=("alibi", "t5")))
-    shift: int = slider(0, 1000, 1000, 20, when=on(view="shift"))
+    shift: int = slider(0, 1000, 1000, 20, when=on(view="shift"), unit="positions")
     seed: int = seed(1, more=True)
 
 

@@ -92,7 +92,7 @@ class Cut:
     view: str = view(("terms", "random", "clipping"), "terms")
     cell: str = choice(bptt.CELLS, "rnn", menu=True, when=on(view=("terms", "random")))
     kind: str = choice(bptt.KINDS, "window", when=on(view="terms"))
-    window: int = slider(1, 200, 10, when=on(view="terms"))
+    window: int = slider(1, 200, 10, when=on(view="terms"), unit="steps")
     stop: float = slider(0.02, 0.6, 0.1, 0.02, when=on(view="random"))
     activation: str = choice(("linear", "rnn"), "linear", when=on(view="clipping"))
     radius: float = slider(0.8, 1.3, 1.0, 0.02, when=on(view="clipping"))
@@ -123,7 +123,7 @@ class Race:
 
     view: str = view(("course", "ladder"), "course")
     task: str = choice(recall.TASKS, "first")
-    delay: int = slider(1, 200, 50)
+    delay: int = slider(1, 200, 50, unit="steps")
     cells: tuple[str, ...] = choice(recall.CELLS, recall.CELLS, many=True)
     bias: float = slider(0.0, 6.0, 4.0, 0.5, when=on(task="first"))
     bias_adding: float = slider(0.0, 6.0, 2.0, 0.5, when=on(task="adding"))

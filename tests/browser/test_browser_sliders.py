@@ -139,9 +139,12 @@ def test_what_a_screen_reader_says(lesson):
     expect(slider).to_have_attribute("aria-valuetext", "0.8")
     length = page.get_by_role("slider", name="Length n", exact=True)
     length.press("End")
-    expect(length).to_have_attribute("aria-valuetext", "5,000")
+    expect(length).to_have_attribute("aria-valuetext", "5,000 values")
     length.dblclick()
-    expect(length).to_have_attribute("aria-valuetext", "500")
+    expect(length).to_have_attribute("aria-valuetext", "500 values")
+    horizon = page.locator(slider_input("ar.forecast.horizon"))
+    horizon.press("Home")
+    expect(horizon).to_have_attribute("aria-valuetext", "1 step")
     assert page.get_by_role("spinbutton", name="φ: exact value").count() == 1
 
 
@@ -235,7 +238,7 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(lesson):
         const parent = document.createElement("div"), said = [];
         parent.innerHTML = '<div class="seqviz-slider"></div>';
         const options = { label: "x", help: null, low: 0, high: 1, step: 0.1, start: "0.8",
-            value: "0.8", whole: false, words: { exact: "exact" } };
+            value: "0.8", whole: false, unit: "", words: { exact: "exact" } };
         const data = { bench: "t.b", key: "t.b.x", options };
         const heard = (count) => new Promise((resolve) => {
             const look = () => said.length >= count ? resolve() : requestAnimationFrame(look);

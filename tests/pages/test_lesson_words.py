@@ -24,6 +24,8 @@ def test_every_control_and_option_has_words_in_both_languages(untouched, slug):
             for name, control in controls(declaration):
                 label = {f"{slug}.control.{name}.label", f"control.{name}.label"} & set(known)
                 assert label, (lang, bench, name)
+                unit = getattr(control, "unit", "")
+                assert not unit or f"unit.{unit}" in known, (lang, bench, name)
                 options = control.options if isinstance(control, Choice) else ()
                 for option in options:
                     keys = {f"{slug}.option.{name}.{option}", f"option.{option}"}

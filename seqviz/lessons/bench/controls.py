@@ -62,7 +62,8 @@ class Slider(Control):
 
     within: name of an earlier control whose value is the upper end, where that is less than `high`;
     or a function of the values of the controls before it, which gives that end.
-    buttons: beside the slider, one button back and one forward.
+    buttons: beside the slider, one button back and one forward. unit: what it counts or measures,
+    where its label does not say so: a key of the shared words under `unit`.
     """
 
     low: float = 0
@@ -70,6 +71,7 @@ class Slider(Control):
     step: float = 1
     within: str | Callable[[Mapping[str, Any]], float] | None = None
     buttons: bool = False
+    unit: str = ""
 
     def extremes(self) -> tuple[Any, ...]:
         return (self.low, self.high)
@@ -90,9 +92,13 @@ class Slider(Control):
 
 @dataclass(frozen=True)
 class Steps(Control):
-    """A number from a short list of stops, where equal steps would be unequal in effect."""
+    """A number from a short list of stops, where equal steps would be unequal in effect.
+
+    unit: as of a slider.
+    """
 
     stops: tuple[Any, ...] = ()
+    unit: str = ""
 
     def extremes(self) -> tuple[Any, ...]:
         return (self.stops[0], self.stops[-1])
@@ -189,9 +195,10 @@ def slider(
     more: bool = False,
     when: Condition | None = None,
     within: str | Callable[[Mapping[str, Any]], float] | None = None,
+    unit: str = "",
 ) -> Any:
     """A slider; integers when `default` is an integer."""
-    return _field(Slider(default, more, when, low, high, step, within))
+    return _field(Slider(default, more, when, low, high, step, within, unit=unit))
 
 
 def stepper(
@@ -207,10 +214,15 @@ def stepper(
 
 
 def steps(
-    stops: tuple[Any, ...], default: Any, *, more: bool = False, when: Condition | None = None
+    stops: tuple[Any, ...],
+    default: Any,
+    *,
+    more: bool = False,
+    when: Condition | None = None,
+    unit: str = "",
 ) -> Any:
     """A slider over the given stops."""
-    return _field(Steps(default, more, when, stops))
+    return _field(Steps(default, more, when, stops, unit))
 
 
 def choice(

@@ -204,6 +204,7 @@ def _options(
         "help": help_text,
         "start": encoded(control.default),
         "value": encoded(value),
+        "unit": text(f"unit.{control.unit}") if control.unit else "",
         "words": words,
     }
     if isinstance(control, Steps):
