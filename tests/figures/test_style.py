@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from seqviz.figures.grammar.sheet import Sheet
 from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, ROLES, Palette, Style, layout
 from seqviz.text import ASSETS
 
@@ -157,3 +158,21 @@ def test_layouts_are_not_shared():
     one["xaxis"]["gridcolor"] = "#123456"
     assert "text" not in layout(Style())["xaxis"]["title"]
     assert layout(Style())["xaxis"]["gridcolor"] == LIGHT.grid
+
+
+def widths(style: Style) -> np.ndarray:
+    """Of every kind of line that a figure draws."""
+    sheet = Sheet(style)
+    panel = sheet.panel({}, {})
+    panel.line([0, 1], [0, 1], "line", "#000000", width=2.0)
+    panel.points([0], [0], "points", "#000000", edge={"width": 3, "color": "#000000"})
+    panel.vertical(0, "#000000")
+    panel.rectangle((0, 1), None, "#000000", width=1.6)
+    line, points = sheet.traces
+    return np.array([line["line"]["width"], points["marker"]["line"]["width"],
+                     *(shape["line"]["width"] for shape in sheet.shapes)])  # fmt: skip
+
+
+def test_in_the_lecture_hall_lines_are_thicker_as_the_type_is_larger():
+    np.testing.assert_allclose(widths(Style()), [2, 3, 2, 1.6])
+    np.testing.assert_allclose(widths(Style(scale=1.25)), [2.5, 3.75, 2.5, 2.0])

@@ -155,8 +155,18 @@ class Panel:
         if pick:
             made["meta"] = "pick"
         made |= {key: value for key, value in keys.items() if value is not None}
+        for of in ("line", "marker"):
+            if of in made:
+                made[of] = self._scaled(made[of])
         self.sheet.traces.append(made)
         return made
+
+    def _scaled(self, look: Mapping[str, Any]) -> dict[str, Any]:
+        """A line, or a marker with its edge, as much thicker as the type is larger."""
+        wider = {key: self._scaled(value) for key, value in look.items() if key == "line"}
+        if "width" in look:
+            wider["width"] = self.style.scale * look["width"]
+        return {**look, **wider}
 
     # --- marks with data -------------------------------------------------------------------------
 
@@ -346,7 +356,7 @@ class Panel:
     def _shape(
         self, kind: str, ends: Mapping[str, Any], domain: str, along: str, color: str, more: Any
     ) -> None:
-        line = {"color": color, "width": more.pop("width", 2)}
+        line = {"color": color, "width": self.style.scale * more.pop("width", 2)}
         if dash := more.pop("dash", None):
             line["dash"] = dash
         refs = {"xref": self.x, "yref": self.y, f"{along}ref": domain}
@@ -357,7 +367,7 @@ class Panel:
         *, width: float = 2, dash: str | None = None, **more: Any,
     ) -> None:  # fmt: skip
         """An outline around what is chosen; where x or y is None, all of the panel along it."""
-        line: dict[str, Any] = {"color": color, "width": width}
+        line: dict[str, Any] = {"color": color, "width": self.style.scale * width}
         if dash:
             line["dash"] = dash
         keys: dict[str, Any] = {"line": line}

@@ -45,6 +45,10 @@ def open_page(slug: str) -> Text:
         _share(text)
         _about(text)
         components.watch_theme(text.lang)
+        if presenting():
+            components.present()
+    if presenting():
+        st.caption(text("frame.present_keys"))
     return text
 
 
@@ -70,7 +74,7 @@ def _presenter_switch(text: Text) -> None:
     st.toggle(
         text("frame.present"),
         key="present",
-        help=text("frame.present_help"),
+        help=f"{text('frame.present_help')} {text('frame.present_keys')}",
         persist_state="session",
     )
     if on and st.query_params.get("present") != "true":
@@ -125,16 +129,16 @@ def address(parameters: Mapping[str, str]) -> str:
 
 
 def neighbours(slug: str, text: Text) -> None:
-    """Previous lesson (or the map) and next; in presenter mode Page Up and Page Down go there."""
+    """Previous lesson (or the map) and next."""
     before, after = catalog.neighbours(slug)
     with st.container(horizontal=True, key="neighbours"):
-        _step(before, "previous", "pageup", ":material/arrow_back:", text)
+        _step(before, "previous", ":material/arrow_back:", text)
         st.space("stretch")
         if after is not None:
-            _step(after, "next", "pagedown", ":material/arrow_forward:", text)
+            _step(after, "next", ":material/arrow_forward:", text)
 
 
-def _step(target: catalog.Lesson | None, name: str, shortcut: str, icon: str, text: Text) -> None:
+def _step(target: catalog.Lesson | None, name: str, icon: str, text: Text) -> None:
     page = f"pages/{target.slug}.py" if target else "pages/home.py"
     if st.button(
         text(f"{target.slug}.title") if target else text("frame.map"),
@@ -142,6 +146,5 @@ def _step(target: catalog.Lesson | None, name: str, shortcut: str, icon: str, te
         icon_position="left" if name == "previous" else "right",
         key=f"go.{name}",
         type="tertiary",
-        shortcut=shortcut if presenting() else None,
     ):
         st.switch_page(page)

@@ -28,6 +28,11 @@ def watch_theme(lang: str) -> None:
     )
 
 
+def present() -> None:
+    """Let the keys of a clicker walk through the benches (`assets/static/present.js`)."""
+    _component("present")(key="presenting", height=0)
+
+
 def settle(
     prefix: str,
     settings: Mapping[str, str],

@@ -25,7 +25,7 @@ _PAGE = """
 .seqviz-chart.picking .nsewdrag {cursor: pointer;}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
-.st-key-theme, [class*="-settle"], [class*="-near"] {
+.st-key-theme, .st-key-presenting, [class*="-settle"], [class*="-near"] {
   position: absolute; width: 0; height: 0; overflow: hidden;
 }
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
@@ -50,6 +50,7 @@ html {font-size: 125%;}
 [data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
 .stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
 [class*="-figure"] {flex: 0 0 60vh !important; height: 60vh !important;}
+[class*="st-key-bench-"] {scroll-margin-top: .5rem;}
 """
 
 
