@@ -8,6 +8,7 @@ import { stacked } from "./stack.js";
 const SOURCE = new URL("plotly.min.js", import.meta.url).href;
 const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
 const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/shared/css.py
+const SIDEWAYS = window.matchMedia("(max-height: 500px) and (pointer: coarse)");
 const HEADER = 60; // pixels that Streamlit's header covers
 const SHARE = 0.45; // of the window, for a figure that stays in sight on a phone
 const PALETTE = "--st-chart-categorical-colors";
@@ -92,8 +93,9 @@ class Chart {
 
   // On a phone the figure sticks below the header, and takes at most its share of the window.
   stay(height) {
-    if (!PHONE.matches) return;
-    const top = Math.min(HEADER, SHARE * window.innerHeight + HEADER - height);
+    if (!PHONE.matches && !SIDEWAYS.matches) return;
+    const room = PHONE.matches ? SHARE * window.innerHeight : window.innerHeight - HEADER;
+    const top = Math.min(HEADER, room + HEADER - height);
     const { style } = this.frame.parentElement;
     style.setProperty("--seqviz-top", `${top}px`);
     const app = document.querySelector(".stApp");

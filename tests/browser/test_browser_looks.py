@@ -14,6 +14,22 @@ from seqviz.text import Text
 
 WHITE, NIGHT = "rgb(255, 255, 255)", "rgb(17, 22, 29)"  # the theme's two backgrounds
 PHONE = {"width": 420, "height": 800}
+UPRIGHT = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+SIDEWAYS = {**UPRIGHT, "viewport": {"width": 844, "height": 390}}
+# What a finger presses in a bench, and how large it is where that is less than it should be. The
+# name of an input is part of it, and what is outside of a help's circle but near it belongs to it.
+TOO_SMALL = """(least) => {
+    const what = ".stMain [class*=st-key-bench-] :is(button, summary, input, select, textarea)";
+    const seen = [...document.querySelectorAll(what)].filter((e) => e.checkVisibility());
+    const box = (e) => {
+        const { width, height } = (e.closest("label") ?? e).getBoundingClientRect();
+        const around = parseFloat(getComputedStyle(e, "::before").inset) || 0;
+        return [width - 2 * around, height - 2 * around].map(Math.round);
+    };
+    const helps = (e) => e.classList.contains("stTooltipHoverTarget");
+    return seen.filter((e) => !helps(e) && Math.min(...box(e)) < least)
+        .map((e) => [e.tagName, e.closest("[data-testid]")?.dataset.testid, ...box(e)].join(" "));
+}"""
 each_lesson = pytest.mark.parametrize(
     "record", one_of(catalog.LESSONS), ids=lambda record: record.slug
 )
@@ -83,11 +99,43 @@ def test_on_a_phone_the_figure_stays_in_sight_while_its_slider_is_moved(visit, r
     slider = lesson.slider(f"{bench}.{record.first[1]}")
     slider.evaluate("(e) => e.scrollIntoView({block: 'end'})")
     lesson.rest()
+    # On until the figure has come to where it stays, with its share of what the header leaves.
+    figure, stays = lesson.figure(bench).bounding_box(), 60 + 0.45 * PHONE["height"]
+    further = max(0, figure["y"] + figure["height"] - stays)
+    lesson.page.locator(".stMain").evaluate("(page, by) => page.scrollBy(0, by)", further)
     figure, handle = lesson.figure(bench).bounding_box(), slider.bounding_box()
     lower = figure["y"] + figure["height"]
     assert lower <= handle["y"] < PHONE["height"]
-    assert lower > 0.25 * PHONE["height"]
-    assert lower - 60 <= 0.46 * PHONE["height"]  # below the header it takes its share at most
+    assert 0.25 * PHONE["height"] < lower <= stays + 1
+
+
+@each_lesson
+@pytest.mark.parametrize("held", ["upright", "sideways"])
+def test_what_a_finger_is_to_meet_is_large_enough(visit, record, held):
+    lesson = visit(record.slug, **(UPRIGHT if held == "upright" else SIDEWAYS))
+    lesson.geometry(first_bench(record))
+    lesson.whole()
+    assert lesson.page.evaluate(TOO_SMALL, 44) == []
+
+
+@each_lesson
+def test_on_a_phone_held_sideways_the_figure_stands_beside_its_controls(visit, record):
+    lesson = visit(record.slug, **SIDEWAYS)
+    bench = first_bench(record)
+    lesson.geometry(bench)
+    slider = lesson.slider(f"{bench}.{record.first[1]}")
+    lesson.figure(bench).evaluate("(e) => e.scrollIntoView({block: 'end'})")
+    slider.evaluate("(e) => e.scrollIntoView({block: 'nearest'})")
+    lesson.rest()
+    figure, handle = lesson.figure(bench).bounding_box(), slider.bounding_box()
+    assert figure["x"] + figure["width"] <= handle["x"]
+    window = SIDEWAYS["viewport"]["height"]
+    assert figure["y"] > 59  # below the header
+    assert figure["y"] + figure["height"] < window + 1
+    assert 60 < handle["y"] < handle["y"] + handle["height"] < window + 1
+    for place in ("html", ".stMain"):
+        wide, seen = lesson.page.locator(place).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
+        assert wide <= seen, place
 
 
 @each_lesson
@@ -100,3 +148,50 @@ def test_presenter_mode_hides_the_header_and_gives_the_chart_most_of_the_window(
     # 60 % are meant; the chart may leave a few pixels of its frame
     assert lesson.chart(bench).bounding_box()["height"] == pytest.approx(0.6 * 900, rel=0.05)
     assert lesson.page.locator("html").evaluate("(e) => getComputedStyle(e).fontSize") == "20px"
+
+
+def tops(lesson) -> list[float]:
+    """Where the benches begin, below the upper edge of the window."""
+    benches = lesson.page.locator('[class*="st-key-bench-"]')
+    return benches.evaluate_all("(all) => all.map((bench) => bench.getBoundingClientRect().top)")
+
+
+def at_the_edge(top: float) -> bool:
+    return 0 <= top < 16
+
+
+def test_in_the_lecture_hall_a_clicker_walks_through_the_benches(visit):
+    lesson = visit("ar_fitting", {"present": "true", "lang": "en"})
+    page, keys = lesson.page, lesson.page.keyboard
+    lesson.whole()
+    lesson.rest()
+    for bench in (0, 1, 0):
+        keys.press("PageUp" if bench == 0 and at_the_edge(tops(lesson)[1]) else "PageDown")
+        lesson.rest()
+        assert at_the_edge(tops(lesson)[bench])
+    phi = lesson.slider("ar.process.phi")
+    keys.press("ArrowRight")  # nothing has the focus: the first slider in sight
+    expect(lesson.slider("ar.process.order")).to_have_value("2")
+    keys.press("ArrowLeft")
+    lesson.rest()
+    phi.press("ArrowLeft")
+    expect(phi).to_have_value("0.79")
+    keys.press("PageDown")  # from a slider, too
+    lesson.rest()
+    assert at_the_edge(tops(lesson)[1])
+    expect(phi).to_have_value("0.79")
+    keys.press("PageUp")
+    lesson.rest()
+    page.evaluate("document.activeElement.blur()")
+    keys.press("ArrowLeft")  # the one used last
+    expect(phi).to_have_value("0.78")
+    lesson.by_key("ar.process.phi.slider").locator("input[type=number]").focus()
+    for key in ("PageDown", "ArrowLeft"):  # somebody types: the browser's own keys
+        keys.press(key)
+    lesson.rest()
+    assert not at_the_edge(tops(lesson)[1])
+    expect(phi).to_have_value("0.78")
+    page.evaluate("document.activeElement.blur()")
+    for _ in tops(lesson):
+        keys.press("PageDown")
+    lesson.titled("Vanishing gradients")

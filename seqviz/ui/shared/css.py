@@ -40,6 +40,23 @@ _PAGE = """
     background: var(--seqviz-paper);
   }
 }
+/* Held sideways it stands beside its controls, and fills the window below the header. */
+@media (min-width: 641px) and (max-height: 500px) and (pointer: coarse) {
+  [data-testid="stLayoutWrapper"]:has(> [class*="-figure"]) {
+    position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; background: var(--seqviz-paper);
+    flex: 0 0 auto; height: calc(100dvh - 5.5rem);
+  }
+  [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has([class*="-figure"]) {height: 100%;}
+  .stMainBlockContainer {padding-left: .75rem; padding-right: .75rem;}
+  [class*="st-key-bench-"] {padding: .5rem;}
+  [class*="st-key-bench-"] .stHorizontalBlock:has(> .stColumn) {gap: .75rem;}
+}
+/* What a finger meets has 44 pixels. */
+@media (pointer: coarse) {
+  [class*="st-key-bench-"] :is(button:not(.help, .stTooltipHoverTarget), summary,
+    input:not([type="range"], [type="checkbox"], [type="radio"])) {min-height: 2.75rem;}
+  [class*="st-key-bench-"] button:not(.help, .stTooltipHoverTarget) {min-width: 2.75rem;}
+}
 [class*="st-key-open-"] {border: 2px solid currentColor;}
 [class*="st-key-later-"] {border-style: dashed;}
 [class*="st-key-later-"] p {opacity: .72;}
