@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Browser, Locator, Page
 
-from driver.chromium import GEOMETRY, css_class, draw_whole
+from driver.chromium import GEOMETRY, css_class, draw_whole, slider_input
 from driver.server import Server
 
 CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
@@ -21,6 +21,7 @@ STANDS = """(name) => {
         : document.querySelector(".stApp")?.dataset.testScriptState === "notRunning";
 }"""
 WAITS = """(bench) => bench !== true && bench.querySelector('[class*="-waiting"]') !== null"""
+PICTURES = "(bench) => seqvizLive(bench).pictures.length"  # painted while a hand moved
 # On a deep link Streamlit's page asks for these two first, to learn under which path it is served.
 PROBES = re.compile(r"/[a-z_]+/_stcore/(health|host-config)")
 
@@ -52,6 +53,23 @@ class LessonPage:
     def slider(self, key: str) -> Locator:
         """The input of a slider."""
         return self.by_key(f"{key}.slider").locator("input[type=range]")
+
+    def at(self, key: str, share: float) -> tuple[float, float]:
+        """A place on a slider."""
+        box = self.page.locator(slider_input(key)).bounding_box()
+        assert box is not None
+        return box["x"] + share * box["width"], box["y"] + box["height"] / 2
+
+    def drag(self, key: str, start: float, end: float, steps: int = 12) -> None:
+        """Hold a slider at one place and bring it to another; a picture is waited for each time."""
+        bench = key.rpartition(".")[0]
+        self.page.mouse.move(*self.at(key, start))
+        self.page.mouse.down()
+        for step in range(1, steps + 1):
+            seen = self.page.evaluate(PICTURES, bench)
+            self.page.mouse.move(*self.at(key, start + (end - start) * step / steps))
+            more = f"([bench, seen]) => ({PICTURES})(bench) > seen"
+            self.page.wait_for_function(more, arg=[bench, seen])
 
     def figure(self, bench: str) -> Locator:
         """The container of a bench's chart."""

@@ -6,33 +6,13 @@ import re
 
 import pytest
 from lesson_page import LessonPage
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from driver.chromium import css_class, slider_input
 from driver.server import serve
-from seqviz import catalog
 
 BENCH, KEY = "ar.process", "ar.process.phi"
-PICTURES = "(bench) => seqvizLive(bench).pictures.length"
 COPY = ".seqviz-over"
-
-
-def at(page: Page, share: float) -> tuple[float, float]:
-    """A place on the slider."""
-    box = page.locator(slider_input(KEY)).bounding_box()
-    assert box is not None
-    return box["x"] + share * box["width"], box["y"] + box["height"] / 2
-
-
-def drag(page: Page, start: float, end: float, steps: int = 12) -> None:
-    """Hold it at one place and bring it to another, waiting for a picture at each step."""
-    page.mouse.move(*at(page, start))
-    page.mouse.down()
-    for step in range(1, steps + 1):
-        seen = page.evaluate(PICTURES, BENCH)
-        page.mouse.move(*at(page, start + (end - start) * step / steps))
-        page.wait_for_function("([bench, seen]) => seqvizLive(bench).pictures.length > seen",
-                               arg=[BENCH, seen])  # fmt: skip
 
 
 def read(lesson: LessonPage) -> list[str]:
@@ -46,7 +26,7 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(visit)
     page = lesson.page
     before, sent = lesson.geometry(BENCH), lesson.sent
     numbers = read(lesson)
-    drag(page, 0.8, 0.2)
+    lesson.drag(KEY, 0.8, 0.2)
     moving = lesson.figure(BENCH).evaluate("(host) => host.querySelector('.js-plotly-plot').id")
     assert moving == lesson.figure(BENCH).evaluate(
         "(host) => host.querySelector('.js-plotly-plot').id"
@@ -142,7 +122,7 @@ def test_what_a_screen_reader_says(lesson):
     expect(length).to_have_attribute("aria-valuetext", "5,000 values")
     length.dblclick()
     expect(length).to_have_attribute("aria-valuetext", "500 values")
-    horizon = page.locator(slider_input("ar.forecast.horizon"))
+    horizon = lesson.slider("ar.forecast.horizon")
     horizon.press("Home")
     expect(horizon).to_have_attribute("aria-valuetext", "1 step")
     assert page.get_by_role("spinbutton", name="φ: exact value").count() == 1
@@ -183,10 +163,10 @@ def test_a_server_that_dies_in_a_drag(browser, tmp_path):
         page.goto(f"{server.url}/ar_fitting?lang=en")
         lesson = LessonPage(page)
         lesson.geometry(BENCH)
-        drag(page, 0.8, 0.6, 3)
+        lesson.drag(KEY, 0.8, 0.6, 3)
         server.kill()
         for share in (0.5, 0.4, 0.3):
-            page.mouse.move(*at(page, share))
+            page.mouse.move(*lesson.at(KEY, share))
         page.mouse.up()
         value = page.locator(slider_input(KEY)).input_value()
         server.start()
@@ -201,12 +181,13 @@ def test_a_finger_on_the_slider_does_not_scroll_the_page(server, browser):
     context = browser.new_context(**phone)
     page = context.new_page()
     page.goto(f"{server.url}/ar_fitting?lang=en")
-    LessonPage(page).geometry(BENCH)
+    lesson = LessonPage(page)
+    lesson.geometry(BENCH)
     slider = page.locator(slider_input(KEY))
     slider.evaluate("(e) => e.scrollIntoView({block: 'end'})")
     assert slider.bounding_box()["height"] >= 44
     before, top = slider.input_value(), slider.bounding_box()["y"]
-    (x, y), line = at(page, 0.8), context.new_cdp_session(page)
+    (x, y), line = lesson.at(KEY, 0.8), context.new_cdp_session(page)
     line.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
     for step in range(1, 9):
         point = {"x": x - 15 * step, "y": y + 12 * step}  # a hand is not a ruler
@@ -294,27 +275,3 @@ def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(visit)
     lesson.rest()
     expect(page.locator(COPY)).to_have_count(0)
     assert lesson.sent == sent
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_every_slider_of_a_lesson_answers(visit, record, lang, minilm_on_disk):
-    """Each is pressed once: the route answers or leaves it to the page, and nothing fails."""
-    lesson = visit(record.slug, {"lang": lang})
-    page, failures, answers = lesson.page, [], []
-    page.on("pageerror", lambda error: failures.append(error))
-    page.on("response", lambda one: "/live/" in one.url and answers.append(one.status))
-    lesson.whole()
-    lesson.rest()
-    sliders = page.locator(".seqviz-slider input[type=range]")
-    pressed = 0
-    for place in range(sliders.count()):
-        if place >= sliders.count() or not sliders.nth(place).is_visible():
-            continue
-        sliders.nth(place).press("ArrowLeft")
-        pressed += 1
-        lesson.rest()
-    assert pressed or record.slug == "positions"
-    assert failures == []
-    assert set(answers) <= {200, 204}
