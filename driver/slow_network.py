@@ -72,9 +72,9 @@ def slow_network(
 
     rate: bit/s each way. delay: seconds there and back. every, still: see `Line`.
     """
-    lines = [Line(rate, delay / 2, every, still) for _ in range(2)]
+    up, down = (Line(rate, delay / 2, every, still) for _ in range(2))
     loop = asyncio.new_event_loop()
-    network = Network(0, *lines)
+    network = Network(0, up, down)
 
     async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(delay)  # a connection is made by going there and back once
