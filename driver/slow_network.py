@@ -6,10 +6,10 @@ The browser's own throttle slows pages and files; this one slows everything, web
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 CHUNK = 4096  # bytes that one connection sends before another has its turn
@@ -64,7 +64,7 @@ class Network:
         return sum(size for when, size in self.passed if when <= until)
 
 
-@contextmanager
+@contextlib.contextmanager
 def slow_network(
     port: int, rate: float, delay: float = 0.0, every: float = 0.0, still: float = 0.0
 ) -> Iterator[Network]:
@@ -83,23 +83,33 @@ def slow_network(
         except OSError:  # the server is gone
             writer.close()
             return
-        await asyncio.gather(
-            _carry(reader, to_server, network.up, []),
-            _carry(from_server, writer, network.down, network.passed),
-            return_exceptions=True,
-        )
+        with contextlib.suppress(asyncio.CancelledError):  # at the end of the proxy
+            await asyncio.gather(
+                _carry(reader, to_server, network.up, []),
+                _carry(from_server, writer, network.down, network.passed),
+                return_exceptions=True,
+            )
 
-    listening = loop.run_until_complete(asyncio.start_server(connect, "127.0.0.1", 0))
-    network.port = listening.sockets[0].getsockname()[1]
+    async def listen() -> asyncio.Server:
+        return await asyncio.start_server(connect, "127.0.0.1", 0)
+
+    async def end() -> None:
+        listening.close()
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
+    listening = asyncio.run_coroutine_threadsafe(listen(), loop).result()
+    network.port = listening.sockets[0].getsockname()[1]
     try:
         yield network
     finally:
-        asyncio.run_coroutine_threadsafe(_end(), loop).result()
+        asyncio.run_coroutine_threadsafe(end(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
-        listening.close()
         loop.close()
 
 
@@ -126,10 +136,3 @@ async def _carry(
         await asyncio.sleep(max(0.0, leaves + line.delay - loop.time()))  # for what is on its way
     finally:
         writer.close()
-
-
-async def _end() -> None:
-    running = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in running:
-        task.cancel()
-    await asyncio.gather(*running, return_exceptions=True)

@@ -171,11 +171,11 @@ def _track(page: Page, slider: str) -> tuple[float, float, float]:
     """Where the middle of the handle is at the left end and at the right, and its height."""
     handle = page.locator(slider).first
     ends = []
-    for key in ("Home", "End"):
+    for key in ("End", "Home"):  # the hand takes the handle where it lies last
         handle.press(key)
         page.wait_for_timeout(QUIET_MS)
         ends.append(handle.evaluate("(one) => one.getBoundingClientRect().toJSON()"))
-    left, right = (end["x"] + end["width"] / 2 for end in ends)
+    right, left = (end["x"] + end["width"] / 2 for end in ends)
     height = ends[0]["height"]
     if right == left:  # a native input, whose box is the whole track
         half = (ends[0]["width"] - height) / 2

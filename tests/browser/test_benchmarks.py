@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 from benchmarks import arrival
@@ -31,6 +34,26 @@ PAGE = """
 """
 
 
+class Handler(BaseHTTPRequestHandler):
+    """A page whose figure is there at once, and which loads an empty file first."""
+
+    def do_GET(self):
+        page = b"" if self.path == "/first.js" else PAGE.replace("display: none", "").encode()
+        head = b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"
+        self.wfile.write(head + b"<script src=/first.js></script>" * bool(page) + page)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def port():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
 @pytest.fixture
 def opened(browser):
     def with_figures_for_every(values: int, *path: str):
@@ -57,6 +80,13 @@ def test_a_figure_in_a_shadow_is_found(opened):
     page = opened(1, *PATH, "path")
     taken = page.evaluate("painted.then((when) => when - performance.timeOrigin)")
     assert 0 < taken < 60_000
+
+
+def test_a_slow_visit_counts_what_came_and_what_it_waited_for(browser, port):
+    (visit,) = arrival.slow_visit(browser, port, "page", 1e9)
+    assert len(PAGE) < visit.bytes < len(PAGE) + 1000
+    assert visit.requests == 2
+    assert visit.seconds > 3 * arrival.DELAY  # a connection, and two files, one after the other
 
 
 def test_a_press_takes_until_the_figure_is_another(opened):
