@@ -31,7 +31,11 @@ from driver.server import serve, serve_page
 from driver.slow_network import Network, slow_network
 from seqviz import catalog
 
-FIGURE = ":is(.seqviz-chart, #seqviz-first) svg.main-svg .mlayer :is(path, image)"
+# One of Plotly's, or one that is drawn in the browser alone.
+FIGURE = (
+    ":is(.seqviz-chart, #seqviz-first) svg.main-svg .mlayer :is(path, image), "
+    "[class*=st-key-][class*=-live] canvas"
+)
 CHART = ".stPlotlyChart svg.main-svg .mlayer path"
 DELAY = 0.03  # s
 FAST, MIDDLE, SLOW = 1e9, 10e6, 2e6  # bit/s

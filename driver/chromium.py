@@ -45,7 +45,8 @@ WHOLE = """() => {
 # Keeps the moment (milliseconds since the epoch) at which an element had been painted; PATH: its
 # selector, after those of the elements in whose shadow it lies.
 PAINTED = """
-window.painted = new Promise((resolve) => {
+window.painted = new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error("nothing was painted")), 120_000);
   const seen = (root, [selector, ...inner]) =>
     [...root.querySelectorAll(selector)].some((one) => {
       if (inner.length) return seen(one.shadowRoot ?? one, inner);
