@@ -18,25 +18,11 @@ from contextlib import AbstractContextManager
 
 from playwright.sync_api import Browser
 
-from driver.chromium import MARKS, chromium, css_class
+from driver.chromium import MARKS, chromium, css_class, watched
 from driver.server import Server, serve, serve_empty_page
 from seqviz import catalog
 
 GOAL = 1.5
-
-# Keeps the moment (milliseconds since the epoch) at which SELECTOR had been painted.
-WATCH = """
-window.painted = new Promise((resolve) => {
-  const look = () => {
-    if (!document.querySelector(SELECTOR)) return;
-    observer.disconnect();
-    requestAnimationFrame(() => requestAnimationFrame(
-      () => resolve(performance.timeOrigin + performance.now())));
-  };
-  const observer = new MutationObserver(look);
-  observer.observe(document, {subtree: true, childList: true, attributes: true});
-});
-"""
 
 
 def seconds(
@@ -45,8 +31,7 @@ def seconds(
     """From before the process to the first painting of the elements `painted`."""
     with starting as server:
         context = browser.new_context(viewport={"width": 1280, "height": 800})
-        context.add_init_script(WATCH.replace("SELECTOR", json.dumps(painted)))
-        page = context.new_page()
+        page = watched(context, painted)
         page.goto(f"{server.url}/{path}", wait_until="commit")
         ended = page.evaluate("window.painted") / 1000
         context.close()

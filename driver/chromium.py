@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Playwright
+    from playwright.sync_api import Browser, BrowserContext, Page, Playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -39,6 +40,26 @@ WHOLE = """() => {
     return document.querySelector(".stApp").dataset.testScriptState === "notRunning"
         && document.querySelector('[class*="-waiting"]') === null;
 }"""
+
+
+# Keeps the moment (milliseconds since the epoch) at which an element had been painted; PATH: its
+# selector, after those of the elements in whose shadow it lies.
+PAINTED = """
+window.painted = new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error("nothing was painted")), 120_000);
+  const seen = (root, [selector, ...inner]) =>
+    [...root.querySelectorAll(selector)].some((one) => {
+      if (inner.length) return seen(one.shadowRoot ?? one, inner);
+      const {width, height} = one.getBoundingClientRect();
+      return width + height > 0 && one.checkVisibility({visibilityProperty: true});
+    });
+  const look = () => {
+    if (!seen(document, PATH)) return requestAnimationFrame(look);
+    requestAnimationFrame(() => resolve(performance.timeOrigin + performance.now()));
+  };
+  requestAnimationFrame(look);
+});
+"""
 
 
 class NoChromium(RuntimeError):
@@ -72,6 +93,15 @@ def chromium() -> Iterator[Browser]:
 def draw_whole(page: Page, patience: float = 60_000) -> None:
     """Wait until the benches out of sight are drawn as well; patience: in milliseconds."""
     page.wait_for_function(WHOLE, polling=100, timeout=patience)
+
+
+def watched(context: BrowserContext, *path: str) -> Page:
+    """A new page whose `window.painted` is the moment at which an element was painted.
+
+    path: its selector, after those of the elements in whose shadow it lies.
+    """
+    context.add_init_script(PAINTED.replace("PATH", json.dumps(path)))
+    return context.new_page()
 
 
 def css_class(key: str) -> str:

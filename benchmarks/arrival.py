@@ -1,0 +1,194 @@
+"""The first visit: what comes, and how long it takes, until the first figure is on the screen.
+
+The server is warm (every lesson has been seen), the browser knows nothing: each visit is a profile
+of its own. The clock starts with the navigation and stops when any drawn figure of ours has been
+painted. Over loopback, visits to a page of Streamlit's with nothing but one `st.plotly_chart` come
+in turn with the lessons: `ratio` is the lesson's median beside that page's. The slow visits go
+through a proxy (`driver.slow_network`) that holds back files and websocket alike, 30 ms there and
+back; the second of them has what the browser has kept from the first. Bytes are what the proxy has
+let through by the moment of the figure, headers and websocket included. Layout shift is the worst
+window of a visit (5 s at most, pauses below 1 s), until the page rests.
+
+`python -m benchmarks.arrival [--rounds 3] [--lessons ar_fitting,gates]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+from driver.chromium import chromium, watched
+from driver.server import serve, serve_page
+from driver.slow_network import Network, slow_network
+from seqviz import catalog
+
+# One of Plotly's, or one that is drawn in the browser alone.
+FIGURE = (
+    ":is(.seqviz-chart, #seqviz-first) svg.main-svg .mlayer :is(path, image), "
+    "[class*=st-key-][class*=-live] canvas"
+)
+CHART = ".stPlotlyChart svg.main-svg .mlayer path"
+DELAY = 0.03  # s
+FAST, MIDDLE, SLOW = 1e9, 10e6, 2e6  # bit/s
+WINDOW_S, PAUSE_S = 5.0, 1.0  # of a window of layout shifts
+QUIET_MS = 500
+
+# What is measured against: the least with which Streamlit shows a chart.
+ONE_CHART = """
+import streamlit as st
+
+st.plotly_chart({"data": [{"y": [1, 3, 2]}]})
+"""
+
+# All shifts [seconds, score] that no input has caused, when no script has run for a while.
+SHIFTS = f"""() => new Promise((resolve) => {{
+  const shifts = [];
+  new PerformanceObserver((list) => {{
+    for (const one of list.getEntries())
+      if (!one.hadRecentInput) shifts.push([one.startTime / 1000, one.value]);
+  }}).observe({{type: "layout-shift", buffered: true}});
+  let since = performance.now();
+  const timer = setInterval(() => {{
+    const app = document.querySelector(".stApp");
+    if (app?.dataset.testScriptState !== "notRunning") since = performance.now();
+    if (performance.now() - since < {QUIET_MS}) return;
+    clearInterval(timer);
+    resolve(shifts);
+  }}, 20);
+}})"""
+
+
+@dataclass
+class Visit:
+    """seconds: from the navigation to the figure. bytes, requests: by then, where they count."""
+
+    seconds: float
+    bytes: int = 0
+    requests: int = 0
+    shift: float = 0.0
+
+
+def worst_window(shifts: Iterable[Sequence[float]]) -> float:
+    """The cumulative layout shift of (seconds, score) in order: of the window with the most.
+
+    A window ends with a pause of a second, or after five.
+
+    >>> worst_window([(0.0, 0.2), (0.5, 0.1), (3.0, 0.25)])
+    0.30000000000000004
+    """
+    worst = score = 0.0
+    first = last = float("-inf")
+    for when, one in shifts:
+        if when - last >= PAUSE_S or when - first >= WINDOW_S:
+            first, score = when, 0.0
+        last = when
+        score += one
+        worst = max(worst, score)
+    return worst
+
+
+def open_page(page: Page, url: str, network: Network | None = None) -> Visit:
+    """Go there and wait for the figure."""
+    asked: list[float] = []
+    page.on("request", lambda _: asked.append(time.time()))
+    before = len(network.passed) if network else 0
+    page.goto(url, wait_until="commit", timeout=120_000)
+    began, painted = page.evaluate(
+        "window.painted.then((painted) => [performance.timeOrigin / 1000, painted / 1000])"
+    )
+    came = sum(size for when, size in network.passed[before:] if when <= painted) if network else 0
+    return Visit(painted - began, came, sum(when <= painted for when in asked))
+
+
+def visit(browser: Browser, url: str, figure: str = FIGURE) -> Visit:
+    """A first visit over loopback, which stays until the page rests."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = watched(context, figure)
+    found = open_page(page, url)
+    found.shift = worst_window(page.evaluate(SHIFTS))
+    context.close()
+    return found
+
+
+def slow_visit(browser: Browser, port: int, path: str, rate: float, times: int = 1) -> list[Visit]:
+    """A first visit through a slow network, and others that follow in the same profile."""
+    found = []
+    with slow_network(port, rate, DELAY) as network:
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        for turn in range(times):
+            page = watched(context, FIGURE)
+            found.append(open_page(page, f"{network.url}/{path}", network))
+            if turn + 1 < times:  # what comes after the figure is kept as well
+                page.evaluate(SHIFTS)
+            page.close()
+        context.close()
+    return found
+
+
+def measure(slugs: Sequence[str], rounds: int) -> dict[str, dict[str, float]]:
+    """The numbers of each lesson."""
+    loopback: dict[str, list[Visit]] = {slug: [] for slug in slugs}
+    floor: list[Visit] = []
+    found: dict[str, dict[str, float]] = {}
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        app = stack.enter_context(serve())
+        plain = stack.enter_context(serve_page(Path(folder), ONE_CHART))
+        browser = stack.enter_context(chromium())
+        visit(browser, plain.url, CHART)
+        for slug in slugs:
+            visit(browser, f"{app.url}/{slug}")
+        for _ in range(rounds):
+            for slug in slugs:
+                floor.append(visit(browser, plain.url, CHART))
+                loopback[slug].append(visit(browser, f"{app.url}/{slug}"))
+        for slug, visits in loopback.items():
+            (counted,) = slow_visit(browser, app.port, slug, FAST)
+            (middle,) = slow_visit(browser, app.port, slug, MIDDLE)
+            slow, again = slow_visit(browser, app.port, slug, SLOW, times=2)
+            seconds = statistics.median(one.seconds for one in visits)
+            found[slug] = {
+                "bytes": counted.bytes,
+                "requests": counted.requests,
+                "s_loopback": round(seconds, 3),
+                "s_2mbit": round(slow.seconds, 2),
+                "s_10mbit": round(middle.seconds, 2),
+                "ratio": round(seconds / statistics.median(one.seconds for one in floor), 3),
+                "again_bytes": again.bytes,
+                "again_s_2mbit": round(again.seconds, 2),
+                "shift": round(statistics.median(one.shift for one in visits), 3),
+            }
+    return found
+
+
+def worst(lessons: dict[str, dict[str, float]]) -> dict[str, float]:
+    """Of each number that of the lesson where it is largest."""
+    names = next(iter(lessons.values()))
+    return {name: max(lesson[name] for lesson in lessons.values()) for name in names}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Navigation to first figure, in a new browser.")
+    parser.add_argument("--rounds", type=int, default=3, help="measured visits over loopback")
+    parser.add_argument("--lessons", default=",".join(one.slug for one in catalog.LESSONS))
+    given = parser.parse_args()
+    lessons = measure(given.lessons.split(","), given.rounds)
+    most = worst(lessons)
+    print(f"first visit to the first figure, {given.rounds} visits over loopback, one slow one")
+    print(f"{'':20}" + "".join(f"{name:>14}" for name in most))
+    for slug, numbers in lessons.items():
+        print(f"{slug:20}" + "".join(f"{number:14,}" for number in numbers.values()))
+    print(json.dumps({"name": "arrival", **most, "lessons": lessons}))
+
+
+if __name__ == "__main__":
+    main()

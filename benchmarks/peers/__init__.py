@@ -1,0 +1,1 @@
+"""The first figure of *AR fitting* in other frameworks, beside our page."""

@@ -1,0 +1,280 @@
+"""The same figure under the same hand in Dash, Panel and Gradio, and in our lesson.
+
+Each draws the first bench of *AR fitting* by our own computation and our own figure
+(`benchmarks.peers.picture`), with its own slider, which reports while it is dragged. The pages
+take turns, each visit in a browser profile of its own, and one probe looks at all of them:
+
+* first: from the navigation to the painted figure, by the address alone;
+* press: from the `keydown` of a right arrow to the second frame after the figure is another one;
+* drag: a real mouse goes from one end of the slider to the other in three seconds, a move each 60th
+  of a second; different pictures a second.
+
+Ours shares results between the visitors of a class, so presses and drags have a seed of their own
+each time: no value comes twice. The others run in an environment of their own, made from
+`requirements.txt` in the user's cache folder, where what runs here is found as well.
+
+`python -m benchmarks.peers [--rounds 3] [--presses 8]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import sysconfig
+import time
+import urllib.request
+import venv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+from driver.chromium import MARKS, chromium, css_class, slider_input, watched
+from driver.server import HOST, ROOT, free_port, serve
+from seqviz.models.store import cache
+
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+# Where the figure is: selectors from shadow to shadow.
+PEERS = {
+    "dash": ["#figure"],
+    "panel": [".bk-panel-models-layout-Column", ".figure"],
+    "gradio": ["#figure"],
+}
+HANDLE = "[role=slider], input[type=range]"
+KEY = "ar.process.phi"
+WARM_UP = 2  # presses of each visit that do not count, as the first visit of all
+MOVES_PER_S = 60
+QUIET_MS = 500
+DRAG_S = 3.0
+PATIENCE_MS = 20_000
+
+# `pressed()`: milliseconds of one press. `quiet()`: when nothing has moved for a while. `count()`:
+# from now on `drawn` is the number of pictures.
+PROBE = """([path, marks, rest, patience]) => {
+  const inside = (root, [selector, ...inner]) => {
+    const found = root.querySelector(selector);
+    return inner.length ? inside(found.shadowRoot ?? found, inner) : found.shadowRoot ?? found;
+  };
+  const place = inside(document, path);
+  const content = () => [...place.querySelectorAll(marks)]
+    .map((mark) => mark.getAttribute("d") ?? mark.getAttribute("href")).join();
+  const frame = () => new Promise(requestAnimationFrame);
+  const running = () => document.querySelector('[data-test-script-state="running"]');
+  window.probe = {
+    pressed: () => new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error("nothing happened")), patience);
+      const before = content();
+      document.addEventListener("keydown", async () => {
+        const began = performance.now();
+        while (["", before].includes(content())) await frame();
+        await frame();
+        resolve(performance.now() - began);
+      }, {capture: true, once: true});
+    }),
+    async quiet() {
+      let seen, since = performance.now();
+      while (performance.now() - since < rest) {
+        const now = content();
+        if (now !== seen || running()) since = performance.now();
+        seen = now;
+        await frame();
+      }
+    },
+    count() {
+      let seen = content();
+      this.drawn = 0;
+      const look = () => {
+        const now = content();
+        if (now !== "" && now !== seen) {
+          this.drawn += 1;
+          seen = now;
+        }
+        requestAnimationFrame(look);
+      };
+      look();
+    },
+  };
+}"""
+
+
+@dataclass
+class Subject:
+    """One framework. place: where its figure is. seeded: what an address gets for another seed."""
+
+    url: str
+    place: list[str]
+    slider: str = HANDLE
+    seeded: str = ""
+    first_s: list[float] = field(default_factory=list)
+    press_ms: list[float] = field(default_factory=list)
+    drag_per_s: list[float] = field(default_factory=list)
+
+    def arrive(self, browser: Browser) -> None:
+        """A first visit."""
+        with self._visit(browser, self.url) as page:
+            taken = page.evaluate("painted.then((when) => when - performance.timeOrigin)")
+            self.first_s.append(taken / 1000)
+
+    def move(self, browser: Browser, presses: int, seed: int) -> None:
+        """Some presses, and a drag."""
+        with self._visit(browser, self.url + self.seeded.format(seed)) as page:
+            page.locator(self.slider).first.wait_for()
+            page.evaluate(PROBE, [self.place, MARKS, QUIET_MS, PATIENCE_MS])
+            taken = [press(page, self.slider) for _ in range(WARM_UP + presses)]
+            self.press_ms += taken[WARM_UP:]
+            self.drag_per_s.append(drag(page, self.slider))
+
+    @contextlib.contextmanager
+    def _visit(self, browser: Browser, url: str) -> Iterator[Page]:
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        page = watched(context, *self.place, MARKS)
+        page.goto(url, wait_until="commit")
+        page.evaluate("painted")
+        yield page
+        context.close()
+
+
+def press(page: Page, slider: str) -> float:
+    """A right arrow on the slider; milliseconds to the other figure."""
+    page.evaluate("probe.quiet()")
+    page.locator(slider).first.focus()
+    page.evaluate("() => { window.pressed = probe.pressed(); }")
+    page.keyboard.press("ArrowRight")
+    return float(page.evaluate("pressed"))
+
+
+def drag(page: Page, slider: str) -> float:
+    """From the slider's left end to its right; pictures a second."""
+    left, right, y = _track(page, slider)
+    page.mouse.move(left, y)
+    page.mouse.down()
+    page.evaluate("probe.quiet()")
+    page.evaluate("probe.count()")
+    began = time.perf_counter()
+    while (gone := time.perf_counter() - began) < DRAG_S:
+        page.mouse.move(left + (right - left) * gone / DRAG_S, y)
+        time.sleep(1 / MOVES_PER_S - (time.perf_counter() - began) % (1 / MOVES_PER_S))
+    drawn = page.evaluate("probe.drawn")
+    seconds = time.perf_counter() - began
+    page.mouse.up()
+    return float(drawn / seconds)
+
+
+def _track(page: Page, slider: str) -> tuple[float, float, float]:
+    """Where the middle of the handle is at the left end and at the right, and its height."""
+    handle = page.locator(slider).first
+    ends = []
+    for key in ("End", "Home"):  # the hand takes the handle where it lies last
+        handle.press(key)
+        page.wait_for_timeout(QUIET_MS)
+        ends.append(handle.evaluate("(one) => one.getBoundingClientRect().toJSON()"))
+    right, left = (end["x"] + end["width"] / 2 for end in ends)
+    height = ends[0]["height"]
+    if right == left:  # a native input, whose box is the whole track
+        half = (ends[0]["width"] - height) / 2
+        left, right = left - half, right + half
+    return left, right, ends[0]["y"] + height / 2
+
+
+def environment() -> Path:
+    """The Python of an environment with the other frameworks; it is made where it is missing."""
+    wanted = REQUIREMENTS.read_bytes() + sys.prefix.encode()
+    folder = cache() / f"peers-{hashlib.blake2b(wanted, digest_size=6).hexdigest()}"
+    python, complete = folder / "bin" / "python", folder / "complete"
+    if not complete.exists():
+        venv.create(folder, clear=True, with_pip=True)
+        place = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
+        Path(place, "running.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
+        install = [str(python), "-m", "pip", "install", "--quiet", "-r", str(REQUIREMENTS)]
+        subprocess.run(install, check=True)
+        complete.touch()
+    return python
+
+
+@contextlib.contextmanager
+def peer(python: Path, name: str) -> Iterator[str]:
+    """The address of one of the other frameworks, from when it answers to the end."""
+    port = free_port()
+    process = subprocess.Popen(
+        [python, "-m", f"benchmarks.peers.{name}_app", str(port)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "GRADIO_ANALYTICS_ENABLED": "False"},
+        stdout=subprocess.DEVNULL,
+    )
+    url = f"http://{HOST}:{port}"
+    try:
+        while True:
+            if process.poll() is not None:
+                raise RuntimeError(f"{name} did not start")
+            with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=60):
+                break
+            time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def measure(rounds: int, presses: int) -> dict[str, Subject]:
+    """Ours ("seqviz") and the others, in turns."""
+    python = environment()
+    with contextlib.ExitStack() as stack:
+        browser = stack.enter_context(chromium())
+        ours = f"{stack.enter_context(serve()).url}/ar_fitting"
+        place = [css_class("ar.process.figure")]
+        subjects = {"seqviz": Subject(ours, place, slider_input(KEY), "?ar.process.seed={}")}
+        for name, place in PEERS.items():
+            subjects[name] = Subject(stack.enter_context(peer(python, name)), place)
+        for turn in range(rounds + 1):
+            for subject in subjects.values():
+                subject.arrive(browser)
+            for subject in subjects.values() if turn else ():
+                subject.move(browser, presses, 100 + turn)
+    for subject in subjects.values():
+        del subject.first_s[0]
+    return subjects
+
+
+def ratios(medians: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Ours beside Dash: of a press, of the pictures a second, of the first figure.
+
+    medians: by what was measured and framework.
+    """
+    return {
+        f"{name.rpartition('_')[0].removesuffix('_per')}_ratio": of["seqviz"] / of["dash"]
+        for name, of in medians.items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The same figure in other frameworks.")
+    parser.add_argument("--rounds", type=int, default=3, help="visits of each kind")
+    parser.add_argument("--presses", type=int, default=8, help="measured presses of a visit")
+    given = parser.parse_args()
+    subjects = measure(given.rounds, given.presses)
+    medians = {
+        number: {
+            name: round(statistics.median(getattr(subject, number)), 3)
+            for name, subject in subjects.items()
+        }
+        for number in ("press_ms", "drag_per_s", "first_s")
+    }
+    print(
+        f"the figure of AR fitting, medians of {given.rounds} visits, {given.presses} presses each"
+    )
+    print(f"{'':10}" + "".join(f"{number:>12}" for number in medians))
+    for name in subjects:
+        print(f"{name:10}" + "".join(f"{of[name]:12.2f}" for of in medians.values()))
+    line = {name: round(value, 3) for name, value in ratios(medians).items()}
+    print(json.dumps({"name": "peers", **line, **medians}))
+
+
+if __name__ == "__main__":
+    main()

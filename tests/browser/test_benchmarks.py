@@ -1,0 +1,130 @@
+"""What the benchmarks see in a page: a first figure, presses, a drag; and their arithmetic."""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from benchmarks import arrival
+from benchmarks.peers.__main__ import PROBE, drag, press, ratios
+from driver.chromium import watched
+
+PATH = ["#outer", ".figure"]
+# A figure in a shadow, which follows its slider, some other things that move, and one that hides.
+PAGE = """
+<div class="seqviz-chart" style="display: none">
+  <svg class="main-svg"><g class="mlayer"><path d="M0,0L9,9"/></g></svg></div>
+<input type="range" min="0" max="1000" style="width: 1000px; height: 20px"><p></p>
+<div id="outer"></div>
+<script>
+  const slider = document.querySelector("input");
+  const root = document.querySelector("#outer").attachShadow({mode: "open"});
+  root.innerHTML = '<div class="figure"></div>';
+  const figure = root.querySelector(".figure").attachShadow({mode: "open"});
+  figure.innerHTML =
+    '<svg class="main-svg"><g class="mlayer"><path d="M0,0L9,500"/></g></svg>';
+  const stepped = (value) => value - (value % STEP);
+  slider.oninput = () => {
+    document.querySelector("p").textContent = slider.value;
+    figure.querySelector("path").setAttribute("d", `M0,0L9,${stepped(slider.value)}`);
+  };
+</script>
+"""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """A page whose figure is there at once, and which loads an empty file first."""
+
+    def do_GET(self):
+        page = b"" if self.path == "/first.js" else PAGE.replace("display: none", "").encode()
+        head = b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"
+        self.wfile.write(head + b"<script src=/first.js></script>" * bool(page) + page)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def port():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+@pytest.fixture
+def opened(browser):
+    def with_figures_for_every(values: int, *path: str):
+        page = watched(context, *path)
+        page.route("**/*", lambda route: route.fulfill(body=html, content_type="text/html"))
+        html = PAGE.replace("STEP", str(values))
+        page.goto("http://127.0.0.1/")
+        page.evaluate(PROBE, [PATH, "path", 100, 5000])
+        return page
+
+    context = browser.new_context()
+    yield with_figures_for_every
+    context.close()
+
+
+def test_a_figure_is_there_when_it_is_seen_and_not_before(opened):
+    page = opened(1, arrival.FIGURE)
+    asked = page.evaluate("Date.now()")
+    page.evaluate("document.querySelector('.seqviz-chart').style.display = ''")
+    assert page.evaluate("painted") >= asked
+
+
+def test_a_figure_in_a_shadow_is_found(opened):
+    page = opened(1, *PATH, "path")
+    taken = page.evaluate("painted.then((when) => when - performance.timeOrigin)")
+    assert 0 < taken < 60_000
+
+
+def test_a_slow_visit_counts_what_came_and_what_it_waited_for(browser, port):
+    (visit,) = arrival.slow_visit(browser, port, "page", 1e9)
+    assert len(PAGE) < visit.bytes < len(PAGE) + 1000
+    assert visit.requests == 2
+    assert visit.seconds > 3 * arrival.DELAY  # a connection, and two files, one after the other
+
+
+def test_a_press_takes_until_the_figure_is_another(opened):
+    page = opened(1)
+    assert 0 < press(page, "input") < 5000
+    assert page.evaluate("figure.querySelector('path').getAttribute('d')") == "M0,0L9,501"
+
+
+@pytest.mark.timing
+def test_a_drag_counts_different_figures_and_nothing_else(opened):
+    page = opened(1000)  # one picture from end to end, and another at the very end
+    assert drag(page, "input") <= 1 / 3
+    page = opened(100)  # ten pictures in three seconds
+    assert 2 <= drag(page, "input") <= 11 / 3
+
+
+def test_a_drag_goes_from_end_to_end(opened):
+    page = opened(1)
+    drag(page, "input")
+    assert page.evaluate("Number(slider.value)") > 950
+
+
+def test_the_worst_window_of_layout_shifts():
+    assert arrival.worst_window([]) == 0.0
+    assert arrival.worst_window([(0.0, 0.2), (0.9, 0.1), (2.0, 0.25)]) == pytest.approx(0.3)
+    steady = [(0.8 * i, 0.1) for i in range(10)]  # no pause: a window ends after five seconds
+    assert arrival.worst_window(steady) == pytest.approx(0.7)
+
+
+def test_of_the_lessons_the_worst_stands_in_the_last_line():
+    lessons = {"one": {"bytes": 3.0, "ratio": 1.0}, "two": {"bytes": 2.0, "ratio": 4.0}}
+    assert arrival.worst(lessons) == {"bytes": 3.0, "ratio": 4.0}
+
+
+def test_ratios_are_ours_beside_dash():
+    medians = {
+        "press_ms": {"seqviz": 100.0, "dash": 200.0, "panel": 1.0},
+        "drag_per_s": {"seqviz": 20.0, "dash": 5.0, "panel": 1.0},
+        "first_s": {"seqviz": 3.0, "dash": 2.0, "panel": 1.0},
+    }
+    assert ratios(medians) == {"press_ratio": 0.5, "drag_ratio": 4.0, "first_ratio": 1.5}
