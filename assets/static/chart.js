@@ -2,6 +2,7 @@
 // figure: twice the time from slider to picture, and a blink in between.
 
 import { bench } from "./live.js";
+import { repainted } from "./repaint.js";
 import { showNotes, showReadouts, uncover } from "./said.js";
 import { stacked } from "./stack.js";
 
@@ -11,6 +12,7 @@ const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/shared/css.py
 const SIDEWAYS = window.matchMedia("(max-height: 500px) and (pointer: coarse)");
 const HEADER = 60; // pixels that Streamlit's header covers
 const SHARE = 0.45; // of the window, for a figure that stays in sight on a phone
+const REST_MS = 400; // after which a picture that was painted in part is painted whole
 const PALETTE = "--st-chart-categorical-colors";
 
 let library;
@@ -67,27 +69,47 @@ class Chart {
   }
 
   // The same picture is not painted twice: the page's own follows the last one under the hand.
-  show(figure, alt) {
+  // moving: a hand moves, and what differs from the picture before is painted alone.
+  show(figure, alt, moving = false) {
     this.host.setAttribute("role", "img");
     this.host.setAttribute("aria-label", alt);
     const written = themed(figure, this.host);
     if (written === this.written && this.host._fullLayout) return;
+    const before = this.written;
     this.written = written;
+    if (moving && this.size && window.Plotly?.parts) return this.repaint(before);
     if (window.Plotly?.react) return this.paint();
     plotly().then(() => this.paint(), () => (this.host.textContent = this.missing));
   }
 
+  // What is painted, parsed anew each time: Plotly writes into what it is given.
+  spread(written) {
+    const { data, layout } = JSON.parse(written);
+    return stacked(data, layout, this.frame.clientWidth);
+  }
+
+  repaint(before) {
+    this.spreadBefore ??= this.spread(before);
+    const now = this.spread(this.written);
+    const done = repainted(this.host, this.spreadBefore, now);
+    if (!done) this.paint();
+    this.spreadBefore = now;
+    clearTimeout(this.resting);
+    if (done) this.resting = setTimeout(() => this.paint(), REST_MS);
+  }
+
   paint() {
+    clearTimeout(this.resting);
     const { host, frame } = this;
-    const figure = JSON.parse(this.written); // anew each time: Plotly writes into what it is given
-    const { traces, layout, taller } = stacked(figure.data, figure.layout, frame.clientWidth);
+    const { traces, layout, taller } = this.spread(this.written);
     // Streamlit gave the frame's wrapper its height; stacked panels need more of it.
     const height = taller > 1 ? `${taller * layout.height}px` : "";
     Object.assign(frame.parentElement.style, { height, flexBasis: height });
-    const size = { width: frame.clientWidth, height: frame.clientHeight };
-    if (!size.width || !size.height) return;
-    this.stay(size.height);
-    window.Plotly.react(host, traces, { ...layout, ...size }, CONFIG);
+    this.size = { width: frame.clientWidth, height: frame.clientHeight };
+    if (!this.size.width || !this.size.height) return;
+    this.stay(this.size.height);
+    this.spreadBefore = null;
+    window.Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG);
     listen(host);
   }
 
@@ -121,7 +143,7 @@ class Chart {
       wait: (on) => this.host.classList.toggle("waiting", on),
       paint: (answer) => {
         const { figure, alt, readouts: read, notes: said } = unpacked(answer);
-        this.show(figure, alt);
+        this.show(figure, alt, true);
         showReadouts(readouts(), read);
         showNotes(notes(), said);
       },

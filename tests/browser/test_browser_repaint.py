@@ -1,0 +1,124 @@
+"""What is painted in part while a hand moves is what Plotly would paint as a whole."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import numpy as np
+import pytest
+
+from seqviz import catalog, lessons
+from seqviz.lessons.bench.controls import Slider, Steps, controls, encoded
+from seqviz.lessons.bench.host import NotYet
+from seqviz.paths import STATIC
+from seqviz.ui.bench import fast_path
+from seqviz.ui.server.run_context import Session
+
+pytestmark = pytest.mark.browser
+SIZE = {"width": 800, "height": 420}
+VALUES = 4
+
+# Paint each figure in part over the one before, and as a whole beside it with the same margins.
+# Gives whether it was painted in part, and what is there and not there; order and names, which
+# Plotly draws at random, left aside.
+COMPARE = """async ([figures, size]) => {
+  const [moved, whole] = ["moved", "whole"].map((id) => document.getElementById(id));
+  Plotly.purge(moved);
+  const sheet = (figure) => structuredClone({ traces: figure.data, layout: figure.layout });
+  const paint = (host, { traces, layout }) =>
+    Plotly.react(host, traces, { ...layout, ...size }, { displayModeBar: false });
+  const named = /trace[0-9a-f]{6}|cb[0-9a-f]{6}|[gpl][0-9a-f]{6}-[0-9a-z-]+|clip[0-9a-z]+/g;
+  const names = ["class", "d", "transform", "x", "y", "href", "width", "height", "style"];
+  const marks = (host) =>
+    [...host.querySelectorAll("path, text, image, rect, g.trace, g.point")]
+      .filter((mark) => !mark.closest(".draglayer, .hoverlayer, defs"))
+      .map((mark) => [mark.tagName, mark.tagName === "text" ? mark.textContent : "",
+        ...names.map((name) => mark.getAttribute(name) ?? "")].join("|").replace(named, "*"))
+      .sort();
+  const without = (some, others) => {
+    const left = [...others];
+    return some.filter((one) => {
+      const place = left.indexOf(one);
+      if (place >= 0) left.splice(place, 1);
+      return place < 0;
+    });
+  };
+  const found = [];
+  let before = null;
+  for (const figure of figures) {
+    const now = sheet(figure);
+    const part = before !== null && repainted(moved, before, now);
+    if (!part) await paint(moved, sheet(figure));
+    before = now;
+    const { l, r, t, b } = moved._fullLayout._size;
+    const fixed = sheet(figure);
+    fixed.layout.margin = { ...fixed.layout.margin, l, r, t, b, autoexpand: false };
+    Plotly.purge(whole);
+    await paint(whole, fixed);
+    const [one, other] = [marks(moved), marks(whole)];
+    found.push({ part, extra: without(one, other), missing: without(other, one) });
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    context = browser.new_context()
+    page = context.new_page()
+    style = "; ".join(f"{name}: {value}px" for name, value in SIZE.items())
+    page.set_content(
+        "".join(f'<div id="{name}" style="{style}"></div>' for name in ("moved", "whole"))
+    )
+    page.add_script_tag(path=STATIC / "plotly.min.js")
+    module = (STATIC / "repaint.js").read_text("utf-8")
+    page.add_script_tag(content=module.replace("export function", "function"))
+    yield page
+    context.close()
+
+
+def figures(bench, name, control, count: int) -> list:
+    """The figures of a bench along one of its sliders; as many as it has where it has to wait."""
+    low, high = control.extremes()
+    values = np.linspace(low, high, count)
+    session, drawn = Session("test", 0.0), []
+    with contextlib.suppress(NotYet, ValueError):
+        for value in values:
+            asked = int(value) if isinstance(low, int) else float(value)
+            query = {f"{bench.prefix}.{name}": encoded(asked)}
+            drawn.append(json.loads(fast_path.answer(bench, query, session).figure or "null"))
+    return [figure for figure in drawn if figure]
+
+
+SLIDERS = [
+    pytest.param(slug, name, parameter, id=f"{slug} {name} {parameter}",
+                 marks=() if first else pytest.mark.nightly)
+    for slug in (lesson.slug for lesson in catalog.LESSONS)
+    for name, bench in getattr(lessons, slug).lesson.benches.items()
+    for first, (parameter, control) in zip(
+        [True] + [False] * 99,
+        [one for one in controls(bench.declaration)
+         if isinstance(one[1], Slider | Steps) and not one[1].client], strict=False)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("slug", "name", "parameter"), SLIDERS)
+def test_a_part_is_painted_as_the_whole_would_be(page, slug, name, parameter, minilm, smollm2):
+    bench = getattr(lessons, slug).lesson.benches[name]
+    drawn = figures(bench, parameter, dict(controls(bench.declaration))[parameter], VALUES)
+    for place, one in enumerate(page.evaluate(COMPARE, [drawn, SIZE])):
+        assert (one["extra"], one["missing"]) == ([], []), place
+
+
+@pytest.mark.parametrize(("slug", "name", "parameter"), [
+    ("gates", "force", "f"), ("attention", "by_hand", "query"),
+    ("positions", "distance", "d_model"), ("bert_accuracy", "knife", "share"),
+    ("vanishing_gradients", "reach", "forget_bias"), ("ar_fitting", "process", "sigma"),
+])  # fmt: skip
+def test_a_hand_paints_in_part(page, slug, name, parameter, minilm):
+    """The sliders that a class moves most; gaining or losing a line takes a whole one."""
+    bench = getattr(lessons, slug).lesson.benches[name]
+    drawn = figures(bench, parameter, dict(controls(bench.declaration))[parameter], 9)
+    parts = [one["part"] for one in page.evaluate(COMPARE, [drawn, SIZE])]
+    assert sum(parts) >= 6, parts
