@@ -189,7 +189,7 @@ def test_reports_carry_the_curves():
     seen = []
     settings = NetworkSettings(cell="gru", hidden=3, epochs=4, train=0.5, validation=0.5)
     fit = fit_network(ar1(0, 40), settings, report=seen.append)
-    assert [record.epoch for record in seen] == [1, 2, 3, 4]
+    assert [record.update for record in seen] == [1, 2, 3, 4]
     assert [record.fraction for record in seen] == [0.25, 0.5, 0.75, 1.0]
     assert [record.train_loss for record in seen] == fit.train_loss.tolist()
     assert [record.validation_loss for record in seen] == fit.validation_loss.tolist()
