@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from looking import Given, alerts, bench, every_bench_shows, figures, walk
+from looking import Given, alerts, bench, every_bench_shows, figures, shows, walk
 
 from seqviz import jobs
 from seqviz.compute import recall
