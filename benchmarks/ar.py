@@ -17,12 +17,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: one core, as in a
 
 import json
 import statistics
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.timing import timed
 from seqviz.compute.autoregression import fit_paths, replicate_paths
 
 PHI, N, REPLICATIONS, SEED = 0.8, 1000, 500, 1
@@ -55,10 +54,10 @@ def replication() -> ReplicationTimes:
     # Alternating, so that a change of clock speed or load meets all of them.
     runs = [
         (
-            _timed(lambda: replicate_paths(PHI, N, REPLICATIONS, seed=SEED)),
-            _timed(_simulate_one_by_one),
-            _timed(lambda: fit_paths(paths)),
-            _timed(lambda: _fit_one_by_one(paths)),
+            timed(lambda: replicate_paths(PHI, N, REPLICATIONS, seed=SEED)),
+            timed(_simulate_one_by_one),
+            timed(lambda: fit_paths(paths)),
+            timed(lambda: _fit_one_by_one(paths)),
         )
         for _ in range(RUNS)
     ]
@@ -111,12 +110,6 @@ def _fit_one_by_one(paths: np.ndarray) -> np.ndarray:
     from statsmodels.tsa.ar_model import AutoReg
 
     return np.array([AutoReg(path, 1, trend="n").fit().params[0] for path in paths])
-
-
-def _timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

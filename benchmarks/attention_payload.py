@@ -185,7 +185,8 @@ def mosaic(weights: np.ndarray) -> Figure:
     """The figure as `seqviz.experiments.attention.mosaic` and the page make it."""
     layers, heads, tokens, _ = weights.shape
     ids, no = np.arange(tokens), np.zeros(tokens, bool)
-    text = Text("bert", False, names(tokens), ids, no, ~no, 0, 0, layers, heads, "cpu", "")
+    read = names(tokens), ids, 0 * ids, no, ~no, 0
+    text = Text(*read, "bert", False, layers, heads, "cpu", "")
     side = max(attention._SMALLEST, attention._CELLS // max(layers, heads))
     tiles = patterns.tiles(weights, side).astype(np.float32)
     habits = patterns.habits(weights, ids, no)

@@ -29,7 +29,6 @@ os.environ["MKL_NUM_THREADS"] = "1"
 import json
 import math
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -38,6 +37,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from benchmarks.timing import timed
 from seqviz.compute.bptt import Experiment, LogNorms, Unrolled, log_norms, pair_norms, unroll
 from seqviz.compute.recurrent import run
 
@@ -84,9 +84,9 @@ def pairs() -> PairTimes:
         raise SystemExit("Autograd pair by pair does not compute the same table.")
     runs = [
         (
-            statistics.median(_timed(lambda: pair_norms(RNN, stride=1)) for _ in range(5)),
-            _timed(lambda: _pair_by_pair(net)),
-            _timed(lambda: _one_graph(net, torch.float32)),
+            statistics.median(timed(lambda: pair_norms(RNN, stride=1)) for _ in range(5)),
+            timed(lambda: _pair_by_pair(net)),
+            timed(lambda: _one_graph(net, torch.float32)),
         )
         for _ in range(PAIR_RUNS)  # alternating: a change of clock or load meets all of them
     ]
@@ -101,9 +101,7 @@ def series(cell: str) -> SeriesTimes:
         raise SystemExit(f"The {cell} of PyTorch does not compute the same loss.")
     single()
     _series(net)
-    runs = [
-        (_timed(lambda: _series(net)), _timed(single), _timed(double)) for _ in range(SERIES_RUNS)
-    ]
+    runs = [(timed(lambda: _series(net)), timed(single), timed(double)) for _ in range(SERIES_RUNS)]
     return SeriesTimes(*(statistics.median(seconds) for seconds in zip(*runs, strict=True)))
 
 
@@ -112,7 +110,7 @@ def growth() -> tuple[list[float], float]:
     nets = [unroll(Experiment("rnn", steps, WIDTH)) for steps in LENGTHS]
     for net in nets:
         _series(net)
-    runs = [[_timed(partial(_series, net)) for net in nets] for _ in range(SERIES_RUNS)]
+    runs = [[timed(partial(_series, net)) for net in nets] for _ in range(SERIES_RUNS)]
     medians = [statistics.median(seconds) for seconds in zip(*runs, strict=True)]
     return medians, float(np.polyfit(np.log(LENGTHS), np.log(medians), 1)[0])
 
@@ -253,14 +251,8 @@ def _one_graph(net: Unrolled, dtype: torch.dtype) -> np.ndarray:
 def _on_the_gpu() -> float:
     pair_norms(GPU, stride=1, device="cuda")  # the first call also starts the device
     return statistics.median(
-        _timed(lambda: pair_norms(GPU, stride=1, device="cuda")) for _ in range(PAIR_RUNS)
+        timed(lambda: pair_norms(GPU, stride=1, device="cuda")) for _ in range(PAIR_RUNS)
     )
-
-
-def _timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

@@ -12,22 +12,16 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import time
 from collections.abc import Callable
 
 import plotly.graph_objects as go
 
+from benchmarks.timing import timed
 from seqviz.figures.grammar.example import Example, examples
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style
 
 STYLE = Style(LIVE)
-
-
-def seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
 
 
 def measured(example: Example, rounds: int) -> tuple[float, float, float, int]:
@@ -48,7 +42,7 @@ def measured(example: Example, rounds: int) -> tuple[float, float, float, int]:
     times: list[list[float]] = [[], [], []]
     for _ in range(rounds):
         for way, taken in zip(ways, times, strict=True):
-            taken.append(1000 * seconds(way))
+            taken.append(1000 * timed(way))
     plain, unchecked, checked = (statistics.median(taken) for taken in times)
     return plain, unchecked, checked, len(ways[0]())
 

@@ -10,19 +10,9 @@ from dataclasses import dataclass
 
 # The whole road, in teaching order. A stage without a lesson is shown on the map as not built.
 STAGES = (
-    "ar",
-    "text",
-    "rnn",
-    "gradients",
-    "gates",
-    "attention",
-    "positions",
-    "transformer",
-    "bert",
-    "gpt",
-    "fine_tuning",
-    "metrics",
-)
+    "ar", "text", "rnn", "gradients", "gates", "attention", "positions", "transformer", "bert",
+    "gpt", "fine_tuning", "metrics",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,56 +35,19 @@ class Lesson:
     first: tuple[str, str]
 
 
+# slug, code, stage, group, icon, first
 LESSONS = (
-    Lesson(
-        slug="ar_fitting",
-        code="ar",
-        stage="ar",
-        group="time_series",
-        icon=":material/show_chart:",
-        first=("process", "phi"),
-    ),
-    Lesson(
-        slug="vanishing_gradients",
-        code="vg",
-        stage="gradients",
-        group="recurrent",
-        icon=":material/trending_down:",
-        first=("reach", "gain"),
-    ),
-    Lesson(
-        slug="gates",
-        code="ga",
-        stage="gates",
-        group="recurrent",
-        icon=":material/meeting_room:",
-        first=("force", "f"),
-    ),
-    Lesson(
-        slug="attention",
-        code="at",
-        stage="attention",
-        group="transformer",
-        icon=":material/grid_on:",
-        first=("scale", "temperature"),
-    ),
-    Lesson(
-        slug="positions",
-        code="po",
-        stage="positions",
-        group="transformer",
-        icon=":material/waves:",
-        first=("distance", "d_model"),
-    ),
-    Lesson(
-        slug="bert_accuracy",
-        code="ba",
-        stage="bert",
-        group="transformer",
-        icon=":material/visibility_off:",
-        first=("knife", "share"),
-    ),
-)
+    Lesson("ar_fitting", "ar", "ar", "time_series", ":material/show_chart:", ("process", "phi")),
+    Lesson("vanishing_gradients", "vg", "gradients", "recurrent", ":material/trending_down:",
+           ("reach", "gain")),
+    Lesson("gates", "ga", "gates", "recurrent", ":material/meeting_room:", ("force", "f")),
+    Lesson("attention", "at", "attention", "transformer", ":material/grid_on:",
+           ("scale", "temperature")),
+    Lesson("positions", "po", "positions", "transformer", ":material/waves:",
+           ("distance", "d_model")),
+    Lesson("bert_accuracy", "ba", "bert", "transformer", ":material/visibility_off:",
+           ("knife", "share")),
+)  # fmt: skip
 
 
 def lesson(slug: str) -> Lesson:

@@ -17,6 +17,9 @@ from typing import Any
 
 import numpy as np
 
+Function = Callable[..., Any]
+Args = tuple[Any, ...]
+Keywords = Mapping[str, Any]
 _WIDTH = 88
 
 
@@ -25,9 +28,9 @@ class _Call:
     """`name = function(*args, **keywords)`, or `name = expression` with the functions it uses."""
 
     name: str
-    functions: tuple[Callable[..., Any], ...]
-    args: tuple[Any, ...] = ()
-    keywords: Mapping[str, Any] = field(default_factory=dict)
+    functions: tuple[Function, ...]
+    args: Args = ()
+    keywords: Keywords = field(default_factory=dict)
     expression: str = ""
     result: object = None
 
@@ -40,12 +43,7 @@ class CodeTrace:
     _written: str | None = None
 
     def record(
-        self,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        keywords: Mapping[str, Any],
-        result: object,
-        name: str,
+        self, function: Function, args: Args, keywords: Keywords, result: object, name: str
     ) -> None:
         """Note that `name = function(*args, **keywords)` ran and gave `result`."""
         self.calls.append(_Call(name, (function,), args, keywords, result=result))

@@ -44,6 +44,16 @@ Part = Annotated[tuple[int, int], Unit("part")]
 NUMBER = Unit()
 
 
+def entry(array: str, place: int, said: str, unit: Any = float) -> property:
+    """A property of a result: the number at one place of one of its arrays. unit: as above."""
+
+    def number(self: Any) -> float:
+        return float(getattr(self, array)[place])
+
+    number.__annotations__["return"] = unit
+    return property(number, doc=said)
+
+
 @cache
 def unit_of(holder: Any, name: str = "return") -> Unit:
     """What a function says of its result, or a class of a field; a number where they say nothing.

@@ -55,7 +55,7 @@ def project(tmp_path_factory) -> Path:
     shutil.copytree(SAMPLE, folder, dirs_exist_ok=True)
     catalog = folder / "seqviz" / "catalog.py"
     text = catalog.read_text("utf-8")
-    end = text.index("\n)\n", text.index("LESSONS = (")) + 1
+    end = text.index("\n)", text.index("LESSONS = (")) + 1
     catalog.write_text(text[:end] + LINE + text[end:], "utf-8")
     return folder
 

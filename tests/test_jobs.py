@@ -482,7 +482,7 @@ def test_a_real_run_reports_every_epoch_and_gives_what_a_direct_call_gives(jobs)
     job = jobs.submit(fit_network, values, settings, owner="a")
     assert job.wait(LONG)
     direct = fit_network(values, settings)
-    assert [record.epoch for record in job.trail] == [1, 2, 3, 4, 5]
+    assert [record.update for record in job.trail] == [1, 2, 3, 4, 5]
     assert [record.train_loss for record in job.trail] == direct.train_loss.tolist()
     np.testing.assert_array_equal(job.result.predictions, direct.predictions)
 

@@ -7,16 +7,13 @@ padding` runs some of them again.
 from __future__ import annotations
 
 import argparse
-import datetime
-import platform
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from seqviz.compute.accuracy.findings import TuneSettings
-from seqviz.data import precomputed
 from seqviz.experiments.accuracy import shipped
 from seqviz.models import device
+from tools.measure_trainings import ship
 
 SCRIPT = "tools/measure_accuracy.py"
 
@@ -48,19 +45,8 @@ def main() -> None:
                 last = share
                 print(f"  {name}: {100 * share:.0f} %", flush=True)
 
-        started = time.perf_counter()
-        result = function(**keywords, report=report, device=chosen.kind)
-        seconds = time.perf_counter() - started
-        about = {
-            "date": datetime.date.today().isoformat(),
-            "device": chosen.name,
-            "seconds": round(seconds, 1),
-            "script": SCRIPT,
-            "seeds": seeds(keywords),
-            "python": platform.python_version(),
-        }
-        path = precomputed.write(function, keywords, result, about)
-        print(f"{name}: {seconds:.0f} s, {path.name}, {path.stat().st_size:,} bytes", flush=True)
+        about = {"script": SCRIPT, "seeds": seeds(keywords)}
+        ship(name, function, keywords, report, chosen, about)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,29 @@ def benches() -> Iterator[Bench]:
         yield from import_module(f"seqviz.lessons.{record.slug}").lesson.benches.values()
 
 
+def ship(
+    name: str,
+    function: Callable[..., Any],
+    keywords: Mapping[str, Any],
+    report: Callable[..., None],
+    place: device.Device,
+    about: Mapping[str, Any],
+) -> None:
+    """Do the work of one call here, put its result among what comes with the app, and say so."""
+    started = time.perf_counter()
+    result = function(**keywords, report=report, device=place.kind)
+    seconds = time.perf_counter() - started
+    about = {
+        "date": datetime.date.today().isoformat(),
+        "device": place.name,
+        "seconds": round(seconds, 1),
+        **about,
+        "python": platform.python_version(),
+    }
+    path = precomputed.write(function, keywords, result, about)
+    print(f"{name}, {seconds:.0f} s, {path.name}, {path.stat().st_size:,} bytes", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", help="names of benches")
@@ -71,22 +94,8 @@ def main() -> None:
         for function, keywords in calls(bench):
             if not chosen.again and precomputed.find(function, keywords) is not None:
                 continue
-            started = time.perf_counter()
-            result = function(**keywords, report=lambda *_: None, device=place.kind)
-            seconds = time.perf_counter() - started
-            about = {
-                "date": datetime.date.today().isoformat(),
-                "device": place.name,
-                "seconds": round(seconds, 1),
-                "script": SCRIPT,
-                "python": platform.python_version(),
-            }
-            path = precomputed.write(function, keywords, result, about)
-            print(
-                f"{bench.lesson.slug}.{bench.name}: {function.__name__}, {seconds:.0f} s, "
-                f"{path.name}, {path.stat().st_size:,} bytes",
-                flush=True,
-            )
+            name = f"{bench.lesson.slug}.{bench.name}: {function.__name__}"
+            ship(name, function, keywords, lambda *_: None, place, {"script": SCRIPT})
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+Inputs = Float[np.ndarray, "time *batch input"]
 Array = Any  # numpy, or torch where a GPU multiplies: `pullback` uses what both understand
 
 
@@ -79,7 +80,7 @@ class Pulled(NamedTuple):
 class RNNTrace:
     """States and pre-activations of an RNN."""
 
-    inputs: Float[np.ndarray, "time *batch input"]
+    inputs: Inputs
     hidden: Float[np.ndarray, "time_1 *batch hidden"]
     preactivation: Float[np.ndarray, "time *batch hidden"]
 
@@ -88,7 +89,7 @@ class RNNTrace:
 class LSTMTrace:
     """States and gates of an LSTM; preactivation has the blocks i, f, g, o."""
 
-    inputs: Float[np.ndarray, "time *batch input"]
+    inputs: Inputs
     hidden: Float[np.ndarray, "time_1 *batch hidden"]
     cell_state: Float[np.ndarray, "time_1 *batch hidden"]
     preactivation: Float[np.ndarray, "time *batch 4 hidden"]
@@ -105,7 +106,7 @@ class GRUTrace:
     recurrent: what the past contributes to n before the reset gate touches it (reset "after").
     """
 
-    inputs: Float[np.ndarray, "time *batch input"]
+    inputs: Inputs
     hidden: Float[np.ndarray, "time_1 *batch hidden"]
     preactivation: Float[np.ndarray, "time *batch 3 hidden"]
     reset_gate: Float[np.ndarray, "time *batch hidden"]
@@ -162,7 +163,7 @@ class RNN:
     def forward(
         self,
         weights: Weights,
-        inputs: Float[np.ndarray, "time *batch input"],
+        inputs: Inputs,
         initial: State,
         forced: None = None,
     ) -> RNNTrace:
@@ -216,11 +217,7 @@ class LSTM:
         keep: Array
 
     def forward(
-        self,
-        weights: Weights,
-        inputs: Float[np.ndarray, "time *batch input"],
-        initial: State,
-        forced: Array | None = None,
+        self, weights: Weights, inputs: Inputs, initial: State, forced: Array | None = None
     ) -> LSTMTrace:
         """All states and gates."""
         n, peep = weights.hidden, self._peephole(weights)
@@ -324,11 +321,7 @@ class GRU:
         opened: Array
 
     def forward(
-        self,
-        weights: Weights,
-        inputs: Float[np.ndarray, "time *batch input"],
-        initial: State,
-        forced: Array | None = None,
+        self, weights: Weights, inputs: Inputs, initial: State, forced: Array | None = None
     ) -> GRUTrace:
         """All states and gates."""
         n = weights.hidden
@@ -414,14 +407,14 @@ class Gradients:
 
     hidden: Float[np.ndarray, "time_1 *batch hidden"]
     cell_state: Float[np.ndarray, "time_1 *batch hidden"] | None
-    inputs: Float[np.ndarray, "time *batch input"]
+    inputs: Inputs
     weights: Weights
 
 
 def run(
     cell: Cell,
     weights: Weights,
-    inputs: Float[np.ndarray, "time *batch input"],
+    inputs: Inputs,
     initial: State | None = None,
     forced: Float[np.ndarray, "time *batch gates hidden"] | None = None,
 ) -> Trace:

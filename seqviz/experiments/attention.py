@@ -102,16 +102,9 @@ def parts(model: str, text: Read, other: Read = "", layer: int = 0, head: int = 
     assert tap.stages is not None
     one = {
         name: getattr(tap.stages, name)[0, head].float().cpu().numpy()
-        for name in ("queries", "keys", "values", "scores", "scaled", "weights", "output")
+        for name in ("queries", "keys", "scores", "scaled", "weights")
     }
-    return Parts(
-        _text(model, known),
-        layer,
-        head,
-        allowed=known.allowed,
-        divisor=float(np.sqrt(one["queries"].shape[-1])),
-        **one,
-    )
+    return Parts(_text(model, known), layer, head, allowed=known.allowed, **one)
 
 
 def ablate(
@@ -207,18 +200,12 @@ def _inside(found: Reading, layer: int, head: int) -> tuple[int, int]:
 
 def _text(model: str, found: Reading) -> Text:
     layers, heads = found.weights.shape[:2]
-    t = found.tokens
     return Text(
-        model,
-        bool(found.following.size),
-        t.pieces,
-        t.ids,
-        t.special,
-        t.real,
-        t.second,
-        t.left_out,
-        layers,
-        heads,
-        found.device,
-        found.note,
+        **vars(found.tokens),
+        model=model,
+        decoder=bool(found.following.size),
+        layers=layers,
+        heads=heads,
+        device=found.device,
+        note=found.note,
     )

@@ -17,16 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from seqviz import fingerprint, settings
-from seqviz.jobs.job import (
-    Cancelled,
-    Job,
-    QueueFull,
-    Report,
-    State,
-    T,
-    Tally,
-    explained,
-)
+from seqviz.jobs.job import Cancelled, Job, QueueFull, Report, State, T, Tally, explained
 from seqviz.refusal import Refusal
 
 STALL_SECONDS = 120.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
@@ -179,14 +180,7 @@ def draw_clipping(p: Cut, show: Show) -> None:
         show.note("clipped_left", update=clipped.left_float32, threshold=number(p.threshold))
 
 
-def draw_race(p: Race, settings: recall.RecallSettings, show: Show) -> None:
-    done = show.job(
-        recall.compare,
-        name="done",
-        settings=settings,
-        then=(race_course,),
-        so_far=(race_progress, settings),
-    )
+def tell_race(p: Race, done: recall.Comparison, show: Show) -> None:
     for cell in p.cells:
         update = done.learned_at(cell)
         verdict = show.words("metric.learned.never")
@@ -201,18 +195,6 @@ def draw_race(p: Race, settings: recall.RecallSettings, show: Show) -> None:
         show.note("race_won", winners=", ".join(winners), losers=", ".join(losers))
     else:
         show.note("race_all" if winners else "race_none")
-
-
-def draw_ladder(p: Race, settings: recall.RecallSettings, show: Show) -> None:
-    done = show.job(
-        recall.find_longest_delay,
-        name="done",
-        settings=settings,
-        then=(ladder,),
-        so_far=(ladder_progress, settings),
-    )
-    for cell in p.cells:
-        show.readout(f"longest_{cell}", done.longest_of, cell)
 
 
 @lesson.bench("reach", Reach, leads=True)
@@ -351,7 +333,18 @@ def race(p: Race, show: Show) -> None:
         p.task, p.delay, p.cells, p.hidden, updates=updates, learning_rate=rate,
         forget_bias=bias, seed=p.seed,
     )  # fmt: skip
-    (draw_ladder if p.view == "ladder" else draw_race)(p, settings, show)
+    views: dict[str, tuple[Any, ...]] = {
+        "course": (recall.compare, race_course, race_progress),
+        "ladder": (recall.find_longest_delay, ladder, ladder_progress),
+    }
+    train, draw, so_far = views[p.view]
+    reports = (so_far, settings)
+    done = show.job(train, name="done", settings=settings, then=(draw,), so_far=reports)
+    if p.view == "course":
+        tell_race(p, done, show)
+    else:
+        for cell in p.cells:
+            show.readout(f"longest_{cell}", done.longest_of, cell)
 
 
 def horizon(gain: float) -> float:

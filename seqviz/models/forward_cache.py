@@ -47,18 +47,23 @@ class Reading:
     """What a model makes of one text.
 
     weights: [layer, head, query, key]. vectors: the last layer's output, [token, d_model].
-    sentence: mean of the vectors over real tokens, of length 1 (encoder). following: probability of
-    each token of the vocabulary after the last real one (decoder); empty for an encoder.
+    following: probability of each token of the vocabulary after the last real one (decoder); empty
+    for an encoder.
     """
 
     tokens: Tokens
     weights: Float[np.ndarray, "layer head query key"]
     vectors: Float[np.ndarray, "token d_model"]
-    sentence: Float[np.ndarray, "d_model"]
     following: Float[np.ndarray, "vocabulary"]
     allowed: Bool[np.ndarray, "query key"]
     device: str
     note: str
+
+    @property
+    def sentence(self) -> Float[np.ndarray, "d_model"]:
+        """The mean of the vectors over real tokens, of length 1 (encoder)."""
+        mean = self.vectors[self.tokens.real].astype(np.float64).mean(0)
+        return mean / (np.linalg.norm(mean) or 1.0)
 
 
 def read(
@@ -105,21 +110,10 @@ def forward(
     vectors = hidden.float().cpu().numpy()
     last = int(tokens.real.sum()) - 1
     following = torch.softmax(logits[last].double(), -1).cpu().numpy() if decoder else np.zeros(0)
-    mean = vectors[tokens.real].astype(np.float64).mean(0)
-    sentence = mean / (np.linalg.norm(mean) or 1.0)
     own = (tokens.ids, tokens.segments, tokens.special, tokens.real)
-    for array in (weights, vectors, sentence, following, allowed, *own):
+    for array in (weights, vectors, following, allowed, *own):
         array.flags.writeable = False
-    return Reading(
-        tokens,
-        weights,
-        vectors,
-        sentence,
-        following,
-        allowed,
-        pretrained.device,
-        pretrained.note,
-    )
+    return Reading(tokens, weights, vectors, following, allowed, pretrained.device, pretrained.note)
 
 
 def run_network(

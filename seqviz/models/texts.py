@@ -13,8 +13,8 @@ from functools import cache
 from typing import Annotated, Any, get_args, get_type_hints
 
 import numpy as np
-from jaxtyping import Bool, Int
 
+from seqviz.compute.attention.tokens import Tokens
 from seqviz.models.pretrained import Pretrained, load, loaded
 from seqviz.refusal import Refusal
 
@@ -22,25 +22,6 @@ LONGEST = 512  # tokens of one text; what is beyond is left out and said
 _CHARACTERS = 20_000  # of a text are looked at: more than 512 tokens in any language
 _VISIBLE = str.maketrans({" ": "␣", "\n": "⏎", "\t": "⇥"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """A text, or a pair, as one sequence.
-
-    pieces: as shown, a leading space as "␣". special: put there by the tokenizer. real: False for
-    padding. second: where the second sentence starts, 0 without one. left_out: tokens beyond
-    `LONGEST`, or beyond what the model has positions for; of a text of more than 20,000 characters
-    at least so many, and never 0, as its end is not looked at.
-    """
-
-    pieces: tuple[str, ...]
-    ids: Int[np.ndarray, "token"]
-    segments: Int[np.ndarray, "token"]
-    special: Bool[np.ndarray, "token"]
-    real: Bool[np.ndarray, "token"]
-    second: int
-    left_out: int
 
 
 def tokens(model: Pretrained, text: Read, other: Read = "", pads: int = 0) -> Tokens:
@@ -79,14 +60,12 @@ def tokens(model: Pretrained, text: Read, other: Read = "", pads: int = 0) -> To
         pads = min(pads, longest - len(ids))
         kinds = list(cut.get("token_type_ids") or [0] * len(ids))
         pieces = _pieces(model.tokenizer, [*ids, *[pad] * pads])
-    segments = np.array([*kinds, *[0] * pads])
     return Tokens(
         pieces=pieces,
         ids=np.array([*ids, *[pad] * pads]),
-        segments=segments,
+        segments=np.array([*kinds, *[0] * pads]),
         special=np.array([*cut["special_tokens_mask"], *[1] * pads], bool),
         real=np.arange(len(ids) + pads) < len(ids),
-        second=int(np.argmax(segments == 1)) if other and (segments == 1).any() else 0,
         left_out=max(len(read["input_ids"]) - len(ids), int(unseen)),
     )
 

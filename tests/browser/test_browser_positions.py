@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from lesson_page import CHARTS, PATIENCE, LessonPage
-from playwright.sync_api import expect
 from rings import one_of
+from sinusoid_drawing import Sinusoid
 
 from driver.server import serve
 from seqviz.compute.positions.sinusoidal import encoding
@@ -24,7 +23,6 @@ VALUES = {
     "positions": 64, "d_model": 64, "base": 10000, "layout": "interleaved", "position": 20,
     "dimension": 8,
 }  # fmt: skip
-COLUMN = """(table) => [...table.querySelectorAll("td")].map((cell) => +cell.dataset.value)"""
 
 
 @pytest.fixture(autouse=True)
@@ -32,22 +30,13 @@ def model(minilm):
     """On this machine's disk, where the server finds it."""
 
 
-class Waves:
+class Waves(Sinusoid):
     """The drawing on the lesson's page."""
 
-    def __init__(self, lesson) -> None:
-        self.lesson, self.page = lesson, lesson.page
-        self.host = self.page.locator(".seqviz-sinusoid")
-        self.canvas = self.host.locator("canvas")
-        self.host.locator("canvas[data-drawn]").wait_for()
+    values = VALUES
 
     def slide(self, name: str, place: int) -> None:
         self.host.locator(f"input[name={name}]").fill(str(place))
-
-    def shows(self, **values) -> None:
-        """Wait until the picture is drawn with these values."""
-        wanted = json.dumps(list((VALUES | values).values()), separators=(",", ":"))
-        expect(self.canvas).to_have_attribute("data-drawn", wanted)
 
     def linked(self, **values) -> None:
         """Wait until the address bar says these values and no others of this bench."""
@@ -63,12 +52,6 @@ class Waves:
         )
         query = parse_qs(urlsplit(self.page.url).query)
         assert {k: v for k, v in query.items() if k.startswith("po.waves")} == wanted
-
-    def column(self) -> np.ndarray:
-        """The encoding of the chosen position, as it is told to screen readers."""
-        table = self.host.locator("table")
-        expect(table).to_have_attribute("data-settings", self.canvas.get_attribute("data-drawn"))
-        return np.array(table.evaluate(COLUMN))
 
 
 @pytest.mark.parametrize("lang", one_of(LANGUAGES))

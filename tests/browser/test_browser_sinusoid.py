@@ -15,6 +15,7 @@ from lesson_page import PATIENCE, watched
 from PIL import Image
 from playwright.sync_api import expect
 from rings import one_of
+from sinusoid_drawing import Sinusoid
 from sinusoid_sample import BENCH, LINKED, VALUES, WORDS
 
 from driver.server import serve_page
@@ -43,7 +44,6 @@ PRESSES = """async ([name, places]) => {
     }
     return times;
 }"""
-COLUMN = """(table) => [...table.querySelectorAll("td")].map((cell) => +cell.dataset.value)"""
 # The same function that draws, asked for many places at once.
 TABLE = """async ([positions, width, base, layout]) => {
     const {value} = await import("/app/static/sinusoid_values.js");
@@ -66,36 +66,19 @@ def sample(browser, tmp_path_factory):
         yield running
 
 
-class Drawing:
+class Drawing(Sinusoid):
     """The drawing on its page."""
 
-    def __init__(self, lesson) -> None:
-        self.lesson, self.page = lesson, lesson.page
-        self.host = self.page.locator(".seqviz-sinusoid")
-        self.canvas = self.host.locator("canvas")
-        self.host.locator("canvas[data-drawn]").wait_for()
+    values = VALUES
 
     def slider(self, name: str):
         return self.host.locator(f"input[name={name}]")
-
-    def shows(self, **values) -> None:
-        """Wait until the picture is drawn with these values."""
-        wanted = json.dumps(list((VALUES | values).values()), separators=(",", ":"))
-        wanted = wanted.replace(".0,", ",")
-        expect(self.canvas).to_have_attribute("data-drawn", wanted)
 
     def reports(self, count: int) -> dict:
         """The values that the server knows after so many reports."""
         line = self.page.get_by_text(re.compile(rf"^{count} reports: "))
         line.wait_for()
         return json.loads(line.text_content().split(": ", 1)[1])
-
-    def column(self) -> np.ndarray:
-        """The encoding of the chosen position, as it is told to screen readers."""
-        table = self.host.locator("table")
-        drawn = self.canvas.get_attribute("data-drawn")
-        expect(table).to_have_attribute("data-settings", drawn)
-        return np.array(table.evaluate(COLUMN))
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         """Pixels of the window, from parts of the heatmap's width and height."""

@@ -6,14 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from seqviz.compute.accuracy.counting import (
-    BERT_BASE,
-    BERT_LARGE,
-    DISTILBERT,
-    MINILM,
-    count,
-    groups,
-)
+from seqviz.compute.accuracy import counting
+from seqviz.compute.accuracy.counting import BERT_BASE, BERT_LARGE, DISTILBERT, MINILM
 
 LORA = ("query", "key", "value", "attention.output.dense", "intermediate.dense", "output.dense")
 ODD = replace(BERT_BASE, vocabulary=70, width=24, layers=3, heads=3, inner=50, positions=9)
@@ -48,7 +42,7 @@ def shapes(network) -> dict[str, tuple[int, ...]]:
 @pytest.mark.parametrize("config", [BERT_BASE, BERT_LARGE, MINILM, replace(ODD, classes=5)])
 def test_every_part_is_one_of_transformers(config):
     wanted = shapes(real_bert(config))
-    found = count(config)
+    found = counting.count(config)
     assert {part.name: part.shape for part in found.parts} == wanted
     assert found.total == found.trainable == sum(part.parameters for part in found.parts)
 
@@ -59,7 +53,7 @@ def test_distilbert_is_that_of_transformers():
 
     with torch.device("meta"):
         network = DistilBertForSequenceClassification(DistilBertConfig())
-    found = count(DISTILBERT, "head")
+    found = counting.count(DISTILBERT, "head")
     # The names differ, so the shapes are compared in whatever order.
     assert sorted(part.shape for part in found.parts) == sorted(shapes(network).values())
     head = [name for name in shapes(network) if "classifier" in name]
@@ -67,11 +61,11 @@ def test_distilbert_is_that_of_transformers():
 
 
 def test_printed_numbers():
-    assert count(BERT_BASE, "head").total == 109_483_778  # row 0-70
-    assert count(BERT_BASE, "head").trainable == 1_538
-    assert count(DISTILBERT).total == 66_955_010
+    assert counting.count(BERT_BASE, "head").total == 109_483_778  # row 0-70
+    assert counting.count(BERT_BASE, "head").trainable == 1_538
+    assert counting.count(DISTILBERT).total == 66_955_010
     totals = [
-        count(replace(config, classes=0)).total
+        counting.count(replace(config, classes=0)).total
         for config in (BERT_BASE, BERT_LARGE, DISTILBERT, MINILM)
     ]
     assert totals == [109_482_240, 335_141_888, 66_362_880, 22_713_216]  # D-52, pretrained.md
@@ -90,7 +84,7 @@ def test_lora_is_that_of_peft(config, rank):
         for name, shape in shapes(network).items()
         if "lora_" in name
     }
-    found = count(config, "lora", rank=rank)
+    found = counting.count(config, "lora", rank=rank)
     added = [part for part in found.parts if ".lora_" in part.name]
     assert {part.name: part.shape for part in added} == wanted
     # Six matrices a layer: four width x width, two between width and inner.
@@ -98,35 +92,39 @@ def test_lora_is_that_of_peft(config, rank):
     assert sum(part.parameters for part in added) == config.layers * each
     head = config.classes * (config.width + 1)
     assert found.trainable == config.layers * each + head
-    assert found.total == count(config).total + config.layers * each
+    assert found.total == counting.count(config).total + config.layers * each
 
 
 @pytest.mark.parametrize("config", [BERT_BASE, DISTILBERT, ODD])
 def test_regimes_train_what_they_say(config):
-    head = count(config, "head").trainable
-    assert count(config, "random").trainable == 0
+    head = counting.count(config, "head").trainable
+    assert counting.count(config, "random").trainable == 0
     pooler = config.pooler * (config.width + 1) * config.width
-    layer = count(config, "top", layers=1).trainable - head - pooler
+    layer = counting.count(config, "top", layers=1).trainable - head - pooler
     # Four matrices of the attention, two feed-forward, their biases, two normalizations.
     width, inner = config.width, config.inner
     assert layer == 4 * (width * width + width) + 2 * width * inner + inner + width + 4 * width
     for layers in range(config.layers + 1):
-        assert count(config, "top", layers=layers).trainable == (head + pooler + layers * layer)
-    last = [part.name for part in count(config, "top", layers=1).parts if part.trainable]
+        assert counting.count(config, "top", layers=layers).trainable == (
+            head + pooler + layers * layer
+        )
+    last = [part.name for part in counting.count(config, "top", layers=1).parts if part.trainable]
     assert all(
         f"layer.{config.layers - 1}." in name or "classifier" in name or "pooler" in name
         for name in last
     )
     for regime in ("top", "all"):
-        with_pooler, without = (count(config, regime, feature=f) for f in ("pooler", "mean"))
+        with_pooler, without = (
+            counting.count(config, regime, feature=f) for f in ("pooler", "mean")
+        )
         assert with_pooler.trainable - without.trainable == pooler
     for regime in ("random", "head", "top", "all"):
-        assert count(config, regime).total == count(config).total
+        assert counting.count(config, regime).total == counting.count(config).total
 
 
 def test_groups_hold_everything_once():
-    counted = count(BERT_BASE, "lora", rank=8)
-    found = groups(counted)
+    counted = counting.count(BERT_BASE, "lora", rank=8)
+    found = counting.groups(counted)
     layers = [f"layer {i}" for i in range(1, 13)]
     assert [group.name for group in found] == [
         "embeddings", *layers, "pooler", "classifier", "lora"
@@ -135,7 +133,7 @@ def test_groups_hold_everything_once():
     assert sum(group.trainable for group in found) == counted.trainable
     assert found[0].total == (30522 + 512 + 2) * 768 + 2 * 768
     assert found[-2].trainable == 1538
-    distil = groups(count(DISTILBERT, "head"))
+    distil = counting.groups(counting.count(DISTILBERT, "head"))
     assert [group.name for group in distil][-2:] == ["layer 6", "classifier"]
     assert distil[-1].trainable == 768 * 769 + 1538
 
@@ -150,4 +148,4 @@ def test_groups_hold_everything_once():
 )
 def test_what_cannot_be_trained(settings, words):
     with pytest.raises(ValueError, match=words):
-        count(BERT_BASE, **settings)
+        counting.count(BERT_BASE, **settings)

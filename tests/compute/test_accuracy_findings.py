@@ -5,20 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.compute.accuracy import counting
-from seqviz.compute.accuracy.findings import (
-    Direction,
-    Guesses,
-    Knife,
-    Modes,
-    OwnKnife,
-    OwnPadding,
-    Padding,
-    Searched,
-    SearchSettings,
-    Tuned,
-    TuneSettings,
-)
+from seqviz.compute.accuracy import counting, findings
 from seqviz.compute.proportions import of
 
 TRUTH = np.array([True, True, False, False])
@@ -26,7 +13,7 @@ GOOD, FAIR, POOR = ([0.9, 0.8, 0.1, 0.2], [0.9, 0.2, 0.1, 0.2], [0.1, 0.2, 0.6, 
 
 
 def test_knife():
-    found = Knife(("random", "content"), np.array([0.0, 0.5, 1.0]),
+    found = findings.Knife(("random", "content"), np.array([0.0, 0.5, 1.0]),
                   np.array([[GOOD, FAIR, POOR], [GOOD, POOR, POOR]]), TRUTH)  # fmt: skip
     assert [found.nearest(share) for share in (0.2, 0.3, 0.9)] == [0.0, 0.5, 1.0]
     assert found.accuracy("random", 0.45) == of(3, 4)
@@ -37,7 +24,8 @@ def test_knife():
 
 
 def test_own_sentence_under_the_knife():
-    found = OwnKnife(("not", "a", "film"), ("random", "content"), np.array([[2, 0, 1], [0, 2, 1]]),
+    found = findings.OwnKnife(("not", "a", "film"), ("random", "content"),
+                     np.array([[2, 0, 1], [0, 2, 1]]),
                      np.array([[0.9, 0.8, 0.3, 0.6], [0.9, 0.8, 0.7, 0.6]]))  # fmt: skip
     assert found.gone("random", 2).tolist() == [0, 1, 1]
     assert found.gone("content", 0).tolist() == [0, 0, 0]
@@ -49,7 +37,7 @@ def test_own_sentence_under_the_knife():
 
 def test_guesses():
     words, first = (("a",), ("b",)), np.array([[0.5], [0.4]])
-    found = Guesses(("mask", "random"), words, 0, "a", words, first, np.array([1, 1234]),
+    found = findings.Guesses(("mask", "random"), words, 0, "a", words, first, np.array([1, 1234]),
                     np.array([0.5, 0.01]))  # fmt: skip
     assert [found.rank_of(one) for one in found.conditions] == [1, 1234]
     assert [found.chance_of(one) for one in found.conditions] == [0.5, 0.01]
@@ -61,7 +49,7 @@ def test_padding():
     table[0, 1, 0, 3] = np.nan
     pads = np.zeros((2, 2, 2, 4))
     pads[1, 1, 0] = [0.2, 0.4, np.nan, np.nan]
-    found = Padding(np.array([32, 64]), np.array(GOOD), table, table, pads, TRUTH)
+    found = findings.Padding(np.array([32, 64]), np.array(GOOD), table, table, pads, TRUTH)
     assert found.accuracy("told", "left", 32) == of(3, 3)
     assert found.accuracy("untold", "left", 32) == of(0, 3)
     assert found.flipped("left", 32) == of(3, 3)  # all that were tried
@@ -72,7 +60,7 @@ def test_padding():
 
 def test_own_sentence_padded():
     table = np.arange(8.0).reshape(2, 2, 2) / 10
-    found = OwnPadding(("a",), np.array([1]), np.array([True]), np.array([32, 64]), 0.9,
+    found = findings.OwnPadding(("a",), np.array([1]), np.array([True]), np.array([32, 64]), 0.9,
                        table, table, table + 0.05)  # fmt: skip
     assert found.positive("told", "left", 64) == pytest.approx(0.3)
     assert found.positive("untold", "right", 32) == pytest.approx(0.4)
@@ -80,7 +68,7 @@ def test_own_sentence_padded():
 
 
 def test_direction():
-    found = Direction(("both", "left"), np.array([GOOD, POOR]), np.array([GOOD, FAIR]),
+    found = findings.Direction(("both", "left"), np.array([GOOD, POOR]), np.array([GOOD, FAIR]),
                       np.array([[1, 1, 3], [1, 2, 9]]), TRUTH)  # fmt: skip
     assert (found.accuracy("both"), found.accuracy("left")) == (of(4, 4), of(1, 4))
     assert found.refitted_accuracy("left") == of(3, 4)
@@ -89,9 +77,11 @@ def test_direction():
 
 
 def test_a_trained_classifier_is_as_good_as_its_mean_run():
-    def tuned(*runs: list[float]) -> Tuned:
+    def tuned(*runs: list[float]) -> findings.Tuned:
         curve = np.zeros((len(runs), 1))
-        return Tuned(TuneSettings(), curve, curve, curve, np.array(runs), 2, 10, 1.0)
+        return findings.Tuned(
+            findings.TuneSettings(), curve, curve, curve, np.array(runs), 2, 10, 1.0
+        )
 
     assert tuned(GOOD, FAIR).tested(TRUTH) == of(4, 4)  # 3.5 of 4, rounded to even
     assert tuned(GOOD, POOR).tested(TRUTH) == of(2, 4)
@@ -100,7 +90,7 @@ def test_a_trained_classifier_is_as_good_as_its_mean_run():
 
 
 def test_a_search_is_judged_twice():
-    found = Searched(SearchSettings(), np.array([0.1, 0.01]), np.array([8, 16]),
+    found = findings.Searched(findings.SearchSettings(), np.array([0.1, 0.01]), np.array([8, 16]),
                      np.array([0.7, 0.85]), 1, np.array(FAIR))  # fmt: skip
     assert found.best_rate == 0.01
     assert found.validated(800) == of(680, 800)
@@ -108,7 +98,9 @@ def test_a_search_is_judged_twice():
 
 
 def test_the_spread_of_repetitions():
-    found = Modes(("eval", "train"), np.array([[0.5, 0.5], [0.4, 0.75]]), np.ones((2, 2), bool))
+    found = findings.Modes(
+        ("eval", "train"), np.array([[0.5, 0.5], [0.4, 0.75]]), np.ones((2, 2), bool)
+    )
     assert found.spread("eval") == 0
     assert found.spread("train") == pytest.approx(0.35)
 

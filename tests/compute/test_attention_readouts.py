@@ -14,8 +14,8 @@ from seqviz.compute.attention.scaled import Attention
 from seqviz.units import unit_of
 
 TEXT = Text(
-    "minilm", False, ("[CLS]", "a", "b", "[PAD]"), np.arange(4), np.zeros(4, bool),
-    np.array([True, True, True, False]), 0, 0, 6, 12, "cpu", "",
+    ("[CLS]", "a", "b", "[PAD]"), np.arange(4), np.zeros(4, int), np.zeros(4, bool),
+    np.array([True, True, True, False]), 0, "minilm", False, 6, 12, "cpu", "",
 )  # fmt: skip
 WEIGHTS = np.array(
     [[0.5, 0.2, 0.1, 0.2], [0.3, 0.3, 0.3, 0.1], [0.1, 0.6, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0]]
@@ -63,8 +63,7 @@ def test_what_a_mask_leaves():
 
 
 def test_parts_of_one_head():
-    found = Parts(TEXT, 0, 0, VECTORS, VECTORS, VECTORS, 10 * WEIGHTS, VECTORS, WEIGHTS, VECTORS,
-                  VECTORS < 1, 2.0)  # fmt: skip
+    found = Parts(TEXT, 0, 0, VECTORS, VECTORS, 10 * WEIGHTS, VECTORS, WEIGHTS, VECTORS < 1)
     assert found.product_at(2, 1) == pytest.approx(6)
     assert found.divided_at(2, 1) == pytest.approx(3)
     assert found.weight_at(2, 1) == 0.6

@@ -64,7 +64,7 @@ PRINTED = {
          -1.5793, -2.8433, -2.4142, -0.3998, -1.9917, -3.3499], DECIMALS),
     # `multihead_keys[2, 1]`: the third head, as index 2 says (D-42: the chapter says second)
     "third head, second key": (
-        lambda found: found.keys[2, 1], {"heads": 8},
+        lambda found: found.vectors.key[2, 1], {"heads": 8},
         [-1.9619, -0.7701, -0.7280, -1.6840, -1.0801, -1.6778, 0.6763, 0.6547, 1.4445, -2.7016,
          -1.1364, -1.1204, -2.4430, -0.5982, -0.8292, -1.4401], DECIMALS),
 }  # fmt: skip
@@ -100,10 +100,10 @@ def test_the_chapters_code_gives_the_same_arrays():
         last = torch.nn.Linear(8 * 16, 16)
     single, multi = walk(), walk(heads=8)
     np.testing.assert_array_equal(single.embeddings, x.numpy())
-    for matrix, ours in zip(one, (single.queries, single.keys, single.values), strict=True):
+    for matrix, ours in zip(one, vars(single.vectors).values(), strict=True):
         close(ours[0], torch.stack([matrix @ row for row in x]).numpy(), atol=SINGLE)
     stacked = x.T.repeat(8, 1, 1)
-    for matrices, ours in zip(many, (multi.queries, multi.keys, multi.values), strict=True):
+    for matrices, ours in zip(many, vars(multi.vectors).values(), strict=True):
         close(ours, torch.bmm(matrices, stacked).permute(0, 2, 1).numpy(), atol=SINGLE)
     np.testing.assert_array_equal(multi.output_weight, last.weight.detach().numpy().T)
     np.testing.assert_array_equal(multi.output_bias, last.bias.detach().numpy())
@@ -126,9 +126,7 @@ def test_the_global_generator_is_left_alone():
 @pytest.mark.parametrize(("heads", "causal"), [(1, True), (8, False)])
 def test_against_pytorchs_attention(heads, causal):
     found = walk(heads=heads, causal=causal)
-    q, k, v = (
-        torch.from_numpy(a.astype(np.float64)) for a in (found.queries, found.keys, found.values)
-    )
+    q, k, v = (torch.from_numpy(a.astype(np.float64)) for a in vars(found.vectors).values())
     theirs = scaled_dot_product_attention(q, k, v, is_causal=causal).numpy()
     # scores of size 300 in float32 are off by 1e-5 each, and so are the weights
     close(found.attention.output, theirs, rtol=1e-4, atol=5e-4)
@@ -145,9 +143,8 @@ def test_every_stage_in_float64(scale, operator, divide_by):
     found = walk(5, 4, 2, scale, 0.5, operator, True)
     assert found.divide_by == divide_by
     x, n = found.embeddings.astype(np.float64), len(WORDS)
-    weights = (found.query_weight, found.key_weight, found.value_weight)
-    wanted = [x @ w.astype(np.float64) for w in weights]
-    for ours, theirs in zip((found.queries, found.keys, found.values), wanted, strict=True):
+    wanted = [x @ w.astype(np.float64) for w in vars(found.weights).values()]
+    for ours, theirs in zip(vars(found.vectors).values(), wanted, strict=True):
         close(ours, theirs, atol=SINGLE)
     causal = np.tri(n, dtype=bool)
     np.testing.assert_array_equal(found.forbidden, ~causal)
@@ -173,7 +170,7 @@ def test_shapes(d_k, heads, width, used):
     """Split, the heads side by side are as wide as the model, whatever d_k (D-29)."""
     found = walk(d_k=d_k, heads=heads, width=width)
     assert (found.d_k, found.divide_by) == (used, math.sqrt(used))
-    assert found.queries.shape == found.values.shape == (heads, 8, used)
+    assert {one.shape for one in vars(found.vectors).values()} == {(heads, 8, used)}
     assert found.attention.weights.shape == (heads, 8, 8)
     assert found.concatenated.shape == (8, heads * used)
     assert found.output_weight.shape == (heads * used, 16)

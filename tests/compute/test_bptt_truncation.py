@@ -11,16 +11,8 @@ import pytest
 import torch
 from rings import pairwise
 
-from seqviz.compute.bptt import (
-    CELLS,
-    KINDS,
-    LOSSES,
-    Experiment,
-    randomized,
-    terms,
-    truncation,
-    unroll,
-)
+from seqviz.compute import bptt
+from seqviz.compute.bptt import CELLS, KINDS, LOSSES, Experiment, randomized, terms, truncation
 from seqviz.compute.recurrent import State, at
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -36,7 +28,7 @@ class Torch:
     """The experiment for PyTorch: weights, signal, one step, and the loss of one step's state."""
 
     def __init__(self, experiment: Experiment):
-        net = unroll(experiment)
+        net = bptt.unroll(experiment)
         self.cell, self.steps = experiment.cell, net.steps
         self.W, self.U, *self.biases = by_torch.tensors(net.weights)
         self.inputs, self.readout = torch.tensor(net.signal.inputs), torch.tensor(net.readout)
@@ -148,7 +140,7 @@ def test_the_whole_window_is_the_full_gradient(cell, kind, steps):
 def test_terms_of_orthogonal_networks_far_beyond_squares(gain, steps):
     """|term| = |e_tau| g^(tau-t) |h_{t-1}|: 1e-250 and 1e300, whose squares float64 has not."""
     experiment = Experiment("linear", steps, 4, "orthogonal", gain, loss="mean")
-    net, found = unroll(experiment), terms(experiment, 5)
+    net, found = bptt.unroll(experiment), terms(experiment, 5)
     stride = math.ceil(steps / 100)
     np.testing.assert_array_equal(found.steps, np.arange(steps, 0, -stride)[::-1])
     error = np.log10(np.linalg.norm(net.errors[found.steps - 1], axis=1))
@@ -165,7 +157,7 @@ def test_terms_of_orthogonal_networks_far_beyond_squares(gain, steps):
 def test_a_long_sequence_is_shown_in_strides(cell):
     """A hundred rows at most; each is what the pullback of that one error gives."""
     experiment = asked(cell, steps=230)
-    net, found = unroll(experiment), terms(experiment, 10)
+    net, found = bptt.unroll(experiment), terms(experiment, 10)
     np.testing.assert_array_equal(found.steps, np.arange(2, 231, 3))
     row = 70
     tau = int(found.steps[row])
@@ -203,7 +195,7 @@ def test_a_growing_orthogonal_network_in_closed_form(kind):
     A window of k keeps the sum of the last k; the ratio to the whole is exact in any scale.
     """
     experiment = Experiment("linear", 480, 1, "identity", 2.0)
-    h = unroll(experiment).trace.hidden[:-1, 0] * 2.0 ** -np.arange(480.0)
+    h = bptt.unroll(experiment).trace.hidden[:-1, 0] * 2.0 ** -np.arange(480.0)
     found = truncation(experiment, kind)
     for k, length in zip(found.windows, found.length, strict=True):
         kept = k if kind == "window" else (480 - 1) % k + 1

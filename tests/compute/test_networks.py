@@ -20,12 +20,7 @@ RECURRENT = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 FLOAT32 = 1e-5
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def ar1(seed: int, n: int = 1000) -> np.ndarray:
@@ -194,7 +189,7 @@ def test_reports_carry_the_curves():
     seen = []
     settings = NetworkSettings(cell="gru", hidden=3, epochs=4, train=0.5, validation=0.5)
     fit = fit_network(ar1(0, 40), settings, report=seen.append)
-    assert [record.epoch for record in seen] == [1, 2, 3, 4]
+    assert [record.update for record in seen] == [1, 2, 3, 4]
     assert [record.fraction for record in seen] == [0.25, 0.5, 0.75, 1.0]
     assert [record.train_loss for record in seen] == fit.train_loss.tolist()
     assert [record.validation_loss for record in seen] == fit.validation_loss.tolist()

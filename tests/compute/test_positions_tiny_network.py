@@ -15,12 +15,7 @@ TIME = 11
 EACH_ENCODING = pytest.mark.parametrize("encoding", ENCODINGS)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def network(encoding: str, causal: bool = False, runs: int = 2, dtype=torch.float64) -> Encoder:

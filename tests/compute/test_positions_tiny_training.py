@@ -19,12 +19,7 @@ from seqviz.compute.training.progress import moments
 SMALL = OrderSettings(task="copy", length=6, updates=3, runs=2)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

@@ -133,6 +133,23 @@ def test_a_training_that_ends_while_its_progress_is_drawn(visit, at_each_update,
     trained(page)
 
 
+def fails_for_all(pair, kind: str, words: str) -> None:
+    """One starts it, both read why it ended."""
+    pair[0].app.get_by_key("ar.networks.start").click().run()
+    ended()
+    for page in pair:
+        page.app.run()
+        offered(page, kind, page.text(words))
+
+
+def works_for_all(pair) -> None:
+    """The other starts it again, both have it."""
+    pair[1].app.get_by_key("ar.networks.start").click().run()
+    ended()
+    for page in pair:
+        trained(page)
+
+
 def test_a_training_that_raises(visit, at_each_update, caplog):
     broken: list[int] = []
 
@@ -143,17 +160,10 @@ def test_a_training_that_raises(visit, at_each_update, caplog):
 
     at_each_update(fail)
     pair = class_of(visit, 5)
-    pair[0].app.get_by_key("ar.networks.start").click().run()
-    ended()
-    for page in pair:
-        page.app.run()
-        offered(page, "error", page.text("frame.failed"))
+    fails_for_all(pair, "error", "frame.failed")
     told = [record for record in caplog.records if record.name.startswith("seqviz.jobs")]
     assert [record.getMessage() for record in told] == ["a job failed: fit_network"]  # once
-    pair[1].app.get_by_key("ar.networks.start").click().run()
-    ended()
-    for page in pair:
-        trained(page)
+    works_for_all(pair)
 
 
 def more_than_any_machine_has() -> None:
@@ -170,12 +180,5 @@ def test_a_training_that_runs_out_of_memory(visit, at_each_update, ask):
     full = [True]
     at_each_update(lambda: full and full.pop() and ask())
     pair = class_of(visit, 6)
-    pair[0].app.get_by_key("ar.networks.start").click().run()
-    ended()
-    for page in pair:
-        page.app.run()
-        offered(page, "warning", page.text("problem.job_no_memory"))
-    pair[1].app.get_by_key("ar.networks.start").click().run()
-    ended()
-    for page in pair:
-        trained(page)
+    fails_for_all(pair, "warning", "problem.job_no_memory")
+    works_for_all(pair)

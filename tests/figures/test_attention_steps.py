@@ -61,9 +61,9 @@ def expected(name: str, stage: str) -> list[tuple[str, np.ndarray]]:
     weights = "weights", found.weights[head]
     vectors = {
         "embed": [w.ids[:, None], w.embeddings],
-        "project": [w.embeddings, w.query_weight[head], w.queries[head]],
-        "scores": [w.queries[head], w.keys[head]],
-        "sum": [w.values[head], found.output[head]],
+        "project": [w.embeddings, w.weights.query[head], w.vectors.query[head]],
+        "scores": [w.vectors.query[head], w.vectors.key[head]],
+        "sum": [w.vectors.value[head], found.output[head]],
         "concat": [w.concatenated, w.output_weight, w.combined],
     }
     others = {
@@ -165,8 +165,8 @@ def test_row_and_column_are_lit(query, key):
 def test_each_projection(part):
     figure = walk_stage(HEADS, "project", 3, 2, 5, part=part)
     x, weight, result = maps(figure)
-    np.testing.assert_array_equal(np.asarray(weight.z), getattr(HEADS, f"{part}_weight")[3])
-    vectors = {"query": HEADS.queries, "key": HEADS.keys, "value": HEADS.values}[part]
+    np.testing.assert_array_equal(np.asarray(weight.z), getattr(HEADS.weights, part)[3])
+    vectors = getattr(HEADS.vectors, part)
     np.testing.assert_array_equal(np.asarray(result.z), vectors[3])
     row = 2 if part == "query" else 5
     assert lit(figure, x)[0][2:] == lit(figure, result)[0][2:] == (row - 0.5, row + 0.5)

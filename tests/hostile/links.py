@@ -14,16 +14,7 @@ from urllib.parse import quote_from_bytes
 from hypothesis import strategies as st
 
 from seqviz import catalog
-from seqviz.lessons.bench.controls import (
-    Choice,
-    Control,
-    Seed,
-    Sentence,
-    Slider,
-    Steps,
-    Toggle,
-    encoded,
-)
+from seqviz.lessons.bench import controls
 from tests.hostile import strange
 from tests.hostile.declared import SLUGS, benches, keys
 
@@ -31,30 +22,30 @@ Link = tuple[str, tuple[tuple[str, str], ...]]
 FRAME = ("lang", "present", "embed", "embed_options")
 
 
-def values(control: Control) -> st.SearchStrategy[Any]:
+def values(control: controls.Control) -> st.SearchStrategy[Any]:
     """Values that a control takes, its ends more often than what lies between them."""
     match control:
-        case Slider(low=low, high=high):
+        case controls.Slider(low=low, high=high):
             between = (
                 st.integers(int(low), int(high))
                 if isinstance(control.default, int)
                 else st.floats(low, high)
             )
             return st.one_of(st.sampled_from((low, high, control.default)), between)
-        case Seed():
+        case controls.Seed():
             return st.one_of(st.sampled_from((0, 9999)), st.integers(0, 9999))
-        case Steps(stops=stops):
+        case controls.Steps(stops=stops):
             return st.one_of(st.sampled_from((stops[0], stops[-1])), st.sampled_from(stops))
-        case Choice(many=True, options=options):
+        case controls.Choice(many=True, options=options):
             some = st.lists(
                 st.sampled_from(options), min_size=1, max_size=len(options), unique=True
             )
             return st.one_of(st.just(list(options)), some).map(tuple)
-        case Choice(options=options):
+        case controls.Choice(options=options):
             return st.sampled_from(options)
-        case Toggle():
+        case controls.Toggle():
             return st.booleans()
-        case Sentence(limit=limit):
+        case controls.Sentence(limit=limit):
             filled = st.sampled_from(("word ", "x", "0.1 ", "a.", "我", "ab")).map(
                 lambda word: (word * limit)[:limit]
             )
@@ -62,10 +53,10 @@ def values(control: Control) -> st.SearchStrategy[Any]:
     raise TypeError(f"no values for {type(control).__name__}")
 
 
-def written(control: Control) -> st.SearchStrategy[str]:
+def written(control: controls.Control) -> st.SearchStrategy[str]:
     """The same as they stand in a link."""
     return values(control).map(
-        lambda value: repr(value) if isinstance(value, float) else encoded(value)
+        lambda value: repr(value) if isinstance(value, float) else controls.encoded(value)
     )
 
 
@@ -76,8 +67,9 @@ def extreme(draw: st.DrawFn, slug: str) -> Link:
     ends = draw(st.sampled_from((None, 0, -1)))
     pairs = []
     for key, control in known.items():
-        if ends is not None and not isinstance(control, Choice | Toggle | Sentence):
-            value = encoded(control.extremes()[ends])
+        few = controls.Choice | controls.Toggle | controls.Sentence
+        if ends is not None and not isinstance(control, few):
+            value = controls.encoded(control.extremes()[ends])
         else:
             value = draw(written(control))
         pairs.append((key, value))

@@ -272,17 +272,16 @@ def test_without_a_command_the_app_is_served_with_streamlit_s_options(words, opt
     assert served == [["run", str(ROOT / "app.py"), *options]]
 
 
-def test_a_command_that_is_none_is_refused(served, capsys):
+@pytest.mark.parametrize(
+    ("word", "code", "stream", "said"),
+    [
+        ("draw_me", 2, "err", "invalid choice: 'draw_me'"),
+        ("--help", 0, "out", "seqviz --server.port 8600"),
+    ],
+)
+def test_a_word_that_serves_nothing(word, code, stream, said, served, capsys):
     with pytest.raises(SystemExit) as end:
-        command_line.main(["draw_me"])
-    assert end.value.code == 2
-    assert "invalid choice: 'draw_me'" in capsys.readouterr().err
-    assert served == []
-
-
-def test_help_is_the_command_s_own(served, capsys):
-    with pytest.raises(SystemExit) as end:
-        command_line.main(["--help"])
-    assert end.value.code == 0
-    assert "seqviz --server.port 8600" in capsys.readouterr().out
+        command_line.main([word])
+    assert end.value.code == code
+    assert said in getattr(capsys.readouterr(), stream)
     assert served == []

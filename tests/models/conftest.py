@@ -21,6 +21,14 @@ def tiny_files(tmp_path_factory):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.fixture(scope="module")
+def head(minilm):
+    """The classifier that the lesson starts from."""
+    from seqviz.experiments.accuracy import heads
+
+    return heads.standard_head("minilm", "mean")
+
+
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """An empty cache; no package source and no hub until a test brings one. Nothing is loaded."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import contextmanager
 
+import pytest
 import torch
 from safetensors.torch import save_file
 
-LINEAR = (
-    "attention.self.query",
-    "attention.self.key",
-    "attention.self.value",
-    "attention.output.dense",
-    "intermediate.dense",
-    "output.dense",
-)
+from seqviz.experiments.accuracy import fill_head
+from seqviz.models import checkpoints
+
 RANK, ALPHA, LOW = 3, 6, 5
+
+
+def linear(network):
+    """The encoder's linear layers by their paths: what low-rank changes belong to."""
+    modules = network.encoder.named_modules(prefix="encoder")
+    return {path: one for path, one in modules if isinstance(one, torch.nn.Linear)}
 
 
 def tensors(network, embedding=True):
@@ -33,16 +36,23 @@ def tensors(network, embedding=True):
         "norm.bias": draw(384, size=0.1),
         "bias": draw(30522, size=0.5),
     }
-    for layer in range(6):
-        for name in LINEAR:
-            path = f"encoder.layer.{layer}.{name}"
-            linear = network.get_submodule(path)
-            found[f"{path}.lora_A.weight"] = draw(RANK, linear.in_features, size=0.05)
-            found[f"{path}.lora_B.weight"] = draw(linear.out_features, RANK, size=0.05)
+    for path, layer in linear(network).items():
+        found[f"{path}.lora_A.weight"] = draw(RANK, layer.in_features, size=0.05)
+        found[f"{path}.lora_B.weight"] = draw(layer.out_features, RANK, size=0.05)
     if embedding:
         found["embedding.lora_A"] = draw(LOW, 384, size=0.05)
         found["embedding.lora_B"] = draw(30522, LOW, size=0.2)
     return {name: tensor.half() for name, tensor in found.items()}
+
+
+@contextmanager
+def installed(folder, network):
+    """The only fill-in file there is, and not yet read."""
+    write(folder, tensors(network))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "FOLDER", folder)
+        patch.setattr(fill_head, "_heads", {})
+        yield
 
 
 def write(folder, found):

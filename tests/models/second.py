@@ -22,6 +22,13 @@ def eager(model, anew=()):
     return other
 
 
+def reported(job, *arguments, **keywords):
+    """(result, what it has told on its way) of a job that runs here and now."""
+    reports = []
+    found = job(*arguments, report=lambda *report: reports.append(report), device="cpu", **keywords)
+    return found, reports
+
+
 def passed(network, tokens, allowed=None):
     """(weights [layer, head, query, key], last hidden state, output) of one pass, in float32.
 

@@ -6,13 +6,13 @@ import fill_file
 import numpy as np
 import pytest
 import torch
-from second import eager, passed
+from second import eager, passed, reported
 
 from seqviz.compute.accuracy.findings import DIRECTIONS
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import direction, features, fill_head, heads
 from seqviz.experiments.accuracy.encoding import tokenize
-from seqviz.models import checkpoints, texts
+from seqviz.models import texts
 
 TEXTS = sentiment_split()[1].texts
 COUNT, TRAINING = 32, 100
@@ -22,20 +22,13 @@ COUNT, TRAINING = 32, 100
 def folder(minilm, tmp_path_factory):
     """A random fill-in file: what is asked here does not depend on how good it is."""
     path = tmp_path_factory.mktemp("direction")
-    fill_file.write(path, fill_file.tensors(minilm.network))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoints, "FOLDER", path)
-        patch.setattr(fill_head, "_heads", {})
+    with fill_file.installed(path, minilm.network):
         yield path
 
 
 @pytest.fixture(scope="module")
 def run(folder):
-    reports = []
-    result = direction.direction(
-        "minilm", COUNT, lambda *report: reports.append(report), "cpu", training=TRAINING
-    )
-    return result, reports
+    return reported(direction.direction, "minilm", COUNT, training=TRAINING)
 
 
 def allowed(count, name):

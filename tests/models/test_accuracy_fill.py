@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -66,11 +65,9 @@ CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 def test_low_rank_equals_peft(minilm, found, folder):
     from peft import LoraConfig, inject_adapter_in_model
 
-    targets = re.compile(
-        r"encoder\.layer\.\d+\.(" + "|".join(map(re.escape, fill_file.LINEAR)) + ")"
-    )
+    targets = list(fill_file.linear(minilm.network))
     other = inject_adapter_in_model(
-        LoraConfig(r=fill_file.RANK, lora_alpha=fill_file.ALPHA, target_modules=targets.pattern),
+        LoraConfig(r=fill_file.RANK, lora_alpha=fill_file.ALPHA, target_modules=targets),
         adapted.sharing_copy(minilm.network),
     ).eval()
     changes = {

@@ -9,9 +9,9 @@ from second import passed
 
 from seqviz.compute.accuracy.findings import FillSettings
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import direction, fill, fill_head, padding, word_masking
+from seqviz.experiments.accuracy import direction, fill, padding, word_masking
 from seqviz.jobs import Cancelled
-from seqviz.models import checkpoints, texts
+from seqviz.models import texts
 
 TEST = sentiment_split()[1]
 
@@ -20,10 +20,7 @@ TEST = sentiment_split()[1]
 def folder(minilm, tmp_path_factory):
     """A random fill-in file: what is asked here does not depend on how good it is."""
     path = tmp_path_factory.mktemp("jobs")
-    fill_file.write(path, fill_file.tensors(minilm.network))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoints, "FOLDER", path)
-        patch.setattr(fill_head, "_heads", {})
+    with fill_file.installed(path, minilm.network):
         yield
 
 

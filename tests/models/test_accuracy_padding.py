@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from second import eager
+from second import eager, reported
 
 from seqviz.compute.accuracy.findings import SIDES, TOLD
 from seqviz.data.reviews import sentiment_split
@@ -19,17 +19,8 @@ COUNT = 24
 
 
 @pytest.fixture(scope="module")
-def head(minilm):
-    return heads.standard_head("minilm", "mean")
-
-
-@pytest.fixture(scope="module")
 def run(head):
-    reports = []
-    result = padding.padding(
-        "minilm", COUNT, LENGTHS, lambda *report: reports.append(report), "cpu"
-    )
-    return result, reports
+    return reported(padding.padding, "minilm", COUNT, LENGTHS)
 
 
 def by_the_library(minilm, head, ids, length, side, told):

@@ -19,17 +19,7 @@ from seqviz.compute.accuracy import counting
 from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES
 from seqviz.data import precomputed
 from seqviz.data.reviews import Labeled
-from seqviz.experiments.accuracy import (
-    baselines,
-    direction,
-    fill,
-    heads,
-    padding,
-    search,
-    shipped,
-    systems,
-    word_masking,
-)
+from seqviz.experiments.accuracy import baselines, heads, padding, search, shipped, systems
 from seqviz.paths import ROOT
 from seqviz.refusal import Refusal
 from tools import measure_trainings
@@ -43,6 +33,11 @@ def found(name: str):
     there = precomputed.find(function, keywords)
     assert there is not None, f"python -m tools.measure_accuracy --only {name}"
     return there.result
+
+
+def rerun(name: str, *arguments, **keywords):
+    """The function behind a shipped result, on something small."""
+    return CALLS[name][0](*arguments, **keywords)
 
 
 def agree(kept: np.ndarray, fresh: np.ndarray) -> None:
@@ -90,7 +85,7 @@ def test_the_knife_again(minilm):
     kept = found("knife")
     assert kept.orders == ORDERS
     np.testing.assert_allclose(kept.shares, shipped.SHARES)
-    fresh = word_masking.knife("minilm", 12, [shipped.SHARES[column] for column in columns])
+    fresh = rerun("knife", "minilm", 12, [shipped.SHARES[column] for column in columns])
     agree(kept.probability[:, columns, :12], fresh.probability)
     np.testing.assert_array_equal(kept.positive, systems.truth())
 
@@ -99,7 +94,7 @@ def test_the_knife_again(minilm):
 def test_the_padding_again(minilm):
     kept = found("padding")
     assert tuple(kept.lengths) == shipped.LENGTHS
-    fresh = padding.padding("minilm", 12, (32,))
+    fresh = rerun("padding", "minilm", 12, (32,))
     agree(kept.plain[:12], fresh.plain)
     agree(kept.probability[:, :, :1, :12], fresh.probability)
     for name in ("drift", "on_pads"):
@@ -112,7 +107,7 @@ def test_the_padding_again(minilm):
 @pytest.mark.nightly
 def test_the_directions_again(minilm):
     kept = found("direction")
-    fresh = direction.direction("minilm", 40, training=50)
+    fresh = rerun("direction", "minilm", 40, training=50)
     agree(kept.probability[:, :40], fresh.probability)
     ranks_agree(kept.rank[:, :40], fresh.rank)
 
@@ -120,7 +115,7 @@ def test_the_directions_again(minilm):
 @pytest.mark.nightly
 def test_filling_in_again(minilm):
     kept = found("fill")
-    fresh = fill.fill_in(replace(shipped.FILL, sentences=60))
+    fresh = rerun("fill", replace(shipped.FILL, sentences=60))
     count = len(fresh.rank)
     assert count > 100
     np.testing.assert_array_equal(kept.treatment[:count], fresh.treatment)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from second import eager, passed
+from second import eager, passed, reported
 
 from seqviz.compute.accuracy.corruption import count
 from seqviz.compute.accuracy.findings import ORDERS
@@ -21,17 +21,8 @@ SHARES = (0.0, 0.25, 0.5, 1.0)
 
 
 @pytest.fixture(scope="module")
-def head(minilm):
-    return heads.standard_head("minilm", "mean")
-
-
-@pytest.fixture(scope="module")
 def run(head):
-    reports = []
-    result = word_masking.knife(
-        "minilm", 12, SHARES, lambda *report: reports.append(report), "cpu", seed=2
-    )
-    return result, reports
+    return reported(word_masking.knife, "minilm", 12, SHARES, seed=2)
 
 
 def logit(head, vector):

@@ -162,7 +162,7 @@ def test_nobody_can_change_what_is_shared(model, shelf):
         found = read(model.card.name, SENTENCE, masking=masking)
         t = found.tokens
         arrays = [getattr(found, name) for name in
-                  ("weights", "vectors", "sentence", "following", "allowed")]  # fmt: skip
+                  ("weights", "vectors", "following", "allowed")]  # fmt: skip
         for array in [*arrays, t.ids, t.segments, t.special, t.real]:
             assert not array.flags.writeable
             with pytest.raises(ValueError, match="read-only"):

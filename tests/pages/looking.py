@@ -10,8 +10,10 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import Alone, Trained
+from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.output import Output
 from tests.sliders import sliders
 
@@ -124,6 +126,17 @@ def shows(page: Any, name: str, output: Output) -> None:
     assert [figure["data"] for figure in figures(place)] == drawn
     if output.waits:
         assert alerts(place)["info"] == [output.waits]
+
+
+def every_bench_shows(page: Any, lesson: Lesson, link: dict[str, Any], lang: str) -> None:
+    """The benches of a page that was opened by a link ("bench.parameter" -> value), one by one."""
+    for name, one in lesson.benches.items():
+        values = {
+            key.removeprefix(f"{name}."): value
+            for key, value in link.items()
+            if key.split(".")[0] in (name, *one.after)
+        }
+        shows(page, name, one.run(values, style=Style(LIVE, lang)))
 
 
 class Given(Alone):

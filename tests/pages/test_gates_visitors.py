@@ -8,11 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from gates_page import SAY, Colored, opened
-from looking import alerts, bench, figures, shows
+from looking import alerts, bench, every_bench_shows, figures
 
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.experiments import gates
-from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.gates import lesson
 from seqviz.models import checkpoints
 from seqviz.ui.shared import caching
@@ -38,13 +37,7 @@ READERS = ("watch", "force", "conventions")
 )  # fmt: skip
 def test_the_page_shows_what_its_benches_show(visit, lang, link):
     page = opened(visit, lang, **{name.replace(".", "__"): value for name, value in link.items()})
-    for name, one in lesson.benches.items():
-        values = {
-            key.removeprefix(f"{name}."): value
-            for key, value in link.items()
-            if key.split(".")[0] in (name, *one.after)
-        }
-        shows(page, name, one.run(values, style=Style(LIVE, lang)))
+    every_bench_shows(page, lesson, link, lang)
 
 
 def test_an_empty_text_is_one_warning_where_it_is_read(visit):

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from looking import Given, alerts, bench, figures, shows, walk
+from looking import Given, alerts, bench, every_bench_shows, figures, shows, walk
 
 from seqviz import jobs
 from seqviz.compute import recall
@@ -41,13 +41,7 @@ def opened(visit, lang: str = "en", **link: object):
 )  # fmt: skip
 def test_the_page_shows_what_its_benches_show(visit, lang, link):
     page = opened(visit, lang, **{name.replace(".", "__"): value for name, value in link.items()})
-    for name, one in lesson.benches.items():
-        values = {
-            key.removeprefix(f"{name}."): value
-            for key, value in link.items()
-            if key.split(".")[0] in (name, *one.after)
-        }
-        shows(page, name, one.run(values, style=Style(LIVE, lang)))
+    every_bench_shows(page, lesson, link, lang)
 
 
 def test_the_gain_is_gone_where_it_does_not_apply(visit):

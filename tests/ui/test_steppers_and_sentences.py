@@ -6,7 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 
 import pytest
+import widget_page
 from streamlit.testing.v1 import AppTest
+from widget_page import links
 
 from seqviz.lessons.bench.controls import (
     Sentence,
@@ -54,12 +56,7 @@ st.session_state["after"] = widgets.current("t.b", Walk)
 
 
 def opened(lang: str = "en", **link: str) -> AppTest:
-    app = AppTest.from_string(PAGE.replace("LANG", lang), default_timeout=20)
-    for name, raw in link.items():
-        app.query_params[f"t.b.{name}"] = raw
-    app.run()
-    assert not app.exception
-    return app
+    return widget_page.opened(PAGE.replace("LANG", lang), link)
 
 
 def move(app: AppTest, **values: object) -> AppTest:
@@ -85,19 +82,7 @@ def widget(app: AppTest, name: str):
 
 
 def drawn(app: AppTest) -> Walk:
-    """What the bench gets; a bench that builds on it gets the same, before and after."""
-    state = app.session_state
-    values = [dataclasses.asdict(state[key]) for key in ("before", "drawn", "after")]
-    assert values[0] == values[1] == values[2]
-    return Walk(**values[1])
-
-
-def links(app: AppTest) -> dict[str, str]:
-    """The address bar, one value per name."""
-    return {
-        key.removeprefix("t.b."): value[0] if isinstance(value, list) else value
-        for key, value in app.query_params.items()
-    }
+    return Walk(**widget_page.drawn(app))
 
 
 # --------------------------------------------------------------------------------------- stepper

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+import widget_page
 from sample_bench import METHODS, Sample
 from streamlit.testing.v1 import AppTest
+from widget_page import links
 
 from seqviz.lessons.bench.controls import controls, encoded
 from tests.sliders import rest, sliders
@@ -27,29 +29,11 @@ st.session_state["after"] = widgets.current("t.b", Sample)
 
 
 def opened(**link: str) -> AppTest:
-    app = AppTest.from_string(PAGE, default_timeout=20)
-    for name, raw in link.items():
-        app.query_params[f"t.b.{name}"] = raw
-    app.run()
-    assert not app.exception
-    return app
+    return widget_page.opened(PAGE, link)
 
 
 def drawn(app: AppTest) -> Sample:
-    """What the bench gets; a bench that builds on it gets the same, before and after."""
-    state = app.session_state
-    # Not the class of this process's import when Streamlit has reloaded the module: compare fields.
-    values = [dataclasses.asdict(state[key]) for key in ("before", "drawn", "after")]
-    assert values[0] == values[1] == values[2]
-    return Sample(**values[1])
-
-
-def links(app: AppTest) -> dict[str, str]:
-    """The address bar, one value per name."""
-    return {
-        key.removeprefix("t.b."): value[0] if isinstance(value, list) else value
-        for key, value in app.query_params.items()
-    }
+    return Sample(**widget_page.drawn(app))
 
 
 def test_defaults_and_a_clean_address():

@@ -5,33 +5,27 @@ Layers, heads and places of tokens are counted from 0; attention is [layer, head
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from seqviz.compute.attention.patterns import Habits, ranked
-from seqviz.units import Exact, Part, Share, WholeShare
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.units import Exact, Part, Share, WholeShare, entry
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Tokens):
     """What a model read, and where it was computed.
 
-    model: its name in the registry. decoder: whether it reads from left to right only. pieces:
-    tokens as shown. special: put there by the tokenizer. real: False for padding. second: where
-    the second sentence starts, 0 without one. left_out: tokens that were too many. note: why it
+    model: its name in the registry. decoder: whether it reads from left to right only. note: why it
     ran on another device than it should, or empty.
     """
 
     model: str
     decoder: bool
-    pieces: tuple[str, ...]
-    ids: Int[np.ndarray, "token"]
-    special: Bool[np.ndarray, "token"]
-    real: Bool[np.ndarray, "token"]
-    second: int
-    left_out: int
     layers: int
     heads: int
     device: str
@@ -84,23 +78,22 @@ class Map:
 
 @dataclass(frozen=True)
 class Parts:
-    """One head from the inside. queries, keys, values: [token, d_k]; the others [query, key].
-
-    allowed: False where the mask forbids. divisor: the square root of d_k.
-    """
+    """One head from the inside. allowed: False where the mask forbids."""
 
     text: Text
     layer: int
     head: int
     queries: Float[np.ndarray, "token d_k"]
     keys: Float[np.ndarray, "token d_k"]
-    values: Float[np.ndarray, "token d_k"]
     scores: Float[np.ndarray, "query key"]
     scaled: Float[np.ndarray, "query key"]
     weights: Float[np.ndarray, "query key"]
-    output: Float[np.ndarray, "token d_k"]
     allowed: Bool[np.ndarray, "query key"]
-    divisor: Exact
+
+    @property
+    def divisor(self) -> Exact:
+        """The square root of d_k."""
+        return math.sqrt(self.keys.shape[1])
 
     def product_at(self, query: int, key: int) -> Exact:
         """q · k of two tokens, from 0."""
@@ -156,15 +149,8 @@ class Change:
         before, after = (self.candidates[int(row.argmax())] for row in self.probabilities)
         return before, after
 
-    @property
-    def pair_before(self) -> Exact:
-        """Cosine of the two texts' vectors in the model as it is."""
-        return float(self.pair[0])
-
-    @property
-    def pair_after(self) -> Exact:
-        """The same after the change."""
-        return float(self.pair[1])
+    pair_before = entry("pair", 0, "Cosine of the two texts' vectors in the model as it is.", Exact)
+    pair_after = entry("pair", 1, "The same after the change.", Exact)
 
 
 @dataclass(frozen=True)

@@ -20,38 +20,61 @@ MOST_D_K, MOST_HEADS = 64, 8
 
 
 @dataclass(frozen=True)
+class Roles:
+    """Arrays of the three parts that a word plays, by head."""
+
+    query: Float[np.ndarray, "head row d_k"]
+    key: Float[np.ndarray, "head row d_k"]
+    value: Float[np.ndarray, "head row d_k"]
+
+
+@dataclass(frozen=True)
 class Walk:
     """Every number between eight words and their new vectors; all arrays are float32.
 
-    basic: attention without parameters, x · x, unscaled. query_weight and the like: one matrix a
-    head, right factors (Q = X W). attention: by head. concatenated: the heads' outputs side by
-    side. combined = concatenated @ output_weight + output_bias. The settings come last; d_k is the
-    one that was used.
+    basic: attention without parameters, x · x, unscaled. weights: right factors, [head, d, d_k].
+    vectors: the embeddings times these, [head, token, d_k]. attention: by head. The settings come
+    last.
     """
 
     words: tuple[str, ...]
     ids: Int[np.ndarray, "token"]
     embeddings: Float[np.ndarray, "token d"]
     basic: Attention
-    query_weight: Float[np.ndarray, "head d d_k"]
-    key_weight: Float[np.ndarray, "head d d_k"]
-    value_weight: Float[np.ndarray, "head d d_k"]
-    queries: Float[np.ndarray, "head token d_k"]
-    keys: Float[np.ndarray, "head token d_k"]
-    values: Float[np.ndarray, "head token d_k"]
+    weights: Roles
+    vectors: Roles
     attention: Attention
-    concatenated: Float[np.ndarray, "token concat"]
     output_weight: Float[np.ndarray, "concat d"]
     output_bias: Float[np.ndarray, "d"]
-    combined: Float[np.ndarray, "token d"]
-    d: int
-    d_k: int
-    heads: int
-    divide_by: float
     scale: str
     temperature: float
     operator: str
     causal: bool
+
+    @property
+    def heads(self) -> int:
+        """How many look at the words side by side."""
+        return len(self.vectors.query)
+
+    @property
+    def d_k(self) -> int:
+        """Entries of one query."""
+        return self.vectors.query.shape[-1]
+
+    @property
+    def divide_by(self) -> float:
+        """What the scores are divided by, but for the temperature."""
+        return divisor(self.scale, self.d_k, D)
+
+    @property
+    def concatenated(self) -> Float[np.ndarray, "token concat"]:
+        """The heads' outputs side by side."""
+        return np.moveaxis(self.attention.output, 0, 1).reshape(len(self.words), -1)
+
+    @property
+    def combined(self) -> Float[np.ndarray, "token d"]:
+        """The new vectors of the words."""
+        return self.concatenated @ self.output_weight + self.output_bias
 
     @property
     def forbidden(self) -> Bool[np.ndarray, "query key"]:
@@ -90,42 +113,20 @@ def walk(
     _check(seed, d_k, heads, width)
     d_k = D // heads if width == "split" else d_k
     embeddings = _embeddings(seed)
-    queried, keyed, valued, output_weight, bias = _weights(seed, d_k, heads)
-    queries, keys, values = embeddings @ queried, embeddings @ keyed, embeddings @ valued
-    n, divide_by = len(IDS), divisor(scale, d_k, D)
+    *learnt, output_weight, bias = _weights(seed, d_k, heads)
+    vectors = Roles(*(embeddings @ one for one in learnt))
     attended = partial(
         attend,
         temperature=temperature,
-        allowed=np.tri(n, dtype=bool) if causal else None,
+        allowed=np.tri(len(IDS), dtype=bool) if causal else None,
         operator=operator,
     )
-    attention = attended(queries, keys, values, divide_by=divide_by)
-    concatenated = np.moveaxis(attention.output, 0, 1).reshape(n, heads * d_k)
     return Walk(
-        WORDS,
-        np.array(IDS),
-        embeddings,
-        attended(embeddings, embeddings, embeddings),
-        queried,
-        keyed,
-        valued,
-        queries,
-        keys,
-        values,
-        attention,
-        concatenated,
-        output_weight,
-        bias,
-        concatenated @ output_weight + bias,
-        D,
-        d_k,
-        heads,
-        divide_by,
-        scale,
-        temperature,
-        operator,
-        causal,
-    )
+        WORDS, np.array(IDS), embeddings, attended(embeddings, embeddings, embeddings),
+        Roles(*learnt), vectors,
+        attended(vectors.query, vectors.key, vectors.value, divide_by=divisor(scale, d_k, D)),
+        output_weight, bias, scale, temperature, operator, causal,
+    )  # fmt: skip
 
 
 def _check(seed: int, d_k: int, heads: int, width: str) -> None:

@@ -16,6 +16,7 @@ from seqviz.compute.autoregression.process import (
     read_only,
 )
 from seqviz.compute.autoregression.sample import checked
+from seqviz.units import entry
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,7 @@ class Correlogram:
     theory_acf: Float[np.ndarray, "lag"] | None
     theory_pacf: Float[np.ndarray, "lag"] | None
 
-    @property
-    def r1(self) -> float:
-        """The sample correlation at lag 1."""
-        return float(self.acf[1])
+    r1 = entry("acf", 1, "The sample correlation at lag 1.")
 
     @property
     def theory_r1(self) -> float | None:

@@ -16,7 +16,7 @@ from seqviz.compute.autoregression.intervals import NORMAL_95, student_t_95
 from seqviz.compute.autoregression.least_squares import lag_matrix, regress, triangular_factor
 from seqviz.compute.autoregression.process import read_only
 from seqviz.compute.autoregression.sample import checked
-from seqviz.units import Ends, Part
+from seqviz.units import Ends, Part, entry
 
 Method = Literal["ols", "yule_walker", "conditional_ml", "exact_ml"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -39,10 +39,7 @@ class Estimate:
     lower: Float[np.ndarray, "lag"]
     upper: Float[np.ndarray, "lag"]
 
-    @property
-    def first(self) -> float:
-        """The estimate of phi_1."""
-        return float(self.coefficients[0])
+    first = entry("coefficients", 0, "The estimate of phi_1.")
 
     @property
     def first_interval(self) -> Ends:

@@ -16,7 +16,7 @@ from seqviz.compute.autoregression.process import (
     read_only,
 )
 from seqviz.compute.autoregression.sample import checked
-from seqviz.units import WholeShare
+from seqviz.units import WholeShare, entry
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,7 @@ class Forecast:
     upper: Float[np.ndarray, "step"]
     standard_error: Float[np.ndarray, "step"]
 
-    @property
-    def last(self) -> float:
-        """The point forecast at the horizon, in the unit of the series."""
-        return float(self.mean[-1])
+    last = entry("mean", -1, "The point forecast at the horizon, in the unit of the series.")
 
     @property
     def last_width(self) -> float:
@@ -67,20 +64,9 @@ class HorizonErrors:
     theory: Float[np.ndarray, "step"]
     origins: int
 
-    @property
-    def mse_1(self) -> float:
-        """Of the recursive forecast, one step ahead."""
-        return float(self.recursive_mse[0])
-
-    @property
-    def mse_h(self) -> float:
-        """Of the recursive forecast, at the horizon."""
-        return float(self.recursive_mse[-1])
-
-    @property
-    def mse_direct(self) -> float:
-        """Of the direct forecast, at the horizon."""
-        return float(self.direct_mse[-1])
+    mse_1 = entry("recursive_mse", 0, "Of the recursive forecast, one step ahead.")
+    mse_h = entry("recursive_mse", -1, "Of the recursive forecast, at the horizon.")
+    mse_direct = entry("direct_mse", -1, "Of the direct forecast, at the horizon.")
 
 
 def forecast_recursive(

@@ -15,28 +15,22 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.training.loop import Record
 from seqviz.refusal import Refusal
 
 _GRID = 101
 
 
 @dataclass(frozen=True)
-class EpochReport:
-    """Progress after one epoch: its number (from 1), of how many, and the losses of its forward.
+class EpochReport(Record):
+    """Where a training stands after an epoch, which is one update, and the losses of its forward.
 
     The losses are mean squared errors in the units of the series squared, measured before the
     epoch's update, as a training loop prints them; `validation_loss` is nan without validation.
     """
 
-    epoch: int
-    epochs: int
     train_loss: float
     validation_loss: float
-
-    @property
-    def fraction(self) -> float:
-        """Share of the run that is done, in (0, 1]."""
-        return self.epoch / self.epochs
 
 
 @dataclass(frozen=True)
@@ -127,22 +121,11 @@ def fit_network(
     train_mse = _mean(squared[first:train_end])
     _check_finite(train_mse, settings.epochs, settings)
     low, high = np.percentile(answers, [10, 90], axis=0)
+    test_mse, count = _mean(squared[validation_end:]), sum(p.numel() for p in parameters)
     return NetworkFit(
-        settings=settings,
-        train_loss=train_loss,
-        validation_loss=validation_loss,
-        predictions=predictions,
-        targets=targets,
-        train_end=train_end,
-        validation_end=validation_end,
-        train_mse=train_mse,
-        test_mse=_mean(squared[validation_end:]),
-        parameters=sum(p.numel() for p in parameters),
-        map_inputs=grid,
-        map_mean=answers.mean(axis=0),
-        map_low=low,
-        map_high=high,
-    )
+        settings, train_loss, validation_loss, predictions, targets, train_end, validation_end,
+        train_mse, test_mse, count, grid, answers.mean(axis=0), low, high,
+    )  # fmt: skip
 
 
 def _split(values: np.ndarray, settings: NetworkSettings) -> tuple[int, int]:

@@ -61,20 +61,14 @@ class Paths:
 class Recursion:
     """Backpropagation step by step: dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t.
 
-    Index 0 is t = 1. from_next is zero at t = T. jacobian[t] is dh_{t+2}/dh_{t+1} in this counting:
+    Index 0 is t = 1. total: dJ/dh_t. jacobian[t] is dh_{t+2}/dh_{t+1} in this counting:
     the matrix that carries the gradient of the step after into this one; zero at t = T.
     """
 
-    states: Float[np.ndarray, "time hidden"]
-    answers: Float[np.ndarray, "time output"]
-    targets: Float[np.ndarray, "time output"]
     residuals: Float[np.ndarray, "time output"]
     readout: Float[np.ndarray, "output hidden"]
     jacobian: Float[np.ndarray, "time hidden hidden"]
-    from_next: Float[np.ndarray, "time hidden"]
-    from_output: Float[np.ndarray, "time hidden"]
     total: Float[np.ndarray, "time hidden"]
-    loss: float
 
 
 def paths(experiment: Experiment, moment: int) -> Paths:
@@ -114,24 +108,10 @@ def recursion(experiment: Experiment) -> Recursion:
     d = net.weights.hidden
     steps = jacobians(net.cell, net.weights, net.trace)  # steps[t] = dh_{t+1}/dh_t
     carry = np.concatenate([steps[1:], np.zeros((1, d, d))])
-    from_next, total = np.zeros((net.steps, d)), np.zeros((net.steps, d))
+    total = np.zeros((net.steps + 1, d))
     for t in reversed(range(net.steps)):
-        if t + 1 < net.steps:
-            from_next[t] = carry[t].T @ total[t + 1]
-        total[t] = from_next[t] + net.errors[t]
-    states = net.trace.hidden[1:]
-    return Recursion(
-        states,
-        states @ net.readout.T,
-        net.signal.targets,
-        net.residuals,
-        net.readout,
-        carry,
-        from_next,
-        net.errors,
-        total,
-        net.loss,
-    )
+        total[t] = carry[t].T @ total[t + 1] + net.errors[t]
+    return Recursion(net.residuals, net.readout, carry, total[:-1])
 
 
 def _relative(found: np.ndarray, expected: np.ndarray) -> float:

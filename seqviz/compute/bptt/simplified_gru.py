@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.bptt.experiment import recurrent_matrix
-from seqviz.units import Log10
+from seqviz.units import Log10, entry
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,8 @@ class SimplifiedGRU:
         """Spectral radius of W."""
         return float(np.abs(self.eigenvalues_rnn).max())
 
-    @property
-    def last_norm(self) -> Log10:
-        """log10 |J^K|."""
-        return float(self.log10_norm[-1])
-
-    @property
-    def last_norm_rnn(self) -> Log10:
-        """log10 |W^K|."""
-        return float(self.log10_norm_rnn[-1])
+    last_norm = entry("log10_norm", -1, "log10 |J^K|.", Log10)
+    last_norm_rnn = entry("log10_norm_rnn", -1, "log10 |W^K|.", Log10)
 
 
 def simplified_gru(

@@ -18,7 +18,7 @@ from seqviz.compute.bptt.experiment import Experiment, Unrolled, unroll
 from seqviz.compute.bptt.norms import LOG2, log_norms
 from seqviz.compute.recurrent import LSTMTrace, State, at, backward
 from seqviz.refusal import Refusal
-from seqviz.units import Degrees, Share
+from seqviz.units import Degrees, Share, entry
 
 KINDS = ("window", "segments")
 _SHOWN, _WINDOWS = 100, 40
@@ -84,15 +84,8 @@ class Randomized:
     fixed: float
     expected: float
 
-    @property
-    def error_of_one(self) -> float:
-        """Of the first draw alone."""
-        return float(self.error[0])
-
-    @property
-    def error_of_all(self) -> float:
-        """Of the mean of all draws."""
-        return float(self.error[-1])
+    error_of_one = entry("error", 0, "Of the first draw alone.")
+    error_of_all = entry("error", -1, "Of the mean of all draws.")
 
 
 def truncation(experiment: Experiment, kind: str = "window") -> Truncation:

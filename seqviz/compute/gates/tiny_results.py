@@ -13,7 +13,7 @@ from seqviz.compute.gates.networks import Network
 from seqviz.compute.gates.tasks import TASKS
 from seqviz.compute.training.loop import Record
 from seqviz.compute.training.settings import RATE, SEED, Choices, Limit, Range, Settings
-from seqviz.units import Share
+from seqviz.units import Share, entry
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,4 @@ class Tiny:
     updates: Int[np.ndarray, "report"]
     accuracy: Float[np.ndarray, "report"]
 
-    @property
-    def accuracy_at_end(self) -> Share:
-        """After the last update."""
-        return float(self.accuracy[-1])
+    accuracy_at_end = entry("accuracy", -1, "After the last update.", Share)

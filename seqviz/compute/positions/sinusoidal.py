@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from seqviz.refusal import Refusal
-from seqviz.units import Exact, Part, Rough
+from seqviz.units import Exact, Part, Rough, entry
 
 LAYOUTS = ("interleaved", "halves")
 BASE = 10_000.0
@@ -38,15 +38,8 @@ class Sinusoids:
         """Euclidean length of the first row; of every row, where the width is even: √(d/2)."""
         return float(np.linalg.norm(self.table[0]))
 
-    @property
-    def shortest(self) -> Exact:
-        """The shortest wavelength, in positions."""
-        return float(self.wavelengths[0])
-
-    @property
-    def longest(self) -> Exact:
-        """The longest wavelength, in positions."""
-        return float(self.wavelengths[-1])
+    shortest = entry("wavelengths", 0, "The shortest wavelength, in positions.", Exact)
+    longest = entry("wavelengths", -1, "The longest wavelength, in positions.", Exact)
 
     def degrees(self, positions: int, pair: int) -> float:
         """By how much the hand of a pair turns within so many positions."""

@@ -100,8 +100,8 @@ def text_of(
     """A text of these pieces, read by a model of this size."""
     count = len(pieces)
     special = np.array([piece in ("[CLS]", "[SEP]") for piece in pieces])
-    return Text("minilm", decoder, pieces, np.unique(pieces, return_inverse=True)[1], special,
-                np.ones(count, bool), 0, 0, layers, heads, "cpu", "")  # fmt: skip
+    return Text(pieces, np.unique(pieces, return_inverse=True)[1], np.zeros(count, int), special,
+                np.ones(count, bool), 0, "minilm", decoder, layers, heads, "cpu", "")  # fmt: skip
 
 
 def mosaic_of(
@@ -131,8 +131,8 @@ def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False
     allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
     divisor = float(np.sqrt(d_k))
     found = attend(q, k, v, divide_by=divisor, allowed=allowed)
-    return Parts(text_of(6, 12, pieces, causal), 2, 3, q, k, v, found.scores, found.scaled,
-                 found.weights, found.output, allowed, divisor)  # fmt: skip
+    return Parts(text_of(6, 12, pieces, causal), 2, 3, q, k, found.scores, found.scaled,
+                 found.weights, allowed)  # fmt: skip
 
 
 def change_of(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.attention.walkthrough import Walk
+from seqviz.compute.attention.walkthrough import D, Walk
 from seqviz.figures.attention.walk_matrices import Matrix, written
 from seqviz.figures.grammar.scales import largest
 from seqviz.figures.grammar.style import Style
@@ -51,7 +51,7 @@ class Stages:
         number_, word = text("figure.walk_number"), text("figure.walk_word")
         ids = Matrix("", walk.ids[:, None], word, number_, words="r", share=0.09, kind="plain",
                      digits=0, row=query, name=number_)  # fmt: skip
-        x = self._vectors("X", walk.embeddings, "word", 1, 1, walk.d)
+        x = self._vectors("X", walk.embeddings, "word", 1, 1, D)
         at = int(walk.ids[query - 1])
         return (ids, x), self._said("embed", word=self._word(query), number=at, query=query)
 
@@ -59,28 +59,24 @@ class Stages:
         """Vectors times a matrix: queries, keys or values."""
         walk, part = self.walk, self.part
         letter = {"query": "Q", "key": "K", "value": "V"}[part]
-        weight, result = {
-            "query": (walk.query_weight, walk.queries),
-            "key": (walk.key_weight, walk.keys),
-            "value": (walk.value_weight, walk.values),
-        }[part]
+        weight, result = getattr(walk.weights, part), getattr(walk.vectors, part)
         row, w = self.query if part == "query" else self.key, f"W<sub>{letter}</sub>"
         matrices = (
             self._vectors("X", walk.embeddings, "word", 0.8, row=row),
-            self._learnt(w, weight[self.head], 0.8 * (0.3 + 0.7 * min(1.0, walk.d_k / walk.d))),
+            self._learnt(w, weight[self.head], 0.8 * (0.3 + 0.7 * min(1.0, walk.d_k / D))),
             self._vectors(f"{letter} = X {w}", result[self.head], part, 1.5, 1, row=row),
         )
         formula = f"{letter.lower()}<sub>{row}</sub> = x<sub>{row}</sub> {w}"
         after = f"<b>{walk.d_k}</b>"
-        return matrices, self._said("project", formula=formula, before=walk.d, after=after)
+        return matrices, self._said("project", formula=formula, before=D, after=after)
 
     def scores(self) -> Stage:
         """Products of queries and keys."""
         walk, query, key = self.walk, self.query, self.key
         z = walk.attention.scores[self.head]
         matrices = (
-            self._vectors("Q", walk.queries[self.head], "query", 0.6),
-            self._vectors("K", walk.keys[self.head], "key", 0.6, row=key, hidden=True),
+            self._vectors("Q", walk.vectors.query[self.head], "query", 0.6),
+            self._vectors("K", walk.vectors.key[self.head], "key", 0.6, row=key, hidden=True),
             self._pairs("S = Q K<sup>⊤</sup>", z, 1.9, 2),
         )
         value = written(z[query - 1, key - 1], 4)
@@ -145,10 +141,10 @@ class Stages:
     def sum(self) -> Stage:
         """Values mixed by the weights."""
         walk, query = self.walk, self.query
-        weights = walk.attention.weights[self.head]
+        weights, values = walk.attention.weights[self.head], walk.vectors.value[self.head]
         matrices = (
             self._weights("A", weights, 0.8, None),
-            self._vectors("V", walk.values[self.head], "key", 0.7, row=self.key, hidden=True),
+            self._vectors("V", values, "key", 0.7, row=self.key, hidden=True),
             self._vectors("Z = A V", walk.attention.output[self.head], "query", 1.6, 1),
         )
         row = weights[query - 1]
@@ -168,7 +164,7 @@ class Stages:
             self._vectors("Y = Z W<sub>O</sub> + b", walk.combined, "word", 1.2, 1),
         )
         formula = f"{walk.heads} × {walk.d_k} = {walk.heads * walk.d_k}"
-        return matrices, self._said("concat", formula=formula, after=f"<b>{walk.d}</b>")
+        return matrices, self._said("concat", formula=formula, after=f"<b>{D}</b>")
 
     # --- kinds of matrices and words -------------------------------------------------------------
 

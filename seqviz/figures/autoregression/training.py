@@ -39,7 +39,7 @@ def loss_so_far(
     style: Style = _STYLE,
 ) -> Figure:
     """The losses as far as training has come; floors as in `loss_of_fit`."""
-    told = np.array([(r.epoch, r.train_loss, r.validation_loss) for r in trail])
+    told = np.array([(r.update, r.train_loss, r.validation_loss) for r in trail])
     return _losses(told.T, settings, noise_floor, ols_mse, style)
 
 

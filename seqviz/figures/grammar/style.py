@@ -44,29 +44,20 @@ class Palette:
         return tuple(getattr(self, f.name) for f in fields(self))
 
 
-LIGHT = Palette(
-    rnn="#C2410C",
-    lstm="#0B6BAF",
-    gru="#0A7F5C",
-    mlp="#8B2A66",
-    truth="#1B2430",
-    prediction="#2457A7",
-    baseline="#66707C",
-    highlight="#B7791F",
-    band="#D5E1F3",
-    grid="#DFE4EA",
-)
-DARK = Palette(
-    rnn="#F2935C",
-    lstm="#5CB3F0",
-    gru="#3CCB9E",
-    mlp="#F3B0D8",
-    truth="#E6EAF0",
-    prediction="#7FB0F5",
-    baseline="#93A0AE",
-    highlight="#F0C05A",
-    band="#22375A",
-    grid="#2C3643",
+_COLORS = {  # on a light page, on a dark one
+    "rnn": ("#C2410C", "#F2935C"),
+    "lstm": ("#0B6BAF", "#5CB3F0"),
+    "gru": ("#0A7F5C", "#3CCB9E"),
+    "mlp": ("#8B2A66", "#F3B0D8"),
+    "truth": ("#1B2430", "#E6EAF0"),
+    "prediction": ("#2457A7", "#7FB0F5"),
+    "baseline": ("#66707C", "#93A0AE"),
+    "highlight": ("#B7791F", "#F0C05A"),
+    "band": ("#D5E1F3", "#22375A"),
+    "grid": ("#DFE4EA", "#2C3643"),
+}
+LIGHT, DARK = (
+    Palette(**{role: colors[page] for role, colors in _COLORS.items()}) for page in (0, 1)
 )
 LIVE = Palette(*(f"#{slot:06d}" for slot in range(1, 11)))
 # From nothing to all, for weights and shares; also where colors are hard to tell apart.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from seqviz.code_trace import Args, Function, Keywords
 from seqviz.data import precomputed
 from seqviz.figures.grammar.figure import Figure
 from seqviz.lessons.bench.output import Drawn, Item
@@ -54,21 +55,13 @@ class Host(Protocol):
     def dark(self) -> bool:
         """Whether the reader's page is dark."""
 
-    def call(
-        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
-    ) -> Found[Any]:
+    def call(self, function: Function, args: Args, keywords: Keywords) -> Found[Any]:
         """A pure function's result."""
 
     def read(self, function: Callable[[bytes], R], content: bytes) -> R:
         """What a function makes of a student's own file."""
 
-    def drawn(
-        self,
-        draw: Callable[..., Any],
-        args: tuple[Any, ...],
-        keywords: Mapping[str, Any],
-        shared: bool,
-    ) -> Drawn:
+    def drawn(self, draw: Function, args: Args, keywords: Keywords, shared: bool) -> Drawn:
         """A figure; shared: nothing had to be computed for it."""
 
     def values(self, bench: str) -> Any:
@@ -78,10 +71,7 @@ class Host(Protocol):
         """The device of a model that is here and has read the text; else raises NotYet."""
 
     def trained(
-        self,
-        function: Callable[..., R],
-        keywords: Mapping[str, Any],
-        so_far: Drawing | None,
+        self, function: Callable[..., R], keywords: Keywords, so_far: Drawing | None
     ) -> Trained[R] | None:
         """The result of long work, if it is there."""
 
@@ -110,9 +100,7 @@ class Alone:
     picked: Mapping[str, str] = field(default_factory=dict)
     dark: bool = False
 
-    def call(
-        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
-    ) -> Found[Any]:
+    def call(self, function: Function, args: Args, keywords: Keywords) -> Found[Any]:
         """Call it."""
         started = time.perf_counter()
         result = function(*args, **keywords)
@@ -122,13 +110,7 @@ class Alone:
         """Call it."""
         return function(content)
 
-    def drawn(
-        self,
-        draw: Callable[..., Any],
-        args: tuple[Any, ...],
-        keywords: Mapping[str, Any],
-        shared: bool,
-    ) -> Drawn:
+    def drawn(self, draw: Function, args: Args, keywords: Keywords, shared: bool) -> Drawn:
         """Draw it."""
         chart = draw(*args, **keywords)
         alt = chart.alt if isinstance(chart, Figure) else str(chart.description)
@@ -144,7 +126,7 @@ class Alone:
         return pretrained.load(name).device.upper()
 
     def trained(
-        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: Drawing | None
+        self, function: Callable[..., R], keywords: Keywords, so_far: Drawing | None
     ) -> Trained[R] | None:
         """What came with the app, else what is trained now."""
         found = precomputed.find(function, keywords)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from seqviz.code_trace import Args, Function, Keywords
 from seqviz.lessons.bench.host import Found
 from seqviz.lessons.bench.output import Drawn
 from seqviz.ui.shared import caching
@@ -20,9 +21,7 @@ class ClassHost:
 
     turn: Turn = field(default_factory=Turn, kw_only=True)
 
-    def call(
-        self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
-    ) -> Found[Any]:
+    def call(self, function: Function, args: Args, keywords: Keywords) -> Found[Any]:
         """From what the class shares; what has to be computed counts for this student."""
         with self.turn.counted():
             return caching.cached(metered(function))(*args, **keywords)
@@ -32,12 +31,6 @@ class ClassHost:
         with self.turn.counted():
             return metered(function)(content)
 
-    def drawn(
-        self,
-        draw: Callable[..., Any],
-        args: tuple[Any, ...],
-        keywords: Mapping[str, Any],
-        shared: bool,
-    ) -> Drawn:
+    def drawn(self, draw: Function, args: Args, keywords: Keywords, shared: bool) -> Drawn:
         """From what the class shares, where the class has been here."""
         return caching.drawn(draw, args, keywords, shared)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import streamlit as st
@@ -32,26 +32,17 @@ def data_panel(text: Text, chart: Any) -> None:
 def files_panel(text: Text, prefix: str, chart: Any) -> None:
     """CSV and standalone HTML from the server; PNG and SVG of the screen from the browser."""
     stem = prefix.replace(".", "-")
-    st.download_button(
-        text("frame.csv"),
-        lambda: csv(chart),
-        f"{stem}.csv",
-        "text/csv",
-        key=f"{prefix}.csv",
-        on_click="ignore",
-        icon=":material/table_chart:",
-        width="stretch",
-    )
-    st.download_button(
-        text("frame.html"),
-        lambda: html(chart),
-        f"{stem}.html",
-        "text/html",
-        key=f"{prefix}.html",
-        on_click="ignore",
-        icon=":material/public:",
-        width="stretch",
-    )
+    for kind, made, icon in (("csv", csv, "table_chart"), ("html", html, "public")):
+        st.download_button(
+            text(f"frame.{kind}"),
+            partial(made, chart),
+            f"{stem}.{kind}",
+            f"text/{kind}",
+            key=f"{prefix}.{kind}",
+            on_click="ignore",
+            icon=f":material/{icon}:",
+            width="stretch",
+        )
     _picture()(
         key=f"{prefix}.picture",
         data={

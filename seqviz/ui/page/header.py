@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -83,27 +84,22 @@ def _presenter_switch(text: Text) -> None:
         del st.query_params["present"]
 
 
-def _share(text: Text) -> None:
-    panel = st.popover(
-        text("frame.share"),
-        icon=":material/qr_code_2:",
-        type="tertiary",
-        key="share",
-        on_change="rerun",
+def _popover(text: Text, name: str, icon: str) -> Any:
+    """Filled only where somebody opens it."""
+    return st.popover(
+        text(f"frame.{name}"), icon=icon, type="tertiary", key=name, on_change="rerun"
     )
+
+
+def _share(text: Text) -> None:
+    panel = _popover(text, "share", ":material/qr_code_2:")
     if panel.open:
         with panel:
             link_and_code(text, address(st.query_params.to_dict()))
 
 
 def _about(text: Text) -> None:
-    panel = st.popover(
-        text("frame.about"),
-        icon=":material/memory:",
-        type="tertiary",
-        key="about",
-        on_change="rerun",
-    )
+    panel = _popover(text, "about", ":material/memory:")
     if panel.open:  # choosing the device may import torch: only when somebody asks
         with panel:
             chosen = device.choose()
