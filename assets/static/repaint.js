@@ -88,7 +88,7 @@ class Changes {
   }
 }
 
-// False where a trace has no point any more: Plotly's parts would leave its last line.
+// False where a trace has no line any more: Plotly's parts would leave the last one.
 function calculated(host, places) {
   let drawn = true;
   for (const place of places) {
@@ -101,7 +101,8 @@ function calculated(host, places) {
     points[0].t ??= {};
     points[0].trace = full;
     host.calcdata[place] = points;
-    if (full.type === "scatter") drawn &&= points.some(({ x, y }) => x !== undefined && y !== undefined);
+    const there = points.filter(({ x, y }) => x !== undefined && y !== undefined).length;
+    if (full.type === "scatter") drawn &&= there > (full.mode.includes("lines") ? 1 : 0);
   }
   // Bars of one place push one another aside.
   const modules = new Set([...places].map((place) => host._fullData[place]._module));
