@@ -2,7 +2,7 @@
 // figure: twice the time from slider to picture, and a blink in between.
 
 import { bench } from "./live.js";
-import { repainted } from "./repaint.js";
+import { named, repainted } from "./repaint.js";
 import { showNotes, showReadouts, uncover } from "./said.js";
 import { stacked } from "./stack.js";
 
@@ -85,7 +85,7 @@ class Chart {
   // What is painted, parsed anew each time: Plotly writes into what it is given.
   spread(written) {
     const { data, layout } = JSON.parse(written);
-    return stacked(data, layout, this.frame.clientWidth);
+    return stacked(named(data), layout, this.frame.clientWidth);
   }
 
   repaint(before) {

@@ -136,6 +136,10 @@ function cut(host, axes) {
   return words.some((one) => one.getBoundingClientRect().left < left);
 }
 
+// A line that becomes points is another trace, said by its name: `Plotly.react` would leave the line.
+export const named = (traces) =>
+  traces.map((trace, place) => ({ ...trace, uid: `${place}${trace.type}${trace.mode ?? ""}`.replace(/\W/g, "") }));
+
 // Paint `now` in place of `old` ({traces, layout}); false where that takes a whole painting, which
 // then has to follow.
 export function repainted(host, old, now) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 
 import numpy as np
 import pytest
@@ -22,19 +23,19 @@ VALUES = 4
 # Paint each figure in part over the one before, and as a whole beside it with the same margins.
 # Gives whether it was painted in part, and what is there and not there; order and names, which
 # Plotly draws at random, left aside.
-COMPARE = """async ([figures, size]) => {
+COMPARE = r"""async ([figures, size]) => {
   const [moved, whole] = ["moved", "whole"].map((id) => document.getElementById(id));
   Plotly.purge(moved);
-  const sheet = (figure) => structuredClone({ traces: figure.data, layout: figure.layout });
+  const sheet = (figure) => structuredClone({ traces: named(figure.data), layout: figure.layout });
   const paint = (host, { traces, layout }) =>
     Plotly.react(host, traces, { ...layout, ...size }, { displayModeBar: false });
-  const named = /trace[0-9a-f]{6}|cb[0-9a-f]{6}|[gpl][0-9a-f]{6}-[0-9a-z-]+|clip[0-9a-z]+/g;
+  const drawn = /trace\w+|cb[0-9a-f]{6}|[gpl][0-9a-f]{6}-[0-9a-z-]+|clip[0-9a-z]+/g;
   const names = ["class", "d", "transform", "x", "y", "href", "width", "height", "style"];
   const marks = (host) =>
     [...host.querySelectorAll("path, text, image, rect, g.trace, g.point")]
       .filter((mark) => !mark.closest(".draglayer, .hoverlayer, defs"))
       .map((mark) => [mark.tagName, mark.tagName === "text" ? mark.textContent : "",
-        ...names.map((name) => mark.getAttribute(name) ?? "")].join("|").replace(named, "*"))
+        ...names.map((name) => mark.getAttribute(name) ?? "")].join("|").replace(drawn, "*"))
       .sort();
   const without = (some, others) => {
     const left = [...others];
@@ -73,7 +74,7 @@ def page(browser):
     )
     page.add_script_tag(path=STATIC / "plotly.min.js")
     module = (STATIC / "repaint.js").read_text("utf-8")
-    page.add_script_tag(content=module.replace("export function", "function"))
+    page.add_script_tag(content=re.sub(r"^export ", "", module, flags=re.M))
     yield page
     context.close()
 
