@@ -79,8 +79,15 @@ def _frames() -> Iterable[str]:
     return bertviz_page.scripts()
 
 
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+PARTS = (b"text/javascript", b"text/css", b"font/")  # of a page, which has the policy itself
+
+
 class Headers:
     """Middleware that puts the policy and its like on every answer.
+
+    On a script, style or font, which is no page, only what keeps it from being taken for one: with
+    all of them a lesson's 130 scripts would bring 150 kB of headers.
 
     frame_ancestors: who may show the app in a frame. Anyone by default, as a Space is shown in a
     frame of the hub's site; the app has no accounts, so a false frame around it gains nothing.
@@ -90,7 +97,7 @@ class Headers:
         self.app = app
         self._added = [
             (b"content-security-policy", policy(frame_ancestors).encode("ascii")),
-            (b"x-content-type-options", b"nosniff"),
+            NOSNIFF,
             (b"referrer-policy", b"strict-origin-when-cross-origin"),
             (
                 b"permissions-policy",
@@ -108,7 +115,9 @@ class Headers:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 kept = [h for h in message.get("headers", ()) if h[0].lower() not in self._names]
-                message = {**message, "headers": [*kept, *self._added]}
+                part = any(h[0].lower() == b"content-type" and h[1].startswith(PARTS) for h in kept)
+                added = [NOSNIFF] if part else self._added
+                message = {**message, "headers": [*kept, *added]}
             await send(message)
 
         await self.app(scope, receive, answer)
