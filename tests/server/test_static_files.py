@@ -14,7 +14,7 @@ import streamlit as st
 
 from driver.server import serve
 from seqviz.paths import ASSETS, ROOT, STATIC
-from seqviz.ui.server import static_files
+from seqviz.ui.server import index_page, policy, static_files
 
 OPENED = {"br": brotli.decompress, "gzip": gzip.decompress, None: bytes}
 FOREVER = static_files.FOREVER.decode()
@@ -104,3 +104,15 @@ def test_every_icon_and_sign_that_we_write_is_in_the_fonts():
     assert len(words) > 6
     latin = {sign for text in words for sign in text if "\x20" <= sign < "\u3000"}
     assert latin <= set(signs)
+
+
+@pytest.mark.parametrize("accepted", ["gzip, br", "identity"])
+def test_a_page_knows_its_server_before_streamlit_asks(server, accepted):
+    asked = {"Accept": "text/html", "Accept_Encoding": accepted}
+    status, headers, body = get(server, "/gates", **asked)
+    assert (status, headers["etag"], headers["content-length"]) == (200, None, str(len(body)))
+    opened = OPENED[headers["content-encoding"]](body).decode()
+    first, *others = policy.inline_scripts(opened)
+    assert (first, len(others)) == (index_page.script(), 1)
+    assert policy.digest(first) in headers["content-security-policy"]
+    assert get(server, "/gates", If_Modified_Since=headers["date"], **asked)[0] == 200

@@ -20,7 +20,16 @@ from seqviz.models import registry
 from seqviz.refusal import Refusal
 from seqviz.ui import streamlit_internals
 from seqviz.ui.bench import lazy
-from seqviz.ui.server import gauges, logs, metrics, policy, run_context, static_files, tidying
+from seqviz.ui.server import (
+    gauges,
+    index_page,
+    logs,
+    metrics,
+    policy,
+    run_context,
+    static_files,
+    tidying,
+)
 from seqviz.ui.shared import startup
 from seqviz.ui.streamlit_internals import origin_check
 
@@ -69,6 +78,7 @@ def middleware() -> list[Middleware]:
     return [
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
         Middleware(static_files.Precompressed),
+        Middleware(index_page.KnownServer),
         Middleware(Counting),
     ]
 

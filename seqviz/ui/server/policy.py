@@ -7,8 +7,8 @@ would have forbidden:
 
 * `script-src blob:`: each component of our own (charts, theme, settle, pictures): Streamlit imports
   a component's script from memory. Only a script that runs already can make such an address.
-* digests: one line in Streamlit's index.html; the four inline scripts of BertViz' frames, which
-  are given as `srcdoc` and so inherit this policy.
+* digests: one line in Streamlit's index.html, one of ours there (`index_page`); the four inline
+  scripts of BertViz' frames, which are given as `srcdoc` and so inherit this policy.
 * `style-src 'unsafe-inline'`: 330 style attributes of formulas on one page (KaTeX), Plotly's
   tooltips, emotion and styled-components (Streamlit), components, `st.html`. A style cannot run,
   and with the rest of the policy it cannot fetch.
@@ -31,6 +31,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit
+
+from seqviz.ui.server import index_page
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -57,7 +59,8 @@ def inline_scripts(html: str) -> list[str]:
 def policy(frame_ancestors: str) -> str:
     """The content-security policy, in one line."""
     index = Path(streamlit.__file__).parent / "static" / "index.html"
-    digests = [digest(text) for text in (*inline_scripts(index.read_text("utf-8")), *_frames())]
+    scripts = (*inline_scripts(index.read_text("utf-8")), index_page.script(), *_frames())
+    digests = [digest(text) for text in scripts]
     rules = {
         "default-src": ("'none'",),
         "script-src": ("'self'", "blob:", *digests),
@@ -80,7 +83,12 @@ def _frames() -> Iterable[str]:
 
 
 NOSNIFF = (b"x-content-type-options", b"nosniff")
-PARTS = (b"text/javascript", b"text/css", b"font/")  # of a page, which has the policy itself
+PARTS = (
+    b"text/javascript",
+    b"application/javascript",
+    b"text/css",
+    b"font/",
+)  # of a page, which has the policy itself
 
 
 class Headers:
