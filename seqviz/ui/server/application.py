@@ -102,11 +102,15 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
         },
     )
     origin_check.welcome()
-    tidied = asyncio.create_task(tidying.keep_tidy())
+    beside = [asyncio.create_task(tidying.keep_tidy())]
+    if not wanted:
+        loading = startup.load_beside(lambda: gauges.connections.open > 0)
+        beside.append(asyncio.create_task(loading))
     try:
         yield
     finally:
-        tidied.cancel()
+        for task in beside:
+            task.cancel()
         await asyncio.to_thread(_close)
         run_context.forgotten(everyone=True)
         log.info("stop")
