@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import os
 import subprocess
@@ -10,6 +9,7 @@ import sys
 
 import pytest
 
+from driver.protocol import attend
 from seqviz import catalog
 from seqviz.text import ASSETS
 from seqviz.ui.shared import startup
@@ -109,7 +109,7 @@ def test_what_comes_later_is_loaded_beside(monkeypatch):
     monkeypatch.setattr(startup.importlib, "import_module", loaded.append)
     monkeypatch.setattr(startup.asyncio, "sleep", sleep)
     here = iter((False, False, True))
-    asyncio.run(startup.load_beside(lambda: next(here)))
+    attend(startup.load_beside(lambda: next(here)))
     lessons = [f"seqviz.lessons.{lesson.slug}" for lesson in catalog.LESSONS]
     assert loaded == [*lessons, *startup.LIBRARIES, "torch"]
     assert waited == [(1.0, len(lessons))] * 2 + [(startup.READING_SECONDS, len(lessons))]

@@ -1,8 +1,9 @@
-"""The page that Streamlit sends for every address, which is told where its server is.
+"""The page that Streamlit sends for every address: told where its server is, and how wide it is.
 
 Left to itself it looks for its server below the address of the lesson first, where there is none
 (two answers of 404 in the console), then one folder up, and opens its websocket after that. Told
-both, with what `/_stcore/host-config` would say, it opens the websocket at once.
+both, with what `/_stcore/host-config` would say, it opens the websocket at once. Its width would
+change twice before a lesson stands, first from Streamlit's to a wide one, then to ours.
 """
 
 from __future__ import annotations
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
 
 BEFORE = b"<script"  # Streamlit's first one, so that ours has run before
 STALE = (b"content-length", b"etag", b"last-modified")  # they are the file's, not of what is sent
+# Two classes, as Streamlit's own rule comes later. What stands there until a page arrives has the
+# margins of a page.
+STYLE = """
+.stMainBlockContainer.stMainBlockContainer {max-width: 1200px; padding-top: 4rem;}
+@media (min-width: 864px) {
+  .stMainBlockContainer.stMainBlockContainer:has([data-testid="stAppSkeleton"]) {
+    padding-left: 5rem; padding-right: 5rem;
+  }
+}
+"""
 # Without them the page comes whole and as it is: to be read here.
 WHOLE = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 
@@ -35,11 +46,11 @@ def script() -> str:
 
 
 class KnownServer:
-    """Middleware that puts the script into the page."""
+    """Middleware that puts script and style into the page."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._added = f"<script>{script()}</script>\n    ".encode()
+        self._added = f"<style>{STYLE}</style>\n    <script>{script()}</script>\n    ".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on; a page is put together first, as its length is said before it."""
