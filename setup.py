@@ -16,6 +16,7 @@ FOLDERS = {  # from -> to; what the browser loads is carried once, where Streaml
     ".streamlit": ".streamlit",
     "assets/checkpoints": "assets/checkpoints",
     "assets/data": "assets/data",
+    "assets/fonts": "assets/fonts",
     "assets/lessons": "assets/lessons",
     "assets/locale": "assets/locale",
     "assets/static": "static",

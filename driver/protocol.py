@@ -59,6 +59,12 @@ class Widget:
         return str(self.message.id)
 
     @property
+    def told(self) -> dict[str, Any]:
+        """What a component of ours is told (`seqviz.ui.shared.components`)."""
+        (data,) = json.loads(self.message.json)
+        return dict(data)
+
+    @property
     def events(self) -> str:
         """The id under which a component says that something has happened."""
         return f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.id}__events"
@@ -136,7 +142,7 @@ class Student:
     def slider(self, key: str) -> dict[str, Any] | None:
         """What a slider is told (`assets/static/slider.js`); None for another control."""
         widget = self.widgets.get(f"{key}{SLIDER}")
-        return None if widget is None else dict(json.loads(widget.message.json)["options"])
+        return None if widget is None else dict(widget.told["options"])
 
     async def picture(self, key: str, value: Any) -> int:
         """What live.js does while a slider moves: ask for the picture; the answer's status.
@@ -187,7 +193,7 @@ class Student:
         Returns the seconds until they are drawn, 0.0 where there is none to ask for.
         """
         for widget in [w for w in self.widgets.values() if _is(w, NEAR)]:
-            benches = json.loads(widget.message.json)["benches"]
+            benches = widget.told["benches"]
             waiting = [name for name in benches if name in self._waiting]
             last = waiting.index(to) + 1 if to in waiting else 0 if to else 1
             count = len(waiting) if every else last
@@ -208,7 +214,7 @@ class Student:
         await asyncio.sleep(REST_SECONDS)
         longest = 0.0
         for widget in told:
-            data = json.loads(widget.message.json)
+            data = widget.told
             self._settings[data["bench"]] = data["settings"]
             asked = data["followers"][:1]
             if not (sees and asked):
@@ -259,7 +265,7 @@ class Student:
         return await self.ask([state], widget.fragment)
 
     def _changed(self, widget: Widget) -> bool:
-        data = json.loads(widget.message.json)
+        data = widget.told
         told = self._settings.setdefault(data["bench"], data["settings"])
         return bool(told != data["settings"])
 

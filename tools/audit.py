@@ -71,7 +71,7 @@ def loose(root: Path) -> list[str]:
     """A sentence for each requirement that is not pinned to one version."""
     return [
         f"{path.name}: {line} is not pinned with ==."
-        for path in sorted(root.glob("requirements*.txt"))
+        for path in requirements(root)
         for line in _lines(path)
         if not line.startswith("-r ") and not _PINNED.fullmatch(line)
     ]
@@ -79,7 +79,8 @@ def loose(root: Path) -> list[str]:
 
 def mismatches(root: Path) -> list[str]:
     """A sentence for each import without a requirement, and each requirement without an import."""
-    served, both = required(root / "requirements.txt"), required(root / "requirements-dev.txt")
+    served = required(root / "requirements.txt")
+    both = {package for path in requirements(root) for package in required(path)}
     of_app, of_workshop = imported(root, SERVED), imported(root, WORKSHOP)
     missing = [
         f"{package} is imported by the app and is not in requirements.txt."
@@ -87,12 +88,17 @@ def mismatches(root: Path) -> list[str]:
     ]
     missing += [
         f"{package} is imported by {' or '.join(WORKSHOP)} and is in no requirements file."
-        for package in sorted(of_workshop - of_app - served - both - set(BROUGHT))
+        for package in sorted(of_workshop - of_app - both - set(BROUGHT))
     ]
     return missing + [
         f"{package} is in requirements.txt and the app does not import it."
         for package in sorted(served - of_app - set(NOT_IMPORTED))
     ]
+
+
+def requirements(root: Path) -> list[Path]:
+    """The requirements files: the app's, the workshop's, and of those it is measured against."""
+    return sorted([*root.glob("requirements*.txt"), *root.glob("benchmarks/*/requirements.txt")])
 
 
 def required(path: Path) -> set[str]:

@@ -22,8 +22,6 @@ STANDS = """(name) => {
 }"""
 WAITS = """(bench) => bench !== true && bench.querySelector('[class*="-waiting"]') !== null"""
 PICTURES = "(bench) => seqvizLive(bench).pictures.length"  # painted while a hand moved
-# On a deep link Streamlit's page asks for these two first, to learn under which path it is served.
-PROBES = re.compile(r"/[a-z_]+/_stcore/(health|host-config)")
 
 
 class LessonPage:
@@ -153,8 +151,7 @@ def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPa
         route.abort()
 
     def console(message) -> None:
-        probe = PROBES.fullmatch(urlsplit(message.location["url"]).path)
-        if message.type == "error" and not (probe and "404" in message.text):
+        if message.type == "error":
             errors.append(f"{message.text} ({message.location['url']})")
 
     def watch(page) -> None:

@@ -40,7 +40,7 @@ def figures(place: Any) -> list[dict[str, Any]]:
     ours = [element.proto for element in place.get("bidi_component")]
     return [
         *(json.loads(p.bytes.split(b"\n")[1]) for p in ours if p.component_name == CHART),
-        *(json.loads(p.json) for p in ours if p.component_name in DRAWN),
+        *(json.loads(p.json)[0] for p in ours if p.component_name in DRAWN),
         *(json.loads(chart.proto.spec) for chart in place.get("vega_lite_chart")),
         *({"page": frame.proto.srcdoc} for frame in place.get("iframe")),
     ]

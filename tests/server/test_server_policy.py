@@ -62,7 +62,7 @@ def rules(server) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/gates", "/_stcore/health", "/app/static/d3.min.js", "/metrics", "/media/none.html"],
+    ["/", "/gates", "/_stcore/health", "/app/static/icon.svg", "/metrics", "/media/none.html"],
 )
 def test_every_answer_has_the_headers(server, path):
     found = headers(server, path)
@@ -70,6 +70,13 @@ def test_every_answer_has_the_headers(server, path):
     assert found["x-content-type-options"] == "nosniff"
     assert found["referrer-policy"] == "strict-origin-when-cross-origin"
     assert "camera=()" in found["permissions-policy"]
+
+
+@pytest.mark.parametrize("path", ["/app/static/d3.min.js", "/app/static/slider.css"])
+def test_what_is_no_page_has_what_keeps_it_from_being_one(server, path):
+    found = headers(server, path)
+    assert found["x-content-type-options"] == "nosniff"
+    assert "content-security-policy" not in found
 
 
 def test_no_other_host_and_nothing_unsafe_but_styles(server):

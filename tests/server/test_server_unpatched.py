@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -34,7 +32,7 @@ def test_a_lesson_draws_and_answers_a_press(server, slug):
             await student.open()
             while not student.charts:  # the first bench may be drawn in the browser
                 assert await student.scroll(), "no chart"
-            told = [json.loads(one.message.json) for key, one in student.widgets.items()
+            told = [one.told for key, one in student.widgets.items()
                     if key.endswith(SLIDER)]  # fmt: skip
             slider = next(one for one in told if "high" in one["options"])
             await student.move(slider["key"], slider["options"]["high"])

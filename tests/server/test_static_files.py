@@ -5,14 +5,16 @@ from __future__ import annotations
 import gzip
 import http.client
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import brotli
 import pytest
+import streamlit as st
 
 from driver.server import serve
-from seqviz.paths import STATIC
-from seqviz.ui.server import static_files
+from seqviz.paths import ASSETS, ROOT, STATIC
+from seqviz.ui.server import index_page, policy, static_files
 
 OPENED = {"br": brotli.decompress, "gzip": gzip.decompress, None: bytes}
 FOREVER = static_files.FOREVER.decode()
@@ -76,3 +78,41 @@ def test_a_page_says_what_to_load_while_its_script_is_on_its_way(server):
 ])  # fmt: skip
 def test_what_is_no_file_of_these_is_none(server, path):
     assert get(server, path, Accept_Encoding="br")[0] >= 400
+
+
+@pytest.mark.parametrize("font", sorted(static_files.FONTS.glob("*.woff2")), ids=lambda f: f.name)
+def test_a_small_font_goes_in_place_of_streamlits(server, font):
+    """Streamlit has a file of this name, of which ours is a part; a new one of ours is heard of."""
+    whole = Path(st.__file__).parent / "static" / "static" / "media" / font.name
+    status, headers, body = get(server, f"/static/media/{font.name}")
+    assert (status, body) == (200, font.read_bytes())
+    assert len(body) < 0.4 * whole.stat().st_size
+    assert (headers["content-type"], headers["cache-control"]) == ("font/woff2", "no-cache")
+    again = get(server, f"/static/media/{font.name}", If_None_Match=headers["etag"])
+    assert (again[0], again[2]) == (304, b"")
+
+
+def test_every_icon_and_sign_that_we_write_is_in_the_fonts():
+    """Else `python tools/fonts.py`: an icon that is missing shows its name in letters."""
+    icons, signs = (static_files.FONTS / "contents.txt").read_text("utf-8").split("\n", 1)
+    code = [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("seqviz/**/*.py")]
+    wanted = {icon for path in code
+              for icon in re.findall(r":material/(\w+):", path.read_text("utf-8"))}  # fmt: skip
+    assert len(wanted) > 15
+    assert wanted <= set(icons.split())
+    words = [path.read_text("utf-8") for path in ASSETS.glob("l*/**/*en*") if path.is_file()]
+    assert len(words) > 6
+    latin = {sign for text in words for sign in text if "\x20" <= sign < "\u3000"}
+    assert latin <= set(signs)
+
+
+@pytest.mark.parametrize("accepted", ["gzip, br", "identity"])
+def test_a_page_knows_its_server_before_streamlit_asks(server, accepted):
+    asked = {"Accept": "text/html", "Accept_Encoding": accepted}
+    status, headers, body = get(server, "/gates", **asked)
+    assert (status, headers["etag"], headers["content-length"]) == (200, None, str(len(body)))
+    opened = OPENED[headers["content-encoding"]](body).decode()
+    first, *others = policy.inline_scripts(opened)
+    assert (first, len(others)) == (index_page.script(), 1)
+    assert policy.digest(first) in headers["content-security-policy"]
+    assert get(server, "/gates", If_Modified_Since=headers["date"], **asked)[0] == 200

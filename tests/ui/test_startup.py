@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from driver.protocol import attend
+from seqviz import catalog
 from seqviz.text import ASSETS
 from seqviz.ui.shared import startup
 
@@ -77,6 +79,40 @@ def test_the_owner_of_the_server_decides():
 def test_a_hundred_sessions_share_two_heaps_of_memory():
     assert int(prepared(HEAPS)[0]) <= startup.ARENAS
     assert int(prepared(HEAPS, MALLOC_ARENA_MAX="5")[0]) > startup.ARENAS  # the owner decides
+
+
+FIRST = """
+import sys
+from streamlit.testing.v1 import AppTest
+import seqviz
+from seqviz.ui.bench import fast_path, lazy
+from seqviz.ui.server import application
+lazy.LAZY.on = True
+for path in ("app.py", "pages/ar_fitting.py"):
+    assert not AppTest.from_file(path, default_timeout=120).run().exception
+heavy = {"torch", "transformers", "scipy", "sklearn", "statsmodels", "pandas", "altair"}
+print(*heavy & set(sys.modules))
+"""
+
+
+def test_map_and_first_lesson_wait_for_no_heavy_library():
+    assert prepared(FIRST) == []
+
+
+def test_what_comes_later_is_loaded_beside(monkeypatch):
+    """The lessons at once, the libraries when somebody has come and has read for a while."""
+    loaded, waited = [], []
+
+    async def sleep(seconds: float) -> None:
+        waited.append((seconds, len(loaded)))
+
+    monkeypatch.setattr(startup.importlib, "import_module", loaded.append)
+    monkeypatch.setattr(startup.asyncio, "sleep", sleep)
+    here = iter((False, False, True))
+    attend(startup.load_beside(lambda: next(here)))
+    lessons = [f"seqviz.lessons.{lesson.slug}" for lesson in catalog.LESSONS]
+    assert loaded == [*lessons, *startup.LIBRARIES, "torch"]
+    assert waited == [(1.0, len(lessons))] * 2 + [(startup.READING_SECONDS, len(lessons))]
 
 
 IMPORTS = """

@@ -20,7 +20,16 @@ from seqviz.models import registry
 from seqviz.refusal import Refusal
 from seqviz.ui import streamlit_internals
 from seqviz.ui.bench import lazy
-from seqviz.ui.server import gauges, logs, metrics, policy, run_context, static_files, tidying
+from seqviz.ui.server import (
+    gauges,
+    index_page,
+    logs,
+    metrics,
+    policy,
+    run_context,
+    static_files,
+    tidying,
+)
 from seqviz.ui.shared import startup
 from seqviz.ui.streamlit_internals import origin_check
 
@@ -69,6 +78,7 @@ def middleware() -> list[Middleware]:
     return [
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
         Middleware(static_files.Precompressed),
+        Middleware(index_page.KnownServer),
         Middleware(Counting),
     ]
 
@@ -92,11 +102,15 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
         },
     )
     origin_check.welcome()
-    tidied = asyncio.create_task(tidying.keep_tidy())
+    beside = [asyncio.create_task(tidying.keep_tidy())]
+    if not wanted:
+        loading = startup.load_beside(lambda: gauges.connections.open > 0)
+        beside.append(asyncio.create_task(loading))
     try:
         yield
     finally:
-        tidied.cancel()
+        for task in beside:
+            task.cancel()
         await asyncio.to_thread(_close)
         run_context.forgotten(everyone=True)
         log.info("stop")

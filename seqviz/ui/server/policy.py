@@ -7,8 +7,8 @@ would have forbidden:
 
 * `script-src blob:`: each component of our own (charts, theme, settle, pictures): Streamlit imports
   a component's script from memory. Only a script that runs already can make such an address.
-* digests: one line in Streamlit's index.html; the four inline scripts of BertViz' frames, which
-  are given as `srcdoc` and so inherit this policy.
+* digests: one line in Streamlit's index.html, one of ours there (`index_page`); the four inline
+  scripts of BertViz' frames, which are given as `srcdoc` and so inherit this policy.
 * `style-src 'unsafe-inline'`: 330 style attributes of formulas on one page (KaTeX), Plotly's
   tooltips, emotion and styled-components (Streamlit), components, `st.html`. A style cannot run,
   and with the rest of the policy it cannot fetch.
@@ -31,6 +31,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit
+
+from seqviz.ui.server import index_page
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -57,7 +59,8 @@ def inline_scripts(html: str) -> list[str]:
 def policy(frame_ancestors: str) -> str:
     """The content-security policy, in one line."""
     index = Path(streamlit.__file__).parent / "static" / "index.html"
-    digests = [digest(text) for text in (*inline_scripts(index.read_text("utf-8")), *_frames())]
+    scripts = (*inline_scripts(index.read_text("utf-8")), index_page.script(), *_frames())
+    digests = [digest(text) for text in scripts]
     rules = {
         "default-src": ("'none'",),
         "script-src": ("'self'", "blob:", *digests),
@@ -79,8 +82,20 @@ def _frames() -> Iterable[str]:
     return bertviz_page.scripts()
 
 
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+PARTS = (
+    b"text/javascript",
+    b"application/javascript",
+    b"text/css",
+    b"font/",
+)  # of a page, which has the policy itself
+
+
 class Headers:
     """Middleware that puts the policy and its like on every answer.
+
+    On a script, style or font, which is no page, only what keeps it from being taken for one: with
+    all of them a lesson's 130 scripts would bring 150 kB of headers.
 
     frame_ancestors: who may show the app in a frame. Anyone by default, as a Space is shown in a
     frame of the hub's site; the app has no accounts, so a false frame around it gains nothing.
@@ -90,7 +105,7 @@ class Headers:
         self.app = app
         self._added = [
             (b"content-security-policy", policy(frame_ancestors).encode("ascii")),
-            (b"x-content-type-options", b"nosniff"),
+            NOSNIFF,
             (b"referrer-policy", b"strict-origin-when-cross-origin"),
             (
                 b"permissions-policy",
@@ -108,7 +123,9 @@ class Headers:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 kept = [h for h in message.get("headers", ()) if h[0].lower() not in self._names]
-                message = {**message, "headers": [*kept, *self._added]}
+                part = any(h[0].lower() == b"content-type" and h[1].startswith(PARTS) for h in kept)
+                added = [NOSNIFF] if part else self._added
+                message = {**message, "headers": [*kept, *added]}
             await send(message)
 
         await self.app(scope, receive, answer)

@@ -65,7 +65,7 @@ _PAGE = """
 _PRESENTER = """
 html {font-size: 125%;}
 [data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
-.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
+.stMainBlockContainer.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
 [class*="-figure"] {flex: 0 0 60vh !important; height: 60vh !important;}
 [class*="st-key-bench-"] {scroll-margin-top: .5rem;}
 """

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import importlib
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
 from threadpoolctl import threadpool_limits
 
-from seqviz import garbage
+from seqviz import catalog, garbage
 
 # What lessons import when they need it; in an image, where time to start is no matter, before.
 LIBRARIES = (
     "scipy.signal", "scipy.stats", "statsmodels.tsa.api", "pandas", "altair", "orjson",
     "nbformat.v4",
 )  # fmt: skip
+
+READING_SECONDS = 20.0  # of the first student, before the libraries are loaded beside
 
 TURN = 0.0005  # seconds, instead of Python's 0.005
 M_ARENA_MAX, ARENAS = -8, 2  # from malloc.h; its own limit is eight heaps for each core
@@ -42,6 +46,22 @@ def prepare() -> None:
         with suppress(AttributeError, OSError, TypeError):  # another system's library
             ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
     garbage.freeze()
+
+
+async def load_beside(occupied: Callable[[], bool]) -> None:
+    """Load the lessons while the first page is on its way to a browser, the libraries after it.
+
+    One after another, so that this can be cancelled. occupied: whether somebody is here; who is
+    here reads first, and a server that nobody visits needs none of them.
+    """
+    for lesson in catalog.LESSONS:
+        await asyncio.to_thread(importlib.import_module, f"seqviz.lessons.{lesson.slug}")
+    while not occupied():
+        await asyncio.sleep(1.0)
+    await asyncio.sleep(READING_SECONDS)
+    for name in (*LIBRARIES, "torch"):
+        with suppress(ImportError):  # who needs it says so
+            await asyncio.to_thread(importlib.import_module, name)
 
 
 def load_libraries() -> None:
