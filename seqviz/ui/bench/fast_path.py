@@ -18,13 +18,12 @@ import gzip
 import hashlib
 import json
 import logging
-import re
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from seqviz import catalog, fingerprint, lessons, settings
@@ -52,7 +51,8 @@ if TYPE_CHECKING:
 ROUTE = "/live/{slug}/{bench}"
 TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
-ARRAY = re.compile(rb'"bdata":"([A-Za-z0-9+/=]{4096,})"')
+ARRAY = b'"bdata":"'
+LARGE = 4096  # characters of an array that need not travel twice
 LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
 AT_ONCE = 4  # requests of one visitor; a browser has one for each bench that a hand moves
 SMALL = 1000  # bytes that are not worth compressing
@@ -215,11 +215,18 @@ def written(items: Sequence[Item]) -> Answer:
         "notes": [html(item) for item in items if isinstance(item, Note | Passage)],
     }
     figure = drawn.json.encode() if isinstance(drawn.chart, Figure) else b""
-    arrays = tuple(
-        (hashlib.blake2b(found[1], digest_size=8).hexdigest(), *found.span(1))
-        for found in ARRAY.finditer(figure)
-    )
-    return Answer(around, figure, arrays)
+    return Answer(around, figure, tuple(_large(figure)))
+
+
+def _large(figure: bytes) -> Iterator[tuple[str, int, int]]:
+    """Name, start and end of each large array; `assets/static/live.js` finds the same ones."""
+    end = 0
+    while (start := figure.find(ARRAY, end)) >= 0:
+        start += len(ARRAY)
+        end = figure.index(b'"', start)
+        if end - start >= LARGE:
+            name = hashlib.blake2b(memoryview(figure)[start:end], digest_size=8).hexdigest()
+            yield name, start, end
 
 
 def html(note: Note | Passage) -> str | None:
@@ -229,7 +236,12 @@ def html(note: Note | Passage) -> str | None:
     """
     if isinstance(note, Passage):
         return note.html
-    return None if "$$" in note.sentence else str(_markdown().render(note.sentence))
+    return None if "$$" in note.sentence else _rendered(note.sentence)
+
+
+@lru_cache(200)
+def _rendered(sentence: str) -> str:
+    return str(_markdown().render(sentence))
 
 
 @cache
