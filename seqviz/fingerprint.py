@@ -9,10 +9,12 @@ import inspect
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 LARGE = 4096  # bytes of an array
 
+_PLAIN = {bool, int, float, complex, str}
 _named: dict[int, bytes] = {}  # address of an object -> what stands for its value
 
 
@@ -61,6 +63,7 @@ def of_call(
     return digest((of_function(function), given), named=False)
 
 
+@cache
 def of_function(function: Callable[..., Any]) -> bytes:
     """What tells functions apart: the file too, since every Streamlit page is `__main__`."""
     plain = inspect.unwrap(function)
@@ -77,30 +80,52 @@ def digest(value: object, named: bool = True) -> bytes:
     Every value carries its type and every part its length, so no two different values are written
     alike. Raises TypeError for anything else, rather than compare by identity.
     """
-    kind = type(value).__qualname__.encode()
-    if value is None or type(value) in (bool, int, float, complex, str):
-        parts = [kind, repr(value).encode()]
-    elif isinstance(value, enum.Enum):
-        parts = [b"enum", kind, value.name.encode()]
-    elif named and (key := _named.get(id(value))) is not None:
-        parts = [b"named", key]
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = dataclasses.fields(value)
-        parts = [b"dataclass", kind, type(value).__module__.encode()]
-        parts += [digest((field.name, getattr(value, field.name)), named) for field in fields]
+    return hashlib.sha256(_written(value, named)).digest()
+
+
+@cache
+def _fields(kind: Any) -> tuple[bytes, tuple[tuple[str, bytes], ...]] | None:
+    """How a dataclass begins, and its fields, each with what stands before its value."""
+    head = _joined([b"dataclass", kind.__qualname__.encode(), kind.__module__.encode()])
+    if not dataclasses.is_dataclass(kind):
+        return None
+    names = [field.name for field in dataclasses.fields(kind)]
+    return head, tuple((name, _joined([name.encode()])) for name in names)
+
+
+def _joined(parts: Iterable[bytes]) -> bytes:
+    """Each with its length before it."""
+    return b"".join(b"%d:%b" % (len(part), part) for part in parts)
+
+
+def _written(value: object, named: bool) -> bytes:
+    """As `digest`, not hashed yet: that is done once for all parts."""
+    kind: Any = type(value)
+    if value is None or kind in _PLAIN:
+        return _joined([kind.__qualname__.encode(), repr(value).encode()])
+    if isinstance(value, enum.Enum):
+        return _joined([b"enum", kind.__qualname__.encode(), value.name.encode()])
+    if named and (key := _named.get(id(value))) is not None:
+        return _joined([b"named", key])
+    name = kind.__qualname__.encode()
+    if (declared := _fields(kind)) is not None:
+        head, fields = declared
+        parts = [head]
+        for field, before in fields:
+            parts += [before, _written(getattr(value, field), named)]
     elif isinstance(value, list | tuple):
-        parts = [kind, *(digest(part, named) for part in value)]
+        parts = [name, *(_written(part, named) for part in value)]
     elif isinstance(value, dict):
-        parts = [kind, *sorted(digest(item, named) for item in value.items())]
+        parts = [name, *sorted(_written(item, named) for item in value.items())]
     elif isinstance(value, set | frozenset):
-        parts = [kind, *sorted(digest(part, named) for part in value)]
+        parts = [name, *sorted(_written(part, named) for part in value)]
     else:
         try:
             view = memoryview(value)  # type: ignore[arg-type]  # bytes, numpy arrays and scalars
         except (TypeError, ValueError):
-            raise TypeError(f"A {kind.decode()} cannot be compared by value.") from None
+            raise TypeError(f"A {name.decode()} cannot be compared by value.") from None
         if "O" in view.format:
             raise TypeError("An array of objects cannot be compared by value.")
-        parts = [b"buffer", repr((view.format, view.shape)).encode(), view.tobytes()]
-    packed = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-    return hashlib.sha256(packed).digest()
+        inside = hashlib.sha256(view.tobytes()).digest()  # not copied by each that holds it
+        parts = [b"buffer", repr((view.format, view.shape)).encode(), inside]
+    return _joined(parts)

@@ -140,6 +140,12 @@ SETTINGS = (
         **_whole(1),
     ),
     Setting(
+        "SEQVIZ_WORKERS",
+        "0",
+        "processes that answer sliders in motion, one for each core to spare; `0`: the app itself",
+        **_whole(0),
+    ),
+    Setting(
         "SEQVIZ_CACHE",
         "",
         "folder for fetched models and what is computed from them",

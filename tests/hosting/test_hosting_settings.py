@@ -19,6 +19,7 @@ FOR_TESTS = {"SEQVIZ_REQUIRE_BROWSER", "SEQVIZ_REQUIRE_MODELS", "SEQVIZ_VENV"}
 WRONG = {
     "SEQVIZ_DEVICE": "tpu",
     "SEQVIZ_THREADS": "0",
+    "SEQVIZ_WORKERS": "all",
     "SEQVIZ_CACHE": "~nobody-of-this-name/cache",
     "SEQVIZ_MODELS": "no such model",
     "SEQVIZ_PRELOAD": "minilm, no such model",

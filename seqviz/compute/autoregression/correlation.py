@@ -131,12 +131,13 @@ def durbin_levinson(
     Returns phi (lag,), the partial autocorrelations at lags 1 ... P, and the innovation variance in
     the unit of the covariances. Source: Brockwell & Davis 1991, proposition 5.2.1.
     """
-    phi = np.empty(0)
-    partial = []
+    order = covariance.size - 1
+    phi, partial = np.empty(order), np.empty(order)
     error = float(covariance[0])
-    for lag in range(1, covariance.size):
-        value = float(covariance[lag] - phi @ covariance[lag - 1 : 0 : -1]) / error
-        phi = np.append(phi - value * phi[::-1], value)
+    for lag in range(1, order + 1):
+        before = phi[: lag - 1]
+        value = float(covariance[lag] - before @ covariance[lag - 1 : 0 : -1]) / error
+        before -= value * before[::-1]
+        phi[lag - 1] = partial[lag - 1] = value
         error *= 1.0 - value * value
-        partial.append(value)
-    return phi, np.array(partial), error
+    return phi, partial, error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -65,7 +66,7 @@ class Observation:
         """Symbols of the cell's gates, whose values are in [0, 1]."""
         return activations.LSTM_GATES if self.cell == "lstm" else activations.GRU_GATES
 
-    @property
+    @cached_property
     def time_constants(self) -> Float[np.ndarray, "hidden"]:
         """Per unit, in steps."""
         return activations.time_constants(self.keep)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 
 import numpy as np
@@ -78,16 +79,22 @@ def _span(
 ) -> str:
     red, green, blue = ABOVE if signed and deep > 0 else BELOW
     look = f"background:rgba({red},{green},{blue},{STRONGEST * abs(deep):.2f});padding:.2em 0"
-    said = f"{_one_line(piece)}: {number(value)}"
+    name, shown = _read(piece)
+    said = f"{name}: {number(value)}"
     if unknown:
         look += ";text-decoration:underline dotted;text-underline-offset:.2em"
-        said += f" ({style.text('figure.unknown_symbol')})"
+        said += _escaped(f" ({style.text('figure.unknown_symbol')})")
     if selected:
         look += ";outline:2px solid currentColor;border-radius:2px"
-    shown = _escaped(piece)
+    return f'<span style="{look}" title="{said}">{shown}</span>'
+
+
+@lru_cache(1000)
+def _read(piece: str) -> tuple[str, str]:
+    """A piece in a title and as it is shown; texts have few that differ."""
     # A line break has no width of its own to be colored: the mark before it has.
-    shown = shown.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "↵\n")
-    return f'<span style="{look}" title="{_escaped(said)}">{shown}</span>'
+    shown = _escaped(piece).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "↵\n")
+    return _escaped(_one_line(piece)), shown
 
 
 def _one_line(text: str) -> str:

@@ -18,15 +18,15 @@ import gzip
 import hashlib
 import json
 import logging
-import re
 import time
-from collections.abc import Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from seqviz import catalog, fingerprint, lessons
+from seqviz import catalog, fingerprint, lessons, settings
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
@@ -34,11 +34,13 @@ from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.lessons.bench.output import Chart, Item, Note, Passage, Readout
 from seqviz.text import LANGUAGES
+from seqviz.ui.bench.afar import DistantHand, OnlyThere, Question, Reply
 from seqviz.ui.bench.moving_hand import MovingHand
-from seqviz.ui.server import metrics, run_context
+from seqviz.ui.server import logs, metrics, run_context
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.server.static_files import base
-from seqviz.ui.shared import caching
+from seqviz.ui.server.workers import Gone, Workers
+from seqviz.ui.shared import caching, limits, startup
 from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
 
 if TYPE_CHECKING:
@@ -49,10 +51,12 @@ if TYPE_CHECKING:
 ROUTE = "/live/{slug}/{bench}"
 TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
-ARRAY = re.compile(rb'"bdata":"([A-Za-z0-9+/=]{4096,})"')
+ARRAY = b'"bdata":"'
+LARGE = 4096  # characters of an array that need not travel twice
 LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
 AT_ONCE = 4  # requests of one visitor; a browser has one for each bench that a hand moves
 SMALL = 1000  # bytes that are not worth compressing
+FEW = 1000  # addresses that are remembered as not for a worker
 log = logging.getLogger(__name__)
 
 
@@ -68,10 +72,10 @@ def source(
 
     params: by prefix, its parameters and those of the benches that it builds on.
     """
+    start = f"{bench.prefix}."
     moved = {
-        f"{bench.prefix}.{name}": controls.encoded(getattr(params[bench.prefix], name))
-        for name, control in controls.controls(bench.declaration)
-        if isinstance(control, controls.Slider | controls.Steps) and not control.client
+        key: controls.encoded(getattr(params[bench.prefix], key.removeprefix(start)))
+        for key in _moved(bench)
     }
     if not moved:
         return None
@@ -94,6 +98,16 @@ def source(
         "values": moved,
         "token": session.token,
     }
+
+
+@cache
+def _moved(bench: Bench) -> tuple[str, ...]:
+    """The parameters that a hand moves, as they stand in an address."""
+    return tuple(
+        f"{bench.prefix}.{name}"
+        for name, control in controls.controls(bench.declaration)
+        if isinstance(control, controls.Slider | controls.Steps) and not control.client
+    )
 
 
 def _texts(declaration: type[Any]) -> frozenset[str]:
@@ -139,7 +153,12 @@ class _OnlyNow(Exception):
         self.answer = answer
 
 
-def answer(bench: Bench, query: Mapping[str, str], session: Session) -> Answer:
+def answer(
+    bench: Bench,
+    query: Mapping[str, str],
+    session: Session,
+    hand: type[MovingHand] = MovingHand,
+) -> Answer:
     """What a bench shows with the values of an address.
 
     Raises ValueError for values that no control has, NotYet where the page would wait, and what the
@@ -160,7 +179,7 @@ def answer(bench: Bench, query: Mapping[str, str], session: Session) -> Answer:
             kept = session.texts.get(bench.lesson.prefix(name), {})
             values |= {f"{start}{key}": text for key, text in kept.items()}
     dark = query.get("dark") == "true"
-    host = MovingHand(session=session, prefix=bench.prefix, dark=dark)
+    host = hand(session=session, prefix=bench.prefix, dark=dark)
 
     def made() -> Answer:
         output = bench.run(values, style=looks, host=host, code=False)
@@ -196,11 +215,18 @@ def written(items: Sequence[Item]) -> Answer:
         "notes": [html(item) for item in items if isinstance(item, Note | Passage)],
     }
     figure = drawn.json.encode() if isinstance(drawn.chart, Figure) else b""
-    arrays = tuple(
-        (hashlib.blake2b(found[1], digest_size=8).hexdigest(), *found.span(1))
-        for found in ARRAY.finditer(figure)
-    )
-    return Answer(around, figure, arrays)
+    return Answer(around, figure, tuple(_large(figure)))
+
+
+def _large(figure: bytes) -> Iterator[tuple[str, int, int]]:
+    """Name, start and end of each large array; `assets/static/live.js` finds the same ones."""
+    end = 0
+    while (start := figure.find(ARRAY, end)) >= 0:
+        start += len(ARRAY)
+        end = figure.index(b'"', start)
+        if end - start >= LARGE:
+            name = hashlib.blake2b(memoryview(figure)[start:end], digest_size=8).hexdigest()
+            yield name, start, end
 
 
 def html(note: Note | Passage) -> str | None:
@@ -210,7 +236,12 @@ def html(note: Note | Passage) -> str | None:
     """
     if isinstance(note, Passage):
         return note.html
-    return None if "$$" in note.sentence else str(_markdown().render(note.sentence))
+    return None if "$$" in note.sentence else _rendered(note.sentence)
+
+
+@lru_cache(200)
+def _rendered(sentence: str) -> str:
+    return str(_markdown().render(sentence))
 
 
 @cache
@@ -242,41 +273,129 @@ async def endpoint(request: Request) -> Response:
     query = dict(request.query_params)
     has = frozenset(request.headers.get(HAS, "").split(","))
     session.asked += 1
-    work = _pool().submit(_respond, bench, query, session, has)
+    started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(request))
-    waiting: asyncio.Future[Any] = asyncio.wrap_future(work)
     try:
-        await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not waiting.done():
-            work.cancel()
-            return Response(status_code=408)
-        status, body, seconds = waiting.result()
+        found = await _unless(gone, _sent_away(bench, query, session, has))
+        if found is None and not gone.done():
+            found = await _unless(gone, _pool().submit(_respond, bench, query, session, has))
     finally:
         session.asked -= 1
         gone.cancel()
+    if found is None:
+        return Response(status_code=408)
+    status, body = found
+    seconds = time.perf_counter() - started
+    metrics.ran(slug, "live", seconds)
     headers = {"cache-control": "no-store", "server-timing": f"app;dur={1000 * seconds:.1f}"}
     if body[:2] == b"\x1f\x8b":
         headers["content-encoding"] = "gzip"
     return Response(body, status, headers, "text/plain; charset=utf-8")
 
 
+async def _unless(gone: asyncio.Future[Any], work: Future[Any] | None) -> tuple[int, bytes] | None:
+    """Status and body; None where somebody has gone: who asks, or the worker that answers."""
+    if work is None:
+        return None
+    waiting: asyncio.Future[Any] = asyncio.wrap_future(work)
+    await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
+    if not waiting.done():
+        work.cancel()
+        return None
+    try:
+        found = waiting.result()
+    except Gone:
+        return None
+    if isinstance(found, Reply):
+        return None if found.status is None else (found.status, found.body)
+    return found
+
+
 def _respond(
     bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
-) -> tuple[int, bytes, float]:
-    """Status, body and the seconds that it took. has: names of arrays that the browser has."""
-    started = time.perf_counter()
-    slug = bench.lesson.slug
-    with run_context.answering(session, slug, bench.name), draw_queue().turn(Rank.PRESS):
+) -> tuple[int, bytes]:
+    """Status and body. has: names of arrays that the browser has."""
+    with draw_queue().turn(Rank.PRESS):
+        return _answered(bench, query, session, has)
+
+
+def _answered(
+    bench: Bench,
+    query: Mapping[str, str],
+    session: Session,
+    has: Set[str],
+    hand: type[MovingHand] = MovingHand,
+) -> tuple[int, bytes]:
+    """As `_respond`, without a turn. Raises OnlyThere, in a worker."""
+    with run_context.answering(session, bench.lesson.slug, bench.name):
         try:
-            status, body = 200, answer(bench, query, session).sent(has)
+            return 200, answer(bench, query, session, hand).sent(has)
+        except OnlyThere:
+            raise
         except (NotYet, ValueError):  # the page says what is to be done
-            status, body = 204, b""
+            return 204, b""
         except Exception:
             log.exception("a bench failed under a moving hand")
-            status, body = 500, b""
-    seconds = time.perf_counter() - started
-    metrics.ran(slug, "live", seconds)
-    return status, body, seconds
+            return 500, b""
+
+
+@cache
+def workers() -> Workers:
+    """Those of this process; they begin to run when this is first called."""
+    return Workers(settings.value("SEQVIZ_WORKERS"), _prepare, _answer_afar)
+
+
+def _sent_away(
+    bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
+) -> Future[Reply] | None:
+    """The reply of a worker, if this can be answered by one and one is there."""
+    moved = _moved(bench)
+    fixed = (bench.prefix, *sorted(item for item in query.items() if item[0] not in moved))
+    if fixed in _only_here or (account := limits.lent(session)) is None:
+        return None
+    texts = session.texts if query.get("own") == "true" else {}
+    question = Question(bench.lesson.slug, bench.name, query, texts, has, account)
+    sent = workers().ask((bench.prefix, *sorted(query.items())), question)
+    if sent is not None:  # also where nobody waits any more
+        sent.add_done_callback(partial(_settle, session, bench.lesson.slug, fixed))
+    return sent
+
+
+def _settle(session: Session, slug: str, fixed: Any, sent: Future[Reply]) -> None:
+    if sent.cancelled() or sent.exception() is not None:
+        return
+    reply = sent.result()
+    reply.settle(session, slug)
+    if reply.status is None:
+        if len(_only_here) >= FEW:
+            _only_here.clear()
+        _only_here.add(fixed)
+
+
+# Addresses without what a hand moves, for which a worker did not have all that it takes.
+_only_here: set[Any] = set()
+
+
+def _prepare() -> None:
+    """In a worker, before the first question."""
+    logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
+    metrics.noted()
+    for record in catalog.LESSONS:
+        getattr(lessons, record.slug)
+    startup.load_libraries()
+    startup.prepare()
+
+
+def _answer_afar(question: Question) -> Reply:
+    """In a worker: answer for a visitor of its parent."""
+    bench = getattr(lessons, question.slug).lesson.benches[question.bench]
+    status: int | None = None
+    body = b""
+    with suppress(OnlyThere):
+        status, body = _answered(
+            bench, question.query, question.visitor(), question.has, DistantHand
+        )
+    return Reply(status, body, question.account, metrics.noted())
 
 
 async def _gone(request: Request) -> None:

@@ -19,7 +19,7 @@ from seqviz import garbage, jobs, settings
 from seqviz.models import registry
 from seqviz.refusal import Refusal
 from seqviz.ui import streamlit_internals
-from seqviz.ui.bench import lazy
+from seqviz.ui.bench import fast_path, lazy
 from seqviz.ui.server import (
     gauges,
     index_page,
@@ -89,6 +89,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     started = time.perf_counter()
     startup.prepare()
     lazy.LAZY.on = True
+    fast_path.workers()
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
     log.info(
@@ -163,6 +164,7 @@ def _preload(names: tuple[str, ...]) -> list[str]:
 
 def _close() -> None:
     """No job goes on: each is told to stop, and waited for a few seconds in all."""
+    fast_path.workers().close()
     deadline = time.monotonic() + CLOSING_SECONDS
     for queue in jobs.queues().values():
         queue.close(timeout=max(0.1, deadline - time.monotonic()))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -120,9 +122,16 @@ def _models() -> Iterator[Metric]:
 def _process() -> Iterator[Metric]:
     process = psutil.Process()
     with process.oneshot():
-        yield _gauge("memory_bytes", "Resident memory", process.memory_info().rss)
-        times = process.cpu_times()
-        yield _counter("cpu_seconds", "Processor time", times.user + times.system)
+        parts = [process.cpu_times()]
+        memory = process.memory_info().rss
+        seconds = parts[0].children_user + parts[0].children_system  # of workers that have ended
+        workers = [psutil.Process(one.pid) for one in multiprocessing.active_children()]
+        with suppress(psutil.NoSuchProcess):  # it has died meanwhile
+            memory += sum(one.memory_info().rss for one in workers)
+            parts += [one.cpu_times() for one in workers]
+        seconds += sum(part.user + part.system for part in parts)
+        yield _gauge("memory_bytes", "Resident memory, with that of workers", memory)
+        yield _counter("cpu_seconds", "Processor time, with that of workers", seconds)
         yield _gauge("started_seconds", "When it started, since 1970", process.create_time())
     if hasattr(os, "sched_getaffinity"):
         yield _gauge("cores", "Cores that it may use", len(os.sched_getaffinity(0)))

@@ -7,6 +7,10 @@ asked for (queues, models, memory) is in `gauges`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -69,6 +73,38 @@ _error = {lesson: _errors.labels(lesson) for lesson in LESSONS}
 _refusal = {kind: _refusals.labels(kind) for kind in REFUSALS}
 
 
+# In a worker: what was counted, with its arguments, for its parent to count. Else None.
+_noted: list[tuple[str, tuple[Any, ...]]] | None = None
+_counts: dict[str, Callable[..., None]] = {}
+
+
+def _counted(function: Callable[..., None]) -> Callable[..., None]:
+    """May be called in a worker (`ui.server.workers`), which nobody asks for its figures."""
+
+    @wraps(function)
+    def counting(*args: Any) -> None:
+        if _noted is None:
+            function(*args)
+        else:
+            _noted.append((function.__name__, args))
+
+    _counts[function.__name__] = function
+    return counting
+
+
+def noted() -> list[tuple[str, tuple[Any, ...]]]:
+    """What this worker has counted since the last call; from the first on it only notes."""
+    global _noted
+    taken, _noted = _noted or [], []
+    return taken
+
+
+def recount(notes: Sequence[tuple[str, tuple[Any, ...]]]) -> None:
+    """Count what a worker has noted."""
+    for name, args in notes:
+        _counts[name](*args)
+
+
 def opened() -> None:
     """A session has begun."""
     _sessions.inc()
@@ -87,6 +123,7 @@ def ran(lesson: str, kind: str, seconds: float) -> None:
     _run[lesson, kind].observe(seconds)
 
 
+@_counted
 def asked(lesson: str, seconds: float | None) -> None:
     """A page asked for a result. seconds: what computing it took; None: it was in the cache."""
     if seconds is None:
@@ -96,11 +133,13 @@ def asked(lesson: str, seconds: float | None) -> None:
         _compute[lesson].observe(seconds)
 
 
+@_counted
 def failed(lesson: str) -> None:
     """Something failed, and the page said so."""
     _error[lesson].inc()
 
 
+@_counted
 def refused(kind: str) -> None:
     """A limit was reached; kind: one of `REFUSALS`, else it counts as "other"."""
     _refusal.get(kind, _refusal["other"]).inc()

@@ -13,7 +13,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
@@ -105,20 +105,20 @@ def weight(value: object) -> float:
     )
 
 
-def _parts(value: Any) -> Iterable[Any]:
+def _parts(value: Any) -> Iterator[Any]:
     """A value and everything in it; of a figure, its JSON and about as much again stand for it."""
-    yield value
-    inner: Iterable[Any] = ()
-    if isinstance(value, Drawn):
-        inner = (value.json, value.json)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        inner = vars(value).values() if hasattr(value, "__dict__") else ()
-    elif isinstance(value, dict):
-        inner = value.values()
-    elif isinstance(value, list | tuple | set | frozenset):
-        inner = value
-    for part in inner:
-        yield from _parts(part)
+    left = [value]
+    while left:
+        part = left.pop()
+        yield part
+        if isinstance(part, dict):
+            left += part.values()
+        elif isinstance(part, list | tuple | set | frozenset):
+            left += part
+        elif isinstance(part, Drawn):
+            left += (part.json, part.json)
+        elif hasattr(part, "__dataclass_fields__") and not isinstance(part, type):
+            left += getattr(part, "__dict__", {}).values()
 
 
 @cache

@@ -21,7 +21,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
@@ -31,6 +31,7 @@ from seqviz.refusal import Problem
 from seqviz.ui.server import metrics, run_context
 
 R = TypeVar("R")
+KEY = "limits"  # in what is kept of a session
 MINUTE = 60.0
 SHARE_BACK = 0.1  # of the capacity is back before a student who was stopped goes on
 TEXTS = 32  # texts that a session remembers, so that a slider beside one does not read it again
@@ -43,16 +44,19 @@ class Bucket:
     `wait` says how long a user whose bucket has run over has to wait: until a tenth of it is free
     again, so that the next press is not refused at once. A use is let in whole, however large: its
     size is known only afterwards. Capacity and rate are those of the call, as settings may change.
+    drawn: all that was ever used.
     """
 
     clock: Callable[[], float] = time.monotonic
     used: float = 0.0
     over: bool = False
+    drawn: float = 0.0
     _at: float | None = None
 
     def draw(self, amount: float, capacity: float, rate: float) -> None:
         """Use so much."""
         self._drain(rate)
+        self.drawn += amount
         self.used += amount
         self.over = self.over or self.used > capacity
 
@@ -73,11 +77,11 @@ class Bucket:
 
 @dataclass
 class Account:
-    """What one session has used."""
+    """What one session has used. texts: those last read, with their tokens."""
 
     seconds: Bucket = field(default_factory=Bucket)
     tokens: Bucket = field(default_factory=Bucket)
-    texts: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    texts: OrderedDict[str, int] = field(default_factory=OrderedDict)
 
 
 @dataclass
@@ -134,6 +138,22 @@ def metered(function: Callable[..., R]) -> Callable[..., R]:
     return counting
 
 
+def lent(session: run_context.Session) -> Account | None:
+    """An account for a computation in another process; None where tokens have been used up."""
+    account, most = _account(session), settings.value("SEQVIZ_SESSION_TOKENS")
+    if most and account.tokens.wait(most, most / MINUTE):
+        return None
+    return Account(seconds=replace(account.seconds, drawn=0.0))
+
+
+def charge(session: run_context.Session, used: Account) -> None:
+    """Count what was computed there, on an account that was `lent`."""
+    with run_context.answering(session, "", ""):
+        if limit := _seconds():
+            _account().seconds.draw(used.seconds.drawn, *limit)
+        _count({text: partial(int, size) for text, size in used.texts.items()})
+
+
 def read(*texts: str, model: str = "") -> None:
     """Count texts that a model is about to read for this session, each once.
 
@@ -153,8 +173,8 @@ def _count(texts: Mapping[str, Callable[[], int]]) -> None:
     if wait := account.tokens.wait(most, most / MINUTE):
         _refuse("tokens", "token_limit", wait=math.ceil(wait))
     for text, size in new.items():
-        account.tokens.draw(size(), most, most / MINUTE)
-        account.texts[text] = None
+        account.texts[text] = size()
+        account.tokens.draw(account.texts[text], most, most / MINUTE)
     while len(account.texts) > TEXTS:
         account.texts.popitem(last=False)
 
@@ -176,8 +196,9 @@ def _seconds() -> tuple[float, float] | None:
     return (most, settings.value("SEQVIZ_SESSION_SHARE")) if most else None
 
 
-def _account() -> Account:
-    account: Account = run_context.session().kept.setdefault("limits", Account())
+def _account(session: run_context.Session | None = None) -> Account:
+    kept = (session or run_context.session()).kept
+    account: Account = kept.setdefault(KEY, Account())
     return account
 
 

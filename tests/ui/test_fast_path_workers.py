@@ -1,0 +1,170 @@
+"""What workers answer for the route: the same, and what happens where one cannot."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from threadpoolctl import threadpool_limits
+
+from seqviz import catalog
+from seqviz.ui.bench import fast_path
+from seqviz.ui.server import metrics, run_context
+from seqviz.ui.server.run_context import Session
+from seqviz.ui.server.workers import Workers
+from seqviz.ui.shared import caching, limits
+
+READY = 120  # seconds that a process may take to start
+GATES = "/live/gates/watch"
+# One of each lesson, without a pretrained model.
+MOVED = {
+    "/live/ar_fitting/process": ("ar.process.phi", "0.31"),
+    GATES: ("ga.watch.step", "20"),
+    "/live/attention/scale": ("at.scale.temperature", "0.7"),
+    "/live/positions/distance": ("po.distance.d_model", "32"),
+    "/live/vanishing_gradients/reach": ("vg.reach.gain", "0.7"),
+    "/live/bert_accuracy/compare": ("ba.compare.sentences", "500"),
+}
+
+
+def counted(name: str, **labels: str) -> float:
+    return metrics.registry.get_sample_value(name, labels) or 0.0
+
+
+@pytest.fixture(scope="module")
+def pool():
+    made = Workers(1, fast_path._prepare, fast_path._answer_afar)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def worker(pool, monkeypatch):
+    """One worker that can be asked, and a parent that answers nothing."""
+    (one,) = pool.all
+    assert one.ready.wait(READY)
+    monkeypatch.setattr(fast_path, "workers", lambda: pool)
+    monkeypatch.setattr(fast_path, "_respond", lambda *_: (418, b""))
+    fast_path._only_here.clear()
+    return one
+
+
+@pytest.fixture(scope="module")
+def client():
+    with TestClient(Starlette(routes=fast_path.routes())) as client:
+        yield client
+
+
+@pytest.fixture
+def session():
+    made = Session("test", 0.0)
+    run_context._by_token[made.token] = made
+    return made
+
+
+def ask(client, session, address, **query):
+    return client.get(address, params=query, headers={fast_path.TOKEN: session.token})
+
+
+def home(session, address, **query) -> tuple[int, bytes]:
+    """The parent's own answer, with as many threads as the app has."""
+    _, _, slug, name = address.split("/")
+    bench = getattr(fast_path.lessons, slug).lesson.benches[name]
+    caching.shelves.cache_clear()
+    with threadpool_limits(1, user_api="blas"):
+        return fast_path._answered(bench, query, session, frozenset())
+
+
+def test_there_is_one_of_each_lesson():
+    assert {address.split("/")[2] for address in MOVED} == {one.slug for one in catalog.LESSONS}
+
+
+@pytest.mark.parametrize("address", MOVED)
+def test_a_worker_answers_as_the_parent_does(client, session, worker, address):
+    key, value = MOVED[address]
+    query = {"lang": "zh", "dark": "true", key: value}
+    answer = ask(client, session, address, **query)
+    status, body = home(session, address, **query)
+    assert answer.status_code == status == 200
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.content == fast_path.gzip.decompress(body)
+
+
+def test_what_a_worker_computes_is_charged_and_counted_here(client, session, worker):
+    lesson = {"lesson": "ar_fitting"}
+    names = ("seqviz_cache_misses_total", "seqviz_compute_seconds_count")
+    before = [counted(name, **lesson) for name in names]
+    runs = counted("seqviz_run_seconds_count", **lesson, kind="live")
+    query = {"ar.process.phi": "0.417"}
+    assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 200
+    assert [counted(name, **lesson) for name in names] == [one + 2 for one in before]
+    assert counted("seqviz_run_seconds_count", **lesson, kind="live") == runs + 1
+    used = session.kept[limits.KEY].seconds.drawn
+    assert 0 < used < 1
+    hits = counted("seqviz_cache_hits_total", **lesson)
+    query |= {"ar.process.view": "roots"}  # of another figure, with the same path
+    assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 200
+    assert counted("seqviz_cache_hits_total", **lesson) > hits
+
+
+def test_who_has_used_up_the_seconds_gets_no_more_from_a_worker(client, session, worker):
+    account = session.kept.setdefault(limits.KEY, limits.Account())
+    account.seconds.draw(1000.0, 60.0, 0.25)
+    refused = counted("seqviz_refusals_total", kind="compute")
+    answer = ask(client, session, "/live/ar_fitting/process", **{"ar.process.phi": "0.5213"})
+    assert answer.status_code == 204
+    assert counted("seqviz_refusals_total", kind="compute") == refused + 1
+
+
+def test_a_student_s_text_goes_along(client, session, worker):
+    session.texts["ga.watch"] = {"characters": "A sentence of my own."}
+    query = {"own": "true", "ga.watch.step": "3"}
+    answer = ask(client, session, GATES, **query)
+    assert answer.content == fast_path.gzip.decompress(home(session, GATES, **query)[1])
+    counted = session.kept[limits.KEY]
+    assert list(counted.texts) == ["A sentence of my own."]
+    assert counted.tokens.drawn == 21
+    ask(client, session, GATES, **query | {"ga.watch.step": "4"})
+    assert counted.tokens.drawn == 21
+
+
+def test_who_has_used_up_the_tokens_is_answered_by_the_parent(client, session, worker):
+    account = session.kept.setdefault(limits.KEY, limits.Account())
+    account.tokens.draw(1e6, 20_000, 333.0)
+    assert ask(client, session, GATES, **{"ga.watch.step": "5"}).status_code == 418
+
+
+def test_what_only_the_parent_has_is_answered_there_from_then_on(client, session, worker):
+    """A result of a training; the same bench in another language is asked for anew."""
+    address, query = "/live/bert_accuracy/heads", {"lang": "en", "ba.heads.epochs": "3"}
+    assert ask(client, session, address, **query).status_code == 418
+    (fixed,) = fast_path._only_here
+    assert fixed == ("ba.heads", ("lang", "en"))
+    assert fast_path._sent_away(
+        fast_path.lessons.bert_accuracy.lesson.benches["heads"],
+        {"lang": "en", "ba.heads.epochs": "4"}, session, frozenset(),
+    ) is None  # fmt: skip
+
+
+def test_a_worker_that_dies_is_replaced_and_the_parent_answers_meanwhile(client, session, worker):
+    dead = worker.process
+    os.kill(dead.pid, 9)
+    dead.join()
+    query = {"ar.process.phi": "0.617"}
+    assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 418
+    assert worker.ready.wait(READY)
+    assert worker.process.pid != dead.pid
+    assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 200
+
+
+def test_none_is_no_process(monkeypatch, client, session):
+    monkeypatch.setenv("SEQVIZ_WORKERS", "0")
+    before = multiprocessing.active_children()
+    fast_path.workers.cache_clear()
+    assert fast_path.workers().all == []
+    answer = ask(client, session, "/live/ar_fitting/process", **{"ar.process.phi": "0.717"})
+    assert answer.status_code == 200
+    assert multiprocessing.active_children() == before
