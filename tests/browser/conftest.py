@@ -20,25 +20,28 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 @pytest.fixture(scope="session")
-def server(browser) -> Iterator:
+def server(visitors):
     """The app, with its imports done: the first visitor pays for them, not the first test."""
-    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
-        context = browser.new_context()
-        page = context.new_page()
-        page.goto(running.url)
-        page.locator("h1").wait_for()
-        context.close()
-        yield running
+    return visitors.server
+
+
+@pytest.fixture(scope="session")
+def visitors(browser) -> Iterator:
+    """Those of the app."""
+    from lesson_page import visitors
+
+    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running, visitors(browser, running) as made:
+        with made.watched() as open_page:
+            open_page()
+        yield made
 
 
 @pytest.fixture
-def visit(browser, server) -> Iterator[Callable]:
+def visit(visitors) -> Iterator[Callable]:
     """`visit(path, parameters, **context options)` opens a page as a new visitor.
 
     Afterwards the test fails if a page asked another host for anything or logged an error, or if
     the server printed a traceback.
     """
-    from lesson_page import watched
-
-    with watched(browser, server) as open_page:
+    with visitors.watched() as open_page:
         yield open_page

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
 
 from driver.chromium import GEOMETRY, css_class, draw_whole, slider_input
 from driver.server import Server
@@ -135,52 +137,114 @@ class LessonPage:
         )
 
 
+class Visitors:
+    """Pages on a server that are opened again and again, each time by a new visitor.
+
+    A page that has run the app's scripts opens it for 40 % of the processor time. So each is kept
+    for the next visit with the same context options. No request is intercepted: the browser would
+    forget its cache.
+    """
+
+    def __init__(self, browser: Browser, server: Server) -> None:
+        self.browser, self.server = browser, server
+        self._kept: dict[str, list[LessonPage]] = {}
+        self._foreign: list[str] = []
+        self._errors: list[str] = []
+
+    @contextmanager
+    def watched(self) -> Iterator[Callable[..., LessonPage]]:
+        """`open_page(path, parameters, **context options)`: a new visitor on that page.
+
+        At the end: AssertionError if a page asked another host for anything or logged an error, or
+        if the server printed a traceback.
+        """
+        opened: dict[str, list[LessonPage]] = {}
+        already = self.server.log.stat().st_size
+        self._foreign.clear()
+        self._errors.clear()
+
+        def open_page(path: str = "", parameters: dict[str, str] | None = None, **options):
+            options = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}, **options}
+            look = json.dumps(options, sort_keys=True)
+            visits = opened.setdefault(look, [])
+            visits.append(lesson := self._page(look, options, len(visits)))
+            query = f"?{urlencode(parameters)}" if parameters else ""
+            lesson.page.goto(f"{self.server.url}/{path}{query}")
+            lesson.page.locator("h1").wait_for()
+            return lesson
+
+        try:
+            yield open_page
+        finally:
+            for lesson in chain.from_iterable(opened.values()):
+                if not lesson.page.is_closed():
+                    lesson.page.unroute_all()
+                    lesson.page.goto("about:blank")
+        with self.server.log.open("rb") as log:
+            log.seek(already)
+            printed = log.read().decode()
+        assert not self._foreign, f"asked another host: {self._foreign}"
+        assert not self._errors, f"errors in the browser: {self._errors}"
+        assert "Traceback" not in printed, printed
+
+    def _page(self, look: str, options: dict[str, Any], place: int) -> LessonPage:
+        """The page of a test's first, second, ... visit with these options, as if it were new."""
+        kept = self._kept.setdefault(look, [])
+        if place < len(kept) and not kept[place].page.is_closed():
+            page = kept[place].page
+            page.set_viewport_size(options["viewport"])
+            page.emulate_media(color_scheme=options.get("color_scheme", "light"))
+            page.bring_to_front()  # what lies behind another window is painted once a second
+        else:
+            context = kept[0].page.context if kept else self.browser.new_context(**options)
+            if not kept:
+                context.on("page", self._watch)
+            page = context.new_page()
+            kept[place:] = [LessonPage(page)]
+        if place == 0:
+            line = page.context.new_cdp_session(page)
+            what = {"origin": self.server.url, "storageTypes": "cookies,local_storage"}
+            line.send("Storage.clearDataForOrigin", what)
+            line.detach()
+        page.context.set_default_timeout(PATIENCE)
+        kept[place].sent = 0
+        return kept[place]
+
+    def _watch(self, page: Page) -> None:
+        own = urlsplit(self.server.url).netloc
+
+        def asked(url: str) -> None:
+            parts = urlsplit(url)
+            if parts.scheme in {"http", "https", "ws", "wss"} and parts.netloc != own:
+                self._foreign.append(url)
+
+        def console(message: ConsoleMessage) -> None:
+            if message.type == "error":
+                self._errors.append(f"{message.text} ({message.location['url']})")
+
+        page.on("request", lambda request: asked(request.url))
+        page.on("websocket", lambda socket: asked(socket.url))
+        page.on("console", console)
+        page.on("pageerror", lambda error: self._errors.append(str(error)))
+
+    def close(self) -> None:
+        """Every context of these visitors is closed."""
+        for lesson in chain.from_iterable(self._kept.values()):
+            lesson.page.context.close()
+
+
+@contextmanager
+def visitors(browser: Browser, server: Server) -> Iterator[Visitors]:
+    """For several tests."""
+    made = Visitors(browser, server)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
 @contextmanager
 def watched(browser: Browser, server: Server) -> Iterator[Callable[..., LessonPage]]:
-    """`open_page(path, parameters, **context options)`: a new visitor on that page.
-
-    At the end: AssertionError if a page asked another host for anything or logged an error, or if
-    the server printed a traceback.
-    """
-    contexts, foreign, errors = [], [], []
-    own = urlsplit(server.url).netloc
-    already = server.log.stat().st_size
-
-    def refuse(route) -> None:
-        foreign.append(route.request.url)
-        route.abort()
-
-    def console(message) -> None:
-        if message.type == "error":
-            errors.append(f"{message.text} ({message.location['url']})")
-
-    def watch(page) -> None:
-        page.on("console", console)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-
-    def open_page(path: str = "", parameters: dict[str, str] | None = None, **options):
-        options = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}, **options}
-        context = browser.new_context(**options)
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        context.route(re.compile(rf"^(?!(http://{re.escape(own)}/|blob:|data:|file:))"), refuse)
-        elsewhere = re.compile(rf"^wss?://(?!{re.escape(own)}/)")
-        context.route_web_socket(elsewhere, lambda socket: foreign.append(socket.url))
-        context.on("page", watch)
-        page = context.new_page()
-        lesson = LessonPage(page)
-        page.goto(f"{server.url}/{path}" + (f"?{urlencode(parameters)}" if parameters else ""))
-        page.locator("h1").wait_for()
-        return lesson
-
-    try:
+    """Visitors of one test; see `Visitors.watched`."""
+    with visitors(browser, server) as made, made.watched() as open_page:
         yield open_page
-    finally:
-        for context in contexts:
-            context.close()
-    with server.log.open("rb") as log:
-        log.seek(already)
-        printed = log.read().decode()
-    assert not foreign, f"asked another host: {foreign}"
-    assert not errors, f"errors in the browser: {errors}"
-    assert "Traceback" not in printed, printed

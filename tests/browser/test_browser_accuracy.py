@@ -10,7 +10,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from lesson_page import CHARTS, watched
 from playwright.sync_api import expect
-from rings import one_of
 
 from benchmarks.interaction import PROBE, Subject
 from driver.server import serve
@@ -34,9 +33,9 @@ def model(vectors):
 
 
 @pytest.fixture(scope="module")
-def loaded(model, browser, server):
+def loaded(model, visitors):
     """The server with the model in its memory."""
-    with watched(browser, server) as open_page:
+    with visitors.watched() as open_page:
         lesson = open_page(SLUG)
         lesson.figure("ba.guess").locator(CHARTS).first.wait_for(timeout=FIRST)
 
@@ -67,7 +66,8 @@ def fills(lesson, bench: str) -> None:
     assert box["height"] <= frame["height"] + 1, bench
 
 
-@pytest.mark.parametrize("lang", one_of(LANGUAGES))
+@pytest.mark.nightly  # by day test_browser_painting.py opens every tab
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_tab_paints_when_it_is_opened(loaded, visit, lang):
     """All of them were drawn while three of the four were hidden."""
     lesson = opened(visit, lang)
@@ -115,6 +115,7 @@ def test_a_click_on_a_word_hides_it(loaded, visit):
         assert f"ba.guess.place={place}" in lesson.page.url
 
 
+@pytest.mark.nightly
 def test_a_head_learns_at_every_press(loaded, visit):
     lesson = opened(visit, part="weights", heads__runs="1")
     badge = lesson.by_key("ba.heads.footer")
@@ -127,7 +128,8 @@ def test_a_head_learns_at_every_press(loaded, visit):
         before = lesson.changed("ba.heads", before)
 
 
-@pytest.mark.parametrize("lang", one_of(LANGUAGES))
+@pytest.mark.nightly  # by day test_browser_narrow.py draws every figure at this width
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_phone_never_scrolls_sideways_in_any_tab(loaded, visit, lang):
     phone = {"width": 420, "height": 800}
     lesson = opened(visit, lang, {"viewport": phone}, looks__view="own", knife__view="own")

@@ -7,7 +7,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from lesson_page import watched
 from playwright.sync_api import expect
 
 from driver.chromium import css_class
@@ -37,9 +36,9 @@ COLORS = """async (host) => {
 
 
 @pytest.fixture(scope="module")
-def loaded(minilm_on_disk, browser, server):
+def loaded(minilm_on_disk, visitors):
     """The server with the model in its memory, and every figure drawn once."""
-    with watched(browser, server) as open_page:
+    with visitors.watched() as open_page:
         lesson = open_page("attention")
         lesson.figure(APART).locator("svg.main-svg").first.wait_for(timeout=FIRST)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from lesson_page import watched
+from lesson_page import visitors
 from playwright.sync_api import expect
 
 from driver.server import serve_page
@@ -48,13 +48,14 @@ FRAMES = ("head", "twin", "model", "single")
 
 
 @pytest.fixture(scope="module")
-def bertviz_server(browser, tmp_path_factory):
-    with serve_page(tmp_path_factory.mktemp("bertviz"), SCRIPT) as running:
-        yield running
+def bertviz(browser, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bertviz")
+    with serve_page(folder, SCRIPT) as running, visitors(browser, running) as made:
+        yield made
 
 
 @pytest.fixture
-def frames(browser, bertviz_server):
+def frames(bertviz):
     """`frames(parameters, **context options)`: the lesson page, and its frames by their names.
 
     Afterwards the test fails if anything was asked of another host or an error was logged.
@@ -69,7 +70,7 @@ def frames(browser, bertviz_server):
             found[name].locator("svg text").first.wait_for()
         return lesson, found
 
-    with watched(browser, bertviz_server) as visit:
+    with bertviz.watched() as visit:
         yield open_page
 
 

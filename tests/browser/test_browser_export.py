@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from lesson_page import watched
 from PIL import Image
 from rings import one_of
 
@@ -58,9 +57,9 @@ class Export:
 
 
 @pytest.fixture(scope="module", params=one_of(catalog.LESSONS), ids=lambda record: record.slug)
-def export(request, browser, server):
+def export(request, visitors):
     """One visitor of each lesson, who takes everything along that there is."""
-    with watched(browser, server) as visit:
+    with visitors.watched() as visit:
         yield Export(visit, request.param)
 
 

@@ -41,6 +41,7 @@ def test_a_bench_is_drawn_when_the_reader_comes_near(visit, slug):
     assert lesson.sent == sent
 
 
+@pytest.mark.nightly
 def test_a_page_that_was_left_asks_for_nothing(minilm_on_disk, visit):
     """Two lessons have a bench named by_hand: scrolling to one does not ask for the other."""
     lesson = visit()

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from lesson_page import watched
+from lesson_page import visitors
 from playwright.sync_api import expect
 
 from driver.server import serve_page
@@ -23,13 +23,14 @@ PIXELS = """(host, [panel, x, y]) => {
 @pytest.fixture(scope="module")
 def sample(browser, tmp_path_factory):
     page = Path(__file__).with_name("sample_page.py").read_text("utf-8")
-    with serve_page(tmp_path_factory.mktemp("sample"), page) as running:
-        yield running
+    folder = tmp_path_factory.mktemp("sample")
+    with serve_page(folder, page) as running, visitors(browser, running) as made:
+        yield made
 
 
 @pytest.fixture
-def page(browser, sample):
-    with watched(browser, sample) as visit:
+def page(sample):
+    with sample.watched() as visit:
         lesson = visit()
         lesson.geometry(BENCH)
         yield lesson

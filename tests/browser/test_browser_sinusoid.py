@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lesson_page import PATIENCE, watched
+from lesson_page import PATIENCE, visitors
 from PIL import Image
 from playwright.sync_api import expect
 from rings import one_of
@@ -62,8 +62,9 @@ def sample_server(folder: Path):
 
 @pytest.fixture(scope="module")
 def sample(browser, tmp_path_factory):
-    with sample_server(tmp_path_factory.mktemp("sinusoid")) as running:
-        yield running
+    folder = tmp_path_factory.mktemp("sinusoid")
+    with sample_server(folder) as running, visitors(browser, running) as made:
+        yield made
 
 
 class Drawing(Sinusoid):
@@ -105,9 +106,9 @@ class Drawing(Sinusoid):
 
 
 @pytest.fixture
-def drawing(browser, sample):
+def drawing(sample):
     """`drawing(values, **context options)`: a visitor's page that starts with these values."""
-    with watched(browser, sample) as visit:
+    with sample.watched() as visit:
 
         def open_page(values=None, **options):
             return Drawing(visit("", {"values": json.dumps(values or {})}, **options))
@@ -413,8 +414,8 @@ def test_nothing_is_cut_off(drawing, width):
 
 
 @pytest.mark.nightly
-def test_the_presenter_s_type_is_larger_and_the_picture_is_whole(browser, sample):
-    with watched(browser, sample) as visit:
+def test_the_presenter_s_type_is_larger_and_the_picture_is_whole(sample):
+    with sample.watched() as visit:
         page = Drawing(visit("", {"present": "true"}))
         plan = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').live.plan")
         assert plan["u"] == 1.25

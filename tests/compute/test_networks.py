@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from rings import one_of
 from torch import nn
 
 from seqviz.compute.autoregression import simulate
@@ -90,12 +91,16 @@ every_architecture = pytest.mark.parametrize(
 
 
 @pytest.mark.parametrize(
-    ("seed", "losses", "final"),
-    # of seed 0 a longer run too: it underfits after 100 epochs and overfits after 1000
-    [(0, {0: 2.931, 100: 1.168}, 0.701), (1, {0: 2.661}, 1.142), (2, {0: 2.733}, 1.204)],
-)
-def test_the_textbook_run(seed, losses, final):
-    fit = fit_network(ar1(seed), NetworkSettings(seed=seed, epochs=1000 if seed == 0 else 100))
+    ("seed", "epochs", "losses", "final"),
+    # of seed 0 a longer run: it underfits after 100 epochs and overfits after 1000
+    one_of([
+        (1, 100, {0: 2.661}, 1.142),
+        (0, 1000, {0: 2.931, 100: 1.168}, 0.701),
+        (2, 100, {0: 2.733}, 1.204),
+    ]),
+)  # fmt: skip
+def test_the_textbook_run(seed, epochs, losses, final):
+    fit = fit_network(ar1(seed), NetworkSettings(seed=seed, epochs=epochs))
     # 5e-3: three printed digits, and other CPUs round a hundred updates a little differently
     for updates, loss in losses.items():
         assert fit.train_loss[updates] == pytest.approx(loss, abs=5e-3)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from rings import one_of
 from scenes import Scene, check
 from scipy.stats import binom
 
@@ -409,12 +410,12 @@ def test_sentences_to_read_are_those_on_which_just_one_is_right(language):
 
 
 TEXTS = {
+    "the tokenizer's own": "[MASK] [CLS] [SEP] [PAD] [UNK]",
     "one word": "Good",
     "2,000 characters": "x" * 2000,
     "a long text": "not a bad film " * 133,
     "chinese": "这部电影很好看，我喜欢。",
     "emoji": "\U0001f3ac great \U0001f44d\U0001f3fd \U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "the tokenizer's own": "[MASK] [CLS] [SEP] [PAD] [UNK]",
     "points": "...!?",
 }
 OWN = (("knife", "own"), ("guess", ""), ("padding", "own"), ("padding", "tokens"), ("looks", "own"),
@@ -426,7 +427,7 @@ def own(text: str) -> list[tuple[str, dict[str, Any]]]:
     return [(name, {"text": text} | ({"view": view} if view else {})) for name, view in OWN]
 
 
-@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("kind", one_of(list(TEXTS), keep=2))
 def test_any_text_is_read(kind):
     for turn, (name, values) in enumerate(own(TEXTS[kind])):
         shown = lesson.benches[name].run(values, LANGUAGES[turn % 2])

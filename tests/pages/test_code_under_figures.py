@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from looking import bench, figures
-
-from seqviz.text import LANGUAGES
+from rings import in_turn
 
 SLUG = "ar_fitting"
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -70,8 +69,7 @@ def same(here: Any, on_page: dict[str, Any]) -> None:
             raise AssertionError(f"{str(mine)[:200]}\n is not \n{str(its)[:200]}")
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("case", SETTINGS)
+@pytest.mark.parametrize(("case", "lang"), in_turn(list(SETTINGS)))
 def test_the_code_gives_the_figure(visit, case, lang):
     page = visit(SLUG, lang)
     state = SETTINGS[case]

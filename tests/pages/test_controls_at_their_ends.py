@@ -21,17 +21,16 @@ from looking import (
     as_state,
     bench,
     figures,
+    may_refuse,
     needed,
     sentences,
 )
-from rings import one_of
 
 from seqviz import catalog
-from seqviz.lessons.bench.controls import Sentence, Slider, controls, encoded, grid
+from seqviz.lessons.bench.controls import Slider, controls, encoded, grid
 from seqviz.text import LANGUAGES, catalogue
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
-LACKING = {("learned", "model", "smollm2")}  # has no table of positions
 
 
 def leaders(page) -> list[str]:
@@ -72,10 +71,7 @@ def trials(page, bench_name: str, declaration: type) -> list[Trial]:
         if isinstance(control, Slider):  # nobody can drag it further
             set_to = {(bench_name, key): wanted for key, wanted in state.items()}
             state[name] = min(value, page.top(control, set_to, bench_name))
-        # Free coefficients at the ends of their sliders explode, a text of one word is too
-        # short to read, a model may lack what is shown: a sentence is in order.
-        refusable = bool(re.fullmatch(r"b\d", name)) or isinstance(control, Sentence)
-        refusable |= (bench_name, name, value) in LACKING
+        refusable = may_refuse(bench_name, name, value, control)
         made.append(Trial(bench_name, name, state, refusable))
     return made
 
@@ -136,10 +132,11 @@ def check_link(page, trial: Trial) -> None:
         assert link == (encoded(wanted) if differs else None), (trial.bench, key, wanted)
 
 
-@pytest.mark.parametrize("turn", one_of(range(len(LANGUAGES))))
+@pytest.mark.nightly  # by day without a page: tests/lessons/test_every_control.py
+@pytest.mark.parametrize("turn", range(len(LANGUAGES)))
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_control_at_both_ends(visit, slug, turn):
-    """The languages take turns, round by round; by night they change places."""
+    """The languages take turns, round by round, and change places."""
     pages = [visit(slug, lang) for lang in LANGUAGES]
     tried = 0
     for number, together in enumerate(rounds(pages[0])):

@@ -31,6 +31,7 @@ def test_a_lesson_draws_all_its_benches(untouched, slug, lang):
     assert all(metric.value.strip() for metric in page.app.metric)
 
 
+@pytest.mark.nightly  # by day one by one, without a page: tests/lessons/test_every_control.py
 @pytest.mark.parametrize("end", [0, -1])
 @pytest.mark.parametrize("slug", SLUGS)
 def test_all_controls_at_one_end_in_chinese(visit, slug, end):
@@ -40,26 +41,6 @@ def test_all_controls_at_one_end_in_chinese(visit, slug, end):
         for name, control in controls.controls(declaration):
             state[f"{page.lesson.prefix(bench)}.{name}"] = as_state(control.extremes()[end])
     page.run(**state)
-
-
-@pytest.mark.parametrize("slug", SLUGS)
-def test_a_permalink_brings_every_bench_back(visit, untouched, slug):
-    page = untouched(slug)
-    wanted = {}
-    for bench, declaration in page.lesson.benches.items():
-        for name, control in controls.controls(declaration):
-            others = [v for v in control.extremes() if v != control.default]
-            if control.when is None and others:  # a menu may have one model only
-                wanted[bench, name] = others[0]
-                if isinstance(control, controls.Slider):
-                    wanted[bench, name] = min(others[0], page.top(control, wanted, bench))
-    links = {
-        f"{page.lesson.prefix(bench)}.{name}": controls.encoded(value)
-        for (bench, name), value in wanted.items()
-    }
-    again = visit(slug, **links)
-    for (bench, name), value in wanted.items():
-        assert again.value(bench, name) == as_state(value), (bench, name)
 
 
 BROKEN = ("", "nan", "inf", "1e999", "-3", "²", "<script>", "9" * 400)

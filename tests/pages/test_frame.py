@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd
 import pytest
 from looking import alerts, bench, figures, walk
+from rings import in_turn, one_of
 from streamlit.testing.v1 import AppTest
 
 from seqviz import catalog
@@ -66,7 +67,7 @@ def rules(app: AppTest) -> str:
     return "".join(element.proto.body for element in app.get("html"))
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("slug", one_of(SLUGS))
 def test_presenter_mode(visit, slug):
     page = visit(slug)
     assert "stHeader" not in rules(page.app)
@@ -126,10 +127,9 @@ def link(page, name: str) -> None:
     assert query(shown.value) == {"lang": page.text.lang, **where}
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
 def test_the_four_buttons_under_every_figure(visit, slug, lang):
-    """Every button of every bench is pressed once: the languages take turns."""
+    """Two buttons of every bench, the other two in the other language, by night."""
     page = visit(slug, lang)
     drawn = [name for name in page.lesson.benches if figures(bench(page.app, name))]
     for place, name in enumerate(drawn):
