@@ -15,6 +15,7 @@ registry.register([
   require("plotly.js/src/traces/heatmap"),
   require("plotly.js/src/components/annotations"),
   require("plotly.js/src/components/shapes"),
+  require("plotly.js/src/components/images"),
   require("plotly.js/src/components/errorbars"),
   require("plotly.js/src/components/colorscale"),
   require("plotly.js/src/components/colorbar"),

@@ -62,7 +62,7 @@ BUNDLE = Vendored(
     "plotly.js@4.1.1",
     "tools/plotly_bundle.js",
     "plotly.min.js",
-    "67ad2ff0d5930f39d955f51931c2f79137d9d6667fbc2cebba2e2db73b68f6da",
+    "94a427a8c3433a5d63e426bb1c5fdbe95b11fa78b004d94c8c0052a130b91e41",
 )
 BUNDLER = "esbuild@0.28.2"
 BEFORE = "2026-11-01"  # what these packages need is taken as it was on this day

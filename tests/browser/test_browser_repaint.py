@@ -21,8 +21,8 @@ SIZE = {"width": 800, "height": 420}
 VALUES = 4
 
 # Paint each figure in part over the one before, and as a whole beside it with the same margins.
-# Gives whether it was painted in part, and what is there and not there; order and names, which
-# Plotly draws at random, left aside.
+# Gives whether it was painted in part, what Plotly does not know, and what is there and not there;
+# order and names, which Plotly draws at random, left aside.
 COMPARE = r"""async ([figures, size]) => {
   const [moved, whole] = ["moved", "whole"].map((id) => document.getElementById(id));
   Plotly.purge(moved);
@@ -58,7 +58,12 @@ COMPARE = r"""async ([figures, size]) => {
     Plotly.purge(whole);
     await paint(whole, fixed);
     const [one, other] = [marks(moved), marks(whole)];
-    found.push({ part, extra: without(one, other), missing: without(other, one) });
+    const unknown = [
+      ...Object.entries(figure.layout)
+        .filter(([key, one]) => typeof one === "object" && !(key in whole._fullLayout)),
+      ...figure.data.filter(({ type }, at) => whole._fullData[at].type !== type),
+    ];
+    found.push({ part, unknown, extra: without(one, other), missing: without(other, one) });
   }
   return found;
 }"""
@@ -110,6 +115,7 @@ def test_a_part_is_painted_as_the_whole_would_be(page, slug, name, parameter, mi
     drawn = figures(bench, parameter, dict(controls(bench.declaration))[parameter], VALUES)
     for place, one in enumerate(page.evaluate(COMPARE, [drawn, SIZE])):
         assert (one["extra"], one["missing"]) == ([], []), place
+        assert one["unknown"] == [], "our build of Plotly lacks a part"
 
 
 @pytest.mark.parametrize(("slug", "name", "parameter"), [
