@@ -30,16 +30,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
   // Others wait for what it loads, even when it has been passed.
   const above = (name) => (data.leads.includes(name) ? Infinity : AHEAD);
   const everything = () => ask(data.benches);
-  const wholeLesson = (event) => event.target.closest?.(data.whole) && everything();
+  // Its button turns while the file of the whole lesson is made, which waits for all benches.
+  const making = `${data.whole} [data-testid="stSpinnerIcon"]`;
   const timer = setInterval(() => {
     if (!host.isConnected) return stop(); // the reader has gone to another page
+    if (document.querySelector(making)) return everything();
     ask(data.benches.filter((name) => near(name, AHEAD, above(name))));
   }, LOOK_MS);
-  window.addEventListener("click", wholeLesson, true);
   window.addEventListener("beforeprint", everything);
   stop = () => {
     clearInterval(timer);
-    window.removeEventListener("click", wholeLesson, true);
     window.removeEventListener("beforeprint", everything);
   };
 }

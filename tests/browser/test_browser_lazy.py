@@ -81,12 +81,17 @@ def test_a_tab_is_drawn_when_it_is_opened(visit):
     assert "heads" in lesson.page.evaluate(WAITING)  # in a tab that is still closed
 
 
-def test_a_notebook_asked_for_at_once_has_all_benches(visit, tmp_path):
-    lesson = visit("ar_fitting")
+def test_a_notebook_asked_for_at_once_has_all_benches(visit, server, tmp_path):
+    """Before the script is there that asks for benches."""
+    lesson, late = visit(), []
+    lesson.page.route("**/near.js", lambda route: late.append(route))
+    lesson.page.goto(f"{server.url}/ar_fitting")
     lesson.rest()
     assert lesson.page.evaluate(WAITING)
     with lesson.page.expect_download(timeout=PATIENCE) as download:
         lesson.page.get_by_role("button", name=Text("en")("frame.notebook")).click()
+        (script,) = late
+        script.continue_()
     download.value.save_as(tmp_path / "first.ipynb")
     cells = json.loads((tmp_path / "first.ipynb").read_text("utf-8"))["cells"]
     whole = [cell for cell in cells if cell["cell_type"] == "code"]
