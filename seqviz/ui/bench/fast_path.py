@@ -36,7 +36,7 @@ from seqviz.lessons.bench.output import Chart, Item, Note, Passage, Readout
 from seqviz.text import LANGUAGES
 from seqviz.ui.bench.afar import DistantHand, OnlyThere, Question, Reply
 from seqviz.ui.bench.moving_hand import MovingHand
-from seqviz.ui.server import logs, metrics, run_context
+from seqviz.ui.server import metrics, run_context
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.server.static_files import base
 from seqviz.ui.server.workers import Gone, Workers
@@ -378,6 +378,8 @@ _only_here: set[Any] = set()
 
 def _prepare() -> None:
     """In a worker, before the first question."""
+    from seqviz.ui.server import logs  # a page needs nothing of it
+
     logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
     metrics.noted()
     for record in catalog.LESSONS:
