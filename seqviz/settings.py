@@ -51,9 +51,11 @@ def value(name: str) -> Any:
     return _BY_NAME[name].value()
 
 
-def language() -> str | None:
-    """What a visitor sees whose link names no language; None: what the browser prefers."""
-    return value("SEQVIZ_LANGUAGE")
+def language(asked: str | None, preferred: str) -> str:
+    """What a visitor sees: what the link asks for, else the server's, else the browser's."""
+    if asked in LANGUAGES:
+        return asked
+    return value("SEQVIZ_LANGUAGE") or ("zh" if preferred.lower().startswith("zh") else "en")
 
 
 def check() -> None:

@@ -60,11 +60,16 @@ function unpacked(text) {
 const css = (key) => `st-key-${key.replaceAll(".", "-")}`;
 
 // One chart in its place: from the page, and from the answers while a hand moves (`live.js`).
-class Chart {
+export class Chart {
   constructor(host) {
     this.host = host;
-    this.frame = host.closest('[class*="-figure"]') ?? host.parentElement;
     this.observer = new ResizeObserver(() => this.resized());
+    this.placed();
+  }
+
+  placed() {
+    this.frame = this.host.closest('[class*="-figure"]') ?? this.host.parentElement;
+    this.observer.disconnect();
     this.observer.observe(this.frame);
   }
 
@@ -151,9 +156,18 @@ class Chart {
   }
 }
 
+// The figure that came with the page (`first.js`), once painted, is not painted again in its place.
+function moved(host) {
+  const first = document.querySelector("#seqviz-first .seqviz-chart:has(.main-svg)");
+  if (host.chart || !first || !host.closest(first.dataset.place)) return host;
+  host.replaceWith(first);
+  first.chart.placed();
+  return first;
+}
+
 export default function ({ data: bytes, parentElement, setTriggerValue }) {
   const data = unpacked(new TextDecoder().decode(bytes));
-  const host = parentElement.querySelector(".seqviz-chart");
+  const host = moved(parentElement.querySelector(".seqviz-chart"));
   const chart = (host.chart ??= new Chart(host));
   chart.missing = data.missing;
   host.tell = data.picks ? (point) => setTriggerValue("pick", point) : null;

@@ -39,10 +39,12 @@ class Control {
   take({ options }) {
     if (this.place.overtaken({ [this.key]: options.value })) return;
     clearTimeout(this.again);
+    const rests = this.said !== null && this.slider.resting === 0;
     this.said = null;
     this.value = options.value;
     if (this.slider.resting === 0) this.place.forget(this.key);
     this.slider.set(options);
+    if (rests) this.place.expect(this.key, this.slider.likely);
   }
 
   close() {

@@ -6,6 +6,8 @@
 const TOLD_MS = 2000; // after which the page draws what it was told last, whatever it is
 const SLOW_MS = 300; // an answer that takes longer is waited for with a quiet mark
 const PATIENCE_MS = 5000;
+const RESTED_MS = 300; // after which a hand that goes on is expected to go one step
+const AHEAD = 16; // pictures that are kept for it
 const LARGE = /"bdata":"(#[0-9a-f]{16}|[A-Za-z0-9+/=]{4096,})"/g; // as in ui/bench/fast_path.py
 const benches = new Map();
 
@@ -16,6 +18,13 @@ export function bench(prefix) {
 
 export const same = (one, other) => one === other || Number(one) === Number(other);
 
+// What is asked for, the same whatever was moved first.
+function named(values) {
+  const names = new URLSearchParams(values);
+  names.sort();
+  return names.toString();
+}
+
 class Bench {
   moved = new Map(); // key of a control -> what the hand has set, and when the page was told
   wanted = false;
@@ -23,6 +32,8 @@ class Bench {
   source = null; // { address, query, token }: where to ask, with everything that no hand moves
   painter = null; // draws the answer
   arrays = new Map(); // the large ones of the last answer, which need not travel again
+  ahead = new Map(); // answers to what has not been asked for yet
+  expecting = null; // fetches them: can be aborted
   pictures = []; // when the last ones were painted, for measuring
 
   // The page has drawn the bench: with these values, and this is where to ask for others.
@@ -43,6 +54,7 @@ class Bench {
   }
 
   move(key, text) {
+    this.expecting?.abort();
     this.moved.set(key, { text, told: 0 });
     this.wanted = true;
     this.ask();
@@ -74,25 +86,52 @@ class Bench {
     return this.arrays === kept ? text.slice(0, end) + figure : null;
   }
 
+  // The hand has come to rest: fetch what it may want next, one after the other. A class that is busy
+  // gives nothing.
+  async expect(key, texts) {
+    this.expecting?.abort();
+    const { signal } = (this.expecting = new AbortController());
+    await new Promise((resolve) => setTimeout(resolve, RESTED_MS));
+    const asked = this.source;
+    try {
+      for (const text of texts) {
+        const values = { ...asked.query, [key]: text };
+        if (signal.aborted || this.source !== asked || this.ahead.has(named(values))) continue;
+        const found = await this.fetched(asked, values, { "X-SeqViz-Ahead": "1" }, signal);
+        const answer = found.status === 200 ? this.whole(await found.text()) : null;
+        if (answer === null || signal.aborted || this.source !== asked) return;
+        this.ahead.set(named(values), answer);
+        if (this.ahead.size > AHEAD) this.ahead.delete(this.ahead.keys().next().value);
+      }
+    } catch {
+      // The hand has moved on, or asks again when it does.
+    }
+  }
+
+  fetched({ address, token }, values, headers, signal) {
+    const has = [...this.arrays.keys()].join();
+    return fetch(`${address}?${named(values)}`, {
+      credentials: "omit",
+      cache: "no-store",
+      headers: { "X-SeqViz-Visitor": token, "X-SeqViz-Has": has, ...headers },
+      signal,
+    });
+  }
+
   async ask() {
     if (this.busy || !this.wanted || !this.source?.address) return;
     this.busy = true;
     this.wanted = false;
     const asked = this.source;
-    const { address, query, token } = asked;
-    const values = { ...query };
+    const values = { ...asked.query };
     for (const [key, { text }] of this.moved) values[key] = text;
     const slow = setTimeout(() => this.painter.wait(true), SLOW_MS);
-    let answer = null;
+    let answer = this.ahead.get(named(values)) ?? null;
     try {
-      const found = await fetch(`${address}?${new URLSearchParams(values)}`, {
-        credentials: "omit",
-        cache: "no-store",
-        headers: { "X-SeqViz-Visitor": token, "X-SeqViz-Has": [...this.arrays.keys()].join() },
-        signal: AbortSignal.timeout(PATIENCE_MS),
-      });
-      if (found.status === 200) answer = this.whole(await found.text());
-      else this.wanted = false; // the page says why, when the hand has come to rest
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const found = answer === null ? await this.fetched(asked, values, {}, signal) : null;
+      if (found?.status === 200) answer = this.whole(await found.text());
+      else if (found) this.wanted = false; // the page says why, when the hand has come to rest
     } catch {
       this.wanted = false;
     }

@@ -10,6 +10,7 @@
 
 const REST_MS = 150;
 const FINE = 10; // parts of a step, with Shift
+const FEW = 12; // places of the handle
 const PAGE = 10; // steps of Page Up and Page Down
 
 function element(tag, parent, properties = {}) {
@@ -132,8 +133,26 @@ export class Slider {
   }
 
   get text() {
+    return this.written(this.value);
+  }
+
+  // A place of the handle as it stands in a link.
+  written(place) {
     const { stops } = this.options;
-    return stops ? stops[this.value].value : String(this.value);
+    return stops ? stops[place].value : String(place);
+  }
+
+  // Where the handle may go next, nearest first: one step to either side; everywhere, where it has
+  // few places.
+  get likely() {
+    const { low, high, step, stops } = this.options;
+    const unit = stops ? 1 : step;
+    const places = stops ? stops.length : Math.round((high - low) / step) + 1;
+    const found = new Set();
+    for (let far = 1; far <= (places > FEW ? 1 : places); far++)
+      for (const way of [1, -1]) found.add(this.snapped(this.value + way * far * unit));
+    found.delete(this.value);
+    return [...found].map((place) => this.written(place));
   }
 
   // A value as a screen reader says it.

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from urllib.request import Request, urlopen
+
 import pytest
+from lesson_page import LessonPage
 from rings import one_of
 
-from driver.chromium import MARKS
+from driver.chromium import GEOMETRY, MARKS
 from seqviz import catalog
+from seqviz.text import Text
 
 FIGURE = f".seqviz-chart :is({MARKS}), .seqviz-sinusoid canvas"
 BYTES = 1_500_000  # 6 s of a lecture hall's share of Wi-Fi, 2 Mbit/s
+
+PAPER = "(one) => getComputedStyle(one).backgroundColor"
 
 # What moves on the page before it stands, by its names of CSS.
 MOVED = """
@@ -22,9 +28,7 @@ new PerformanceObserver((list) => {
 
 
 @pytest.mark.parametrize("record", one_of(catalog.LESSONS), ids=lambda record: record.slug)
-def test_a_first_visit_is_light_finds_what_it_asks_for_and_has_its_width_at_once(
-    browser, server, record
-):
+def test_a_first_visit_is_light_finds_what_it_asks_for_and_stands_still(browser, server, record):
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     context.add_init_script(MOVED)
@@ -35,11 +39,64 @@ def test_a_first_visit_is_light_finds_what_it_asks_for_and_has_its_width_at_once
     network.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
     page.on("response", lambda one: failed.append(one.url) if one.status >= 400 else None)
     page.goto(f"{server.url}/{record.slug}")
-    page.locator(FIGURE).first.wait_for(state="attached", timeout=60_000)
+    page.locator(f"#root {FIGURE}").first.wait_for(timeout=60_000)
+    page.locator("#seqviz-first").wait_for(state="detached")
     moved = page.evaluate("moved")
     context.close()
     assert failed == []
     assert len(sizes) > 50
     assert sum(sizes) <= BYTES
-    assert moved
-    assert not [names for names in moved if "stMainBlockContainer" in names]
+    assert moved == []
+
+
+@pytest.mark.parametrize(("system", "chosen", "paper"), [
+    ("light", "", "rgb(255, 255, 255)"), ("dark", "", "rgb(17, 22, 29)"),
+    ("light", "Dark", "rgb(17, 22, 29)"), ("dark", "Light", "rgb(255, 255, 255)"),
+])  # fmt: skip
+def test_the_first_figure_is_there_before_the_server_has_spoken(
+    browser, server, system, chosen, paper
+):
+    context = browser.new_context(color_scheme=system, locale="en-US")
+    lesson, open_line = LessonPage(page := context.new_page()), []
+    page.route_web_socket(
+        "**/_stcore/stream", lambda line: line.connect_to_server() if open_line else None
+    )
+    open_line.append(True)
+    page.goto(f"{server.url}/ar_fitting?lang=en")
+    before = lesson.geometry("ar.process")
+    if chosen:
+        page.get_by_test_id("stMainMenu").click()
+        page.get_by_role("menuitemradio", name=chosen).click()
+    open_line.clear()
+    page.reload()
+    first = page.locator("#seqviz-first")
+    first.locator(FIGURE).first.wait_for()
+    assert first.evaluate(GEOMETRY) == before
+    assert page.locator("h1").count() == 0
+    assert first.evaluate(PAPER) == paper
+    open_line.append(True)
+    page.reload()
+    first.wait_for(state="detached")
+    assert lesson.geometry("ar.process") == before
+    assert page.locator(".stApp").evaluate(PAPER) == paper
+    context.close()
+
+
+def test_a_page_that_looks_otherwise_or_is_set_otherwise_has_no_figure_before(visit, server):
+    def html(address: str, language: str = "en-US") -> str:
+        asked = Request(f"{server.url}/{address}", headers={
+            "Accept": "text/html", "Accept-Language": language,
+        })  # fmt: skip
+        return urlopen(asked).read().decode()
+
+    visit("ar_fitting", {"lang": "zh"}).geometry("ar.process")
+    title = Text("zh")("ar_fitting.title")
+    for whole in (html("ar_fitting", "zh-CN,zh;q=0.9"), html("ar_fitting?lang=zh")):
+        assert title in whole
+        assert '"type":"bar"' in whole.replace('\\"', '"')
+    assert title not in html("ar_fitting?lang=en", "zh-CN")
+    assert title in html("ar_fitting?lang=zh&ar.process.phi=0.5")
+    assert '"type":"bar"' not in html("ar_fitting?lang=zh&ar.process.phi=0.5").replace('\\"', '"')
+    assert Text("zh")("home.goal")[:20] in html("?lang=zh")
+    for other in ("ar_fitting?lang=zh&present=true", "ar_fitting?embed=true", "none"):
+        assert "seqviz-first-figure" not in html(other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from lesson_page import LessonPage
+from lesson_page import PICTURES, LessonPage
 from playwright.sync_api import expect
 
 from driver.chromium import css_class, slider_input
@@ -13,6 +13,7 @@ from driver.server import serve
 
 BENCH, KEY = "ar.process", "ar.process.phi"
 COPY = ".seqviz-over"
+AHEAD = "x-seqviz-ahead"
 
 
 def read(lesson: LessonPage) -> list[str]:
@@ -52,7 +53,7 @@ def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(visit):
     open_now, most, asked = set(), [0], []
 
     def begun(request):
-        if "/live/" in request.url:
+        if "/live/" in request.url and AHEAD not in request.headers:
             asked.append(request.url)
             open_now.add(request)
             most[0] = max(most[0], len(open_now))
@@ -72,6 +73,38 @@ def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(visit):
     assert most[0] == 1
     assert 2 <= len(asked) < moves / 4
     assert f"{KEY}=0.99" in asked[-1]
+
+
+def test_the_next_step_is_there_before_the_hand_takes_it(visit):
+    lesson = visit("ar_fitting")
+    page, asked = lesson.page, []
+    lesson.geometry(BENCH)
+    lesson.slider(KEY).press("ArrowLeft")
+    page.wait_for_function(f"() => seqvizLive('{BENCH}').ahead.size === 2")
+    before, seen = lesson.geometry(BENCH), page.evaluate(PICTURES, BENCH)
+    page.on("request", lambda one: asked.append(one) if "/live/" in one.url else None)
+    lesson.slider(KEY).press("ArrowLeft")
+    assert page.evaluate(PICTURES, BENCH) == seen + 1
+    last = lesson.changed(BENCH, before)
+    assert [one.url for one in asked if AHEAD not in one.headers] == []
+    again = visit("ar_fitting", {"lang": "en", KEY: "0.78"})
+    assert again.geometry(BENCH) == last
+
+
+def test_a_slider_with_few_places_needs_no_request_once_it_has_rested(visit):
+    lesson = visit("attention")
+    page, asked = lesson.page, []
+    bench, key = "at.by_hand", "at.by_hand.query"
+    lesson.geometry(bench)
+    lesson.slider(key).press("ArrowRight")
+    places = page.locator(slider_input(key)).evaluate("(e) => 1 + (e.max - e.min) / e.step")
+    page.wait_for_function(f"() => seqvizLive('{bench}').ahead.size === {places - 1}")
+    page.on("request", lambda one: asked.append(one) if "/live/" in one.url else None)
+    seen = page.evaluate(PICTURES, bench)
+    for number, button in enumerate(["Home", "End", "ArrowLeft", "PageDown"], start=1):
+        lesson.slider(key).press(button)
+        assert page.evaluate(PICTURES, bench) == seen + number
+    assert [one.url for one in asked if AHEAD not in one.headers] == []
 
 
 @pytest.mark.parametrize(("keys", "value"), [

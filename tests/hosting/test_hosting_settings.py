@@ -104,7 +104,8 @@ def test_a_value_is_read_when_it_is_asked_for(monkeypatch):
     monkeypatch.setenv("SEQVIZ_QUEUE", " 5 ")
     assert settings.value("SEQVIZ_QUEUE") == 5
     monkeypatch.setenv("SEQVIZ_LANGUAGE", "ZH")
-    assert settings.language() == "zh"
+    assert settings.language(None, "en-US") == "zh"
+    assert settings.language("en", "zh-CN") == "en"
     monkeypatch.setenv("SEQVIZ_PRELOAD", "minilm , smollm2,")
     assert settings.value("SEQVIZ_PRELOAD") == ("minilm", "smollm2")
     monkeypatch.setenv("SEQVIZ_FRAME_ANCESTORS", "'self' https://school.example:8443")

@@ -22,6 +22,7 @@ from seqviz.ui.bench import fast_path
 from seqviz.ui.server import run_context
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.shared import caching
+from seqviz.ui.shared.draw_queue import Rank, draw_queue
 from seqviz.ui.shared.limits import Account
 
 AR = "/live/ar_fitting/process"
@@ -207,7 +208,7 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
     busy = threading.Event()
     pool = ThreadPoolExecutor(1)
     pool.submit(busy.wait)
-    monkeypatch.setattr(fast_path, "_pool", lambda: pool)
+    monkeypatch.setattr(fast_path, "pool", lambda: pool)
     monkeypatch.setattr(fast_path, "_respond", lambda *_: begun.append(1))
     made = Session("test", 0.0)
     run_context._by_token[made.token] = made
@@ -233,6 +234,14 @@ def test_one_visitor_does_not_fill_the_queue(client, session):
     session.asked -= 1
     assert ask(client, session, AR).status_code == 200
     assert session.asked == fast_path.AT_ONCE - 1
+
+
+def test_a_class_that_is_busy_has_nothing_for_who_only_may_want_it(client, session):
+    ahead = {fast_path.TOKEN: session.token, fast_path.AHEAD: "1"}
+    assert client.get(AR, headers=ahead).status_code == 200
+    with draw_queue().turn(Rank.PRESS):
+        assert client.get(AR, headers=ahead).status_code == 204
+    assert client.get(AR, headers=ahead).status_code == 200
 
 
 def test_a_formula_is_the_page_s_and_html_in_a_sentence_stays_text():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import sys
+from types import ModuleType
 
+import psutil
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -152,7 +154,7 @@ def test_what_only_the_parent_has_is_answered_there_from_then_on(client, session
 def test_a_worker_that_dies_is_replaced_and_the_parent_answers_meanwhile(client, session, worker):
     dead = worker.process
     os.kill(dead.pid, 9)
-    dead.join()
+    dead.wait()
     query = {"ar.process.phi": "0.617"}
     assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 418
     assert worker.ready.wait(READY)
@@ -160,11 +162,21 @@ def test_a_worker_that_dies_is_replaced_and_the_parent_answers_meanwhile(client,
     assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 200
 
 
+def test_a_process_does_not_run_the_page_that_stands_for_the_main_module(monkeypatch, tmp_path):
+    """Streamlit puts it there while it runs; here it has gone since."""
+    page = ModuleType("__main__")
+    page.__file__ = str(tmp_path / "gone.py")
+    monkeypatch.setitem(sys.modules, "__main__", page)
+    one = Workers(1, fast_path._prepare, fast_path._answer_afar)
+    assert one.all[0].ready.wait(READY)
+    one.close()
+
+
 def test_none_is_no_process(monkeypatch, client, session):
     monkeypatch.setenv("SEQVIZ_WORKERS", "0")
-    before = multiprocessing.active_children()
+    before = set(psutil.Process().children())
     fast_path.workers.cache_clear()
     assert fast_path.workers().all == []
     answer = ask(client, session, "/live/ar_fitting/process", **{"ar.process.phi": "0.717"})
     assert answer.status_code == 200
-    assert multiprocessing.active_children() == before
+    assert set(psutil.Process().children()) <= before

@@ -6,7 +6,8 @@ page hears of the value when the hand has come to rest. What stands in the addre
 carries, but no text of a student's: that is kept with the session, which the browser names by a
 token. The answer is drawn in the draw queue as a press, is kept for the class, and what has to be
 computed for it counts for the student. Nothing is started, fetched or trained for it: where a bench
-would have to wait, there is no answer, and the page says why. A large array that the browser has
+would have to wait, there is no answer, and the page says why. While a hand rests, the browser asks
+for the steps beside it, which a class that is busy does not get. A large array that the browser has
 from the answer before does not travel again: it names those that it has, and their names stand in
 their places.
 """
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 ROUTE = "/live/{slug}/{bench}"
 TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
+AHEAD = "x-seqviz-ahead"  # nobody looks at it yet
 ARRAY = b'"bdata":"'
 LARGE = 4096  # characters of an array that need not travel twice
 LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
@@ -252,7 +254,8 @@ def _markdown() -> Any:
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def pool() -> ThreadPoolExecutor:
+    """The threads in which answers are made."""
     return ThreadPoolExecutor(MOST, "live")
 
 
@@ -270,6 +273,8 @@ async def endpoint(request: Request) -> Response:
         return Response(status_code=403)
     if session.asked >= AT_ONCE:
         return Response(status_code=429)
+    if AHEAD in request.headers and draw_queue().busy:
+        return Response(status_code=204)
     query = dict(request.query_params)
     has = frozenset(request.headers.get(HAS, "").split(","))
     session.asked += 1
@@ -278,7 +283,7 @@ async def endpoint(request: Request) -> Response:
     try:
         found = await _unless(gone, _sent_away(bench, query, session, has))
         if found is None and not gone.done():
-            found = await _unless(gone, _pool().submit(_respond, bench, query, session, has))
+            found = await _unless(gone, pool().submit(_respond, bench, query, session, has))
     finally:
         session.asked -= 1
         gone.cancel()

@@ -20,11 +20,7 @@ _NAMES = {"en": "English", "zh": "中文"}
 def language() -> str:
     """The reader's language: the switch, else the link, else the server's, else the browser's."""
     chosen = st.session_state.get("lang") or st.query_params.get("lang")
-    if chosen not in LANGUAGES:
-        chosen = settings.language()
-    if chosen:
-        return chosen
-    return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+    return settings.language(chosen, st.context.locale or "")
 
 
 def presenting() -> bool:

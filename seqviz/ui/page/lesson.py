@@ -21,7 +21,7 @@ from seqviz.lessons.bench.lesson import Bench, Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.bench.words import Words
 from seqviz.text import Text, sections
-from seqviz.ui.bench import fast_path, model_progress, widgets
+from seqviz.ui.bench import fast_path, first_figure, model_progress, widgets
 from seqviz.ui.bench.footer import footer
 from seqviz.ui.bench.host import PageHost, guarded
 from seqviz.ui.bench.lazy import LazyBenches
@@ -136,6 +136,8 @@ class PageLesson:
             ):
                 self._draw_bench(bench)
             self.drawn[name] = time.monotonic()
+            if name == self.placed[0]:
+                first_figure.seen(self.record.slug, self.text.lang)
 
         with st.container(border=True, key=f"bench-{name}"):
             st.fragment(run, key=bench.prefix)()

@@ -19,7 +19,7 @@ from seqviz import garbage, jobs, settings
 from seqviz.models import registry
 from seqviz.refusal import Refusal
 from seqviz.ui import streamlit_internals
-from seqviz.ui.bench import fast_path, lazy
+from seqviz.ui.bench import fast_path, first_figure, lazy
 from seqviz.ui.server import (
     gauges,
     index_page,
@@ -78,7 +78,7 @@ def middleware() -> list[Middleware]:
     return [
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
         Middleware(static_files.Precompressed),
-        Middleware(index_page.KnownServer),
+        Middleware(index_page.KnownServer, first=first_figure.page),
         Middleware(Counting),
     ]
 
@@ -103,7 +103,8 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
         },
     )
     origin_check.welcome()
-    beside = [asyncio.create_task(tidying.keep_tidy())]
+    recalled = asyncio.create_task(asyncio.to_thread(first_figure.recall))
+    beside = [asyncio.create_task(tidying.keep_tidy()), recalled]
     if not wanted:
         loading = startup.load_beside(lambda: gauges.connections.open > 0)
         beside.append(asyncio.create_task(loading))
@@ -158,6 +159,7 @@ def _preload(names: tuple[str, ...]) -> list[str]:
             log.exception("a model could not be preloaded", extra={"model": name})
         else:
             loaded.append(name)
+    first_figure.draw_all()
     garbage.freeze()
     return loaded
 

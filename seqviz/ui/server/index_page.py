@@ -1,4 +1,4 @@
-"""The page that Streamlit sends for every address: told where its server is, and how wide it is.
+"""The page that Streamlit sends for every address, with what is known of it beforehand in it.
 
 Left to itself it looks for its server below the address of the lesson first, where there is none
 (two answers of 404 in the console), then one folder up, and opens its websocket after that. Told
@@ -10,16 +10,24 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
 import streamlit as st
 
+from seqviz import catalog, settings
 from seqviz.ui.server import static_files
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BEFORE = b"<script"  # Streamlit's first one, so that ours has run before
+ROOT = b'<div id="root"'  # in which Streamlit builds its page
+OTHERS = frozenset({"present", "embed", "embed_options"})  # in an address: the page looks otherwise
 STALE = (b"content-length", b"etag", b"last-modified")  # they are the file's, not of what is sent
 # Two classes, as Streamlit's own rule comes later. What stands there until a page arrives has the
 # margins of a page.
@@ -30,6 +38,44 @@ STYLE = """
     padding-left: 5rem; padding-right: 5rem;
   }
 }
+"""
+# What stands in for the page until it is there: with its measures, in its colors.
+FIRST = """
+@font-face {{font-family: "Source Sans"; font-weight: 200 900;
+  src: url("./{font}") format("woff2");}}
+#seqviz-first {{
+  position: absolute; inset: 0; z-index: 1; overflow: hidden; box-sizing: border-box;
+  visibility: hidden; font: 400 1rem/1.6 {family};
+}}
+#seqviz-first:is(.light, .dark) {{visibility: visible;}}
+body:has(> #seqviz-first:is(.light, .dark)) > #root {{visibility: hidden; opacity: 0;}}
+#seqviz-first > div {{
+  max-width: 1200px; margin: 0 auto; padding: 4rem 5rem 0; box-sizing: border-box;
+}}
+/* The boxes are as wide as the switches are, so that the row wraps where theirs does. */
+#seqviz-first .masthead {{display: flex; flex-wrap: wrap; gap: .25rem 1rem;}}
+#seqviz-first b {{flex: 0 0 86px; height: 40px;}}
+#seqviz-first b:nth-of-type(1) {{flex-basis: 138px;}}
+#seqviz-first b:nth-of-type(2) {{flex-basis: 108px;}}
+#seqviz-first .title {{flex: 0 1 auto; font-size: 2.1rem; font-weight: 700; line-height: 1.2;}}
+#seqviz-first .goal p {{margin: 1rem 0;}}
+#seqviz-first .bench {{
+  display: grid; grid-template-columns: calc(72.7273% - 1rem) 1fr; column-gap: 2rem;
+  padding: calc(1rem - 1px); border: 1px solid var(--border); border-radius: 8px;
+}}
+#seqviz-first .in-part {{margin-top: 4.5rem;}}
+#seqviz-first .name {{grid-column: 1 / -1; font-weight: 600; line-height: 1.2; padding: .68rem 0;}}
+#seqviz-first .stage {{height: 420px;}}
+#seqviz-first .below-choice {{margin-top: 3rem;}}
+#seqviz-first i {{
+  display: block; height: .25rem; margin: 2.4rem 0; border-radius: 2px; background: var(--border);
+}}
+#seqviz-first .stage-figure {{height: 100%;}}
+@media (max-width: 863px) {{#seqviz-first > div {{padding: 4rem 1rem 0;}}}}
+@media (max-width: 640px) {{
+  #seqviz-first .bench {{grid-template-columns: 1fr;}}
+  #seqviz-first .below-choice {{margin-top: 65px;}}
+}}
 """
 # Without them the page comes whole and as it is: to be read here.
 WHOLE = (b"accept-encoding", b"if-none-match", b"if-modified-since")
@@ -46,11 +92,18 @@ def script() -> str:
 
 
 class KnownServer:
-    """Middleware that puts script and style into the page."""
+    """Middleware that puts script and style into the page.
 
-    def __init__(self, app: ASGIApp) -> None:
+    first: what stands there before a page does, by slug ("" is the map), language, and whether
+    nothing is set in the address.
+    """
+
+    def __init__(self, app: ASGIApp, first: Callable[[str, str, bool], str]) -> None:
         self.app = app
-        self._added = f"<style>{STYLE}</style>\n    <script>{script()}</script>\n    ".encode()
+        self._first = first
+        self._known = {"", *(lesson.slug for lesson in catalog.LESSONS)}
+        style = f"{STYLE}{_first_style()}"
+        self._added = f"<style>{style}</style>\n    <script>{script()}</script>\n    ".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on; a page is put together first, as its length is said before it."""
@@ -75,6 +128,7 @@ class KnownServer:
             parts.append(message.get("body", b""))
             if not message.get("more_body", False):
                 body = b"".join(parts).replace(BEFORE, self._added + BEFORE, 1)
+                body = body.replace(ROOT, self._before(scope, asked) + ROOT, 1)
                 headers = [h for h in start["headers"] if h[0].lower() not in STALE]
                 if zipped:
                     body = gzip.compress(body, mtime=0)
@@ -84,6 +138,33 @@ class KnownServer:
                 await send({"type": "http.response.body", "body": body})
 
         await self.app(scope, receive, answer)
+
+    def _before(self, scope: Scope, headers: dict[bytes, bytes]) -> bytes:
+        """What stands there before the page does; nothing where that looks otherwise."""
+        slug = scope["path"].removeprefix(static_files.base()).strip("/")
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+        if slug not in self._known or not OTHERS.isdisjoint(query):
+            return b""
+        preferred = headers.get(b"accept-language", b"").decode("latin-1")
+        lang = settings.language(query.get("lang"), preferred)
+        return self._first(slug, lang, query.keys() <= {"lang"}).encode()
+
+
+@cache
+def _first_style() -> str:
+    """In the colors of the theme, which Streamlit's scripts bring later."""
+    index = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
+    (font,) = re.findall(r"static/media/SourceSansVF-Upright[^\"]+", index)
+    style = FIRST.format(font=font, family=st.get_option("theme.font"))
+    for theme in ("light", "dark"):
+        page, text, border, colors = (st.get_option(f"theme.{theme}.{name}") for name in (
+            "backgroundColor", "textColor", "borderColor", "chartCategoricalColors"
+        ))  # fmt: skip
+        style += (
+            f"#seqviz-first.{theme} {{background: {page}; color: {text}; --border: {border}; "
+            f"--st-chart-categorical-colors: {','.join(colors)};}}\n"
+        )
+    return style
 
 
 def _is_page(message: Message) -> bool:

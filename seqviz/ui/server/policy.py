@@ -51,7 +51,7 @@ def inline_scripts(html: str) -> list[str]:
     return [
         match["text"]
         for match in _SCRIPT.finditer(html)
-        if not re.search(r"src=|type=\"text/plain\"", match["attributes"])
+        if not re.search(r"src=|type=\"(text/plain|application/json)\"", match["attributes"])
     ]
 
 

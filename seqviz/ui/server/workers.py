@@ -12,20 +12,25 @@ that hangs cannot be told from the others.
 from __future__ import annotations
 
 import logging
-import multiprocessing
+import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from contextlib import suppress
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
 PATIENCE = 5.0  # seconds that an answer may take; a browser waits no longer (assets/static/live.js)
 AHEAD = 2  # questions that may wait for one process while another has none
+# Not by `multiprocessing`: a fork would copy locks that threads hold, and what it spawns runs the
+# main module again, in whose place Streamlit has put the page that somebody is looking at.
+_BEGIN = "import sys; from seqviz.ui.server import workers; workers.serve(int(sys.argv[1]))"
 log = logging.getLogger(__name__)
-_context = multiprocessing.get_context("spawn")  # a fork would copy locks that threads hold
 
 
 class Gone(Exception):
@@ -45,7 +50,7 @@ class Worker:
         self._lock = threading.Lock()
         self.ready = threading.Event()
         self._closed = False
-        self.process: Any = None
+        self.process: subprocess.Popen[bytes] | None = None
         threading.Thread(target=self._keep, daemon=True, name="worker").start()
 
     @property
@@ -71,15 +76,18 @@ class Worker:
 
     def _keep(self) -> None:
         while not self._closed:
-            line, other = _context.Pipe()
-            self.process = _context.Process(
-                target=_serve, args=(other, *self._does), daemon=True, name="seqviz worker"
+            line, other = Pipe()
+            self.process = process = subprocess.Popen(
+                [sys.executable, "-c", _BEGIN, str(other.fileno())],
+                pass_fds=[other.fileno()],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
-            self.process.start()
             other.close()
             try:
+                line.send(self._does)
                 line.recv()
-            except EOFError:  # the next one would end so, too
+            except (EOFError, OSError):  # the next one would end so, too
+                process.wait()
                 if not self._closed:
                     log.error("a worker does not start: its questions are answered here")
                 return
@@ -88,8 +96,8 @@ class Worker:
             with self._lock:
                 self.ready.clear()
             line.close()
-            self.process.kill()
-            self.process.join()
+            process.kill()
+            process.wait()
             while not self._asked.empty():
                 if (one := self._asked.get()) and one[0].set_running_or_notify_cancel():
                     one[0].set_exception(Gone())
@@ -136,11 +144,13 @@ class Workers:
             worker.close()
 
 
-def _serve(line: Connection, prepare: Callable[[], None], work: Callable[[Any], Any]) -> None:
-    """What runs in the process."""
+def serve(descriptor: int) -> None:
+    """What runs in the process, at the other end of the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's, which then closes the line
-    prepare()
+    line = Connection(descriptor)
     with suppress(EOFError, OSError):  # the parent has gone
+        prepare, work = line.recv()
+        prepare()
         line.send(None)
         while True:
             line.send(work(line.recv()))

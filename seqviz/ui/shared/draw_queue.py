@@ -117,6 +117,12 @@ class DrawQueue:
         with self._lock:
             return self._order.waiting
 
+    @property
+    def busy(self) -> bool:
+        """Whether whoever comes now has to wait."""
+        with self._lock:
+            return bool(self._order.drawing or self._order.waiting)
+
     @contextmanager
     def turn(self, rank: Rank) -> Iterator[None]:
         """Within, this thread draws."""

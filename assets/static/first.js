@@ -1,0 +1,58 @@
+// Paint the figure that came with the page (`seqviz/ui/server/first_figure.py`) and show it until the
+// page's own stands in its place, or says why it does not. Streamlit's page is out of sight till then:
+// what it builds meanwhile would be seen jumping.
+
+import { Chart } from "./chart.js";
+
+const PATIENCE_MS = 20_000; // after which whatever there is of the page is shown
+const PAINTS_MS = 3000; // the same, after the page has run
+const STILL = 4; // frames
+const RUN = '.stApp[data-test-script-state="notRunning"] .st-key-masthead';
+const SAID = '#root :is([data-testid="stException"], [data-testid="stAlert"], [role="dialog"])';
+const first = document.getElementById("seqviz-first");
+const { place, stands, figures } = JSON.parse(document.getElementById("seqviz-first-figure").textContent);
+
+// The reader's choice, which Streamlit keeps for this address, else the system's.
+function isDark() {
+  const key = Object.keys(localStorage).find((one) => one.startsWith(`stActiveTheme-${location.pathname}-v`));
+  const [chosen] = /dark|light/i.exec(key && localStorage.getItem(key)) ?? [];
+  if (chosen) return chosen.toLowerCase() === "dark";
+  return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+// Where the page's own figure stands, or what is said where there is none; "" before. What is above
+// may still be on its way.
+function standing() {
+  const own = document.querySelector(stands) ?? document.querySelector(SAID);
+  if (!own) return "";
+  const { top, left, width, height } = own.getBoundingClientRect();
+  return [top, left, width, height].join();
+}
+
+function show() {
+  const dark = isDark();
+  first.classList.add(dark ? "dark" : "light");
+  const { alt, figure } = (dark && figures.dark) || figures.light || {};
+  if (figure) {
+    const host = first.querySelector(".seqviz-chart");
+    host.dataset.place = place;
+    host.chart = new Chart(host);
+    host.chart.show(figure, alt);
+  }
+  let before = "", frames = 0, end = performance.now() + PATIENCE_MS;
+  const look = () => {
+    const now = standing();
+    frames = now !== "" && now === before ? frames + 1 : 0;
+    before = now;
+    if (document.querySelector(RUN)) end = Math.min(end, performance.now() + PAINTS_MS);
+    if (frames < STILL && performance.now() < end) return requestAnimationFrame(look);
+    first.remove(); // and with it the rule that hides the page
+  };
+  look();
+}
+
+try {
+  show();
+} catch {
+  first.remove();
+}
