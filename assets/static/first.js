@@ -6,7 +6,7 @@ import { Chart } from "./chart.js";
 
 const PATIENCE_MS = 20_000; // after which whatever there is of the page is shown
 const PAINTS_MS = 3000; // the same, after the page has run
-const STILL = 4; // frames
+const STILL = 8; // frames
 const RUN = '.stApp[data-test-script-state="notRunning"] .st-key-masthead';
 const SAID = '#root :is([data-testid="stException"], [data-testid="stAlert"], [role="dialog"])';
 const first = document.getElementById("seqviz-first");
@@ -44,8 +44,9 @@ function show() {
     const now = standing();
     frames = now !== "" && now === before ? frames + 1 : 0;
     before = now;
-    if (document.querySelector(RUN)) end = Math.min(end, performance.now() + PAINTS_MS);
-    if (frames < STILL && performance.now() < end) return requestAnimationFrame(look);
+    const run = document.querySelector(RUN) !== null;
+    if (run) end = Math.min(end, performance.now() + PAINTS_MS);
+    if (!(run && frames >= STILL) && performance.now() < end) return requestAnimationFrame(look);
     first.remove(); // and with it the rule that hides the page
   };
   look();

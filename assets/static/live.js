@@ -8,6 +8,7 @@ const SLOW_MS = 300; // an answer that takes longer is waited for with a quiet m
 const PATIENCE_MS = 5000;
 const RESTED_MS = 300; // after which a hand that goes on is expected to go one step
 const AHEAD = 16; // pictures that are kept for it
+const TRIES = 5;
 const LARGE = /"bdata":"(#[0-9a-f]{16}|[A-Za-z0-9+/=]{4096,})"/g; // as in ui/bench/fast_path.py
 const benches = new Map();
 
@@ -71,15 +72,16 @@ class Bench {
     if (this.moved.size === 0) this.painter?.uncover();
   }
 
-  // An answer with the arrays that only were named; null where one is not here.
-  whole(text) {
+  // An answer with the arrays that only were named, of those that were there when it was asked for;
+  // null where one is not.
+  whole(text, had) {
     const end = text.indexOf("\n");
     const { arrays } = JSON.parse(text.slice(0, end));
     const kept = new Map();
     let place = 0;
     const figure = text.slice(end).replace(LARGE, (_, given) => {
       const name = arrays[place++];
-      kept.set(name, given.startsWith("#") ? this.arrays.get(name) : given);
+      kept.set(name, given.startsWith("#") ? had.get(name) : given);
       return `"bdata":"${kept.get(name)}"`;
     });
     this.arrays = [...kept.values()].includes(undefined) ? new Map() : kept;
@@ -87,35 +89,41 @@ class Bench {
   }
 
   // The hand has come to rest: fetch what it may want next, one after the other. A class that is busy
-  // gives nothing.
+  // gives nothing; a page that still arrives is so for a moment.
   async expect(key, texts) {
     this.expecting?.abort();
     const { signal } = (this.expecting = new AbortController());
-    await new Promise((resolve) => setTimeout(resolve, RESTED_MS));
-    const asked = this.source;
+    const pause = () => new Promise((resolve) => setTimeout(resolve, RESTED_MS));
+    const left = [...texts];
     try {
-      for (const text of texts) {
-        const values = { ...asked.query, [key]: text };
-        if (signal.aborted || this.source !== asked || this.ahead.has(named(values))) continue;
-        const found = await this.fetched(asked, values, { "X-SeqViz-Ahead": "1" }, signal);
-        const answer = found.status === 200 ? this.whole(await found.text()) : null;
-        if (answer === null || signal.aborted || this.source !== asked) return;
+      await pause();
+      for (let tries = 0; left.length > 0 && tries < TRIES && !signal.aborted; ) {
+        const values = { ...this.source.query, [key]: left[0] };
+        const answer = await this.fetched(this.source, values, { "X-SeqViz-Ahead": "1" }, signal);
+        if (answer === null) {
+          tries += 1;
+          await pause();
+          continue;
+        }
         this.ahead.set(named(values), answer);
         if (this.ahead.size > AHEAD) this.ahead.delete(this.ahead.keys().next().value);
+        left.shift();
       }
     } catch {
       // The hand has moved on, or asks again when it does.
     }
   }
 
-  fetched({ address, token }, values, headers, signal) {
-    const has = [...this.arrays.keys()].join();
-    return fetch(`${address}?${named(values)}`, {
+  // The answer, or null where there is none.
+  async fetched({ address, token }, values, headers, signal) {
+    const had = this.arrays;
+    const found = await fetch(`${address}?${named(values)}`, {
       credentials: "omit",
       cache: "no-store",
-      headers: { "X-SeqViz-Visitor": token, "X-SeqViz-Has": has, ...headers },
+      headers: { "X-SeqViz-Visitor": token, "X-SeqViz-Has": [...had.keys()].join(), ...headers },
       signal,
     });
+    return found.status === 200 ? this.whole(await found.text(), had) : null;
   }
 
   async ask() {
@@ -128,10 +136,8 @@ class Bench {
     const slow = setTimeout(() => this.painter.wait(true), SLOW_MS);
     let answer = this.ahead.get(named(values)) ?? null;
     try {
-      const signal = AbortSignal.timeout(PATIENCE_MS);
-      const found = answer === null ? await this.fetched(asked, values, {}, signal) : null;
-      if (found?.status === 200) answer = this.whole(await found.text());
-      else if (found) this.wanted = false; // the page says why, when the hand has come to rest
+      answer ??= await this.fetched(asked, values, {}, AbortSignal.timeout(PATIENCE_MS));
+      if (answer === null) this.wanted = false; // the page says why, when the hand has come to rest
     } catch {
       this.wanted = false;
     }
