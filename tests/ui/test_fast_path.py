@@ -9,8 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
 from driver.protocol import attend
 from seqviz import catalog, lessons
@@ -28,19 +26,6 @@ from seqviz.ui.shared.limits import Account
 AR = "/live/ar_fitting/process"
 GATES = "/live/gates/watch"
 TEXT = "A sentence of my own."
-
-
-@pytest.fixture(scope="module")
-def client():
-    with TestClient(Starlette(routes=fast_path.routes())) as client:
-        yield client
-
-
-@pytest.fixture
-def session():
-    made = Session("test", 0.0)
-    run_context._by_token[made.token] = made
-    return made
 
 
 def ask(client, session, address, **query):

@@ -8,14 +8,11 @@ from types import ModuleType
 
 import psutil
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 from threadpoolctl import threadpool_limits
 
 from seqviz import catalog
 from seqviz.ui.bench import fast_path
-from seqviz.ui.server import metrics, run_context
-from seqviz.ui.server.run_context import Session
+from seqviz.ui.server import metrics
 from seqviz.ui.server.workers import Workers
 from seqviz.ui.shared import caching, limits
 
@@ -52,19 +49,6 @@ def worker(pool, monkeypatch):
     monkeypatch.setattr(fast_path, "_respond", lambda *_: (418, b""))
     fast_path._only_here.clear()
     return one
-
-
-@pytest.fixture(scope="module")
-def client():
-    with TestClient(Starlette(routes=fast_path.routes())) as client:
-        yield client
-
-
-@pytest.fixture
-def session():
-    made = Session("test", 0.0)
-    run_context._by_token[made.token] = made
-    return made
 
 
 def ask(client, session, address, **query):
