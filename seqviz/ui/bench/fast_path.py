@@ -271,13 +271,14 @@ async def endpoint(request: Request) -> Response:
         return Response(status_code=404)
     if session is None:  # of another process, or of one that has gone
         return Response(status_code=403)
+    ahead = AHEAD in request.headers
+    if ahead and (session.asked > 0 or draw_queue().busy):
+        return Response(status_code=204)
     if session.asked >= AT_ONCE:
         return Response(status_code=429)
-    if AHEAD in request.headers and draw_queue().busy:
-        return Response(status_code=204)
     query = dict(request.query_params)
     has = frozenset(request.headers.get(HAS, "").split(","))
-    session.asked += 1
+    session.asked += not ahead  # one that is given up is not in the way of the hand
     started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(request))
     try:
@@ -285,7 +286,7 @@ async def endpoint(request: Request) -> Response:
         if found is None and not gone.done():
             found = await _unless(gone, pool().submit(_respond, bench, query, session, has))
     finally:
-        session.asked -= 1
+        session.asked -= not ahead
         gone.cancel()
     if found is None:
         return Response(status_code=408)
