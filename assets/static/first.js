@@ -20,10 +20,10 @@ function isDark() {
   return matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-// Where the page's own figure stands, or what is said where there is none; "" before. What is above
-// may still be on its way.
-function standing() {
-  const own = document.querySelector(stands) ?? document.querySelector(SAID);
+// Where the page's own figure stands, when the page has run; "" before. What is above may still be on
+// its way.
+function standing(run) {
+  const own = run && document.querySelector(stands);
   if (!own) return "";
   const { top, left, width, height } = own.getBoundingClientRect();
   return [top, left, width, height].join();
@@ -41,12 +41,13 @@ function show() {
   }
   let before = "", frames = 0, end = performance.now() + PATIENCE_MS;
   const look = () => {
-    const now = standing();
-    frames = now !== "" && now === before ? frames + 1 : 0;
-    before = now;
     const run = document.querySelector(RUN) !== null;
     if (run) end = Math.min(end, performance.now() + PAINTS_MS);
-    if (!(run && frames >= STILL) && performance.now() < end) return requestAnimationFrame(look);
+    const now = standing(run);
+    frames = now !== "" && now === before ? frames + 1 : 0;
+    before = now;
+    const wait = frames < STILL && performance.now() < end && !document.querySelector(SAID);
+    if (wait) return requestAnimationFrame(look);
     first.remove(); // and with it the rule that hides the page
   };
   look();

@@ -41,6 +41,7 @@ class Bench {
   drawn(source, painter) {
     this.source = source;
     this.painter = painter;
+    this.ahead.clear(); // a text of the student's may be another one, which no address says
     for (const [key, { text, told }] of this.moved)
       if (told && same(text, source.values[key])) this.moved.delete(key);
   }
@@ -98,9 +99,10 @@ class Bench {
     try {
       await pause();
       for (let tries = 0; left.length > 0 && tries < TRIES && !signal.aborted; ) {
-        const values = { ...this.source.query, [key]: left[0] };
-        const answer = await this.fetched(this.source, values, { "X-SeqViz-Ahead": "1" }, signal);
-        if (answer === null) {
+        const asked = this.source;
+        const values = { ...asked.query, [key]: left[0] };
+        const answer = await this.fetched(asked, values, { "X-SeqViz-Ahead": "1" }, signal);
+        if (answer === null || this.source !== asked) {
           tries += 1;
           await pause();
           continue;

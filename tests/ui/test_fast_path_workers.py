@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from seqviz import catalog
 from seqviz.ui.bench import fast_path
-from seqviz.ui.server import metrics
+from seqviz.ui.server import gauges, metrics
 from seqviz.ui.server.workers import Workers
 from seqviz.ui.shared import caching, limits
 
@@ -154,6 +154,14 @@ def test_a_process_does_not_run_the_page_that_stands_for_the_main_module(monkeyp
     one = Workers(1, fast_path._prepare, fast_path._answer_afar)
     assert one.all[0].ready.wait(READY)
     one.close()
+
+
+def test_the_figures_of_the_server_have_those_of_workers(worker):
+    gauges.install()
+    child, parent = psutil.Process(worker.process.pid), psutil.Process()
+    assert counted("seqviz_memory_bytes") > parent.memory_info().rss + child.memory_info().rss / 2
+    times = parent.cpu_times(), child.cpu_times()
+    assert counted("seqviz_cpu_seconds_total") >= sum(one.user for one in times)
 
 
 def test_none_is_no_process(monkeypatch, client, session):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import sys
 import threading
@@ -125,8 +124,8 @@ def _process() -> Iterator[Metric]:
         parts = [process.cpu_times()]
         memory = process.memory_info().rss
         seconds = parts[0].children_user + parts[0].children_system  # of workers that have ended
-        workers = [psutil.Process(one.pid) for one in multiprocessing.active_children()]
         with suppress(psutil.NoSuchProcess):  # it has died meanwhile
+            workers = process.children()
             memory += sum(one.memory_info().rss for one in workers)
             parts += [one.cpu_times() for one in workers]
         seconds += sum(part.user + part.system for part in parts)
