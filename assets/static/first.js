@@ -53,8 +53,10 @@ function show() {
   look();
 }
 
+// A page that arrived before this script is in sight already.
 try {
-  show();
+  if (document.querySelector(RUN)) first.remove();
+  else show();
 } catch {
   first.remove();
 }

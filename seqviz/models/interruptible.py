@@ -104,8 +104,10 @@ def full(error: BaseException) -> bool:
 
 
 def out_of_memory(words: str) -> bool:
-    """Whether an error message is about memory; torch raises RuntimeError, and mmap OSError."""
-    return any(
-        hint in words
-        for hint in ("MemoryError", "allocate memory", "out of memory", "not enough memory")
-    )
+    """Whether an error message is about memory; torch raises RuntimeError, and mmap OSError.
+
+    The loader of libraries and OpenBLAS have words of their own.
+    """
+    hints = ("MemoryError", "allocate memory", "out of memory", "not enough memory",
+             "failed to map segment", "Memory allocation still failed")  # fmt: skip
+    return any(hint in words for hint in hints)

