@@ -1,6 +1,6 @@
 // A slider among the controls of a bench: its bench draws while it moves, the page when it rests.
 
-import { bench, same } from "./live.js";
+import { bench, same, TOLD_MS } from "./live.js";
 import { Slider } from "./slider.js";
 
 const AGAIN_MS = 2000; // and then twice as long: what was said while the line was down is lost
@@ -26,7 +26,13 @@ class Control {
     if (this.said === null && same(text, this.value)) return this.place.forget(this.key);
     this.place.told(this.key);
     this.said = text;
+    this.saidAt = performance.now();
     this.say(text, AGAIN_MS);
+  }
+
+  // An older answer, with the value to which the hand has come back: what was said since is on its way.
+  older(value) {
+    return this.said !== null && !same(value, this.said) && performance.now() - this.saidAt < TOLD_MS;
   }
 
   // Until the page has drawn it.
@@ -37,7 +43,7 @@ class Control {
   }
 
   take({ options }) {
-    if (this.place.overtaken({ [this.key]: options.value })) return;
+    if (this.place.overtaken({ [this.key]: options.value }) || this.older(options.value)) return;
     clearTimeout(this.again);
     const rests = this.said !== null && this.slider.resting === 0;
     this.said = null;

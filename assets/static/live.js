@@ -3,7 +3,7 @@
 // neither asked for nor drawn. When the hand has come to rest, the page hears of the value once and
 // draws everything as it always does. If anything fails here, only that happens.
 
-const TOLD_MS = 2000; // after which the page draws what it was told last, whatever it is
+export const TOLD_MS = 2000; // after which the page draws what it was told last, whatever it is
 const SLOW_MS = 300; // an answer that takes longer is waited for with a quiet mark
 const PATIENCE_MS = 5000;
 const RESTED_MS = 300; // after which a hand that goes on is expected to go one step
@@ -26,6 +26,10 @@ function named(values) {
   return names.toString();
 }
 
+// The first of an answer's two lines: what is said around the figure. passing: what is drawn may be
+// another figure the next time, with the same values.
+const said = (answer) => JSON.parse(answer.slice(0, answer.indexOf("\n")));
+
 class Bench {
   moved = new Map(); // key of a control -> what the hand has set, and when the page was told
   wanted = false;
@@ -41,7 +45,6 @@ class Bench {
   drawn(source, painter) {
     this.source = source;
     this.painter = painter;
-    this.ahead.clear(); // a text of the student's may be another one, which no address says
     for (const [key, { text, told }] of this.moved)
       if (told && same(text, source.values[key])) this.moved.delete(key);
   }
@@ -77,7 +80,7 @@ class Bench {
   // null where one is not.
   whole(text, had) {
     const end = text.indexOf("\n");
-    const { arrays } = JSON.parse(text.slice(0, end));
+    const { arrays } = said(text);
     const kept = new Map();
     let place = 0;
     const figure = text.slice(end).replace(LARGE, (_, given) => {
@@ -95,7 +98,7 @@ class Bench {
     this.expecting?.abort();
     const { signal } = (this.expecting = new AbortController());
     const pause = () => new Promise((resolve) => setTimeout(resolve, RESTED_MS));
-    const left = [...texts];
+    const left = texts.filter((text) => !this.ahead.has(named({ ...this.source?.query, [key]: text })));
     try {
       await pause();
       for (let tries = 0; left.length > 0 && tries < TRIES && !signal.aborted; ) {
@@ -107,7 +110,7 @@ class Bench {
           await pause();
           continue;
         }
-        this.ahead.set(named(values), answer);
+        if (!said(answer).passing) this.ahead.set(named(values), answer);
         if (this.ahead.size > AHEAD) this.ahead.delete(this.ahead.keys().next().value);
         left.shift();
       }

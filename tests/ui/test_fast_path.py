@@ -154,7 +154,13 @@ def test_a_student_s_text_is_in_no_address_and_in_no_shared_answer(client, sessi
     with run_context.answering(session, "gates", "watch"):
         source = fast_path.source(bench, {bench.prefix: params}, "en", False, False)
     assert source["token"] == session.token
-    assert source["query"]["own"] == "true"
+    with run_context.answering(session, "gates", "watch"):
+        again = fast_path.source(bench, {bench.prefix: params}, "en", False, False)
+        changed = bench.declaration(**{text: TEXT.lower()})
+        moved = fast_path.source(bench, {bench.prefix: changed}, "en", False, False)
+        fast_path.source(bench, {bench.prefix: params}, "en", False, False)
+    assert again == source
+    assert moved["query"]["own"] != source["query"]["own"]
     assert TEXT not in json.dumps(source)
     assert set(source["values"]) <= {
         f"{bench.prefix}.{name}" for name, _ in controls(bench.declaration)
