@@ -8,31 +8,22 @@ const PATIENCE_MS = 20_000; // after which whatever there is of the page is show
 const PAINTS_MS = 3000; // the same, after the page has run
 const STILL = 8; // frames
 const RUN = '.stApp[data-test-script-state="notRunning"] .st-key-masthead';
+const UNMADE = '#root [data-testid="stSkeleton"]';
 const SAID = '#root :is([data-testid="stException"], [data-testid="stAlert"], [role="dialog"])';
 const first = document.getElementById("seqviz-first");
 const { place, stands, figures } = JSON.parse(document.getElementById("seqviz-first-figure").textContent);
 
-// The reader's choice, which Streamlit keeps for this address, else the system's.
-function isDark() {
-  const key = Object.keys(localStorage).find((one) => one.startsWith(`stActiveTheme-${location.pathname}-v`));
-  const [chosen] = /dark|light/i.exec(key && localStorage.getItem(key)) ?? [];
-  if (chosen) return chosen.toLowerCase() === "dark";
-  return matchMedia("(prefers-color-scheme: dark)").matches;
-}
-
-// Where the page's own figure stands, when the page has run; "" before. What is above may still be on
-// its way.
+// Where the page's own figure stands, when the page has run and the scripts of its widgets are there;
+// "" before. What is above may still be on its way.
 function standing(run) {
-  const own = run && document.querySelector(stands);
+  const own = run && !document.querySelector(UNMADE) && document.querySelector(stands);
   if (!own) return "";
   const { top, left, width, height } = own.getBoundingClientRect();
   return [top, left, width, height].join();
 }
 
 function show() {
-  const dark = isDark();
-  first.classList.add(dark ? "dark" : "light");
-  const { alt, figure } = (dark && figures.dark) || figures.light || {};
+  const { alt, figure } = (first.classList.contains("dark") && figures.dark) || figures.light || {};
   if (figure) {
     const host = first.querySelector(".seqviz-chart");
     host.dataset.place = place;
@@ -53,10 +44,8 @@ function show() {
   look();
 }
 
-// A page that arrived before this script is in sight already.
 try {
-  if (document.querySelector(RUN)) first.remove();
-  else show();
+  show();
 } catch {
   first.remove();
 }

@@ -28,7 +28,7 @@ from seqviz.models import store
 from seqviz.paths import ASSETS, PACKAGE
 from seqviz.text import LANGUAGES, Text
 from seqviz.ui.bench import fast_path
-from seqviz.ui.server import run_context, static_files
+from seqviz.ui.server import index_page, run_context, static_files
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.shared.draw_queue import Rank, draw_queue
 
@@ -40,6 +40,7 @@ _PAGE = """
   <div class="masthead"><div class="title">{title}</div><b></b><b></b><b></b><b></b></div>
   <div class="goal">{goal}</div>{bench}
 </div></div>
+<script>{theme}</script>
 <script type="application/json" id="seqviz-first-figure">{data}</script>
 <script type="module" async src="{script}"></script>
 """
@@ -164,5 +165,6 @@ def _html(slug: str, text: Text, figures: dict[str, dict[str, str] | None]) -> s
         goal=fast_path.html(Note(text(f"{slug or 'home'}.goal"))),
         bench=bench,
         data=json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"),
+        theme=index_page.theme_script(),
         script=static_files.address("first.js"),
     )

@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl
 import streamlit as st
 
 from seqviz import catalog, settings
+from seqviz.paths import STATIC
 from seqviz.ui.server import static_files
 
 if TYPE_CHECKING:
@@ -45,10 +46,9 @@ FIRST = """
   src: url("./{font}") format("woff2");}}
 #seqviz-first {{
   position: absolute; inset: 0; z-index: 1; overflow: hidden; box-sizing: border-box;
-  visibility: hidden; font: 400 1rem/1.6 {family};
+  font: 400 1rem/1.6 {family};
 }}
-#seqviz-first:is(.light, .dark) {{visibility: visible;}}
-body:has(> #seqviz-first:is(.light, .dark)) > #root {{visibility: hidden; opacity: 0;}}
+body:has(> #seqviz-first) > #root {{visibility: hidden; opacity: 0;}}
 #seqviz-first > div {{
   max-width: 1200px; margin: 0 auto; padding: 4rem 5rem 0; box-sizing: border-box;
 }}
@@ -89,6 +89,12 @@ def script() -> str:
         f"window.__streamlit = {{HOST_CONFIG: {json.dumps(host)},"
         f" BACKEND_BASE_URL: location.origin + {json.dumps(static_files.base() or '/')}}};"
     )
+
+
+@cache
+def theme_script() -> str:
+    """What runs in the page behind what stands in for it (`first_figure`)."""
+    return (STATIC / "first_theme.js").read_text("utf-8")
 
 
 class KnownServer:

@@ -7,7 +7,7 @@ would have forbidden:
 
 * `script-src blob:`: each component of our own (charts, theme, settle, pictures): Streamlit imports
   a component's script from memory. Only a script that runs already can make such an address.
-* digests: one line in Streamlit's index.html, one of ours there (`index_page`); the four inline
+* digests: one line in Streamlit's index.html, two of ours there (`index_page`); the four inline
   scripts of BertViz' frames, which are given as `srcdoc` and so inherit this policy.
 * `style-src 'unsafe-inline'`: 330 style attributes of formulas on one page (KaTeX), Plotly's
   tooltips, emotion and styled-components (Streamlit), components, `st.html`. A style cannot run,
@@ -59,7 +59,8 @@ def inline_scripts(html: str) -> list[str]:
 def policy(frame_ancestors: str) -> str:
     """The content-security policy, in one line."""
     index = Path(streamlit.__file__).parent / "static" / "index.html"
-    scripts = (*inline_scripts(index.read_text("utf-8")), index_page.script(), *_frames())
+    scripts = (*inline_scripts(index.read_text("utf-8")), index_page.script(),
+               index_page.theme_script(), *_frames())  # fmt: skip
     digests = [digest(text) for text in scripts]
     rules = {
         "default-src": ("'none'",),
