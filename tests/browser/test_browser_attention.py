@@ -65,13 +65,15 @@ def plot(lesson, bench: str):
 
 def click(lesson, bench: str, x: float, y: float) -> None:
     """Click a place of the first panel and wait until the page has come to rest."""
-    plot(lesson, bench).scroll_into_view_if_needed()
+    picture = plot(lesson, bench)
+    picture.scroll_into_view_if_needed()
     found = None
-    while found != (found := plot(lesson, bench).evaluate(PIXELS, [x, y])):
+    while found != (found := picture.evaluate(PIXELS, [x, y])):
         lesson.page.wait_for_timeout(150)  # a late font may move the axes once more
     left, top = found
     lesson.page.mouse.move(left - 3, top - 3)
     lesson.page.mouse.move(left, top)
+    lesson.rest()  # Plotly does not hear a click within 50 ms of the last movement
     lesson.page.mouse.down()
     lesson.page.mouse.up()
     lesson.rest()
