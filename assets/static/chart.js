@@ -1,7 +1,7 @@
 // A Plotly chart that is updated in place. Streamlit's own element builds a new chart for each new
 // figure: twice the time from slider to picture, and a blink in between.
 
-import { bench } from "./live.js";
+import { afterwards, bench } from "./live.js";
 import { named, repainted } from "./repaint.js";
 import { showNotes, showReadouts, uncover } from "./said.js";
 import { stacked } from "./stack.js";
@@ -22,7 +22,10 @@ function plotly() {
     const script = document.createElement("script");
     script.src = SOURCE;
     script.onload = () => resolve(window.Plotly);
-    script.onerror = () => reject(new Error(`cannot load ${SOURCE}`));
+    script.onerror = () => {
+      library = null; // the next figure tries again
+      reject(new Error(`cannot load ${SOURCE}`));
+    };
     document.head.append(script);
   });
   return library;
@@ -131,9 +134,9 @@ export class Chart {
 
   resized() {
     const { clientWidth: width, clientHeight: height } = this.frame;
-    const drawn = this.host._fullLayout; // none yet where the chart was in a closed tab
     if (!this.written || !window.Plotly?.react || !width || !height) return;
-    if (drawn?.width !== width || drawn?.height !== height) this.paint();
+    // In a closed tab it had no size, and what it was told there has not been painted.
+    if (this.size?.width !== width || this.size?.height !== height) this.paint();
   }
 
   // What `live.js` asks of who draws its answers.
@@ -143,7 +146,10 @@ export class Chart {
     const back = () => [readouts(), ...notes()].forEach(uncover);
     back();
     return {
-      uncover: back,
+      uncover: () => {
+        back();
+        this.show(this.own.figure, this.own.alt);
+      },
       there: () => this.host.isConnected,
       wait: (on) => this.host.classList.toggle("waiting", on),
       paint: (answer) => {
@@ -165,16 +171,28 @@ function moved(host) {
   return first;
 }
 
+// What the page has drawn. While a hand is elsewhere it waits, and comes when that has gone: the page
+// does not say it twice.
+function take(chart, data) {
+  chart.forgoes?.();
+  chart.own = data;
+  if (data.live) {
+    const place = bench(data.live.bench);
+    if (place.overtaken(data.live.values)) {
+      place.renewed(data.live);
+      chart.forgoes = afterwards(() => chart.host.isConnected && take(chart, data));
+      return;
+    }
+    place.drawn(data.live, chart.painter(data.live.bench));
+  }
+  chart.show(data.figure, data.alt);
+}
+
 export default function ({ data: bytes, parentElement, setTriggerValue }) {
   const data = unpacked(new TextDecoder().decode(bytes));
   const host = moved(parentElement.querySelector(".seqviz-chart"));
   const chart = (host.chart ??= new Chart(host));
   chart.missing = data.missing;
   host.tell = data.picks ? (point) => setTriggerValue("pick", point) : null;
-  if (data.live) {
-    const place = bench(data.live.bench);
-    if (place.overtaken(data.live.values)) return;
-    place.drawn(data.live, chart.painter(data.live.bench));
-  }
-  chart.show(data.figure, data.alt);
+  take(chart, data);
 }

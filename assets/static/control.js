@@ -1,6 +1,6 @@
 // A slider among the controls of a bench: its bench draws while it moves, the page when it rests.
 
-import { bench, same, TOLD_MS } from "./live.js";
+import { afterwards, bench, same, TOLD_MS } from "./live.js";
 import { Slider } from "./slider.js";
 
 const AGAIN_MS = 2000; // and then twice as long: what was said while the line was down is lost
@@ -42,19 +42,25 @@ class Control {
     if (patience < MOST_MS) this.again = setTimeout(() => this.say(text, 2 * patience), patience);
   }
 
-  take({ options }) {
-    if (this.place.overtaken({ [this.key]: options.value }) || this.older(options.value)) return;
+  take(data) {
+    const { options } = data;
+    this.forgoes?.();
+    if (this.place.overtaken({ [this.key]: options.value }) || this.older(options.value)) {
+      this.forgoes = afterwards(() => this.take(data)); // the page does not say it twice
+      return;
+    }
     clearTimeout(this.again);
     const rests = this.said !== null && this.slider.resting === 0;
     this.said = null;
     this.value = options.value;
-    if (this.slider.resting === 0) this.place.forget(this.key);
+    if (this.slider.resting === 0) this.place.known(this.key);
     this.slider.set(options);
     if (rests) this.place.expect(this.key, this.slider.likely);
   }
 
   close() {
     clearTimeout(this.again);
+    this.forgoes?.();
     this.slider.close();
     this.place.forget(this.key);
   }

@@ -15,5 +15,8 @@
     // A frame that may keep nothing.
   }
   first.classList.add(theme);
+  const set = () => first.classList.add("set"); // in another font its lines would break elsewhere
+  document.fonts.load('1rem "Source Sans"').then(set, set);
   addEventListener("error", ({ target }) => target.matches?.("#seqviz-first ~ script") && first.remove(), true);
+  setTimeout(() => first.remove(), 25_000); // after which it has given way by itself where it runs
 }

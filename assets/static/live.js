@@ -19,6 +19,20 @@ export function bench(prefix) {
 
 export const same = (one, other) => one === other || Number(one) === Number(other);
 
+// Do something when the page has drawn what it was told, in TOLD_MS at the earliest; what is returned
+// calls it off.
+export function afterwards(action) {
+  let timer;
+  const wait = () => {
+    timer = setTimeout(() => {
+      const state = document.querySelector(".stApp")?.dataset.testScriptState ?? "notRunning";
+      return state === "notRunning" ? action() : wait();
+    }, TOLD_MS);
+  };
+  wait();
+  return () => clearTimeout(timer);
+}
+
 // What is asked for, the same whatever was moved first.
 function named(values) {
   const names = new URLSearchParams(values);
@@ -34,6 +48,7 @@ class Bench {
   moved = new Map(); // key of a control -> what the hand has set, and when the page was told
   wanted = false;
   busy = false;
+  home = false; // the hand has come back to what the page shows
   source = null; // { address, query, token }: where to ask, with everything that no hand moves
   painter = null; // draws the answer
   arrays = new Map(); // the large ones of the last answer, which need not travel again
@@ -49,6 +64,16 @@ class Bench {
       if (told && same(text, source.values[key])) this.moved.delete(key);
   }
 
+  // The page has drawn older values of what moves. Where anything else is set otherwise in it, that
+  // counts for the hand as well.
+  renewed(source) {
+    const fixed = ({ query }) => named(Object.entries(query).filter(([key]) => !this.moved.has(key)));
+    if (this.source && fixed(source) === fixed(this.source)) return;
+    this.source = source;
+    this.wanted = true;
+    this.ask();
+  }
+
   // Whether what the page has drawn is older than what the hand has set meanwhile.
   overtaken(values) {
     const now = performance.now();
@@ -60,6 +85,7 @@ class Bench {
 
   move(key, text) {
     this.expecting?.abort();
+    this.home = false;
     this.moved.set(key, { text, told: 0 });
     this.wanted = true;
     this.ask();
@@ -70,10 +96,17 @@ class Bench {
     if (moved) moved.told = performance.now();
   }
 
-  // The page is where the hand is: its own words stand there again.
+  // The page knows this value, and draws the bench with it next.
+  known(key) {
+    this.moved.delete(key);
+  }
+
+  // The page is where the hand is: its own figure and words stand there again.
   forget(key) {
     this.moved.delete(key);
-    if (this.moved.size === 0) this.painter?.uncover();
+    if (this.moved.size > 0) return;
+    this.home = true;
+    this.painter?.uncover();
   }
 
   // An answer with the arrays that only were named, of those that were there when it was asked for;
@@ -139,12 +172,13 @@ class Bench {
     const values = { ...asked.query };
     for (const [key, { text }] of this.moved) values[key] = text;
     const slow = setTimeout(() => this.painter.wait(true), SLOW_MS);
-    let answer = this.ahead.get(named(values)) ?? null;
+    let answer = null; // the page says why, when the hand has come to rest
     try {
-      answer ??= await this.fetched(asked, values, {}, AbortSignal.timeout(PATIENCE_MS));
-      if (answer === null) this.wanted = false; // the page says why, when the hand has come to rest
+      answer =
+        (await this.ahead.get(named(values))) ??
+        (await this.fetched(asked, values, {}, AbortSignal.timeout(PATIENCE_MS)));
     } catch {
-      this.wanted = false;
+      // The line is down, or the answer came too late.
     }
     clearTimeout(slow);
     this.busy = false;
@@ -159,7 +193,7 @@ class Bench {
     } catch {
       return; // something between here and the server has answered in its place
     }
-    if (this.moved.size === 0) this.painter.uncover();
+    if (this.home) this.painter.uncover();
     this.pictures.push({ at: performance.now(), values });
     if (this.pictures.length > 500) this.pictures.splice(0, 250);
   }

@@ -62,7 +62,10 @@ export class Slider {
       this.exact = element("input", head, { type: "number", className: "exact", min: low, max: high });
       this.exact.step = whole ? 1 : "any";
       this.exact.setAttribute("aria-label", `${label}: ${words.exact}`);
-      this.exact.onchange = () => this.move(this.snapped(this.exact.valueAsNumber, true), true);
+      this.exact.onchange = () => {
+        this.move(this.snapped(this.exact.valueAsNumber, true), true);
+        this.exact.value = String(this.value);
+      };
     }
     this.range = element("input", host, { type: "range", id });
     Object.assign(this.range, stops

@@ -289,6 +289,56 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(lesson, older)
     assert said == ["0.7", "0.8"]
 
 
+# A bench of its own under a hand, on a line that the test holds. `painted`: what was drawn, by `x`.
+ALONE = r"""async (hand) => {
+    const { bench } = await import("/app/static/live.js");
+    const place = bench(`t.${Math.random()}`), painted = [], asked = [];
+    const answer = (query) => `{"arrays":[]}\n${query}`;
+    const said = (text) => text.split("\n")[1];
+    window.fetch = (address) => new Promise((resolve) => asked.push((status = 200) => resolve(
+        new Response(status === 200 ? answer(address.split("?")[1]) : null, {status}))));
+    const painter = { uncover: () => painted.push("own"), there: () => true, wait: () => null,
+        paint: (text) => painted.push(said(text)) };
+    const source = (query) => ({ address: "/x", token: "", query, values: { x: "5" } });
+    const turn = () => new Promise((resolve) => setTimeout(resolve));
+    const reply = async (number, status) => {
+        await turn();
+        asked[number](status);
+        await turn();
+        await turn();
+    };
+    place.drawn(source({}), painter);
+    await hand({ place, answer, reply, source, turn });
+    return painted;
+}"""
+
+
+@pytest.mark.parametrize(("hand", "painted"), [
+    ("""place.ahead.set("x=6", answer("x=6")); place.move("x", "6"); await turn();
+        place.move("x", "7"); await turn(); place.move("x", "6"); await reply(0);""",
+     ["x=6", "x=7", "x=6"]),
+    ("""place.move("x", "7"); place.move("x", "5"); await reply(0, 204); await reply(1);""",
+     ["x=5"]),
+    ("""place.move("x", "7"); place.forget("x"); await reply(0);""", ["own", "x=7", "own"]),
+    ("""place.move("x", "7"); place.told("x"); place.known("x"); await reply(0);""", ["x=7"]),
+    ("""place.move("x", "7"); await turn(); place.renewed(source({ view: "b" })); await reply(0);
+        await reply(1);""", ["view=b&x=7"]),
+    ("""place.move("x", "7"); place.renewed(source({ x: "6" })); await reply(0);""", ["x=7"]),
+], ids=["an answer that is there already is not painted before an older one",
+        "an answer that is refused is no answer to what the hand wants next",
+        "a hand that has come home finds the page's own figure",
+        "the page's own figure is not shown while it is an older one",
+        "what else is set on the page meanwhile counts for the hand",
+        "what the page has drawn of the hand's own values changes nothing"])  # fmt: skip
+def test_the_order_of_answers(lesson, hand, painted):
+    body = f"async ({{ place, answer, reply, source, turn }}) => {{ {hand} }}"
+    fetch = lesson.page.evaluate_handle("() => window.fetch")
+    try:
+        assert lesson.page.evaluate(f"() => ({ALONE})({body})") == painted
+    finally:
+        lesson.page.evaluate("(fetch) => { window.fetch = fetch; }", fetch)
+
+
 def test_an_answer_that_comes_after_the_page_has_drawn_another_figure_is_old(visit):
     """The slider is left, another view is opened, and only then the route answers."""
     lesson, held = visit("ar_fitting"), []
@@ -311,7 +361,7 @@ def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(visit)
     """No run follows: nothing else would take the copy away."""
     lesson = visit("ar_fitting")
     page = lesson.page
-    lesson.geometry(BENCH)
+    before = lesson.geometry(BENCH)
     sent = lesson.sent
     page.evaluate("""(selector) => {
         const range = document.querySelector(selector);
@@ -321,6 +371,6 @@ def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(visit)
         }
     }""", slider_input(KEY))  # fmt: skip
     page.wait_for_function("(bench) => seqvizLive(bench).moved.size === 0", arg=BENCH)
-    lesson.rest()
     expect(page.locator(COPY)).to_have_count(0)
+    assert lesson.geometry(BENCH) == before
     assert lesson.sent == sent

@@ -113,6 +113,9 @@ def test_a_page_knows_its_server_before_streamlit_asks(server, accepted):
     assert (status, headers["etag"], headers["content-length"]) == (200, None, str(len(body)))
     opened = OPENED[headers["content-encoding"]](body).decode()
     first, *others = policy.inline_scripts(opened)
-    assert (first, len(others)) == (index_page.script(), 1)
-    assert policy.digest(first) in headers["content-security-policy"]
+    assert first == index_page.script()
+    assert len(others) == 2
+    assert index_page.theme_script() in others
+    for script in (first, *others):
+        assert policy.digest(script) in headers["content-security-policy"]
     assert get(server, "/gates", If_Modified_Since=headers["date"], **asked)[0] == 200

@@ -49,6 +49,7 @@ FIRST = """
   font: 400 1rem/1.6 {family};
 }}
 body:has(> #seqviz-first) > #root {{visibility: hidden; opacity: 0;}}
+#seqviz-first:not(.set) > div {{visibility: hidden;}}
 #seqviz-first > div {{
   max-width: 1200px; margin: 0 auto; padding: 4rem 5rem 0; box-sizing: border-box;
 }}
