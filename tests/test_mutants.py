@@ -97,6 +97,7 @@ def test_the_tests_that_reach_a_file_nearest_first(tree):
     assert of_words == ["tests/test_text.py", page]
 
 
+@pytest.mark.nightly
 def test_what_becomes_of_each(tree, capsys):
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
     mutants.main(["--tree", str(tree), "--count", "9", "--room", "compute"])

@@ -53,6 +53,9 @@ def context(root: Path, ignore: str) -> tuple[Path, ...]:
         if line and not line.startswith("#")
     ]
 
+    # Whether a rule of its own may keep something in a folder that is left out.
+    kept_inside = re.search(r"(?m)^\s*!/?[^/\n]+/.*\S", ignore) is not None
+
     def left_out(path: Path) -> bool:
         places = ["/".join(path.parts[:count]) for count in range(1, len(path.parts) + 1)]
         verdict = False
@@ -65,7 +68,10 @@ def context(root: Path, ignore: str) -> tuple[Path, ...]:
     for folder, folders, files in os.walk(root):
         here = Path(folder).relative_to(root)
         links = [name for name in folders if (Path(folder) / name).is_symlink()]
-        folders[:] = [name for name in folders if name not in (*links, ".git")]
+        skip = {*links, ".git"}
+        if not kept_inside:
+            skip |= {name for name in folders if left_out(here / name)}
+        folders[:] = [name for name in folders if name not in skip]
         found += [path for path in (here / name for name in files + links) if not left_out(path)]
     return tuple(sorted(found))
 

@@ -95,6 +95,7 @@ def test_a_press_takes_until_the_figure_is_another(opened):
     assert page.evaluate("figure.querySelector('path').getAttribute('d')") == "M0,0L9,501"
 
 
+@pytest.mark.nightly
 @pytest.mark.timing
 def test_a_drag_counts_different_figures_and_nothing_else(opened):
     page = opened(1000)  # one picture from end to end, and another at the very end
@@ -103,6 +104,7 @@ def test_a_drag_counts_different_figures_and_nothing_else(opened):
     assert 2 <= drag(page, "input") <= 11 / 3
 
 
+@pytest.mark.nightly
 def test_a_drag_goes_from_end_to_end(opened):
     page = opened(1)
     drag(page, "input")

@@ -81,6 +81,7 @@ def test_every_tab_paints_when_it_is_opened(loaded, visit, lang):
     fills(lesson, "ba.compare")
 
 
+@pytest.mark.nightly  # by day tests/pages/test_accuracy_visitors.py opens the tabs of links
 def test_a_link_to_a_bench_opens_its_tab(loaded, visit):
     lesson = opened(visit, search__view="race")
     expect(tab(lesson, "weights")).to_have_attribute("aria-selected", "true")

@@ -49,10 +49,10 @@ def test_a_first_visit_is_light_finds_what_it_asks_for_and_stands_still(browser,
     assert moved == []
 
 
-@pytest.mark.parametrize(("system", "chosen", "paper"), [
-    ("light", "", "rgb(255, 255, 255)"), ("dark", "", "rgb(17, 22, 29)"),
-    ("light", "Dark", "rgb(17, 22, 29)"), ("dark", "Light", "rgb(255, 255, 255)"),
-])  # fmt: skip
+@pytest.mark.parametrize(("system", "chosen", "paper"), one_of([
+    ("dark", "", "rgb(17, 22, 29)"), ("dark", "Light", "rgb(255, 255, 255)"),
+    ("light", "", "rgb(255, 255, 255)"), ("light", "Dark", "rgb(17, 22, 29)"),
+], keep=2))  # fmt: skip
 def test_the_first_figure_is_there_before_the_server_has_spoken(
     browser, server, system, chosen, paper
 ):

@@ -10,15 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from lesson_page import CHARTS, PATIENCE, LessonPage
-from rings import one_of
 from sinusoid_drawing import Sinusoid
 
 from driver.server import serve
 from seqviz.compute.positions.sinusoidal import encoding
-from seqviz.text import LANGUAGES, Text
+from seqviz.text import Text
 
 SLUG = "positions"
-CHARTED = ("po.distance", "po.learned", "po.schemes", "po.effect", "po.encoder")
 VALUES = {
     "positions": 64, "d_model": 64, "base": 10000, "layout": "interleaved", "position": 20,
     "dimension": 8,
@@ -52,26 +50,6 @@ class Waves(Sinusoid):
         )
         query = parse_qs(urlsplit(self.page.url).query)
         assert {k: v for k, v in query.items() if k.startswith("po.waves")} == wanted
-
-
-@pytest.mark.parametrize("lang", one_of(LANGUAGES))
-def test_every_bench_paints(visit, lang):
-    lesson = visit(SLUG, {"lang": lang})
-    text = Text(lang)
-    lesson.titled(text(f"{SLUG}.title"))
-    waves = Waves(lesson)
-    waves.shows()
-    box = waves.canvas.bounding_box()
-    assert min(box["width"], box["height"]) > 100
-    for bench in CHARTED:
-        figure = lesson.figure(bench)
-        figure.scroll_into_view_if_needed()
-        chart = figure.locator(CHARTS).first
-        chart.wait_for(timeout=60_000)  # the model is loaded once per server
-        box = chart.bounding_box()
-        assert min(box["width"], box["height"]) > 100, bench
-    name = text.first(f"{SLUG}.work.anew", "work.anew")  # the result came with the app
-    lesson.page.get_by_role("button", name=name).wait_for()
 
 
 def test_waves_change_the_link_when_the_hand_rests_and_a_reload_restores_them(visit):

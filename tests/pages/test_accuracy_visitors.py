@@ -7,6 +7,7 @@ import time
 
 import pytest
 from looking import alerts, bench, figures, walk
+from rings import one_of
 
 from seqviz import jobs
 from seqviz.data import precomputed
@@ -18,7 +19,7 @@ from seqviz.models import device, pretrained
 from seqviz.text import LANGUAGES
 
 SLUG = "bert_accuracy"
-EACH = pytest.mark.parametrize("lang", LANGUAGES)
+EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
 PATIENCE = 120
 NEED_MODEL = {"guess", "modes"}  # these have nothing to show without MiniLM
 JOBS = ("knife", "fill", "padding", "looks", "tune", "search")

@@ -159,6 +159,7 @@ def test_every_control_at_both_ends(visit, slug, turn):
     assert tried == every > 50
 
 
+@pytest.mark.nightly  # by day test_full_links.py sets all controls, and those of single benches
 @pytest.mark.parametrize("slug", SLUGS)
 def test_one_control_in_the_link_of_every_bench(visit, untouched, slug):
     """A permalink sets its control, in the language that the link says, and no other bench.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from looking import alerts, bench, figures
+from rings import in_turn
 
 from seqviz.data import PROBLEM_CODES, DataProblem, column, parse
 from seqviz.data.upload import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
-from seqviz.text import LANGUAGES, literal
+from seqviz.text import literal
 
 SLUG = "ar_fitting"
 VALUES = np.random.RandomState(8).normal(size=120).cumsum()
@@ -55,8 +56,7 @@ def test_every_refusal_is_tried():
     assert set(FILES) == set(PROBLEM_CODES) - {"no_such_column"}
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("code", FILES)
+@pytest.mark.parametrize(("code", "lang"), in_turn(list(FILES)))
 def test_a_refusal_word_for_word(visit, code, lang):
     with pytest.raises(DataProblem) as caught:
         read(FILES[code])

@@ -105,11 +105,11 @@ def look_through(lesson) -> None:
 
 @pytest.mark.parametrize(
     "record",
-    one_of([r for r in catalog.LESSONS if r.slug != "attention"]),
+    one_of([r for r in catalog.LESSONS if r.slug != "attention"], keep=0),
     ids=lambda record: record.slug,
 )
 def test_a_lesson_works_under_the_policy(visit, record):
-    """All its tabs and benches; see also `tests/browser`."""
+    """All its tabs and benches; by day `tests/browser` asks for pages without an error."""
     lesson = visit(record.slug)
     if lesson.page.get_by_role("tab").count() == 0:
         lesson.chart(f"{record.code}.{record.first[0]}").wait_for()
