@@ -180,15 +180,21 @@ class Visitors:
         try:
             yield open_page
         finally:
-            for lesson in chain.from_iterable(opened.values()):
-                if not lesson.page.is_closed():
-                    lesson.page.unroute_all()
-                    lesson.page.goto("about:blank")
+            left = [
+                lesson.page
+                for lesson in chain.from_iterable(opened.values())
+                if not lesson.page.is_closed()
+            ]
+            for page in left:
+                page.unroute_all()
+            errors = [*self._errors]  # what a page misses because it is left is none
+            for page in left:
+                page.goto("about:blank")
         with self.server.log.open("rb") as log:
             log.seek(already)
             printed = log.read().decode()
         assert not self._foreign, f"asked another host: {self._foreign}"
-        assert not self._errors, f"errors in the browser: {self._errors}"
+        assert not errors, f"errors in the browser: {errors}"
         assert "Traceback" not in printed, printed
 
     def _page(self, look: str, options: dict[str, Any], place: int) -> LessonPage:

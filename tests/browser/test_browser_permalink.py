@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 from rings import one_of
 
 from seqviz import catalog
@@ -26,6 +28,25 @@ def test_slider_by_keyboard_changes_chart_and_address_and_reload_restores_both(v
     lesson.page.reload()
     assert lesson.geometry(bench) == after
     assert lesson.slider(key).input_value() == value
+
+
+def test_back_and_forward_bring_back_what_was_set(visit):
+    lesson = visit("ar_fitting", {"lang": "en"})
+    page, key = lesson.page, "ar.process.phi"
+    shapes = [lesson.geometry("ar.process")]
+    lesson.slider(key).press("PageDown")
+    expect(page).to_have_url(re.compile(rf"{re.escape(key)}=0\.7"))
+    shapes.append(lesson.changed("ar.process", shapes[0]))
+    page.get_by_role("radio", name="Roots").click()
+    expect(page).to_have_url(re.compile("ar.process.view=roots"))
+    shapes.append(lesson.changed("ar.process", shapes[1]))
+    for step, shown, phi in (
+        (page.go_back, 1, "0.7"), (page.go_back, 0, "0.8"), (page.go_forward, 1, "0.7"),
+    ):  # fmt: skip
+        before = lesson.geometry("ar.process")
+        step()
+        assert lesson.changed("ar.process", before) == shapes[shown]
+        expect(lesson.slider(key)).to_have_value(phi)
 
 
 @pytest.mark.parametrize("slug", one_of(["home", catalog.LESSONS[0].slug]))

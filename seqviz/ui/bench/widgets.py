@@ -36,6 +36,14 @@ def current(prefix: str, declaration: type[P]) -> P:
     return declaration(**values)
 
 
+def follow_link(prefix: str, declaration: type[Any]) -> None:
+    """Set what has been set on the page to what the address says."""
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        if st.session_state.pop(key, None) is not None:
+            _remember(key, _value(key, control))
+
+
 def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
     """A slider's value where the controls before it set its upper end."""
     if isinstance(control, Slider) and value > control.top(values):

@@ -31,6 +31,7 @@ from seqviz.ui.shared import components
 from seqviz.ui.shared.draw_queue import Rank, draw_queue
 from seqviz.ui.streamlit_internals import deferred_files as files
 from seqviz.ui.streamlit_internals.fragment_reruns import draw_besides
+from seqviz.ui.streamlit_internals.navigation import went_back
 
 ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`assets/static/near.js`)
 
@@ -54,6 +55,9 @@ class PageLesson:
         self.parts = {
             bench: part for part, benches in self.declared.parts.items() for bench in benches
         }
+        if went_back():
+            for name, bench in self.declared.benches.items():
+                widgets.follow_link(self.prefix(name), bench.declaration)
 
     @property
     def benches(self) -> dict[str, type[Any]]:
