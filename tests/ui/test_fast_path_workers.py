@@ -10,7 +10,7 @@ import psutil
 import pytest
 from threadpoolctl import threadpool_limits
 
-from seqviz import catalog
+from seqviz import catalog, lessons
 from seqviz.ui.bench import fast_path
 from seqviz.ui.server import gauges, metrics
 from seqviz.ui.server.workers import Workers
@@ -103,6 +103,19 @@ def test_who_has_used_up_the_seconds_gets_no_more_from_a_worker(client, session,
     answer = ask(client, session, "/live/ar_fitting/process", **{"ar.process.phi": "0.5213"})
     assert answer.status_code == 204
     assert counted("seqviz_refusals_total", kind="compute") == refused + 1
+
+
+def test_nothing_is_fetched_ahead_while_questions_wait(client, session, worker):
+    ahead = {fast_path.TOKEN: session.token, fast_path.AHEAD: "1"}
+    bench = lessons.gates.lesson.benches["watch"]
+    sent = [
+        fast_path._sent_away(bench, {"ga.watch.step": str(step)}, session, frozenset())
+        for step in range(20, 60)
+    ]
+    assert client.get(GATES, headers=ahead).status_code == 204
+    for one in sent:
+        one.result(READY)
+    assert client.get(GATES, headers=ahead).status_code == 200
 
 
 def test_a_student_s_text_goes_along(client, session, worker):

@@ -275,7 +275,7 @@ async def endpoint(request: Request) -> Response:
     if session is None:  # of another process, or of one that has gone
         return Response(status_code=403)
     ahead = AHEAD in request.headers
-    if ahead and (session.asked > 0 or draw_queue().busy):
+    if ahead and (session.asked > 0 or draw_queue().busy or workers().busy):
         return Response(status_code=204)
     if session.asked >= AT_ONCE:
         return Response(status_code=429)

@@ -126,6 +126,11 @@ class Workers:
     def __init__(self, count: int, prepare: Callable[[], None], work: Callable[[Any], Any]):
         self.all = [Worker(prepare, work) for _ in range(count)]
 
+    @property
+    def busy(self) -> bool:
+        """Whether anything waits."""
+        return any(worker.waiting for worker in self.all)
+
     def ask(self, key: Hashable, question: Any) -> Future[Any] | None:
         """The answer to come; None where no process is there.
 
