@@ -4,8 +4,7 @@
 
 import { Chart } from "./chart.js";
 
-const PATIENCE_MS = 20_000; // after which whatever there is of the page is shown
-const PAINTS_MS = 3000; // the same, after the page has run
+const PAINTS_MS = 3000; // after the page has run: then whatever there is of it is shown
 const STILL = 8; // frames
 const RUN = '.stApp[data-test-script-state="notRunning"] .st-key-masthead';
 const UNMADE = '#root [data-testid="stSkeleton"]';
@@ -30,14 +29,14 @@ function show() {
     host.chart = new Chart(host);
     host.chart.show(figure, alt);
   }
-  let before = "", frames = 0, end = performance.now() + PATIENCE_MS;
+  let before = "", frames = 0, end = Infinity;
   const look = () => {
     const run = document.querySelector(RUN) !== null;
     if (run) end = Math.min(end, performance.now() + PAINTS_MS);
     const now = standing(run);
     frames = now !== "" && now === before ? frames + 1 : 0;
     before = now;
-    const wait = frames < STILL && performance.now() < end && !document.querySelector(SAID);
+    const wait = first.isConnected && frames < STILL && performance.now() < end && !document.querySelector(SAID);
     if (wait) return requestAnimationFrame(look);
     first.remove(); // and with it the rule that hides the page
   };

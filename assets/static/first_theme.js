@@ -18,5 +18,5 @@
   const set = () => first.classList.add("set"); // in another font its lines would break elsewhere
   document.fonts.load('1rem "Source Sans"').then(set, set);
   addEventListener("error", ({ target }) => target.matches?.("#seqviz-first ~ script") && first.remove(), true);
-  setTimeout(() => first.remove(), 25_000); // after which it has given way by itself where it runs
+  setTimeout(() => first.remove(), 20_000); // whatever there is of the page then
 }

@@ -106,7 +106,7 @@ class Bench {
     this.moved.delete(key);
     if (this.moved.size > 0) return;
     this.home = true;
-    this.painter?.uncover();
+    if (this.painter?.there()) this.painter.uncover();
   }
 
   // An answer with the arrays that only were named, of those that were there when it was asked for;

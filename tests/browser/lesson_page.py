@@ -66,14 +66,19 @@ class LessonPage:
         return box["x"] + share * box["width"], box["y"] + box["height"] / 2
 
     def drag(self, key: str, start: float, end: float, steps: int = 12) -> None:
-        """Hold a slider at one place and bring it to another; a picture is waited for each time."""
+        """Hold a slider at one place and bring it to another; a picture is waited for each time.
+
+        AssertionError if none of them was painted under the hand.
+        """
         bench = key.rpartition(".")[0]
+        before = self.page.evaluate(PICTURES, bench)
         self.page.mouse.move(*self.at(key, start))
         self.page.mouse.down()
         for step in range(1, steps + 1):
             seen = self.page.evaluate(PICTURES, bench)
             self.page.mouse.move(*self.at(key, start + (end - start) * step / steps))
             self.page.wait_for_function(FOLLOWED, arg=[bench, seen])
+        assert self.page.evaluate(PICTURES, bench) > before
 
     def figure(self, bench: str) -> Locator:
         """The container of a bench's chart."""

@@ -92,7 +92,7 @@ def test_the_next_step_is_there_before_the_hand_takes_it(visit):
 
 
 def test_a_step_that_was_fetched_for_another_text_is_not_shown(visit):
-    """A student's own text is in no address: what was fetched for it looks the same there."""
+    """A student's own text is in no address, and is told apart all the same."""
     words, step = "ga.watch.characters", "ga.watch.step"
     lesson = visit("gates", {"lang": "en", words: "one two"})
     pictures = []
