@@ -49,6 +49,7 @@ PEERS = {
 }
 HANDLE = "[role=slider], input[type=range]"
 KEY = "ar.process.phi"
+FIRST = "#seqviz-first"  # our figure, before the page is there
 WARM_UP = 2  # presses of each visit that do not count, as the first visit of all
 MOVES_PER_S = 60
 QUIET_MS = 500
@@ -62,8 +63,7 @@ PROBE = """([path, marks, rest, patience]) => {
     const found = root.querySelector(selector);
     return inner.length ? inside(found.shadowRoot ?? found, inner) : found.shadowRoot ?? found;
   };
-  const place = inside(document, path);
-  const content = () => [...place.querySelectorAll(marks)]
+  const content = () => [...inside(document, path).querySelectorAll(marks)]
     .map((mark) => mark.getAttribute("d") ?? mark.getAttribute("href")).join();
   const frame = () => new Promise(requestAnimationFrame);
   const running = () => document.querySelector('[data-test-script-state="running"]');
@@ -125,6 +125,7 @@ class Subject:
     def move(self, browser: Browser, presses: int, seed: int) -> None:
         """Some presses, and a drag."""
         with self._visit(browser, self.url + self.seeded.format(seed)) as page:
+            page.locator(FIRST).wait_for(state="detached")
             page.locator(self.slider).first.wait_for()
             page.evaluate(PROBE, [self.place, MARKS, QUIET_MS, PATIENCE_MS])
             taken = [press(page, self.slider) for _ in range(WARM_UP + presses)]

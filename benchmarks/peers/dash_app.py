@@ -9,7 +9,7 @@ from dash import Dash, Input, Output, dcc, html
 
 from benchmarks.peers.picture import HIGH, LOW, START, STEP, specification
 
-app = Dash("peers")
+app = Dash("peers", assets_ignore=".")  # else every page loads what lies in our own `assets/`
 app.layout = html.Div(
     [
         dcc.Slider(LOW, HIGH, STEP, value=START, marks=None, updatemode="drag", id="phi"),
