@@ -5,6 +5,7 @@ Each draws the first bench of *AR fitting* by our own computation and our own fi
 take turns, each visit in a browser profile of its own, and one probe looks at all of them:
 
 * first: from the navigation to the painted figure, by the address alone;
+* touch: from there to the slider, and whatever stood in for the page is gone;
 * press: from the `keydown` of a right arrow to the second frame after the figure is another one;
 * drag: a real mouse goes from one end of the slider to the other in three seconds, a move each 60th
   of a second; different pictures a second.
@@ -106,27 +107,33 @@ PROBE = """([path, marks, rest, patience]) => {
 
 @dataclass
 class Subject:
-    """One framework. place: where its figure is. seeded: what an address gets for another seed."""
+    """One framework. place: where its figure is. seeded: what an address gets for another seed.
+
+    early: where a figure may be as well before the page is there.
+    """
 
     url: str
     place: list[str]
     slider: str = HANDLE
+    early: str = ""
     seeded: str = ""
     first_s: list[float] = field(default_factory=list)
     press_ms: list[float] = field(default_factory=list)
     drag_per_s: list[float] = field(default_factory=list)
+    touch_s: list[float] = field(default_factory=list)
 
     def arrive(self, browser: Browser) -> None:
         """A first visit."""
         with self._visit(browser, self.url) as page:
             taken = page.evaluate("painted.then((when) => when - performance.timeOrigin)")
             self.first_s.append(taken / 1000)
+            self._touchable(page)
+            self.touch_s.append(page.evaluate("performance.now()") / 1000)
 
     def move(self, browser: Browser, presses: int, seed: int) -> None:
         """Some presses, and a drag."""
         with self._visit(browser, self.url + self.seeded.format(seed)) as page:
-            page.locator(FIRST).wait_for(state="detached")
-            page.locator(self.slider).first.wait_for()
+            self._touchable(page)
             page.evaluate(PROBE, [self.place, MARKS, QUIET_MS, PATIENCE_MS])
             taken = [press(page, self.slider) for _ in range(WARM_UP + presses)]
             self.press_ms += taken[WARM_UP:]
@@ -135,11 +142,19 @@ class Subject:
     @contextlib.contextmanager
     def _visit(self, browser: Browser, url: str) -> Iterator[Page]:
         context = browser.new_context(viewport={"width": 1280, "height": 800})
-        page = watched(context, *self.place, MARKS)
+        *shadows, last = self.place
+        early = [f":is({last}, {self.early})"] if self.early else [last]
+        page = watched(context, *shadows, *early, MARKS)
         page.goto(url, wait_until="commit")
         page.evaluate("painted")
         yield page
         context.close()
+
+    def _touchable(self, page: Page) -> None:
+        """Wait until the slider and, under a hand, the figure are there."""
+        if self.early:
+            page.locator(self.early).wait_for(state="detached")
+        page.locator(self.slider).first.wait_for()
 
 
 def press(page: Page, slider: str) -> float:
@@ -230,7 +245,7 @@ def measure(rounds: int, presses: int) -> dict[str, Subject]:
         browser = stack.enter_context(chromium())
         ours = f"{stack.enter_context(serve()).url}/ar_fitting"
         place = [css_class("ar.process.figure")]
-        subjects = {"seqviz": Subject(ours, place, slider_input(KEY), "?ar.process.seed={}")}
+        subjects = {"seqviz": Subject(ours, place, slider_input(KEY), FIRST, "?ar.process.seed={}")}
         for name, place in PEERS.items():
             subjects[name] = Subject(stack.enter_context(peer(python, name)), place)
         for turn in range(rounds + 1):
@@ -239,12 +254,12 @@ def measure(rounds: int, presses: int) -> dict[str, Subject]:
             for subject in subjects.values() if turn else ():
                 subject.move(browser, presses, 100 + turn)
     for subject in subjects.values():
-        del subject.first_s[0]
+        del subject.first_s[0], subject.touch_s[0]
     return subjects
 
 
 def ratios(medians: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Ours beside Dash: of a press, of the pictures a second, of the first figure.
+    """Ours beside Dash: of a press, of the pictures a second, of the arrival.
 
     medians: by what was measured and framework.
     """
@@ -265,7 +280,7 @@ def main() -> None:
             name: round(statistics.median(getattr(subject, number)), 3)
             for name, subject in subjects.items()
         }
-        for number in ("press_ms", "drag_per_s", "first_s")
+        for number in ("press_ms", "drag_per_s", "first_s", "touch_s")
     }
     print(
         f"the figure of AR fitting, medians of {given.rounds} visits, {given.presses} presses each"
