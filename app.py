@@ -27,13 +27,12 @@ if __name__ == "__main__":
     with run_context.page(chosen.url_path):
         chosen.run()
 else:
-    from seqviz.ui.bench import fast_path
     from seqviz.ui.server import application
 
     application.begin()
     app = st.App(
         __file__,
-        routes=[*application.routes(), *fast_path.routes()],
+        routes=application.routes(),
         middleware=application.middleware(),
         lifespan=application.lifespan,
         on_script_error=application.on_script_error,

@@ -80,6 +80,10 @@ class Times:
     pictures: int = 0
     errors: list[str] = field(default_factory=list)
 
+    def drew(self, status: int) -> None:
+        """A picture has come, or none."""
+        self.pictures += status == 200
+
     def percentile(self, percent: float) -> float:
         """Of the presses, in milliseconds."""
         return round(1e3 * float(np.percentile(self.presses, percent)), 1) if self.presses else 0.0
@@ -129,9 +133,9 @@ async def drag(student: Student, key: str, values: Iterator[Any], times: Times) 
     loop = asyncio.get_running_loop()
     end = loop.time() + DRAG
     while loop.time() < end:
-        times.pictures += await student.picture(key, next(values)) == 200
+        times.drew(await student.picture(key, next(values)))
     last = next(values)
-    times.pictures += await student.picture(key, last) == 200
+    times.drew(await student.picture(key, last))
     times.rests.append(loop.time() - end)
     return last
 

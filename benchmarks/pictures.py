@@ -107,7 +107,7 @@ def main() -> None:
     os.environ |= {"SEQVIZ_WORKERS": str(chosen.workers), "SEQVIZ_SESSION_SECONDS": "0"}
     logging.disable(logging.WARNING)
     startup.prepare()
-    app = Starlette(routes=fast_path.routes(), middleware=application.middleware())
+    app = Starlette(middleware=application.middleware())
     for worker in fast_path.workers().all:
         worker.ready.wait()
     print(f"{'':28}{'cpu_ms':>8}{'per_core':>10}{'per_s':>8}")

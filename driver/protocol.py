@@ -17,6 +17,7 @@ import re
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -152,19 +153,18 @@ class Student:
         chart = self.widgets[f"{key.rpartition('.')[0]}.chart"].message.bytes
         live = json.loads(chart.partition(b"\n")[0])["live"]
         query = urlencode({**live["query"], key: encoded(value)})
-        if self._line is None:
+        asked = (
+            f"GET {live['address']}?{query} HTTP/1.1\r\nHost: {urlsplit(self.url).netloc}\r\n"
+            f"Accept-Encoding: gzip\r\nX-SeqViz-Visitor: {live['token']}\r\n\r\n"
+        ).encode()
+        async with asyncio.timeout(self.patience):
+            if self._line is not None:
+                with suppress(OSError, asyncio.IncompleteReadError):  # it was left for too long
+                    return await _answered(*self._line, asked)
+                self._line[1].close()
             address = urlsplit(self.url)
             self._line = await asyncio.open_connection(address.hostname, address.port)
-        reader, writer = self._line
-        writer.write(
-            f"GET {live['address']}?{query} HTTP/1.1\r\nHost: {urlsplit(self.url).netloc}\r\n"
-            f"Accept-Encoding: gzip\r\nX-SeqViz-Visitor: {live['token']}\r\n\r\n".encode()
-        )
-        async with asyncio.timeout(self.patience):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-            size = re.search(r"content-length: (\d+)", head)
-            await reader.readexactly(int(size[1]) if size else 0)
-        return int(head.split()[1])
+            return await _answered(*self._line, asked)
 
     async def press(self, key: str) -> float:
         """Press a button; seconds until what it changes is drawn."""
@@ -329,6 +329,17 @@ class Student:
 def _key(widget_id: str) -> str:
     """The key that the page gave a widget: ids are `$$ID-<hash>-<key>`."""
     return widget_id.split("-", 2)[-1]
+
+
+async def _answered(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
+) -> int:
+    """The status of the answer, which is read whole."""
+    writer.write(request)
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    size = re.search(r"content-length: (\d+)", head)
+    await reader.readexactly(int(size[1]) if size else 0)
+    return int(head.split()[1])
 
 
 def _is(widget: Widget, component: str) -> bool:

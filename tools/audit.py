@@ -29,6 +29,7 @@ WORKSHOP = ("tools", "driver", "benchmarks", "tests")
 NOT_IMPORTED = {
     "accelerate": "transformers loads models with it",
     "gguf": "transformers reads GGUF files with it",
+    "httptools": "streamlit's server reads requests with it",
     "uvloop": "streamlit's server sends its messages with it",
     "vl-convert-python": "altair writes pages that run alone with it",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from seqviz.ui.bench import fast_path
@@ -13,7 +14,7 @@ from seqviz.ui.server.run_context import Session
 
 @pytest.fixture(scope="module")
 def client():
-    with TestClient(Starlette(routes=fast_path.routes())) as client:
+    with TestClient(Starlette(middleware=[Middleware(fast_path.Straight)])) as client:
         yield client
 
 

@@ -47,7 +47,7 @@ from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.routing import BaseRoute
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 ROUTE = "/live/{slug}/{bench}"
 TOKEN = "x-seqviz-visitor"
@@ -414,8 +414,23 @@ async def _gone(request: Request) -> None:
         pass
 
 
-def routes() -> list[BaseRoute]:
-    """Where browsers ask."""
-    from starlette.routing import Route
+class Straight:
+    """Middleware that answers the route before anything else looks at the request.
 
-    return [Route(base() + ROUTE, endpoint)]
+    A hand asks ten times a second: what else of Streamlit's and ours looks at each request costs
+    more than most answers.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        from starlette.routing import Match, Route
+
+        self.app = app
+        self._route, self._here = Route(base() + ROUTE, endpoint), Match.FULL
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer or pass on."""
+        match, found = self._route.matches(scope)
+        if match is not self._here:
+            await self.app(scope, receive, send)
+            return
+        await self._route.handle({**scope, **found}, receive, send)

@@ -65,7 +65,7 @@ def begin() -> None:
 
 
 def routes() -> list[BaseRoute]:
-    """What is served besides the pages and the fast path."""
+    """What is served besides the pages."""
     from starlette.routing import Route
 
     return [Route("/metrics", _metrics)] if settings.value("SEQVIZ_METRICS") else []
@@ -77,6 +77,7 @@ def middleware() -> list[Middleware]:
 
     return [
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
+        Middleware(fast_path.Straight),
         Middleware(static_files.Precompressed),
         Middleware(index_page.KnownServer, first=first_figure.page),
         Middleware(Counting),
