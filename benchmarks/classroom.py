@@ -47,6 +47,7 @@ GOALS = {"p95_ms": 100, "first_p95_ms": 300, "training_p95_ms": 250, "rss_growth
 # a slider to one of its values, a menu to one of its options.
 BESIDE = {"positions": "po.distance.length", "bert_accuracy": "ba.knife.order"}
 DRAG = 2.0  # seconds
+STOPPED = 0.04  # seconds, as in assets/static/live.js
 # How often a student who has moved the slider scrolls on to the next bench.
 SCROLLS = 0.2
 # A training that lasts for a while; the next one has another seed.
@@ -128,12 +129,15 @@ def fresh(student: Student, key: str, draw: random.Random) -> Iterator[Any]:
 async def drag(student: Student, key: str, values: Iterator[Any], times: Times) -> Any:
     """A hand moves for `DRAG` seconds: the latest value only, one request at a time.
 
-    Returns where it stops. Noted are the pictures, and how long after the stop the last one came.
+    One that is under way when the hand stops is given up soon after, as in the browser. Returns
+    where it stops. Noted are the pictures, and how long after the stop the last one came.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + DRAG
-    while loop.time() < end:
-        times.drew(await student.picture(key, next(values)))
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(end + STOPPED):
+            while loop.time() < end:
+                times.drew(await student.picture(key, next(values), moving=True))
     last = next(values)
     times.drew(await student.picture(key, last))
     times.rests.append(loop.time() - end)

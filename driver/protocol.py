@@ -145,26 +145,44 @@ class Student:
         widget = self.widgets.get(f"{key}{SLIDER}")
         return None if widget is None else dict(widget.told["options"])
 
-    async def picture(self, key: str, value: Any) -> int:
+    async def picture(self, key: str, value: Any, moving: bool = False) -> int:
         """What live.js does while a slider moves: ask for the picture; the answer's status.
 
-        KeyError where the page says of no route. One connection is kept for all of them.
+        moving: the hand goes on. KeyError where the page says of no route. One connection is kept
+        for all of them; where this is cancelled, it is closed.
         """
         chart = self.widgets[f"{key.rpartition('.')[0]}.chart"].message.bytes
         live = json.loads(chart.partition(b"\n")[0])["live"]
         query = urlencode({**live["query"], key: encoded(value)})
         asked = (
             f"GET {live['address']}?{query} HTTP/1.1\r\nHost: {urlsplit(self.url).netloc}\r\n"
-            f"Accept-Encoding: gzip\r\nX-SeqViz-Visitor: {live['token']}\r\n\r\n"
+            f"Accept-Encoding: gzip\r\nX-SeqViz-Visitor: {live['token']}\r\n"
+            + ("X-SeqViz-Moving: 1\r\n\r\n" if moving else "\r\n")
         ).encode()
+        line, self._line = self._line, None
         async with asyncio.timeout(self.patience):
-            if self._line is not None:
+            if line is not None:
                 with suppress(OSError, asyncio.IncompleteReadError):  # it was left for too long
-                    return await _answered(*self._line, asked)
-                self._line[1].close()
+                    return await self._asked(line, asked)
             address = urlsplit(self.url)
-            self._line = await asyncio.open_connection(address.hostname, address.port)
-            return await _answered(*self._line, asked)
+            line = await asyncio.open_connection(address.hostname, address.port)
+            return await self._asked(line, asked)
+
+    async def _asked(
+        self, line: tuple[asyncio.StreamReader, asyncio.StreamWriter], request: bytes
+    ) -> int:
+        """The status of the answer, which is read whole."""
+        reader, writer = line
+        try:
+            writer.write(request)
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+            size = re.search(r"content-length: (\d+)", head)
+            await reader.readexactly(int(size[1]) if size else 0)
+            self._line = line
+        finally:
+            if self._line is not line:
+                writer.close()
+        return int(head.split()[1])
 
     async def press(self, key: str) -> float:
         """Press a button; seconds until what it changes is drawn."""
@@ -329,17 +347,6 @@ class Student:
 def _key(widget_id: str) -> str:
     """The key that the page gave a widget: ids are `$$ID-<hash>-<key>`."""
     return widget_id.split("-", 2)[-1]
-
-
-async def _answered(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
-) -> int:
-    """The status of the answer, which is read whole."""
-    writer.write(request)
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-    size = re.search(r"content-length: (\d+)", head)
-    await reader.readexactly(int(size[1]) if size else 0)
-    return int(head.split()[1])
 
 
 def _is(widget: Widget, component: str) -> bool:

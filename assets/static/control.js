@@ -13,15 +13,17 @@ class Control {
     this.place = bench(data.bench);
     this.key = data.key;
     this.slider = new Slider(host, {
-      input: (text) => {
+      input: (text, dragged) => {
         clearTimeout(this.again);
-        this.place.move(this.key, text);
+        this.place.move(this.key, text, dragged);
       },
+      stop: () => this.place.stop(),
       rest: (text) => this.rest(text),
     });
   }
 
   rest(text) {
+    this.place.stop();
     // The page is there already, and is not about to go elsewhere.
     if (this.said === null && same(text, this.value)) return this.place.forget(this.key);
     this.place.told(this.key);

@@ -6,6 +6,7 @@
 export const TOLD_MS = 2000; // after which the page draws what it was told last, whatever it is
 const SLOW_MS = 300; // an answer that takes longer is waited for with a quiet mark
 const PATIENCE_MS = 5000;
+const STOPPED_MS = 40; // what a hand that has stopped waits for an answer to where it was before
 const RESTED_MS = 300; // after which a hand that goes on is expected to go one step
 const AHEAD = 16; // pictures that are kept for it
 const TRIES = 5;
@@ -49,6 +50,8 @@ class Bench {
   wanted = false;
   busy = false;
   home = false; // the hand has come back to what the page shows
+  moving = false; // the hand holds a handle: it will want another picture soon
+  flight = null; // { abort, moving } of the request that is under way
   source = null; // { address, query, token }: where to ask, with everything that no hand moves
   painter = null; // draws the answer
   arrays = new Map(); // the large ones of the last answer, which need not travel again
@@ -83,12 +86,26 @@ class Bench {
     );
   }
 
-  move(key, text) {
+  move(key, text, moving = false) {
+    this.moving = moving;
     this.expecting?.abort();
     this.home = false;
     this.moved.set(key, { text, told: 0 });
     this.wanted = true;
     this.ask();
+  }
+
+  // The handle is let go. Pictures of hands that move wait for those of hands that have stopped: the
+  // one that is under way may come late, and is asked for anew.
+  stop() {
+    this.moving = false;
+    const { flight } = this;
+    if (!flight?.moving) return;
+    setTimeout(() => {
+      if (this.flight !== flight) return;
+      this.wanted = true;
+      flight.abort();
+    }, STOPPED_MS);
   }
 
   told(key) {
@@ -172,16 +189,22 @@ class Bench {
     const values = { ...asked.query };
     for (const [key, { text }] of this.moved) values[key] = text;
     const slow = setTimeout(() => this.painter.wait(true), SLOW_MS);
+    const aborter = new AbortController();
+    const patience = setTimeout(() => aborter.abort(), PATIENCE_MS);
+    const { moving } = this;
+    this.flight = { abort: () => aborter.abort(), moving };
     let answer = null; // the page says why, when the hand has come to rest
     try {
       answer =
         (await this.ahead.get(named(values))) ??
-        (await this.fetched(asked, values, {}, AbortSignal.timeout(PATIENCE_MS)));
+        (await this.fetched(asked, values, moving ? { "X-SeqViz-Moving": "1" } : {}, aborter.signal));
     } catch {
       // The line is down, or the answer came too late.
     }
     clearTimeout(slow);
+    clearTimeout(patience);
     this.busy = false;
+    this.flight = null;
     // The page has been drawn anew meanwhile, perhaps as another figure: this answer is old.
     const old = this.source !== asked;
     if (old && this.moved.size > 0) this.wanted = true;

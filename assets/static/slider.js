@@ -5,8 +5,9 @@
 // forward } }. stops: [{ text, value }] in place of low, high and step. start: the default, where a
 // double click goes. unit: "token|tokens", as it is read after one and after several, or "".
 // words.back: there are two buttons for one step.
-// on: { input(text), rest(text) }: at each movement, and once when the hand has come to rest. Texts
-// are values as they stand in a link.
+// on: { input(text, dragged), stop(), rest(text) }: at each movement (dragged: a finger or a mouse
+// holds the handle), when the handle is let go, and once when the hand has come to rest. Texts are
+// values as they stand in a link.
 
 const REST_MS = 150;
 const FINE = 10; // parts of a step, with Shift
@@ -29,6 +30,7 @@ export class Slider {
     this.host = host;
     this.resting = 0;
     this.told = null;
+    this.dragged = false;
   }
 
   // New words or ends: everything is made again. A new value alone moves the handle.
@@ -72,11 +74,16 @@ export class Slider {
       ? { min: 0, max: stops.length - 1, step: 1 }
       : { min: low, max: high, step: whole ? step : step / FINE });
     this.range.oninput = () => this.move(this.snapped(Number(this.range.value), this.shift));
-    this.range.onchange = () => this.show(this.value);
+    this.range.onchange = () => {
+      this.show(this.value);
+      this.letGo();
+    };
     this.range.onkeydown = (event) => this.key(event);
     this.range.onpointerdown = this.range.onpointermove = (event) => {
       this.shift = event.shiftKey;
+      this.dragged = event.buttons > 0;
     };
+    this.range.onpointerup = this.range.onpointercancel = () => this.letGo();
     this.range.ondblclick = () => this.move(this.placed(this.options.start), true);
     this.buttons = words.back
       ? [["back", -1], ["forward", 1]].map(([name, by]) => {
@@ -125,9 +132,14 @@ export class Slider {
     const before = this.value;
     this.show(this.snapped(value, true));
     if (this.value === before && this.resting === 0) return;
-    if (this.value !== before) this.on.input(this.text);
+    if (this.value !== before) this.on.input(this.text, this.dragged);
     clearTimeout(this.resting);
     this.resting = setTimeout(() => this.rest(), atOnce ? 0 : REST_MS);
+  }
+
+  letGo() {
+    if (this.dragged) this.on.stop();
+    this.dragged = false;
   }
 
   rest() {

@@ -199,7 +199,7 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
     busy = threading.Event()
     pool = ThreadPoolExecutor(1)
     pool.submit(busy.wait)
-    monkeypatch.setattr(fast_path, "pool", lambda: pool)
+    monkeypatch.setattr(fast_path, "pool", lambda rank: pool)
     monkeypatch.setattr(fast_path, "_respond", lambda *_: begun.append(1))
     made = Session("test", 0.0)
     run_context._by_token[made.token] = made

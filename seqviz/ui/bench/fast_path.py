@@ -53,6 +53,7 @@ ROUTE = "/live/{slug}/{bench}"
 TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
 AHEAD = "x-seqviz-ahead"  # nobody looks at it yet
+MOVING = "x-seqviz-moving"  # the hand has not stopped here
 ARRAY = b'"bdata":"'
 LARGE = 4096  # characters of an array that need not travel twice
 LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
@@ -257,8 +258,8 @@ def _markdown() -> Any:
 
 
 @cache
-def pool() -> ThreadPoolExecutor:
-    """The threads in which answers are made."""
+def pool(rank: Rank) -> ThreadPoolExecutor:
+    """The threads in which answers of one rank are made."""
     return ThreadPoolExecutor(MOST, "live")
 
 
@@ -287,7 +288,9 @@ async def endpoint(request: Request) -> Response:
     try:
         found = await _unless(gone, _sent_away(bench, query, session, has))
         if found is None and not gone.done():
-            found = await _unless(gone, pool().submit(_respond, bench, query, session, has))
+            rank = Rank.MOVING if ahead or MOVING in request.headers else Rank.PRESS
+            work = pool(rank).submit(_respond, bench, query, session, has, rank)
+            found = await _unless(gone, work)
     finally:
         session.asked -= not ahead
         gone.cancel()
@@ -321,10 +324,10 @@ async def _unless(gone: asyncio.Future[Any], work: Future[Any] | None) -> tuple[
 
 
 def _respond(
-    bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
+    bench: Bench, query: Mapping[str, str], session: Session, has: Set[str], rank: Rank
 ) -> tuple[int, bytes]:
     """Status and body. has: names of arrays that the browser has."""
-    with draw_queue().turn(Rank.PRESS):
+    with draw_queue().turn(rank):
         return _answered(bench, query, session, has)
 
 

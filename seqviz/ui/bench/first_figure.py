@@ -68,7 +68,7 @@ def seen(slug: str, lang: str) -> None:
     """Somebody has this lesson on the screen: draw its first figure for those who come next."""
     if static_files.SERVED.on and (slug, lang) not in _begun:
         _begun.add((slug, lang))
-        fast_path.pool().submit(_draw, slug, lang)
+        fast_path.pool(Rank.FOLLOWING).submit(_draw, slug, lang)
 
 
 def recall() -> None:

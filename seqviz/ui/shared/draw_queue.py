@@ -7,9 +7,9 @@ have theirs in half the time, and the thread that sends the messages shares with
 What always holds:
 
 * One draws; where somebody has waited for PATIENCE, PLACES of them do.
-* A press goes before a page, a page before what follows, each kind in the order in which it came.
-  But nobody is passed over for ever: a page that waits goes after PASSES others at the latest, the
-  one behind it after as many more.
+* A press goes before a page, a page before what follows, and that before a picture under a hand
+  that moves on; each kind in the order in which it came. But nobody is passed over for ever: a page
+  that waits goes after PASSES others at the latest, the one behind it after as many more.
 * One that has drawn for HANGS seconds has lost its place and draws beside: a computation that hangs
   stops nobody. Never more than MOST draw in all: if so many hang at once, others wait for the first
   of them to end.
@@ -33,12 +33,13 @@ class Rank(IntEnum):
     PRESS = 0
     PAGE = 1
     FOLLOWING = 2  # a bench that builds on one that has been moved
+    MOVING = 3  # under a hand that will want another one soon, or that only may want it
 
 
 # Seconds after which somebody may draw beside the one that takes so long, such as a model that
 # reads a text for a second.
-PATIENCE = {Rank.PRESS: 0.25, Rank.PAGE: 1.0, Rank.FOLLOWING: 2.0}
-PASSES = {Rank.PAGE: 3, Rank.FOLLOWING: 15}  # turns of others, then it is theirs
+PATIENCE = {Rank.PRESS: 0.25, Rank.PAGE: 1.0, Rank.FOLLOWING: 2.0, Rank.MOVING: 4.0}
+PASSES = {Rank.PAGE: 3, Rank.FOLLOWING: 15, Rank.MOVING: 2}  # turns of others, then it is theirs
 PLACES = 2
 HANGS = 3.0  # seconds
 MOST = 8
