@@ -13,7 +13,7 @@ from driver.server import serve
 
 BENCH, KEY = "ar.process", "ar.process.phi"
 COPY = ".seqviz-over"
-AHEAD = "x-seqviz-ahead"
+AHEAD, MOVING = "x-seqviz-ahead", "x-seqviz-moving"
 
 
 def read(lesson: LessonPage) -> list[str]:
@@ -73,6 +73,36 @@ def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(visit):
     assert most[0] == 1
     assert 2 <= len(asked) < moves / 4
     assert f"{KEY}=0.99" in asked[-1]
+
+
+def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(visit):
+    """A busy class: what hands on the move ask for is not answered."""
+    lesson = visit("ar_fitting")
+    page, held, asked = lesson.page, [], []
+    before = lesson.geometry(BENCH)
+
+    def answered(route):
+        if MOVING in route.request.headers:
+            held.append(route)
+        elif AHEAD not in route.request.headers:
+            asked.append(route.request.url)
+            route.continue_()
+
+    page.route("**/live/**", answered)
+    box = page.locator(slider_input(KEY)).bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, middle)
+    page.mouse.up()
+    page.wait_for_function(
+        """([bench, key, range]) => Number(seqvizLive(bench).pictures.at(-1)?.values[key])
+            === document.querySelector(range).valueAsNumber""",
+        arg=[BENCH, KEY, slider_input(KEY)],
+    )
+    assert lesson.geometry(BENCH) != before
+    assert held
+    assert len(asked) == 1
 
 
 def test_the_next_step_is_there_before_the_hand_takes_it(visit):

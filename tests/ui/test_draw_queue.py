@@ -69,6 +69,18 @@ def test_one_at_a_time_a_press_before_a_page_before_what_follows(patient):
     assert room.most == 1
 
 
+def test_hands_that_move_on_have_every_third_turn_while_others_wait(patient):
+    room = Class()
+    room.come("first", Rank.PAGE, hold=True)
+    for number in range(5):
+        room.come(f"moving {number}", Rank.MOVING)
+    for number in range(4):
+        room.come(f"press {number}", Rank.PRESS)
+    room.end()
+    turns = ["press 0", "press 1", "moving 0", "press 2", "press 3"]
+    assert room.order == ["first", *turns, *(f"moving {number}" for number in range(1, 5))]
+
+
 def test_the_floor_is_free_again_after_an_exception():
     floor = DrawQueue()
     with pytest.raises(KeyError), floor.turn(Rank.PRESS):
@@ -154,13 +166,14 @@ def test_150_presses_and_30_pages_are_never_more_than_two_and_no_page_starves():
             class_.come(Rank.PAGE)
         if number % 10 == 0:
             class_.come(Rank.FOLLOWING)
+            class_.come(Rank.MOVING)
     class_.run()
-    assert len(class_.let_in) == 150 + 30 + 15
+    assert len(class_.let_in) == 150 + 30 + 15 + 15
     assert class_.most == module.PLACES == 2
     for rank, passes in module.PASSES.items():
         places = [n for n, one in enumerate(class_.let_in) if one.rank == rank]
         gaps = [b - a for a, b in zip([0, *places], places, strict=False)]
-        assert max(gaps) <= passes + 2, rank
+        assert max(gaps) <= passes + len(module.PASSES), rank
     for rank in Rank:  # each in the order in which they came
         numbers = [one.number for one in class_.let_in if one.rank == rank]
         assert numbers == sorted(numbers)

@@ -193,6 +193,22 @@ def test_a_failure_is_logged_and_says_nothing(client, session, monkeypatch, capl
     assert "failed under a moving hand" in caplog.text
 
 
+@pytest.mark.parametrize(("header", "rank"), [
+    (None, Rank.PRESS), (fast_path.MOVING, Rank.MOVING), (fast_path.AHEAD, Rank.MOVING),
+])  # fmt: skip
+def test_a_hand_that_has_stopped_comes_before_one_that_moves_on(
+    client, session, monkeypatch, header, rank
+):
+    ranks = []
+    queue = draw_queue()
+    monkeypatch.setattr(fast_path, "draw_queue", lambda: queue)
+    turn = queue.turn
+    monkeypatch.setattr(queue, "turn", lambda given: ranks.append(given) or turn(given))
+    asked = {fast_path.TOKEN: session.token} | ({header: "1"} if header else {})
+    assert client.get(AR, headers=asked).status_code == 200
+    assert ranks == [rank]
+
+
 def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
     """The one that draws holds the only place; the other's browser has gone."""
     begun = []
