@@ -3,7 +3,7 @@
 import { afterwards, bench, same, TOLD_MS } from "./live.js";
 import { Slider } from "./slider.js";
 
-const AGAIN_MS = 2000; // and then twice as long: what was said while the line was down is lost
+const AGAIN_MS = 2000; // then twice as long, and so on: what was said while the line was down is lost
 const MOST_MS = 60_000;
 
 class Control {
@@ -41,7 +41,7 @@ class Control {
   say(text, patience) {
     this.tell(text);
     clearTimeout(this.again);
-    if (patience < MOST_MS) this.again = setTimeout(() => this.say(text, 2 * patience), patience);
+    this.again = setTimeout(() => this.say(text, Math.min(MOST_MS, 2 * patience)), patience);
   }
 
   take(data) {

@@ -404,3 +404,14 @@ def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(visit)
     expect(page.locator(COPY)).to_have_count(0)
     assert lesson.geometry(BENCH) == before
     assert lesson.sent == sent
+
+
+def test_a_script_that_the_line_has_lost_is_asked_for_once_more(server, browser):
+    context = browser.new_context()
+    page = context.new_page()
+    page.route(
+        "**/control.js*", lambda route: route.abort(), times=2
+    )  # the preload, and the import
+    page.goto(f"{server.url}/ar_fitting")
+    expect(page.locator(slider_input(KEY))).to_be_visible()
+    context.close()

@@ -202,7 +202,10 @@ def slider(
 
 # Streamlit loads a component's script from memory, where it has no address to import others from.
 _LOADER = """
-const module = import(new URL("{address}", location.origin).href);
+const address = new URL("{address}", location.origin).href;
+const later = () => new Promise((resolve) => setTimeout(resolve, 1000));
+// One that the line has lost is asked for once more, under another name: a browser remembers.
+const module = import(address).catch(() => later().then(() => import(address + "#again")));
 let start = null;
 module.then((loaded) => {{ start = loaded.default; }});
 export default (told) => {{
