@@ -6,8 +6,8 @@ inside the page: from the `keydown` event to the second animation frame after th
 text) shows something else; nothing polls in between. "Settled" is when two frames have passed and
 added nothing more to the picture. A press goes one step, for which a resting page has fetched the
 picture; "far" is a step across the slider, for which it has none. No value comes twice on a server
-that started with this run, so
-nothing that is measured comes from its cache; the slider's values are checked to be all different.
+that started with this run, so nothing that is measured comes from its cache; the slider's values
+are checked to be all different.
 A lesson's first slider also changes the benches that build on the first one: they are drawn after
 the first chart, and every press waits until the whole page has been idle.
 
@@ -17,7 +17,9 @@ that is on screen (at each frame the time since the hand set the value that is d
 percentile). Of each lesson its first bench is measured and the one whose answer takes the server
 longest (found in this run); the worse of the two stands for the lesson.
 
-`python -m benchmarks.interaction [--presses 40]`
+With `--apart` servers run on one core and the browser, with what measures, on another.
+
+`python -m benchmarks.interaction [--presses 40] [--apart]`
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import contextlib
 import json
 import logging
 import math
+import os
 import time
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -270,12 +273,19 @@ def open_lesson(
     return _open(browser, f"{address}?{urlencode({key: f'{start:g}'})}", key, chart)
 
 
-def measure(presses: int) -> tuple[Subject, dict[str, Subject], dict[str, dict[str, Drag]]]:
+def measure(
+    presses: int, apart: bool = False
+) -> tuple[Subject, dict[str, Subject], dict[str, dict[str, Drag]]]:
     """The floor and every lesson, pressed in turn; then each lesson's two benches are dragged."""
     total = presses + WARM_UP
+    cores = sorted(os.sched_getaffinity(0))
     with contextlib.ExitStack() as stack:
+        if apart:
+            os.sched_setaffinity(0, cores[:1])
         app = stack.enter_context(serve())
         empty = stack.enter_context(serve_empty_page())
+        if apart:
+            os.sched_setaffinity(0, cores[-1:])
         browser = stack.enter_context(chromium())
         floor = open_floor(browser, empty.url)
         opened = {
@@ -306,9 +316,11 @@ def measure(presses: int) -> tuple[Subject, dict[str, Subject], dict[str, dict[s
 def main() -> None:
     parser = argparse.ArgumentParser(description="Slider press to changed picture, in a browser.")
     parser.add_argument("--presses", type=int, default=40, help="measured presses per page")
-    presses = parser.parse_args().presses
+    parser.add_argument("--apart", action="store_true", help="browser and server: a core each")
+    given = parser.parse_args()
+    presses = given.presses
     logging.disable(logging.WARNING)  # Streamlit's, of benches that run here without a page
-    floor, opened, drags = measure(presses)
+    floor, opened, drags = measure(presses, given.apart)
     print(f"slider press to changed picture, {presses} fresh values each, milliseconds")
     print(f"{'':20}{'median':>9}{'p95':>9}{'ratio':>8}{'settled':>9}{'far':>9}   values")
     for name, subject in {"empty page": floor, **opened}.items():
