@@ -120,9 +120,8 @@ Trace = RNNTrace | LSTMTrace | GRUTrace
 
 def sigmoid(a: Array) -> Array:
     """1 / (1 + e^-a), without overflow and with full relative precision at both ends."""
-    from scipy.special import expit  # half of all steps' time otherwise; not before one is taken
-
-    return expit(a)
+    small = np.exp(-np.abs(a))
+    return np.where(np.asarray(a) < 0, small, 1) / (1 + small)
 
 
 def sigmoid_slope(a: Array) -> Array:
