@@ -69,16 +69,17 @@ def test_one_at_a_time_a_press_before_a_page_before_what_follows(patient):
     assert room.most == 1
 
 
-def test_hands_that_move_on_have_every_third_turn_while_others_wait(patient):
+def test_hands_that_move_on_have_a_turn_now_and_then_while_others_wait(patient):
     room = Class()
     room.come("first", Rank.PAGE, hold=True)
-    for number in range(5):
+    for number in range(2):
         room.come(f"moving {number}", Rank.MOVING)
-    for number in range(4):
-        room.come(f"press {number}", Rank.PRESS)
+    most = module.PASSES[Rank.MOVING]
+    presses = [f"press {number}" for number in range(most + 3)]
+    for name in presses:
+        room.come(name, Rank.PRESS)
     room.end()
-    turns = ["press 0", "press 1", "moving 0", "press 2", "press 3"]
-    assert room.order == ["first", *turns, *(f"moving {number}" for number in range(1, 5))]
+    assert room.order == ["first", *presses[:most], "moving 0", *presses[most:], "moving 1"]
 
 
 def test_the_floor_is_free_again_after_an_exception():

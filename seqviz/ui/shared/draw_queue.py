@@ -39,7 +39,7 @@ class Rank(IntEnum):
 # Seconds after which somebody may draw beside the one that takes so long, such as a model that
 # reads a text for a second.
 PATIENCE = {Rank.PRESS: 0.25, Rank.PAGE: 1.0, Rank.FOLLOWING: 2.0, Rank.MOVING: 4.0}
-PASSES = {Rank.PAGE: 3, Rank.FOLLOWING: 15, Rank.MOVING: 2}  # turns of others, then it is theirs
+PASSES = {Rank.PAGE: 3, Rank.FOLLOWING: 15, Rank.MOVING: 15}  # turns of others, then it is theirs
 PLACES = 2
 HANGS = 3.0  # seconds
 MOST = 8
