@@ -197,4 +197,4 @@ def test_every_slider_answers_to_a_key_and_a_finger_and_has_a_name(visit, place,
             key for key, (one, _) in due.sliders.items() if not getattr(one, "within", None)
         ] == []
         assert set(answers) <= {200, 204}
-        lesson.page.context.close()
+        lesson.page.close()
