@@ -174,7 +174,8 @@ def test_150_presses_and_30_pages_are_never_more_than_two_and_no_page_starves():
     for rank, passes in module.PASSES.items():
         places = [n for n, one in enumerate(class_.let_in) if one.rank == rank]
         gaps = [b - a for a, b in zip([0, *places], places, strict=False)]
-        assert max(gaps) <= passes + len(module.PASSES), rank
+        before = max(2, rank)  # kinds whose turn may be due as well, and come first
+        assert max(gaps) <= passes + before, rank
     for rank in Rank:  # each in the order in which they came
         numbers = [one.number for one in class_.let_in if one.rank == rank]
         assert numbers == sorted(numbers)

@@ -201,7 +201,6 @@ def test_a_hand_that_has_stopped_comes_before_one_that_moves_on(
 ):
     ranks = []
     queue = draw_queue()
-    monkeypatch.setattr(fast_path, "draw_queue", lambda: queue)
     turn = queue.turn
     monkeypatch.setattr(queue, "turn", lambda given: ranks.append(given) or turn(given))
     asked = {fast_path.TOKEN: session.token} | ({header: "1"} if header else {})

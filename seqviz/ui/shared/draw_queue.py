@@ -9,7 +9,8 @@ What always holds:
 * One draws; where somebody has waited for PATIENCE, PLACES of them do.
 * A press goes before a page, a page before what follows, and that before a picture under a hand
   that moves on; each kind in the order in which it came. But nobody is passed over for ever: a page
-  that waits goes after PASSES others at the latest, the one behind it after as many more.
+  that waits goes after PASSES others at the latest (and after kinds before it whose turn is due as
+  well), the one behind it after as many more.
 * One that has drawn for HANGS seconds has lost its place and draws beside: a computation that hangs
   stops nobody. Never more than MOST draw in all: if so many hang at once, others wait for the first
   of them to end.
