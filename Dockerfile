@@ -2,8 +2,8 @@
 # `tools/space.sh` runs these steps without an engine; tools/container.py knows the instructions used here and no others.
 FROM python:3.11-slim
 
-# cpu or cuda. TORCH_INDEX: address of the package index that has PyTorch's build for it; empty: the one pip uses anyway,
-# whose build for Linux is CUDA's (it runs on a CPU, but is several gigabytes larger).
+# cpu or cuda. TORCH_INDEX: address of PyTorch's package index for the CPU (its build for x86-64 is in the lock); empty: the
+# one pip uses anyway, whose build for Linux is CUDA's (it runs on a CPU, but is several gigabytes larger).
 ARG DEVICE=cpu
 ARG TORCH_INDEX=
 
@@ -13,14 +13,18 @@ ENV HOME=/home/user PATH=/home/user/env/bin:$PATH
 ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /home/user/app
 
-# The libraries first: a change of the app does not install them again.
-COPY --chown=user requirements.txt constraints.txt ./
+# The libraries first: a change of the app does not install them again. Each file has the sum that is in its lock
+# (tools/constraints.py), or the image is not built; nothing is installed that is in none.
+COPY --chown=user requirements.lock requirements-torch.lock requirements-cuda.lock ./
 RUN python3 -m venv /home/user/env && \
     case "$DEVICE" in cpu|cuda) ;; *) echo "DEVICE must be cpu or cuda, not '$DEVICE'." >&2; exit 1 ;; esac && \
     if [ -n "$TORCH_INDEX" ]; then \
-        pip install --no-cache-dir --no-deps --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)"; \
+        pip install --no-cache-dir --no-deps --require-hashes --index-url "$TORCH_INDEX" -r requirements-torch.lock; \
+    else \
+        pip install --no-cache-dir --no-deps --require-hashes -r requirements-torch.lock -r requirements-cuda.lock; \
     fi && \
-    pip install --no-cache-dir -c constraints.txt -r requirements.txt
+    pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock && \
+    pip check
 
 # `static` is a link, which not every way of uploading keeps.
 COPY --chown=user . ./

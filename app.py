@@ -11,7 +11,8 @@ if __name__ == "__main__":
     from seqviz.text import Text
     from seqviz.ui.page import header
     from seqviz.ui.server import run_context
-    from seqviz.ui.shared import startup
+    from seqviz.ui.shared import limits, startup
+    from seqviz.ui.shared.draw_queue import Rank
 
     startup.prepare()
     text = Text(header.language())
@@ -24,7 +25,7 @@ if __name__ == "__main__":
         page = st.Page(f"pages/{lesson.slug}.py", title=title, icon=lesson.icon)
         pages.setdefault(text(f"nav.{lesson.group}"), []).append(page)
     chosen = st.navigation(pages, position="top")
-    with run_context.page(chosen.url_path):
+    with run_context.page(chosen.url_path), limits.turn(Rank.PAGE):
         chosen.run()
 else:
     from seqviz.ui.server import application

@@ -4,7 +4,12 @@ A soak compares an hour's end with its beginning, and a machine that is lent out
 slower by then. Here the same presses go to both servers in turn, so that only their age differs.
 Their calls are counted as well: does the older one do more, or the same with more effort?
 
-`python -m benchmarks.aging --visits 800`
+While the one ages its memory, threads and open files are read: `drift` is how far a straight line
+through them moves after the warm-up, as a share of the mean; `grows` those that do by more than 5
+%; `left` what is there when all its visitors have been forgotten. With --abrupt they go without a
+goodbye.
+
+`python -m benchmarks.aging --visits 800`, `python -m benchmarks.aging --visits 10000 --abrupt`
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.classroom import BESIDE, MODELS, fresh
+from benchmarks.soak import EVERY, FLAT, drift, rounded
 from driver.protocol import Student
 from driver.server import ROOT, Server, serve
 from seqviz import catalog
@@ -30,10 +36,13 @@ COUNTING = (ROOT / "benchmarks" / "counting.py").read_text("utf-8")
 SEATS = 8  # visits at a time
 ROUNDS, PRESSES, FIRST = 6, 9, 2  # of a comparison; the first presses of a visit do not count
 COUNTED = (20_001, 20_002, 20_003)  # visits whose calls are counted, the same at every server
+FORGOTTEN = 150.0  # seconds after which Streamlit keeps no session that has left
 UNLIMITED = {"SEQVIZ_SESSION_SECONDS": "0", "SEQVIZ_SESSION_TOKENS": "0"}
 
 
-async def visit(url: str, lesson: catalog.Lesson, number: int, presses: int) -> list[float]:
+async def visit(
+    url: str, lesson: catalog.Lesson, number: int, presses: int, abrupt: bool = False
+) -> list[float]:
     """One student, who moves the first slider to fresh values; seconds of each press."""
     draw = random.Random(f"{number}.{lesson.slug}")
     key = f"{lesson.code}.{lesson.first[0]}.{lesson.first[1]}"
@@ -43,18 +52,41 @@ async def visit(url: str, lesson: catalog.Lesson, number: int, presses: int) -> 
         if other := BESIDE.get(lesson.slug):
             await student.move(other, next(fresh(student, other, draw)))
         values = fresh(student, key, draw)
-        return [await student.move(key, next(values)) for _ in range(presses)]
+        waits = [await student.move(key, next(values)) for _ in range(presses)]
+        if abrupt:
+            student.socket.transport.abort()
+        return waits
 
 
-async def age(url: str, visits: int) -> None:
-    """So many visits of four presses, each to a lesson drawn by lot."""
+async def age(server: Server, visits: int, abrupt: bool) -> dict[str, list[float]]:
+    """So many visits of four presses, each to a lesson drawn by lot; what the server held."""
     numbers = iter(range(visits))
+    samples: dict[str, list[float]] = {"minutes": []}
+    started = time.monotonic()
 
     async def seat() -> None:
         for number in numbers:
-            await visit(url, random.Random(number).choice(catalog.LESSONS), number, 4)
+            lesson = random.Random(number).choice(catalog.LESSONS)
+            await visit(server.url, lesson, number, 4, abrupt)
 
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(EVERY)
+            for name, value in (await asyncio.to_thread(held, server)).items():
+                samples.setdefault(name, []).append(value)
+            samples["minutes"].append((time.monotonic() - started) / 60)
+
+    watching = asyncio.create_task(watch())
     await asyncio.gather(*(seat() for _ in range(SEATS)))
+    watching.cancel()
+    return samples
+
+
+def held(server: Server) -> dict[str, float]:
+    """What a server holds now."""
+    names = ("open_files", "threads")
+    counts = {name: server.counter(f"seqviz_{name}") for name in names}
+    return {"megabytes": round(server.megabytes(), 1), **counts}
 
 
 @dataclass
@@ -115,18 +147,31 @@ def begin(stack: ExitStack, folder: Path, name: str) -> Aged:
 def main() -> None:
     parser = argparse.ArgumentParser(description="A fresh server beside one after many visits.")
     parser.add_argument("--visits", type=int, default=800)
+    parser.add_argument("--abrupt", action="store_true", help="visitors go without a goodbye")
     asked = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         servers = {name: begin(stack, folder, name) for name in ("aged", "fresh")}
-        asyncio.run(age(servers["aged"].server.url, asked.visits))
+        aged = servers["aged"].server
+        start = held(aged)
+        samples = asyncio.run(age(aged, asked.visits, asked.abrupt))
+        minutes = samples.pop("minutes")
+        drifts = {name: rounded(drift(minutes, found), 4) for name, found in samples.items()}
+        time.sleep(FORGOTTEN)
+        lasting = {
+            "start": start, "most": {name: max(found) for name, found in samples.items()},
+            "left": held(aged), "drift": drifts,
+            "grows": sorted(name for name, one in drifts.items() if one is not None and one > FLAT),
+        }  # fmt: skip
+        print(lasting)
         for lesson in catalog.LESSONS:  # the first visit loads what all need
             asyncio.run(visit(servers["fresh"].server.url, lesson, -1, 1))
         found = {lesson.slug: compare(servers, lesson) for lesson in catalog.LESSONS}
         memory = {name: round(one.server.megabytes()) for name, one in servers.items()}
     for slug, both in found.items():
         print(f"{slug:20}" + "".join(f"  {name} {both[name]}" for name in both))
-    line = {"name": "aging", "visits": asked.visits, "lessons": found, "rss_mb": memory}
+    line = {"name": "aging", "visits": asked.visits, "abrupt": asked.abrupt, "held": lasting,
+            "lessons": found, "rss_mb": memory}  # fmt: skip
     for name in ("wait_ms", "cpu_ms", "calls"):
         ratios = [both["aged"][name] / both["fresh"][name] - 1 for both in found.values()]
         line[f"more_{name.removesuffix('_ms')}"] = round(statistics.mean(ratios), 4)

@@ -11,6 +11,10 @@ and back: the next that has not been drawn yet, later the first that builds on t
 then redrawn. That counts as load; the time reported is the press. First load is the page as it
 opens, with its first bench.
 
+With `--live` a press is what a browser makes of it: the picture first, on the way of a moving hand,
+then the page hears of the value. `rest_p95_ms` is how long the picture takes, the others are the
+page's.
+
 With `--drag` each of them drags the slider for two seconds before it rests: as the browser does,
 one request for a picture at a time. `pictures_s` is what one dragging student gets in a second,
 `rest_p95_ms` how long after the hand has stopped its picture is there, `cpu_ms` what the server
@@ -30,12 +34,13 @@ import gc
 import itertools
 import json
 import random
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from websockets.exceptions import WebSocketException
 
 from driver.protocol import Student
 from driver.server import Server, serve
@@ -62,6 +67,8 @@ TRAINING = {
 }
 # As in an image: models are on the disk, and in memory before the first student comes.
 MODELS = {"HF_HUB_OFFLINE": "1", "SEQVIZ_PRELOAD": "minilm,smollm2"}
+# What ends a student's lesson: no answer, a connection cut or refused, a control that is not there.
+FAILURES = (TimeoutError, OSError, KeyError, asyncio.IncompleteReadError, WebSocketException)
 SEEDS = itertools.count(5001)
 # What Streamlit does by itself: collect after every run, with nothing frozen.
 PLAIN = {"runner.postScriptGC": "true"}
@@ -71,8 +78,8 @@ PLAIN = {"runner.postScriptGC": "true"}
 class Times:
     """What a class has waited, in seconds, and what went wrong.
 
-    rests: after a drag, until the picture was that of the value at which the hand stopped.
-    pictures: drawn while hands moved.
+    rests: after a drag or a live press, until the picture was that of the value at which the hand
+    stopped. pictures: drawn while hands moved.
     """
 
     presses: list[float] = field(default_factory=list)
@@ -85,20 +92,18 @@ class Times:
         """A picture has come, or none."""
         self.pictures += status == 200
 
-    def percentile(self, percent: float) -> float:
-        """Of the presses, in milliseconds."""
-        return round(1e3 * float(np.percentile(self.presses, percent)), 1) if self.presses else 0.0
 
-    def first_p95(self) -> float:
-        """95th percentile of the first load, in milliseconds."""
-        return round(1e3 * float(np.percentile(self.first, 95)), 1) if self.first else 0.0
+def milliseconds(seconds: Sequence[float], percent: float) -> float:
+    """A percentile of times; 0 where there are none."""
+    return round(1e3 * float(np.percentile(seconds, percent)), 1) if seconds else 0.0
 
 
 @dataclass(frozen=True)
 class Plan:
     """A class: how many, how long they think on average, over how long they arrive and press.
 
-    drag: before each press the slider is dragged for `DRAG` seconds.
+    drag: before each press the slider is dragged for `DRAG` seconds. live: a press asks for the
+    picture before the page hears of it, as in a browser.
     """
 
     students: int
@@ -106,6 +111,7 @@ class Plan:
     arrive: float
     seconds: float
     drag: bool = False
+    live: bool = False
 
 
 def fresh(student: Student, key: str, draw: random.Random) -> Iterator[Any]:
@@ -144,6 +150,25 @@ async def drag(student: Student, key: str, values: Iterator[Any], times: Times) 
     return last
 
 
+async def press(student: Student, key: str, value: Any, times: Times) -> None:
+    """What a browser does where a slider is pressed: ask for the picture, then tell the page.
+
+    Where there is no picture, the student waits for the page. One that never comes took as long.
+    """
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    there = False
+    try:
+        there = await student.picture(key, value) == 200
+        if there:
+            times.pictures += 1
+            times.rests.append(loop.time() - started)
+        times.presses.append(await student.move(key, value))
+    finally:
+        if not there:
+            times.rests.append(loop.time() - started)
+
+
 async def look_around(student: Student, draw: random.Random) -> None:
     """After a press: some scroll on to another bench, which is drawn, or redrawn if it builds on
     the slider, and back."""
@@ -158,41 +183,74 @@ async def sit(url: str, lesson: catalog.Lesson, number: int, plan: Plan, times: 
     loop = asyncio.get_running_loop()
     end = loop.time() + plan.arrive + plan.seconds
     await asyncio.sleep(draw.random() * plan.arrive)
-    key = f"{lesson.code}.{lesson.first[0]}.{lesson.first[1]}"
-    student = Student(url, lesson.slug)
-    try:
-        started = loop.time()
+    student = Student(url, lesson.slug, cookies={})
+    started = loop.time()
+    with noted(student, times):
         async with student:
             await student.open()
             times.first.append(loop.time() - started)
-            await student.scroll(lesson.first[0])
-            if other := BESIDE.get(lesson.slug):
-                await student.move(other, next(fresh(student, other, draw)))
-            values = fresh(student, key, draw)
-            while True:
-                pause = plan.think * (0.5 + draw.random())
-                if loop.time() + pause > end:
-                    break
-                await asyncio.sleep(pause)
-                value = await drag(student, key, values, times) if plan.drag else next(values)
-                times.presses.append(await student.move(key, value))
-                await look_around(student, draw)
-    except (TimeoutError, OSError, KeyError) as error:
+            await work(student, lesson, draw, plan, end, times)
+
+
+@contextmanager
+def noted(student: Student, times: Times) -> Iterator[None]:
+    """Within: what goes wrong for a student ends its lesson, and is noted."""
+    try:
+        yield
+    except FAILURES as error:
         times.errors.append(f"{type(error).__name__}: {error}")
     times.errors += student.errors
+    student.errors.clear()
+
+
+async def work(
+    student: Student,
+    lesson: catalog.Lesson,
+    draw: random.Random,
+    plan: Plan,
+    end: float,
+    times: Times,
+) -> None:
+    """A student presses the lesson's first slider, thinks, looks around, until the end."""
+    loop = asyncio.get_running_loop()
+    key = f"{lesson.code}.{lesson.first[0]}.{lesson.first[1]}"
+    await student.scroll(lesson.first[0])
+    if other := BESIDE.get(lesson.slug):
+        await student.move(other, next(fresh(student, other, draw)))
+    values = fresh(student, key, draw)
+    while True:
+        pause = plan.think * (0.5 + draw.random())
+        if loop.time() + pause > end:
+            break
+        await asyncio.sleep(pause)
+        if plan.live:
+            await press(student, key, next(values), times)
+        else:
+            value = await drag(student, key, values, times) if plan.drag else next(values)
+            times.presses.append(await student.move(key, value))
+        await look_around(student, draw)
 
 
 async def train(url: str, running: asyncio.Event) -> None:
     """Keep one training going, and poll it as its page does."""
     for seed in SEEDS:  # the server knows the result of a former one
-        settings = {**TRAINING, "ar.process.seed": str(seed)}
-        async with Student(url, TRAINER, settings) as student:
-            await student.open()
-            await student.scroll("networks")
-            await student.press(START)
+        async with Student(url, TRAINER, training_link(seed)) as student:
+            await begin_training(student)
             running.set()
             while student.polls:
                 await student.poll()
+
+
+def training_link(seed: int) -> dict[str, str]:
+    """The link of a training that nobody else has with another seed."""
+    return {**TRAINING, "ar.process.seed": str(seed)}
+
+
+async def begin_training(student: Student) -> None:
+    """Open the lesson, come to its training, start it."""
+    await student.open()
+    await student.scroll("networks")
+    await student.press(START)
 
 
 async def attend(url: str, lesson: catalog.Lesson, plan: Plan, training: bool = False) -> Times:
@@ -222,7 +280,7 @@ async def attend(url: str, lesson: catalog.Lesson, plan: Plan, training: bool = 
 
 async def warm_up(url: str, lesson: catalog.Lesson) -> None:
     """One student before the class: libraries are imported, models loaded."""
-    plan = Plan(students=1, think=0.2, arrive=0.0, seconds=3.0)
+    plan = Plan(students=1, think=0.2, arrive=0.0, seconds=3.0, live=True)
     times = Times()
     await sit(url, lesson, -1, plan, times)
     if times.errors:
@@ -236,13 +294,13 @@ def measure(server: Server, lesson: catalog.Lesson, plan: Plan, training: bool) 
     computed = server.counter("seqviz_cache_misses_total", lesson=lesson.slug)
     times = asyncio.run(attend(server.url, lesson, plan))
     found = {
-        "p50_ms": times.percentile(50),
-        "p95_ms": times.percentile(95),
-        "first_p95_ms": times.first_p95(),
+        "p50_ms": milliseconds(times.presses, 50),
+        "p95_ms": milliseconds(times.presses, 95),
+        "first_p95_ms": milliseconds(times.first, 95),
         "errors": len(times.errors),
         "presses": len(times.presses),
         "computed": server.counter("seqviz_cache_misses_total", lesson=lesson.slug) - computed,
-        "rest_p95_ms": round(1e3 * float(np.percentile(times.rests or [0.0], 95)), 1),
+        "rest_p95_ms": milliseconds(times.rests, 95),
         "pictures_s": round(times.pictures / max(1.0, DRAG * len(times.rests)), 1),
         "cpu_ms": round(
             1e3 * (server.cpu_seconds() - cpu) / max(1, len(times.presses) + times.pictures), 1
@@ -254,7 +312,10 @@ def measure(server: Server, lesson: catalog.Lesson, plan: Plan, training: bool) 
         print(f"  {error}")
     if training:
         busy = asyncio.run(attend(server.url, lesson, plan, training=True))
-        found |= {"training_p95_ms": busy.percentile(95), "training_errors": len(busy.errors)}
+        found |= {
+            "training_p95_ms": milliseconds(busy.presses, 95),
+            "training_errors": len(busy.errors),
+        }
     return found
 
 
@@ -305,11 +366,12 @@ def main() -> None:
     parser.add_argument("--arrive", type=float, default=30.0, help="seconds in which they open it")
     parser.add_argument("--seconds", type=float, default=30.0, help="of pressing after that")
     parser.add_argument("--drag", action="store_true", help="they drag before each press")
+    parser.add_argument("--live", action="store_true", help="they press as a browser does")
     parser.add_argument("--no-training", action="store_true", help="leave the second class out")
     parser.add_argument("--collector", choices=("ours", "both"), default="both")
     asked = parser.parse_args()
     lessons = list(catalog.LESSONS) if asked.lesson == "all" else [catalog.lesson(asked.lesson)]
-    plan = Plan(asked.students, asked.think, asked.arrive, asked.seconds, asked.drag)
+    plan = Plan(asked.students, asked.think, asked.arrive, asked.seconds, asked.drag, asked.live)
     print(f"{plan}\n{'':20}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
     found, memory = visit(lessons, plan, not asked.no_training, MODELS, {})
     line = {"name": "classroom", "students": plan.students, "lessons": found, "rss_mb": memory}

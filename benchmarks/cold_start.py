@@ -4,7 +4,7 @@ Each run starts a new server process and opens a new window of a Chromium that i
 the server's health is polled, then the page is opened. The clock starts before the process is made
 and stops at the second animation frame after the first chart (on the empty page: the text) has
 been drawn; that moment is taken inside the page. The first chart comes with the page, if this
-version of the app has drawn it on this machine before (`first_figure`); the page's own, under
+version of the app has drawn it on this machine before (`first_page`); the page's own, under
 which sliders move, is a third column. All take turns; one run of each goes first and is not
 counted, so that the files are in memory for all.
 

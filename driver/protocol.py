@@ -76,26 +76,35 @@ class Student:
     """One connection; `async with Student(url, slug) as student`.
 
     parameters: of the link; where they are one text, all of its query. patience: seconds to wait
-    for a message, TimeoutError after that. widgets: the controls of the page by their keys. charts:
-    how many the last run has drawn. errors: what went wrong on the page so far. polls: fragments
-    that ask to be run again by themselves (a running job's progress), with their seconds. Where the
-    server hangs up, whatever waits for it raises websockets' ConnectionClosed.
+    for a message, TimeoutError after that. source: the address of this machine that it comes from
+    (127.0.0.2), the usual one where it is empty. cookies: those of the student's device, which may
+    have several tabs; None: none are kept or sent, and the page in HTML, which gives them, is not
+    asked for. widgets: the controls of the page by their keys. charts: how many the last run has
+    drawn. errors: what went wrong on the page so far, warnings: what it has warned of. progress:
+    what the last bar of progress said. polls: fragments that ask to be run again by themselves (a
+    running job's progress), with their seconds. Where the server hangs up, whatever waits for it
+    raises websockets' ConnectionClosed; where it has no page for a newcomer, this raises
+    ConnectionRefusedError.
     """
 
     url: str
     page: str
     parameters: Mapping[str, str] | str = field(default_factory=dict)
     patience: float = PATIENCE
+    source: str = ""
+    cookies: dict[str, str] | None = None
     widgets: dict[str, Widget] = field(default_factory=dict)
     charts: int = 0
     errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    progress: str = ""
     polls: dict[str, float] = field(default_factory=dict)
     socket: ClientConnection = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         link = self.parameters
         self._query = link if isinstance(link, str) else urlencode({"lang": "en", **link})
-        self._hash = ""
+        self._hash = self._session = ""
         self._cached: dict[str, tuple[ForwardMsg, int]] = {}
         self._run = 0
         self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
@@ -103,6 +112,8 @@ class Student:
         self._waiting: set[str] = set()  # benches that only keep their place
 
     async def __aenter__(self) -> Student:
+        if self.cookies is not None:
+            await self._visit()
         self.socket = await connect(
             f"ws://{urlsplit(self.url).netloc}/_stcore/stream",
             subprotocols=[Subprotocol("streamlit")],
@@ -111,6 +122,8 @@ class Student:
             close_timeout=2,
             ping_interval=None,  # a browser sends none
             compression=None,
+            additional_headers=self._sent_cookies(),
+            **self._from(),
         )
         return self
 
@@ -154,35 +167,82 @@ class Student:
         chart = self.widgets[f"{key.rpartition('.')[0]}.chart"].message.bytes
         live = json.loads(chart.partition(b"\n")[0])["live"]
         query = urlencode({**live["query"], key: encoded(value)})
-        asked = (
-            f"GET {live['address']}?{query} HTTP/1.1\r\nHost: {urlsplit(self.url).netloc}\r\n"
-            f"Accept-Encoding: gzip\r\nX-SeqViz-Visitor: {live['token']}\r\n"
-            + ("X-SeqViz-Moving: 1\r\n\r\n" if moving else "\r\n")
-        ).encode()
+        headers = {"X-SeqViz-Visitor": live["token"]} | ({"X-SeqViz-Moving": "1"} if moving else {})
+        status, _ = await self._get(f"{live['address']}?{query}", headers)
+        return status
+
+    async def download(self, key: str) -> int:
+        """Have the file of a download button made, and fetch it; the answer's status.
+
+        0 where the server does not make it.
+        """
+        await self.socket.send(self.file_request(key))
+        while True:
+            message = await self._receive()
+            self._take(message)
+            if message.WhichOneof("type") == "backend_operation_response":
+                break
+        address = message.backend_operation_response.deferred_file.url
+        if not address:
+            return 0
+        status, _ = await self._get(address, {})
+        return status
+
+    def file_request(self, key: str, name: str = "") -> bytes:
+        """The message that asks for the file of a download button; name: of the request."""
+        back = BackMsg()
+        request = back.backend_operation_request
+        request.request_id, request.session_id = name or key, self._session
+        request.deferred_file.file_id = self.widgets[key].message.deferred_file_id
+        return back.SerializeToString()
+
+    async def _visit(self) -> None:
+        """Ask for the page in HTML, and keep its cookies."""
+        status, head = await self._get(f"/{self.page}?{self._query}", {"Accept": "text/html"})
+        if status != 200:
+            raise ConnectionRefusedError(f"the page: {status}")
+        for name, value in re.findall(r"^set-cookie: *([^=;\s]+)=([^;\r\n]*)", head, re.I | re.M):
+            assert self.cookies is not None
+            self.cookies[name] = value
+
+    def _sent_cookies(self) -> dict[str, str]:
+        pairs = "; ".join(f"{name}={value}" for name, value in (self.cookies or {}).items())
+        return {"Cookie": pairs} if pairs else {}
+
+    def _from(self) -> dict[str, Any]:
+        """Where connections come from, for those who make one."""
+        return {"local_addr": (self.source, 0)} if self.source else {}
+
+    async def _get(self, address: str, headers: Mapping[str, str]) -> tuple[int, str]:
+        """Status and head of the answer. One connection is kept; where this is cancelled, it is
+        closed."""
+        place = urlsplit(self.url)
+        sent = {"Host": place.netloc, "Accept-Encoding": "gzip", **self._sent_cookies(), **headers}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+        asked = f"GET {address} HTTP/1.1\r\n{lines}\r\n".encode()
         line, self._line = self._line, None
         async with asyncio.timeout(self.patience):
             if line is not None:
                 with suppress(OSError, asyncio.IncompleteReadError):  # it was left for too long
                     return await self._asked(line, asked)
-            address = urlsplit(self.url)
-            line = await asyncio.open_connection(address.hostname, address.port)
+            line = await asyncio.open_connection(place.hostname, place.port, **self._from())
             return await self._asked(line, asked)
 
     async def _asked(
         self, line: tuple[asyncio.StreamReader, asyncio.StreamWriter], request: bytes
-    ) -> int:
-        """The status of the answer, which is read whole."""
+    ) -> tuple[int, str]:
+        """Status and head of the answer, which is read whole."""
         reader, writer = line
         try:
             writer.write(request)
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-            size = re.search(r"content-length: (\d+)", head)
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            size = re.search(r"content-length: (\d+)", head, re.I)
             await reader.readexactly(int(size[1]) if size else 0)
             self._line = line
         finally:
             if self._line is not line:
                 writer.close()
-        return int(head.split()[1])
+        return int(head.split()[1]), head
 
     async def press(self, key: str) -> float:
         """Press a button; seconds until what it changes is drawn."""
@@ -266,15 +326,17 @@ class Student:
         self.charts = 0
         started = time.perf_counter()
         await self.socket.send(message)
-        while True:
-            # Python 3.11's `wait_for` can lose a `cancel`.
-            async with asyncio.timeout(self.patience):
-                raw = await self.socket.recv()
-            if self._take(ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())):
-                break
+        while not self._take(await self._receive()):
+            pass
         seconds = time.perf_counter() - started
         self._forget()
         return seconds
+
+    async def _receive(self) -> ForwardMsg:
+        # Python 3.11's `wait_for` can lose a `cancel`.
+        async with asyncio.timeout(self.patience):
+            raw = await self.socket.recv()
+        return ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
 
     async def _tell(self, widget: Widget, event: str, value: object) -> float:
         """A component of the page says something."""
@@ -298,6 +360,7 @@ class Student:
             self._cached[message.hash] = (message, self._run)
         if kind == "new_session":
             self._hash = message.new_session.page_script_hash
+            self._session = message.new_session.initialize.session_id or self._session
             if not message.metadata.run.fragment_ids:
                 self.polls.clear()  # a run of the whole page begins
                 self._waiting.clear()
@@ -333,6 +396,10 @@ class Student:
         message = getattr(element, kind)
         if kind == "exception" or (kind == "alert" and message.format == message.ERROR):
             self.errors.append(f"{kind}: {getattr(message, 'body', '') or message.message}")
+        elif kind == "alert" and message.format == message.WARNING:
+            self.warnings.append(message.body)
+        elif kind == "progress":
+            self.progress = message.text
         if name := getattr(message, "id", ""):
             widget = self.widgets[_key(name)] = Widget(delta.fragment_id, message)
             self.charts += _is(widget, CHART)

@@ -20,14 +20,11 @@ AHEAD = 0.02  # seconds of bytes that wait in front of the line: a late timer le
 class Line:
     """One direction of the line, which all connections share.
 
-    rate: bit/s. delay: seconds for one way. every, still: in every so many seconds nothing leaves
-    for the last `still` of them; 0.0: never.
+    rate: bit/s. delay: seconds for one way. free: when its last bytes have left.
     """
 
     rate: float
     delay: float = 0.0
-    every: float = 0.0
-    still: float = 0.0
     free: float = 0.0
 
     def leaves(self, size: int, now: float) -> float:
@@ -37,13 +34,8 @@ class Line:
         >>> line.leaves(500, now=1.0), line.leaves(500, now=1.0)
         (1.5, 2.0)
         """
-        self.free = self._moving(max(now, self.free)) + 8 * size / self.rate
+        self.free = max(now, self.free) + 8 * size / self.rate
         return self.free
-
-    def _moving(self, when: float) -> float:
-        if self.still and when % self.every >= self.every - self.still:
-            return (when // self.every + 1) * self.every
-        return when
 
 
 @dataclass
@@ -65,14 +57,12 @@ class Network:
 
 
 @contextlib.contextmanager
-def slow_network(
-    port: int, rate: float, delay: float = 0.0, every: float = 0.0, still: float = 0.0
-) -> Iterator[Network]:
+def slow_network(port: int, rate: float, delay: float = 0.0) -> Iterator[Network]:
     """A way to the server on `port` of this machine, in a thread of its own.
 
-    rate: bit/s each way. delay: seconds there and back. every, still: see `Line`.
+    rate: bit/s each way. delay: seconds there and back.
     """
-    up, down = (Line(rate, delay / 2, every, still) for _ in range(2))
+    up, down = (Line(rate, delay / 2) for _ in range(2))
     loop = asyncio.new_event_loop()
     network = Network(0, up, down)
 

@@ -38,6 +38,15 @@ def freeze() -> None:
     if settings.value("SEQVIZ_FREEZE"):
         gc.unfreeze()
         gc.collect()
+        set_aside()
+
+
+def set_aside() -> None:
+    """As `freeze`, without a collection before: at the start that is a twentieth of the time.
+
+    What is garbage by then, next to nothing, waits for `freeze`.
+    """
+    if settings.value("SEQVIZ_FREEZE"):
         gc.freeze()
         frozen.count = gc.get_freeze_count()
         gc.set_threshold(*THRESHOLDS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class Refusal(ValueError):
     """str() is one English sentence; `code` and `details` let a page say it in its own language.
@@ -24,6 +26,13 @@ class Problem(Refusal):
 
     def __init__(self, code: str, **details: object) -> None:
         super().__init__(code, code, **details)
+
+
+def damaged(path: Path) -> Refusal:
+    """What is said of a file that came with the app and is not the one that was shipped."""
+    return Refusal(
+        "damaged", f"{path.name} is missing or damaged; install the app again.", file=path.name
+    )
 
 
 def _rebuild(code: str, sentence: str, details: dict[str, object]) -> Refusal:

@@ -102,6 +102,12 @@ def _yes(text: str) -> bool:
     return text == "1"
 
 
+def _token(text: str) -> str:
+    if text and not re.fullmatch(r"[A-Za-z0-9._~+/=-]{16,}", text):
+        raise ValueError(text)
+    return text
+
+
 def _language(text: str) -> str | None:
     if text.lower() not in ("", *LANGUAGES):
         raise ValueError(text)
@@ -214,6 +220,18 @@ SETTINGS = (
         "tokens of text that one student may have read each minute; `0`: any number",
         **_whole(0),
     ),
+    Setting(
+        "SEQVIZ_SEATS",
+        "300",
+        "students who use the app at a time; who comes then waits in front; `0`: any number",
+        **_whole(0),
+    ),
+    Setting(
+        "SEQVIZ_PROXIES",
+        "0",
+        "proxies of your own in front: from the header of that many a visitor's address is read",
+        **_whole(0),
+    ),
     Setting("SEQVIZ_QUEUE", "16", "trainings that may wait for one device", **_whole(1)),
     Setting(
         "SEQVIZ_STALL_SECONDS",
@@ -240,6 +258,14 @@ SETTINGS = (
         "`1`: figures for Prometheus at `/metrics`; `0`: none",
         "0 or 1",
         _yes,
+    ),
+    Setting(
+        "SEQVIZ_METRICS_TOKEN",
+        "",
+        "who sends `Authorization: Bearer` with it sees `/metrics`; without one only this machine",
+        "letters, digits and the signs -._~+/=, at least 16",
+        _token,
+        "none",
     ),
     Setting(
         "SEQVIZ_FREEZE",

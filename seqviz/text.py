@@ -120,6 +120,8 @@ def number(value: float, digits: int = 3) -> str:
     """
     if value is None or math.isnan(value):
         return "–"
+    if digits > 2 and 0.001 <= abs(value) < 999:  # most numbers; as below, in one go
+        return f"{value:#.{digits}g}".rstrip(".").replace("-", "−")
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value == 0:

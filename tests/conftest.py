@@ -36,6 +36,9 @@ TRIED = "tried"  # a test that tries as much as its time allows records how much
 WORTH_TELLING = 60.0  # seconds
 # The folders with the longest files come first, so that no worker is left with one at the end.
 LONGEST_FIRST = ("browser", "pages", "hostile")
+# One of two workers has all tests in a browser: with one server, whose models are loaded once and
+# whose figures are drawn once, and pages that have run the app's scripts before.
+TOGETHER = "tests/browser/"
 
 
 def pytest_configure(config) -> None:
@@ -53,6 +56,26 @@ def pytest_collection_modifyitems(items) -> None:
         return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
 
     items.sort(key=place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """By files as `--dist loadfile` does, but for those that are dealt as one; of more workers than
+    two the others would wait for that one at the end."""
+    if config.getoption("dist") != "loadfile" or len(config.getoption("tx")) > 2:
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Dealt(LoadFileScheduling):
+        @functools.cached_property
+        def there_are_others(self) -> bool:
+            return not all(nodeid.startswith(TOGETHER) for nodeid in self.collection)
+
+        def _split_scope(self, nodeid: str) -> str:
+            dealt = nodeid.startswith(TOGETHER) and self.there_are_others
+            return TOGETHER if dealt else super()._split_scope(nodeid)
+
+    return Dealt(config, log)
 
 
 def pytest_make_parametrize_id(val) -> str | None:

@@ -242,7 +242,7 @@ def test_sentences_get_every_value_they_ask_for():
     checked = 0
     for path, tree in python("seqviz/figures", "seqviz/ui", "seqviz/lessons", "pages"):
         # A panel of a figure has a method of that name, for words that stand already.
-        asked = {"text"} if "figures" in path.parts else {"text", "words"}
+        asked = {"text", "described"} if "figures" in path.parts else {"text", "words"}
         for _, key, given in calls(tree, asked):
             full = lesson_key(key)
             assert full is not None, (path.name, key)

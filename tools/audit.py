@@ -1,10 +1,11 @@
 """What the app is made of: pinned, used, licensed, and without a known hole.
 
-    python -m tools.audit [--strict]
+    python -m tools.audit [--strict] [--sbom FILE]
 
 Without a network it checks that every requirement is pinned, that the requirements are what the
 code imports, neither less nor more, and lists the licenses of what is installed. With one,
 `pip-audit` asks the vulnerability service about every package, those that others bring included.
+--sbom writes what the image is made of (the locks of tools/constraints.py) as CycloneDX, in JSON.
 Exit code 1: something was found. 2, with --strict: the service could not be asked.
 """
 
@@ -21,6 +22,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, distributions, packages_distributions
 from pathlib import Path
+from typing import Any
+
+from tools.constraints import LOCKS
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVED = ("app.py", "seqviz", "pages")
@@ -41,6 +45,7 @@ BROUGHT = {
     "pluggy": "pytest's",
     "protobuf": "the messages between streamlit and the browser",
     "starlette": "streamlit's server",
+    "uvicorn": "what speaks HTTP for it",
 }
 # Not to be had for a program that is given away under the MIT license.
 CLOSED = re.compile(r"\b(AGPL|Affero|SSPL|Commons Clause|Non-?Commercial|Proprietary)\b", re.I)
@@ -51,8 +56,11 @@ SECONDS = 180.0
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tools.audit")
     parser.add_argument("--strict", action="store_true", help="fail where nothing can be asked")
-    strict = parser.parse_args(arguments).strict
+    parser.add_argument("--sbom", type=Path, metavar="FILE", help="write the bill of materials")
+    asked = parser.parse_args(arguments)
     found = [*loose(ROOT), *mismatches(ROOT)]
+    if asked.sbom:
+        print(f"{len(bill_of_materials(ROOT, asked.sbom)['components'])} parts in {asked.sbom}")
     licenses = {name(d): license_of(d) for d in distributions()}
     for package, license_ in sorted(licenses.items()):
         print(f"  {package}: {license_}")
@@ -65,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{len(licenses)} packages are installed; {len(found)} things to mend.")
     checked = f"{len(answer.holes)} in {answer.asked} packages." if answer.asked else "not checked."
     print(f"Known vulnerabilities: {checked} {answer.unasked}".rstrip())
-    return 1 if found else 2 if answer.unasked and strict else 0
+    return 1 if found else 2 if answer.unasked and asked.strict else 0
 
 
 def loose(root: Path) -> list[str]:
@@ -168,6 +176,17 @@ def read_answer(output: str, errors: str) -> Answer:
         return Answer(unasked="pip-audit could not reach the vulnerability service.")
     unasked = f"The service does not know {', '.join(skipped)}." if skipped else ""
     return Answer(holes, asked, unasked)
+
+
+def bill_of_materials(root: Path, path: Path) -> dict[str, Any]:
+    """Write every package of the locks with the sums of its files; returns what is written."""
+    parts = "".join((root / name).read_text("utf-8") for name in LOCKS)
+    command = [sys.executable, "-m", "cyclonedx_py", "requirements", "--output-reproducible"]
+    command += ["--pyproject", "pyproject.toml", "--output-file", str(path.resolve()), "-"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(command, cwd=root, input=parts, text=True, check=True)
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
 
 
 def license_of(distribution: Distribution) -> str:

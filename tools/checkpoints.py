@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import hashlib
 import json
@@ -14,9 +15,20 @@ from safetensors.numpy import save
 from seqviz.compute.gates.networks import Network
 from seqviz.compute.recurrent import Weights
 from seqviz.models import checkpoints
+from seqviz.whole_file import written
 
 FOLDER = checkpoints.FOLDER
 LIMIT = 5_000_000  # bytes
+
+
+def asked(about: str | None, **defaults: float) -> argparse.Namespace:
+    """From the command line: the cell to train, and settings that have a default."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--cell", choices=("lstm", "gru"), required=True)
+    for name, default in defaults.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default)
+    torch.set_num_threads(1)
+    return parser.parse_args()
 
 
 class Reader(torch.nn.Module):
@@ -34,17 +46,11 @@ def write(
     name: str, cell: str, kind: str, symbols: list[str], model: Reader, card: dict[str, Any]
 ) -> None:
     """A trained torch model, its arrays in PyTorch's layout, as `write_network` does."""
-    layer = model.layer
 
     def array(tensor: torch.Tensor) -> np.ndarray:
         return tensor.detach().numpy()
 
-    weights = Weights(
-        array(layer.weight_ih_l0),
-        array(layer.weight_hh_l0),
-        array(layer.bias_ih_l0),
-        array(layer.bias_hh_l0),
-    )
+    weights = Weights(*map(array, model.layer.parameters()))
     head = array(model.head.weight), array(model.head.bias)
     embedding = array(model.embedding.weight)
     write_network(Network(name, cell, kind, tuple(symbols), embedding, weights, *head), card)
@@ -64,7 +70,6 @@ def write_network(network: Network, card: dict[str, Any]) -> None:
     if len(content) > LIMIT:
         raise ValueError(f"{network.name} has {len(content):,} bytes, more than {LIMIT:,}.")
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{network.name}.safetensors").write_bytes(content)
     whole = {
         "name": network.name,
         "cell": network.cell,
@@ -76,5 +81,8 @@ def write_network(network: Network, card: dict[str, Any]) -> None:
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     text = json.dumps(whole, indent=1, ensure_ascii=False)
-    (FOLDER / f"{network.name}.json").write_text(text + "\n", "utf-8")
+    path = FOLDER / f"{network.name}.safetensors"
+    with written(path) as arrays_made, written(path.with_suffix(".json")) as card_made:
+        arrays_made.write_bytes(content)  # the two are moved to their places together
+        card_made.write_text(text + "\n", "utf-8")
     print(f"{network.name}: {len(content):,} bytes")

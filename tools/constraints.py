@@ -2,10 +2,17 @@
 
 `python -m tools.constraints`, in an environment in which the tests have passed. An image installed
 next year then has the same libraries. What one platform lacks there, another ignores.
+
+Then the locks: the same versions with the SHA-256 of every file that the package index has of them
+(`uv pip compile`), which the Dockerfile installs. PyTorch has its own index for builds without
+CUDA, and its ordinary build brings CUDA's libraries along: so there are three files.
 """
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -16,6 +23,15 @@ ROOT = Path(__file__).resolve().parent.parent
 HEADER = (
     "# Made by `python -m tools.constraints`: all that requirements.txt brings along, exactly.\n"
 )
+PYTHON = "3.11"  # of the image
+# Which packages are in which lock: the first whose pattern fits the name.
+LOCKS = {
+    "requirements-torch.lock": r"torch",
+    "requirements-cuda.lock": r"(cuda|nvidia)-.*|triton",
+    "requirements.lock": r".*",
+}
+# Of PyTorch's index for the CPU: the build for Linux, x86-64 and this Python, as `pip hash` says.
+TORCH_CPU = {"2.13.0": "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"}
 
 
 def required(path: Path) -> list[Requirement]:
@@ -52,10 +68,34 @@ def content(found: dict[str, str]) -> str:
     return HEADER + "".join(f"{name}=={found[name]}\n" for name in sorted(found))
 
 
+def resolved() -> str:
+    """All that the requirements bring along on any platform, each with the sums of its files."""
+    command = [sys.executable, "-m", "uv", "pip", "compile", "requirements.txt"]
+    command += ["--constraint", "constraints.txt", "--universal", "--python-version", PYTHON]
+    command += ["--generate-hashes", "--no-header", "--no-annotate", "--no-config", "--quiet"]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def locks(text: str, torch: str) -> dict[str, str]:
+    """The locks by their names. torch: its version."""
+    if torch not in TORCH_CPU:
+        sys.exit(f"TORCH_CPU lacks the sum of PyTorch's build {torch} for the CPU.")
+    header = HEADER.replace("exactly", "with the SHA-256 of its files")
+    found = dict.fromkeys(LOCKS, header)
+    for package in re.findall(r"^[^\s#].*\n(?:[ \t]+.*\n)*", text, re.M):
+        name = package.partition("==")[0]
+        if name == "torch":
+            package = f"{package.rstrip()} \\\n    --hash=sha256:{TORCH_CPU[torch]}\n"
+        found[next(lock for lock, names in LOCKS.items() if re.fullmatch(names, name))] += package
+    return found
+
+
 def main() -> None:
     found = closure(required(ROOT / "requirements.txt"))
     (ROOT / "constraints.txt").write_text(content(found), "utf-8")
     print(f"{len(found)} packages")
+    for name, text in locks(resolved(), found["torch"]).items():
+        (ROOT / name).write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

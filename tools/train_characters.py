@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from collections import Counter
@@ -12,9 +11,9 @@ import numpy as np
 import torch
 
 from seqviz.compute.gates.encoding import END, UNKNOWN
-from seqviz.compute.gates.ngrams import interpolated_bits
 from seqviz.data.reviews import SOURCE, editorials, movie_reviews
-from tools.checkpoints import Reader, write
+from tools.checkpoints import Reader, asked, write
+from tools.ngrams import interpolated_bits
 
 COMMON = 20  # a character that comes less often is unknown
 WIDTH, HIDDEN = 32, 256
@@ -118,12 +117,7 @@ def train(cell: str, epochs: int, rate: float) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cell", choices=("lstm", "gru"), required=True)
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--rate", type=float, default=4e-3)
-    given = parser.parse_args()
-    torch.set_num_threads(1)
+    given = asked(__doc__, epochs=8, rate=4e-3)
     train(given.cell, given.epochs, given.rate)
 
 

@@ -30,6 +30,7 @@ from torch.nn import functional
 from seqviz.data.reviews import SOURCE, sentiment_split
 from seqviz.models import pretrained
 from seqviz.text import ASSETS
+from seqviz.whole_file import written
 from tools.bundle_snippets import INNER, fetch, member
 
 SCRIPT = "tools/train_fill_in.py"
@@ -224,7 +225,8 @@ def write(kept: dict[str, torch.Tensor], count: int, seconds: float, settings: S
     """The file, measured by the lesson's own code, and its card."""
     path = ASSETS / "checkpoints" / "fill_in_minilm.safetensors"
     header = {"rank": str(settings.rank), "alpha": str(settings.rank)}
-    save_file(kept, path, header)
+    with written(path) as made:
+        save_file(kept, made, header)
     card: dict[str, Any] = {
         "name": "fill_in_minilm",
         "kind": "fill_in",
@@ -240,7 +242,8 @@ def write(kept: dict[str, torch.Tensor], count: int, seconds: float, settings: S
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
     }
     path.chmod(0o644)
-    path.with_suffix(".json").write_text(json.dumps(card, indent=1) + "\n", "utf-8")
+    with written(path.with_suffix(".json")) as made:
+        made.write_text(json.dumps(card, indent=1) + "\n", "utf-8")
     measure(path)
 
 
@@ -263,7 +266,8 @@ def measure(path: Path) -> None:
         "value": round(float((found.frequency == 1).mean()), 4),
         "top_5": round(float((found.frequency <= 5).mean()), 4),
     }
-    card_path.write_text(json.dumps(card, indent=1) + "\n", "utf-8")
+    with written(card_path) as made:
+        made.write_text(json.dumps(card, indent=1) + "\n", "utf-8")
     print(path.stat().st_size, card["metric"], card["baseline"])
 
 

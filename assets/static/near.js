@@ -6,9 +6,11 @@ import { near } from "./sight.js";
 
 const LOOK_MS = 150;
 const AHEAD = 0.5; // heights of the window beyond its edges
+const ARRIVAL_MS = 6000; // in which a page that nobody scrolls draws only what is in sight
 const AGAIN_MS = 10_000; // after which one that has not come is asked for once more
 const asked = new Map(); // bench of the lesson in `place` -> when
 let place = null;
+let settled = 0; // when the page no longer arrives
 let stop = () => {};
 
 const waits = (name) =>
@@ -18,7 +20,10 @@ const justAsked = (name) => performance.now() - asked.get(name) < AGAIN_MS;
 export default function ({ data, parentElement, setTriggerValue }) {
   stop();
   const host = parentElement.host ?? parentElement;
-  if (place !== host) asked.clear();
+  if (place !== host) {
+    asked.clear();
+    settled = performance.now() + ARRIVAL_MS;
+  }
   place = host;
   const ask = (names) => {
     const waiting = names.filter(waits);
@@ -35,11 +40,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const timer = setInterval(() => {
     if (!host.isConnected) return stop(); // the reader has gone to another page
     if (document.querySelector(making)) return everything();
-    ask(data.benches.filter((name) => near(name, AHEAD, above(name))));
+    const ahead = performance.now() < settled ? 0 : AHEAD;
+    ask(data.benches.filter((name) => near(name, ahead, above(name))));
   }, LOOK_MS);
+  const scrolled = () => (settled = 0);
+  window.addEventListener("scroll", scrolled, { capture: true, passive: true });
   window.addEventListener("beforeprint", everything);
   stop = () => {
     clearInterval(timer);
     window.removeEventListener("beforeprint", everything);
+    window.removeEventListener("scroll", scrolled, { capture: true });
   };
 }

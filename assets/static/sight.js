@@ -6,3 +6,19 @@ export const near = (name, ahead, above = ahead) => {
   const { top, bottom } = bench.getBoundingClientRect();
   return bottom > -above * window.innerHeight && top < (1 + ahead) * window.innerHeight;
 };
+
+const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/shared/css.py
+const SIDEWAYS = window.matchMedia("(max-height: 500px) and (pointer: coarse)");
+const HEADER = 60; // pixels that Streamlit's header covers
+const SHARE = 0.45; // of the window, for a figure that stays in sight on a phone
+
+// On a phone a figure of this height sticks below the header, and takes at most its share of the
+// window: of a taller one the lower end stays. `box` is what sticks.
+export function stay(box, height) {
+  if (!PHONE.matches && !SIDEWAYS.matches) return;
+  const room = PHONE.matches ? SHARE * window.innerHeight : window.innerHeight - HEADER;
+  const top = Math.min(HEADER, room + HEADER - height);
+  box.style.setProperty("--seqviz-top", `${top}px`);
+  const app = document.querySelector(".stApp");
+  if (app) box.style.setProperty("--seqviz-paper", getComputedStyle(app).backgroundColor);
+}

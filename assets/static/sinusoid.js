@@ -3,12 +3,16 @@
 // the hand has come to rest, for the link, the table and the code.
 
 import { dials, filled, grouped, minus, painter, sayings, valueAt } from "./sinusoid_picture.js";
-import { LAYOUTS, NAMES, STOPS, nearest, possible, written } from "./sinusoid_settings.js";
+import { LAYOUTS, NAMES, STOPS, possible, written } from "./sinusoid_settings.js";
 import { sineOf } from "./sinusoid_values.js";
+import { stay } from "./sight.js";
+import { Slider } from "./slider.js";
 
 const REST_MS = 400;
 const SPOKEN_MS = 150; // the table for screen readers need not follow each pixel of a drag
+const TABLE = { position: "positions", dimension: "d_model" }; // one of as many
 const ANSWER_MS = 5000; // an answer of the server to what it was told may take so long
+
 function element(tag, parent, properties = {}) {
   const made = Object.assign(document.createElement(tag), properties);
   parent.append(made);
@@ -36,9 +40,8 @@ class Sinusoid {
   constructor(host, data) {
     this.host = host;
     this.words = data.words;
-    this.settings = possible(data.values, {
-      positions: 64, d_model: 64, base: 10000, layout: "interleaved", position: 0, dimension: 0,
-    }); // prettier-ignore
+    this.start = data.start;
+    this.settings = possible(data.values, data.start);
     this.given = written(this.settings);
     this.told = []; // what the server has yet to answer: {key, at}
     this.paint = painter();
@@ -50,7 +53,8 @@ class Sinusoid {
     this.canvas.enlarged = (factor) => this.enlarged(factor); // for picture.js
     this.hint = element("div", this.picture, { className: "hint", hidden: true });
     this.table = element("table", this.picture, { className: "spoken" });
-    this.ranges = {};
+    this.sliders = {};
+    this.linked = {}; // values that a link has brought, beside the stops
     this.buttons = [];
     this.controls(element("div", stage, { className: "controls" }));
     this.point();
@@ -66,8 +70,8 @@ class Sinusoid {
 
   controls(side) {
     for (const name of NAMES) {
-      const row = element("div", side, { className: "control" });
       if (name === "layout") {
+        const row = element("div", side, { className: "control" });
         const label = element("span", row, { className: "label", textContent: this.words[name] });
         label.id = `seqviz-${Math.random().toString(36).slice(2)}`;
         const group = element("div", row, { className: "buttons" });
@@ -81,18 +85,24 @@ class Sinusoid {
         }
         continue;
       }
-      const label = element("label", row, { className: "label" });
-      element("span", label, { textContent: this.words[name] });
-      const output = element("output", label);
-      const input = element("input", label, { type: "range", name, min: 0, step: 1 });
-      input.setAttribute("aria-label", this.words[name]);
-      if (STOPS[name]) input.max = STOPS[name].length - 1;
-      input.oninput = () => {
-        const stops = STOPS[name];
-        this.change({ [name]: stops ? stops[+input.value] : +input.value });
-      };
-      this.ranges[name] = { input, output };
+      this.sliders[name] = new Slider(element("div", side, { className: "seqviz-slider" }), {
+        input: (text) => this.change({ [name]: Number(text) }),
+        stop: () => {},
+        rest: () => {}, // a press on the picture counts as well: see `change`
+      });
     }
+  }
+
+  // What a slider is told. One with stops has the present value among them, also where it is none.
+  options(name) {
+    const { settings, start, words } = this;
+    const known = STOPS[name];
+    const said = { label: words[name], value: String(settings[name]), start: String(start[name]),
+      unit: "", words: { exact: words.exact } }; // prettier-ignore
+    if (!known) return { ...said, low: 0, high: settings[TABLE[name]] - 1, step: 1, whole: true };
+    if (!known.includes(settings[name])) (this.linked[name] ??= new Set()).add(settings[name]);
+    const stops = [...known, ...(this.linked[name] ?? [])].sort((one, other) => one - other);
+    return { ...said, stops: stops.map((stop) => ({ value: String(stop), text: grouped.format(stop) })) };
   }
 
   // Press or drag on the map, the wave or a clock; the value of a cell where the mouse rests.
@@ -184,14 +194,9 @@ class Sinusoid {
   // Controls at once, the picture in the next frame, the words for the ear a little later.
   show() {
     const { settings, words } = this;
-    for (const [name, { input, output }] of Object.entries(this.ranges)) {
-      const stops = STOPS[name];
-      if (!stops) input.max = settings[name === "position" ? "positions" : "d_model"] - 1;
-      const at = stops ? nearest(stops, settings[name]) : settings[name];
-      if (+input.value !== at) input.value = at;
-      input.style.setProperty("--part", +input.max ? at / input.max : 0);
-      output.textContent = grouped.format(settings[name]);
-      input.setAttribute("aria-valuetext", output.textContent);
+    for (const [name, slider] of Object.entries(this.sliders)) {
+      slider.set(this.options(name));
+      slider.range.name = name;
     }
     for (const button of this.buttons)
       button.setAttribute("aria-pressed", button.value === settings.layout);
@@ -209,6 +214,7 @@ class Sinusoid {
       const started = performance.now();
       this.plan = this.paint(canvas, settings, words, look(this.host), width, devicePixelRatio);
       canvas.style.height = `${this.plan.height}px`;
+      stay(this.picture, this.plan.height);
       canvas.dataset.drawn = written(settings);
       canvas.dataset.milliseconds = (performance.now() - started).toFixed(2);
     });
@@ -246,15 +252,18 @@ class Sinusoid {
     this.observer.disconnect();
     this.closing.abort();
     for (const timer of [this.resting, this.speaking]) clearTimeout(timer);
+    for (const slider of Object.values(this.sliders)) slider.close();
   }
 }
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-sinusoid");
-  // The presenter gives a figure a height; this one has its controls inside and takes its own.
+  // The presenter gives a figure a height; this one has its controls inside and takes its own. What
+  // stays in sight on a phone is its picture.
   const frame = host.closest('[class*="-figure"]');
   for (const property of ["height", "flex-basis"])
     frame?.style.setProperty(property, "auto", "important");
+  frame?.style.setProperty("overflow", "visible");
   const said = JSON.stringify(data.words);
   if (!host.live || host.live.said !== said) {
     const present = host.live?.settings;
@@ -263,7 +272,7 @@ export default function ({ data, parentElement, setStateValue }) {
     host.live.said = said;
   }
   const { live } = host;
-  live.send = (settings) => setStateValue("settings", settings);
+  live.send = (settings) => setTriggerValue("settings", settings);
   live.take(data.values);
   live.redraw(); // the theme may have changed
   return () => live.close();

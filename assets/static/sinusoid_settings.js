@@ -38,9 +38,3 @@ export function possible(values, present) {
     dimension: number("dimension", 0, d_model - 1),
   };
 }
-
-export const nearest = (stops, wanted) =>
-  stops.reduce((best, stop, at) => {
-    const far = (other) => Math.abs(Math.log(other / wanted));
-    return far(stop) < far(stops[best]) ? at : best;
-  }, 0);

@@ -80,15 +80,6 @@ class Confusion:
     counts: Int[np.ndarray, "actual predicted"]
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Of the positive class; nan where nothing is divided by nothing."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
 def wilson(
     right: Float[np.ndarray, "*shape"], trials: int | Int[np.ndarray, "*shape"]
 ) -> tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]:
@@ -227,17 +218,3 @@ def confusion(positive: Bool[np.ndarray, "case"], predicted: Bool[np.ndarray, "c
     """Count the four kinds of cases."""
     kind = 2 * positive.astype(int) + predicted
     return Confusion(np.bincount(kind, minlength=4).reshape(2, 2))
-
-
-def scores(found: Confusion) -> Scores:
-    """Precision TP/(TP + FP), recall TP/(TP + FN), and F1 = 2 TP/(2 TP + FP + FN)."""
-    (_, false_positive), (false_negative, true_positive) = found.counts.tolist()
-    return Scores(
-        _ratio(true_positive, true_positive + false_positive),
-        _ratio(true_positive, true_positive + false_negative),
-        _ratio(2 * true_positive, 2 * true_positive + false_positive + false_negative),
-    )
-
-
-def _ratio(part: int, whole: int) -> float:
-    return part / whole if whole else nan

@@ -118,10 +118,10 @@ class GRUTrace:
 Trace = RNNTrace | LSTMTrace | GRUTrace
 
 
-def sigmoid(a: Array) -> Array:
+def sigmoid(a: Array, out: Array | None = None) -> Array:
     """1 / (1 + e^-a), without overflow and with full relative precision at both ends."""
     small = np.exp(-np.abs(a))
-    return np.where(np.asarray(a) < 0, small, 1) / (1 + small)
+    return np.divide(np.maximum(small, np.asarray(a) >= 0), 1 + small, out)
 
 
 def sigmoid_slope(a: Array) -> Array:
@@ -227,23 +227,25 @@ class LSTM:
         gates = np.empty_like(a)
         h = _states(initial.hidden, (*from_input.shape[:-1], n))
         c = _states(initial.cell_state, h[1:].shape)
-        for t in range(len(inputs)):
-            a[t] = (from_input[t] + h[t] @ back).reshape(a[t].shape)
-            gate = gates[t]
-            if self.peephole:
-                a[t, ..., :2, :] += peep[:2] * c[t][..., None, :]
-            gate[..., :2, :] = sigmoid(a[t, ..., :2, :])
-            if self.forget == "one":
-                gate[..., 1, :] = 1
-            gate[..., 2, :] = np.tanh(a[t, ..., 2, :])
-            _force(gate, forced, t, slice(0, 3))
-            c[t + 1] = gate[..., 1, :] * c[t] + gate[..., 0, :] * gate[..., 2, :]
-            if self.peephole:
-                a[t, ..., 3, :] += peep[2] * c[t + 1]
-            gate[..., 3, :] = sigmoid(a[t, ..., 3, :])
-            _force(gate, forced, t, slice(3, 4))
-            h[t + 1] = gate[..., 3, :] * (np.tanh(c[t + 1]) if self.output == "tanh" else c[t + 1])
+        rows = a.reshape(from_input.shape)
+        a_if, a_g, a_o = a[..., :2, :], a[..., 2, :], a[..., 3, :]
+        opened = gates[..., :2, :]
         i, f, g, o = np.moveaxis(gates, -2, 0)
+        for t in range(len(inputs)):
+            np.add(from_input[t], h[t] @ back, rows[t])
+            if self.peephole:
+                a_if[t] += peep[:2] * c[t][..., None, :]
+            sigmoid(a_if[t], opened[t])
+            if self.forget == "one":
+                f[t] = 1
+            np.tanh(a_g[t], g[t])
+            _force(gates[t], forced, t, slice(0, 3))
+            c[t + 1] = f[t] * c[t] + i[t] * g[t]
+            if self.peephole:
+                a_o[t] += peep[2] * c[t + 1]
+            sigmoid(a_o[t], o[t])
+            _force(gates[t], forced, t, slice(3, 4))
+            np.multiply(o[t], np.tanh(c[t + 1]) if self.output == "tanh" else c[t + 1], h[t + 1])
         return LSTMTrace(inputs, h, c, a, i, f, g, o)
 
     def slopes(self, weights: Weights, trace: LSTMTrace) -> Slopes:
@@ -331,30 +333,27 @@ class GRU:
         gates = np.empty_like(a)
         recurrent = np.empty_like(a[..., 0, :])
         h = _states(initial.hidden, recurrent.shape)
+        a_rz, a_n, opened = a[..., :2, :], a[..., 2, :], gates[..., :2, :]
+        r, z, n_ = np.moveaxis(gates, -2, 0)
+        a.reshape(from_input.shape)[:] = from_input
         for t in range(len(inputs)):
             if self.reset == "after":
                 back = (h[t] @ U + b).reshape(a[t].shape)
-            else:
-                back = np.empty_like(a[t])
-                back[..., :2, :] = (h[t] @ U[:, : 2 * n] + b[: 2 * n]).reshape(
-                    back[..., :2, :].shape
-                )
-            a[t] = from_input[t].reshape(a[t].shape)
-            a[t, ..., :2, :] += back[..., :2, :]
-            gates[t, ..., :2, :] = sigmoid(a[t, ..., :2, :])
-            _force(gates[t], forced, t, slice(0, 2))
-            r, z = gates[t, ..., 0, :], gates[t, ..., 1, :]
-            if self.reset == "after":
                 recurrent[t] = back[..., 2, :]
-                a[t, ..., 2, :] += r * recurrent[t]
+                a_rz[t] += back[..., :2, :]
             else:
-                recurrent[t] = (r * h[t]) @ U[:, 2 * n :] + b[2 * n :]
-                a[t, ..., 2, :] += recurrent[t]
-            gates[t, ..., 2, :] = np.tanh(a[t, ..., 2, :])
+                a_rz[t] += (h[t] @ U[:, : 2 * n] + b[: 2 * n]).reshape(a_rz[t].shape)
+            sigmoid(a_rz[t], opened[t])
+            _force(gates[t], forced, t, slice(0, 2))
+            if self.reset == "after":
+                a_n[t] += r[t] * recurrent[t]
+            else:
+                recurrent[t] = (r[t] * h[t]) @ U[:, 2 * n :] + b[2 * n :]
+                a_n[t] += recurrent[t]
+            np.tanh(a_n[t], n_[t])
             _force(gates[t], forced, t, slice(2, 3))
-            keep = z if self.update == "keep" else 1 - z
-            h[t + 1] = keep * h[t] + (1 - keep) * gates[t, ..., 2, :]
-        r, z, n_ = np.moveaxis(gates, -2, 0)
+            keep = z[t] if self.update == "keep" else 1 - z[t]
+            h[t + 1] = keep * h[t] + (1 - keep) * n_[t]
         return GRUTrace(inputs, h, a, r, z, n_, recurrent)
 
     def slopes(self, weights: Weights, trace: GRUTrace) -> Slopes:

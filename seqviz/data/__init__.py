@@ -3,14 +3,3 @@
 from seqviz.data.problems import PROBLEM_CODES, DataProblem
 from seqviz.data.series import BUNDLED, Series, bundled
 from seqviz.data.upload import Table, column, parse
-
-__all__ = [
-    "BUNDLED",
-    "PROBLEM_CODES",
-    "DataProblem",
-    "Series",
-    "Table",
-    "bundled",
-    "column",
-    "parse",
-]

@@ -11,7 +11,6 @@ import dataclasses
 import hashlib
 import io
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from seqviz import fingerprint
+from seqviz import fingerprint, whole_file
 from seqviz.paths import ASSETS
-from seqviz.refusal import Refusal
+from seqviz.refusal import Refusal, damaged
 
 FOLDER = ASSETS / "data" / "measured"
 _TYPE = "type"
@@ -92,8 +91,10 @@ def write(
         "result": plain,
     }
     entries = [index[name] for name in sorted(index)]
-    _replace(path, content)
-    _replace(FOLDER / "index.json", (json.dumps(entries, indent=1) + "\n").encode())
+    with whole_file.written(path) as made:
+        made.write_bytes(content)
+    with whole_file.written(FOLDER / "index.json") as made:
+        made.write_bytes((json.dumps(entries, indent=1) + "\n").encode())
     if former != path:
         former.unlink(missing_ok=True)
     _read.cache_clear()
@@ -122,7 +123,7 @@ def _index() -> dict[str, dict[str, Any]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError):
-        raise _damaged(path) from None
+        raise damaged(path) from None
 
 
 @cache
@@ -134,15 +135,15 @@ def _read(call: str) -> Measured | None:
     try:
         content = path.read_bytes()
         if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-            raise _damaged(path)
+            raise damaged(path)
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            result = _unpacked(entry["result"], "", arrays)
+            result = _unpacked(entry["result"], arrays)
         fingerprint.name(result, fingerprint.digest((call, entry["sha256"])))
         return Measured(result, entry["date"], entry["device"], entry["seconds"])
     except Refusal:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise _damaged(path) from None
+        raise damaged(path) from None
 
 
 def _packed(value: Any, place: str, arrays: dict[str, np.ndarray], likely: bool = False) -> Any:
@@ -199,9 +200,7 @@ def _class(name: str) -> Any:
     return found
 
 
-def _unpacked(
-    value: Any, place: str, arrays: Mapping[str, np.ndarray], likely: bool = False
-) -> Any:
+def _unpacked(value: Any, arrays: Mapping[str, np.ndarray], likely: bool = False) -> Any:
     if isinstance(value, dict) and "array" in value:
         array = arrays[value["array"]]
         if array.dtype.kind == "f":
@@ -213,27 +212,8 @@ def _unpacked(
     if isinstance(value, dict):
         kind = _class(value[_TYPE])
         told = {f.name: _likely(f) for f in dataclasses.fields(kind)}
-        made = {
-            name: _unpacked(part, f"{place}.{name}", arrays, told[name])
-            for name, part in value["fields"].items()
-        }
-        return kind(**made)
+        fields = value["fields"].items()
+        return kind(**{name: _unpacked(part, arrays, told[name]) for name, part in fields})
     if isinstance(value, list):
-        return tuple(_unpacked(part, place, arrays) for part in value)
+        return tuple(_unpacked(part, arrays) for part in value)
     return value
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    made = path.with_suffix(f"{path.suffix}.new")
-    try:
-        made.write_bytes(content)
-        os.replace(made, path)
-    finally:
-        made.unlink(missing_ok=True)
-
-
-def _damaged(path: Path) -> Refusal:
-    return Refusal(
-        "damaged", f"{path.name} is missing or damaged; install the app again.", file=path.name
-    )

@@ -6,7 +6,7 @@ jQuery. Here its drawing script is kept as it is; d3 and jQuery come from `stati
 (`tools/vendor.py`), a few lines stand in for require.js, and its data are written anew: rounded,
 once instead of twice, and so that no token can end the block they stand in. The data are in a block
 that does not run: the scripts that do are the same on every page, so the server's policy can name
-their digests (`scripts`, `seqviz.ui.server.policy`).
+their digests (`bertviz_scripts`, `seqviz.ui.server.policy`).
 """
 
 from __future__ import annotations
@@ -15,42 +15,33 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.experiments.bertviz_scripts import (
+    FIT,
+    MARGIN,
+    MARK,
+    SCRIPTS,
+    VIEWS,
+    WIDTH,
+    drawing,
+)
 from seqviz.refusal import Refusal
 
-VIEWS = ("head", "model")
 # Bytes of weights. Each weight is an SVG line as well: on two cores without a GPU a view at its
 # limit is drawn in 2 to 5 s (12 heads: 117 tokens; 6 layers of 12 heads: 58).
 MOST = {"head": 1_000_000, "model": 1_500_000}
 PER_WEIGHT = 6  # bytes: "0.123" and a comma
 LONGEST = 80  # letters of a token; BertViz has room for about 14, and sends each token 2 to 6 times
 ROOT = "bertviz"
-MARGIN = 8
 COLORS = {
     "light": {"background": "#FFFFFF", "text": "#1B2430"},
     "dark": {"background": "#11161D", "text": "#E6EAF0"},
 }
-WIDTH = 970 + 2 * MARGIN  # of the model view
 
-# What BertViz asks of require.js: names are looked up among what the two files have defined.
-SCRIPTS = """<script src="/app/static/d3.min.js"></script>
-<script src="/app/static/jquery.min.js"></script>
-<script>
-window.require = window.requirejs = (names, draw) =>
-  draw(...names.map((name) => ({jquery: window.jQuery, d3: window.d3})[name]));
-window.require.config = () => {};
-window.bertviz = () => {
-  const text = document.getElementById("data").textContent;
-  return JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
-};
-</script>
-"""
 STYLE = """
 html {color-scheme: %(mode)s;}
 body {margin: %(margin)dpx; background: %(background)s; color: %(text)s;}
@@ -64,15 +55,6 @@ DARK_STYLE = """
 rect[fill="#222"] {fill: #1A212B;}
 rect.background {fill: #2C3643;}
 text:not(.detail, .token) {fill: #E6EAF0;}
-"""
-# The model view is 970 px wide; in a narrower frame it shrinks, to 60 % at most, then it scrolls.
-FIT = """<script>
-const fit = () => {
-  document.body.style.zoom = Math.max(0.6, Math.min(1, window.innerWidth / %(width)d));
-};
-window.addEventListener("resize", fit);
-fit();
-</script>
 """
 
 
@@ -187,21 +169,6 @@ def _bertviz(
     return model_view(display_mode=mode, **common).data
 
 
-def scripts() -> tuple[str, ...]:
-    """The inline scripts of all pages, as they stand between their tags.
-
-    BertViz' own are read from its files; importing it would import torch.
-    """
-    found = find_spec("bertviz")
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    folder = Path(found.submodule_search_locations[0])
-    drawing = [_drawing(f"\n{(folder / f'{view}_view.js').read_text()}\n") for view in VIEWS]
-    ours = (page.partition("<script>\n")[2].partition("</script>")[0] for page in (SCRIPTS, FIT))
-    shim, fit = (f"\n{text}" for text in ours)
-    return shim, fit % {"width": WIDTH}, *drawing
-
-
 def _rewritten(html: str) -> str:
     """BertViz' HTML without require.js, its random name and the second copy of its data.
 
@@ -212,22 +179,12 @@ def _rewritten(html: str) -> str:
     """
     _, _, body = html.partition("</script>")
     before, opening, script = body.partition('<script type="text/javascript">')
-    params, _ = json.JSONDecoder().raw_decode(script.partition(_MARK)[2])
+    params, _ = json.JSONDecoder().raw_decode(script.partition(MARK)[2])
     before = before.replace(params["root_div_id"], ROOT)
     params["root_div_id"] = ROOT
     data = json.dumps(params, separators=(",", ":")).replace("<", "\\u003c")
-    block = f'<script type="text/plain" id="data">\n{_MARK}{data};\n</script>\n'
-    return f"{before}{block}{opening}{_drawing(script)}"
-
-
-_MARK = "const params = "
-
-
-def _drawing(script: str) -> str:
-    """BertViz' script, which takes its data from the block before it and not from its own line."""
-    head, _, after = script.partition(_MARK)
-    _, _, tail = after.partition("\n")
-    return f"{head}{_MARK}bertviz();\n{tail}"
+    block = f'<script type="text/plain" id="data">\n{MARK}{data};\n</script>\n'
+    return f"{before}{block}{opening}{drawing(script)}"
 
 
 def _height(view: str, layers: int, heads: int, length: int, second: int | None) -> int:

@@ -2,8 +2,3 @@
 
 from seqviz.jobs.job import MAX_TRAIL, Cancelled, Job, QueueFull, Report, State, Tally, silent
 from seqviz.jobs.queue import Jobs, default, queues
-
-__all__ = [
-    "MAX_TRAIL", "Cancelled", "Job", "Jobs", "QueueFull", "Report", "State", "Tally", "default",
-    "queues", "silent",
-]  # fmt: skip

@@ -63,6 +63,14 @@ def silent(record: object, fraction: float | None = None) -> None:
     """A `Report` for a notebook, where nobody waits for news."""
 
 
+@dataclass
+class Wish:
+    """That an owner wants a job. group: whose runs count together; seen: when it last asked."""
+
+    group: str
+    seen: float
+
+
 class Keeper(Protocol):
     """What a job needs of the queue that it is in: its lock, its clock, and three answers."""
 
@@ -71,7 +79,9 @@ class Keeper(Protocol):
     _queue: list[Job[Any]]
     _clock: Callable[[], float]
 
-    def _drop(self, job: Job[Any]) -> None: ...
+    def _add(self, job: Job[Any], owner: str, group: str) -> None: ...
+
+    def _take_back(self, job: Job[Any], owner: str) -> None: ...
 
     def _sweep(self) -> None: ...
 
@@ -83,13 +93,20 @@ class Job(Generic[T]):
     """
 
     def __init__(
-        self, jobs: Keeper, key: bytes, function: bytes, call: Callable[..., T], name: str = ""
+        self,
+        jobs: Keeper,
+        key: bytes,
+        function: bytes,
+        call: Callable[..., T],
+        name: str = "",
+        number: int = 0,
     ):
         self._jobs, self._key, self._function = jobs, key, function
         self._name = name  # for the log
+        self._number = number  # those that came before have smaller ones
         self._call: Callable[..., T] | None = call
         self._state: State = "queued"
-        self._owners: dict[str, float] = {}  # owner -> when last seen
+        self._wishes: dict[str, Wish] = {}  # by owner
         self._unwanted = False
         self._records: list[object] = []
         self._latest: tuple[object, ...] = ()
@@ -109,14 +126,22 @@ class Job(Generic[T]):
 
     @property
     def position(self) -> int | None:
-        """Place in the queue, 1 is next; None when it is not waiting."""
+        """Place in the order in which runs begin, 1 is next; None when it is not waiting.
+
+        It may grow: who has no run at work passes who has one.
+        """
         with self._jobs._lock:
             return self._jobs._queue.index(self) + 1 if self in self._jobs._queue else None
 
     @property
     def owners(self) -> int:
         """How many owners share this job while it waits or runs."""
-        return len(self._owners)
+        return len(self._wishes)
+
+    @property
+    def groups(self) -> set[str]:
+        """The groups of its owners."""
+        return {wish.group for wish in self._wishes.values()}
 
     @property
     def fraction(self) -> float:
@@ -149,17 +174,22 @@ class Job(Generic[T]):
             return 0.0
         return (self._jobs._clock() if ended is None else ended) - started
 
+    def join(self, owner: str, group: str = "") -> None:
+        """Wait for it as well, as if it had been asked for; nothing where it has ended."""
+        with self._jobs._lock:
+            if self._ended is None and not self._unwanted:
+                self._jobs._add(self, owner, group or owner)
+
     def leave(self, owner: str) -> None:
         """Take back one owner's wish. The work stops when its last owner has left."""
         with self._jobs._lock:
-            if self._owners.pop(owner, None) is not None and not self._owners:
-                self._jobs._drop(self)
+            self._jobs._take_back(self, owner)
 
     def touch(self, owner: str) -> None:
         """Say that an owner still waits; a page does so at every poll."""
         with self._jobs._lock:
-            if owner in self._owners:
-                self._owners[owner] = self._jobs._clock()
+            if owner in self._wishes:
+                self._wishes[owner].seen = self._jobs._clock()
             self._jobs._sweep()  # who waits notices where nothing moves any more
 
     def wait(self, timeout: float | None = None) -> bool:

@@ -3,21 +3,27 @@
 One worker thread per device takes one job after another. A page submits, then polls its job; thirty
 students who press the same button share one run, and a run whose students have all gone stops. A
 job that has fallen silent is given up: its thread is left behind, and another takes the next job.
+
+Groups of owners (the tabs of one visitor) take turns: the group that has been in line for longest
+begins its first wish, and is in line again when that run has ended, behind those who wait then. So
+thirty wishes of one group keep another from one run at most in each round, and nobody waits for
+ever. `_queue` is always in the order in which its jobs will begin.
 """
 
 from __future__ import annotations
 
 import copy
+import itertools
 import logging
 import threading
 import time
 import traceback
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from seqviz import fingerprint, settings
-from seqviz.jobs.job import Cancelled, Job, QueueFull, Report, State, T, Tally, explained
+from seqviz.jobs.job import Cancelled, Job, QueueFull, Report, State, T, Tally, Wish, explained
 from seqviz.refusal import Refusal
 
 STALL_SECONDS = 120.0
@@ -30,8 +36,9 @@ class Jobs:
 
     `capacity` is how many jobs may wait; `keep` how many ended jobs are kept, the least recently
     asked for going first (failed ones only for `find`: asking again runs anew); a job that no owner
-    has touched for `abandon_after` seconds stops (students who closed the browser); one that has
-    not reported for `stall_after` seconds is given up. A thread cannot be stopped from outside, so
+    has touched for `abandon_after` seconds stops (a browser lets a hidden tab ask only once a
+    minute; of who has closed it the server hears at once, and calls `leave`); one that has not
+    reported for `stall_after` seconds is given up. A thread cannot be stopped from outside, so
     that of such a job goes on unheard; while `most_left` of them do, all new jobs fail at once.
     `clock` is for tests. `tally` may be read at any time.
     """
@@ -51,6 +58,8 @@ class Jobs:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._queue: list[Job[Any]] = []
+        self._numbers = itertools.count(1)
+        self._in_line: dict[str, int] = {}  # groups that wait; who has been there longest: smallest
         self._running: Job[Any] | None = None
         self._kept: OrderedDict[bytes, Job[Any]] = OrderedDict()
         self._worker: threading.Thread | None = None
@@ -74,15 +83,24 @@ class Jobs:
         return len(self._left)
 
     def submit(
-        self, function: Callable[..., T], /, *args: Any, owner: str, **parameters: Any
+        self,
+        function: Callable[..., T],
+        /,
+        *args: Any,
+        owner: str,
+        group: str = "",
+        **parameters: Any,
     ) -> Job[T]:
         """Ask for `function(*args, report=report, **parameters)`; see `Report`.
 
         Equal work (the same function with equal parameters) that waits, runs or is kept gives the
         same job. An owner waits for one job per function: a new request leaves the former one.
+        group: whose runs take turns with those of others; without one, the owner's.
         The parameters are copied, so the caller may go on changing its arrays. Where too many
         threads are left behind the job has failed already, with Refusal("queue_stuck").
 
+        A full queue has room for a group that would have less in it than another has: the last
+        one of such a group is cancelled, and its `error` says so with Refusal("queue_full").
         Raises QueueFull when there is no room, the former job being kept then; TypeError when the
         parameters do not fit the function or cannot be compared by value, or when the function is
         not a module's own (a lambda or a nested function has no lasting name); RuntimeError after
@@ -94,15 +112,17 @@ class Jobs:
             if self._closed:
                 raise RuntimeError("The queue is closed.")
             self._sweep()
-            former = [j for j in self._active() if j._function == name and owner in j._owners]
+            former = [j for j in self._active() if j._function == name and owner in j._wishes]
             job: Job[T] | None = self._known(key)
             if job is None or job._state == "failed":
-                freed = sum(j._state == "queued" and len(j._owners) == 1 for j in former)
-                if len(self._queue) - freed >= self._capacity:
+                freed = sum(j._state == "queued" and len(j._wishes) == 1 for j in former)
+                full = len(self._queue) - freed >= self._capacity
+                if full and not self._make_room(group or owner):
                     raise QueueFull(len(self._queue))
                 args, parameters = copy.deepcopy((args, parameters))
                 call = _call(function, args, parameters)
-                job = Job(self, key, name, call, function.__qualname__)
+                number = next(self._numbers)
+                job = Job(self, key, name, call, function.__qualname__, number)
                 if self._stuck():
                     self._refuse(job)
                 else:
@@ -111,10 +131,10 @@ class Jobs:
             elif job._state == "done":
                 self._kept.move_to_end(key)
             if job._ended is None:
-                job._owners[owner] = self._clock()
+                self._add(job, owner, group or owner)
             for other in former:
                 if other is not job:
-                    other.leave(owner)
+                    self._take_back(other, owner)
             self._changed.notify_all()
             return job
 
@@ -128,12 +148,33 @@ class Jobs:
             self._sweep()
             return self._known(key)
 
-    def held(self, owner: str, besides: Callable[..., Any]) -> int:
-        """How many jobs wait or run for this owner, those of the function `besides` not counted."""
+    def held(self, owner: str, besides: Callable[..., Any], group: str = "") -> int:
+        """How many jobs wait or run for this owner's group.
+
+        One of the function `besides` that this owner waits for does not count: a new one would
+        take its place.
+        """
         name = fingerprint.of_function(besides)
         with self._lock:
             self._sweep()
-            return sum(owner in j._owners and j._function != name for j in self._active())
+            return sum(
+                any(
+                    wish.group == (group or owner) and (one != owner or job._function != name)
+                    for one, wish in job._wishes.items()
+                )
+                for job in self._active()
+            )
+
+    def owners(self) -> set[str]:
+        """All for whom a job waits or runs."""
+        with self._lock:
+            return {owner for job in self._active() for owner in job._wishes}
+
+    def leave(self, owner: str) -> None:
+        """Take back all wishes of an owner, who has gone."""
+        with self._lock:
+            for job in self._active():
+                self._take_back(job, owner)
 
     def close(self, timeout: float = 10.0) -> None:
         """Cancel everything and wait, at most `timeout` seconds, for the worker to stop."""
@@ -153,6 +194,58 @@ class Jobs:
         wanted = [job for job in self._active() if job._key == key and not job._unwanted]
         return wanted[0] if wanted else self._kept.get(key)
 
+    def _add(self, job: Job[Any], owner: str, group: str) -> None:
+        job._wishes[owner] = Wish(group, self._clock())
+        self._line_up()
+
+    def _take_back(self, job: Job[Any], owner: str) -> None:
+        wish = job._wishes.pop(owner, None)
+        if wish is None:
+            return
+        if job is self._running and wish.group not in job.groups:
+            self._behind([wish.group])  # to stop a run is no way to the next one
+        if job._wishes:
+            self._line_up()
+        else:
+            self._drop(job)
+
+    def _line_up(self) -> None:
+        """Put the waiting jobs into the order in which they begin, as things stand now.
+
+        Whose run is at work is in line when it has ended, so behind all who wait.
+        """
+        jobs = sorted(self._queue, key=lambda job: job._number)
+        groups = {group for job in jobs for group in job.groups}  # at most one of them is new
+        self._in_line = {one: self._in_line.get(one) or next(self._numbers) for one in groups}
+        at_work = self._running.groups if self._running else set()
+        line = sorted(groups, key=lambda group: (group in at_work, self._in_line[group]))
+        self._queue = []
+        while jobs:
+            job = next(job for job in jobs if line[0] in job.groups)
+            jobs.remove(job)
+            self._queue.append(job)
+            line.sort(key=lambda group: group in job.groups)  # keeps the order of the others
+            still = {group for job in jobs for group in job.groups}
+            line = [group for group in line if group in still]
+
+    def _behind(self, groups: Iterable[str]) -> None:
+        """These have had their turn: they are in line behind all others, as far as they wait."""
+        for group in sorted(self._in_line.keys() & groups, key=lambda one: self._in_line[one]):
+            self._in_line[group] = next(self._numbers)
+        self._line_up()
+
+    def _make_room(self, group: str) -> bool:
+        """Cancel the last job whose groups all have more waiting than this one would have."""
+        waiting = Counter(one for job in self._queue for one in job.groups)
+        for job in reversed(self._queue):
+            if min(waiting[one] for one in job.groups) > waiting[group] + 1:
+                job._error = Refusal(
+                    "queue_full", str(QueueFull(len(self._queue))), waiting=len(self._queue)
+                )
+                self._drop(job)
+                return True
+        return False
+
     def _start(self) -> None:
         if self._worker is None:
             self._worker = threading.Thread(target=self._work, name="seqviz-jobs", daemon=True)
@@ -171,6 +264,7 @@ class Jobs:
                 job = self._running = self._queue.pop(0)
                 job._state, job._started = "running", self._clock()
                 job._heard = job._started
+                self._line_up()
             log.info("job started", extra={"job": job._name})
             self._run(job)
             with self._lock:
@@ -223,7 +317,7 @@ class Jobs:
         now = self._clock()
         oldest = now - self._abandon_after
         for job in self._active():
-            if max(job._owners.values(), default=oldest) < oldest:
+            if max((wish.seen for wish in job._wishes.values()), default=oldest) < oldest:
                 self._drop(job)
         if self._running is not None and now - self._running._heard > self._stall_after:
             self._give_up(self._running)
@@ -275,7 +369,9 @@ class Jobs:
         job._ended = self._clock()
         job._state = state
         job._call = None  # lets go of the parameters
-        job._owners.clear()
+        had_their_turn = job.groups if job._started is not None else ()
+        job._wishes.clear()
+        self._behind(had_their_turn)
         how = "given_up" if given_up else state
         setattr(self.tally, how, getattr(self.tally, how) + 1)
         self.tally.seconds += job.seconds

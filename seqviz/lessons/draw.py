@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from seqviz import catalog
+from seqviz import catalog, whole_file
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import DARK, LIGHT, Style, opaque
 from seqviz.lessons.bench import controls
@@ -33,7 +33,8 @@ def draw(
     figure = shown.figure
     if figure is None:
         raise ValueError(f"{shown.waits or 'There is no figure.'} (--train trains now)")
-    _write(opaque(figure, palette) if isinstance(figure, Figure) else figure, out)
+    with whole_file.written(out) as made:
+        _write(opaque(figure, palette) if isinstance(figure, Figure) else figure, made)
     for one in shown.readouts.values():
         print(f"{one.label}: {one.value}" + (f" ({one.beside})" if one.beside else ""))
     print(f"written to {out}")

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from seqviz.compute.gates import activations, counting, observation, tasks, tiny
 from seqviz.compute.gates.forcing import Clamp
+from seqviz.compute.gates.networks import KINDS
 from seqviz.compute.gates.observation import LONGEST
 from seqviz.compute.recurrent import run as run_cell
 from seqviz.experiments import gates
@@ -23,7 +24,6 @@ from seqviz.models import checkpoints
 from seqviz.text import literal, number, percent
 from seqviz.units import unit_of
 
-KINDS = ("characters", "sentiment", *tasks.TASKS)
 CELLS = ("lstm", "gru")
 PASTED = 10_000  # characters that a text field takes; LONGEST symbols of them are read
 PROSE = (

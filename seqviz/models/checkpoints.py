@@ -6,16 +6,16 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from seqviz.compute.gates.networks import Network
 from seqviz.compute.recurrent import Weights
 from seqviz.paths import ASSETS
-from seqviz.refusal import Refusal
+from seqviz.refusal import damaged
 
 FOLDER = ASSETS / "checkpoints"
+_WEIGHTS = ("input_hidden", "hidden_hidden", "input_bias", "hidden_bias")  # in a file
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def card(name: str) -> Card:
             baseline.get("five_gram"),
         )
     except (OSError, ValueError, KeyError, TypeError):
-        raise _damaged(path) from None
+        raise damaged(path) from None
 
 
 @cache
@@ -90,17 +90,15 @@ def load(name: str) -> Network:
     try:
         found_here = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
-        raise _damaged(path) from None
+        raise damaged(path) from None
     if found_here != card(name).sha256:
-        raise _damaged(path)
+        raise damaged(path)
     with safe_open(path, framework="numpy") as file:
         header = file.metadata()
         found = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
     for array in found.values():
         array.flags.writeable = False
-    weights = Weights(
-        found["input_hidden"], found["hidden_hidden"], found["input_bias"], found["hidden_bias"]
-    )
+    weights = Weights(*(found[part] for part in _WEIGHTS))
     return Network(
         name,
         header["cell"],
@@ -117,16 +115,7 @@ def arrays(network: Network) -> dict[str, np.ndarray]:
     """The arrays of a network under the names that the file has for them."""
     return {
         "embedding": network.embedding,
-        "input_hidden": network.weights.input_hidden,
-        "hidden_hidden": network.weights.hidden_hidden,
-        "input_bias": network.weights.input_bias,
-        "hidden_bias": network.weights.hidden_bias,
+        **{part: getattr(network.weights, part) for part in _WEIGHTS},
         "head": network.head,
         "head_bias": network.head_bias,
     }
-
-
-def _damaged(path: Path) -> Refusal:
-    return Refusal(
-        "damaged", f"{path.name} is missing or damaged; install the app again.", file=path.name
-    )

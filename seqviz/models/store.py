@@ -127,9 +127,11 @@ def fetch(name: str, report: Progress = lambda fraction: None, again: bool = Fal
             _make_room(record)
             with _workplace(name) as folder:
                 _write_manifest(folder, _download(record, folder, report))
-                target = _models() / name
-                shutil.rmtree(target, ignore_errors=True)  # the old one, or one without a manifest
+                target, former = _models() / name, folder.with_name(f"{folder.name}-former")
+                with contextlib.suppress(FileNotFoundError):
+                    target.rename(former)  # the old one, or one without a manifest
                 folder.rename(target)
+                shutil.rmtree(former, ignore_errors=True)
     except MemoryError as error:
         raise no_memory(record) from error
     except sources.Unexpanded as error:

@@ -34,23 +34,12 @@ def tokens(model: Pretrained, text: Read, other: Read = "", pads: int = 0) -> To
     other = other if encoder else ""
     unseen = max(len(text), len(other)) > _CHARACTERS
     text, other = _clean(text), _clean(other)
+    asked = {"return_special_tokens_mask": True, "return_token_type_ids": True}
     with model.lock:
-        read = model.tokenizer(
-            text,
-            other or None,
-            return_special_tokens_mask=True,
-            return_token_type_ids=True,
-            verbose=False,
-        )
-        cut = read
+        read = cut = model.tokenizer(text, other or None, verbose=False, **asked)
         if len(read["input_ids"]) > longest:
             cut = model.tokenizer(
-                text,
-                other or None,
-                truncation="longest_first",
-                max_length=longest,
-                return_special_tokens_mask=True,
-                return_token_type_ids=True,
+                text, other or None, truncation="longest_first", max_length=longest, **asked
             )
         ids = list(cut["input_ids"])
         if not ids:

@@ -23,6 +23,7 @@ STANDS = """(name) => {
         : document.querySelector(".stApp")?.dataset.testScriptState === "notRunning";
 }"""
 WAITS = """(bench) => bench !== true && bench.querySelector('[class*="-waiting"]') !== null"""
+CHANGEABLE = {"viewport", "color_scheme"}  # of a context's options, while it is open
 PICTURES = "(bench) => seqvizLive(bench).pictures.length"  # painted while a hand moved
 # A picture more; or the page has drawn it itself, for the hand rested before the answer was there.
 FOLLOWED = """([bench, seen]) => {
@@ -150,8 +151,8 @@ class Visitors:
     """Pages on a server that are opened again and again, each time by a new visitor.
 
     A page that has run the app's scripts opens it for 40 % of the processor time. So each is kept
-    for the next visit with the same context options. No request is intercepted: the browser would
-    forget its cache.
+    for the next visit with the same context options; window and color scheme can be another's. No
+    request is intercepted: the browser would forget its cache.
     """
 
     def __init__(self, browser: Browser, server: Server) -> None:
@@ -174,7 +175,8 @@ class Visitors:
 
         def open_page(path: str = "", parameters: dict[str, str] | None = None, **options):
             options = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}, **options}
-            look = json.dumps(options, sort_keys=True)
+            fixed = {name: options[name] for name in options.keys() - CHANGEABLE}
+            look = json.dumps(fixed, sort_keys=True)
             visits = opened.setdefault(look, [])
             visits.append(lesson := self._page(look, options, len(visits)))
             query = f"?{urlencode(parameters)}" if parameters else ""
@@ -205,17 +207,15 @@ class Visitors:
     def _page(self, look: str, options: dict[str, Any], place: int) -> LessonPage:
         """The page of a test's first, second, ... visit with these options, as if it were new."""
         kept = self._kept.setdefault(look, [])
-        if place < len(kept) and not kept[place].page.is_closed():
-            page = kept[place].page
-            page.set_viewport_size(options["viewport"])
-            page.emulate_media(color_scheme=options.get("color_scheme", "light"))
-            page.bring_to_front()  # what lies behind another window is painted once a second
-        else:
+        if place >= len(kept) or kept[place].page.is_closed():
             context = kept[0].page.context if kept else self.browser.new_context(**options)
             if not kept:
                 context.on("page", self._watch)
-            page = context.new_page()
-            kept[place:] = [LessonPage(page)]
+            kept[place:] = [LessonPage(context.new_page())]
+        page = kept[place].page
+        page.set_viewport_size(options["viewport"])
+        page.emulate_media(color_scheme=options.get("color_scheme", "light"))
+        page.bring_to_front()  # what lies behind another window is painted once a second
         if place == 0:
             line = page.context.new_cdp_session(page)
             what = {"origin": self.server.url, "storageTypes": "cookies,local_storage"}

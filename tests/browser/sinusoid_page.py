@@ -30,6 +30,6 @@ css.apply(presenting())
 st.title("Waves")
 st.button("Follow a link", on_click=link)
 with st.container(border=True), st.container(key=f"{BENCH}.figure"):
-    components.sinusoid(f"{BENCH}.live", state["values"], WORDS, take)
+    components.sinusoid(f"{BENCH}.live", state["values"], VALUES, WORDS, take)
 st.text(f"{state['reports']} reports: {json.dumps(state['values'])}")
 export.files_panel(lambda key: key, BENCH, None)

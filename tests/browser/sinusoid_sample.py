@@ -13,6 +13,7 @@ VALUES = {
 }
 LINKED = {**VALUES, "positions": 37, "d_model": 9, "base": 750.0, "layout": "halves"}
 WORDS = {
+    "exact": "exact value",
     "positions": "Positions",
     "d_model": "Dimensions d",
     "base": "Base",

@@ -61,7 +61,8 @@ def test_no_frame_of_a_drag_is_without_its_figure(visit, record):
         line.send("Page.screencastFrameAck", {"sessionId": event["sessionId"]})
 
     line.on("Page.screencastFrame", came)
-    line.send("Page.startScreencast", {"format": "jpeg", "quality": 80})
+    half = {"maxWidth": 640, "maxHeight": 450}  # of the window; most of the time goes into pictures
+    line.send("Page.startScreencast", {"format": "jpeg", "quality": 80, **half})
     places = [css_class(f"{bench}.{part}") for part in ("figure", "readouts")]
     page.evaluate(RECORD, [bench, *places, MARKS])
     lesson.drag(key, 0.8, 0.3)

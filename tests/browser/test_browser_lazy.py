@@ -149,3 +149,31 @@ def test_another_language_keeps_what_is_drawn(visit):
     lesson.titled(Text("zh")("ar_fitting.title"))
     lesson.rest()
     assert lesson.page.evaluate(WAITING) == waiting != []
+
+
+# Two benches that wait on a page of its own: one in sight, one that is only near.
+NEAR = """async () => {
+    const { default: start } = await import("/app/static/near.js");
+    document.body.innerHTML = ["seen", "near"].map((name, place) =>
+        `<div class="st-key-bench-${name}" style="position: absolute; top: ${120 * place}vh">
+            <p class="t-waiting">...</p></div>`).join("");
+    const asked = [];
+    const until = (count) => new Promise((resolve) => {
+        const look = () => asked.length >= count ? resolve() : requestAnimationFrame(look);
+        look();
+    });
+    start({ data: { benches: ["seen", "near"], leads: [], whole: "main" },
+        parentElement: document.body, setTriggerValue: (_, names) => asked.push(names) });
+    await until(1);
+    window.dispatchEvent(new Event("scroll"));
+    await until(2);
+    return asked;
+}"""
+
+
+def test_a_page_that_arrives_draws_what_is_in_sight_before_what_is_near(server, browser):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.url}/app/static/near.js")
+    assert page.evaluate(NEAR) == [["seen"], ["seen", "near"]]
+    context.close()

@@ -13,9 +13,9 @@ from seqviz.figures.grammar.style import DARK, LIGHT
 from seqviz.text import Text
 
 WHITE, NIGHT = "rgb(255, 255, 255)", "rgb(17, 22, 29)"  # the theme's two backgrounds
-PHONE = {"width": 420, "height": 800}
-UPRIGHT = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
-SIDEWAYS = {**UPRIGHT, "viewport": {"width": 844, "height": 390}}
+UPRIGHT, SIDEWAYS = {"width": 420, "height": 800}, {"width": 844, "height": 390}
+TOUCHED = {"has_touch": True, "is_mobile": True}
+HELD = {"upright": {**TOUCHED, "viewport": UPRIGHT}, "sideways": {**TOUCHED, "viewport": SIDEWAYS}}
 # What a finger presses in a bench, and how large it is where that is less than it should be. The
 # name of an input is part of it, and what is outside of a help's circle but near it belongs to it.
 TOO_SMALL = """(least) => {
@@ -65,77 +65,89 @@ def test_a_dark_window_gets_dark_charts_and_they_follow_it_to_light_and_back(vis
         assert background(lesson) == page
 
 
+def on_a_phone(*held: str) -> pytest.MarkDecorator:
+    """For tests that look at the one visit of each lesson on a phone that is held like this."""
+    cases = [((record, way),) for record in catalog.LESSONS for way in held]
+    marked = one_of(cases, keep=len(held))
+    return pytest.mark.parametrize("phone", marked, indirect=True, ids=lambda case: (
+        f"{case[0].slug}-{case[1]}"
+    ))  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def phone(request, visitors):
+    """One visitor of a lesson on a phone, and where the lesson's first bench is."""
+    record, held = request.param
+    with visitors.watched() as visit:
+        lesson = visit(record.slug, {"lang": "en"}, **HELD[held])
+        lesson.whole()
+        lesson.geometry(first_bench(record))
+        yield lesson, record
+
+
+@on_a_phone("upright", "sideways")
+def test_what_a_finger_is_to_meet_is_large_enough(phone):
+    lesson, _ = phone
+    assert lesson.page.evaluate(TOO_SMALL, 44) == []
+
+
 @each_lesson
 def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways(visit, record):
-    lesson = visit(record.slug, viewport=PHONE)
-    lesson.titled(Text("en")(f"{record.slug}.title"))
-    lesson.whole()
-    fits_a_phone(lesson, record)
-    lesson.by_key("lang").get_by_text("中文").click()
-    lesson.titled(Text("zh")(f"{record.slug}.title"))
-    lesson.page.wait_for_url("**lang=zh*")
-    fits_a_phone(lesson, record)
-
-
-def fits_a_phone(lesson, record: catalog.Lesson) -> None:
+    lesson = visit(record.slug, {"lang": "en"}, viewport=UPRIGHT)
     bench = first_bench(record)
-    lesson.geometry(bench)
+    lesson.whole()
+    for lang in ("en", "zh"):
+        if lang == "zh":
+            lesson.by_key("lang").get_by_text("中文").click()
+        lesson.titled(Text(lang)(f"{record.slug}.title"))
+        lesson.geometry(bench)
+        never_scrolls_sideways(lesson)
+        figure = lesson.figure(bench).bounding_box()
+        controls = lesson.slider(f"{bench}.{record.first[1]}").bounding_box()
+        assert figure["y"] + figure["height"] <= controls["y"]
+        chart = lesson.chart(bench).bounding_box()
+        assert chart["x"] >= 0
+        assert chart["x"] + chart["width"] <= UPRIGHT["width"]
+
+
+def never_scrolls_sideways(lesson) -> None:
     for place in ("html", ".stMain"):
         wide, seen = lesson.page.locator(place).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
         assert wide <= seen, place
-    figure = lesson.figure(bench).bounding_box()
-    controls = lesson.slider(f"{bench}.{record.first[1]}").bounding_box()
-    assert figure["y"] + figure["height"] <= controls["y"]
-    chart = lesson.chart(bench).bounding_box()
-    assert chart["x"] >= 0
-    assert chart["x"] + chart["width"] <= PHONE["width"]
 
 
 @each_lesson
 def test_on_a_phone_the_figure_stays_in_sight_while_its_slider_is_moved(visit, record):
-    lesson = visit(record.slug, viewport=PHONE)
+    lesson = visit(record.slug, viewport=UPRIGHT)
     bench = first_bench(record)
     lesson.geometry(bench)
     slider = lesson.slider(f"{bench}.{record.first[1]}")
     slider.evaluate("(e) => e.scrollIntoView({block: 'end'})")
     lesson.rest()
     # On until the figure has come to where it stays, with its share of what the header leaves.
-    figure, stays = lesson.figure(bench).bounding_box(), 60 + 0.45 * PHONE["height"]
+    figure, stays = lesson.figure(bench).bounding_box(), 60 + 0.45 * UPRIGHT["height"]
     further = max(0, figure["y"] + figure["height"] - stays)
     lesson.page.locator(".stMain").evaluate("(page, by) => page.scrollBy(0, by)", further)
     figure, handle = lesson.figure(bench).bounding_box(), slider.bounding_box()
     lower = figure["y"] + figure["height"]
-    assert lower <= handle["y"] < PHONE["height"]
-    assert 0.25 * PHONE["height"] < lower <= stays + 1
+    assert lower <= handle["y"] < UPRIGHT["height"]
+    assert 0.25 * UPRIGHT["height"] < lower <= stays + 1
 
 
-@each_lesson
-@pytest.mark.parametrize("held", ["upright", "sideways"])
-def test_what_a_finger_is_to_meet_is_large_enough(visit, record, held):
-    lesson = visit(record.slug, **(UPRIGHT if held == "upright" else SIDEWAYS))
-    lesson.geometry(first_bench(record))
-    lesson.whole()
-    assert lesson.page.evaluate(TOO_SMALL, 44) == []
-
-
-@each_lesson
-def test_on_a_phone_held_sideways_the_figure_stands_beside_its_controls(visit, record):
-    lesson = visit(record.slug, **SIDEWAYS)
+@on_a_phone("sideways")
+def test_on_a_phone_held_sideways_the_figure_stands_beside_its_controls(phone):
+    lesson, record = phone
     bench = first_bench(record)
-    lesson.geometry(bench)
     slider = lesson.slider(f"{bench}.{record.first[1]}")
     lesson.figure(bench).evaluate("(e) => e.scrollIntoView({block: 'end'})")
     slider.evaluate("(e) => e.scrollIntoView({block: 'nearest'})")
     lesson.rest()
     figure, handle = lesson.figure(bench).bounding_box(), slider.bounding_box()
     assert figure["x"] + figure["width"] <= handle["x"]
-    window = SIDEWAYS["viewport"]["height"]
     assert figure["y"] > 59  # below the header
-    assert figure["y"] + figure["height"] < window + 1
-    assert 60 < handle["y"] < handle["y"] + handle["height"] < window + 1
-    for place in ("html", ".stMain"):
-        wide, seen = lesson.page.locator(place).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
-        assert wide <= seen, place
+    assert figure["y"] + figure["height"] < SIDEWAYS["height"] + 1
+    assert 60 < handle["y"] < handle["y"] + handle["height"] < SIDEWAYS["height"] + 1
+    never_scrolls_sideways(lesson)
 
 
 @each_lesson

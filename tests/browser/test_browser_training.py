@@ -12,7 +12,7 @@ from seqviz.text import Text
 
 BENCH = "ar.networks"
 TEXT = Text("en")
-EPOCHS = 500
+EPOCHS = 200  # some seconds
 # One's own network: small for a run to watch, large for one that would take minutes.
 SMALL = {f"{BENCH}.preset": "own", f"{BENCH}.epochs": str(EPOCHS), f"{BENCH}.hidden": "8"}
 LARGE = {**SMALL, f"{BENCH}.epochs": "1000", f"{BENCH}.hidden": "64", "ar.process.n": "5000"}

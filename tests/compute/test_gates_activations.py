@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from seqviz.compute.gates import activations as act
-from seqviz.compute.gates import conventions, counting, forcing, ngrams
+from seqviz.compute.gates import conventions, counting, forcing
 from seqviz.compute.recurrent import GRU, LSTM, RNN, State, Weights, run
+from tools import ngrams
 
 
 def weights(blocks: int, width: int = 3, hidden: int = 5, seed: int = 0) -> Weights:

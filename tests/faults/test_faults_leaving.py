@@ -124,6 +124,46 @@ def test_a_half_download_by_the_browser_harms_nobody(server):
     assert "Traceback" not in server.log.read_text("utf-8")
 
 
+LONG_RUN = {"ar.networks.preset": "own", "ar.networks.cell": "lstm", "ar.networks.layers": "3",
+            "ar.networks.epochs": "1000", "ar.networks.hidden": "64"}  # fmt: skip
+
+
+@pytest.mark.nightly
+def test_who_has_left_waits_in_no_queue(server):
+    """Runs of tabs that were closed make room within seconds; who comes back keeps its own."""
+
+    async def there(server, link) -> Student:
+        student = await Student(server.url, "ar_fitting", {**LONG_RUN, **link}).__aenter__()
+        await student.open()
+        await student.scroll("networks")
+        return student
+
+    async def until(name: str, count: int) -> float:
+        started = time.monotonic()
+        while await asyncio.to_thread(server.counter, f"seqviz_jobs_{name}", device="cpu") != count:
+            assert time.monotonic() < started + LONG, f"not {count} {name}"
+            await asyncio.sleep(0.1)
+        return time.monotonic() - started
+
+    async def lesson() -> tuple[float, float]:
+        tabs = [await there(server, {"ar.networks.seed": f"{seed}"}) for seed in range(40, 44)]
+        for tab in tabs:
+            await tab.press("ar.networks.start")
+        await until("waiting", 3)
+        again = await there(server, {"ar.networks.seed": "40"})  # the page of the run, loaded anew
+        for tab in tabs:
+            cut(tab)
+        waited = await until("waiting", 0)
+        await asyncio.sleep(1.0)
+        await until("running", 1)
+        cut(again)
+        return waited, await until("running", 0)
+
+    waited, ran = attend(lesson())
+    assert max(waited, ran) < 20  # two looks of five seconds, on a busy machine
+    assert "Traceback" not in server.log.read_text("utf-8")
+
+
 def test_a_model_that_nobody_waits_for_any_more_is_not_fetched_to_its_end(cache, hub):
     """The visitor who asked for it has gone: the download stops and nothing of it is left."""
     hub.faults.block, hub.faults.pause = 500, 0.2  # it would take half a minute

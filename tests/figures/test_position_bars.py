@@ -23,7 +23,6 @@ from seqviz.text import number
 
 FOUND, ENCODER = compare_orders(FIRST, SECOND), reordered()
 MANY = " ".join(f"word{k}" for k in range(20))
-CHANGES = [relative.shift_change(scheme) for scheme in relative.SCHEMES]
 ZERO, LACKING = "<b>0 (exactly)</b>", "<b>no row beyond 512</b>"
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from seqviz import catalog, lessons
-from seqviz.lessons.bench.controls import Control, Sentence, controls
+from seqviz.lessons.bench.controls import (
+    Choice,
+    Control,
+    Seed,
+    Sentence,
+    Slider,
+    Steps,
+    Toggle,
+    controls,
+)
 
 SLUGS = tuple(lesson.slug for lesson in catalog.LESSONS)
 
@@ -37,3 +47,25 @@ def text_fields() -> Iterator[tuple[str, str, Sentence]]:
         for key, control in keys(slug).items():
             if isinstance(control, Sentence):
                 yield slug, key, control
+
+
+def fits(control: Control, value: Any) -> bool:
+    """Whether the widget of a control takes a value without complaint."""
+    match control:
+        case Slider(low=low, high=high, default=default):
+            whole = type(value) is type(default) and math.isfinite(value) and low <= value <= high
+            return whole and str(value) != "-0.0"
+        case Steps(stops=stops):
+            return type(value) is type(stops[0]) and value in stops
+        case Choice(many=True, options=options, none=none):
+            ordered = tuple(option for option in options if option in value)
+            return isinstance(value, tuple) and value == ordered and bool(value or none)
+        case Choice(options=options):
+            return value in options
+        case Toggle():
+            return isinstance(value, bool)
+        case Sentence(limit=limit):
+            return isinstance(value, str) and len(value) <= limit
+        case Seed():
+            return type(value) is int and 0 <= value <= 9999
+    raise TypeError(control)

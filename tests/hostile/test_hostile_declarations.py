@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seqviz.lessons.bench.controls import Choice, Seed, Sentence, Slider, Steps, Toggle, encoded
+from seqviz.lessons.bench.controls import Slider, encoded
 from seqviz.text import literal
 from tests.hostile import links, markup, strange
-from tests.hostile.declared import SLUGS, keys, text_fields
+from tests.hostile.declared import SLUGS, fits, keys, text_fields
 
 CONTROLS = [(key, control) for slug in SLUGS for key, control in keys(slug).items()]
 FLOATS = [(key, c) for key, c in CONTROLS if isinstance(c, Slider) and isinstance(c.default, float)]
@@ -22,27 +20,6 @@ QUICK = settings(
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-
-
-def fits(control, value) -> bool:
-    """Whether the widget of a control takes a value without complaint."""
-    match control:
-        case Slider(low=low, high=high, default=default):
-            return type(value) is type(default) and math.isfinite(value) and low <= value <= high
-        case Steps(stops=stops):
-            return type(value) is type(stops[0]) and value in stops
-        case Choice(many=True, options=options, none=none):
-            ordered = tuple(option for option in options if option in value)
-            return isinstance(value, tuple) and value == ordered and bool(value or none)
-        case Choice(options=options):
-            return value in options
-        case Toggle():
-            return isinstance(value, bool)
-        case Sentence(limit=limit):
-            return isinstance(value, str) and len(value) <= limit
-        case Seed():
-            return type(value) is int and 0 <= value <= 9999
-    raise TypeError(control)
 
 
 @QUICK

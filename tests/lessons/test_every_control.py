@@ -12,11 +12,11 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from looking import HAN, PLACEHOLDER, may_refuse, needed
+from looking import HAN, PLACEHOLDER, ends, may_refuse, needed
 from scenes import words_of
 
 from seqviz import catalog
-from seqviz.lessons.bench.controls import controls, grid
+from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.lessons.bench.output import Chart, Live, Note, Page
 from seqviz.refusal import Refusal
@@ -61,7 +61,7 @@ def test_every_control_at_both_ends(slug, request):
     tried = 0
     for bench in benches.values():
         builds = [other for other in benches.values() if bench.name in other.after]
-        for name, value in grid(bench.declaration):
+        for name, value in ends(bench.declaration):
             values = {**needed(bench.declaration, name), name: value}
             control = dict(controls(bench.declaration))[name]
             refusable = may_refuse(bench.name, name, value, control)

@@ -3,33 +3,66 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
 from seqviz.data import precomputed
+from seqviz.experiments.accuracy import shipped
+from seqviz.lessons.bench.lesson import Bench
 from seqviz.lessons.bench.output import Chart
 from tools import measure_trainings
 
-ALL = {
-    f"{bench.lesson.slug}.{bench.name}.{function.__name__}": (bench, function, keywords)
-    for bench in measure_trainings.benches()
-    if bench.lesson.slug != "bert_accuracy"  # tests/models/test_accuracy_shipped.py
-    for function, keywords in measure_trainings.calls(bench)
-}
 QUICK = "gates.learn.train_tiny"  # two seconds; the others by night
+NAMES = (
+    "ar_fitting.networks.fit_network", "vanishing_gradients.race.compare",
+    "vanishing_gradients.race.find_longest_delay", QUICK, "attention.ablate.each_head",
+    "positions.task.train",
+)  # fmt: skip
 LATE = {"seconds", "device"}
 
 
+@cache
+def asked() -> tuple[tuple[Bench, Callable[..., Any], Mapping[str, Any]], ...]:
+    """What the benches ask for. Every bench is run for it: not while the tests are collected."""
+    return tuple(
+        (bench, function, keywords)
+        for bench in measure_trainings.benches()
+        for function, keywords in measure_trainings.calls(bench)
+    )
+
+
+@cache
+def trainings() -> dict[str, tuple[Bench, Callable[..., Any], Mapping[str, Any]]]:
+    """By their names, but for what tests/models/test_accuracy_shipped.py computes again."""
+    return {
+        f"{bench.lesson.slug}.{bench.name}.{function.__name__}": (bench, function, keywords)
+        for bench, function, keywords in asked()
+        if bench.lesson.slug != "bert_accuracy"
+    }
+
+
 def test_every_training_bench_is_there():
-    assert len(ALL) == 6
-    assert QUICK in ALL
+    assert tuple(trainings()) == NAMES
 
 
-@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_shipped_that_nobody_asks_for():
+    index = json.loads((precomputed.FOLDER / "index.json").read_text("utf-8"))
+    calls = {
+        precomputed._call(function.__name__, keywords)
+        for function, keywords in shipped.calls().values()
+    }
+    trained = {precomputed.told(function, keywords) for _, function, keywords in asked()}
+    assert {entry["call"] for entry in index} == calls | trained
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_no_training_bench_opens_as_an_empty_box(name):
-    bench, function, keywords = ALL[name]
+    bench, function, keywords = trainings()[name]
     assert precomputed.find(function, keywords) is not None
     shown = bench.run({}) if name != "attention.ablate.each_head" else bench.run({"view": "each"})
     (chart,) = shown.of(Chart)
@@ -58,11 +91,11 @@ def alike(one: Any, other: Any, place: str = "") -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [name if name == QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in ALL],
+    [name if name == QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in NAMES],
 )
 def test_it_is_what_this_very_code_computes(name, request):
     if name.startswith("attention"):
         request.getfixturevalue("minilm")
-    _, function, keywords = ALL[name]
+    _, function, keywords = trainings()[name]
     found = function(**keywords, report=lambda *_: None, device="cpu")
     alike(precomputed.find(function, keywords).result, found)

@@ -7,7 +7,7 @@ import pytest
 from borrow import Clock
 
 from seqviz.models import texts
-from seqviz.ui.shared.limits import SHARE_BACK, Bucket
+from seqviz.ui.server.accounts import SHARE_BACK, Bucket
 
 CAPACITY, RATE = 20.0, 0.25
 

@@ -7,12 +7,14 @@ import time
 
 import pytest
 from looking import alerts, bench, figures
+from rings import one_of
 
 from seqviz import jobs
 from seqviz.jobs import Report
 from seqviz.models import forward_cache
 from seqviz.text import LANGUAGES
 from seqviz.ui.server import run_context
+from seqviz.ui.server.accounts import Account
 from seqviz.ui.shared import caching
 from tests.sliders import sliders
 
@@ -29,7 +31,7 @@ def said(page, code: str, **details) -> str:
     return page.text(f"problem.{code}", **details)
 
 
-def waits(page, code: str, most: int = 120) -> list[str]:
+def waits(page, code: str, most: int = 300) -> list[str]:
     """What the sentence may be: the seconds to wait differ from machine to machine."""
     return [said(page, code, wait=wait) for wait in range(1, most)]
 
@@ -40,28 +42,30 @@ def pressed(page, cell: str, norm: str):
     return bench(page.app, "pairs")
 
 
-def tight(monkeypatch) -> None:
-    """A limit that one press exceeds, and that is not back while a slow machine draws the page."""
-    monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "0.01")
-    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
+def account(page) -> Account:
+    """What the device that shows this page has used."""
+    return page.app.session_state[run_context.KEY].account
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+def spend(page, monkeypatch) -> None:
+    """More than there is at once."""
+    monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "60")
+    account(page).seconds.draw(100.0, 60.0, 0.25)
+
+
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))  # the words: tests/ui/test_refusals.py
 def test_seconds_of_computing(visit, monkeypatch, lang):
     """Over the limit: a sentence in that bench; then, by itself, the figure again."""
     page = opened(visit, lang)
     charts = page.charts()
-    tight(monkeypatch)
-    place = pressed(page, "gru", "rms")  # a bench is let in whole: its cost is known only then
-    assert not alerts(place)["warning"]
+    spend(page, monkeypatch)
     place = pressed(page, "lstm", "rms")
     (warning,) = alerts(place)["warning"]
     assert warning in waits(page, "compute_limit")
     assert not figures(place)
     assert page.charts() == charts - 1  # the other benches stand
     assert sliders(place)  # and the controls of this one
-    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "1")
-    time.sleep(1.0)
+    account(page).seconds.used = 50.0  # some time later
     place = pressed(page, "lstm", "rms")
     assert not alerts(place)["warning"]
     assert page.charts() == charts
@@ -72,8 +76,7 @@ def test_another_student_does_not_notice(visit, monkeypatch):
     greedy = opened(visit)
     seed = str(greedy.app.session_state["vg.reach.seed"])
     other = visit(SLUG, vg__reach__seed=seed)
-    tight(monkeypatch)
-    pressed(greedy, "gru", "rms")
+    spend(greedy, monkeypatch)
     assert alerts(pressed(greedy, "lstm", "rms"))["warning"]
     place = pressed(other, "lstm", "rms")
     assert not alerts(place)["warning"]
@@ -83,13 +86,14 @@ def test_another_student_does_not_notice(visit, monkeypatch):
     assert figures(place)
 
 
-def test_without_a_limit_nothing_is_counted(visit):
+def test_without_a_limit_nobody_is_refused(visit):
     page = opened(visit)
     assert not alerts(pressed(page, "gru", "rms"))["warning"]
-    assert "limits" not in page.app.session_state[run_context.KEY].kept
+    assert account(page).seconds.drawn > 0.1  # it says who goes first
+    assert not account(page).seconds.over
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))  # the words: tests/ui/test_refusals.py
 def test_tokens_of_text(visit, monkeypatch, lang, minilm):
     # The text that a page opens with is read by the first visitor of this test and by nobody else,
     # whatever other tests have left or pushed out.
@@ -131,15 +135,16 @@ def hold_another(name: str, report: Report, device: str) -> str:
     return hold(name, report, device)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))  # the words: tests/ui/test_refusals.py
 def test_runs_in_the_queue(visit, monkeypatch, lang):
     monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
     gate.clear()
     page, other = visit(SLUG, lang), visit(SLUG, lang)
     key = "vg.race.start"
-    page.app.session_state["_owner"] = me = f"student-{lang}"
-    running = jobs.default("cpu").submit(hold, owner=me, name=lang, device="cpu")
-    waiting = jobs.default("models").submit(hold_another, owner=me, name=lang, device="cpu")
+    me = page.app.session_state[run_context.KEY].owner
+    mine = {"owner": me, "group": account(page).name, "name": lang, "device": "cpu"}
+    running = jobs.default("cpu").submit(hold, **mine)
+    waiting = jobs.default("models").submit(hold_another, **mine)
     try:
         monkeypatch.setenv("SEQVIZ_SESSION_JOBS", "2")
         page.app.get_by_key(key).click().run()
@@ -164,6 +169,37 @@ def test_runs_in_the_queue(visit, monkeypatch, lang):
             job.leave(owner)
         for queue in jobs.queues().values():
             queue.close()
+
+
+def test_a_run_that_gave_up_its_place_says_so(visit, monkeypatch):
+    """Of two that wait for one student the second goes when the queue is full for another."""
+    monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
+    queue = jobs.Jobs(capacity=2)
+    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": queue})
+    gate.clear()
+    page = visit(SLUG)
+    me = page.app.session_state[run_context.KEY].owner
+    running = queue.submit(hold, owner="a", name="1", device="cpu")
+    while running.state != "running":
+        time.sleep(0.01)
+    queue.submit(hold_another, owner=me, group=account(page).name, name="2", device="cpu")
+
+    def somebody_comes(job, *_):
+        monkeypatch.undo()
+        monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": queue})
+        assert job.position == 2
+        queue.submit(hold, owner="b", name="3", device="cpu")
+
+    monkeypatch.setattr(jobs.Job, "join", somebody_comes)  # between the page and its first look
+    try:
+        page.app.get_by_key("vg.race.start").click().run()
+        page.healthy()
+        place = bench(page.app, "race")
+        assert said(page, "queue_full", waiting=2) in alerts(place)["warning"]
+        assert not place.get("progress")
+    finally:
+        gate.set()
+        queue.close()
 
 
 def test_a_new_run_of_the_same_bench_takes_the_place_of_the_former():

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import typing
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,8 +16,9 @@ from seqviz.experiments import attention, gates
 from seqviz.models import checkpoints, texts
 from seqviz.models.texts import Read, ReadBy, read_by, tokens_read
 from seqviz.refusal import Problem
-from seqviz.ui.shared import limits
-from seqviz.ui.shared.limits import Account, Bucket, Turn, metered
+from seqviz.ui.server import run_context
+from seqviz.ui.server.accounts import Account, Bucket
+from seqviz.ui.shared.limits import Turn, metered
 
 CHINESE = "这只动物没有过马路因为它太累了而且没有人介意所以它坐下来等待天亮了"[:32]
 ENGLISH = "Unbelievably, the animal didn't cross the street: it was too tired."
@@ -24,12 +26,12 @@ NAMES = {"text", "texts", "other", "compare", "first", "second", "sentence", "pa
 
 
 @pytest.fixture
-def account(monkeypatch) -> Account:
+def account(monkeypatch) -> Iterator[Account]:
     """What one session has used, in a room of its own."""
     monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "6000")
     mine = Account(tokens=Bucket(clock=lambda: 0.0))  # so that nothing drains
-    monkeypatch.setattr(limits, "_account", lambda: mine)
-    return mine
+    with run_context.answering(run_context.Session("", 0.0, account=mine), "", ""):
+        yield mine
 
 
 @pytest.fixture(params=["minilm", "smollm2"])

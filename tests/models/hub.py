@@ -84,7 +84,6 @@ def record(name: str = "tiny", **changes: object) -> Model:
     known = {
         "title": "Tiny BERT",
         "kind": "encoder",
-        "architecture": "BERT",
         "layers": 2,
         "heads": 2,
         "parameters": 6_832,

@@ -15,7 +15,6 @@ from seqviz.compute.gates.encoding import END, words
 from seqviz.compute.gates.networks import (
     KINDS,
     accuracy,
-    bits_per_symbol,
     log_probabilities,
     logits,
     trace,
@@ -27,6 +26,13 @@ from seqviz.data.reviews import sentiment_split
 from seqviz.models import checkpoints
 from seqviz.refusal import Refusal
 from tools.train_characters import corpus
+
+
+def bits_per_symbol(network, ids):
+    """-log2 of the probability that a language model gave to each symbol before it came."""
+    before = log_probabilities(network, trace(network, ids).hidden[:-1])
+    return -before[np.arange(len(ids)), ids] / np.log(2)
+
 
 NAMES = checkpoints.names()
 

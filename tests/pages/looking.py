@@ -47,6 +47,13 @@ def figures(place: Any) -> list[dict[str, Any]]:
     ]
 
 
+def ends(declaration: type[Any]) -> Iterator[tuple[str, Any]]:
+    """(field, value) for every control of a bench at each of its ends."""
+    for name, control in controls.controls(declaration):
+        for value in control.extremes():
+            yield name, value
+
+
 def alerts(place: Any) -> dict[str, list[str]]:
     """What the boxes in a place say, by kind."""
     kinds = ("error", "warning", "info", "success")

@@ -7,11 +7,12 @@ import hashlib
 import pytest
 from attention_page import DECODER, ENCODER, MODEL_BENCHES, colored, opened, whole
 from looking import alerts, bench, figures
+from rings import one_of
 
 from seqviz import jobs
 from seqviz.lessons.attention import lesson
 from seqviz.models import forward_cache, pretrained, texts
-from seqviz.text import Text
+from seqviz.text import LANGUAGES, Text
 from seqviz.ui.bench import model_progress
 from seqviz.ui.shared import caching
 from tests.hostile import markup
@@ -173,7 +174,7 @@ def again(page) -> None:
     page.healthy()
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))  # the words: tests/ui/test_refusals.py
 def test_a_model_that_cannot_be_had_leaves_the_rest_whole(visit, nowhere, tmp_path, lang):
     page = opened(visit, lang)
     waits(page)

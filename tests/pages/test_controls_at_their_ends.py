@@ -20,6 +20,7 @@ from looking import (
     applied,
     as_state,
     bench,
+    ends,
     figures,
     may_refuse,
     needed,
@@ -27,7 +28,7 @@ from looking import (
 )
 
 from seqviz import catalog
-from seqviz.lessons.bench.controls import Slider, controls, encoded, grid
+from seqviz.lessons.bench.controls import Slider, controls, encoded
 from seqviz.text import LANGUAGES, catalogue
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
@@ -61,7 +62,7 @@ class Trial:
 def trials(page, bench_name: str, declaration: type) -> list[Trial]:
     """Both ends of every control of a bench."""
     made = []
-    for name, value in grid(declaration):
+    for name, value in ends(declaration):
         defaults = dict(controls(declaration))
         control = defaults[name]
         room = {}
@@ -155,7 +156,7 @@ def test_every_control_at_both_ends(visit, slug, turn):
                 back = as_state(defaults[key].default)
                 app.session_state[f"{page.lesson.prefix(trial.bench)}.{key}"] = back
             tried += 1
-    every = sum(len(list(grid(its))) for its in pages[0].lesson.benches.values())
+    every = sum(len(list(ends(its))) for its in pages[0].lesson.benches.values())
     assert tried == every > 50
 
 
@@ -167,7 +168,7 @@ def test_one_control_in_the_link_of_every_bench(visit, untouched, slug):
     The languages take turns: that a full link works in both is tested in test_full_links.py.
     """
     for turn, (bench_name, declaration) in enumerate(untouched(slug).lesson.benches.items()):
-        for name, value in grid(declaration):
+        for name, value in ends(declaration):
             control = dict(controls(declaration))[name]
             if control.when is None and value != control.default:
                 break

@@ -85,7 +85,9 @@ def test_a_link_sets_what_the_browser_draws(visit, values, lang):
     page = opened(visit, lang, **{f"waves__{name}": value for name, value in values.items()})
     assert waves(page)["values"] == {**WAVES, **values}
     assert link(page) == {f"po.waves.{k}": controls.encoded(v) for k, v in values.items()}
-    assert waves(page)["words"] == page.text.table(f"{SLUG}.client.sinusoid")
+    own = page.text.table(f"{SLUG}.client.sinusoid")
+    assert waves(page)["words"] == own | {"exact": page.text("frame.exact")}
+    assert waves(page)["start"] == WAVES
     assert all(waves(page)["words"].values())
     assert not sliders(bench(page.app, "waves"))
     for kind in ("button_group", "metric"):
@@ -106,9 +108,9 @@ def told(monkeypatch):
     callbacks = []
     drawing = components.sinusoid
 
-    def noted(key, values, words, on_change):
+    def noted(key, values, start, words, on_change):
         callbacks.append(on_change)
-        drawing(key, values, words, on_change)
+        drawing(key, values, start, words, on_change)
 
     monkeypatch.setitem(components.IN_BROWSER, "sinusoid", noted)
 
@@ -175,7 +177,7 @@ def test_a_report_that_is_no_mapping_is_no_report(monkeypatch):
     monkeypatch.setattr(components, "_component", lambda *_, **__: given.update)
     for value in (None, "x", 3, [1, 2], True, {"base": 2, "at": 1, "x": 1}):
         monkeypatch.setattr(st, "session_state", {"k": {"settings": value}})
-        components.sinusoid("k", WAVES, {}, heard.append)
+        components.sinusoid("k", WAVES, WAVES, {}, heard.append)
         given["on_settings_change"]()
     assert heard == [{"base": 2}]
 

@@ -8,7 +8,6 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from driver.protocol import Student, attend
@@ -24,28 +23,7 @@ def server():
         yield running
 
 
-class Visitor(Student):
-    """A student that knows the name of its session."""
-
-    session = ""
-
-    def _take(self, message: ForwardMsg) -> bool:
-        self.session = message.new_session.initialize.session_id or self.session
-        return super()._take(message)
-
-
-async def ask(student: Visitor, key: str, times: int) -> None:
-    """Ask for the file of a download button."""
-    for number in range(times):
-        back = BackMsg()
-        request = back.backend_operation_request
-        request.request_id = f"{key}-{number}"
-        request.session_id = student.session
-        request.deferred_file.file_id = student.widgets[key].message.deferred_file_id
-        await student.socket.send(back.SerializeToString())
-
-
-async def answers(student: Visitor, times: int) -> list:
+async def answers(student: Student, times: int) -> list:
     """What the server says to so many requests."""
     found = []
     async with asyncio.timeout(MANY):
@@ -68,17 +46,18 @@ def metrics(url: str) -> float:
 @pytest.mark.nightly
 def test_notebooks_of_lessons_that_are_not_drawn_delay_nobody(server):
     async def attended() -> list[float]:
-        async with Visitor(server.url, "ar_fitting") as one:
+        async with Student(server.url, "ar_fitting") as one:
             await one.open()
-            async with Visitor(server.url, "gates") as other:
+            async with Student(server.url, "gates") as other:
                 await other.open()
                 while await other.scroll():
                     pass
-                await ask(one, "ar.notebook", ASKED)
+                for number in range(ASKED):
+                    await one.socket.send(one.file_request("ar.notebook", f"{number}"))
                 await asyncio.sleep(0.5)
                 seconds = [await asyncio.to_thread(metrics, server.url)]
                 started = time.monotonic()
-                await ask(other, "ga.notebook", 1)
+                await other.socket.send(other.file_request("ga.notebook"))
                 (made,) = await answers(other, 1)
                 assert made.deferred_file.url
                 return [*seconds, time.monotonic() - started]

@@ -22,13 +22,6 @@ def test_connections_share_the_rate_of_a_line():
     assert line.leaves(1000, now=5.0) == pytest.approx(5.001)  # what was free is not made up for
 
 
-def test_in_a_stall_nothing_leaves_and_afterwards_it_goes_on():
-    line = Line(rate=8e6, every=2.0, still=0.5)
-    assert line.leaves(1000, now=1.0) == pytest.approx(1.001)
-    assert line.leaves(1000, now=1.6) == pytest.approx(2.001)
-    assert line.leaves(1000, now=1.7) == pytest.approx(2.002)
-
-
 @pytest.fixture
 def echo():
     """The port of a server that sends back what it is sent."""

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from driver.protocol import attend
-from seqviz import garbage
+from seqviz import garbage, jobs
 from seqviz.ui.server import gauges, run_context, tidying
 from seqviz.ui.streamlit_internals import session_release
 from seqviz.ui.streamlit_internals.session_release import Remembered
@@ -91,6 +91,27 @@ def test_sessions_whose_time_is_over_are_undone(collected):
     until(lambda: len(undone) == 2)
     assert sorted(undone) == ["a", "b"]
     assert not session_release.remembered()
+
+
+def test_who_is_away_at_two_looks_leaves_the_queues(monkeypatch):
+    """A line that was cut for a moment costs nobody the run."""
+    leaving, queue = tidying.Leaving(), jobs.Jobs()
+    monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": queue})
+    for owner in ("a", "b", "cut"):
+        queue.submit(goes_on, owner, owner=owner)
+    try:
+        for here, left in (("b", "a b cut"), ("b cut", "b cut"), ("cut", "b cut"), ("cut", "cut")):
+            monkeypatch.setattr(run_context, "connected", here.split().__contains__)
+            attend(leaving.look())
+            assert queue.owners() == {*left.split()}
+    finally:
+        queue.close()
+
+
+def goes_on(name: str, report) -> None:
+    while True:
+        report(name)
+        time.sleep(0.01)
 
 
 def test_when_everybody_has_left_everything_is_collected_once(collected, monkeypatch):

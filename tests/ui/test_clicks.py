@@ -7,7 +7,7 @@ import math
 import pytest
 from streamlit.testing.v1 import AppTest
 
-WORDS = (math.nan, math.inf, -math.inf, None, "3", [1.0])
+WORDS = (math.nan, math.inf, -math.inf, None, True, "3", [1.0], 10**400, -(10**400))
 
 
 def page() -> None:
@@ -60,5 +60,6 @@ def test_what_is_no_number_moves_nothing(clicked):
 def test_a_place_beyond_the_figure_is_its_edge(clicked):
     assert clicked(1e300, -1e300) == [50, 0.0, "1.2"]
     assert clicked(12.4, 0.26) == [12, 0.25, "1.2"]
+    assert clicked(1e300, 1, "toggle") == clicked(-1, 2, "toggle") == [12, 0.25, "1.2"]
     assert clicked(3, 4, "toggle") == [12, 0.25, "1.2 3.4"]
     assert clicked(1.1, 1.9, "toggle") == [12, 0.25, "3.4"]

@@ -1,47 +1,237 @@
-"""The floor: one bench is drawn at a time, a press first; nobody waits for ever."""
+"""Who computes next: what docs/scheduler.md promises, on a clock that the test turns, and live."""
 
 from __future__ import annotations
 
+import asyncio
+import random
 import threading
 import time
+from dataclasses import dataclass
 
 import pytest
 
+from driver.protocol import attend
 from seqviz.ui.shared import draw_queue as module
-from seqviz.ui.shared.draw_queue import DrawQueue, Rank
+from seqviz.ui.shared.draw_queue import DrawQueue, Order, Rank, Waiting
+
+TICK = 0.01
 
 
-class Class:
-    """Threads that come to one floor, and the order in which they had it."""
+@dataclass
+class Somebody:
+    used: float = 0.0
+
+
+class Simulated:
+    """An order on a clock of its own; each takes so many seconds, and is charged for them."""
 
     def __init__(self) -> None:
-        self.floor = DrawQueue()
-        self.order: list[str] = []
-        self.together = self.most = 0
-        self.threads: list[threading.Thread] = []
-        self.open = threading.Event()
+        self.order, self.now = Order(), 0.0
+        self.seconds: dict[Waiting, float] = {}
+        self.ends: dict[Waiting, float] = {}
+        self.let_in: list[Waiting] = []
+        self.together: list[list[Rank]] = []
 
-    def come(self, name: str, rank: Rank, hold: bool = False) -> None:
-        """Another thread; the call returns when it draws or waits."""
+    def come(self, rank: Rank, seconds: float = 0.05, user: Somebody | None = None) -> Waiting:
+        one = Waiting(rank, self.now, user or Somebody())
+        self.seconds[one] = seconds
+        self.order.come(one)
+        self._enter()
+        return one
 
-        def draw() -> None:
-            with self.floor.turn(rank):
-                self.together += 1
-                self.most = max(self.most, self.together)
-                self.order.append(name)
-                if hold:
-                    self.open.wait(10)
-                self.together -= 1
+    def tick(self, step: float = TICK) -> None:
+        self.now += step
+        for one in [o for o in self.order.drawing if self.ends[o] <= self.now + 1e-9]:
+            self.order.leave(one)
+            one.user.used += self.seconds[one]
+            self._enter()
+        self._enter()
 
-        before = len(self.order) + self.floor.waiting
-        self.threads.append(threading.Thread(target=draw))
-        self.threads[-1].start()
-        until(lambda: len(self.order) + self.floor.waiting > before)
+    def run(self, most: float = 1000.0) -> None:
+        while self.order.waiting or self.order.drawing:
+            old = [t + module.YOUNG for t in self.order.drawing.values()]
+            then = [t for t in (*old, *map(self.ends.get, self.order.drawing)) if t > self.now]
+            self.tick(max(1e-6, min(then, default=self.now) - self.now))
+            assert self.now < most
 
-    def end(self) -> None:
-        self.open.set()
-        for thread in self.threads:
-            thread.join(10)
+    def waited(self, one: Waiting) -> float:
+        return self.ends[one] - self.seconds[one] - one.came
+
+    def _enter(self) -> None:
+        for one in self.order.admit(self.now):
+            self.ends[one] = self.now + self.seconds[one]
+            self.let_in.append(one)
+            self.together.append([other.rank for other in self.order.drawing])
+
+
+def test_one_at_a_time_a_press_before_a_page_before_the_rest():
+    room = Simulated()
+    first = room.come(Rank.PAGE)
+    for _ in range(3):
+        for rank in reversed(Rank):
+            room.come(rank)
+    room.run()
+    assert max(map(len, room.together)) == 1
+    assert room.let_in[0] is first
+    assert [one.rank for one in room.let_in[1:]] == sorted(one.rank for one in room.let_in[1:])
+    for rank in Rank:  # each in the order in which they came
+        ranked = [one for one in room.let_in if one.rank == rank]
+        assert ranked == [one for one in room.seconds if one.rank == rank]
+
+
+def test_no_kind_starves_while_presses_come_for_ever():
+    room = Simulated()
+    waits = [room.come(rank, TICK) for rank in Rank for _ in range(2)]
+    for _ in range(200):
+        room.come(Rank.PRESS, TICK)
+        room.tick()
+    for rank, passes in module.PASSES.items():
+        places = [n for n, one in enumerate(room.let_in) if one.rank == rank]
+        gaps = [b - a for a, b in zip([0, *places], places, strict=False)]
+        assert len(places) == 2
+        assert max(gaps) <= passes + rank, rank  # kinds before it may be due as well
+    assert set(waits) <= set(room.let_in)
+
+
+def test_a_press_finds_a_place_beside_long_pages_and_a_file_none():
+    room = Simulated()
+    for _ in range(4):
+        room.come(Rank.PAGE, 2.0)
+    file = room.come(Rank.FILE)
+    presses = []
+    for _ in range(50):
+        room.tick()
+        if not round(room.now / TICK) % 10:
+            presses.append(room.come(Rank.PRESS, 0.02))
+    assert max(map(room.waited, presses)) <= module.YOUNG + 0.02 + TICK
+    assert room.together[-1].count(Rank.PAGE) == module.PLACES[Rank.PAGE] == 2
+    assert file not in room.let_in
+    room.run()
+    assert [Rank.FILE] in room.together
+
+
+def test_who_has_used_much_comes_after_those_who_have_not():
+    room, greedy = Simulated(), Somebody(3 * module.STEP)
+    room.come(Rank.PRESS)
+    behind = room.come(Rank.PRESS, user=greedy)
+    before = [room.come(Rank.PRESS) for _ in range(5)]
+    room.run()
+    assert room.let_in[1:] == [*before, behind]
+
+
+def test_one_with_ten_connections_gets_no_more_than_another():
+    """Both want pages all the time; the one asks for ten at once."""
+    room, many, one = Simulated(), Somebody(), Somebody()
+    for _ in range(400):
+        for user, most in ((many, 10), (one, 1)):
+            held = sum(w.user is user and w not in room.let_in for w in room.seconds)
+            for _ in range(most - held):
+                room.come(Rank.PAGE, 0.1, user)
+        for _ in range(10):
+            room.tick()
+    assert one.used == pytest.approx(many.used, abs=2 * module.STEP)
+
+
+def test_a_press_does_not_wait_for_one_that_is_a_step_behind():
+    room = Simulated()
+    behind = room.come(Rank.PRESS, 1.0, Somebody(module.STEP))
+    press = room.come(Rank.PRESS, 0.02)
+    assert room.let_in == [behind, press]
+    second = room.come(Rank.PRESS, 0.02, Somebody(module.STEP))
+    assert second not in room.let_in  # but not they among themselves
+    room.run()
+
+
+def test_nobody_fills_all_places():
+    room, many = Simulated(), Somebody()
+    for _ in range(5):
+        room.come(Rank.PRESS, 1.0, many)
+    while room.now < 0.5:
+        room.tick()
+    assert len(room.let_in) == module.OWN
+    press = room.come(Rank.PRESS, 0.02)
+    assert press in room.let_in
+    behind = [room.come(Rank.PRESS, 1.0, Somebody(module.STEP)) for _ in range(1)]
+    room.run()
+    assert set(behind) <= set(room.let_in)
+
+
+def test_the_heavy_come_last_and_alone_but_they_come():
+    room, heavy = Simulated(), Somebody(10 * module.HEAVY)
+    page = room.come(Rank.PAGE, 1.0)
+    press = room.come(Rank.PRESS, 0.5, heavy)
+    second = room.come(Rank.FILE, 0.1)
+    while room.now < 0.9:
+        room.tick()
+    assert room.let_in == [page]  # there would be a place for a press
+    room.run()
+    assert room.let_in == [page, second, press]
+    last = room.come(Rank.PRESS, 0.5, heavy)
+    while last not in room.let_in:
+        room.come(Rank.PRESS, 5 * TICK)  # a class that never rests
+        room.tick()
+        assert room.now < 60
+    assert room.waited(last) <= module.OVERDUE + 0.5 + room.order.waiting * TICK
+
+
+def test_those_that_hang_lose_their_place_and_stop_nobody_within_the_cap():
+    room = Simulated()
+    for _ in range(module.MOST - 1):
+        room.come(Rank.PRESS, 1e9)
+    presses = [room.come(Rank.PRESS) for _ in range(40)]
+    while set(presses) - set(room.let_in):
+        room.tick()
+        assert room.now < 100
+    assert max(map(len, room.together)) <= module.MOST
+
+
+def test_a_file_that_takes_for_ever_has_no_other_beside_it():
+    room = Simulated()
+    room.come(Rank.FILE, 30.0)
+    second = room.come(Rank.FILE)
+    press = room.come(Rank.PRESS)
+    while room.now < 20.0:
+        room.tick(0.1)
+    assert press in room.let_in
+    assert second not in room.let_in
+    room.run()
+    assert second in room.let_in
+
+
+def test_who_gives_up_is_not_begun():
+    room = Simulated()
+    room.come(Rank.PRESS)
+    gone = room.come(Rank.PRESS)
+    stays = room.come(Rank.PRESS)
+    room.order.leave(gone)
+    room.run()
+    assert gone not in room.let_in
+    assert stays in room.let_in
+    assert room.order.waiting == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whatever_comes_all_leave_and_the_rules_hold(seed):
+    random.seed(seed)
+    room, users = Simulated(), [Somebody(random.choice([0.0, 1.0, 5.0, 50.0])) for _ in range(8)]
+    for _ in range(300):
+        for _ in range(random.choice([0, 0, 1, 3])):
+            room.come(random.choice(list(Rank)), random.choice([0.01, 0.03, 0.4, 2.0]),
+                      random.choice(users))  # fmt: skip
+        room.tick()
+    room.run(3000)
+    assert len(room.let_in) == len(room.seconds)
+    for ranks in room.together:
+        assert len(ranks) <= max(module.PLACES.values())
+    began = {one: room.ends[one] - room.seconds[one] for one in room.let_in}
+    for one in room.let_in:  # none beside one that has only just begun
+        beside = (
+            o
+            for o in room.let_in
+            if not o.step(began[one]) and began[o] < began[one] < room.ends[o] - 1e-6
+        )
+        ages = [began[one] - began[o] for o in beside]
+        assert min(ages, default=1.0) >= module.YOUNG - 1e-9
 
 
 def until(condition) -> None:
@@ -51,68 +241,21 @@ def until(condition) -> None:
         time.sleep(0.001)
 
 
-@pytest.fixture
-def patient(monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", dict.fromkeys(Rank, 30.0))
-
-
-def test_one_at_a_time_a_press_before_a_page_before_what_follows(patient):
-    room = Class()
-    room.come("first", Rank.PAGE, hold=True)
-    for number in range(3):
-        room.come(f"following {number}", Rank.FOLLOWING)
-        room.come(f"page {number}", Rank.PAGE)
-        room.come(f"press {number}", Rank.PRESS)
-    room.end()
-    ranked = [f"{kind} {number}" for kind in ("press", "page", "following") for number in range(3)]
-    assert room.order == ["first", *ranked]
-    assert room.most == 1
-
-
-def test_hands_that_move_on_have_a_turn_now_and_then_while_others_wait(patient):
-    room = Class()
-    room.come("first", Rank.PAGE, hold=True)
-    for number in range(2):
-        room.come(f"moving {number}", Rank.MOVING)
-    most = module.PASSES[Rank.MOVING]
-    presses = [f"press {number}" for number in range(most + 3)]
-    for name in presses:
-        room.come(name, Rank.PRESS)
-    room.end()
-    assert room.order == ["first", *presses[:most], "moving 0", *presses[most:], "moving 1"]
-
-
-def test_the_floor_is_free_again_after_an_exception():
-    floor = DrawQueue()
-    with pytest.raises(KeyError), floor.turn(Rank.PRESS):
+def test_the_queue_is_free_again_after_an_exception():
+    queue = DrawQueue()
+    with pytest.raises(KeyError), queue.turn(Rank.PRESS):
         raise KeyError("a bench that fails")
-    started = time.monotonic()
-    with floor.turn(Rank.PRESS):
-        pass
-    assert time.monotonic() - started < module.PATIENCE[Rank.PRESS] / 2
+    assert not queue.busy
+    with queue.turn(Rank.PRESS):
+        assert queue.busy
 
 
-def test_who_has_waited_long_enough_draws_beside_the_one_that_hangs(monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", {**dict.fromkeys(Rank, 30.0), Rank.PRESS: 0.05})
-    room = Class()
-    room.come("hangs", Rank.PRESS, hold=True)
-    room.come("page", Rank.PAGE)
-    room.come("press", Rank.PRESS)
-    until(lambda: room.order == ["hangs", "press"])
-    assert room.floor.waiting == 1  # the page has more patience, and its turn does not come so
-    room.end()
-    assert room.order == ["hangs", "press", "page"]
-    assert room.floor.waiting == 0
-    with room.floor.turn(Rank.PRESS):  # nothing is owed
-        assert room.floor.waiting == 0
-
-
-def test_many_threads_all_have_their_turn_and_never_two(patient):
-    floor, inside, seen = DrawQueue(), [0], []
+def test_many_threads_all_have_their_turn():
+    queue, inside, seen = DrawQueue(), [0], []
 
     def draw(rank: Rank) -> None:
         for _ in range(50):
-            with floor.turn(rank):
+            with queue.turn(rank):
                 inside[0] += 1
                 seen.append(inside[0])
                 time.sleep(0)
@@ -124,119 +267,46 @@ def test_many_threads_all_have_their_turn_and_never_two(patient):
     for thread in threads:
         thread.join(30)
     assert len(seen) == 4 * len(Rank) * 50
-    assert set(seen) == {1}
+    assert max(seen) <= 2  # two where one was held up for long
+    assert not queue.busy
 
 
-class Simulated:
-    """An order on a clock of its own: each that is let in draws for so many ticks."""
+def test_time_alone_lets_in_who_waits_beside_one_that_takes_long(monkeypatch):
+    monkeypatch.setattr(module, "YOUNG", 0.05)
+    queue, drawn, ready = DrawQueue(), [], threading.Event()
 
-    def __init__(self, ticks: int = 4) -> None:
-        self.order, self.ticks, self.now = module.Order(), ticks, 0.0
-        self.ends: dict[module.Waiting, float] = {}
-        self.let_in: list[module.Waiting] = []
-        self.most = 0
+    def hold() -> None:
+        with queue.turn(Rank.PAGE):
+            ready.wait(10)
 
-    def come(self, rank: Rank, hangs: bool = False) -> None:
-        one = self.order.come(rank, self.now)
-        self.ends[one] = float("inf") if hangs else 0.0
-        self._enter()
+    def press() -> None:
+        with queue.turn(Rank.PRESS):
+            drawn.append("press")
 
-    def tick(self) -> None:
-        self.now += 0.05
-        for one in [o for o in self.order.drawing if self.ends[o] <= self.now]:
-            self.order.leave(one)
-        self._enter()
-
-    def _enter(self) -> None:
-        for one in self.order.admit(self.now):
-            self.ends[one] = max(self.ends[one], self.now + 0.05 * self.ticks)
-            self.let_in.append(one)
-        self.most = max(self.most, len(self.order.drawing))
-
-    def run(self) -> None:
-        while self.order.waiting:
-            self.tick()
-            assert self.now < 1000
-
-
-def test_150_presses_and_30_pages_are_never_more_than_two_and_no_page_starves():
-    class_ = Simulated()
-    for number in range(150):
-        class_.come(Rank.PRESS)
-        if number % 5 == 0:
-            class_.come(Rank.PAGE)
-        if number % 10 == 0:
-            class_.come(Rank.FOLLOWING)
-            class_.come(Rank.MOVING)
-    class_.run()
-    assert len(class_.let_in) == 150 + 30 + 15 + 15
-    assert class_.most == module.PLACES == 2
-    for rank, passes in module.PASSES.items():
-        places = [n for n, one in enumerate(class_.let_in) if one.rank == rank]
-        gaps = [b - a for a, b in zip([0, *places], places, strict=False)]
-        before = max(2, rank)  # kinds whose turn may be due as well, and come first
-        assert max(gaps) <= passes + before, rank
-    for rank in Rank:  # each in the order in which they came
-        numbers = [one.number for one in class_.let_in if one.rank == rank]
-        assert numbers == sorted(numbers)
-
-
-def test_a_page_has_its_turn_while_presses_come_for_ever():
-    class_ = Simulated(ticks=1)
-    for _ in range(100):
-        class_.come(Rank.PRESS)
-    class_.come(Rank.PAGE)
-    class_.come(Rank.FOLLOWING)
-    before = len(class_.let_in)
-    for _ in range(30):
-        class_.come(Rank.PRESS)
-        class_.tick()
-    ranks = [one.rank for one in class_.let_in[before:]]
-    assert ranks.index(Rank.PAGE) <= module.PASSES[Rank.PAGE]
-    assert ranks.index(Rank.FOLLOWING) <= module.PASSES[Rank.FOLLOWING] + 1
-
-
-def test_those_that_hang_lose_their_place_and_stop_nobody_within_the_cap():
-    class_ = Simulated()
-    for _ in range(module.MOST - module.PLACES):
-        class_.come(Rank.PRESS, hangs=True)
-    for _ in range(40):
-        class_.come(Rank.PRESS)
-    class_.run()
-    assert len(class_.let_in) == module.MOST - module.PLACES + 40
-    assert class_.most <= module.MOST
-
-
-def test_a_press_goes_on_beside_two_that_hang(monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", dict.fromkeys(Rank, 0.02))
-    monkeypatch.setattr(module, "HANGS", 0.2)
-    monkeypatch.setattr(module, "LOOK", 0.02)
-    room = Class()
-    room.come("hangs", Rank.PRESS, hold=True)
-    room.come("hangs too", Rank.PRESS, hold=True)
-    room.come("press", Rank.PRESS)
-    until(lambda: "press" in room.order)
-    room.end()
-    assert room.most == 3
-    assert room.floor.waiting == 0
-
-
-def test_many_that_lose_patience_at_once_are_two_at_a_time(monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", dict.fromkeys(Rank, 0.01))
-    room, inside, most, lock = DrawQueue(), [0], [0], threading.Lock()
-
-    def draw() -> None:
-        with room.turn(Rank.PRESS):
-            with lock:
-                inside[0] += 1
-                most[0] = max(most[0], inside[0])
-            time.sleep(0.02)
-            with lock:
-                inside[0] -= 1
-
-    threads = [threading.Thread(target=draw) for _ in range(40)]
+    threads = [threading.Thread(target=work) for work in (hold, press)]
     for thread in threads:
         thread.start()
+        until(lambda: queue.busy)
+    until(lambda: drawn)  # nobody comes or goes
+    ready.set()
     for thread in threads:
         thread.join(10)
-    assert most[0] == 2
+
+
+def test_a_request_that_is_given_up_leaves_and_one_that_waits_is_told():
+    queue = DrawQueue()
+
+    async def both() -> bool:
+        first = await queue.reached(Rank.PRESS, Somebody())
+        gone = asyncio.ensure_future(queue.reached(Rank.PRESS, Somebody()))
+        waits = asyncio.ensure_future(queue.reached(Rank.PRESS, Somebody()))
+        await asyncio.sleep(0)
+        assert queue.waiting == 2
+        gone.cancel()
+        await asyncio.sleep(0)
+        assert queue.waiting == 1
+        threading.Thread(target=queue.leave, args=(first,)).start()
+        queue.leave(await waits)
+        return queue.busy
+
+    assert attend(both()) is False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -18,10 +17,10 @@ from seqviz.lessons.bench.controls import Slider, Steps, controls, encoded
 from seqviz.lessons.bench.output import Note
 from seqviz.ui.bench import fast_path
 from seqviz.ui.server import run_context
+from seqviz.ui.server.accounts import Account
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.shared import caching
 from seqviz.ui.shared.draw_queue import Rank, draw_queue
-from seqviz.ui.shared.limits import Account
 
 AR = "/live/ar_fitting/process"
 GATES = "/live/gates/watch"
@@ -140,7 +139,7 @@ def test_what_is_computed_counts_for_the_student_who_moves(client, session, monk
                 for k in range(311, 331)]  # fmt: skip
     assert statuses[0] == 200
     assert statuses[-1] == 204  # the page says when to go on
-    account: Account = session.kept["limits"]
+    account: Account = session.account
     assert account.seconds.over
     other = Session("other", 0.0)
     run_context._by_token[other.token] = other
@@ -201,21 +200,17 @@ def test_a_hand_that_has_stopped_comes_before_one_that_moves_on(
 ):
     ranks = []
     queue = draw_queue()
-    turn = queue.turn
-    monkeypatch.setattr(queue, "turn", lambda given: ranks.append(given) or turn(given))
+    come = queue.come
+    monkeypatch.setattr(queue, "come", lambda r, *more: ranks.append(r) or come(r, *more))
     asked = {fast_path.TOKEN: session.token} | ({header: "1"} if header else {})
     assert client.get(AR, headers=asked).status_code == 200
     assert ranks == [rank]
 
 
 def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
-    """The one that draws holds the only place; the other's browser has gone."""
+    """Another one is just being drawn; the browser has gone."""
     begun = []
-    busy = threading.Event()
-    pool = ThreadPoolExecutor(1)
-    pool.submit(busy.wait)
-    monkeypatch.setattr(fast_path, "pool", lambda rank: pool)
-    monkeypatch.setattr(fast_path, "_respond", lambda *_: begun.append(1))
+    monkeypatch.setattr(fast_path, "_answered", lambda *_: begun.append(1))
     made = Session("test", 0.0)
     run_context._by_token[made.token] = made
 
@@ -228,9 +223,9 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
         query_params={},
         receive=left,
     )
-    assert attend(fast_path.endpoint(request)).status_code == 408
-    busy.set()
-    pool.shutdown()
+    with draw_queue().turn(Rank.PRESS):
+        assert attend(fast_path.endpoint(request)).status_code == 408
+        assert draw_queue().waiting == 0
     assert begun == []
 
 

@@ -14,7 +14,7 @@ from seqviz import catalog, lessons
 from seqviz.ui.bench import fast_path
 from seqviz.ui.server import gauges, metrics
 from seqviz.ui.server.workers import Workers
-from seqviz.ui.shared import caching, limits
+from seqviz.ui.shared import caching
 
 READY = 120  # seconds that a process may take to start
 GATES = "/live/gates/watch"
@@ -46,7 +46,11 @@ def worker(pool, monkeypatch):
     (one,) = pool.all
     assert one.ready.wait(READY)
     monkeypatch.setattr(fast_path, "workers", lambda: pool)
-    monkeypatch.setattr(fast_path, "_respond", lambda *_: (418, b""))
+
+    async def here(*_) -> tuple[int, bytes]:
+        return 418, b""
+
+    monkeypatch.setattr(fast_path, "_respond", here)
     fast_path._only_here.clear()
     return one
 
@@ -88,7 +92,7 @@ def test_what_a_worker_computes_is_charged_and_counted_here(client, session, wor
     assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 200
     assert [counted(name, **lesson) for name in names] == [one + 2 for one in before]
     assert counted("seqviz_run_seconds_count", **lesson, kind="live") == runs + 1
-    used = session.kept[limits.KEY].seconds.drawn
+    used = session.account.seconds.drawn
     assert 0 < used < 1
     hits = counted("seqviz_cache_hits_total", **lesson)
     query |= {"ar.process.view": "roots"}  # of another figure, with the same path
@@ -97,7 +101,7 @@ def test_what_a_worker_computes_is_charged_and_counted_here(client, session, wor
 
 
 def test_who_has_used_up_the_seconds_gets_no_more_from_a_worker(client, session, worker):
-    account = session.kept.setdefault(limits.KEY, limits.Account())
+    account = session.account
     account.seconds.draw(1000.0, 60.0, 0.25)
     refused = counted("seqviz_refusals_total", kind="compute")
     answer = ask(client, session, "/live/ar_fitting/process", **{"ar.process.phi": "0.5213"})
@@ -123,7 +127,7 @@ def test_a_student_s_text_goes_along(client, session, worker):
     query = {"own": "true", "ga.watch.step": "3"}
     answer = ask(client, session, GATES, **query)
     assert answer.content == fast_path.gzip.decompress(home(session, GATES, **query)[1])
-    counted = session.kept[limits.KEY]
+    counted = session.account
     assert list(counted.texts) == ["A sentence of my own."]
     assert counted.tokens.drawn == 21
     ask(client, session, GATES, **query | {"ga.watch.step": "4"})
@@ -131,7 +135,7 @@ def test_a_student_s_text_goes_along(client, session, worker):
 
 
 def test_who_has_used_up_the_tokens_is_answered_by_the_parent(client, session, worker):
-    account = session.kept.setdefault(limits.KEY, limits.Account())
+    account = session.account
     account.tokens.draw(1e6, 20_000, 333.0)
     assert ask(client, session, GATES, **{"ga.watch.step": "5"}).status_code == 418
 

@@ -12,16 +12,20 @@ from seqviz import catalog, lessons
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.bench import first_figure
+from seqviz.ui.bench import first_figure, first_page
 
 DATA = re.compile(r'id="seqviz-first-figure">(.*?)</script>', re.DOTALL)
+
+
+def sent(slug: str, lang: str, plain: bool = True) -> str:
+    return first_page.page(slug, lang, plain, first_figure.undrawn)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
 def test_the_first_bench_as_it_stands_with_nothing_set(record, lang, minilm):
     first_figure._draw(record.slug, lang)
-    page = first_figure.page(record.slug, lang, plain=True)
+    page = sent(record.slug, lang)
     (data,) = DATA.findall(page)
     figures = json.loads(data)["figures"]
     lesson = getattr(lessons, record.slug).lesson
@@ -36,41 +40,43 @@ def test_the_first_bench_as_it_stands_with_nothing_set(record, lang, minilm):
     assert isinstance(wanted, Figure)
     assert json.loads(figures["light"]["figure"]) == json.loads(wanted.to_json())
     assert figures["light"]["alt"] == wanted.alt
-    assert DATA.findall(first_figure.page(record.slug, lang, plain=False)) != [data]
+    assert DATA.findall(sent(record.slug, lang, plain=False)) != [data]
 
 
 def test_the_map_has_its_title_and_no_bench():
-    page = first_figure.page("", "zh", plain=True)
+    page = sent("", "zh")
     assert html.escape(Text("zh")("home.title")) in page
     assert 'class="bench' not in page
 
 
-def test_a_failure_is_logged_and_leaves_the_place_empty(monkeypatch, caplog):
+def test_a_failure_is_logged_and_leaves_the_place_empty(monkeypatch, tmp_path, caplog):
+    monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
     monkeypatch.setattr(first_figure, "_figure", lambda *_: 1 / 0)
-    monkeypatch.delitem(first_figure._pages, ("gates", "en"), raising=False)
+    monkeypatch.setattr(first_page, "_kept", {})
     first_figure._draw("gates", "en")
     assert "a first figure failed" in caplog.text
-    assert first_figure.page("gates", "en", plain=True) == first_figure._without_figure(
-        "gates", "en"
-    )
+    assert json.loads(DATA.findall(sent("gates", "en"))[0])["figures"] == {}
 
 
 def test_the_next_start_has_what_this_version_has_drawn(monkeypatch, tmp_path):
+    def again(slug: str, lang: str) -> str:
+        """As the next start sends it, which has not drawn anything."""
+        monkeypatch.setattr(first_page, "_kept", {})
+        return first_page.page(slug, lang, True, lambda *_: first_page.First("undrawn", {}))
+
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
-    monkeypatch.setattr(first_figure, "_pages", {})
+    monkeypatch.setattr(first_page, "_kept", {})
     first_figure._draw("ar_fitting", "zh")
-    drawn = first_figure.page("ar_fitting", "zh", plain=True)
+    drawn = sent("ar_fitting", "zh")
     older = tmp_path / "first_figures" / "ar_fitting.en.0123456789abcdef.json"
     older.write_text("{}")
-    first_figure._pages.clear()
-    first_figure.recall()
-    assert list(first_figure._pages) == [("ar_fitting", "zh")]
-    assert first_figure.page("ar_fitting", "zh", plain=True) == drawn
+    assert again("ar_fitting", "zh") == drawn
+    assert "undrawn" in again("ar_fitting", "en")
     first_figure._draw("ar_fitting", "en")
     assert not older.exists()
     kept = [path.name.rpartition(".")[2] for path in older.parent.iterdir()]
     assert kept == ["json", "json"]
-    older.with_name(first_figure._file("ar_fitting", "en").name).write_text("{")
-    first_figure._pages.clear()
-    first_figure.recall()
-    assert list(first_figure._pages) == [("ar_fitting", "zh")]
+    damaged = older.with_name(first_page._file("ar_fitting", "en").name)
+    for content in ("{", "[]", "{}"):
+        damaged.write_text(content)
+        assert "undrawn" in again("ar_fitting", "en")

@@ -99,8 +99,32 @@ def test_map_and_first_lesson_wait_for_no_heavy_library():
     assert prepared(FIRST) == []
 
 
+BEFORE = """
+import json, sys
+from pathlib import Path
+from seqviz.models import store
+from seqviz.ui.bench import first_page
+from seqviz.ui.server import application
+application.begin()
+for layer in reversed(application.middleware()):
+    layer.cls(None, *layer.args, **layer.kwargs)
+application.startup.prepare()
+kept = first_page._file("gates", "en")
+kept.parent.mkdir()
+kept.write_text(json.dumps({"html": "", "told": {}, "figures": {}}))
+for slug in ("", "gates"):
+    first_page.page(slug, "en", True, application._undrawn)
+needless = {"numpy", "pandas", "seqviz.lessons", "seqviz.figures", "seqviz.ui.bench.fast_path"}
+print(*needless & set(sys.modules))
+"""
+
+
+def test_a_server_sends_its_first_page_before_it_has_what_a_lesson_needs(tmp_path):
+    assert prepared(BEFORE, SEQVIZ_CACHE=str(tmp_path)) == []
+
+
 def test_what_comes_later_is_loaded_beside(monkeypatch):
-    """The lessons at once, the libraries when somebody has come and has read for a while."""
+    """One lesson at once, the libraries when somebody has come and has read for a while."""
     loaded, waited = [], []
 
     async def sleep(seconds: float) -> None:
@@ -111,8 +135,11 @@ def test_what_comes_later_is_loaded_beside(monkeypatch):
     here = iter((False, False, True))
     attend(startup.load_beside(lambda: next(here)))
     lessons = [f"seqviz.lessons.{lesson.slug}" for lesson in catalog.LESSONS]
-    assert loaded == [*lessons, *startup.LIBRARIES, "torch"]
-    assert waited == [(1.0, len(lessons))] * 2 + [(startup.READING_SECONDS, len(lessons))]
+    assert loaded == [startup.PAGE, *lessons, *startup.LIBRARIES, "torch"]
+    there = 1 + len(lessons)
+    assert waited == [
+        (startup.ARRIVING_SECONDS, 2), *[(1.0, there)] * 2, (startup.READING_SECONDS, there),
+    ]  # fmt: skip
 
 
 IMPORTS = """

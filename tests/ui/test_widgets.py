@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+import streamlit as st
 import widget_page
 from sample_bench import METHODS, Sample
 from streamlit.testing.v1 import AppTest
 from widget_page import links
 
 from seqviz.lessons.bench.controls import controls, encoded
+from seqviz.ui.bench import widgets
 from tests.sliders import rest, sliders
 
 PAGE = """
@@ -145,6 +147,14 @@ def test_the_link_is_in_words_and_not_in_labels():
     assert links(app) == {"noise": "student_t", "methods": "ols"}
     (menu,) = app.selectbox
     assert menu.options == ["GAUSSIAN", "STUDENT_T"]
+
+
+def test_a_menu_that_says_a_label_of_another_language_says_what_the_link_says(monkeypatch):
+    """Streamlit gives the label that the browser showed before the language was changed."""
+    monkeypatch.setattr(st, "session_state", {"t.b.noise": "Student's t"})
+    for link, value in ({"t.b.noise": "student_t"}, "student_t"), ({}, Sample().noise):
+        monkeypatch.setattr(st, "query_params", link)
+        assert widgets.current("t.b", Sample).noise == value
 
 
 def test_taking_away_all_names_brings_them_all_back():

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.training import initial_weights
 
 _RECURRENT: dict[str, Callable[..., nn.Module]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 _MOMENTS = 64
@@ -25,9 +26,10 @@ def forecaster(
     window = settings.cell == "mlp"
     with torch.device("meta"):
         network = _perceptron(settings) if window else _CellAndHead(settings)
+    initial_weights.draw(network, settings.seed)
     missing = settings.lags - 1 if window else 0
     return (Window if window else Recurrent)(
-        network=_initialized(network, settings.seed, series.device),
+        network=network.to(series.device),
         series=series,
         missing=missing,
         train=slice(0, train_end - missing),
@@ -152,27 +154,6 @@ def _batched(states: list[_State], copies: int) -> _State:
         hidden, cell = (torch.cat(parts, dim=1) for parts in zip(*states, strict=True))
         return hidden.repeat_interleave(copies, dim=1), cell.repeat_interleave(copies, dim=1)
     return torch.cat([s for s in states if isinstance(s, Tensor)], 1).repeat_interleave(copies, 1)
-
-
-def _initialized(network: nn.Module, seed: int, device: torch.device) -> nn.Module:
-    """Allocate a network built on the meta device and draw its weights from its own generator.
-
-    Distributions and order of drawing are PyTorch's defaults, so the weights are those that
-    `torch.manual_seed(seed)` gives. Seeding the global generator instead would disturb other
-    threads, and be disturbed by them: all threads share it. Drawn on the CPU for every device.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    network = network.to_empty(device="cpu")
-    for part in network.modules():
-        if isinstance(part, nn.RNNBase):
-            bound = 1 / math.sqrt(part.hidden_size)
-            for weight in part.parameters():
-                nn.init.uniform_(weight, -bound, bound, generator=generator)
-        elif isinstance(part, nn.Linear):
-            bound = 1 / math.sqrt(part.in_features)
-            nn.init.kaiming_uniform_(part.weight, a=math.sqrt(5), generator=generator)
-            nn.init.uniform_(part.bias, -bound, bound, generator=generator)
-    return network.to(device)
 
 
 def _moments(count: int) -> np.ndarray:

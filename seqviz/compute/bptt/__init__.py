@@ -45,12 +45,3 @@ from seqviz.compute.bptt.truncation import (
     terms,
     truncation,
 )
-
-__all__ = [
-    "CELLS", "FLOAT32", "INITS", "KINDS", "LOSSES", "NORMS", "PARTS", "SIGNALS", "THRESHOLD",
-    "Descent", "Experiment", "LogNorms", "PairNorms", "PairSpectrum", "Paths", "Randomized",
-    "Reach", "Recursion", "Signal", "SimplifiedGRU", "Spectrum", "Terms", "Truncation",
-    "Unrolled", "descend", "log_norms", "pair_norms", "pair_spectrum", "paths", "randomized",
-    "reach", "recurrent_matrix", "recursion", "signal", "simplified_gru", "spectrum", "terms",
-    "truncation", "unroll",
-]  # fmt: skip

@@ -109,13 +109,6 @@ def accuracy(network: Network, batch: Batch) -> float:
     return float((answers == batch.answers)[batch.scored].mean())
 
 
-def bits_per_symbol(network: Network, ids: Int[np.ndarray, "time"]) -> Float[np.ndarray, "time"]:
-    """-log2 of the probability that a language model gave to each symbol before it came."""
-    states = trace(network, ids).hidden[:-1]
-    before = log_probabilities(network, states)
-    return -before[np.arange(len(ids)), ids] / np.log(2)
-
-
 def word_probabilities(
     network: Network, text: str, candidates: Sequence[str]
 ) -> tuple[tuple[str, ...], Float[np.ndarray, "word candidate"]]:

@@ -83,12 +83,7 @@ def train_tiny(
     def array(tensor: torch.Tensor) -> np.ndarray:
         return tensor.detach().cpu().numpy().copy()
 
-    weights = Weights(
-        array(layer.weight_ih_l0),
-        array(layer.weight_hh_l0),
-        array(layer.bias_ih_l0),
-        array(layer.bias_hh_l0),
-    )
+    weights = Weights(*map(array, layer.parameters()))
     network = Network(
         f"{settings.task}_{settings.cell}",
         settings.cell,

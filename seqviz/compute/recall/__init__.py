@@ -13,8 +13,3 @@ from seqviz.compute.recall.results import (
 )
 from seqviz.compute.recall.settings import CELLS, RecallSettings
 from seqviz.compute.recall.tasks import TASKS
-
-__all__ = [
-    "CELLS", "TASKS", "Comparison", "ComparisonReport", "LongestDelay", "LongestDelayReport",
-    "RecallSettings", "compare", "find_longest_delay",
-]  # fmt: skip

@@ -19,6 +19,7 @@ from seqviz.compute import recurrent
 from seqviz.compute.bptt import log_norms
 from seqviz.compute.recall.settings import RecallSettings
 from seqviz.compute.recall.tasks import Examples, Score, score, sizes, slope
+from seqviz.compute.training import initial_weights
 from seqviz.refusal import Refusal
 
 _MODULES: dict[str, Callable[..., nn.RNNBase]] = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
@@ -39,12 +40,17 @@ class Runner:
         self.cell, self.settings, self.device = cell, settings, device
         inputs, outputs = sizes(settings.task)
         with torch.device("meta"):
-            body, head = (
-                _MODULES[cell](inputs, settings.hidden),
-                nn.Linear(settings.hidden, outputs),
-            )
-        self.body, self.head = _initialized(body, head, settings, device)
-        self.parameters = [*self.body.parameters(), *self.head.parameters()]
+            self.body = _MODULES[cell](inputs, settings.hidden)
+            self.head = nn.Linear(settings.hidden, outputs)
+        both = nn.ModuleList([self.body, self.head])
+        initial_weights.draw(both, settings.seed)
+        if cell != "rnn":
+            # the second block of rows: forget in i f g o, update in r z n
+            input_bias = self.body.get_parameter("bias_ih_l0")
+            with torch.no_grad():
+                input_bias[settings.hidden : 2 * settings.hidden] += settings.forget_bias
+        both.to(device)
+        self.parameters = list(both.parameters())
         self.optimizer: torch.optim.Optimizer
         if settings.optimizer == "adam":
             self.optimizer = torch.optim.Adam(self.parameters, lr=settings.learning_rate)
@@ -106,30 +112,6 @@ class Runner:
             done=self.updates,
             rate=rate,
         )
-
-
-def _initialized(
-    body: nn.RNNBase, head: nn.Linear, settings: RecallSettings, device: str
-) -> tuple[nn.RNNBase, nn.Linear]:
-    """Allocate modules built on the meta device and draw their weights from an own generator.
-
-    Distributions and order of drawing are PyTorch's defaults, so without a forget bias the weights
-    are those that `torch.manual_seed(seed)` gives. Seeding the global generator instead would
-    disturb other threads, and be disturbed by them. Drawn on the CPU for every device.
-    """
-    generator = torch.Generator().manual_seed(settings.seed)
-    body, head = body.to_empty(device="cpu"), head.to_empty(device="cpu")
-    bound = 1 / math.sqrt(settings.hidden)
-    for weight in body.parameters():
-        nn.init.uniform_(weight, -bound, bound, generator=generator)
-    nn.init.kaiming_uniform_(head.weight, a=math.sqrt(5), generator=generator)
-    nn.init.uniform_(head.bias, -bound, bound, generator=generator)
-    if isinstance(body, nn.LSTM | nn.GRU):
-        # the second block of rows: forget in i f g o, update in r z n
-        input_bias = body.get_parameter("bias_ih_l0")
-        with torch.no_grad():
-            input_bias[settings.hidden : 2 * settings.hidden] += settings.forget_bias
-    return body.to(device), head.to(device)
 
 
 def _float64(tensor: Tensor) -> np.ndarray:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -23,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int
 
+from seqviz import whole_file
 from seqviz.data.reviews import Labeled, sentiment_split
 from seqviz.experiments.accuracy import encoding
 from seqviz.experiments.accuracy.encoding import Vectors
@@ -196,8 +195,6 @@ def _write(path: Path, vectors: Vectors, seconds: float) -> None:
     """Whole or not at all. A disk that is full or read-only only means that there is no cache."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=path.parent) as folder:
-            unfinished = Path(folder) / path.name
+        with whole_file.written(path) as made:
             arrays = {field.name: getattr(vectors, field.name) for field in fields(Vectors)}
-            np.savez(unfinished, allow_pickle=False, seconds=np.array(seconds), **arrays)
-            os.replace(unfinished, path)
+            np.savez(made, allow_pickle=False, seconds=np.array(seconds), **arrays)

@@ -6,12 +6,11 @@ import hashlib
 import json
 import threading
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from seqviz.models import checkpoints, store
 from seqviz.models.pretrained import Pretrained, load
-from seqviz.refusal import Refusal
+from seqviz.refusal import Refusal, damaged
 
 NAME = "fill_in_minilm"
 _heads: dict[str, tuple[Pretrained, Pretrained]] = {}  # model -> (shared, with head)
@@ -44,7 +43,7 @@ def _shipped(shared: Pretrained) -> Any:
     try:
         sha256 = json.loads(path.with_suffix(".json").read_text("utf-8"))["sha256"]
         if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
-            raise _damaged(path)
+            raise damaged(path)
         with safe_open(path, framework="pt") as file:
             about = file.metadata()
             found = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
@@ -53,7 +52,7 @@ def _shipped(shared: Pretrained) -> Any:
     except Refusal:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError):
-        raise _damaged(path) from None
+        raise damaged(path) from None
 
 
 def _published(shared: Pretrained) -> Any:
@@ -77,9 +76,3 @@ def _published(shared: Pretrained) -> Any:
             model=shared.card.title,
         )
     return network
-
-
-def _damaged(path: Path) -> Refusal:
-    return Refusal(
-        "damaged", f"{path.name} is missing or damaged; install the app again.", file=path.name
-    )

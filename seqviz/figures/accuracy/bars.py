@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from seqviz.compute.proportions import Proportion
 from seqviz.figures.accuracy.parts import bar, bare
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.sheet import Sheet
+from seqviz.figures.grammar import Sheet, axes
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,11 @@ import numpy as np
 
 from seqviz.compute.proportions import Confusion, Paired, Running, of
 from seqviz.figures.accuracy import parts
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain
 from seqviz.figures.grammar.scales import Scale, flat, sign_color
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
+from seqviz.figures.grammar.tokens import short
 from seqviz.text import number, percent
 
-_STYLE = Style()
 _LOOKS = (("prediction", "solid", "circle"), ("rnn", "dash", "diamond"))  # first, second system
 _SETTLED = 40  # sentences before which the intervals are too wide to be shown whole
 _LONGEST = 22  # characters of a name at the end of a line
@@ -26,7 +22,7 @@ _KINDS = ("right_negative", "wrong_positive", "wrong_negative", "right_positive"
 
 
 def running_accuracy(
-    first: Running, second: Running, names: tuple[str, str], n: int, style: Style = _STYLE
+    first: Running, second: Running, names: tuple[str, str], n: int, style: Style = STYLE
 ) -> Figure:
     """Accuracy of two systems on the first 1, 2, ... sentences, with 95 % bands.
 
@@ -65,7 +61,8 @@ def running_accuracy(
         panel.points([n], [height], at, color, size=11, symbol=symbol, **keys)
     panel.vertical(n, palette.highlight)
     last = [100 * float(found.share[-1]) for found in both]
-    panel.ends([_short(name) for name in names], [color for color, *_ in looks], last, count, ends)
+    at_ends = [plain(short(name, _LONGEST)) for name in names]
+    panel.ends(at_ends, [color for color, *_ in looks], last, count, ends)
     said = [parts.said(found.at(n), style.text) for found in both]
     lines = [f"{name}: {words}" for name, words in zip(shown, said, strict=True)]
     sheet.headline("<br>".join(lines), size=13, yshift=4)
@@ -73,7 +70,7 @@ def running_accuracy(
     return sheet.finish(text("alt.acc_running", n=f"{n:,}", all=f"{count:,}", **words))
 
 
-def paired_answers(found: Paired, names: tuple[str, str], style: Style = _STYLE) -> Figure:
+def paired_answers(found: Paired, names: tuple[str, str], style: Style = STYLE) -> Figure:
     """On how many sentences both are right, only the one, only the other, neither.
 
     McNemar's test looks at the two tiles with a frame only: there the systems differ.
@@ -128,7 +125,7 @@ def _tile(panel: Panel, x: int, y: int, count: int, words: str, frame: str | Non
 
 
 def confusion_matrices(
-    first: Confusion, second: Confusion, names: tuple[str, str], style: Style = _STYLE
+    first: Confusion, second: Confusion, names: tuple[str, str], style: Style = STYLE
 ) -> Figure:
     """What each system says of the negative and of the positive sentences: counts, row percent."""
     text = style.text
@@ -146,15 +143,14 @@ def confusion_matrices(
             actual |= {"title": {"text": ""}, "showticklabels": False}
         right = of(int(np.trace(found.counts)), int(found.counts.sum()))
         panel = sheet.panel(predicted, actual, across=across)
-        panel.title(
-            f"{_short(name)}: {parts.said(right, style.text)}", color=getattr(style.palette, role)
-        )
+        said = f"{plain(short(name, _LONGEST))}: {parts.said(right, text)}"
+        panel.title(said, color=getattr(style.palette, role))
         _matrix(panel, found, f"{text('figure.acc_sentences')}, {plain(name)}", scale)
         counts = zip(_KINDS, found.counts.ravel().tolist(), strict=True)
         kinds = {kind: f"{count:,}" for kind, count in counts}
         values.append(text("figure.acc_confused", name=name, **kinds))
     axis_names = dict.fromkeys(("x", "y", "x2", "y2"), classes)
-    return sheet.finish(text("alt.acc_confusion", values="; ".join(values)), axis_names, gap=0.2)
+    return sheet.described("alt.acc_confusion", values="; ".join(values), names=axis_names, gap=0.2)
 
 
 def _matrix(panel: Panel, found: Confusion, name: str, scale: Scale) -> None:
@@ -176,8 +172,3 @@ def _matrix(panel: Panel, found: Confusion, name: str, scale: Scale) -> None:
         customdata=[[parts.said(one, style.text) for one in row] for row in rows],
         hover=f"<b>%{{z:,d}}</b><br>{of_class}",
     )
-
-
-def _short(name: str) -> str:
-    """A name that finds room at the end of a line, escaped."""
-    return plain(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")

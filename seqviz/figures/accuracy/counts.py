@@ -9,21 +9,16 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.accuracy.counting import Counted, Group, groups
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain, scales
 from seqviz.text import number
 
-_STYLE = Style()
 _ROWS = 14  # that find room; layers that are alike share a row beyond
 _LABEL = 0.36  # of the axis: room for the number at the end of the longest bar, also on a phone
 _TABLES = {"word_embeddings": "words", "position_embeddings": "positions",
            "token_type_embeddings": "types", "LayerNorm": "norm"}  # fmt: skip
 
 
-def parameter_counts(found: Counted, title: str, style: Style = _STYLE) -> Figure:
+def parameter_counts(found: Counted, title: str, style: Style = STYLE) -> Figure:
     """Parameters of each part on a log axis: trained ones solid, frozen ones hatched.
 
     title: which network and what is trained, for the line above.

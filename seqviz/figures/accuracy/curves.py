@@ -13,13 +13,9 @@ from seqviz.compute.accuracy.findings import Tuned
 from seqviz.compute.accuracy.reported import Curve
 from seqviz.compute.proportions import Proportion, of_share, wilson
 from seqviz.figures.accuracy import parts
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.text import number, percent
 
-_STYLE = Style()
 VALIDATED = 800  # sentences set apart, on which what was trained is judged
 QUIET = 0.35  # opacity of a single run beside the mean, or of an earlier one
 HOVER_LOSS = "%{x}: %{y:.3f}" + NAMED
@@ -40,7 +36,7 @@ def learning_curves(
     reported: Curve | None = None,
     baseline: Proportion | None = None,
     n: int = VALIDATED,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """Loss (left) and accuracy (right) by epoch, 0 is before training: mean of the runs, and runs.
 

@@ -6,16 +6,13 @@ from seqviz.compute.accuracy.findings import Direction
 from seqviz.compute.proportions import Proportion, answers_right, counted
 from seqviz.figures.accuracy.bars import Row, bar_panel
 from seqviz.figures.accuracy.parts import said
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
 from seqviz.text import percent
 
-_STYLE = Style()
 _ROLES = {"both": "prediction", "left": "rnn", "right": "gru"}
 
 
-def accuracy_by_direction(found: Direction, baseline: Proportion, style: Style = _STYLE) -> Figure:
+def accuracy_by_direction(found: Direction, baseline: Proportion, style: Style = STYLE) -> Figure:
     """Accuracy by the way the attention looks: sentiment with the usual head, sentiment with a head
     fitted anew, first guess of a masked token.
 

@@ -9,14 +9,10 @@ import numpy as np
 from seqviz.compute.accuracy.findings import TREATMENTS, FillIn, Guesses
 from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.bars import Row, bar_panel
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain
+from seqviz.figures.grammar.tokens import short
 from seqviz.text import number, percent
 
-_STYLE = Style()
 _ROLES = {  # of each treatment: role of its color, dash, marker
     "mask": ("prediction", "solid", "circle"),
     "random": ("rnn", "dash", "square"),
@@ -26,7 +22,7 @@ _LONGEST = 14  # characters of a candidate beside its bar
 _BETWEEN = 0.13  # of the width, between two panels of candidates
 
 
-def fill_in_accuracy(found: FillIn, style: Style = _STYLE) -> Figure:
+def fill_in_accuracy(found: FillIn, style: Style = STYLE) -> Figure:
     """Share of the places whose token is the first guess (left), among the first five (right).
 
     A bar a treatment, with interval and n. Dotted: the most frequent tokens are guessed everywhere.
@@ -51,7 +47,7 @@ def fill_in_accuracy(found: FillIn, style: Style = _STYLE) -> Figure:
 
 
 def fill_in_accuracy_by_share(
-    found: tuple[FillIn, ...], share: float, style: Style = _STYLE
+    found: tuple[FillIn, ...], share: float, style: Style = STYLE
 ) -> Figure:
     """Share of first guesses that are right against the share of the tokens selected.
 
@@ -98,18 +94,16 @@ def fill_in_accuracy_by_share(
         for name, line in zip(names, middle, strict=True)
     ]
     parts.reading(panel, f"<b>{percent(share, 0)}: {read[0]}</b>", 100 * share, last)
-    return sheet.finish(
-        text(
-            "alt.acc_fill_curves",
-            shares=len(found),
-            share=percent(share, 0),
-            values="; ".join(read),
-            baseline=percent(_read(x, guess, share)),
-        )
+    return sheet.described(
+        "alt.acc_fill_curves",
+        shares=len(found),
+        share=percent(share, 0),
+        values="; ".join(read),
+        baseline=percent(_read(x, guess, share)),
     )
 
 
-def best_guesses(found: Guesses, style: Style = _STYLE) -> Figure:
+def best_guesses(found: Guesses, style: Style = STYLE) -> Figure:
     """The best guesses at one place, a panel a condition, with the truth marked.
 
     Where the truth is not among them it stands below, with its rank.
@@ -161,7 +155,7 @@ def _chances(percents: np.ndarray, style: Style) -> dict[str, object]:
 
 def _candidates(words: Sequence[str], truth: str, style: Style) -> dict[str, object]:
     """The axis of the candidates from the best down, the truth in bold."""
-    places = {place: plain(_short(word)) for place, word in enumerate(words, 1) if word}
+    places = {place: plain(short(word, _LONGEST)) for place, word in enumerate(words, 1) if word}
     return axes.axis(
         style.text("figure.acc_guess"),
         range=[len(words) + 0.6, 0.4],
@@ -198,7 +192,3 @@ def _bars(panel: Panel, words: Sequence[str], percents: np.ndarray, truth: str, 
             said = "< 0.1" if value < 0.05 else f"{value:.1f}"
             said = f"<b>{said} {panel.style.text('figure.acc_truth')}</b>" if hit else said
             panel.words(said, value, place, xanchor="left", xshift=4)
-
-
-def _short(word: str) -> str:
-    return word if len(word) <= _LONGEST else word[: _LONGEST - 1] + "…"

@@ -7,14 +7,9 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.accuracy.findings import OwnPadding
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain
 from seqviz.figures.grammar.scales import Scale
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
 
-_STYLE = Style()
 _COLUMNS = 24  # tokens that find room side by side
 _LAST = 10  # of these, tokens from the end where some are left out
 _NUMBERED = 12  # columns that find room for their numbers, on a phone
@@ -24,7 +19,7 @@ _LEFT_OUT = -1  # stands for the places that are not shown
 _ROWS = ("token", "id", "mask")
 
 
-def token_ids(found: OwnPadding, style: Style = _STYLE) -> Figure:
+def token_ids(found: OwnPadding, style: Style = STYLE) -> Figure:
     """What the network is given: tokens, their ids, and the attention mask below them.
 
     At most 24 columns: of a longer sentence the beginning and the end.

@@ -8,18 +8,14 @@ import numpy as np
 
 from seqviz.compute.accuracy.findings import Modes
 from seqviz.figures.accuracy.parts import bare
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.text import percent
 
-_STYLE = Style()
 _LOOKS = {"eval": ("prediction", "circle"), "train": ("rnn", "diamond")}
 _LIFT = 0.3  # of a row: how far the repeats fan out, so that equal ones do not hide one another
 
 
-def train_and_eval(found: Modes, style: Style = _STYLE) -> Figure:
+def train_and_eval(found: Modes, style: Style = STYLE) -> Figure:
     """Probability of "positive" of one sentence, each repeat a mark, in a row for each mode.
 
     Below each row: whether a gradient can be computed, as it is and under no_grad(). The repeats
@@ -54,7 +50,7 @@ def train_and_eval(found: Modes, style: Style = _STYLE) -> Figure:
         for column in found.gradient.T
     ]
     words = {"repeats": count, "values": "; ".join(values), "plain": able[0], "under": able[1]}
-    return sheet.finish(text("alt.acc_modes", **words))
+    return sheet.described("alt.acc_modes", **words)
 
 
 def _spread(shares: np.ndarray) -> str:

@@ -10,13 +10,9 @@ from jaxtyping import Float, Int
 from seqviz.compute.accuracy.findings import SIDES, TOLD, OwnPadding, Padding
 from seqviz.compute.proportions import Proportion, Shares, answers_right, of, shares
 from seqviz.figures.accuracy import parts
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.text import number, percent
 
-_STYLE = Style()
 MEASURES = ("accuracy", "flipped", "drift", "on_pads")
 _ROLES = {"told": ("prediction", "circle"), "untold": ("rnn", "square")}
 _DASHES = {"right": "solid", "left": "dash"}
@@ -29,7 +25,7 @@ def padding_effect(
     length: int,
     side: str,
     baseline: Proportion | None = None,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """What padding does to all sentences, against the padded length (log axis).
 
@@ -89,7 +85,7 @@ def padding_effect(
     return sheet.finish(alt)
 
 
-def sentence_padding(found: OwnPadding, length: int, style: Style = _STYLE) -> Figure:
+def sentence_padding(found: OwnPadding, length: int, style: Style = STYLE) -> Figure:
     """One sentence padded: P(positive) on the left, share of the attention on [PAD] on the right.
 
     length: the chosen one, marked in both panels.

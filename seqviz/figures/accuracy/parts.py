@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Real, Shaped
 
 from seqviz.compute.proportions import Proportion, Shares
-from seqviz.figures.grammar.sheet import NAMED, Panel
+from seqviz.figures.grammar import NAMED, Panel
 from seqviz.text import Text, percent
 
 HOVER = "%{x}: %{y:.1f} %" + NAMED

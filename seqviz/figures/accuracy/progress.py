@@ -12,12 +12,10 @@ from seqviz.compute.accuracy.findings import TuneRecord, TuneSettings
 from seqviz.compute.proportions import Proportion, wilson
 from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.curves import HOVER_LOSS, QUIET, VALIDATED, Panels, panels
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Panel, Sheet, whisker
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style
+from seqviz.figures.grammar.sheet import whisker
 from seqviz.text import number, percent
 
-_STYLE = Style()
 _VALUES = ("loss", "accuracy", "validation")
 
 
@@ -26,7 +24,7 @@ def training_progress(
     settings: TuneSettings,
     baseline: Proportion | None = None,
     n: int = VALIDATED,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """Loss (left) and accuracy (right), update by update; earlier runs are pale.
 

@@ -12,13 +12,9 @@ from seqviz.compute.accuracy.findings import Answers
 from seqviz.compute.accuracy.reported import Reported
 from seqviz.compute.proportions import Proportion, answers_right, of, of_share
 from seqviz.figures.accuracy.parts import bar, bare, majority, said
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.text import percent
 
-_STYLE = Style()
 _PALE = 0.45  # opacity of the systems that are not chosen
 _OURS, _THEIRS = (0, 0.55), (0.78, 1)  # of the width; between them are the names of theirs
 _ROOM = 122  # percent at which the axis ends: the numbers stand behind the bars
@@ -31,7 +27,7 @@ def system_accuracies(
     chosen: str,
     baseline: Proportion,
     reported: tuple[Reported, ...] = (),
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """Accuracy of each system on the same sentences, the best last; a dot is one run.
 
@@ -66,21 +62,19 @@ def system_accuracies(
         _reported(sheet, theirs, min(1.0, max(0.3, 1.45 * len(theirs) / len(order))))
         axis_names["y2"] = labels
     printed = [f"{name}: {percent(one.accuracy)}" for name, one in zip(labels, theirs, strict=True)]
-    return sheet.finish(
-        text(
-            "alt.acc_regimes",
-            n=f"{n:,}",
-            systems=len(order),
-            best=names[order[-1]],
-            top=percent(mean[order[-1]].share),
-            chosen=names[chosen],
-            value=percent(mean[chosen].share),
-            low=percent(mean[chosen].low),
-            high=percent(mean[chosen].high),
-            baseline=percent(baseline.share),
-            reported="; ".join(printed) or "–",
-        ),
-        axis_names,
+    return sheet.described(
+        "alt.acc_regimes",
+        n=f"{n:,}",
+        systems=len(order),
+        best=names[order[-1]],
+        top=percent(mean[order[-1]].share),
+        chosen=names[chosen],
+        value=percent(mean[chosen].share),
+        low=percent(mean[chosen].low),
+        high=percent(mean[chosen].high),
+        baseline=percent(baseline.share),
+        reported="; ".join(printed) or "–",
+        names=axis_names,
         gap=0.13,
     )
 

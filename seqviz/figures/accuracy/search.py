@@ -11,13 +11,10 @@ from seqviz.compute.accuracy.findings import Searched, Surface
 from seqviz.compute.proportions import Proportion, of_share
 from seqviz.figures.accuracy.curves import VALIDATED
 from seqviz.figures.accuracy.parts import HOVER, bare, fitted, said
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet, whisker
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
+from seqviz.figures.grammar.sheet import whisker
 from seqviz.text import number, percent
 
-_STYLE = Style()
 # A cell may have any color of the scale, in either theme: on a disc of its own a number is legible.
 _DISC, _ON_DISC = "rgba(16,20,28,0.88)", "rgba(255,255,255,1)"
 _BESIDE = 0.16  # decades between two discs of one row that both find room
@@ -33,7 +30,7 @@ _EMPTY = np.array([1e-5, 1e-1])  # rates at the ends of an axis without trials
 
 
 def search_trials(
-    found: Searched, surface: Surface | None = None, n: int = VALIDATED, style: Style = _STYLE
+    found: Searched, surface: Surface | None = None, n: int = VALIDATED, style: Style = STYLE
 ) -> Figure:
     """The trials, numbered in their order, on a map of what each pair reaches; the best is ringed.
 
@@ -154,7 +151,7 @@ def _rates(
     )
 
 
-def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = _STYLE) -> Figure:
+def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = STYLE) -> Figure:
     """The best validation accuracy so far, trial by trial, for each method of searching.
 
     n: validation sentences. Behind the last trial stands the 95 % interval of each method's best;
@@ -196,7 +193,7 @@ def best_so_far(found: tuple[Searched, ...], n: int = VALIDATED, style: Style = 
              value=percent(top.share), trials=len(line))
         for method, top, line in zip(methods, tops, best, strict=True)
     ]  # fmt: skip
-    return sheet.finish(text("alt.acc_race", n=f"{n:,}", values="; ".join(reached) or "–"))
+    return sheet.described("alt.acc_race", n=f"{n:,}", values="; ".join(reached) or "–")
 
 
 def _runner(

@@ -11,14 +11,9 @@ from jaxtyping import Float
 from seqviz.compute.accuracy.findings import Knife, OwnKnife
 from seqviz.compute.proportions import Proportion, answers_right, shares
 from seqviz.figures.accuracy import parts
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain
 from seqviz.text import percent
 
-_STYLE = Style()
 _ROLES = {  # of each order: role of its color, dash, marker
     "random": ("truth", "solid", "circle"),
     "attention": ("lstm", "dash", "diamond"),
@@ -31,7 +26,7 @@ _NAMED = 6  # masked words that the description names
 
 
 def accuracy_under_masking(
-    found: Knife, order: str, share: float, baseline: Proportion, style: Style = _STYLE
+    found: Knife, order: str, share: float, baseline: Proportion, style: Style = STYLE
 ) -> Figure:
     """Accuracy against the share of the words that are masked, a line for each order.
 
@@ -64,23 +59,21 @@ def accuracy_under_masking(
         for other, line in zip(found.orders, seen.share, strict=True)
         if other != order
     )
-    return sheet.finish(
-        text(
-            "alt.acc_knife",
-            n=f"{len(found.positive):,}",
-            share=percent(share, 0),
-            order=_name(order, style),
-            here=here,
-            low=least,
-            high=most,
-            others=others or text("figure.acc_none"),
-            baseline=percent(baseline.share),
-        )
+    return sheet.described(
+        "alt.acc_knife",
+        n=f"{len(found.positive):,}",
+        share=percent(share, 0),
+        order=_name(order, style),
+        here=here,
+        low=least,
+        high=most,
+        others=others or text("figure.acc_none"),
+        baseline=percent(baseline.share),
     )
 
 
 def sentence_under_masking(
-    found: OwnKnife, order: str, masked: int, style: Style = _STYLE
+    found: OwnKnife, order: str, masked: int, style: Style = STYLE
 ) -> Figure:
     """P(positive) of one sentence against the number of masked words, a line for each order.
 
@@ -115,17 +108,15 @@ def sentence_under_masking(
     words = text("figure.acc_at_masked", masked=masked, percent=percent(here))
     parts.reading(panel, words, masked, last)
     first = ", ".join(gone[row][: min(masked, _NAMED)]) or text("figure.acc_none")
-    return sheet.finish(
-        text(
-            "alt.acc_own_knife",
-            words=count,
-            start=percent(found.probability[row, 0]),
-            order=_name(order, style),
-            masked=masked,
-            here=percent(here),
-            first=first + (" …" if masked > _NAMED else ""),
-            end=percent(found.probability[row, -1]),
-        )
+    return sheet.described(
+        "alt.acc_own_knife",
+        words=count,
+        start=percent(found.probability[row, 0]),
+        order=_name(order, style),
+        masked=masked,
+        here=percent(here),
+        first=first + (" …" if masked > _NAMED else ""),
+        end=percent(found.probability[row, -1]),
     )
 
 

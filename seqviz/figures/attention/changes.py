@@ -9,20 +9,15 @@ import numpy as np
 
 from seqviz.compute.attention.findings import Change, Map
 from seqviz.figures.attention.head_grid import HeadGrid
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
 from seqviz.figures.grammar.scales import Scale
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
 from seqviz.text import number
 
-_STYLE = Style()
 _LEFT, _RIGHT = (0, 0.44), (0.68, 1)
 _CROSSED, _NAMED = 16, 20  # tokens of a mask whose crosses, and whose names, find room
 
 
-def head_switches(found: Change, off: Sequence[tuple[int, int]], style: Style = _STYLE) -> Figure:
+def head_switches(found: Change, off: Sequence[tuple[int, int]], style: Style = STYLE) -> Figure:
     """Left the switchboard of all heads, to be clicked; right what the change does.
 
     Of a decoder (which has candidates) the probabilities of the next token before and after; of an
@@ -112,7 +107,7 @@ def _moved(sheet: Sheet, found: Change) -> str:
     return text("alt.moved", most=pieces[furthest], value=number(moved[furthest]))
 
 
-def attention_mask(found: Map, style: Style = _STYLE) -> Figure:
+def attention_mask(found: Map, style: Style = STYLE) -> Figure:
     """Left who may look at whom, to be clicked (x key, y query); right one head under this mask."""
     text, palette = style.text, style.palette
     pieces, allowed = found.text.pieces, found.allowed
@@ -143,13 +138,11 @@ def attention_mask(found: Map, style: Style = _STYLE) -> Figure:
         title=text("figure.head_label", layer=found.layer, head=found.head),
     )
     head.weights(found.weights, allowed, texttemplate=None)
-    return sheet.finish(
-        text(
-            "alt.permissions",
-            tokens=len(pieces),
-            share=f"{100 * float(allowed.mean()):.0f}",
-            blind=int((~allowed).all(1).sum()),
-        ),
+    return sheet.described(
+        "alt.permissions",
+        tokens=len(pieces),
+        share=f"{100 * float(allowed.mean()):.0f}",
+        blind=int((~allowed).all(1).sum()),
         names={"x": pieces, "y": pieces, "x2": pieces, "y2": pieces},
         gap=0.2,
     )

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Shaped
 
+from seqviz.figures.grammar import Sheet
 from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.scales import Scale
-from seqviz.figures.grammar.sheet import Sheet
 
 
 class HeadGrid:

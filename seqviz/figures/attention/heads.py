@@ -10,19 +10,15 @@ from jaxtyping import Float
 from seqviz.compute.attention.findings import Effects, Mosaic
 from seqviz.compute.attention.patterns import HABITS, NAMED_FROM, Habits, ranked
 from seqviz.figures.attention.head_grid import HeadGrid
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, scales
 from seqviz.text import Text, number
 
-_STYLE = Style()
 _GRID, _BARS = (0.0, 0.5), (0.68, 1.0)
 _MOST = 10  # heads that have a bar
 
 
 def heads_by_measure(
-    found: Mosaic, measure: str, layer: int, head: int, style: Style = _STYLE
+    found: Mosaic, measure: str, layer: int, head: int, style: Style = STYLE
 ) -> Figure:
     """Left all heads as a grid (a click gives one), right those with the most of a measure.
 
@@ -40,7 +36,7 @@ def heads_by_measure(
     )
 
 
-def head_importance(found: Effects, layer: int, head: int, style: Style = _STYLE) -> Figure:
+def head_importance(found: Effects, layer: int, head: int, style: Style = STYLE) -> Figure:
     """What each head alone is worth for this text: what is lost when it is switched off.
 
     Bits of the next token (decoder) or the cosine of the sentence vector (encoder); heads that were
@@ -51,7 +47,7 @@ def head_importance(found: Effects, layer: int, head: int, style: Style = _STYLE
 
 
 def importance_so_far(
-    trail: Sequence[Effects], layer: int, head: int, style: Style = _STYLE
+    trail: Sequence[Effects], layer: int, head: int, style: Style = STYLE
 ) -> Figure:
     """The same while heads are still being switched off, one after the other."""
     return head_importance(trail[-1], layer, head, style)
@@ -105,16 +101,14 @@ def _ranked(
         bars.vertical(named_from, style.palette.baseline, width=1, dash="dot")
     sheet.headline(measure, yshift=6)
     first = order[0] if order else (0, 0)
-    return sheet.finish(
-        style.text(
-            "alt.ranked_heads",
-            measure=measure,
-            layer=first[0],
-            head=first[1],
-            value=number(values[first]),
-            name=said[0] or "–",
-            median=number(np.median(known)) if known.size else "–",
-        ),
+    return sheet.described(
+        "alt.ranked_heads",
+        measure=measure,
+        layer=first[0],
+        head=first[1],
+        value=number(values[first]),
+        name=said[0] or "–",
+        median=number(np.median(known)) if known.size else "–",
         names={bars.y: [f"{a}.{b}" for a, b in order]},
     )
 

@@ -9,20 +9,15 @@ import numpy as np
 from seqviz.compute.attention.findings import Map, Mosaic
 from seqviz.figures.attention.head_grid import HeadGrid
 from seqviz.figures.attention.heads import head_names
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
 from seqviz.figures.grammar.weights_color import picture
 from seqviz.text import number
 
-_STYLE = Style()
 _GAP = 2  # pixels between two tiles
 _TILE = 56  # pixels of a tile at least
 
 
-def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = _STYLE) -> Figure:
+def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> Figure:
     """Every head a small map, as one image; a click gives the head.
 
     Where there are more layers than heads, layers run from left to right. layer, head: the chosen
@@ -54,18 +49,16 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = _STYLE) -> 
         + text("figure.bits", bits=bits)
         + (f" · {reduced}" if found.cells > 1 else "")
     )
-    return sheet.finish(
-        text(
-            "alt.mosaic",
-            layers=layers,
-            heads=heads,
-            layer=layer,
-            head=head,
-            name=name,
-            entropy=bits,
-            sharpest="{}.{}".format(*divmod(int(entropy.argmin()), heads)),
-            broadest="{}.{}".format(*divmod(int(entropy.argmax()), heads)),
-        )
+    return sheet.described(
+        "alt.mosaic",
+        layers=layers,
+        heads=heads,
+        layer=layer,
+        head=head,
+        name=name,
+        entropy=bits,
+        sharpest="{}.{}".format(*divmod(int(entropy.argmin()), heads)),
+        broadest="{}.{}".format(*divmod(int(entropy.argmax()), heads)),
     )
 
 
@@ -106,7 +99,7 @@ def _picture(tiles: np.ndarray) -> dict[str, Any]:
     }
 
 
-def attention_map(found: Map, query: int, key: int, style: Style = _STYLE) -> Figure:
+def attention_map(found: Map, query: int, key: int, style: Style = STYLE) -> Figure:
     """The weights of a head, or a mean over heads, with their tokens.
 
     query, key: the chosen cell, from 1, the last token where there are fewer; its row and the cell
@@ -121,7 +114,7 @@ def attention_map(found: Map, query: int, key: int, style: Style = _STYLE) -> Fi
     return _map(found, title, query, key, style)
 
 
-def rollout_map(found: Map, query: int, key: int, style: Style = _STYLE) -> Figure:
+def rollout_map(found: Map, query: int, key: int, style: Style = STYLE) -> Figure:
     """Attention rollout up to the layer of `found`; query and key as in `attention_map`."""
     return _map(found, style.text("figure.rollout_to", layer=found.layer), query, key, style)
 
@@ -142,16 +135,14 @@ def _map(found: Map, title: str, query: int, key: int, style: Style) -> Figure:
     panel.outline(color, column=key, row=query, width=3.5)
     said = {"query": plain(of_query), "key": plain(to_key), "weight": f"<b>{weight}</b>"}
     sheet.headline(f"{plain(title)} · {text('figure.chosen_weight', **said)}")
-    return sheet.finish(
-        text(
-            "alt.attention_map",
-            title=title,
-            tokens=len(pieces),
-            query=of_query,
-            key=to_key,
-            weight=weight,
-            most=pieces[most],
-            share=number(row[most]),
-        ),
+    return sheet.described(
+        "alt.attention_map",
+        title=title,
+        tokens=len(pieces),
+        query=of_query,
+        key=to_key,
+        weight=weight,
+        most=pieces[most],
+        share=number(row[most]),
         names={"x": pieces, "y": pieces},
     )

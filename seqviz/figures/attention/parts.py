@@ -8,20 +8,16 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.attention.findings import Parts
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import numbered, plain
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain, scales
+from seqviz.figures.grammar.tokens import numbered
 from seqviz.text import number
 
-_STYLE = Style()
 _WRITTEN = 16  # tokens whose numbers find room above the bars
 _ACROSS = ((0, 0.3), (0.33, 0.63), (0.67, 0.8), (0.84, 0.97))
 _HEIGHT, _GAP = 0.19, 0.08  # of the panels from scores to weights
 
 
-def query_key_products(found: Parts, query: int, key: int, style: Style = _STYLE) -> Figure:
+def query_key_products(found: Parts, query: int, key: int, style: Style = STYLE) -> Figure:
     """From left to right: the query and all keys, their products entry by entry, scores, weights.
 
     The first row of the left panel is the query's vector. A row of products sums to the score
@@ -57,16 +53,14 @@ def query_key_products(found: Parts, query: int, key: int, style: Style = _STYLE
         written = [number(v) for v in row] if tokens <= _WRITTEN else None
         _bars(panel, row, names[place], key, written, sideways=True)
         shown.append(number(row[key - 1]))
-    return sheet.finish(
-        text(
-            "alt.products",
-            query=pieces[query - 1],
-            key=pieces[key - 1],
-            d_k=d_k,
-            score=number(terms[key - 1].sum()),
-            scaled=shown[0],
-            weight=shown[1],
-        )
+    return sheet.described(
+        "alt.products",
+        query=pieces[query - 1],
+        key=pieces[key - 1],
+        d_k=d_k,
+        score=number(terms[key - 1].sum()),
+        scaled=shown[0],
+        weight=shown[1],
     )
 
 
@@ -125,7 +119,7 @@ def _bars(
     )
 
 
-def scores_to_weights(found: Parts, query: int, key: int, style: Style = _STYLE) -> Figure:
+def scores_to_weights(found: Parts, query: int, key: int, style: Style = STYLE) -> Figure:
     """From scores to weights for one query, top to bottom: q·k, divided, masked, softmax.
 
     query, key: from 1, the last token where there are fewer; a click on a bar chooses the key (x).
@@ -160,17 +154,15 @@ def scores_to_weights(found: Parts, query: int, key: int, style: Style = _STYLE)
     sheet.words(of_query, 1, 1, xanchor="right", yanchor="bottom", yshift=10 * style.scale, size=14)
     score, scaled, _, weight = (number(values[key - 1]) for values in stages.values())
     best = int(np.argmax(stages["weights"]))
-    return sheet.finish(
-        text(
-            "alt.chain",
-            query=pieces[at],
-            key=pieces[key - 1],
-            score=score,
-            scaled=scaled,
-            weight=weight,
-            best=pieces[best],
-            most=number(stages["weights"][best]),
-        ),
+    return sheet.described(
+        "alt.chain",
+        query=pieces[at],
+        key=pieces[key - 1],
+        score=score,
+        scaled=scaled,
+        weight=weight,
+        best=pieces[best],
+        most=number(stages["weights"][best]),
         names={"x": pieces},
     )
 

@@ -9,13 +9,9 @@ import numpy as np
 
 from seqviz.compute.attention.saturation import Saturation
 from seqviz.figures.attention.walk_matrices import bare
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
 from seqviz.text import number
 
-_STYLE = Style()
 QUANTITIES = ("entropy", "largest", "gradient", "variance")
 _TICKS = [4**k for k in range(6)]
 _BASE = 64  # d_k of the base Transformer (Vaswani et al. 2017)
@@ -28,7 +24,7 @@ _LOOKS = {
 }
 
 
-def saturation_lines(found: Saturation, quantity: str, style: Style = _STYLE) -> Figure:
+def saturation_lines(found: Saturation, quantity: str, style: Style = STYLE) -> Figure:
     """One line a scaling over d_k (log axis).
 
     quantity: "entropy" of the weights (bits) with the most that it can be, "largest" weight,
@@ -64,15 +60,13 @@ def saturation_lines(found: Saturation, quantity: str, style: Style = _STYLE) ->
             panel.line(found.d_k, theory, name, palette.highlight, width=1.8, dash="dot",
                        hover=_HOVER + NAMED, group="theory", legend=row == 0)  # fmt: skip
     ends_said = zip(map(bare, names), values[:, -1], strict=True)
-    return sheet.finish(
-        text(
-            "alt.attention_scale",
-            quantity=bare(title),
-            first=int(found.d_k[0]),
-            last=f"{int(found.d_k[-1]):,}",
-            keys=found.keys,
-            values="; ".join(f"{name} {number(value)}" for name, value in ends_said),
-        )
+    return sheet.described(
+        "alt.attention_scale",
+        quantity=bare(title),
+        first=int(found.d_k[0]),
+        last=f"{int(found.d_k[-1]):,}",
+        keys=found.keys,
+        values="; ".join(f"{name} {number(value)}" for name, value in ends_said),
     )
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from seqviz.compute.attention.walkthrough import STAGES, Walk
 from seqviz.figures.attention.walk_matrices import bare, draw
 from seqviz.figures.attention.walk_stages import Stages
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Style
 
-_STYLE = Style()
 PARTS = ("query", "key", "value")
 
 
@@ -19,7 +17,7 @@ def walk_stage(
     query: int,
     key: int,
     part: str = "query",
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """One stage, its input on the left and its result on the right, the row of a query lit.
 
@@ -38,7 +36,7 @@ def walk_stage(
     return _drawn(Stages(walk, head, query, key, style, part), stage, of_head)
 
 
-def walk_basic(walk: Walk, query: int, key: int, style: Style = _STYLE) -> Figure:
+def walk_basic(walk: Walk, query: int, key: int, style: Style = STYLE) -> Figure:
     """Attention without parameters: words, their products, and the weights; words from 1.
 
     Raises ValueError for a word that there is not.

@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Shaped
 
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.sheet import Panel, Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
+from seqviz.figures.grammar import Panel, Sheet, Style, axes, plain, scales
 
 ABOVE = 68  # pixels over the panels: a line of text, and a title for each
 _ROOM = 1.25  # colors end here times the largest number: text is read on the strongest one, too

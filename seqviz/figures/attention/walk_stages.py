@@ -10,9 +10,8 @@ from jaxtyping import Float
 
 from seqviz.compute.attention.walkthrough import D, Walk
 from seqviz.figures.attention.walk_matrices import Matrix, written
+from seqviz.figures.grammar import Style, plain
 from seqviz.figures.grammar.scales import largest
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
 from seqviz.text import number
 
 Stage = tuple[tuple[Matrix, ...], str]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.figures.grammar.style import FONT, LIVE, ROLES, Style
+from seqviz.figures.grammar import STYLE, Style
+from seqviz.figures.grammar.style import FONT, LIVE, ROLES
 from seqviz.text import number
 
 if TYPE_CHECKING:
     import altair as alt
 
-_STYLE = Style()
 POINTS = 400
 
 
@@ -43,7 +43,7 @@ def template(style: Style) -> dict[str, Any]:
     return {"font": FONT, "axis": axis, "view": {"stroke": None}}
 
 
-def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = _STYLE) -> alt.LayerChart:
+def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.LayerChart:
     """Pairs (x_{t-1}, x_t), a line whose slope a slider moves, and the error of that slope.
 
     values: shape (time,); at most `POINTS` pairs are drawn (evenly chosen), but the error is that

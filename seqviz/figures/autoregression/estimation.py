@@ -7,19 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.autoregression import Estimate, OrderSelection, Replications
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
 from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Sheet, whisker
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar.sheet import whisker
 from seqviz.text import number
 
-_STYLE = Style()
 # Of the methods in turn: role of the color, marker.
 _LOOKS = (("prediction", "circle"), ("gru", "square"), ("rnn", "diamond"), ("mlp", "triangle-up"))
 
 
 def estimates_beside_truth(
-    estimates: Sequence[Estimate], truth: Sequence[float], style: Style = _STYLE
+    estimates: Sequence[Estimate], truth: Sequence[float], style: Style = STYLE
 ) -> Figure:
     """Each method's coefficients with 95 % intervals, and a line where the truth is.
 
@@ -47,14 +45,14 @@ def estimates_beside_truth(
             error_x=whisker(found, estimate.lower, estimate.upper, color, thickness=2),
         )  # fmt: skip
     value, low, high = (number(float(v[0])) for v in (first.coefficients, first.lower, first.upper))
-    return sheet.finish(
-        text("alt.estimates", method=text(f"option.{first.method}"), value=value, low=low,
-             high=high, truth=number(truth[0]))
+    return sheet.described(
+        "alt.estimates", method=text(f"option.{first.method}"), value=value, low=low, high=high,
+        truth=number(truth[0]),
     )  # fmt: skip
 
 
 def order_criteria(
-    selection: OrderSelection, truth: int | None = None, style: Style = _STYLE
+    selection: OrderSelection, truth: int | None = None, style: Style = STYLE
 ) -> Figure:
     """AIC and BIC above their own minimum for each order; the minimum is the order they choose.
 
@@ -84,10 +82,10 @@ def order_criteria(
         panel.vertical(truth, palette.highlight, dash="dash")
         panel.words(text("figure.true_order"), truth, 0.98, yref="domain", size=14,
                     xanchor="left", xshift=6)  # fmt: skip
-    return sheet.finish(text("alt.order", aic=selection.chosen_aic, bic=selection.chosen_bic))
+    return sheet.described("alt.order", aic=selection.chosen_aic, bic=selection.chosen_bic)
 
 
-def sampling_distribution(replications: Replications, style: Style = _STYLE) -> Figure:
+def sampling_distribution(replications: Replications, style: Style = STYLE) -> Figure:
     """Histogram of phi-hat over many series of the same process, with the truth and both biases."""
     text, palette, many = style.text, style.palette, replications
     count, deviation = len(many.estimates), many.theory_sd
@@ -118,6 +116,4 @@ def sampling_distribution(replications: Replications, style: Style = _STYLE) -> 
         if np.isfinite(value):  # theory has no word on a unit root or beyond
             panel.line([value, value], [0, height], text(name), color, width=3, dash=dash)
     phi, bias, theory = map(number, (many.phi, many.mean_bias, many.theory_bias))
-    return sheet.finish(
-        text("alt.sampling", count=count, n=many.n, phi=phi, bias=bias, theory=theory)
-    )
+    return sheet.described("alt.sampling", count=count, n=many.n, phi=phi, bias=bias, theory=theory)

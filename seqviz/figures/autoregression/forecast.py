@@ -9,13 +9,10 @@ from jaxtyping import Float
 
 from seqviz.compute.autoregression import Forecast, HorizonErrors
 from seqviz.figures.autoregression.series import value_name
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
 from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
-_STYLE = Style()
 _LAST = 80  # so much of the history is shown
 
 
@@ -27,7 +24,7 @@ def forecast_fan(
     mean: float,
     index: Sequence[str] | np.ndarray | None = None,
     unit: str = "",
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """The end of the series, the recursive forecast with its 95 % interval, and the direct one.
 
@@ -62,12 +59,10 @@ def forecast_fan(
         number(float(v))
         for v in (recursive.mean[0], recursive.mean[-1], recursive.lower[-1], recursive.upper[-1])
     )
-    return sheet.finish(
-        text("alt.forecast", steps=steps, first=first, last=final, low=low, high=high)
-    )
+    return sheet.described("alt.forecast", steps=steps, first=first, last=final, low=low, high=high)
 
 
-def error_by_horizon(errors: HorizonErrors, style: Style = _STYLE) -> Figure:
+def error_by_horizon(errors: HorizonErrors, style: Style = STYLE) -> Figure:
     """Mean squared forecast error by horizon, both methods, against theory."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
@@ -87,7 +82,7 @@ def error_by_horizon(errors: HorizonErrors, style: Style = _STYLE) -> Figure:
         number(float(v))
         for v in (errors.recursive_mse[0], errors.recursive_mse[-1], errors.theory[-1])
     )
-    return sheet.finish(
-        text("alt.horizon", origins=errors.origins, steps=len(errors.horizon), first=first,
-             last=last, theory=theory)
+    return sheet.described(
+        "alt.horizon", origins=errors.origins, steps=len(errors.horizon), first=first, last=last,
+        theory=theory,
     )  # fmt: skip

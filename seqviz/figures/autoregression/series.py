@@ -8,13 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.autoregression import Correlogram, Estimate
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style
 from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Panel, Sheet
-from seqviz.figures.grammar.style import Style
 from seqviz.text import Text, number
-
-_STYLE = Style()
 
 
 def value_name(text: Text, unit: str) -> str:
@@ -27,7 +23,7 @@ def series_and_correlations(
     correlations: Correlogram,
     index: Sequence[str] | np.ndarray | None = None,
     unit: str = "",
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """The series on top; below it the sample ACF and PACF with the theory over them.
 
@@ -58,10 +54,10 @@ def series_and_correlations(
     _correlations(right, found.pacf, found.theory_pacf, found.band, legend=False)
     low, high, first = (number(float(v)) for v in (values.min(), values.max(), found.acf[1]))
     outside = int(np.sum(np.abs(found.acf[1:]) > found.band))
-    return sheet.finish(
-        text("alt.series", n=n, low=low, high=high, first=first, outside=outside,
-             lags=len(found.acf) - 1)
-    )  # fmt: skip
+    last = len(found.acf) - 1
+    return sheet.described(
+        "alt.series", n=n, low=low, high=high, first=first, outside=outside, lags=last
+    )
 
 
 def _correlations(
@@ -83,7 +79,7 @@ def _correlations(
                         group="band", legend=legend and end == band)  # fmt: skip
 
 
-def roots_in_circle(roots: np.ndarray, style: Style = _STYLE) -> Figure:
+def roots_in_circle(roots: np.ndarray, style: Style = STYLE) -> Figure:
     """The roots of z^P - phi_1 z^(P-1) - ... - phi_P against the unit circle.
 
     roots: complex, shape (lag,). Inside the circle: stationary; on it: unit root; outside:
@@ -106,8 +102,8 @@ def roots_in_circle(roots: np.ndarray, style: Style = _STYLE) -> Figure:
     ):
         if len(chosen):
             panel.points(chosen.real, chosen.imag, text(name), color, size=14, symbol=symbol)
-    return sheet.finish(
-        text("alt.roots", count=len(roots), outside=int(outside.sum()), largest=number(largest))
+    return sheet.described(
+        "alt.roots", count=len(roots), outside=int(outside.sum()), largest=number(largest)
     )
 
 
@@ -115,7 +111,7 @@ def lag_plot(
     values: Float[np.ndarray, "time"],
     line: Estimate,
     truth: float | None = None,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """Each value against the one before it, with the fitted line and the true one.
 
@@ -134,4 +130,4 @@ def lag_plot(
         name = text("figure.true_line", slope=number(truth))
         panel.line(ends, truth * ends, name, palette.highlight, width=2.5, dash="dash")
     known = number(truth) if truth is not None else "–"
-    return sheet.finish(text("alt.lag_plot", n=len(now), slope=number(slope), truth=known))
+    return sheet.described("alt.lag_plot", n=len(now), slope=number(slope), truth=known)

@@ -9,17 +9,13 @@ from jaxtyping import Float
 
 from seqviz.compute.autoregression.network_settings import NetworkSettings
 from seqviz.compute.autoregression.networks import EpochReport, NetworkFit
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
 from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
 from seqviz.text import number
-
-_STYLE = Style()
 
 
 def loss_of_fit(
-    done: NetworkFit, noise_floor: float, ols_mse: float, style: Style = _STYLE
+    done: NetworkFit, noise_floor: float, ols_mse: float, style: Style = STYLE
 ) -> Figure:
     """The losses of a network that has been trained, with the two lines that matter.
 
@@ -36,7 +32,7 @@ def loss_so_far(
     settings: NetworkSettings,
     noise_floor: float,
     ols_mse: float,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """The losses as far as training has come; floors as in `loss_of_fit`."""
     told = np.array([(r.update, r.train_loss, r.validation_loss) for r in trail])
@@ -74,8 +70,8 @@ def _losses(
         name = f"{text(key)} ({number(value)})"
         panel.line([1, settings.epochs], [value, value], name, level_color, width=2, dash=dash)
     first, last, floor = (number(float(v)) for v in (train[0], train[-1], noise_floor))
-    return sheet.finish(
-        text("alt.loss", cell=cell, epoch=int(epochs[-1]), first=first, last=last, floor=floor)
+    return sheet.described(
+        "alt.loss", cell=cell, epoch=int(epochs[-1]), first=first, last=last, floor=floor
     )
 
 
@@ -83,7 +79,7 @@ def one_step_map(
     found: NetworkFit,
     values: Float[np.ndarray, "time"],
     truth: float | None = None,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """What the network learned: its prediction as a function of the last value.
 
@@ -109,10 +105,10 @@ def one_step_map(
     a, b = len(inputs) // 2 - 5, len(inputs) // 2 + 5
     slope = number(float((mean[b] - mean[a]) / (inputs[b] - inputs[a])))
     known = number(truth) if truth is not None else "–"
-    return sheet.finish(text("alt.map", cell=cell.upper(), slope=slope, truth=known))
+    return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=known)
 
 
-def one_step_predictions(found: NetworkFit, style: Style = _STYLE) -> Figure:
+def one_step_predictions(found: NetworkFit, style: Style = STYLE) -> Figure:
     """The last 120 steps of the series with the one-step predictions made for them."""
     text, palette, cell = style.text, style.palette, found.settings.cell
     time = np.arange(1, len(found.targets) + 1)[-120:]
@@ -123,4 +119,4 @@ def one_step_predictions(found: NetworkFit, style: Style = _STYLE) -> Figure:
     name = text("figure.one_step", cell=cell.upper())
     panel.line(time, predictions, name, getattr(palette, cell), width=2.2, dash="dash")
     error = number(float(np.nanmean((targets - predictions) ** 2)))
-    return sheet.finish(text("alt.predictions", cell=cell.upper(), last=len(time), mse=error))
+    return sheet.described("alt.predictions", cell=cell.upper(), last=len(time), mse=error)

@@ -6,19 +6,15 @@ import numpy as np
 
 from seqviz.compute.bptt import Descent
 from seqviz.figures.gradients.parts import log10
-from seqviz.figures.grammar import axes
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.figures.grammar.decades import powers
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Panel, Sheet
-from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
-_STYLE = Style()
 _FEW = 12  # updates whose points are marked
 
 
 def with_and_without_clipping(
-    free: Descent, clipped: Descent, threshold: float, style: Style = _STYLE
+    free: Descent, clipped: Descent, threshold: float, style: Style = STYLE
 ) -> Figure:
     """Left: loss by update, with and without clipping. Right: the gradient's norm and theta.
 

@@ -8,18 +8,13 @@ import numpy as np
 
 from seqviz.compute.bptt import FLOAT32, Reach, Spectrum
 from seqviz.figures.gradients.parts import bounds, cell_color, decades_line, diamond, log10
-from seqviz.figures.grammar import axes
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.figures.grammar.decades import powers
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Panel, Sheet
-from seqviz.figures.grammar.style import Style
 from seqviz.text import from_log10, number
-
-_STYLE = Style()
 
 
 def gradient_reach(
-    cells: Sequence[str], reaches: Sequence[Reach], spectrum: Spectrum, style: Style = _STYLE
+    cells: Sequence[str], reaches: Sequence[Reach], spectrum: Spectrum, style: Style = STYLE
 ) -> Figure:
     """|dJ/dh_t| against t for several cells, with the two powers that bound and govern it.
 
@@ -48,15 +43,13 @@ def gradient_reach(
         f"{text(f'option.{cell}')}: {found.horizon}"
         for cell, found in zip(cells, reaches, strict=True)
     ]
-    return sheet.finish(
-        text(
-            "alt.reach",
-            cell=text(f"option.{cells[0]}"),
-            last=last,
-            end=from_log10(float(first.norms.hidden[-1])),
-            first=from_log10(float(first.norms.hidden[0])),
-            horizons="; ".join(horizons),
-        )
+    return sheet.described(
+        "alt.reach",
+        cell=text(f"option.{cells[0]}"),
+        last=last,
+        end=from_log10(float(first.norms.hidden[-1])),
+        first=from_log10(float(first.norms.hidden[0])),
+        horizons="; ".join(horizons),
     )
 
 

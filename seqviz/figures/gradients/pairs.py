@@ -6,14 +6,10 @@ import numpy as np
 
 from seqviz.compute.bptt import PairNorms, PairSpectrum, Spectrum
 from seqviz.figures.gradients.parts import bounds, cell_color, log10
-from seqviz.figures.grammar import axes, scales
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
 from seqviz.figures.grammar.decades import POWER, powers
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
 from seqviz.text import from_log10
 
-_STYLE = Style()
 _DEEPEST = 12  # decades that the colors of the heatmap tell apart
 _PLAIN = ("linear", "rnn", "relu")  # the powers of W say nothing about a gated cell
 
@@ -25,7 +21,7 @@ def pair_map(
     later: int,
     cell: str,
     spectrum: Spectrum,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """Left: log10 of the norm of dh_tau/dh_t for all pairs. Right: one pair's singular values.
 
@@ -55,16 +51,14 @@ def pair_map(
     )  # fmt: skip
     for name, level, dash in limits:
         panel.reference([0.5, len(index) + 0.5], powers(np.full(2, level)), name, dash=dash)
-    return sheet.finish(
-        text(
-            "alt.pairs",
-            first=int(pairs.steps[0]),
-            last=int(pairs.steps[-1]),
-            corner=from_log10(float(pairs.log10[-1, 0])),
-            earlier=earlier,
-            later=later,
-            largest=from_log10(float(chosen.log10[0])),
-        )
+    return sheet.described(
+        "alt.pairs",
+        first=int(pairs.steps[0]),
+        last=int(pairs.steps[-1]),
+        corner=from_log10(float(pairs.log10[-1, 0])),
+        earlier=earlier,
+        later=later,
+        largest=from_log10(float(chosen.log10[0])),
     )
 
 

@@ -6,8 +6,9 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.bptt import Spectrum
+from seqviz.figures.grammar import NAMED, Panel
 from seqviz.figures.grammar.decades import powers
-from seqviz.figures.grammar.sheet import NAMED, Panel, Values
+from seqviz.figures.grammar.sheet import Values
 from seqviz.figures.grammar.style import Palette
 from seqviz.text import from_log10
 

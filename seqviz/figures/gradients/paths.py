@@ -5,18 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.bptt import Paths, Recursion
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.text import number
 
-_STYLE = Style()
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _INK = "rgb(17,22,29)"  # on the highlight, in either theme
 
 
-def path_bars(found: Paths, printed: bool = False, style: Style = _STYLE) -> Figure:
+def path_bars(found: Paths, printed: bool = False, style: Style = STYLE) -> Figure:
     """One bar for each error: its share of the gradient at t, measured along the gradient.
 
     The shares add up to the length of the gradient; the line is their running sum, the dotted one
@@ -38,16 +34,14 @@ def path_bars(found: Paths, printed: bool = False, style: Style = _STYLE) -> Fig
         _shares(panel, later, as_printed, "figure.share_printed", palette.rnn, hatched=True)
     named = text("figure.autograd", value=number(length))
     panel.line(edge, [length, length], named, palette.truth, width=2, dash="dot", hover=False)
-    return sheet.finish(
-        text(
-            "alt.paths",
-            t=found.moment,
-            last=int(later[-1]),
-            nearest=number(float(shares[0])),
-            farthest=number(float(shares[-1])),
-            total=number(float(shares.sum())),
-            autograd=number(length),
-        )
+    return sheet.described(
+        "alt.paths",
+        t=found.moment,
+        last=int(later[-1]),
+        nearest=number(float(shares[0])),
+        farthest=number(float(shares[-1])),
+        total=number(float(shares.sum())),
+        autograd=number(length),
     )
 
 
@@ -65,7 +59,7 @@ def _shares(
                size=6, hover=f"τ ≤ %{{x}}: %{{y:.3g}}{NAMED}")  # fmt: skip
 
 
-def unrolled_graph(found: Recursion, taken: int, style: Style = _STYLE) -> Figure:
+def unrolled_graph(found: Recursion, taken: int, style: Style = STYLE) -> Figure:
     """The unrolled network with the gradient as far as it has come back, `taken` steps.
 
     Below each state that has been reached: the length of dJ/dh_t. Above each output: its residual
@@ -101,9 +95,7 @@ def unrolled_graph(found: Recursion, taken: int, style: Style = _STYLE) -> Figur
             panel.trace("scatter", x=time[since - 1 :], y=values[since - 1 :], mode="none",
                         name=text(key), hover=False, legend=False)  # fmt: skip
     known = [f"t = {t}: {number(sizes[t - 1])}" for t in time[::-1] if t >= reached]
-    return sheet.finish(
-        text("alt.recursion", last=last, taken=taken, known="; ".join(known) or "–")
-    )
+    return sheet.described("alt.recursion", last=last, taken=taken, known="; ".join(known) or "–")
 
 
 def _nodes(panel: Panel, time: list[int], reached: int) -> None:

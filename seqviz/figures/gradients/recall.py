@@ -16,23 +16,19 @@ from seqviz.compute.recall.results import (
 from seqviz.compute.recall.settings import RecallSettings
 from seqviz.compute.recall.tasks import LEARNED, baseline
 from seqviz.figures.gradients.parts import decades_line
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.text import from_log10
 
-_STYLE = Style()
 _DASHES = {"rnn": "dot", "lstm": "solid", "gru": "dash"}
 
 
-def race_course(done: Comparison, style: Style = _STYLE) -> Figure:
+def race_course(done: Comparison, style: Style = STYLE) -> Figure:
     """Left: accuracy on the test sequences by update. Right: |dJ/dh_t| by step, at the end."""
     return _course(done.settings, done.updates, done.accuracy, done.log10_gradients[-1], style)
 
 
 def race_progress(
-    trail: Sequence[ComparisonReport], settings: RecallSettings, style: Style = _STYLE
+    trail: Sequence[ComparisonReport], settings: RecallSettings, style: Style = STYLE
 ) -> Figure:
     """`race_course` of a comparison that still runs, from its reports so far (at least one).
 
@@ -73,13 +69,11 @@ def _course(
         named = text("figure.gradient_of", cell=name)
         decades_line(right, time, norms, named, color, dash=dash, width=2.8, legend=False)
     now, first = accuracy[-1].tolist(), log10_gradients[:, 0].tolist()
-    return sheet.finish(
-        text(
-            "alt.race",
-            update=int(updates[-1]),
-            standings=_each(names, [f"{100 * share:.1f} %" for share in now]),
-            gradients=_each(names, [from_log10(norm) for norm in first]),
-        )
+    return sheet.described(
+        "alt.race",
+        update=int(updates[-1]),
+        standings=_each(names, [f"{100 * share:.1f} %" for share in now]),
+        gradients=_each(names, [from_log10(norm) for norm in first]),
     )
 
 
@@ -93,13 +87,13 @@ def _levels(panel: Panel, settings: RecallSettings) -> None:
         panel.reference([0, settings.updates], [100 * level] * 2, named, dash=dash, width=1.6)
 
 
-def ladder(done: LongestDelay, style: Style = _STYLE) -> Figure:
+def ladder(done: LongestDelay, style: Style = STYLE) -> Figure:
     """Accuracy of each cell at each delay it was trained at; filled where it learned the task."""
     return _ladder(done.settings.cells, done.delays, done.accuracy, done.learned, style)
 
 
 def ladder_progress(
-    trail: Sequence[LongestDelayReport], settings: RecallSettings, style: Style = _STYLE
+    trail: Sequence[LongestDelayReport], settings: RecallSettings, style: Style = STYLE
 ) -> Figure:
     """`ladder` of a search that still runs, from its reports so far (at least one)."""
     latest = {report.delay: report.accuracy for report in trail}
@@ -130,8 +124,8 @@ def _ladder(
             mode="lines+markers", marker={"size": 13, "color": color, "symbol": signs},
         )  # fmt: skip
     longest = (delays[:, None] * learned).max(axis=0).tolist()
-    return sheet.finish(
-        text("alt.ladder", longest=_each(names, [str(delay or "–") for delay in longest]))
+    return sheet.described(
+        "alt.ladder", longest=_each(names, [str(delay or "–") for delay in longest])
     )
 
 

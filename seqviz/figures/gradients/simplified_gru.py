@@ -6,17 +6,12 @@ import numpy as np
 
 from seqviz.compute.bptt import SimplifiedGRU
 from seqviz.figures.gradients.parts import decades_line
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes
 from seqviz.text import from_log10, number
-
-_STYLE = Style()
 
 
 def gated_jacobian(
-    found: SimplifiedGRU, update: float, reset: float, style: Style = _STYLE
+    found: SimplifiedGRU, update: float, reset: float, style: Style = STYLE
 ) -> Figure:
     """Left: eigenvalues of W (hollow) and of the gated Jacobian (filled) with the unit circle.
 
@@ -60,13 +55,11 @@ def gated_jacobian(
         decades_line(
             right, k, norms, text(f"figure.{name}"), color, dash=dash, width=width, over="k"
         )
-    return sheet.finish(
-        text(
-            "alt.gated",
-            update=number(update),
-            reset=number(reset),
-            last=int(k[-1]),
-            gru=from_log10(float(found.log10_norm[-1])),
-            rnn=from_log10(float(found.log10_norm_rnn[-1])),
-        )
+    return sheet.described(
+        "alt.gated",
+        update=number(update),
+        reset=number(reset),
+        last=int(k[-1]),
+        gru=from_log10(float(found.log10_norm[-1])),
+        rnn=from_log10(float(found.log10_norm_rnn[-1])),
     )

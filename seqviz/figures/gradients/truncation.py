@@ -6,21 +6,17 @@ import numpy as np
 
 from seqviz.compute.bptt import Randomized, Terms, Truncation
 from seqviz.figures.gradients.parts import diamond, log10
-from seqviz.figures.grammar import axes, scales
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, scales
 from seqviz.figures.grammar.decades import POWER
-from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.scales import Scale
-from seqviz.figures.grammar.sheet import Panel, Sheet
-from seqviz.figures.grammar.style import Style
 from seqviz.text import number
 
-_STYLE = Style()
 _DEEPEST = 12  # decades that the colors tell apart
 _GRAYS = [[0, "rgba(128,140,152,0.08)"], [1, "rgba(128,140,152,0.75)"]]
 _WINDOWS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
-def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _STYLE) -> Figure:
+def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = STYLE) -> Figure:
     """Left: the terms of the gradient, the lost ones in gray. Right: angle and length by window.
 
     window: the one of `terms`, marked on the right.
@@ -52,15 +48,13 @@ def kept_and_lost(terms: Terms, found: Truncation, window: int, style: Style = _
         panel.line(found.windows, values, text(f"figure.{name}"), color, width=2.4, dash=dash,
                    symbol="circle", size=5, legend=False)  # fmt: skip
         diamond(panel, found.windows[place], values[place], "", palette.highlight)
-    return sheet.finish(
-        text(
-            "alt.truncation",
-            window=window,
-            last=int(last),
-            kept=f"{100 * float(found.kept[place]):.1f}",
-            angle=number(float(found.angle[place])),
-            length=number(float(found.length[place])),
-        )
+    return sheet.described(
+        "alt.truncation",
+        window=window,
+        last=int(last),
+        kept=f"{100 * float(found.kept[place]):.1f}",
+        angle=number(float(found.angle[place])),
+        length=number(float(found.length[place])),
     )
 
 
@@ -86,7 +80,7 @@ def _maps(panel: Panel, terms: Terms) -> None:
             )  # fmt: skip
 
 
-def mean_of_draws(found: Randomized, style: Style = _STYLE) -> Figure:
+def mean_of_draws(found: Randomized, style: Style = STYLE) -> Figure:
     """Distance of the mean of n randomly truncated gradients from the full one, by n."""
     text, palette, draws = style.text, style.palette, found.draws
     sheet = Sheet(style)
@@ -101,13 +95,11 @@ def mean_of_draws(found: Randomized, style: Style = _STYLE) -> Figure:
     ):
         named = text(f"figure.draws_{name}", window=found.window)
         panel.line(draws, values, named, color, width=2.4, dash=dash, symbol=symbol)
-    return sheet.finish(
-        text(
-            "alt.draws",
-            draws=int(draws[-1]),
-            error=number(float(found.error[-1])),
-            one=number(float(found.error[0])),
-            window=found.window,
-            fixed=number(found.fixed),
-        )
+    return sheet.described(
+        "alt.draws",
+        draws=int(draws[-1]),
+        error=number(float(found.error[-1])),
+        one=number(float(found.error[0])),
+        window=found.window,
+        fixed=number(found.fixed),
     )

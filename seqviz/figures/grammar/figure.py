@@ -9,13 +9,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import orjson
-
-if TYPE_CHECKING:
-    pass
 
 # Integers of 64 bits have no typed array in a browser: they travel in 32 where they fit.
 _INT32 = np.iinfo(np.int32)

@@ -4,7 +4,7 @@
     left = sheet.panel(axis("t"), axis("value"), across=(0, 0.44))
     left.line(x, y, "LSTM", style.palette.lstm)
     sheet.headline(words)
-    return sheet.finish(description)
+    return sheet.described("alt.loss", last=number(y[-1]))
 
 Every method takes further keys of Plotly's, which go before its own.
 """
@@ -118,6 +118,17 @@ class Sheet:
         marks = {"shapes": self.shapes, "annotations": self.annotations}
         there = {key: some for key, some in marks.items() if some}
         return Figure(self.traces, {**self.page, **there, "meta": meta})
+
+    def described(
+        self,
+        key: str,
+        /,
+        names: Mapping[str, Sequence[str]] | None = None,
+        gap: float | None = None,
+        **words: object,
+    ) -> Figure:
+        """`finish` with the description that stands under `key`, filled with these words."""
+        return self.finish(self.style.text(key, **words), names, gap)
 
 
 class Panel:
@@ -331,13 +342,12 @@ class Panel:
         color = self.style.palette.baseline
         self.line(x, y, name, color, dash=dash, width=width, **{"hover": False, **more})
 
-    def key(self, scale: Scale, bar: str, bar_at: float | None = None, **more: Any) -> None:
+    def key(self, scale: Scale, bar: str) -> None:
         """A color bar alone, where what it explains is a picture."""
-        at = self.right + 0.015 if bar_at is None else bar_at
         marker = {
             "color": [scale.low], "cmin": scale.low, "cmax": scale.high,
             "colorscale": scale.colors, "showscale": True,
-            "colorbar": color_bar(self.style, bar, scale.ticks, x=at, **more),
+            "colorbar": color_bar(self.style, bar, scale.ticks, x=self.right + 0.015),
         }  # fmt: skip
         self.trace("scatter", x=[None], y=[None], hover=False, legend=False, marker=marker)
 
@@ -345,22 +355,19 @@ class Panel:
 
     def vertical(self, at: float, color: str, **more: Any) -> None:
         """A line through the panel from bottom to top, behind the data."""
-        self._shape("line", {"x0": at, "x1": at, "y0": 0, "y1": 1}, f"{self.y} domain", "y",
-                    color, more)  # fmt: skip
+        ends = {"x0": at, "x1": at, "y0": 0, "y1": 1, "yref": f"{self.y} domain"}
+        self._through(ends, color, more)
 
     def horizontal(self, at: float, color: str, **more: Any) -> None:
         """A line through the panel from left to right, behind the data."""
-        self._shape("line", {"y0": at, "y1": at, "x0": 0, "x1": 1}, f"{self.x} domain", "x",
-                    color, more)  # fmt: skip
+        ends = {"y0": at, "y1": at, "x0": 0, "x1": 1, "xref": f"{self.x} domain"}
+        self._through(ends, color, more)
 
-    def _shape(
-        self, kind: str, ends: Mapping[str, Any], domain: str, along: str, color: str, more: Any
-    ) -> None:
+    def _through(self, ends: Mapping[str, Any], color: str, more: dict[str, Any]) -> None:
         line = {"color": color, "width": self.style.scale * more.pop("width", 2)}
         if dash := more.pop("dash", None):
             line["dash"] = dash
-        refs = {"xref": self.x, "yref": self.y, f"{along}ref": domain}
-        self.shape(kind, **{**refs, **ends, "line": line, "layer": "below", **more})
+        self.shape("line", **{**ends, "line": line, "layer": "below", **more})
 
     def rectangle(
         self, x: Sequence[float] | None, y: Sequence[float] | None, color: str,

@@ -82,6 +82,9 @@ class Style:
         object.__setattr__(self, "text", Text(self.lang))
 
 
+STYLE = Style()  # of a figure that is asked for without one
+
+
 def layout(style: Style) -> dict[str, Any]:
     """The house template as layout keys: 14 px type, light grid, no frame, legend on top left."""
     axis = {

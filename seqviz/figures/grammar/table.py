@@ -29,30 +29,45 @@ def table(chart: Any) -> pd.DataFrame:
     return pd.concat(panels, ignore_index=True) if panels else pd.DataFrame()
 
 
-def tables(chart: Any) -> list[pd.DataFrame]:
-    """The same numbers panel by panel: one table for each set of axes, without empty columns."""
+def tables(chart: Any, most: int | None = None) -> list[pd.DataFrame]:
+    """The same numbers panel by panel: one table for each set of axes, without empty columns.
+
+    most: rows of a table; `attrs["rows"]` says how many there are in all.
+    """
     import pandas as pd
 
     if not isinstance(chart, Figure):
-        return [pd.DataFrame(chart.datasets[chart.layer[0].data.name])]
+        whole = pd.DataFrame(chart.datasets[chart.layer[0].data.name])
+        found = whole.head(len(whole) if most is None else most)
+        found.attrs["rows"] = len(whole)
+        return [found]
     panels: dict[tuple[str, ...], list[pd.DataFrame]] = {}
+    sizes: dict[tuple[str, ...], int] = {}
     for trace in chart.traces:
         if not trace.keys() & {"x", "y", "z"}:
             continue
         if trace.get("hoverinfo") == "skip" and not trace.get("name"):
             continue  # scaffolding (guide lines, invisible edges), no data
-        rows = _rows(chart, trace)
-        panels.setdefault(tuple(rows.columns), []).append(rows)
-    return [pd.concat(rows, ignore_index=True) for rows in panels.values()]
+        rows = _rows(chart, trace, most)
+        columns = tuple(rows.columns)
+        panels.setdefault(columns, []).append(rows)
+        sizes[columns] = sizes.get(columns, 0) + np.size(trace["z" if "z" in trace else "y"])
+    frames = []
+    for columns, parts in panels.items():
+        frames.append(pd.concat(parts, ignore_index=True).head(most or sizes[columns]))
+        frames[-1].attrs["rows"] = sizes[columns]
+    return frames
 
 
-def _rows(chart: Figure, trace: Mapping[str, Any]) -> pd.DataFrame:
+def _rows(chart: Figure, trace: Mapping[str, Any], most: int | None) -> pd.DataFrame:
+    """most: of them."""
     import pandas as pd
 
     across, up = trace.get("xaxis", "x"), trace.get("yaxis", "y")
     x_name, y_name = _title(chart, across), _title(chart, up)
     if trace["type"] == "heatmap":
         z = np.asarray(trace["z"])
+        z = z[: None if most is None else -(-most // max(1, z.shape[1]))]
         row, column = np.indices(z.shape)
         x = np.asarray(trace.get("x", np.arange(z.shape[1])))[column.ravel()]
         y = np.asarray(trace.get("y", np.arange(z.shape[0])))[row.ravel()]
@@ -65,8 +80,8 @@ def _rows(chart: Figure, trace: Mapping[str, Any]) -> pd.DataFrame:
                 _plain(trace.get("name")) or "value": z.ravel(),
             }
         )
-    y = np.asarray(trace["y"])
-    x = np.asarray(trace["x"]) if "x" in trace else np.arange(len(y))
+    y = np.asarray(trace["y"])[:most]
+    x = np.asarray(trace["x"])[:most] if "x" in trace else np.arange(len(y))
     columns: dict[str, Any] = {
         "series": _plain(trace.get("name")),
         x_name: x,
@@ -77,8 +92,8 @@ def _rows(chart: Figure, trace: Mapping[str, Any]) -> pd.DataFrame:
     for key, values, name in (("error_x", x, x_name), ("error_y", y, y_name)):
         bars = trace.get(key)
         if bars is not None and "array" in bars:
-            plus = np.asarray(bars["array"], float)
-            minus = np.asarray(bars.get("arrayminus", plus), float)
+            plus = np.asarray(bars["array"], float)[:most]
+            minus = np.asarray(bars.get("arrayminus", plus), float)[:most]
             columns[f"{name}, low"] = values - minus
             columns[f"{name}, high"] = values + plus
     return pd.DataFrame(columns)

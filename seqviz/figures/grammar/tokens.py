@@ -24,7 +24,7 @@ def labels(tokens: Sequence[str], most: int | None = None) -> tuple[dict[str, An
 
     Where there are more than `most` the places are numbered.
     """
-    shown = [plain(_short(token)) for token in tokens]
+    shown = [plain(short(token)) for token in tokens]
     letters = all(len(token) <= 2 for token in tokens)
     if len(tokens) > (most or (_LETTERS if letters else _WORDS)):
         return numbered(len(tokens), shown), False
@@ -46,5 +46,6 @@ def numbered(last: int, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _short(token: str) -> str:
-    return token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"
+def short(word: str, most: int = _LONGEST) -> str:
+    """At most so many characters of it."""
+    return word if len(word) <= most else word[: most - 1] + "…"

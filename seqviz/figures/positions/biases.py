@@ -7,15 +7,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
 from seqviz.figures.grammar.scales import ABOVE, BELOW, Scale
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
 from seqviz.figures.positions.parts import cells, look, stride
 from seqviz.text import number
 
-_STYLE = Style()
 _SIDE = 512  # positions of a matrix that is shown whole
 _WRITTEN = 16  # positions whose buckets find room in the cells
 
@@ -24,7 +20,7 @@ def alibi(
     slopes: Float[np.ndarray, "head"],
     bias: Float[np.ndarray, "head query key"],
     head: int = 0,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """Left the slope of each head, in powers of two; right what one head adds to its scores.
 
@@ -46,16 +42,14 @@ def alibi(
     blue = Scale([[0, f"rgb{BELOW}"], [1, f"rgba{(*BELOW, 0)}"]], -limit, 0)
     hover = "i = %{y}, j = %{x}: <b>%{z:.4g}</b>"
     cells(right, seen, text("figure.pos_bias"), blue, step, hover=hover)
-    return sheet.finish(
-        text(
-            "alt.pos_alibi",
-            heads=heads,
-            first=number(float(slopes[0])),
-            last=number(float(slopes.min())),
-            head=head,
-            positions=side,
-            least=number(-limit if np.nanmin(seen) < 0 else 0.0),
-        ),
+    return sheet.described(
+        "alt.pos_alibi",
+        heads=heads,
+        first=number(float(slopes[0])),
+        last=number(float(slopes.min())),
+        head=head,
+        positions=side,
+        least=number(-limit if np.nanmin(seen) < 0 else 0.0),
         gap=0.16,
     )
 
@@ -98,7 +92,7 @@ def _fraction(slope: float) -> str:
     return f"1/{2 ** int(power):,}" if power == int(power) > 0 else number(slope)
 
 
-def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = _STYLE) -> Figure:
+def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = STYLE) -> Figure:
     """The bucket of every pair of positions, one color each: blue before the query, orange after.
 
     Neighboring buckets alternate in strength, so that each can be told from the next.
@@ -119,14 +113,12 @@ def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = _STYLE) -> 
         hover="i = %{y}, j = %{x}: <b>%{z}</b>", **(written if side <= _WRITTEN else {}),
     )  # fmt: skip
     sheet.headline(text("figure.pos_buckets_used", count=count))
-    return sheet.finish(
-        text(
-            "alt.pos_t5",
-            positions=side,
-            count=count,
-            before=int(buckets[-1, 0]),
-            after=int(buckets[0, -1]),
-        )
+    return sheet.described(
+        "alt.pos_t5",
+        positions=side,
+        count=count,
+        before=int(buckets[-1, 0]),
+        after=int(buckets[0, -1]),
     )
 
 

@@ -10,20 +10,16 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.positions.clocks import Clocks, EmbeddingScale
 from seqviz.compute.positions.sinusoidal import Sinusoids
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.text import number
 
-_STYLE = Style()
 _MOST = 32  # clocks that can be told apart
 _WIDE, _HIGH = 2.5, 3.1  # room of a clock of radius 1 with its wavelength below
 _SHAPE = 1.7  # width over height: between a desk's and a phone's
 _BINS = 80
 
 
-def clock_hands(before: Clocks, after: Clocks, style: Style = _STYLE) -> Figure:
+def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
     """A clock for each pair: its hand at one position (thin) and at another (strong).
 
     The fastest clock first, from left to right and from top to bottom; its wavelength stands below.
@@ -64,16 +60,14 @@ def clock_hands(before: Clocks, after: Clocks, style: Style = _STYLE) -> Figure:
         some = text("figure.pos_some_clocks", shown=len(shown), pairs=pairs)
         sheet.words(some, 1, 0, color=palette.baseline, xanchor="right", yanchor="bottom")
     turned = after.turns - before.turns
-    return sheet.finish(
-        text(
-            "alt.pos_clocks",
-            pairs=pairs,
-            position=before.position,
-            later=after.position,
-            offset=after.position - before.position,
-            fast=number(float(turned[0])),
-            slow=number(float(turned[-1])),
-        )
+    return sheet.described(
+        "alt.pos_clocks",
+        pairs=pairs,
+        position=before.position,
+        later=after.position,
+        offset=after.position - before.position,
+        fast=number(float(turned[0])),
+        slow=number(float(turned[-1])),
     )
 
 
@@ -133,7 +127,7 @@ def _short(value: float) -> str:
     return f"{value / 10**power:.1f}·10<sup>{power}</sup>"
 
 
-def wavelengths(sines: Sinusoids, style: Style = _STYLE) -> Figure:
+def wavelengths(sines: Sinusoids, style: Style = STYLE) -> Figure:
     """Positions per turn of each pair on a log axis; dotted lines at 2 pi and 2 pi base."""
     text, palette, lengths = style.text, style.palette, sines.wavelengths
     pairs = len(lengths)
@@ -158,18 +152,16 @@ def wavelengths(sines: Sinusoids, style: Style = _STYLE) -> Figure:
     ):
         panel.horizontal(end, palette.baseline, dash="dot")
         panel.words(words, y=math.log10(end), xref="domain", color=palette.baseline, **place)
-    return sheet.finish(
-        text(
-            "alt.pos_wavelengths",
-            pairs=pairs,
-            first=number(float(lengths[0])),
-            last=number(float(lengths[-1])),
-            end=number(high),
-        )
+    return sheet.described(
+        "alt.pos_wavelengths",
+        pairs=pairs,
+        first=number(float(lengths[0])),
+        last=number(float(lengths[-1])),
+        end=number(high),
     )
 
 
-def embedding_norms(found: EmbeddingScale, style: Style = _STYLE) -> Figure:
+def embedding_norms(found: EmbeddingScale, style: Style = STYLE) -> Figure:
     """How long word vectors are, before and after the factor, and what is added to them.
 
     Shares of the vectors in bins of equal ratio, on one log axis; a norm of 0 is in no bin.

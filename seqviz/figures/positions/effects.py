@@ -8,15 +8,11 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions.orders import Orders
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, plain
+from seqviz.figures.grammar.tokens import short
 from seqviz.figures.positions.parts import hatched, look
 from seqviz.text import number
 
-_STYLE = Style()
 ROUNDING = 1e-10  # a smaller distance is that of sums taken in another order
 _NUMBERED, _NAMED = 26, 64  # bars that find room for their numbers, for their words
 _LONGEST = 12  # characters of a word under a bar
@@ -25,7 +21,7 @@ _WIDE = "\u2e80"  # the first of the letters that take twice the room
 _WRITTEN = 9  # words of a map whose weights find room in the cells
 
 
-def moved_words(found: Orders, style: Style = _STYLE) -> Figure:
+def moved_words(found: Orders, style: Style = STYLE) -> Figure:
     """How far each word's output is from its output in the other order; a group a scheme.
 
     A word that is in one order only is left out; a distance that is only rounding is written as 0.
@@ -47,7 +43,7 @@ def moved_words(found: Orders, style: Style = _STYLE) -> Figure:
     panel = sheet.panel(
         axes.axis(
             text("figure.pos_word"), range=[0.3, max(slots, 1) + 0.7], showgrid=False,
-            tickvals=named, ticktext=[plain(_short(names[place - 1])) for place in named],
+            tickvals=named, ticktext=[plain(short(names[place - 1], _LONGEST)) for place in named],
         ),
         axes.axis(text("figure.pos_output_moved"), range=[0, 1.14 * top]),
     )  # fmt: skip
@@ -67,8 +63,8 @@ def moved_words(found: Orders, style: Style = _STYLE) -> Figure:
         )  # fmt: skip
         largest = float(gaps.max(initial=0))
         said.append(f"{drawn.name}: {number(largest) if largest else '0'}")
-    return sheet.finish(
-        text("alt.pos_moved", words=" ".join(words), values="; ".join(said)), names={"x": names}
+    return sheet.described(
+        "alt.pos_moved", words=" ".join(words), values="; ".join(said), names={"x": names}
     )
 
 
@@ -77,11 +73,7 @@ def _numbers(gaps: Float[np.ndarray, "word"], written: bool) -> list[str]:
     return ["0" if not gap else number(gap, 2) if written else "" for gap in gaps.tolist()]
 
 
-def _short(word: str) -> str:
-    return word if len(word) <= _LONGEST else word[: _LONGEST - 1] + "…"
-
-
-def both_orders(found: Orders, scheme: str, style: Style = _STYLE) -> Figure:
+def both_orders(found: Orders, scheme: str, style: Style = STYLE) -> Figure:
     """The attention weights (x key, y query) of both orders under one scheme.
 
     Raises ValueError for a scheme that was not compared.
@@ -104,18 +96,16 @@ def both_orders(found: Orders, scheme: str, style: Style = _STYLE) -> Figure:
         written = "%{z:.2f}" if len(words) <= _WRITTEN else None
         name = f"{text('figure.weight')}, {title}"
         panel.weights(weights, name=name, bar=bar, texttemplate=written)
-    return sheet.finish(
-        text(
-            "alt.pos_outputs",
-            first=" ".join(found.words),
-            second=" ".join(found.others),
-            weight=number(float(first[0, -1])),
-            query=found.words[0],
-            key=found.words[-1],
-            other=number(float(second[0, -1])),
-            other_query=found.others[0],
-            other_key=found.others[-1],
-        ),
+    return sheet.described(
+        "alt.pos_outputs",
+        first=" ".join(found.words),
+        second=" ".join(found.others),
+        weight=number(float(first[0, -1])),
+        query=found.words[0],
+        key=found.words[-1],
+        other=number(float(second[0, -1])),
+        other_query=found.others[0],
+        other_key=found.others[-1],
         names={"x": found.words, "y": found.words, "x2": found.others, "y2": found.others},
         gap=0.24,
     )

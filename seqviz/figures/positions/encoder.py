@@ -5,17 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.positions.findings import Reordered
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
 from seqviz.figures.positions.parts import twins
 from seqviz.text import number
 
-_STYLE = Style()
 
-
-def encoder_variants(found: Reordered, style: Style = _STYLE) -> Figure:
+def encoder_variants(found: Reordered, style: Style = STYLE) -> Figure:
     """Three numbers for each table: are two orders alike, is the meaning kept, is order seen."""
     text, palette = style.text, style.palette
     series = (
@@ -42,10 +37,10 @@ def encoder_variants(found: Reordered, style: Style = _STYLE) -> Figure:
         )  # fmt: skip
     by = dict(zip(found.variants, found.alike.tolist(), strict=True))
     own, zero = (number(by[name], 4) for name in ("own", "zero"))
-    return sheet.finish(text("alt.pos_variants", model=found.model, own=own, zero=zero))
+    return sheet.described("alt.pos_variants", model=found.model, own=own, zero=zero)
 
 
-def encoder_maps(found: Reordered, variant: str, style: Style = _STYLE) -> Figure:
+def encoder_maps(found: Reordered, variant: str, style: Style = STYLE) -> Figure:
     """One head on the first text: with the model's own positions, and with another table.
 
     Raises ValueError for a variant that was not computed.
@@ -63,15 +58,13 @@ def encoder_maps(found: Reordered, variant: str, style: Style = _STYLE) -> Figur
     for panel, row, bar in zip(panels, rows, (None, text("figure.weight")), strict=True):
         panel.weights(found.weights[row], bar=bar, texttemplate=None)
     own, other = (number(float(found.previous[row])) for row in rows)
-    return sheet.finish(
-        text(
-            "alt.pos_maps",
-            layer=found.layer,
-            head=found.head,
-            variant=tables[1],
-            own=own,
-            other=other,
-        ),
+    return sheet.described(
+        "alt.pos_maps",
+        layer=found.layer,
+        head=found.head,
+        variant=tables[1],
+        own=own,
+        other=other,
         names={"x": pieces, "y": pieces, "x2": pieces, "y2": pieces},
         gap=0.2,
     )

@@ -9,21 +9,17 @@ from jaxtyping import Float
 
 from seqviz.compute.positions.offsets import Similarity
 from seqviz.compute.positions.sinusoidal import FoundRotation, Sinusoids
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 from seqviz.figures.positions.parts import cells, every, stride, twins
 from seqviz.text import number
 
-_STYLE = Style()
 _CELLS = 2**18  # of a map: more than a screen has pixels for
 _SIDE = 512  # positions of a matrix of all pairs
 _WRITTEN = 8  # rows and columns of a matrix whose numbers find room in the cells
 _ROOM = 1.25  # colors end here times the largest number where numbers are read in the cells
 
 
-def encoding_map(sines: Sinusoids, style: Style = _STYLE) -> Figure:
+def encoding_map(sines: Sinusoids, style: Style = STYLE) -> Figure:
     """The table: position on x, dimension on y (0 on top), both from 0; blue below 0.
 
     Of a table with more than 2^18 entries only every k-th position is shown, and it says so.
@@ -44,20 +40,18 @@ def encoding_map(sines: Sinusoids, style: Style = _STYLE) -> Figure:
         x=step * np.arange(z.shape[1]), hover=f"{entry}: <b>%{{z:.4f}}</b>",
     )  # fmt: skip
     sheet.headline(text("figure.pos_base", base=base) + every(step, text))
-    return sheet.finish(
-        text(
-            "alt.pos_map",
-            positions=f"{positions:,}",
-            width=width,
-            base=base,
-            low=number(float(table.min())),
-            high=number(float(table.max())),
-        )
+    return sheet.described(
+        "alt.pos_map",
+        positions=f"{positions:,}",
+        width=width,
+        base=base,
+        low=number(float(table.min())),
+        high=number(float(table.max())),
     )
 
 
 def similarity_by_offset(
-    found: Similarity, closed: Float[np.ndarray, "distance"], style: Style = _STYLE
+    found: Similarity, closed: Float[np.ndarray, "distance"], style: Style = STYLE
 ) -> Figure:
     """Dot products (above) and cosines (below) of all pairs of positions by their offset.
 
@@ -92,21 +86,19 @@ def similarity_by_offset(
     line(upper, dot.mean, "dot_mean", palette.truth, zorder=2)
     line(upper, closed, "closed", palette.highlight, dash="dot", mode="lines", zorder=3)
     line(lower, cosine.mean, "cosine_mean", palette.prediction, zorder=2)
-    return sheet.finish(
-        text(
-            "alt.pos_by_offset",
-            positions=len(distance),
-            last=int(distance[-1]),
-            zero=number(float(dot.mean[0])),
-            one=number(float(dot.mean[min(1, len(dot.mean) - 1)])),
-            far=number(float(dot.mean[-1])),
-            cosine=number(float(cosine.mean[-1])),
-            spread=number(dot.spread),
-        )
+    return sheet.described(
+        "alt.pos_by_offset",
+        positions=len(distance),
+        last=int(distance[-1]),
+        zero=number(float(dot.mean[0])),
+        one=number(float(dot.mean[min(1, len(dot.mean) - 1)])),
+        far=number(float(dot.mean[-1])),
+        cosine=number(float(cosine.mean[-1])),
+        spread=number(dot.spread),
     )
 
 
-def dot_products(found: Similarity, style: Style = _STYLE) -> Figure:
+def dot_products(found: Similarity, style: Style = STYLE) -> Figure:
     """The dot product of every position with every other; a click gives j (x) and i (y), from 0.
 
     Signed colors where some are negative. Of more than 512 positions every k-th is shown.
@@ -128,15 +120,13 @@ def dot_products(found: Similarity, style: Style = _STYLE) -> Figure:
     )  # fmt: skip
     sheet.headline(title + every(step, text))
     beside = np.diag(matrix, 1)
-    return sheet.finish(
-        text(
-            "alt.pos_similarity",
-            title=title,
-            positions=count,
-            itself=number(float(np.diag(matrix).mean())),
-            neighbor=number(float(beside.mean())) if len(beside) else "–",
-            ends=number(float(matrix[0, -1])),
-        )
+    return sheet.described(
+        "alt.pos_similarity",
+        title=title,
+        positions=count,
+        itself=number(float(np.diag(matrix).mean())),
+        neighbor=number(float(beside.mean())) if len(beside) else "–",
+        ends=number(float(matrix[0, -1])),
     )
 
 
@@ -144,7 +134,7 @@ def rotation_matrices(
     closed: Float[np.ndarray, "d_model d_model"],
     found: FoundRotation,
     offset: int,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """The matrix that moves an encoding on by `offset`: by its formula, and as least squares has it
 
@@ -171,14 +161,12 @@ def rotation_matrices(
             panel, z, name, scales.signed(limit), bar=bar, hover="%{y}, %{x}: <b>%{z:.4f}</b>"
             + NAMED, **(_numbers(z, style) if written else {}),
         )  # fmt: skip
-    return sheet.finish(
-        text(
-            "alt.pos_rotation",
-            width=width,
-            offset=offset,
-            first=number(float(closed[0, 0])),
-            difference=difference,
-        ),
+    return sheet.described(
+        "alt.pos_rotation",
+        width=width,
+        offset=offset,
+        first=number(float(closed[0, 0])),
+        difference=difference,
         gap=0.16,
     )
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Num
 
+from seqviz.figures.grammar import Panel, Sheet, Style
 from seqviz.figures.grammar.scales import Scale
-from seqviz.figures.grammar.sheet import Panel, Sheet
-from seqviz.figures.grammar.style import Style
 from seqviz.text import Text
 
 _GAPS = 40  # rows and columns up to which cells stand apart

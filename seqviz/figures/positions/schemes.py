@@ -8,19 +8,15 @@ import numpy as np
 
 from seqviz.compute.positions.relative import LEARNED_ROWS, ShiftChange
 from seqviz.compute.positions.rotary import ScoresByOffset
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
 from seqviz.figures.positions.parts import hatched, look
 from seqviz.text import number
 
-_STYLE = Style()
 _POINTS = 4096  # pairs of positions that are drawn one by one
 _LOWEST = -17.0  # decade at which the axis of changes begins: below what float64 tells from 0
 
 
-def rotary_scores(found: ScoresByOffset, style: Style = _STYLE) -> Figure:
+def rotary_scores(found: ScoresByOffset, style: Style = STYLE) -> Figure:
     """The score of one query and one key at every pair of positions, by the offset of the pair.
 
     The points lie on one line, the closed form. Of more than 4,096 pairs that many are drawn,
@@ -47,20 +43,18 @@ def rotary_scores(found: ScoresByOffset, style: Style = _STYLE) -> Figure:
         offsets, found.closed_form, text("figure.pos_closed_form"), style.palette.truth,
         width=2, dash="dot", hover=hover + NAMED,
     )  # fmt: skip
-    return sheet.finish(
-        text(
-            "alt.pos_rotary",
-            pairs=f"{scores.size:,}",
-            first=int(offsets[0]),
-            last=int(offsets[-1]),
-            zero=number(float(scores[0, 0])),
-            spread=number(found.by_offset.spread),
-            off=number(float(np.abs(found.by_offset.mean - found.closed_form).max())),
-        )
+    return sheet.described(
+        "alt.pos_rotary",
+        pairs=f"{scores.size:,}",
+        first=int(offsets[0]),
+        last=int(offsets[-1]),
+        zero=number(float(scores[0, 0])),
+        spread=number(found.by_offset.spread),
+        off=number(float(np.abs(found.by_offset.mean - found.closed_form).max())),
     )
 
 
-def shift_bars(changes: Sequence[ShiftChange], style: Style = _STYLE) -> Figure:
+def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:
     """The largest change of a score when all positions are shifted, one bar a scheme, log axis.
 
     A scheme without a number has no row for the shifted positions in its learned table.
@@ -97,7 +91,7 @@ def shift_bars(changes: Sequence[ShiftChange], style: Style = _STYLE) -> Figure:
     for name, end, words in zip(names, ends, said, strict=True):
         panel.words(f"<b>{words}</b>", end, name, size=14, xanchor="left", xshift=6)
     listed = "; ".join(f"{name}: {words}" for name, words in zip(names, said, strict=True))
-    return sheet.finish(text("alt.pos_shift", shift=shift, values=listed))
+    return sheet.described("alt.pos_shift", shift=shift, values=listed)
 
 
 def _said(value: float, style: Style) -> str:

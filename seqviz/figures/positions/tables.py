@@ -7,20 +7,16 @@ from jaxtyping import Float
 
 from seqviz.compute.positions.learned import Path, Spectrum
 from seqviz.compute.positions.offsets import Similarity
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, scales
 from seqviz.figures.positions.parts import cells, every, look, stride, twins
 from seqviz.text import number
 
-_STYLE = Style()
 _BOTH = ("learned", "sinusoidal")
 _SIDE = 256  # positions of each of two matrices beside one another: a cell is then a pixel
 _DEEPEST = 8  # decades below the strongest frequency
 
 
-def table_similarity(learned: Similarity, waves: Similarity, style: Style = _STYLE) -> Figure:
+def table_similarity(learned: Similarity, waves: Similarity, style: Style = STYLE) -> Figure:
     """Cosines of all pairs of positions: of the learned table, and of the sinusoidal one.
 
     Both from -1 to 1. A click gives j (x) and i (y), from 0. Of more than 256 positions every k-th
@@ -44,15 +40,13 @@ def table_similarity(learned: Similarity, waves: Similarity, style: Style = _STY
             panel, found.cosine[::step, ::step], name, scales.signed(limit), step, bar=bar,
             pick=True, hover="i = %{y}, j = %{x}: <b>%{z:.4f}</b>" + NAMED,
         )  # fmt: skip
-    return sheet.finish(
-        text(
-            "alt.pos_tables",
-            positions=count,
-            learned=number(_beside(learned)),
-            waves=number(_beside(waves)),
-            far=number(float(learned.cosine[0, -1])),
-            waves_far=number(float(waves.cosine[0, -1])),
-        ),
+    return sheet.described(
+        "alt.pos_tables",
+        positions=count,
+        learned=number(_beside(learned)),
+        waves=number(_beside(waves)),
+        far=number(float(learned.cosine[0, -1])),
+        waves_far=number(float(waves.cosine[0, -1])),
         gap=0.16,
     )
 
@@ -62,7 +56,7 @@ def _beside(found: Similarity) -> float:
     return float(np.diag(found.cosine, 1).mean()) if len(found.cosine) > 1 else float("nan")
 
 
-def component_path(found: Path, style: Style = _STYLE) -> Figure:
+def component_path(found: Path, style: Style = STYLE) -> Figure:
     """The first two principal components against one another, from position to position."""
     text, palette = style.text, style.palette
     positions = len(found.components)
@@ -97,21 +91,19 @@ def component_path(found: Path, style: Style = _STYLE) -> Figure:
             float(x[place]), float(y[place]), showarrow=True, arrowhead=0, arrowwidth=1.5,
             arrowcolor=palette.truth, ax=0, ay=at, standoff=4,
         )  # fmt: skip
-    return sheet.finish(
-        text(
-            "alt.pos_path",
-            positions=positions,
-            across=1,
-            up=2,
-            share=shares[0],
-            other=shares[1],
-            start=f"({number(float(x[0]))}, {number(float(y[0]))})",
-            end=f"({number(float(x[-1]))}, {number(float(y[-1]))})",
-        )
+    return sheet.described(
+        "alt.pos_path",
+        positions=positions,
+        across=1,
+        up=2,
+        share=shares[0],
+        other=shares[1],
+        start=f"({number(float(x[0]))}, {number(float(y[0]))})",
+        end=f"({number(float(x[-1]))}, {number(float(y[-1]))})",
     )
 
 
-def power_spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) -> Figure:
+def power_spectrum(learned: Spectrum, waves: Spectrum, style: Style = STYLE) -> Figure:
     """The share of the variance along the positions at each frequency, both axes logarithmic."""
     text = style.text
     shares = [_percent(found.power) for found in (learned, waves)]
@@ -130,13 +122,11 @@ def power_spectrum(learned: Spectrum, waves: Spectrum, style: Style = _STYLE) ->
             symbol=symbol, size=8, hover="%{x:.4g}: %{y:.3g} %" + NAMED,
         )  # fmt: skip
     lowest = [float(np.nan_to_num(share[0])) for share in shares]
-    return sheet.finish(
-        text(
-            "alt.pos_spectrum",
-            first=number(float(learned.frequency[0])),
-            learned=number(lowest[0]),
-            waves=number(lowest[1]),
-        )
+    return sheet.described(
+        "alt.pos_spectrum",
+        first=number(float(learned.frequency[0])),
+        learned=number(lowest[0]),
+        waves=number(lowest[1]),
     )
 
 

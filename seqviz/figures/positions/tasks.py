@@ -9,27 +9,24 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.positions.tiny.results import OrderReport, OrderResult, Scores
 from seqviz.compute.positions.tiny.settings import OrderSettings
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet, whisker
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
+from seqviz.figures.grammar.sheet import whisker
 from seqviz.figures.positions.parts import Look, look
 from seqviz.text import number
 
-_STYLE = Style()
 _SPAN = (-3.0, 106.0)  # percent on the axis of the curves
 _MARKED = 12  # reports up to which each has a marker
 _RUN = 0.12  # rows between two runs of one encoding
 _RIGHT = 122  # percent at which the axis of the accuracies ends, with room for the means
 
 
-def learning_curves(found: OrderResult, style: Style = _STYLE) -> Figure:
+def learning_curves(found: OrderResult, style: Style = STYLE) -> Figure:
     """Accuracy (%) while the networks learned: mean of the runs, in a band from worst to best."""
     return _curves(found.updates, found.curve, found.settings, style)
 
 
 def learning_progress(
-    trail: Sequence[OrderReport], settings: OrderSettings, style: Style = _STYLE
+    trail: Sequence[OrderReport], settings: OrderSettings, style: Style = STYLE
 ) -> Figure:
     """`learning_curves` of the reports so far, on the axis of the whole training."""
     runs = [report.accuracy for report in trail]
@@ -68,10 +65,10 @@ def _curves(
         names, colors = [drawn.name for drawn in looks], [drawn.color for drawn in looks]
         panel.ends(names, colors, ends, last, _SPAN)
     said = "; ".join(f"{drawn.name}: {end:.1f} %" for drawn, end in zip(looks, ends, strict=True))
-    return sheet.finish(text("alt.pos_curves", update=last, runs=runs, values=said))
+    return sheet.described("alt.pos_curves", update=last, runs=runs, values=said)
 
 
-def accuracies(found: OrderResult, style: Style = _STYLE) -> Figure:
+def accuracies(found: OrderResult, style: Style = STYLE) -> Figure:
     """How many answers are right, by encoding: runs with their intervals, and their mean.
 
     Left sequences as long as those of the training, right twice as long. Dotted: the best that can
@@ -96,16 +93,14 @@ def accuracies(found: OrderResult, style: Style = _STYLE) -> Figure:
         for row, drawn in enumerate(looks):
             _runs(panel, scores, row, drawn)
             _mean(panel, scores, row, float(rows[row]), drawn)
-    return sheet.finish(
-        text(
-            "alt.pos_accuracies",
-            length=test.length,
-            usual=_listed(test, names, style),
-            longer=longer.length,
-            long=_listed(longer, names, style),
-            chance=f"{100 * test.chance:.1f}",
-            blind=f"{100 * test.order_blind:.1f}",
-        ),
+    return sheet.described(
+        "alt.pos_accuracies",
+        length=test.length,
+        usual=_listed(test, names, style),
+        longer=longer.length,
+        long=_listed(longer, names, style),
+        chance=f"{100 * test.chance:.1f}",
+        blind=f"{100 * test.order_blind:.1f}",
         gap=0.22,
     )
 

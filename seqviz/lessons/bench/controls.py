@@ -1,4 +1,4 @@
-"""One declaration of a parameter gives its widget, its default, its permalink and its test grid.
+"""One declaration of a parameter gives its widget, its default, its permalink and its ends.
 
 A bench declares a frozen dataclass whose fields come from `slider`, `stepper`, `steps`, `choice`,
 `view`, `toggle`, `sentence` and `seed`. This module holds the declarations and what follows from
@@ -80,7 +80,7 @@ class Slider(Control):
         value = type(self.default)(raw)
         if not self.low <= value <= self.high:
             raise ValueError(raw)
-        return value
+        return value + 0  # -0.0 is no place of its own
 
     def top(self, values: Mapping[str, Any]) -> float:
         """The upper end beside the values of the controls before it."""
@@ -275,13 +275,6 @@ def controls(declaration: type[Any]) -> Iterator[tuple[str, Control]]:
     """The fields of a declaration with their controls, in order."""
     for f in dataclasses.fields(declaration):
         yield f.name, f.metadata["control"]
-
-
-def grid(declaration: type[Any]) -> Iterator[tuple[str, Any]]:
-    """(field, value) for every control at each of its ends: what the page tests try."""
-    for name, control in controls(declaration):
-        for value in control.extremes():
-            yield name, value
 
 
 def encoded(value: Any) -> str:

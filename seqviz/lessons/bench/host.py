@@ -129,11 +129,9 @@ class Alone:
         self, function: Callable[..., R], keywords: Keywords, so_far: Drawing | None
     ) -> Trained[R] | None:
         """What came with the app, else what is trained now."""
-        found = precomputed.find(function, keywords)
-        if found is not None:
-            return Trained(found.result, 0.0, found.device, said(found))
-        if not self.train:
-            return None
+        found = shipped(function, keywords)
+        if found is not None or not self.train:
+            return found
         chosen = device.choose()
         started = time.perf_counter()
         result = function(**keywords, device=chosen.kind)
@@ -149,6 +147,12 @@ class Alone:
 
     def put(self, item: Item) -> None:
         """Nobody looks."""
+
+
+def shipped(function: Callable[..., R], keywords: Keywords) -> Trained[R] | None:
+    """The result that came with the app for this work, if one did."""
+    found = precomputed.find(function, keywords)
+    return None if found is None else Trained(found.result, 0.0, found.device, said(found))
 
 
 def said(found: precomputed.Measured) -> str:

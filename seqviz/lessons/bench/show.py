@@ -11,24 +11,8 @@ from seqviz.compute.proportions import Proportion
 from seqviz.data import precomputed
 from seqviz.figures.grammar.colored_text import colored_text
 from seqviz.figures.grammar.style import DARK, LIGHT, Style
+from seqviz.lessons.bench import output as items
 from seqviz.lessons.bench.host import Drawing, Host, NotYet, said
-from seqviz.lessons.bench.output import (
-    COMPUTED,
-    Chart,
-    Clicks,
-    Download,
-    Item,
-    Live,
-    Note,
-    Output,
-    Page,
-    Pair,
-    Passage,
-    Pieces,
-    Provenance,
-    Readout,
-    Rows,
-)
 from seqviz.lessons.bench.words import Words
 from seqviz.text import formatted
 from seqviz.units import NUMBER, Unit, unit_of
@@ -48,10 +32,10 @@ class Show:
     host: Host
     style: Style
     trace: CodeTrace = field(default_factory=CodeTrace)
-    output: Output = field(default_factory=Output)
+    output: items.Output = field(default_factory=items.Output)
     device: str = "CPU"
     shared: bool = True
-    origin: Provenance = COMPUTED
+    origin: items.Provenance = items.COMPUTED
 
     @property
     def text(self) -> Any:
@@ -91,7 +75,7 @@ class Show:
         name: str,
         then: Drawing | None = None,
         so_far: Drawing | None = None,
-        clicks: Clicks | None = None,
+        clicks: items.Clicks | None = None,
         first: bool = False,
         **keywords: Any,
     ) -> R:
@@ -114,12 +98,12 @@ class Show:
         self.output.seconds += found.seconds
         self.device = found.device
         if found.shipped:
-            self.origin = Provenance("precomputed", found.shipped)
+            self.origin = items.Provenance("precomputed", found.shipped)
             self.trace.record(
                 precomputed.result, (function.__name__,), keywords, found.result, name
             )
         else:
-            self.origin = COMPUTED
+            self.origin = items.COMPUTED
             self.trace.record(function, (), keywords, found.result, name)
         if then is not None:
             draw, *chosen = then
@@ -133,7 +117,7 @@ class Show:
         if found is None:
             return None
         self.trace.record(precomputed.result, (function.__name__,), keywords, found.result, name)
-        self.origin = Provenance("precomputed", said(found))
+        self.origin = items.Provenance("precomputed", said(found))
         result: R = found.result
         return result
 
@@ -144,18 +128,18 @@ class Show:
         draw: Callable[..., Any],
         /,
         *args: Any,
-        provenance: Provenance | None = None,
-        picks: Pair | None = None,
-        opens: Pair | None = None,
-        toggles: Pair | None = None,
-        clicks: Clicks | None = None,
+        provenance: items.Provenance | None = None,
+        picks: items.Pair | None = None,
+        opens: items.Pair | None = None,
+        toggles: items.Pair | None = None,
+        clicks: items.Clicks | None = None,
         **keywords: Any,
     ) -> None:
         """Draw `draw(*args, style=..., **keywords)`; what a click on it does: see `Clicks`."""
         drawn = self.host.drawn(draw, args, {**keywords, "style": self.style}, self.shared)
         self.trace.record(draw, args, self._spoken(keywords), drawn.chart, "figure")
-        told = clicks or Clicks(picks, opens, toggles)
-        self.put(Chart(drawn, provenance or self.origin, told))
+        told = clicks or items.Clicks(picks, opens, toggles)
+        self.put(items.Chart(drawn, provenance or self.origin, told))
 
     def live(
         self,
@@ -174,7 +158,7 @@ class Show:
         """
         chart = draw(*args, style=self.style)
         self.trace.record(draw, args, self._spoken({}), chart, "figure")
-        self.put(Live(component, values, words, chart))
+        self.put(items.Live(component, values, words, chart))
 
     def _spoken(self, keywords: Mapping[str, Any]) -> dict[str, Any]:
         """The keywords of a figure in the code: with its language where that is not the default."""
@@ -237,7 +221,7 @@ class Show:
                 sample = f"{formatted((value.low, value.high), unit)}, {sample}"
             value, beside = value.share, f"{beside}: {sample}" if beside else sample
         label, help_text = (self.words(f"metric.{name}.{part}") for part in ("label", "help"))
-        self.put(Readout(name, label, formatted(value, unit), beside, help_text))
+        self.put(items.Readout(name, label, formatted(value, unit), beside, help_text))
 
     def metrics(self, **values: str | tuple[str, str | None]) -> None:
         """Read-outs in words: each a value, or a value and what it is beside."""
@@ -249,19 +233,19 @@ class Show:
 
     def note(self, key: str, **values: object) -> None:
         """One sentence under the figure that says what this very picture shows."""
-        self.put(Note(self.words(f"note.{key}", **values)))
+        self.put(items.Note(self.words(f"note.{key}", **values)))
 
     def say(self, key: str, **values: object) -> None:
         """As `note`, with a sentence that lessons share."""
-        self.put(Note(self.words.text(key, **values)))
+        self.put(items.Note(self.words.text(key, **values)))
 
     def caption(self, sentence: str) -> None:
         """A quiet line under the figure: where the data come from."""
-        self.put(Note(sentence, "caption"))
+        self.put(items.Note(sentence, "caption"))
 
     def hint(self, key: str) -> None:
         """What to do next, where there is no figure yet."""
-        self.put(Note(self.words(f"hint.{key}"), "hint"))
+        self.put(items.Note(self.words(f"hint.{key}"), "hint"))
 
     def option(self, control: str, value: str) -> str:
         """The reader's word for an option of a control."""
@@ -271,25 +255,25 @@ class Show:
         """A text under the figure, each piece on a color that tells its value (`colored_text`)."""
         palette = DARK if self.host.dark else LIGHT  # HTML does not know the live colors
         style = Style(palette, self.words.text.lang)
-        self.put(Passage(colored_text(pieces, values, style=style, **more)))
+        self.put(items.Passage(colored_text(pieces, values, style=style, **more)))
 
     def page(self, html: str, height: int, alt: str) -> None:
         """A page of its own in a frame; its maker has escaped what students wrote."""
-        self.put(Page(html, height, alt))
+        self.put(items.Page(html, height, alt))
 
     def rows(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
         """A table to read under the figure; the name of each column is `column.<name>`."""
         named = {self.words(f"column.{key}"): values for key, values in columns.items()}
-        self.put(Rows(name, named))
+        self.put(items.Rows(name, named))
 
     def pieces(self, control: str, words: Sequence[str], chosen: int) -> int:
         """The words of a text to click on; a click moves the control (1: the first word)."""
-        self.put(Pieces(control, self.words(f"control.{control}.label"), words, chosen))
+        self.put(items.Pieces(control, self.words(f"control.{control}.label"), words, chosen))
         return chosen
 
     def download(self, name: str, content: Callable[[], bytes], file_name: str, mime: str) -> None:
         """A button that saves a file, made when it is pressed; `name` names its words."""
-        self.put(Download(name, self.words(f"download.{name}"), content, file_name, mime))
+        self.put(items.Download(name, self.words(f"download.{name}"), content, file_name, mime))
 
     def upload(self, name: str) -> bytes | None:
         """A file of the student's own; None until there is one."""
@@ -304,7 +288,7 @@ class Show:
         """Whether the reader's page is dark."""
         return self.host.dark
 
-    def put(self, item: Item) -> None:
+    def put(self, item: items.Item) -> None:
         """Show this next."""
         self.output.items.append(item)
         self.host.put(item)

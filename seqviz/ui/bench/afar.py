@@ -16,9 +16,9 @@ from seqviz.lessons.bench.host import Found
 from seqviz.models.texts import read_by, tokens_read
 from seqviz.ui.bench.moving_hand import MovingHand
 from seqviz.ui.server import metrics, run_context
+from seqviz.ui.server.accounts import Account
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.shared import limits
-from seqviz.ui.shared.limits import Account
 
 
 class OnlyThere(Exception):
@@ -67,7 +67,7 @@ class Question:
 
     def visitor(self) -> Session:
         """As far as the answer needs one."""
-        return Session("", 0.0, texts=dict(self.texts), kept={limits.KEY: self.account})
+        return Session("", 0.0, texts=dict(self.texts), account=self.account)
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,6 @@ class Reply:
 
     def settle(self, session: Session, slug: str) -> None:
         """Charge and count it, where it was asked for."""
-        limits.charge(session, self.account)
+        limits.charge(session.account, self.account)
         with run_context.answering(session, slug, ""):
             metrics.recount(self.counted)

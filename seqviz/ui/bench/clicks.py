@@ -5,7 +5,7 @@ Both arrive before the next run, which draws them. What the browser sends may be
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -16,12 +16,14 @@ from seqviz.compute.attention import masks
 from seqviz.lessons.bench.controls import Control, Slider, Steps, controls
 from seqviz.lessons.bench.output import Clicks, Pair
 
+FAR = sys.float_info.max
+
 
 def on_pick(
     prefix: str,
     declaration: type[Any] | None,
     clicks: Clicks,
-) -> Callable[[float, float], None] | None:
+) -> Callable[[Any, Any], None] | None:
     """What a click does. None where a click does nothing."""
     if clicks.toggles:
         return partial(_toggle, prefix, *clicks.toggles)
@@ -62,10 +64,11 @@ def _toggle(prefix: str, name: str, order: str, x: Any, y: Any) -> None:
         return
     pair = (round(x), round(y)) if order == "xy" else (round(y), round(x))
     try:
+        (cell,) = masks.pairs(masks.written((pair,)))  # no browser of ours says another
         pairs = set(masks.pairs(st.session_state[key]))
-        st.session_state[key] = masks.written(tuple(sorted(pairs ^ {pair})))
     except ValueError:
         return  # what stands there is said to be wrong under the figure
+    st.session_state[key] = masks.written(tuple(sorted(pairs ^ {cell})))
 
 
 def _move(
@@ -85,4 +88,4 @@ def _move(
 
 
 def _finite(number: Any) -> bool:
-    return isinstance(number, int | float) and math.isfinite(number)
+    return type(number) in (int, float) and -FAR <= number <= FAR  # True is no place

@@ -1,19 +1,21 @@
-"""What leaves a figure: its data, its picture, a page that runs alone, its code and its link."""
+"""What leaves a figure: its data, its picture, a page that runs alone and its code."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 import streamlit as st
 
+from seqviz import fingerprint
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIGHT, LIVE, opaque, recolored
 from seqviz.figures.grammar.table import table, tables
 from seqviz.paths import STATIC
 from seqviz.text import Text, literal
-from seqviz.ui.shared.share_link import link_and_code
+from seqviz.ui.shared import caching
 from seqviz.ui.shared.spreadsheet import no_formulas
 
 ROWS_ON_SCREEN = 1000
@@ -22,11 +24,11 @@ ROWS_ON_SCREEN = 1000
 def data_panel(text: Text, chart: Any) -> None:
     """The figure in words, and the numbers behind it, panel by panel."""
     st.markdown(literal(_alt(chart)))  # a student's words are among them
-    for frame in tables(chart):
+    for frame in tables(chart, ROWS_ON_SCREEN):
         # The browser saves what is shown here as CSV, too.
-        st.dataframe(no_formulas(frame.head(ROWS_ON_SCREEN)), hide_index=True, height=260)
-        if len(frame) > ROWS_ON_SCREEN:
-            st.caption(text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{len(frame):,}"))
+        st.dataframe(no_formulas(frame), hide_index=True, height=260)
+        if (rows := frame.attrs["rows"]) > ROWS_ON_SCREEN:
+            st.caption(text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{rows:,}"))
 
 
 def files_panel(text: Text, prefix: str, chart: Any) -> None:
@@ -35,7 +37,7 @@ def files_panel(text: Text, prefix: str, chart: Any) -> None:
     for kind, made, icon in (("csv", csv, "table_chart"), ("html", html, "public")):
         st.download_button(
             text(f"frame.{kind}"),
-            partial(made, chart),
+            partial(_file, made, chart),
             f"{stem}.{kind}",
             f"text/{kind}",
             key=f"{prefix}.{kind}",
@@ -60,9 +62,10 @@ def code_panel(text: Text, source: str) -> None:
     st.caption(text("frame.code_note"))
 
 
-def link_panel(text: Text, link: str) -> None:
-    """A link to this bench with these settings."""
-    link_and_code(text, link)
+def _file(make: Callable[[Any], bytes], chart: Any) -> bytes:
+    """Made once for the class."""
+    key = fingerprint.digest((make.__name__, _told(chart)))
+    return caching.files().ask(key, partial(make, chart)).result
 
 
 def csv(chart: Any) -> bytes:
@@ -81,6 +84,10 @@ def html(chart: Any) -> bytes:
         return page.replace("<body>", f"<body><p hidden>{_escaped(_alt(chart))}</p>", 1).encode()
     # On the page Streamlit gives Vega the theme's colors; a file brings its own.
     return str(chart.configure_range(category=list(LIGHT.colors())).to_html(inline=True)).encode()
+
+
+def _told(chart: Any) -> str:
+    return chart.to_json() if isinstance(chart, Figure) else caching.vega(chart)
 
 
 def _escaped(sentence: str) -> str:

@@ -1,7 +1,7 @@
 """The way of a moving hand: a bench with these values, without a run of its page.
 
-A page tells the browser where to ask (`source`). While a slider moves, the browser asks the route
-below for figure, read-outs and sentences, and draws them in place (`assets/static/live.js`); the
+A page tells the browser where to ask (`source`). While a slider moves, the browser asks that route
+(`live_route`) for figure, read-outs and sentences, and draws them (`assets/static/live.js`); the
 page hears of the value when the hand has come to rest. What stands in the address is what a link
 carries, but no text of a student's: that is kept with the session, which the browser names by a
 token. The answer is drawn in the draw queue as a press, is kept for the class, and what has to be
@@ -20,11 +20,11 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Awaitable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from seqviz import catalog, fingerprint, lessons, settings
@@ -41,15 +41,13 @@ from seqviz.ui.server import metrics, run_context
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.server.static_files import base
 from seqviz.ui.server.workers import Gone, Workers
-from seqviz.ui.shared import caching, limits, startup
+from seqviz.ui.shared import caching, limits, markdown, startup
 from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
-ROUTE = "/live/{slug}/{bench}"
 TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
 AHEAD = "x-seqviz-ahead"  # nobody looks at it yet
@@ -242,24 +240,12 @@ def html(note: Note | Passage) -> str | None:
     """
     if isinstance(note, Passage):
         return note.html
-    return None if "$$" in note.sentence else _rendered(note.sentence)
-
-
-@lru_cache(200)
-def _rendered(sentence: str) -> str:
-    return str(_markdown().render(sentence))
+    return None if "$$" in note.sentence else markdown.html(note.sentence)
 
 
 @cache
-def _markdown() -> Any:
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark", {"html": False})
-
-
-@cache
-def pool(rank: Rank) -> ThreadPoolExecutor:
-    """The threads in which answers of one rank are made."""
+def pool() -> ThreadPoolExecutor:
+    """The threads in which answers are made; as many as compute at a time."""
     return ThreadPoolExecutor(MOST, "live")
 
 
@@ -286,11 +272,12 @@ async def endpoint(request: Request) -> Response:
     started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(request))
     try:
-        found = await _unless(gone, _sent_away(bench, query, session, has))
+        found = None
+        if (sent := _sent_away(bench, query, session, has)) is not None:
+            found = await _unless(gone, asyncio.wrap_future(sent))
         if found is None and not gone.done():
             rank = Rank.MOVING if ahead or MOVING in request.headers else Rank.PRESS
-            work = pool(rank).submit(_respond, bench, query, session, has, rank)
-            found = await _unless(gone, work)
+            found = await _unless(gone, _respond(rank, bench, query, session, has))
     finally:
         session.asked -= not ahead
         gone.cancel()
@@ -305,14 +292,12 @@ async def endpoint(request: Request) -> Response:
     return Response(body, status, headers, "text/plain; charset=utf-8")
 
 
-async def _unless(gone: asyncio.Future[Any], work: Future[Any] | None) -> tuple[int, bytes] | None:
+async def _unless(gone: asyncio.Future[Any], work: Awaitable[Any]) -> tuple[int, bytes] | None:
     """Status and body; None where somebody has gone: who asks, or the worker that answers."""
-    if work is None:
-        return None
-    waiting: asyncio.Future[Any] = asyncio.wrap_future(work)
+    waiting = asyncio.ensure_future(work)
     await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
     if not waiting.done():
-        work.cancel()
+        waiting.cancel()
         return None
     try:
         found = waiting.result()
@@ -323,12 +308,14 @@ async def _unless(gone: asyncio.Future[Any], work: Future[Any] | None) -> tuple[
     return found
 
 
-def _respond(
-    bench: Bench, query: Mapping[str, str], session: Session, has: Set[str], rank: Rank
+async def _respond(
+    rank: Rank, bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
 ) -> tuple[int, bytes]:
     """Status and body. has: names of arrays that the browser has."""
-    with draw_queue().turn(rank):
-        return _answered(bench, query, session, has)
+    turn = await draw_queue().reached(rank, session.account)
+    work = pool().submit(_answered, bench, query, session, has)
+    work.add_done_callback(lambda _: draw_queue().leave(turn))
+    return await asyncio.shield(asyncio.wrap_future(work))
 
 
 def _answered(
@@ -339,7 +326,8 @@ def _answered(
     hand: type[MovingHand] = MovingHand,
 ) -> tuple[int, bytes]:
     """As `_respond`, without a turn. Raises OnlyThere, in a worker."""
-    with run_context.answering(session, bench.lesson.slug, bench.name):
+    name = bench.lesson.slug
+    with run_context.answering(session, name, bench.name), limits.charged(session.account):
         try:
             return 200, answer(bench, query, session, hand).sent(has)
         except OnlyThere:
@@ -363,7 +351,7 @@ def _sent_away(
     """The reply of a worker, if this can be answered by one and one is there."""
     moved = _moved(bench)
     fixed = (bench.prefix, *sorted(item for item in query.items() if item[0] not in moved))
-    if fixed in _only_here or (account := limits.lent(session)) is None:
+    if fixed in _only_here or (account := limits.lent(session.account)) is None:
         return None
     texts = session.texts if "own" in query else {}
     question = Question(bench.lesson.slug, bench.name, query, texts, has, account)
@@ -415,25 +403,3 @@ def _answer_afar(question: Question) -> Reply:
 async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-class Straight:
-    """Middleware that answers the route before anything else looks at the request.
-
-    A hand asks ten times a second: what else of Streamlit's and ours looks at each request costs
-    more than most answers.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        from starlette.routing import Match, Route
-
-        self.app = app
-        self._route, self._here = Route(base() + ROUTE, endpoint), Match.FULL
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer or pass on."""
-        match, found = self._route.matches(scope)
-        if match is not self._here:
-            await self.app(scope, receive, send)
-            return
-        await self._route.handle({**scope, **found}, receive, send)

@@ -12,7 +12,9 @@ from seqviz.lessons.bench.show import Show
 from seqviz.text import duration
 from seqviz.ui.bench import export
 from seqviz.ui.bench.place import Place
+from seqviz.ui.shared.share_link import link_and_code
 
+PRESSED = "_panel"  # in the session's state: the button that was pressed last
 _BADGES: dict[str, tuple[str, Any]] = {
     "live": (":material/bolt:", "green"),
     "browser": (":material/bolt:", "green"),
@@ -31,7 +33,7 @@ def footer(place: Place, show: Show, link: Callable[[], str]) -> None:
         ("data", ":material/table_chart:", lambda: export.data_panel(text, chart)),
         ("export", ":material/download:", lambda: export.files_panel(text, prefix, chart)),
         ("code", ":material/code:", lambda: export.code_panel(text, show.trace.source())),
-        ("link", ":material/link:", lambda: export.link_panel(text, link())),
+        ("link", ":material/link:", lambda: link_and_code(text, link())),
     )
     with (
         place.below,
@@ -41,11 +43,19 @@ def footer(place: Place, show: Show, link: Callable[[], str]) -> None:
         st.badge(_badge(place, show), icon=icon, color=color)
         st.space("stretch")
         for name, icon, fill in panels:
-            label = text(f"frame.{name}")
-            if st.button(label, icon=icon, type="tertiary", key=f"{prefix}.{name}"):
+            label, key = text(f"frame.{name}"), f"{prefix}.{name}"
+            pressed = st.button(
+                label, icon=icon, type="tertiary", key=key, on_click=_press, args=(key,)
+            )
+            # Two may have been pressed before a run, of which only one opens.
+            if pressed and st.session_state.get(PRESSED) == key:
                 # A dialog and not a popover: under a figure near the lower edge of the window
                 # a popover has room for two lines.
                 st.dialog(label, width="large" if name in ("data", "code") else "small")(fill)()
+
+
+def _press(key: str) -> None:
+    st.session_state[PRESSED] = key
 
 
 def _badge(place: Place, show: Show) -> str:

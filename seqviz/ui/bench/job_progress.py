@@ -7,7 +7,6 @@ polls its own job; equal settings give the whole class one run.
 from __future__ import annotations
 
 import sys
-import uuid
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from seqviz import jobs
 from seqviz.lessons.bench.host import Drawing
 from seqviz.models import device
 from seqviz.refusal import Problem
+from seqviz.ui.server import run_context
 from seqviz.ui.shared import limits
 from seqviz.ui.shared.caching import drawn
 from seqviz.ui.shared.problems import sentence as said
@@ -30,7 +30,12 @@ ACTIVE = ("queued", "running")
 
 def owner() -> str:
     """A name for this visitor in the queues; lives as long as the browser tab's session."""
-    return str(st.session_state.setdefault("_owner", uuid.uuid4().hex))
+    return run_context.session().owner
+
+
+def group() -> str:
+    """Whose runs take turns with those of others: all that this device wants."""
+    return run_context.session().account.name
 
 
 def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> jobs.Job[Any] | None:
@@ -65,11 +70,15 @@ def watch(
         _offer(place, function, keywords, job, anew)
         return None
     me = owner()
-    job.touch(me)
+    # Who sees it waits for it: perhaps it is the page that started it, loaded again.
+    job.join(me, group())
+    refused = _refused(place.prefix)
 
     @st.fragment(run_every=POLL_SECONDS)
     def poll() -> None:
         if job.state not in ACTIVE:
+            if job.state == "cancelled" and job.error is not None:
+                st.session_state[refused] = job.error
             st.rerun()
         job.touch(me)
         position = job.position
@@ -78,15 +87,7 @@ def watch(
             if position
             else place.words("work.running", percent=f"{100 * job.fraction:.0f}")
         )
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.progress(job.fraction, label, width="stretch")
-            st.button(
-                text("work.cancel"),
-                icon=":material/stop:",
-                key=f"{place.prefix}.cancel",
-                on_click=job.leave,
-                args=(me,),
-            )
+        row(place, job.fraction, label, "cancel", lambda: job.leave(me))
         trail = job.trail
         if anew:
             return  # the earlier figure stands in this place
@@ -101,6 +102,16 @@ def watch(
     return None
 
 
+def row(place: Place, share: float, label: str, key: str, stop: Callable[[], None]) -> None:
+    """How far some work is, with a button that stops it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(share, label, width="stretch")
+        st.button(
+            place.text("work.cancel"), icon=":material/stop:", key=f"{place.prefix}.{key}",
+            on_click=stop,
+        )  # fmt: skip
+
+
 def _offer(
     place: Place,
     function: Callable[..., Any],
@@ -109,7 +120,7 @@ def _offer(
     anew: bool,
 ) -> None:
     """The start button, and why the former run or the last press came to nothing."""
-    refused = st.session_state.pop(f"{place.prefix}._refused", None)
+    refused = st.session_state.pop(_refused(place.prefix), None)
     height: Any = "content" if anew else place.style.height
     with place.stage, st.container(height=height, border=False):
         if refused is not None:
@@ -136,11 +147,17 @@ def _start(prefix: str, function: Callable[..., Any], keywords: Mapping[str, Any
     """Put the work into the queue (the start button's callback)."""
     device.prepare_torch()
     kind = device.choose().kind
-    refused = f"{prefix}._refused"
+    refused = _refused(prefix)
     try:
         limits.check_jobs(owner(), function)
-        jobs.default(kind).submit(function, owner=owner(), **keywords, device=kind)
+        mine = {"owner": owner(), "group": group()}
+        jobs.default(kind).submit(function, **mine, **keywords, device=kind)
     except Problem as limit:
         st.session_state[refused] = limit
     except jobs.QueueFull as full:
         st.session_state[refused] = Problem("queue_full", waiting=full.waiting)
+
+
+def _refused(prefix: str) -> str:
+    """Where a bench keeps why the last press came to nothing."""
+    return f"{prefix}._refused"

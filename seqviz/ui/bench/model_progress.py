@@ -14,7 +14,7 @@ import streamlit as st
 from seqviz import jobs
 from seqviz.models import device, pretrained, ready
 from seqviz.models.registry import model as record_of
-from seqviz.ui.bench.job_progress import ACTIVE, POLL_SECONDS, owner
+from seqviz.ui.bench.job_progress import ACTIVE, POLL_SECONDS, group, owner, row
 from seqviz.ui.shared.problems import sentence
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def wait_for(place: Place, model: str, text: str | None, other: str) -> str | No
         _offer(place, wish, stopped, job if failed else None)
         return None
     try:  # where others wait for the same already, this visitor joins them
-        job = queue.submit(ready.make_ready, owner=owner(), **wish)
+        job = queue.submit(ready.make_ready, owner=owner(), group=group(), **wish)
     except jobs.QueueFull as full:
         with place.stage:
             st.warning(place.text("problem.queue_full", waiting=full.waiting))
@@ -95,12 +95,7 @@ def _progress(place: Place, model: str, job: jobs.Job[str], stopped: str) -> Non
         stage = job.trail[-1] if job.trail else "load"
         size = f"{ready.size(model) / 1e6:,.0f}"
         label = text(f"work.model_{stage}", model=title, size=size)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.progress(job.fraction, f"{label} {100 * job.fraction:.0f} %", width="stretch")
-            st.button(
-                text("work.cancel"), icon=":material/stop:", key=f"{place.prefix}.stop",
-                on_click=stop,
-            )  # fmt: skip
+        row(place, job.fraction, f"{label} {100 * job.fraction:.0f} %", "stop", stop)
         st.skeleton(place.style.height)
 
     with place.stage:
@@ -113,7 +108,7 @@ def _offer(place: Place, wish: dict[str, Any], stopped: str, former: jobs.Job[st
     def again() -> None:
         st.session_state.pop(stopped, None)
         with contextlib.suppress(jobs.QueueFull):  # then the page offers it once more
-            jobs.default(QUEUE).submit(ready.make_ready, owner=owner(), **wish)
+            jobs.default(QUEUE).submit(ready.make_ready, owner=owner(), group=group(), **wish)
 
     with place.stage, st.container(height=place.style.height, border=False):
         if former is None:

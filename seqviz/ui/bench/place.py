@@ -12,20 +12,7 @@ import streamlit as st
 
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style
-from seqviz.lessons.bench.output import (
-    Chart,
-    Clicks,
-    Download,
-    Drawn,
-    Item,
-    Live,
-    Note,
-    Page,
-    Passage,
-    Pieces,
-    Readout,
-    Rows,
-)
+from seqviz.lessons.bench import output as items
 from seqviz.lessons.bench.words import Words
 from seqviz.text import Text, literal
 from seqviz.ui.bench.clicks import on_pick, take
@@ -54,7 +41,7 @@ class Place:
     style: Style = field(default_factory=Style)
     below: Any = None
     live: Mapping[str, Any] | None = None
-    shown: Chart | Live | None = None
+    shown: items.Chart | items.Live | None = None
     saying: Any = None
     places: int = 0
 
@@ -63,22 +50,22 @@ class Place:
         """Sentences that lessons share."""
         return self.words.text
 
-    def put(self, item: Item) -> None:
+    def put(self, item: items.Item) -> None:
         """Show this next, where it belongs."""
-        if not isinstance(item, Readout | Note | Passage):
+        if not isinstance(item, items.Readout | items.Note | items.Passage):
             self.saying = None
-        with self.readouts if isinstance(item, Readout) else self.stage:
+        with self.readouts if isinstance(item, items.Readout) else self.stage:
             self._put(item)
 
-    def _put(self, item: Item) -> None:
+    def _put(self, item: items.Item) -> None:
         match item:
-            case Chart():
+            case items.Chart():
                 self.chart(item.drawn, item.clicks)
                 self.below, self.shown = st.container(), item
-            case Live():
+            case items.Live():
                 self._live(item)
                 self.below, self.shown = st.container(), item
-            case Readout():
+            case items.Readout():
                 st.metric(
                     item.label,
                     item.value,
@@ -89,18 +76,18 @@ class Place:
                     border=True,
                     height="stretch",
                 )
-            case Note() | Passage():
+            case items.Note() | items.Passage():
                 self._say(item)
-            case Page():
+            case items.Page():
                 st.iframe(item.html, height=item.height, alt=item.alt)
-            case Rows():
+            case items.Rows():
                 columns = {key: [no_formula(cell) for cell in column]
                            for key, column in item.columns.items()}  # fmt: skip
                 key = f"{self.prefix}.{item.name}"
                 st.dataframe(columns, key=key, hide_index=True, height=260)
-            case Pieces():
+            case items.Pieces():
                 self._pieces(item)
-            case Download():
+            case items.Download():
                 st.download_button(
                     item.label,
                     item.content,
@@ -112,7 +99,7 @@ class Place:
                     icon=":material/download:",
                 )
 
-    def chart(self, picture: Drawn, clicks: Clicks | None = None) -> None:
+    def chart(self, picture: items.Drawn, clicks: items.Clicks | None = None) -> None:
         """The figure alone, at the height that the frame (or the presenter) gives it."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             key = f"{self.prefix}.chart"
@@ -123,29 +110,31 @@ class Place:
             else:
                 st.vega_lite_chart(json.loads(picture.json), key=key)
 
-    def _say(self, item: Note | Passage) -> None:
+    def _say(self, item: items.Note | items.Passage) -> None:
         """What follows each other stands in one place, which the fast path writes to."""
         if self.saying is None:
             self.places += 1
             self.saying = st.container(key=f"{self.prefix}.notes.{self.places}")
         with self.saying:
             match item:
-                case Passage():
+                case items.Passage():
                     st.html(item.html)
-                case Note(kind="caption"):
+                case items.Note(kind="caption"):
                     st.caption(item.sentence)
-                case Note(kind="hint"):
+                case items.Note(kind="hint"):
                     st.info(item.sentence, icon=ICONS["hint"])
-                case Note():
+                case items.Note():
                     st.markdown(item.sentence)
 
-    def _live(self, item: Live) -> None:
+    def _live(self, item: items.Live) -> None:
         with st.container(key=f"{self.prefix}.figure", border=False):
             report = partial(take, self.prefix, self.declaration)
             draw = components.IN_BROWSER[item.component]
-            draw(f"{self.prefix}.live", dict(item.values), item.words, report)
+            words = {**item.words, "exact": self.text("frame.exact")}
+            start = vars(self.declaration())
+            draw(f"{self.prefix}.live", dict(item.values), start, words, report)
 
-    def _pieces(self, item: Pieces) -> None:
+    def _pieces(self, item: items.Pieces) -> None:
         """A click on the words of a text moves a control."""
         key = f"{self.prefix}.{item.control}"
         st.session_state[f"{key}.pick"] = item.chosen

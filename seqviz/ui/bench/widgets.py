@@ -61,7 +61,9 @@ def _value(key: str, control: Control) -> Any:
         value = st.session_state[key]
         if isinstance(control, Choice) and control.many:
             return control.ordered(value)
-        return value
+        # A menu's value may be an option's label in the language that the reader has just left.
+        if not isinstance(control, Choice) or value in control.options:
+            return value
     raw = st.query_params.get(key)
     if raw is None:
         return control.default

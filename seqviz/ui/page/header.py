@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ from seqviz.text import LANGUAGES, Text
 from seqviz.ui.shared import components, css
 from seqviz.ui.shared.share_link import link_and_code
 
+LONGEST = 2000  # characters of an address without its parameters
 _NAMES = {"en": "English", "zh": "中文"}
 
 
@@ -115,9 +116,19 @@ def _about(text: Text) -> None:
 
 def address(parameters: Mapping[str, str]) -> str:
     """The address of this page with these parameters (and the language)."""
-    base = (st.context.url or "").split("?")[0]
     query = {**parameters, "lang": language()}
-    return f"{base}?{urlencode(query)}"
+    return f"{_here()}?{urlencode(query)}"
+
+
+def _here() -> str:
+    """Where the page is, as the browser says; nothing where that is no address."""
+    told = (st.context.url or "").split("?")[0]
+    try:
+        parts = urlsplit(told)
+        whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # such as http://[bad
+        return ""
+    return told if whole and told.isprintable() and len(told) <= LONGEST else ""
 
 
 def neighbours(slug: str, text: Text) -> None:

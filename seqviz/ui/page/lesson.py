@@ -27,8 +27,8 @@ from seqviz.ui.bench.host import PageHost, guarded
 from seqviz.ui.bench.lazy import LazyBenches
 from seqviz.ui.page import header, notebook, questions
 from seqviz.ui.server import run_context
-from seqviz.ui.shared import components
-from seqviz.ui.shared.draw_queue import Rank, draw_queue
+from seqviz.ui.shared import components, limits
+from seqviz.ui.shared.draw_queue import Rank
 from seqviz.ui.streamlit_internals import deferred_files as files
 from seqviz.ui.streamlit_internals.fragment_reruns import draw_besides
 from seqviz.ui.streamlit_internals.navigation import went_back
@@ -135,7 +135,7 @@ class PageLesson:
             new = name not in self.drawn
             with (
                 run_context.drawing(name, new) as alone,
-                draw_queue().turn(self._rank(name, alone)),
+                limits.turn(self._rank(name, alone)),
                 self.declared.read_by(self.values),
             ):
                 self._draw_bench(bench)

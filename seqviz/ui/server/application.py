@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
 import logging
 import platform
 import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +21,18 @@ from seqviz import garbage, jobs, settings
 from seqviz.models import registry
 from seqviz.refusal import Refusal
 from seqviz.ui import streamlit_internals
-from seqviz.ui.bench import fast_path, first_figure, lazy
+from seqviz.ui.bench import first_page, lazy, live_route
 from seqviz.ui.server import (
+    accounts,
     gauges,
     index_page,
     logs,
     metrics,
+    pace,
+    peer,
     policy,
     run_context,
+    seats,
     static_files,
     tidying,
 )
@@ -39,6 +45,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from seqviz.ui.server.workers import Workers
 
 STREAM = "/_stcore/stream"  # the websocket of a page
 CLOSING_SECONDS = 5.0
@@ -56,6 +64,7 @@ def begin() -> None:
     except ValueError as refusal:
         sys.exit(f"SeqViz does not start: {refusal}")
     logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
+    startup.allow_open_files()
     gauges.install()
     streamlit_internals.install()
     # Streamlit takes a folder named `pages` for its old kind of navigation until this function has
@@ -77,9 +86,12 @@ def middleware() -> list[Middleware]:
 
     return [
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
-        Middleware(fast_path.Straight),
+        Middleware(live_route.Straight),
+        Middleware(accounts.Cookies),
+        Middleware(seats.InFront),
         Middleware(static_files.Precompressed),
-        Middleware(index_page.KnownServer, first=first_figure.page),
+        Middleware(index_page.KnownServer, first=partial(first_page.page, undrawn=_undrawn)),
+        Middleware(pace.Paced),
         Middleware(Counting),
     ]
 
@@ -90,7 +102,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     started = time.perf_counter()
     startup.prepare()
     lazy.LAZY.on = True
-    fast_path.workers()
+    _workers()
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
     log.info(
@@ -104,8 +116,8 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
         },
     )
     origin_check.welcome()
-    recalled = asyncio.create_task(asyncio.to_thread(first_figure.recall))
-    beside = [asyncio.create_task(tidying.keep_tidy()), recalled]
+    hashing = asyncio.create_task(asyncio.to_thread(first_page.version))  # the first page asks
+    beside = [asyncio.create_task(tidying.keep_tidy()), hashing]
     if not wanted:
         loading = startup.load_beside(lambda: gauges.connections.open > 0)
         beside.append(asyncio.create_task(loading))
@@ -149,6 +161,7 @@ def _preload(names: tuple[str, ...]) -> list[str]:
     """
     from seqviz.experiments.accuracy import features
     from seqviz.models import pretrained
+    from seqviz.ui.bench import first_figure
 
     startup.load_libraries()
     loaded = []
@@ -165,18 +178,45 @@ def _preload(names: tuple[str, ...]) -> list[str]:
     return loaded
 
 
+def _undrawn(slug: str, lang: str) -> first_page.First:
+    from seqviz.ui.bench import first_figure  # with the lesson, for which nothing else here waits
+
+    return first_figure.undrawn(slug, lang)
+
+
+def _workers() -> Workers | None:
+    """Those that answer moving hands, if any are wanted: what they need is not loaded else."""
+    if not settings.value("SEQVIZ_WORKERS"):
+        return None
+    from seqviz.ui.bench import fast_path
+
+    return fast_path.workers()
+
+
 def _close() -> None:
     """No job goes on: each is told to stop, and waited for a few seconds in all."""
-    fast_path.workers().close()
+    if workers := _workers():
+        workers.close()
     deadline = time.monotonic() + CLOSING_SECONDS
     for queue in jobs.queues().values():
         queue.close(timeout=max(0.1, deadline - time.monotonic()))
 
 
-async def _metrics(_request: Request) -> Response:
+async def _metrics(request: Request) -> Response:
     from starlette.responses import Response
 
+    if not _may_watch(request):
+        return Response(status_code=403)
     return Response(await asyncio.to_thread(metrics.text), media_type=metrics.TYPE)
+
+
+def _may_watch(request: Request) -> bool:
+    """Whoever has the token; where none is set, this machine, but not what it passes on."""
+    token = settings.value("SEQVIZ_METRICS_TOKEN")
+    if token:
+        given = request.headers.get("authorization", "").removeprefix("Bearer ")
+        return hmac.compare_digest(given.encode(), token.encode())
+    return request.client is not None and peer.is_here(request.client.host, request.headers)
 
 
 def _version() -> str:

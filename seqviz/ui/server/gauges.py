@@ -12,13 +12,11 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-import psutil
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from seqviz import garbage, jobs
 from seqviz.ui.server import metrics
-from seqviz.ui.shared.caching import shelves
 
 ENDS = ("done", "failed", "cancelled", "given_up")
 
@@ -62,7 +60,6 @@ class _Now(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield _gauge("sessions_connected", "Tabs that are connected now", connections.open)
-        yield _gauge("cache_bytes", "Results and figures that the class shares", shelves().size)
         yield from _queues()
         yield from _models()
         yield from _process()
@@ -119,6 +116,8 @@ def _models() -> Iterator[Metric]:
 
 
 def _process() -> Iterator[Metric]:
+    import psutil
+
     process = psutil.Process()
     with process.oneshot():
         parts = [process.cpu_times()]

@@ -8,6 +8,7 @@ change twice before a lesson stands, first from Streamlit's to a wide one, then 
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
@@ -74,6 +75,8 @@ body:has(> #seqviz-first) > #root {{visibility: hidden; opacity: 0;}}
 #seqviz-first .stage-figure {{height: 100%;}}
 @media (max-width: 863px) {{#seqviz-first > div {{padding: 4rem 1rem 0;}}}}
 @media (max-width: 640px) {{
+  #seqviz-first b:nth-of-type(2) {{display: none;}}
+  #seqviz-first .title {{flex-basis: 100%;}}
   #seqviz-first .bench {{grid-template-columns: 1fr;}}
   #seqviz-first .below-choice {{margin-top: 65px;}}
 }}
@@ -94,7 +97,7 @@ def script() -> str:
 
 @cache
 def theme_script() -> str:
-    """What runs in the page behind what stands in for it (`first_figure`)."""
+    """What runs in the page behind what stands in for it (`first_page`)."""
     return (STATIC / "first_theme.js").read_text("utf-8")
 
 
@@ -135,7 +138,8 @@ class KnownServer:
             parts.append(message.get("body", b""))
             if not message.get("more_body", False):
                 body = b"".join(parts).replace(BEFORE, self._added + BEFORE, 1)
-                body = body.replace(ROOT, self._before(scope, asked) + ROOT, 1)
+                before = await asyncio.to_thread(self._before, scope, asked)  # it reads a file
+                body = body.replace(ROOT, before + ROOT, 1)
                 headers = [h for h in start["headers"] if h[0].lower() not in STALE]
                 if zipped:
                     body = gzip.compress(body, mtime=0)

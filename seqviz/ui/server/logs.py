@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -27,6 +27,7 @@ from seqviz.ui.streamlit_internals.log_handlers import adopt
 _STANDARD = {*RESERVED_ATTRS, "message", "asctime"}
 # Chatter of a server that says nothing but addresses: one line for each connection.
 _QUIET = {"uvicorn.access": logging.WARNING, "uvicorn.error": logging.WARNING}
+LONGEST = 500  # characters of one message, or of one value in it
 _make: Any = logging.LogRecord
 _log = logging.getLogger(__name__)
 
@@ -103,9 +104,13 @@ def _record(*args: Any, **keywords: Any) -> logging.LogRecord:
     """A record without the words of an exception, and with where it happened."""
     record: logging.LogRecord = _make(*args, **keywords)
     if isinstance(record.args, tuple):
-        record.args = tuple(said(a) if isinstance(a, BaseException) else a for a in record.args)
-    if isinstance(record.msg, BaseException):
-        record.msg = said(record.msg)
+        record.args = tuple(map(_value, record.args))
+    elif isinstance(record.args, Mapping):
+        record.args = {name: _value(value) for name, value in record.args.items()}
+    if isinstance(record.msg, str) and record.args:  # a form, which is ours
+        record.msg = one_line(record.msg)
+    else:
+        record.msg = _value(record.msg)
     if record.exc_info and record.exc_info[1] is not None:
         record.exc_text = frames(record.exc_info[1])
         record.exc_info = None
@@ -114,25 +119,33 @@ def _record(*args: Any, **keywords: Any) -> logging.LogRecord:
     return record
 
 
+def _value(value: Any) -> Any:
+    """What is logged of a value: of an exception its type, of a text one line."""
+    if isinstance(value, BaseException):
+        return said(value)
+    return one_line(value)[:LONGEST] if isinstance(value, str) else value
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks and other signs that are not to be seen."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def _plain(value: Any) -> str:
     """A value on one line, in quotes where it has a space."""
-    text = str(value).replace("\n", " ")
+    text = one_line(str(value))
     return f'"{text}"' if " " in text else text
 
 
 def _adopt_all() -> None:
     """Loggers with handlers of their own write through ours instead."""
-    for logger in _loggers():
-        adopt(logger)
+    for name in list(logging.root.manager.loggerDict):
+        if (logger := logging.getLogger(name)).handlers:
+            adopt(logger)
     for name, level in _QUIET.items():
         logging.getLogger(name).setLevel(level)
-
-
-def _loggers() -> Iterator[logging.Logger]:
-    for name in list(logging.root.manager.loggerDict):
-        logger = logging.getLogger(name)
-        if logger.handlers:
-            yield logger
 
 
 def _uncaught(

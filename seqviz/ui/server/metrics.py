@@ -8,61 +8,42 @@ asked for (queues, models, memory) is in `gauges`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
-from prometheus_client import (
-    CONTENT_TYPE_LATEST,
-    CollectorRegistry,
-    Counter,
-    Histogram,
-    disable_created_metrics,
-    generate_latest,
-)
+import prometheus_client as prometheus
 
 from seqviz import catalog
 
-TYPE = CONTENT_TYPE_LATEST
+TYPE = prometheus.CONTENT_TYPE_LATEST
 ELSEWHERE = "none"  # the map, a notebook, a job: not a page of the catalogue
 LESSONS = (*(lesson.slug for lesson in catalog.LESSONS), ELSEWHERE)
 RUNS = ("page", "new", "bench", "live")
 # Fixed kinds, so that nothing that a student wrote becomes a label.
-REFUSALS = ("compute", "tokens", "jobs", "queue", "upload", "other")
+REFUSALS = ("compute", "tokens", "jobs", "queue", "upload", "seat", "other")
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
-disable_created_metrics()  # when a series began doubles the page and helps nobody
-registry = CollectorRegistry()
-_sessions = Counter(
-    "seqviz_sessions", "Sessions (tabs of browsers) since the start", registry=registry
-)
-_closed = Counter(
-    "seqviz_sessions_closed", "Sessions that have left and been forgotten", registry=registry
-)
-_runs = Histogram(
+prometheus.disable_created_metrics()  # when a series began doubles the page and helps nobody
+registry = prometheus.CollectorRegistry()
+_counter = partial(prometheus.Counter, registry=registry)
+_seconds = partial(prometheus.Histogram, buckets=SECONDS, registry=registry)
+_sessions = _counter("seqviz_sessions", "Sessions (tabs of browsers) since the start")
+_closed = _counter("seqviz_sessions_closed", "Sessions that have left and been forgotten")
+_runs = _seconds(
     "seqviz_run_seconds",
     "Runs of a page's script: whole pages, and benches after a press; answers to a moving hand",
     ("lesson", "kind"),
-    buckets=SECONDS,
-    registry=registry,
 )
-_computing = Histogram(
-    "seqviz_compute_seconds",
-    "Computations that were not in the cache",
-    ("lesson",),
-    buckets=SECONDS,
-    registry=registry,
+_computing = _seconds(
+    "seqviz_compute_seconds", "Computations that were not in the cache", ("lesson",)
 )
-_hits = Counter(
-    "seqviz_cache_hits", "Results that were in the cache", ("lesson",), registry=registry
+_hits = _counter("seqviz_cache_hits", "Results that were in the cache", ("lesson",))
+_misses = _counter("seqviz_cache_misses", "Results that had to be computed", ("lesson",))
+_errors = _counter("seqviz_errors", "Failures of the app that a student was told of", ("lesson",))
+cache_bytes = prometheus.Gauge(
+    "seqviz_cache_bytes", "Results and figures that the class shares", registry=registry
 )
-_misses = Counter(
-    "seqviz_cache_misses", "Results that had to be computed", ("lesson",), registry=registry
-)
-_errors = Counter(
-    "seqviz_errors", "Failures of the app that a student was told of", ("lesson",),
-    registry=registry,
-)  # fmt: skip
-_refusals = Counter("seqviz_refusals", "Wishes beyond a limit", ("kind",), registry=registry)
+_refusals = _counter("seqviz_refusals", "Wishes beyond a limit", ("kind",))
 
 # Made once: finding a labeled child takes longer than counting.
 _run = {(lesson, kind): _runs.labels(lesson, kind) for lesson in LESSONS for kind in RUNS}
@@ -147,4 +128,4 @@ def refused(kind: str) -> None:
 
 def text() -> bytes:
     """All figures, as Prometheus reads them."""
-    return generate_latest(registry)
+    return prometheus.generate_latest(registry)

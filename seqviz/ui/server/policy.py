@@ -25,13 +25,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit
 
+from seqviz.experiments import bertviz_scripts
 from seqviz.ui.server import index_page
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def policy(frame_ancestors: str) -> str:
     """The content-security policy, in one line."""
     index = Path(streamlit.__file__).parent / "static" / "index.html"
     scripts = (*inline_scripts(index.read_text("utf-8")), index_page.script(),
-               index_page.theme_script(), *_frames())  # fmt: skip
+               index_page.theme_script(), *bertviz_scripts.scripts())  # fmt: skip
     digests = [digest(text) for text in scripts]
     rules = {
         "default-src": ("'none'",),
@@ -75,12 +75,6 @@ def policy(frame_ancestors: str) -> str:
         "frame-ancestors": (frame_ancestors,),
     }
     return "; ".join(" ".join((name, *sources)) for name, sources in rules.items())
-
-
-def _frames() -> Iterable[str]:
-    from seqviz.experiments import bertviz_page
-
-    return bertviz_page.scripts()
 
 
 NOSNIFF = (b"x-content-type-options", b"nosniff")

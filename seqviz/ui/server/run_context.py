@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from seqviz import catalog
 from seqviz.ui.server import metrics
+from seqviz.ui.server.accounts import COOKIE, Account, accounts, address
+from seqviz.ui.streamlit_internals import connection
 
 log = logging.getLogger(__name__)
 _lesson: ContextVar[str | None] = ContextVar("lesson", default=None)
@@ -26,29 +27,40 @@ KEY = "_visit"  # in the session's state
 _acting: ContextVar[Session | None] = ContextVar("acting", default=None)
 _alive: weakref.WeakSet[Session] = weakref.WeakSet()
 _by_token: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
+_by_owner: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
 _left: deque[tuple[str, float]] = deque()  # name and opening of sessions that are no more
 
 
 @dataclass(eq=False)
 class Session:
-    """One tab of a browser. name: made up, so that lines of the log belong together.
+    """One tab of a browser.
 
-    lesson: of the page that ran last, to which the benches belong that run by themselves. token:
-    with which the browser asks for it outside of its page; in no log. texts: what the student has
+    name: made up, so that lines of the log belong together. lesson: of the page that ran last, to
+    which the benches belong that run by themselves. token: with which the browser asks for it
+    outside of its page; in no log. owner: its name in the queues of `seqviz.jobs`. connection:
+    Streamlit's name for it. texts: what the student has
     written, by prefix of a bench and parameter. files, picks: what was uploaded, and chosen in it,
-    by the key of the widget. asked: requests of it that wait for an answer. kept: of others
-    (`ui.shared.limits`).
+    by the key of the widget. asked: requests of it that wait for an answer. seen: when a
+    page, a bench or an answer was last asked for. account: of its device.
     """
 
     name: str
     opened: float
     lesson: str = metrics.ELSEWHERE
     token: str = field(default_factory=partial(secrets.token_urlsafe, 16), repr=False)
+    owner: str = field(default_factory=partial(secrets.token_hex, 16), repr=False)
+    connection: str = field(default="", repr=False)
     texts: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     files: dict[str, bytes] = field(default_factory=dict, repr=False)
     picks: dict[str, str] = field(default_factory=dict, repr=False)
     asked: int = 0
-    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    seen: float = 0.0
+    account: Account = field(default_factory=Account, repr=False)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its page is connected."""
+        return connection.is_open(self.connection)
 
 
 def lesson() -> str:
@@ -78,6 +90,7 @@ def page(slug: str) -> Iterator[None]:
 def _enter(slug: str) -> None:
     """A lesson is entered with what its link says, not as it was left."""
     session = _session()
+    session.seen = time.monotonic()
     if slug != session.lesson and slug != metrics.ELSEWHERE:
         start = f"{catalog.lesson(slug).code}."
         for key in [key for key in st.session_state if str(key).startswith(start)]:
@@ -96,6 +109,7 @@ def drawing(name: str, new: bool = False) -> Iterator[bool]:
     """
     page_s = _lesson.get()
     alone = page_s is None  # no page runs around it
+    _session().seen = time.monotonic()
     of = _lesson.set(_session().lesson if page_s is None else page_s)
     token = _bench.set(name)
     started = time.perf_counter()
@@ -111,6 +125,7 @@ def drawing(name: str, new: bool = False) -> Iterator[bool]:
 @contextmanager
 def answering(who: Session, slug: str, name: str) -> Iterator[None]:
     """A bench is drawn for a session outside of its page."""
+    who.seen = time.monotonic()
     acting, of, at = _acting.set(who), _lesson.set(slug), _bench.set(name)
     try:
         yield
@@ -125,9 +140,26 @@ def session() -> Session:
     return _acting.get() or _session()
 
 
+def by_connection(name: str) -> Session | None:
+    """The session that Streamlit calls so."""
+    return next((one for one in tuple(_alive) if one.connection == name), None)
+
+
+def active(since: float) -> int:
+    """How many devices have been in use since then; tabs where these are not told apart."""
+    used = [one for one in tuple(_alive) if one.seen >= since]
+    return len({id(one if one.account.shared else one.account) for one in used})
+
+
 def by_token(token: str) -> Session | None:
     """The session of this process with this token."""
     return _by_token.get(token)
+
+
+def connected(owner: str) -> bool:
+    """Whether the page of this owner is connected; True where nothing is served."""
+    known = _by_owner.get(owner)
+    return connection.is_open(known.connection if known else "")
 
 
 @contextmanager
@@ -160,11 +192,23 @@ def _session() -> Session:
     known: Session | None = st.session_state.get(KEY)
     if known is not None:
         return known
-    made = st.session_state[KEY] = Session(secrets.token_hex(4), time.monotonic())
+    made = Session(
+        secrets.token_hex(4), time.monotonic(), connection=connection.name(), account=_account()
+    )
+    st.session_state[KEY] = made
+    made.account.tabs.add(made)
     _alive.add(made)
-    _by_token[made.token] = made
+    _by_token[made.token] = _by_owner[made.owner] = made
     # Garbage is collected in any thread, perhaps in one that counts or logs: only noted then.
     weakref.finalize(made, _left.append, (made.name, made.opened)).atexit = False
     metrics.opened()
     log.info("session opened", extra={"session": made.name})
     return made
+
+
+def _account() -> Account:
+    """Of the device that this page is shown on; without a browser there is one for each session."""
+    if not (headers := st.context.headers):
+        return Account()
+    at = address(st.context.ip_address or "127.0.0.1", headers.get("X-Forwarded-For", ""))
+    return accounts().of(at, st.context.cookies.get(COOKIE))

@@ -1,4 +1,4 @@
-"""While the server runs: sessions that have left are let go, and garbage is collected.
+"""While the server runs: who has left waits in no queue and is let go, and garbage is collected.
 
 Presses leave garbage (Streamlit makes classes for each component of a page), without a collection a
 sixth of the memory in ten minutes with fifty students. The longer it gathers the longer everything
@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from seqviz import garbage
+from seqviz import garbage, jobs
 from seqviz.ui.server import gauges, run_context
 from seqviz.ui.streamlit_internals import session_release
 
@@ -66,6 +66,26 @@ class Sweeper:
             await asyncio.to_thread(due.work)
 
 
+class Leaving:
+    """Takes those out of the queues of `seqviz.jobs` whose page is no longer connected.
+
+    At the second look: a reader whose line was cut comes back within a second or two.
+    """
+
+    def __init__(self) -> None:
+        self.away: set[str] = set()
+
+    async def look(self) -> None:
+        """Look who is there."""
+        queues = jobs.queues().values()
+        owners = {owner for queue in queues for owner in queue.owners()}
+        away = {owner for owner in owners if not run_context.connected(owner)}
+        for owner in away & self.away:
+            for queue in queues:
+                queue.leave(owner)
+        self.away = away
+
+
 async def let_go(sweeper: Sweeper) -> None:
     """Let go of the sessions whose time is over, while nobody else comes or goes.
 
@@ -86,6 +106,7 @@ async def keep_tidy() -> None:
     """Look every few seconds what is to be done, until this is cancelled."""
     sweeper = Sweeper()
     chores: dict[str, Callable[[], Awaitable[None]]] = {
+        "leave_queues": Leaving().look,
         "let_go": lambda: let_go(sweeper),
         "count_those_who_left": count_those_who_left,
         "sweep": sweeper.sweep,

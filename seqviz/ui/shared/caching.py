@@ -127,6 +127,15 @@ def shelves() -> Shelves:
     return Shelves(MEGABYTE * settings.value("SEQVIZ_CACHE_MB"))
 
 
+@cache
+def files() -> Shelves:
+    """Figures as files: apart, as one of them is as large as a hundred results."""
+    return Shelves(MEGABYTE * settings.value("SEQVIZ_CACHE_MB") / 2)
+
+
+metrics.cache_bytes.set_function(lambda: shelves().size)
+
+
 def cached(function: Callable[..., R]) -> Callable[..., Found[R]]:
     """`function`, looked up among the results of the whole class first.
 

@@ -91,21 +91,22 @@ def chart(
     figure: str,
     alt: str,
     missing: str,
-    on_pick: Callable[[float, float], None] | None = None,
+    on_pick: Callable[[Any, Any], None] | None = None,
     live: Mapping[str, Any] | None = None,
 ) -> None:
     """A Plotly figure (its JSON), updated in place when its data change; it fills its container.
 
     The theme is part of the data, so that a switch of theme paints the chart again. `missing` is
     what to say where the drawing library cannot be loaded. `on_pick(x, y)` is called before the
-    next run when somebody clicks a point or cell of a trace whose `meta` is "pick". live: where the
-    browser asks for the picture while a hand moves a slider (`ui.bench.fast_path`).
+    next run when somebody clicks a point or cell of a trace whose `meta` is "pick"; both come from
+    the browser, so check them. live: where the browser asks for the picture while a hand moves a
+    slider (`ui.bench.fast_path`).
     """
 
     def picked() -> None:
         point = said(key, "pick")
-        if on_pick is not None and point is not None:
-            on_pick(point["x"], point["y"])
+        if on_pick is not None and isinstance(point, Mapping):
+            on_pick(point.get("x"), point.get("y"))
 
     around = {
         "alt": alt,
@@ -127,14 +128,16 @@ def chart(
 def sinusoid(
     key: str,
     values: Mapping[str, Any],
+    start: Mapping[str, Any],
     words: Mapping[str, str],
     on_change: Callable[[Mapping[str, Any]], None],
 ) -> None:
     """Sinusoidal positional encodings with their controls, drawn and computed in the browser.
 
     values: positions, d_model, base, layout, position and dimension; new ones move the controls.
-    words: what is written, see `assets/static/sinusoid*.js`. `on_change(values)` is called before
-    the next run when the controls have come to rest; they come from the browser, so check them.
+    start: their defaults. words: what is written, see `assets/static/sinusoid*.js`.
+    `on_change(values)` is called before the next run when the controls have come to rest; they come
+    from the browser, so check them.
     """
 
     def changed() -> None:
@@ -142,9 +145,9 @@ def sinusoid(
         if isinstance(told, Mapping):
             on_change({name: told[name] for name in values if name in told})
 
-    _component("sinusoid", '<div class="seqviz-sinusoid"></div>', css="sinusoid")(
+    _component("sinusoid", '<div class="seqviz-sinusoid"></div>', "slider", "sinusoid")(
         key=key,
-        data=_plain(values=dict(values), words=dict(words)),
+        data=_plain(values=dict(values), start=dict(start), words=dict(words)),
         height="content",
         on_settings_change=changed,
     )
@@ -192,7 +195,7 @@ def slider(
         if isinstance(text := said(key, "value"), str):
             on_rest(text)
 
-    _component("control", '<div class="seqviz-slider"></div>', css="slider")(
+    _component("control", '<div class="seqviz-slider"></div>', "slider")(
         key=key,
         data=_plain(bench=bench, key=name, options=dict(options)),
         height="content",
@@ -220,11 +223,11 @@ export default (told) => {{
 
 
 @cache
-def _component(name: str, html: str = "<span></span>", css: str = "") -> Any:
+def _component(name: str, html: str = "<span></span>", *css: str) -> Any:
     return st.components.v2.component(
         f"seqviz_{name}",
         html=html,
         isolate_styles=False,  # the export looks into the charts, and tests do
-        css=(STATIC / f"{css}.css").read_text("utf-8") if css else None,
+        css="\n".join((STATIC / f"{name}.css").read_text("utf-8") for name in css) or None,
         js=_LOADER.format(address=static_files.address(f"{name}.js")),
     )

@@ -30,19 +30,21 @@ _PAGE = """
 }
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
 /* On a phone the figure stays in sight while its controls are moved: what holds it apart from them
-   has no box of its own there. Of a figure that is taller than its share the lower end stays. */
+   has no box of its own there (sight.js). A phone is for no lecture hall. */
 @media (max-width: 640px) {
+  .st-key-present, .st-key-masthead > :nth-child(2) {display: none;}
+  .st-key-masthead > :first-child {flex: 0 0 100%;}
   [class*="st-key-bench-"] .stColumn:has([class*="-figure"]),
   [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has([class*="-figure"]) {display: contents;}
   [class*="st-key-bench-"] .stColumn + .stColumn {order: 1;}
-  [data-testid="stLayoutWrapper"]:has(> [class*="-figure"]) {
+  [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
     position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; width: 100%;
     background: var(--seqviz-paper);
   }
 }
 /* Held sideways it stands beside its controls, and fills the window below the header. */
 @media (min-width: 641px) and (max-height: 500px) and (pointer: coarse) {
-  [data-testid="stLayoutWrapper"]:has(> [class*="-figure"]) {
+  [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
     position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; background: var(--seqviz-paper);
     flex: 0 0 auto; height: calc(100dvh - 5.5rem);
   }
@@ -55,6 +57,7 @@ _PAGE = """
 @media (pointer: coarse) {
   [class*="st-key-bench-"] :is(button:not(.help, .stTooltipHoverTarget), summary,
     input:not([type="range"], [type="checkbox"], [type="radio"])) {min-height: 2.75rem;}
+  .vega-bind input[type="range"] {min-height: 2.75rem;}
   [class*="st-key-bench-"] button:not(.help, .stTooltipHoverTarget) {min-width: 2.75rem;}
 }
 [class*="st-key-open-"] {border: 2px solid currentColor;}

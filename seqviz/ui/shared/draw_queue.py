@@ -1,31 +1,41 @@
-"""Who draws next: one bench at a time, a student's press before everything else.
+"""Who computes next: everything that takes time in this process waits here for its turn.
 
 Python runs one thread at a time and lets them take turns of a millisecond. Of ten benches that are
 drawn so at once, each is ready when almost all are. Drawn one after the other, half of the students
 have theirs in half the time, and the thread that sends the messages shares with one other, not ten.
 
-What always holds:
+What always holds (docs/scheduler.md says why; `benchmarks.scheduler` compares it with classes):
 
-* One draws; where somebody has waited for PATIENCE, PLACES of them do.
-* A press goes before a page, a page before what follows, and that before a picture under a hand
-  that moves on; each kind in the order in which it came. But nobody is passed over for ever: a page
-  that waits goes after PASSES others at the latest (and after kinds before it whose turn is due as
-  well), the one behind it after as many more.
-* One that has drawn for HANGS seconds has lost its place and draws beside: a computation that hangs
-  stops nobody. Never more than MOST draw in all: if so many hang at once, others wait for the first
-  of them to end.
+* One computes. Where it has done so for YOUNG seconds another begins beside it (at once, where that
+  one is a step behind and the other is not), up to PLACES of the kind that begins: there is a place
+  for a press beside two long pages, none for a file beside them, and never are two files made at a
+  time.
+* A press goes before a page, a page before what follows, that before a picture under a hand that
+  moves on, and a file comes last. But no kind is passed over for ever: one that waits goes after
+  PASSES others at the latest (and after kinds before it whose turn is due as well).
+* Within a kind whoever has used least of late goes first, counted in steps of STEP seconds: who has
+  just come and who presses now and then are equal, and go in the order in which they came.
+* One user computes OWN things at a time, one where it is a step behind: nobody
+  fills all places.
+* Who has used HEAVY seconds of late comes after everybody else, and only alone. Whoever has waited
+  OVERDUE seconds comes as if nothing had been used.
+* One that has computed for HANGS seconds has lost its place and goes on beside: a computation that
+  hangs stops nobody. Never more than MOST compute in all: if so many hang at once, others wait for
+  the first of them to end.
+* Who gives up while it waits is not begun.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
+from typing import Protocol
 
 
 class Rank(IntEnum):
@@ -35,83 +45,128 @@ class Rank(IntEnum):
     PAGE = 1
     FOLLOWING = 2  # a bench that builds on one that has been moved
     MOVING = 3  # under a hand that will want another one soon, or that only may want it
+    FILE = 4
 
 
-# Seconds after which somebody may draw beside the one that takes so long, such as a model that
-# reads a text for a second.
-PATIENCE = {Rank.PRESS: 0.25, Rank.PAGE: 1.0, Rank.FOLLOWING: 2.0, Rank.MOVING: 4.0}
-PASSES = {Rank.PAGE: 3, Rank.FOLLOWING: 15, Rank.MOVING: 15}  # turns of others, then it is theirs
-PLACES = 2
-HANGS = 3.0  # seconds
+PLACES = {Rank.PRESS: 3, Rank.PAGE: 2, Rank.FOLLOWING: 2, Rank.MOVING: 2, Rank.FILE: 1}
+# Turns of others, then it is theirs.
+PASSES = {Rank.PAGE: 3, Rank.FOLLOWING: 15, Rank.MOVING: 15, Rank.FILE: 30}
+YOUNG = 0.1  # seconds; most benches are drawn in less
+STEP = 1.0  # seconds of the processor
+HEAVY = 4.0
+OVERDUE = 10.0  # seconds
+HANGS = 3.0
 MOST = 8
-LOOK = 0.25  # seconds between two looks at whether one hangs, by those who have lost patience
+OWN = 2
+LOOK = 0.02  # seconds between two looks at whether another may begin, while anybody waits
+
+
+class User(Protocol):
+    """For whom something is computed."""
+
+    @property
+    def used(self) -> float:
+        """Seconds of the processor that it has used of late."""
+
+
+@dataclass(frozen=True)
+class Nobody:
+    """What the server does by itself."""
+
+    used: float = 0.0
 
 
 @dataclass(eq=False)
 class Waiting:
-    """Somebody who wants to draw; came: seconds. turn: set when it may."""
+    """Somebody who wants to compute; came: seconds. begin: called, under a lock, when it may."""
 
     rank: Rank
-    number: int
     came: float
-    turn: threading.Event = field(default_factory=threading.Event)
+    user: User = field(default_factory=Nobody)
+    begin: Callable[[], object] = field(default=lambda: None, repr=False)
+
+    def step(self, now: float) -> int:
+        """How far behind others of its kind."""
+        return 0 if now - self.came >= OVERDUE else int(self.user.used // STEP)
+
+    def heavy(self, now: float) -> bool:
+        """Whether it comes after everybody else."""
+        return self.step(now) * STEP >= HEAVY
 
 
 class Order:
-    """Who may draw, without threads: times are given. drawing: since when each does."""
+    """Who may compute, without threads: times are given. drawing: since when each does."""
 
     def __init__(self) -> None:
         self.drawing: dict[Waiting, float] = {}
-        self._queues: dict[Rank, deque[Waiting]] = {rank: deque() for rank in Rank}
+        self._queues: dict[Rank, list[Waiting]] = {rank: [] for rank in Rank}
         self._passed = dict.fromkeys(PASSES, 0)
-        self._came = 0
 
     @property
     def waiting(self) -> int:
         """How many wait."""
         return sum(map(len, self._queues.values()))
 
-    def come(self, rank: Rank, now: float) -> Waiting:
-        """One more wants to draw."""
-        self._came += 1
-        self._queues[rank].append(one := Waiting(rank, self._came, now))
-        return one
+    def come(self, one: Waiting) -> None:
+        """One more wants to compute."""
+        self._queues[one.rank].append(one)
 
     def leave(self, one: Waiting) -> None:
-        """It has drawn."""
-        del self.drawing[one]
+        """It has computed, or waits no more."""
+        if one in self.drawing:
+            del self.drawing[one]
+        else:
+            self._queues[one.rank].remove(one)
 
     def admit(self, now: float) -> list[Waiting]:
-        """Those that may draw from now on."""
-        admitted = []
-        while self.waiting and len(self.drawing) < MOST and self._has_room(now):
-            admitted.append(one := self._next())
+        """Those that may compute from now on."""
+        admitted: list[Waiting] = []
+        while self.waiting and (one := self._next(now)) is not None:
+            self._queues[one.rank].remove(one)
+            for rank in PASSES:
+                self._passed[rank] += bool(self._queues[rank])
+            if one.rank in PASSES:
+                self._passed[one.rank] = 0
+            admitted.append(one)
             self.drawing[one] = now
         return admitted
 
-    def _has_room(self, now: float) -> bool:
-        counted = sum(now - since < HANGS for since in self.drawing.values())
-        heads = [queue[0] for queue in self._queues.values() if queue]
-        impatient = any(now - head.came >= PATIENCE[head.rank] for head in heads)
-        return counted < (PLACES if impatient else 1)
+    def _next(self, now: float) -> Waiting | None:
+        """The first that there is a place for; none beside one that has only just begun."""
+        counted = [since for since in self.drawing.values() if now - since < HANGS]
+        young = [one.step(now) for one, since in self.drawing.items() if now - since < YOUNG]
+        if len(self.drawing) >= MOST or 0 in young:
+            return None
+        heads = []
+        for rank, queue in self._queues.items():
+            if queue:
+                able = [one for one in queue if self._own(one) < (1 if one.step(now) else OWN)]
+                if not able:
+                    continue
+                head = min(able, key=lambda one: one.step(now))  # the first of equals
+                due = self._passed.get(rank, 0) >= PASSES.get(rank, 1)
+                heads.append((head.heavy(now), not due, rank, head))
+        files = any(one.rank == Rank.FILE for one in self.drawing)  # however long it takes
+        for heavy, _, rank, head in sorted(heads, key=lambda found: found[:3]):
+            if (rank == Rank.FILE and files) or (young and head.step(now)):
+                continue
+            if len(counted) < (1 if heavy else PLACES[rank]):
+                return head
+        return None
 
-    def _next(self) -> Waiting:
-        ranks = [rank for rank in Rank if self._queues[rank]]
-        due = [r for r in ranks if r in PASSES and self._passed[r] >= PASSES[r]]
-        chosen = (due or ranks)[0]
-        for rank in PASSES:
-            self._passed[rank] += rank in ranks
-        if chosen in PASSES:
-            self._passed[chosen] = 0
-        return self._queues[chosen].popleft()
+    def _own(self, one: Waiting) -> int:
+        """What is computed for its user now; nobody shares what the server does by itself."""
+        return sum(other.user is one.user for other in self.drawing)
 
 
 class DrawQueue:
-    """The places to draw; who finds them taken waits."""
+    """The places to compute; who finds them taken waits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._order = Order()
+        self._somebody = threading.Event()
+        self._watch: threading.Thread | None = None
 
     @property
     def waiting(self) -> int:
@@ -126,26 +181,72 @@ class DrawQueue:
             return bool(self._order.drawing or self._order.waiting)
 
     @contextmanager
-    def turn(self, rank: Rank) -> Iterator[None]:
-        """Within, this thread draws."""
-        with self._lock:
-            me = self._order.come(rank, time.monotonic())
-            self._admit()
-        wait = PATIENCE[rank]
-        while not me.turn.wait(wait):
-            with self._lock:
-                self._admit()
-            wait = LOOK
+    def turn(self, rank: Rank, user: User | None = None) -> Iterator[None]:
+        """Within, this thread computes."""
+        turn = threading.Event()
+        me = self.come(rank, turn.set, user)
         try:
+            turn.wait()
             yield
         finally:
-            with self._lock:
-                self._order.leave(me)
-                self._admit()
+            self.leave(me)
+
+    async def reached(self, rank: Rank, user: User) -> Waiting:
+        """Returns when a thread may compute; who asked calls `leave` when it has."""
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
+
+        here = threading.get_ident()
+
+        def reach() -> None:
+            if not turn.done():
+                turn.set_result(None)
+
+        def begin() -> None:
+            if threading.get_ident() == here:
+                reach()
+            else:
+                loop.call_soon_threadsafe(reach)
+
+        me = self.come(rank, begin, user)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            self.leave(me)
+            raise
+        return me
+
+    def come(self, rank: Rank, begin: Callable[[], object], user: User | None = None) -> Waiting:
+        """One more wants to compute; `begin` is called when it may, in any thread."""
+        one = Waiting(rank, time.monotonic(), user or Nobody(), begin)
+        with self._lock:
+            self._order.come(one)
+            self._admit()
+        return one
+
+    def leave(self, one: Waiting) -> None:
+        """It has computed, or waits no more."""
+        with self._lock:
+            self._order.leave(one)
+            self._admit()
 
     def _admit(self) -> None:
         for one in self._order.admit(time.monotonic()):
-            one.turn.set()
+            one.begin()
+        if not self._order.waiting:
+            self._somebody.clear()
+        elif not self._somebody.is_set():
+            self._somebody.set()
+            if self._watch is None:
+                self._watch = threading.Thread(target=self._look, daemon=True, name="draw-queue")
+                self._watch.start()
+
+    def _look(self) -> None:
+        """Places come free by time, too."""
+        while self._somebody.wait():
+            time.sleep(LOOK)
+            with self._lock:
+                self._admit()
 
 
 @cache

@@ -1,10 +1,9 @@
 """What one student may use: seconds of computing, tokens to be read, runs in the queue.
 
 Each limit is there so that a class does not notice one student who asks for too much; such a
-student reads what to do and when to go on, in the bench where it happened. A limit holds for a
-session, that is for one tab of a browser. Against somebody who opens many sessions it is no help:
-that is the work of a proxy in front (its limit of requests and connections per address). Each
-limit is a setting, and 0 means none: on a teacher's own machine nobody is refused.
+student reads what to do and when to go on, in the bench where it happened. A limit holds for one
+device, whatever tabs and lines it opens (`ui.server.accounts`). Each limit is a setting, and 0
+means none: on a teacher's own machine nobody is refused.
 
 How the defaults were found: a press costs 0 to 20 ms of the processor in most benches, 150 ms in
 the heaviest that follows a slider (vanishing gradients, three cells and what builds on them), 0.2 s
@@ -14,14 +13,15 @@ after each press. A hand that never rests makes two to four presses a second.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
@@ -29,59 +29,13 @@ from seqviz import jobs, settings
 from seqviz.models.texts import ReadBy, read_by, tokens_read
 from seqviz.refusal import Problem
 from seqviz.ui.server import metrics, run_context
+from seqviz.ui.server.accounts import Account
+from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
+from seqviz.ui.streamlit_internals import deferred_files
 
 R = TypeVar("R")
-KEY = "limits"  # in what is kept of a session
 MINUTE = 60.0
-SHARE_BACK = 0.1  # of the capacity is back before a student who was stopped goes on
-TEXTS = 32  # texts that a session remembers, so that a slider beside one does not read it again
-
-
-@dataclass
-class Bucket:
-    """A leaky bucket: what is used fills it, and it drains at a steady rate.
-
-    `wait` says how long a user whose bucket has run over has to wait: until a tenth of it is free
-    again, so that the next press is not refused at once. A use is let in whole, however large: its
-    size is known only afterwards. Capacity and rate are those of the call, as settings may change.
-    drawn: all that was ever used.
-    """
-
-    clock: Callable[[], float] = time.monotonic
-    used: float = 0.0
-    over: bool = False
-    drawn: float = 0.0
-    _at: float | None = None
-
-    def draw(self, amount: float, capacity: float, rate: float) -> None:
-        """Use so much."""
-        self._drain(rate)
-        self.drawn += amount
-        self.used += amount
-        self.over = self.over or self.used > capacity
-
-    def wait(self, capacity: float, rate: float) -> float:
-        """Seconds until the next use is let in; 0: now."""
-        self._drain(rate)
-        if self.over and self.used > (1 - SHARE_BACK) * capacity:
-            return (self.used - (1 - SHARE_BACK) * capacity) / rate
-        self.over = False
-        return 0.0
-
-    def _drain(self, rate: float) -> None:
-        now = self.clock()
-        if self._at is not None:
-            self.used = max(0.0, self.used - rate * (now - self._at))
-        self._at = now
-
-
-@dataclass
-class Account:
-    """What one session has used. texts: those last read, with their tokens."""
-
-    seconds: Bucket = field(default_factory=Bucket)
-    tokens: Bucket = field(default_factory=Bucket)
-    texts: OrderedDict[str, int] = field(default_factory=OrderedDict)
+TEXTS = 32  # texts that an account remembers, so that a slider beside one does not read it again
 
 
 @dataclass
@@ -100,24 +54,23 @@ class Turn:
             _turn.reset(token)
 
     def enter(self) -> None:
-        """Raise Problem("compute_limit") where this session has to wait."""
-        limit = _seconds()
-        if self.let_in or limit is None:
-            return
-        if wait := _account().seconds.wait(*limit):
-            _refuse("compute", "compute_limit", wait=math.ceil(wait))
-        self.let_in = True
+        """Raise Problem("compute_limit") where this device has to wait."""
+        if not self.let_in:
+            account = run_context.session().account
+            if wait := account.seconds.wait(*_seconds(account)):
+                _refuse("compute", "compute_limit", wait=math.ceil(wait))
+            self.let_in = True
 
 
 _turn: ContextVar[Turn | None] = ContextVar("turn", default=None)
+_taken: ContextVar[bool] = ContextVar("taken", default=False)
 
 
 @cache
 def metered(function: Callable[..., R]) -> Callable[..., R]:
-    """`function`, to stand behind the cache: only what is really computed counts.
+    """`function`, to stand behind the cache: what the class has is given to everybody.
 
-    What counts is the processor's time of this thread: a student does not pay for waiting while
-    others compute. Raises the problems of `Turn.enter` and `read`.
+    Raises the problems of `Turn.enter` and `read`.
     """
 
     @wraps(function)
@@ -128,30 +81,78 @@ def metered(function: Callable[..., R]) -> Callable[..., R]:
         turn.enter()
         if declared := read_by(function):
             _count(_texts(function, declared, args, keywords))
-        started = time.thread_time()
-        try:
-            return function(*args, **keywords)
-        finally:
-            if limit := _seconds():
-                _account().seconds.draw(time.thread_time() - started, *limit)
+        return function(*args, **keywords)
 
     return counting
 
 
-def lent(session: run_context.Session) -> Account | None:
+@contextmanager
+def charged(account: Account) -> Iterator[None]:
+    """Within: what this thread computes counts; a student does not pay for waiting for others."""
+    started = time.thread_time()
+    try:
+        yield
+    finally:
+        account.seconds.draw(time.thread_time() - started, *_seconds(account))
+
+
+def room(account: Account) -> bool:
+    """Whether more may be computed for this device now."""
+    return not account.seconds.wait(*_seconds(account))
+
+
+@contextmanager
+def turn(rank: Rank) -> Iterator[None]:
+    """Within, this thread computes for its session, when it is its turn.
+
+    A page that runs has one turn for all that is in it.
+    """
+    if _taken.get():
+        yield
+        return
+    account, taken = run_context.session().account, _taken.set(True)
+    try:
+        with draw_queue().turn(rank, account), charged(account):
+            yield
+    finally:
+        _taken.reset(taken)
+
+
+async def file(connection: str, work: Callable[[], str]) -> str:
+    """Run what makes a file for a session, in a thread, when it is its turn."""
+    session = run_context.by_connection(connection)
+    account = session.account if session else Account()
+    turn = await draw_queue().reached(Rank.FILE, account)
+
+    def counted() -> str:
+        with charged(account):
+            return work()
+
+    made = asyncio.get_running_loop().run_in_executor(_files(), counted)
+    made.add_done_callback(lambda _: draw_queue().leave(turn))
+    return await asyncio.shield(made)
+
+
+deferred_files.in_turn = file
+
+
+@cache
+def _files() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MOST, "seqviz-files")
+
+
+def lent(account: Account) -> Account | None:
     """An account for a computation in another process; None where tokens have been used up."""
-    account, most = _account(session), settings.value("SEQVIZ_SESSION_TOKENS")
-    if most and account.tokens.wait(most, most / MINUTE):
+    if account.tokens.wait(*_tokens(account)):
         return None
-    return Account(seconds=replace(account.seconds, drawn=0.0))
+    used = account.used
+    return Account(seconds=replace(account.seconds, used=used, drawn=0.0), tabs=set())
 
 
-def charge(session: run_context.Session, used: Account) -> None:
+def charge(account: Account, used: Account) -> None:
     """Count what was computed there, on an account that was `lent`."""
-    with run_context.answering(session, "", ""):
-        if limit := _seconds():
-            _account().seconds.draw(used.seconds.drawn, *limit)
-        _count({text: partial(int, size) for text, size in used.texts.items()})
+    account.seconds.draw(used.seconds.drawn, *_seconds(account))
+    _read(account, {text: partial(int, size) for text, size in used.texts.items()})
 
 
 def read(*texts: str, model: str = "") -> None:
@@ -164,42 +165,44 @@ def read(*texts: str, model: str = "") -> None:
 
 
 def _count(texts: Mapping[str, Callable[[], int]]) -> None:
-    """Count those texts that this session has not had read, each as what its reader says."""
-    most = settings.value("SEQVIZ_SESSION_TOKENS")
-    account = _account()
-    new = {text: size for text, size in texts.items() if text and text not in account.texts}
-    if not most or not new:
-        return
-    if wait := account.tokens.wait(most, most / MINUTE):
-        _refuse("tokens", "token_limit", wait=math.ceil(wait))
-    for text, size in new.items():
-        account.texts[text] = size()
-        account.tokens.draw(account.texts[text], most, most / MINUTE)
-    while len(account.texts) > TEXTS:
+    """Count those texts that this device has not had read, each as what its reader says."""
+    account = run_context.session().account
+    if any(text and text not in account.texts for text in texts):
+        if wait := account.tokens.wait(*_tokens(account)):
+            _refuse("tokens", "token_limit", wait=math.ceil(wait))
+        _read(account, texts)
+
+
+def _read(account: Account, texts: Mapping[str, Callable[[], int]]) -> None:
+    for text, size in texts.items():
+        if text and text not in account.texts:
+            account.texts[text] = tokens = size()
+            account.tokens.draw(tokens, *_tokens(account))
+    while len(account.texts) > TEXTS * account.students:
         account.texts.popitem(last=False)
 
 
 def check_jobs(owner: str, function: Callable[..., Any]) -> None:
-    """Raise Problem("job_limit") where this owner has as many runs as one student may have.
+    """Raise Problem("job_limit") where this device has as many runs as one student may have.
 
-    A former run of the same function does not count: the new one takes its place.
+    A former run of the owner's of the same function does not count: the new one takes its place.
     """
-    most = settings.value("SEQVIZ_SESSION_JOBS")
-    held = sum(queue.held(owner, besides=function) for queue in jobs.queues().values())
+    account = run_context.session().account
+    most = account.students * settings.value("SEQVIZ_SESSION_JOBS")
+    held = sum(queue.held(owner, function, account.name) for queue in jobs.queues().values())
     if most and held >= most:
         _refuse("jobs", "job_limit", limit=most)
 
 
-def _seconds() -> tuple[float, float] | None:
-    """Capacity in seconds and what comes back in a second; None where there is no limit."""
-    most = settings.value("SEQVIZ_SESSION_SECONDS")
-    return (most, settings.value("SEQVIZ_SESSION_SHARE")) if most else None
+def _seconds(account: Account) -> tuple[float, float]:
+    """Capacity in seconds and what comes back in a second."""
+    most = settings.value("SEQVIZ_SESSION_SECONDS") or math.inf
+    return account.students * most, account.students * settings.value("SEQVIZ_SESSION_SHARE")
 
 
-def _account(session: run_context.Session | None = None) -> Account:
-    kept = (session or run_context.session()).kept
-    account: Account = kept.setdefault(KEY, Account())
-    return account
+def _tokens(account: Account) -> tuple[float, float]:
+    most = account.students * (settings.value("SEQVIZ_SESSION_TOKENS") or math.inf)
+    return most, most / MINUTE
 
 
 def _texts(

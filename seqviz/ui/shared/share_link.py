@@ -9,13 +9,19 @@ import segno
 import streamlit as st
 
 from seqviz.text import Text
+from seqviz.ui.server import peer
+from seqviz.ui.streamlit_internals.origin_check import is_local
+
+LOOPBACK = "127.0.0.1"  # for which Streamlit says None
 
 
 def link_and_code(text: Text, url: str) -> None:
     """A permalink to copy and its QR code for the class."""
     parts = urlsplit(url)
-    if parts.hostname in ("localhost", "127.0.0.1", "::1"):
-        own = _own_address()
+    if is_local(parts.netloc):
+        # Who only says that it is here is not told where this is.
+        here = peer.is_here(st.context.ip_address or LOOPBACK, st.context.headers)
+        own = _own_address() if here else None
         if own is None:
             st.caption(text("frame.only_here"))
         else:

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # the wide ones in Asian Excel
+_SEPARATORS = frozenset(";\t\r\n")  # of others
+# From where the gap begins: begun anew at each place of a long one it would take hours.
+_LATER = re.compile(rf"(?:;\s*|(?<!\s)\s+)(?=[{re.escape(''.join(_FORMULA))}])")
 _NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?%?")
 
 
@@ -27,6 +30,12 @@ def no_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def no_formula(cell: Any) -> Any:
-    """One cell of such a table."""
-    risky = isinstance(cell, str) and len(cell) > 1 and cell.lstrip().startswith(_FORMULA)
-    return f"'{cell}" if risky and not _NUMBER.fullmatch(cell) else cell
+    """One cell of such a table, also where a spreadsheet takes it for several."""
+    if not isinstance(cell, str) or len(cell) < 2 or _NUMBER.fullmatch(cell):
+        return cell
+    begun = "'" if cell.lstrip().startswith(_FORMULA) else ""
+    return begun + _LATER.sub(_guarded, cell)
+
+
+def _guarded(gap: re.Match[str]) -> str:
+    return gap[0] + ("'" if _SEPARATORS & {*gap[0]} else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -21,10 +22,45 @@ LIBRARIES = (
     "nbformat.v4",
 )  # fmt: skip
 
+PAGE = "seqviz.ui.page.lesson"  # what is common to all pages of lessons
+ARRIVING_SECONDS = 5.0  # of a first page that is opened at once, which takes all cores there are
 READING_SECONDS = 20.0  # of the first student, before the libraries are loaded beside
 
 TURN = 0.0005  # seconds, instead of Python's 0.005
 M_ARENA_MAX, ARENAS = -8, 2  # from malloc.h; its own limit is eight heaps for each core
+
+# Descriptors: the socket of a page and the event loop that Streamlit makes for its session; the
+# loop of the page before, which is kept for two minutes after a reload; what a browser connects
+# besides while a page loads.
+PAGE_FILES, FORMER_FILES, LOADING_FILES = 4, 3, 6
+STUDENTS = 300
+OPEN_FILES = STUDENTS * (PAGE_FILES + FORMER_FILES + LOADING_FILES) + 100
+MACOS_FILES = 10_240  # the most that it takes where the hard limit says "any number"
+log = logging.getLogger(__name__)
+
+
+def allow_open_files() -> None:
+    """Let this process open as many files and sockets as it may, where that is few for a class."""
+    try:
+        import resource
+    except ImportError:  # Windows, whose sockets are no files
+        return
+    kind = resource.RLIMIT_NOFILE
+
+    def enough(limit: int) -> bool:
+        return limit == resource.RLIM_INFINITY or limit >= OPEN_FILES
+
+    soft, hard = resource.getrlimit(kind)
+    for wish in (hard, MACOS_FILES):
+        if not enough(soft):
+            with suppress(ValueError, OSError):
+                resource.setrlimit(kind, (wish, hard))
+            soft = resource.getrlimit(kind)[0]
+    if not enough(soft):
+        log.warning(
+            "at most %d files and sockets can be open; %d students need %d (ulimit -n)",
+            soft, STUDENTS, OPEN_FILES,
+        )  # fmt: skip
 
 
 @cache
@@ -35,8 +71,8 @@ def prepare() -> None:
     """
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    # Streamlit has loaded numpy by now, which has read them already. Its second thread saves
-    # nothing on small matrices, and spins for a tenth of a second after each product.
+    # Where numpy is loaded by now, it has read them already. Its second thread saves nothing on
+    # small matrices, and spins for a tenth of a second after each product.
     threadpool_limits(int(os.environ["OMP_NUM_THREADS"].split(",")[0] or 1), user_api="blas")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     # A hundred students' runs take turns: short ones let a quick press pass a page that is opened.
@@ -45,17 +81,21 @@ def prepare() -> None:
         # Every run is a new thread: what sessions keep would lie scattered over sixteen heaps.
         with suppress(AttributeError, OSError, TypeError):  # another system's library
             ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
-    garbage.freeze()
+    garbage.set_aside()
 
 
 async def load_beside(occupied: Callable[[], bool]) -> None:
-    """Load the lessons while the first page is on its way to a browser, the libraries after it.
+    """Load what the first page needs while it is on its way to a browser, then all the rest.
 
     One after another, so that this can be cancelled. occupied: whether somebody is here; who is
-    here reads first, and a server that nobody visits needs none of them.
+    here reads first, and a server that nobody visits needs no library.
     """
-    for lesson in catalog.LESSONS:
-        await asyncio.to_thread(importlib.import_module, f"seqviz.lessons.{lesson.slug}")
+    first, *others = (f"seqviz.lessons.{lesson.slug}" for lesson in catalog.LESSONS)
+    for name in (PAGE, first):
+        await asyncio.to_thread(importlib.import_module, name)
+    await asyncio.sleep(ARRIVING_SECONDS)
+    for name in others:
+        await asyncio.to_thread(importlib.import_module, name)
     while not occupied():
         await asyncio.sleep(1.0)
     await asyncio.sleep(READING_SECONDS)

@@ -3,7 +3,8 @@
 Streamlit makes a new class for each component of a page each time that its state is looked up, so
 that a page can write to it (`st.session_state[key].name = value`), which no page of ours does. A
 callback is called for each event of a message, and reads what the message says: of thousands of
-clicks at once only the last is heard.
+clicks at once only the last is heard. A component of ours has no lasting state: what somebody sends
+as one would stand before all later events, and is not heard.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def reader(
     """
 
     def present(base: object, session: Any) -> object:
-        """Its events of this run, and its lasting state, which goes before them."""
+        """Its events of this run."""
         told = session._new_widget_state
         metadata = told.widget_metadata.get(aggregator_id)
         if (
@@ -40,10 +41,7 @@ def reader(
             said = None
         parts = said if isinstance(said, list) else [said]
         events = [part for part in parts if isinstance(part, dict)]
-        return {
-            **{e["event"]: e.get("value") for e in events if isinstance(e.get("event"), str)},
-            **base,
-        }
+        return {e["event"]: e.get("value") for e in events if isinstance(e.get("event"), str)}
 
     return present
 

@@ -15,14 +15,15 @@ import streamlit as st
 
 from seqviz.ui.streamlit_internals.patch import Patch
 
-LOCAL = ("localhost", "127.0.0.1", "0.0.0.0")
+LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
 def allowed(origin: str | None, host: str | None) -> bool:
     """Whether a page from `origin` may open a session of this server, asked for as `host`.
 
     As Streamlit, but for the addresses that it finds out by asking: pages of this server's own
-    address have it as their host as well.
+    address have it as their host as well. Pages of this machine may where it is asked for by a name
+    that only this machine has: else a page at a visitor's own machine could.
     """
     from streamlit import config
     from streamlit.web.server.starlette import starlette_websocket
@@ -35,7 +36,16 @@ def allowed(origin: str | None, host: str | None) -> bool:
         place = urlsplit(origin)
     except ValueError:  # such as http://[bad
         return False
-    return bool(place.hostname) and (place.netloc == host or place.hostname in _configured())
+    known = {*_configured(), *(LOCAL if is_local(host or "") else ())}
+    return bool(place.hostname) and (place.netloc == host or place.hostname in known)
+
+
+def is_local(host: str) -> bool:
+    """Whether a Host header names the machine on which the browser itself is."""
+    try:
+        return urlsplit(f"//{host}").hostname in LOCAL
+    except ValueError:
+        return False
 
 
 def welcome() -> None:
@@ -67,7 +77,7 @@ def _configured() -> set[str | None]:
     told = list(config.get_option("server.corsAllowedOrigins"))
     if config.is_manually_set("browser.serverAddress"):
         told.append(config.get_option("browser.serverAddress"))
-    return {*LOCAL, *(url_util.get_hostname(one.strip()) for one in told)}
+    return {url_util.get_hostname(one.strip()) for one in told}
 
 
 def apply() -> None:

@@ -1,15 +1,18 @@
-"""Files are made in few threads of their own, and one that waits holds none of them."""
+"""Files are made in turn, one that waits holds no thread, and what is made can be fetched."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
+from collections import defaultdict
 from types import SimpleNamespace
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
 from streamlit.runtime import app_session
-from streamlit.runtime.media_file_manager import MediaFileStorageError
+from streamlit.runtime.media_file_manager import MediaFileManager, MediaFileStorageError
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from driver.protocol import attend
 from seqviz.ui.streamlit_internals import deferred_files as files
@@ -20,6 +23,7 @@ class Manager:
 
     def __init__(self, make) -> None:
         self.make, self.calls = make, 0
+        self._lock, self._files_by_session_and_coord = threading.Lock(), defaultdict(dict)
 
     def execute_deferred(self, file: str) -> str:
         self.calls += 1
@@ -75,9 +79,21 @@ def test_what_waits_holds_no_thread_and_comes_when_it_is_ready(monkeypatch):
         return f"/{file}"
 
     waiting = [f"book {n}" for n in range(files.PENDING - 1)]
-    assert len(waiting) > files.THREADS
     found = asked(handler(make), *waiting, "draws")
     assert found == [(f"/{name}", "") for name in (*waiting, "draws")]
+
+
+def test_what_was_made_is_kept_until_it_is_fetched(monkeypatch):
+    """Runs that end at the same time, of whomever, do not delete it; but not all are kept."""
+    manager = MediaFileManager(MemoryMediaFileStorage("/media"))
+    made = files.Files(lambda: manager)
+    monkeypatch.setattr("streamlit.runtime.media_file_manager._get_session_id", lambda: "session")
+    names = [manager.add_deferred(f"file {n}".encode, "text/csv", f"page.{n}") for n in range(9)]
+    urls = [url for name in names for url, _ in asked(made, name)]
+    for _ in range(3):
+        manager.remove_orphaned_files()
+    kept = [url for url in urls if url.rsplit("/")[-1].split(".")[0] in manager._file_metadata]
+    assert kept == urls[-files.PENDING :]
 
 
 def test_patience_ends(monkeypatch):

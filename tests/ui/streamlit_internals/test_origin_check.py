@@ -61,6 +61,21 @@ def test_it_is_decided_as_by_streamlit(origin, host, whether, monkeypatch):
         assert theirs(origin, host) is whether
 
 
+def test_a_page_of_a_visitor_s_own_machine_is_another_site():
+    """Streamlit would let it in."""
+    assert not origin_check.allowed("http://localhost:9000", SPACE)
+    assert not origin_check.allowed("http://127.0.0.1", "192.168.1.20:8501")
+    assert not origin_check.allowed("http://localhost", "[bad")
+
+
+def test_who_asks_for_a_host_that_is_not_configured_is_refused(alone):
+    """As a page whose name leads here (DNS rebinding): to the server it is its own page."""
+    assert origin_check.allowed("http://evil.example:8501", "evil.example:8501")
+    alone["server.allowedHosts"] = ["localhost", SPACE]
+    assert not origin_check.allowed("http://evil.example:8501", "evil.example:8501")
+    assert origin_check.allowed(f"https://{SPACE}", SPACE)
+
+
 def test_what_is_no_address_is_refused():
     assert not origin_check.allowed("http://[bad", SPACE)
 

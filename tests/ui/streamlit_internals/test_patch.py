@@ -111,13 +111,24 @@ import streamlit
 from streamlit import config, net_util
 from streamlit.components.v2.bidi_component import main
 from streamlit.runtime import app_session, memory_session_storage, scriptrunner
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state import SafeSessionState
 import streamlit.logger
 from streamlit.web.server.starlette import starlette_websocket
+from streamlit.runtime import memory_media_file_storage
+from streamlit.runtime.state import session_state
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+del WebSocketsSansIOProtocol.handle_cont
+del session_state.WStates.set_widget_from_proto, HttpToolsProtocol.on_body
+del memory_media_file_storage._calculate_file_id
+del app_session.AppSession._handle_clear_cache_request
 del app_session._populate_theme_msg, app_session.DeferredFileHandler
 del main.make_bidi_component_presenter, memory_session_storage.TTLCache
 del scriptrunner.RerunException, SafeSessionState.filtered_state
+del MemoryUploadedFileManager.remove_file
 del streamlit.logger.setup_formatter, starlette_websocket._is_origin_allowed
+del starlette_websocket.StarletteSessionClient._sender
 import seqviz.ui.page.lesson
 from seqviz.ui.server import application
 application.begin()

@@ -7,5 +7,3 @@ from seqviz.compute.positions.tiny.results import TEST_SEQUENCES
 from seqviz.compute.positions.tiny.settings import OrderSettings
 from seqviz.compute.positions.tiny.tasks import TASKS
 from seqviz.compute.positions.tiny.training import train
-
-__all__ = ["TASKS", "TEST_SEQUENCES", "OrderSettings", "train"]

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from seqviz.compute.positions import relative, rotary, sinusoidal
 from seqviz.compute.positions.tiny.settings import ENCODINGS
+from seqviz.compute.training.settings import Choices
 
 
 class Encoder(nn.Module):
@@ -47,10 +48,7 @@ class Encoder(nn.Module):
         layers: int = 2,
     ):
         super().__init__()
-        if encoding not in ENCODINGS:
-            raise ValueError(
-                f"The encoding must be one of {', '.join(ENCODINGS)}, not {encoding!r}."
-            )
+        Choices(ENCODINGS, "The encoding").check("encoding", encoding)
         self.encoding, self.causal, self.heads = encoding, causal, heads
         # Entries of variance 1, as nn.Embedding has; the entries of a sinusoid have 1/2.
         self.embedding = _normal(randoms, 1.0, symbols, d_model)

@@ -1,0 +1,371 @@
+"""One visitor against a class: does an ordinary student notice that somebody attacks the server?
+
+Each row is one attack. Six ordinary students press the first slider of Gates at human pace, no
+value twice, as a browser does (`benchmarks.classroom.press`): first alone, which is the baseline of
+the row, then while somebody attacks. The time is that until the picture is there; `page` is how
+long the page takes that hears of it after that. What goes wrong for an ordinary student is an
+error. Where a row has several attacks (six lessons' links), they come one after the other, and the
+row is that of the worst, which it names. After each the server is waited for until it is quiet
+(`calm_s`). Its memory is read before all attacks and a minute after the last.
+
+The attacker is a process of its own that stands behind server and students at the processor. It
+speaks the same protocol as a browser, and comes from another address of this machine than the
+students, another one for each attack; `--addresses` says from how many at once, `--same-address`
+that it sits in the same room, behind the same router. Its tabs share the cookies of one device for
+each address (`--cookies kept`), have each their own (`fresh`), or none.
+
+`events` also counts the processor of the server for one message of 368 kB beside one of a single
+event (`cpu_ms`), `notebooks` what a student waits for a CSV (`csv`), `trainings` at which place an
+ordinary student's own training begins to wait (`place`, two at most; -1: it is refused), `origin`
+what `/_stcore/health` takes in a room whose DNS does not answer (`health`, a server of its own).
+
+Classes of 300 and of 1,000 take long and are left out, unless they are asked for by `--only`. Who
+is told to wait before the page opens (`turned_away`) is not dropped.
+
+`python -m benchmarks.hostile --only links exports "class 300" --seconds 20`
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import itertools
+import json
+import multiprocessing
+import os
+import random
+import re
+import tempfile
+import time
+import urllib.request
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from benchmarks import attacks
+from benchmarks.attacks import AGAIN, COSTLY, EVENTS_BYTES, Attack, Attacker, click
+from benchmarks.classroom import (
+    MODELS,
+    TRAINER,
+    Plan,
+    Times,
+    begin_training,
+    fresh,
+    milliseconds,
+    noted,
+    training_link,
+    warm_up,
+    work,
+)
+from benchmarks.classroom import attend as attend_class
+from driver.protocol import Student
+from driver.server import DEAF, Server, serve
+from seqviz import catalog
+
+GATES = catalog.lesson("gates")
+SLIDER = f"{GATES.code}.{GATES.first[0]}.{GATES.first[1]}"
+STUDENTS, THINK = 6, 1.5  # ordinary ones, and the seconds for which they do
+CALM, PATIENCE = 0.1, 120.0  # processors that a quiet server uses; seconds that it is waited for
+AFTER = 60.0  # seconds after the last attack at which memory is read
+# Address of the server, the end of the class, where errors are noted -> figures.
+Beside = Callable[[str, float, Times], Awaitable[dict[str, float]]]
+
+
+def turns(end: float) -> Iterator[None]:
+    """Until the end of a class, by the clock of its loop."""
+    while asyncio.get_running_loop().time() < end:
+        yield
+
+
+async def downloads(url: str, end: float, times: Times) -> dict[str, float]:
+    """A student has the CSV of a figure made, again and again."""
+    waits = []
+    async with Student(url, GATES.slug, cookies={}) as student:
+        await student.open()
+        await student.scroll(GATES.first[0])
+        values = fresh(student, SLIDER, random.Random(end))
+        for _ in turns(end):
+            await student.move(SLIDER, next(values))
+            await student.press("ga.force.export")
+            started = time.perf_counter()
+            if (status := await student.download("ga.force.csv")) != 200:
+                times.errors.append(f"a CSV: {status}")
+            waits.append(time.perf_counter() - started)
+            await asyncio.sleep(THINK)
+    return {"csv_p50_ms": milliseconds(waits, 50), "csv_p95_ms": milliseconds(waits, 95)}
+
+
+async def health(url: str, end: float, times: Times) -> dict[str, float]:
+    """What a proxy asks, which takes a server for dead that does not answer."""
+    waits = []
+    for _ in turns(end):
+        started = time.perf_counter()
+        with await asyncio.to_thread(urllib.request.urlopen, f"{url}/_stcore/health"):
+            waits.append(time.perf_counter() - started)
+        await asyncio.sleep(AGAIN)
+    return {"health_p50_ms": milliseconds(waits, 50), "health_p95_ms": milliseconds(waits, 95)}
+
+
+async def own_training(url: str, end: float, times: Times) -> dict[str, float]:
+    """An ordinary student starts a training half-way, sees its place in the queue, calls it off."""
+    await asyncio.sleep((end - asyncio.get_running_loop().time()) / 2)
+    seed = random.Random(end).randrange(10_000)
+    async with Student(url, TRAINER, training_link(seed), cookies={}) as student:
+        await begin_training(student)
+        if not student.polls:
+            return {"place": -1}
+        place = re.search(r"place (\d+)", student.progress)
+        await student.press("ar.networks.cancel")
+    return {"place": int(place[1]) if place else 0}
+
+
+def events_cost(url: str, server: Server) -> dict[str, float]:
+    """Processor of an otherwise idle server for one message of clicks, beside one of one click."""
+
+    async def cost(size: int, first: int) -> float:
+        async with Student(url, "vanishing_gradients", cookies={}, patience=300) as tab:
+            await tab.open()
+            await tab.scroll("pairs")
+            await click(tab, first, 0)
+            before = server.cpu_seconds()
+            for turn in (1, 2, 3):
+                await click(tab, first + turn, size)
+            return round(1e3 * (server.cpu_seconds() - before) / 3, 1)
+
+    one, many = asyncio.run(cost(0, 0)), asyncio.run(cost(EVENTS_BYTES, 10))
+    return {"baseline_cpu_ms": one, "cpu_ms": round(many - one, 1)}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Attacks, by name, and what is to be reached: `goal_ms` by the figure `goal_of`.
+
+    above: it counts from the baseline. lead: seconds of an attack before the class counts. beside:
+    what else is seen during the class. alone: what is seen of the server without one.
+    """
+
+    attacks: Mapping[str, Attack]
+    goal_ms: float = 250.0
+    goal_of: str = "p95_ms"
+    above: bool = False
+    lead: float = 2.0
+    beside: Beside | None = None
+    alone: Callable[[str, Server], dict[str, float]] | None = None
+
+
+def _every_lesson(tabs: int, anew: bool = False) -> Row:
+    return Row({slug: partial(attacks.links, slug=slug, tabs=tabs, anew=anew) for slug in COSTLY})
+
+
+ROWS = {
+    "links 1": _every_lesson(1),
+    "links 10": _every_lesson(10),
+    "links 10 anew": _every_lesson(10, anew=True),
+    "exports": Row({"exports": attacks.exports}),
+    "notebooks": Row({"notebooks": attacks.notebooks}, 1000, "csv_p95_ms", beside=downloads),
+    "origin": Row({"origin": attacks.origins}, 50, "health_p95_ms", above=True, beside=health),
+    "events": Row({"events": attacks.events}, 100, "cpu_ms", alone=events_cost),
+    "trainings": Row({"trainings": attacks.trainings}, lead=15.0, beside=own_training),
+    "texts": Row({"texts": attacks.texts}),
+    "sockets": Row({"sockets": attacks.sockets}),
+    "unread": Row({"unread": attacks.unread}),
+}
+CLASSES = {"class 150": 150, "class 300": 300, "class 1000": 1000}
+CLASS_GOAL, LARGE_GOAL = 150.0, 2000.0
+LONG = ("class 300", "class 1000")
+
+
+class Bench:
+    """What attacks one server: a process that attacks, addresses, ordinary students."""
+
+    def __init__(self, server: Server, pool: ProcessPoolExecutor, asked: argparse.Namespace):
+        self.server, self._pool, self._asked = server, pool, asked
+        self._room = itertools.count(1)
+
+    def attacker(self, lead: float) -> Attacker:
+        """One who has not been here before."""
+        room, asked = next(self._room), self._asked
+        count = range(1, 2 if asked.same_address else asked.addresses + 1)
+        found = ["" if asked.same_address else f"127.0.{room}.{n}" for n in count]
+        return Attacker(self.server.url, found, asked.cookies, asked.seconds + lead)
+
+    async def pressed(self, row: Row, attack: Attack | None = None) -> dict[str, Any]:
+        """An ordinary class, and what is seen beside it, while somebody attacks, or nobody."""
+        times, loop = Times(), asyncio.get_running_loop()
+        seconds = self._asked.seconds
+        found: dict[str, Any] = {}
+        plan = Plan(STUDENTS, THINK, 0.0, seconds, live=True)
+        async with AsyncExitStack() as room:
+            students = [
+                await room.enter_async_context(Student(self.server.url, GATES.slug, cookies={}))
+                for _ in range(STUDENTS)
+            ]
+            for student in students:
+                await student.open()
+                await student.scroll(GATES.first[0])
+            attacking = None
+            if attack is not None:
+                attacking = loop.run_in_executor(
+                    self._pool, attacks.begin, attack, self.attacker(row.lead)
+                )
+                await asyncio.sleep(row.lead)
+            end = loop.time() + seconds
+
+            async def sit(student: Student) -> None:
+                with noted(student, times):
+                    await work(student, GATES, random.Random(), plan, end, times)
+
+            async def see() -> None:
+                with noted(students[0], times):
+                    found.update(
+                        await row.beside(self.server.url, end, times) if row.beside else {}
+                    )
+
+            gc.collect()
+            gc.disable()  # a pause of the students would be taken for one of the server
+            await asyncio.gather(see(), *map(sit, students))
+            gc.enable()
+            if attacking is not None:
+                found["did"] = await attacking
+        for error in sorted(set(times.errors))[:3]:
+            print(f"  {error}")
+        return found | figures(times)
+
+    def row(self, row: Row) -> dict[str, Any]:
+        """One row of the table."""
+        before = asyncio.run(self.pressed(row))
+        attacked = {}
+        for name, attack in row.attacks.items():
+            attacked[name] = asyncio.run(self.pressed(row, attack))
+            attacked[name]["calm_s"] = calm(self.server)
+        worst = max(attacked, key=lambda name: float(attacked[name]["p95_ms"]))
+        found = {f"baseline_{name}": value for name, value in before.items()} | attacked[worst]
+        found["errors"] = sum(one["errors"] for one in attacked.values())
+        if len(attacked) > 1:
+            found |= {"worst": worst, "each": attacked}
+        if row.alone is not None:
+            found |= row.alone(self.server.url, self.server)
+        goal = row.goal_ms + (found[f"baseline_{row.goal_of}"] if row.above else 0.0)
+        return found | {"goal_ms": goal, "goal_of": row.goal_of}
+
+    def large_class(self, students: int) -> dict[str, Any]:
+        """A class of ordinary students, and nobody who attacks; the baseline is a small one."""
+        before = asyncio.run(self.pressed(Row({})))
+        cpu, seconds = self.server.cpu_seconds(), max(30.0, self._asked.seconds)
+        plan = Plan(students, 6.0, 30.0, seconds, live=True)
+        times = asyncio.run(attend_class(self.server.url, GATES, plan))
+        away = sum("ConnectionRefusedError" in error for error in times.errors)
+        found = {f"baseline_{name}": value for name, value in before.items()} | figures(times)
+        return found | {
+            "errors": len(times.errors) - away,
+            "turned_away": away,
+            "dropped": sum("ConnectionClosed" in error for error in times.errors),
+            "first_p95_ms": milliseconds(times.first, 95),
+            "cpu_share": round((self.server.cpu_seconds() - cpu) / (30.0 + seconds), 2),
+            "calm_s": calm(self.server),
+            "goal_ms": LARGE_GOAL if students > 300 else CLASS_GOAL,
+            "goal_of": "p95_ms",
+        }
+
+
+def figures(times: Times) -> dict[str, float]:
+    """What ordinary students have waited, in milliseconds."""
+    return {
+        "p50_ms": milliseconds(times.rests, 50),
+        "p95_ms": milliseconds(times.rests, 95),
+        "page_p95_ms": milliseconds(times.presses, 95),
+        "presses": len(times.rests),
+        "without_picture": len(times.rests) - times.pictures,
+        "errors": len(times.errors),
+    }
+
+
+def calm(server: Server) -> float:
+    """Seconds until the server has nothing to do any more, PATIENCE at most."""
+    started = time.monotonic()
+    while time.monotonic() < started + PATIENCE:
+        before = server.cpu_seconds()
+        time.sleep(1.0)
+        if server.cpu_seconds() - before < CALM:
+            break
+    return round(time.monotonic() - started, 1)
+
+
+COLUMNS = {"baseline_p50_ms": 17, "baseline_p95_ms": 17, "p50_ms": 9, "p95_ms": 9,
+           "page_p95_ms": 13, "presses": 9, "errors": 8, "calm_s": 8, "goal_ms": 9}  # fmt: skip
+
+
+def line(name: str, found: Mapping[str, Any]) -> str:
+    """A line of the table, and below it what only this row has."""
+    told = {*COLUMNS, "each", "baseline_errors", "baseline_presses", "baseline_without_picture"}
+    rest = {key: value for key, value in found.items() if key not in told}
+    cells = "".join(f"{found[column]:>{width}}" for column, width in COLUMNS.items())
+    return f"{name:16}{cells}\n{'':16}  " + ", ".join(f"{k} {v}" for k, v in rest.items())
+
+
+def chosen(only: Sequence[str]) -> list[str]:
+    """The rows that are asked for, by their names or the first words of them.
+
+    >>> chosen(["links", "class 300"])
+    ['links 1', 'links 10', 'links 10 anew', 'class 300']
+    """
+    every = [*ROWS, *CLASSES]
+    if not only:
+        return [name for name in every if name not in LONG]
+    if unknown := [o for o in only if not any(f"{name} ".startswith(f"{o} ") for name in every)]:
+        raise SystemExit(f"There is no {', '.join(unknown)}; there are {', '.join(every)}.")
+    return [name for name in every if any(f"{name} ".startswith(f"{o} ") for o in only)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="One visitor against a class.")
+    parser.add_argument("--only", nargs="+", default=[], help=f"of {[*ROWS, *CLASSES]}")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each attack")
+    parser.add_argument("--addresses", type=int, default=1, help="of the attacker")
+    parser.add_argument("--same-address", action="store_true", help="it is that of the students")
+    parser.add_argument("--cookies", choices=("kept", "fresh", "none"), default="kept")
+    asked = parser.parse_args()
+    names = chosen(asked.only)
+    print(f"{'':16}" + "".join(f"{name:>{width}}" for name, width in COLUMNS.items()))
+    rows: dict[str, Any] = {}
+    process = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(1, process, os.nice, (5,)) as pool,
+        serve(environment=MODELS, patience=PATIENCE) as server,
+    ):
+        for lesson in catalog.LESSONS:
+            asyncio.run(warm_up(server.url, lesson))
+        before, bench = server.megabytes(), Bench(server, pool, asked)
+        for name in names:
+            if name == "origin":
+                rows[name] = in_a_deaf_room(pool, asked, ROWS[name])
+            else:
+                students = CLASSES.get(name)
+                rows[name] = bench.large_class(students) if students else bench.row(ROWS[name])
+            print(line(name, rows[name]), flush=True)
+        time.sleep(AFTER)  # a minute, as the goal says
+        ratio = round(server.megabytes() / before, 2)
+    print(f"memory: {before:.0f} MB before, {ratio} times as much after (goal: <= 1.3)")
+    print(json.dumps({"name": "hostile", "rows": rows, "memory_ratio": ratio}))
+
+
+def in_a_deaf_room(
+    pool: ProcessPoolExecutor, asked: argparse.Namespace, row: Row
+) -> dict[str, Any]:
+    """A row at a server of its own, which finds no other machine."""
+    with tempfile.NamedTemporaryFile() as said:
+        environment = {**MODELS, "ASKED": said.name}
+        address = {"server.address": "0.0.0.0"}
+        with serve(
+            environment=environment, options=address, before=DEAF, patience=PATIENCE
+        ) as server:
+            asyncio.run(warm_up(server.url, GATES))
+            return Bench(server, pool, asked).row(row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+"""The order of docs/scheduler.md on a clock of its own, beside classes at a real server.
+
+A simulated class opens its pages, then presses and thinks as `benchmarks.classroom --live` does:
+each press asks for a picture, then its page runs, now and then another bench is drawn. What is let
+in by `seqviz.ui.shared.draw_queue.Order` shares one core with what the server does besides
+(messages, addresses, the event loop). What each costs is measured, with a class so small that
+nobody waits (`CALM` students); then larger classes are simulated, and measured at the same server.
+
+`python -m benchmarks.scheduler --students 100 150`; `--simulate 300 600` only computes. JSON:
+`{"name": "scheduler", "ratio": simulated p95 / measured p95 of the largest measured class, "holds":
+the largest measured class whose p95 is at most `GOAL`, ...}`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import heapq
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from benchmarks.classroom import MODELS, SCROLLS, Plan, Times, attend, milliseconds, warm_up
+from driver.server import Server, serve
+from seqviz import catalog
+from seqviz.ui.shared.draw_queue import LOOK, Order, Rank, Waiting
+
+CALM = 8
+GOAL = 150.0  # ms until the picture of a press, p95
+SEED = 5
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds of one core: a picture, the run of its bench, another bench, a page; and what is done
+    besides for a press, outside the order."""
+
+    picture: float
+    run: float
+    other: float
+    page: float
+    besides: float
+
+
+@dataclass(eq=False)
+class Task:
+    """Something that takes so many seconds of the core; then: what follows."""
+
+    seconds: float
+    came: float
+    then: str
+    student: int
+    waiting: Waiting | None = None
+    used: float = 0.0
+
+
+@dataclass
+class Simulation:
+    """A class on one core. `presses`: seconds until the picture; `first`: until the page."""
+
+    costs: Costs
+    plan: Plan
+    presses: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
+    now: float = 0.0
+
+    def run(self) -> None:
+        """Until everybody has left."""
+        draw, order = random.Random(SEED), Order()
+        number = itertools.count()
+        events: list[tuple[float, int, str, int]] = []
+        end = self.plan.arrive + self.plan.seconds
+        working: set[Task] = set()
+        waiting: dict[Waiting, Task] = {}
+
+        def at(when: float, what: str, student: int) -> None:
+            heapq.heappush(events, (when, next(number), what, student))
+
+        def come(rank: Rank | None, seconds: float, then: str, student: int) -> None:
+            task = Task(seconds, self.now, then, student)
+            if rank is None:
+                working.add(task)
+            else:
+                task.waiting = Waiting(rank, self.now, task)
+                waiting[task.waiting] = task
+                order.come(task.waiting)
+
+        def think(student: int) -> None:
+            when = self.now + self.plan.think * (0.5 + draw.random())
+            if when < end:
+                at(when, "press", student)
+
+        for student in range(self.plan.students):
+            at(draw.random() * self.plan.arrive, "open", student)
+        while events or working or waiting:
+            for one in order.admit(self.now):
+                working.add(waiting.pop(one))
+            least = min((len(working) * task.seconds for task in working), default=1e9)
+            until = min(self.now + least, events[0][0] if events else 1e9)
+            if waiting:  # a place may come free by time alone
+                until = min(until, self.now + LOOK)
+            share = (until - self.now) / max(1, len(working))
+            self.now = until
+            done = []
+            for task in working:
+                task.seconds -= share
+                if task.seconds <= 1e-9:
+                    done.append(task)
+            for task in done:
+                working.discard(task)
+                if task.waiting is not None:
+                    order.leave(task.waiting)
+                match task.then:
+                    case "picture":
+                        self.presses.append(self.now - task.came)
+                        come(Rank.PRESS, self.costs.run, "run", task.student)
+                        come(None, self.costs.besides, "", task.student)
+                    case "run":
+                        if draw.random() < SCROLLS:
+                            come(Rank.PAGE, self.costs.other, "", task.student)
+                        think(task.student)
+                    case "page":
+                        self.first.append(self.now - task.came)
+                        think(task.student)
+            while events and events[0][0] <= self.now:
+                _, _, what, student = heapq.heappop(events)
+                if what == "open":
+                    come(Rank.PAGE, self.costs.page, "page", student)
+                else:
+                    come(Rank.PRESS, self.costs.picture, "picture", student)
+
+
+KINDS = {"picture": "live", "run": "bench", "other": "new", "page": "page"}
+
+
+def means(server: Server, slug: str) -> Iterator[tuple[str, float, float]]:
+    """Kind, number and seconds of the runs so far."""
+    for kind in KINDS.values():
+        labels = {"lesson": slug, "kind": kind}
+        yield (kind, server.counter("seqviz_run_seconds_count", **labels),
+               server.counter("seqviz_run_seconds_sum", **labels))  # fmt: skip
+
+
+def calibrated(server: Server, lesson: catalog.Lesson, plan: Plan) -> Costs:
+    """What things cost where nobody waits."""
+    before, cpu = list(means(server, lesson.slug)), server.cpu_seconds()
+    times = asyncio.run(attend(server.url, lesson, replace(plan, students=CALM)))
+    cpu = server.cpu_seconds() - cpu
+    each = {}
+    for (kind, count, seconds), (_, count_before, seconds_before) in zip(
+        means(server, lesson.slug), before, strict=True
+    ):
+        runs = count - count_before
+        each[kind] = (seconds - seconds_before) / max(1.0, runs), runs
+    inside = sum(mean * runs for mean, runs in each.values())
+    besides = max(0.0, (cpu - inside) / max(1, len(times.presses)))
+    return Costs(**{name: each[kind][0] for name, kind in KINDS.items()}, besides=besides)
+
+
+def said(students: int, kind: str, presses: list[float], first: list[float]) -> dict[str, float]:
+    """A line of the table."""
+    found = {
+        "p50_ms": milliseconds(presses, 50),
+        "p95_ms": milliseconds(presses, 95),
+        "first_p95_ms": milliseconds(first, 95),
+    }
+    print(f"{students:9d} {kind:10s} " + " ".join(f"{value:12.1f}" for value in found.values()))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--students", type=int, nargs="*", default=[50, 100, 150])
+    parser.add_argument("--simulate", type=int, nargs="*", default=[], help="classes besides")
+    parser.add_argument("--lesson", default="gates")
+    parser.add_argument("--think", type=float, default=6.0)
+    parser.add_argument("--seconds", type=float, default=40.0)
+    parser.add_argument("--arrive", type=float, default=15.0)
+    parser.add_argument("--workers", type=int, default=0, help="SEQVIZ_WORKERS of the server")
+    options = parser.parse_args()
+    lesson = catalog.lesson(options.lesson)
+    plan = Plan(0, options.think, options.arrive, options.seconds, live=True)
+    rows: dict[str, dict[str, float]] = {}
+    environment = {**MODELS, "SEQVIZ_WORKERS": str(options.workers), "SEQVIZ_SEATS": "0"}
+    holds = 0
+    with serve(environment=environment) as server:
+        asyncio.run(warm_up(server.url, lesson))
+        costs = calibrated(server, lesson, plan)
+        print({name: f"{1e3 * value:.1f} ms" for name, value in vars(costs).items()})
+        print(f"{'students':>9} {'':10s} {'p50_ms':>12} {'p95_ms':>12} {'first_p95_ms':>12}")
+        for students in sorted({*options.students, *options.simulate}):
+            simulation = Simulation(costs, replace(plan, students=students))
+            simulation.run()
+            rows[f"{students} simulated"] = said(
+                students, "simulated", simulation.presses, simulation.first
+            )
+            if students in options.students:
+                measured: Times = asyncio.run(
+                    attend(server.url, lesson, replace(plan, students=students))
+                )
+                rows[f"{students} measured"] = said(
+                    students, "measured", measured.rests, measured.first
+                )
+                for error in sorted(set(measured.errors))[:3]:
+                    print(f"  {error}")
+                if rows[f"{students} measured"]["p95_ms"] <= GOAL and not measured.errors:
+                    holds = students
+    print(f"the largest of these classes that holds a p95 of {GOAL:.0f} ms: {holds}")
+    largest = max(options.students, default=0)
+    ratio = None
+    if largest:
+        simulated, real = rows[f"{largest} simulated"], rows[f"{largest} measured"]
+        ratio = round(simulated["p95_ms"] / real["p95_ms"], 2)
+    found = {"name": "scheduler", "ratio": ratio, "holds": holds, "workers": options.workers}
+    print(json.dumps({**found, "costs": vars(costs), "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""The scripts that run in BertViz' pages (`bertviz_page`), the same on every page.
+
+Apart from what makes a page: a server names them in its policy before it answers anybody, and needs
+no numpy for that.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+VIEWS = ("head", "model")
+MARGIN = 8
+WIDTH = 970 + 2 * MARGIN  # of the model view
+MARK = "const params = "
+
+# What BertViz asks of require.js: names are looked up among what the two files have defined.
+SCRIPTS = """<script src="/app/static/d3.min.js"></script>
+<script src="/app/static/jquery.min.js"></script>
+<script>
+window.require = window.requirejs = (names, draw) =>
+  draw(...names.map((name) => ({jquery: window.jQuery, d3: window.d3})[name]));
+window.require.config = () => {};
+window.bertviz = () => {
+  const text = document.getElementById("data").textContent;
+  return JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
+};
+</script>
+"""
+# The model view is 970 px wide; in a narrower frame it shrinks, to 60 % at most, then it scrolls.
+FIT = """<script>
+const fit = () => {
+  document.body.style.zoom = Math.max(0.6, Math.min(1, window.innerWidth / %(width)d));
+};
+window.addEventListener("resize", fit);
+fit();
+</script>
+"""
+
+
+def scripts() -> tuple[str, ...]:
+    """The inline scripts of all pages, as they stand between their tags.
+
+    BertViz' own are read from its files; importing it would import torch.
+    """
+    found = find_spec("bertviz")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    folder = Path(found.submodule_search_locations[0])
+    theirs = [drawing(f"\n{(folder / f'{view}_view.js').read_text()}\n") for view in VIEWS]
+    ours = (page.partition("<script>\n")[2].partition("</script>")[0] for page in (SCRIPTS, FIT))
+    shim, fit = (f"\n{text}" for text in ours)
+    return shim, fit % {"width": WIDTH}, *theirs
+
+
+def drawing(script: str) -> str:
+    """BertViz' script, which takes its data from the block before it and not from its own line."""
+    head, _, after = script.partition(MARK)
+    _, _, tail = after.partition("\n")
+    return f"{head}{MARK}bertviz();\n{tail}"

@@ -1,0 +1,227 @@
+"""Who asks, and what they have used: one account for a device, whatever tabs and lines it opens.
+
+A device is known by a cookie that comes with a page: a random word, which this process keeps in
+memory and forgets after a day, and which says nothing else. A browser that refuses it (the app in
+another site's frame) shares an account with all others at its address that do; there is room in it
+for each tab that is open. So who reconnects finds the same account, a class behind one router has
+as many as it has devices, and who throws cookies away spoils it for others that do, not for those
+that keep them. An address gets NEW_DEVICES at once, enough for a class, and then one in
+ANOTHER seconds.
+
+The address is that of the connection. Behind proxies of one's own (SEQVIZ_PROXIES says how many) it
+is the one that the outermost of them has seen; what a visitor claims is not looked at.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import secrets
+import threading
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, MutableSet
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from cachetools import TTLCache
+
+from seqviz import settings
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "seqviz_device"
+DAY = 24 * 3600.0
+MOST = 20_000  # devices, and as many addresses, that are remembered
+NEW_DEVICES = 400
+ANOTHER = 5.0  # seconds
+SHARE_BACK = 0.1  # of the capacity is back before a student who was stopped goes on
+
+
+@dataclass
+class Bucket:
+    """A leaky bucket: what is used fills it, and it drains at a steady rate.
+
+    `wait` says how long a user whose bucket has run over has to wait: until a tenth of it is free
+    again, so that the next press is not refused at once. A use is let in whole, however large: its
+    size is known only afterwards. Capacity and rate are those of the call, as settings may change.
+    drawn: all that was ever used.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    used: float = 0.0
+    over: bool = False
+    drawn: float = 0.0
+    _at: float | None = None
+
+    def draw(self, amount: float, capacity: float, rate: float) -> None:
+        """Use so much."""
+        self.drain(rate)
+        self.drawn += amount
+        self.used += amount
+        self.over = self.over or self.used > capacity
+
+    def wait(self, capacity: float, rate: float) -> float:
+        """Seconds until the next use is let in; 0: now."""
+        self.drain(rate)
+        if self.over and self.used > (1 - SHARE_BACK) * capacity:
+            return (self.used - (1 - SHARE_BACK) * capacity) / rate
+        self.over = False
+        return 0.0
+
+    def drain(self, rate: float) -> float:
+        """What is in it now."""
+        now = self.clock()
+        if self._at is not None:
+            self.used = max(0.0, self.used - rate * (now - self._at))
+        self._at = now
+        return self.used
+
+
+@dataclass(eq=False)
+class Account:
+    """What one device has used. texts: those last read, with their tokens. messages: of its pages.
+
+    shared: of all at one address that are not told apart. name: in the queues of `seqviz.jobs`.
+    tabs: its sessions, of which those that are open count.
+    """
+
+    seconds: Bucket = field(default_factory=Bucket)
+    tokens: Bucket = field(default_factory=Bucket)
+    messages: Bucket = field(default_factory=Bucket)
+    texts: OrderedDict[str, int] = field(default_factory=OrderedDict)
+    shared: bool = False
+    name: str = field(default_factory=partial(secrets.token_hex, 8))
+    tabs: MutableSet[Any] = field(default_factory=weakref.WeakSet, repr=False)
+
+    @property
+    def students(self) -> int:
+        """How many it is for."""
+        return max(1, sum(tab.is_open for tab in tuple(self.tabs))) if self.shared else 1
+
+    @property
+    def used(self) -> float:
+        """Seconds of the processor used of late, for each student."""
+        students = self.students
+        rate: float = settings.value("SEQVIZ_SESSION_SHARE")
+        return self.seconds.drain(students * rate) / students
+
+
+class Accounts:
+    """Those that this process knows."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._devices: TTLCache[str, Account] = TTLCache(MOST, DAY, clock)
+        self._addresses: TTLCache[str, tuple[Account, Bucket]] = TTLCache(MOST, DAY, clock)
+
+    def of(self, address: str, device: str | None) -> Account:
+        """The account of a device, or what those share at this address that have none."""
+        with self._lock:
+            known = self._devices.get(device or "")
+            if known is None:
+                return self._at(address)[0]
+            self._devices[device or ""] = known  # from now on for another day
+            return known
+
+    def known(self, device: str | None) -> bool:
+        """Whether this cookie is one of ours."""
+        with self._lock:
+            return device in self._devices
+
+    def new(self, address: str) -> str | None:
+        """A cookie for a new device; None where this address has had too many of late."""
+        with self._lock:
+            _, given = self._at(address)
+            if given.wait(NEW_DEVICES, 1 / ANOTHER):
+                return None
+            given.draw(1.0, NEW_DEVICES, 1 / ANOTHER)
+            device = secrets.token_urlsafe(16)
+            self._devices[device] = Account()
+            return device
+
+    def _at(self, address: str) -> tuple[Account, Bucket]:
+        found = self._addresses.get(address) or (Account(shared=True), Bucket(self._clock))
+        self._addresses[address] = found
+        return found
+
+
+@cache
+def accounts() -> Accounts:
+    """Those of this process."""
+    return Accounts()
+
+
+def address(peer: str | None, forwarded: str) -> str:
+    """Whom an account at this address is for; of IPv6 the first half, as a house has all of it.
+
+    peer: who has connected. forwarded: the header X-Forwarded-For.
+    """
+    chain = [part.strip() for part in forwarded.split(",") if part.strip()]
+    proxies: int = settings.value("SEQVIZ_PROXIES")
+    seen = chain[-proxies] if 0 < proxies <= len(chain) else peer or ""
+    try:
+        found = ipaddress.ip_address(seen.removeprefix("[").split("]")[0])
+    except ValueError:
+        return "elsewhere"
+    if found.version == 4:
+        return str(found)
+    inner = found.ipv4_mapped
+    return str(inner or ipaddress.ip_network((found, 64), strict=False).network_address)
+
+
+def cookie(headers: Mapping[bytes, bytes]) -> str | None:
+    """The device's cookie among the headers of a request."""
+    text = headers.get(b"cookie", b"").decode("latin-1")
+    found = re.search(rf"(?:^|;)\s*{COOKIE}=([\w-]{{22}})(?:;|$)", text)
+    return found[1] if found else None
+
+
+def by_scope(scope: Scope) -> tuple[str, str | None]:
+    """Address and device of a request; of a new device, what the answer brings it."""
+    headers = dict(scope["headers"])
+    forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1")
+    device = scope.get(COOKIE) or cookie(headers)
+    return address((scope.get("client") or [None])[0], forwarded), device
+
+
+class Cookies:
+    """Middleware that gives a page's browser its cookie."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; only a page that a reader looks at brings one."""
+        if scope["type"] != "http" or scope["method"] != "GET" or not asks_for_page(scope):
+            await self.app(scope, receive, send)
+            return
+        at, device = by_scope(scope)
+        if accounts().known(device) or (device := accounts().new(at)) is None:
+            await self.app(scope, receive, send)
+            return
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                header = (b"set-cookie", _set(device, scope).encode())
+                message = {**message, "headers": [*message.get("headers", ()), header]}
+            await send(message)
+
+        await self.app({**scope, COOKIE: device}, receive, answer)
+
+
+def asks_for_page(scope: Scope) -> bool:
+    """Whether a browser opens an address to show it."""
+    headers = dict(scope["headers"])
+    return b"text/html" in headers.get(b"accept", b"")
+
+
+def _set(device: str, scope: Scope) -> str:
+    """Partitioned, so that a frame in another site's page may keep it, where there is TLS."""
+    proto = dict(scope["headers"]).get(b"x-forwarded-proto", scope["scheme"].encode())
+    framed = "SameSite=None; Secure; Partitioned" if proto == b"https" else "SameSite=Lax"
+    return f"{COOKIE}={device}; Path=/; HttpOnly; {framed}"

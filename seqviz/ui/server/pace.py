@@ -1,0 +1,44 @@
+"""How fast a page may talk: its messages are read at the pace that its device has left.
+
+Streamlit begins a thread for each message that asks for the whole page, on the thread that serves
+everybody: one connection that sent as many as it could kept all others waiting, and for half a
+minute after it had gone. What is not read yet waits at the sender.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from seqviz.ui.server.accounts import accounts, by_scope
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+AT_ONCE = 200.0  # messages; a page that opens sends ten
+BACK = 50.0  # a second; a hand sends ten
+SIZE = 16_384  # bytes that count as one message more
+
+
+class Paced:
+    """Middleware between a websocket and whoever reads it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; others have a step between two messages."""
+        if scope["type"] != "websocket":
+            await self.app(scope, receive, send)
+            return
+        account = accounts().of(*by_scope(scope))
+
+        async def paced() -> Message:
+            limits = AT_ONCE * account.students, BACK * account.students
+            await asyncio.sleep(account.messages.wait(*limits))
+            message = await receive()
+            said = message.get("bytes") or message.get("text") or ""
+            account.messages.draw(1 + len(said) / SIZE, *limits)
+            return message
+
+        await self.app(scope, paced, send)

@@ -1,0 +1,256 @@
+"""A forged state of a widget is cleaned or not heard, and the next good one is heard as ever."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from driver.protocol import Student, attend
+from driver.server import Server
+from seqviz import lessons
+from seqviz.lessons.bench.controls import Slider, Steps, encoded
+from seqviz.text import ASSETS
+from tests.hostile.declared import SLUGS, fits, keys
+from tests.hostile.forged import EVENTS, HUGE, RAW, Room, event, forged, key_of, patched
+
+EACH, MOST = 5, 120  # which of the nonsense a real server is told
+WIDEST = 24  # characters of a number in a link
+room = cache(Room)
+pytestmark = pytest.mark.usefixtures("as_served")
+
+
+def tried(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+@pytest.fixture(scope="module")
+def as_served():
+    with patched():
+        yield
+
+
+def check(page: Room) -> None:
+    """Every parameter is one that its control has, and short in a link."""
+    for key, (control, value) in page.values().items():
+        assert fits(control, value), (key, value)
+        if isinstance(value, int | float):
+            assert len(encoded(value)) <= WIDEST, (key, value)
+
+
+def check_it_hears(page: Room) -> None:
+    """Each slider that is there goes to where a hand puts it."""
+    ids = page.ids
+    sliders = {
+        f"{key}.slider{EVENTS}": (key, control)
+        for key, control in keys(page.slug).items()
+        if isinstance(control, Slider | Steps) and f"{key}.slider" in ids
+    }
+    assert sliders
+    for end in (0, 1):
+        good = {name: control.extremes()[end] for name, (_, control) in sliders.items()}
+        page.hear({ids[name]: event("value", encoded(value)) for name, value in good.items()})
+        for name, (key, _) in sliders.items():
+            assert page.state[key] == good[name], key
+
+
+def test_all_that_is_declared_is_on_the_page():
+    for slug in SLUGS:
+        heard = {key_of(id) for id in room(slug).kinds}
+        for key, control in keys(slug).items():
+            applies = control.when is None and not control.client
+            assert not applies or heard & {key, f"{key}.slider"}, key
+        assert {"lang", "present", "share", "about", "theme"} <= heard
+        for name in getattr(lessons, slug).lesson.exercises:
+            assert any(f".exercise.{name}." in key for key in heard), name
+        assert any(key.startswith("predict.") for key in heard)
+
+
+def hostile(slug: str, kind: str) -> list[dict[str, object]]:
+    """One state of each kind, and of the widget's own what is no JSON."""
+    states: list[dict[str, object]] = [
+        {"trigger_value": True}, {"bool_value": True}, {"double_value": float("nan")},
+        {"double_value": 1e308}, {"double_value": -0.0}, {"int_value": -(2**63)},
+        {"string_value": "__proto__"}, {"string_value": "x" * 5_000},
+        {"double_array_value": {"data": [0.5]}}, {"int_array_value": {"data": [99, -99]}},
+        {"string_array_value": {"data": ["__class__"] * 3}}, {"bytes_value": b"\xff"},
+        {"string_trigger_value": {"data": "x"}}, {"chat_input_value": {"data": "x"}},
+        {"file_uploader_state_value": {"uploaded_file_info": [{"file_id": "x", "name": "a.exe"}]}},
+        {"json_value": '{"pick": {"x": 1, "y": 1}, "value": "0.5"}'},
+    ]  # fmt: skip
+    told = [{}, [1, 2], "x", HUGE, True, None, {"x": HUGE, "y": True}, {"x": 1e308, "y": 1e308},
+            {"x": 1}, ["near"] * 3, "nan", "-0.0", "\ud800"]  # fmt: skip
+    if kind.startswith("json"):
+        states += [{kind: raw} for raw in RAW]
+        events = ("pick", "value", "settled", "near", "settings", "theme")
+        states += [event(name, value) for name in events for value in told]
+        names = {key.rpartition(".")[2] for key in keys(slug)}
+        states += [event("settings", dict.fromkeys(names, value)) for value in (HUGE, None, "nan")]
+        states += [event("settings", {name: [[]] for name in names})]
+    return states
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_widget_is_told_every_kind_of_nonsense(slug, record_property):
+    page, count = Room(slug), 0
+    told = {id: hostile(slug, kind) for id, kind in page.kinds.items()}
+    for number in range(max(map(len, told.values()))):
+        states = {id: these[number] for id, these in told.items() if number < len(these)}
+        page.hear(states)
+        count += len(states)
+        check(page)
+    record_property("tried", count)
+    page.run({})
+    check_it_hears(page)
+
+
+def forge(data: st.DataObject, page: Room, most: int) -> dict[str, dict[str, object]]:
+    parameters = tuple(sorted({key.rpartition(".")[2] for key in keys(page.slug)}))
+    kinds = page.at_first
+    ids = data.draw(st.lists(st.sampled_from(sorted(kinds)), max_size=most, unique=True))
+    return {id: data.draw(forged(kinds[id], parameters)) for id in ids}
+
+
+@tried(40)
+@given(st.sampled_from(SLUGS), st.data())
+def test_many_forged_states_at_once(slug, data):
+    page = room(slug)
+    page.hear(forge(data, page, 15))
+    check(page)
+
+
+@pytest.mark.nightly
+@tried(1_500)
+@given(st.sampled_from(SLUGS), st.data())
+def test_many_more_forged_states_at_once(slug, data):
+    page = room(slug)
+    page.hear(forge(data, page, 15))
+    check(page)
+
+
+@tried(6)
+@given(st.sampled_from(SLUGS), st.data())
+def test_a_page_is_drawn_with_them_and_hears_what_follows(slug, data):
+    page = room(slug)
+    page.run(forge(data, page, 40))
+    check(page)
+    check_it_hears(page)
+
+
+@pytest.mark.nightly
+@tried(150)
+@given(st.sampled_from(SLUGS), st.data())
+def test_pages_are_drawn_with_them_and_hear_what_follows(slug, data):
+    page = room(slug)
+    page.run(forge(data, page, 60))
+    check(page)
+    check_it_hears(page)
+
+
+def test_a_widget_that_is_not_drawn_yet_begins_with_its_default():
+    """A browser that comes back tells a new session all at once."""
+    ids = room("gates").kinds
+    page = Room("gates", before={id: {"json_value": "{"} for id in ids})
+    check(page)
+    check_it_hears(page)
+
+
+def test_a_forged_lasting_state_does_not_stand_before_later_events():
+    page = Room("vanishing_gradients")
+    key = "vg.reach.gain.slider"
+    page.hear({page.ids[key]: {"json_value": json.dumps({"value": "0.1"})}})
+    check_it_hears(page)
+
+
+ADDRESSES = {
+    "http://localhost:8501/gates": "http://",
+    "https://lab-seqviz.hf.space/gates": "https://lab-seqviz.hf.space/gates?lang=en",
+    "http://[bad": "?lang=en",
+    "http://host:99999/gates": "?lang=en",
+    "http://host:x/gates": "?lang=en",
+    "javascript:alert(1)": "?lang=en",
+    "http://host/\u202egates": "?lang=en",
+    "http://host/" + "x" * 100_000: "?lang=en",
+    "": "?lang=en",
+}
+
+
+@pytest.mark.parametrize("url", ADDRESSES, ids=lambda url: url[:30])
+def test_share_says_an_address_or_only_the_settings(url):
+    page = Room("gates", {"url": url, "locale": "\u202e" * 100})
+    page.run({page.ids["share"]: {"bool_value": True}})
+    assert page.app.code[0].value.startswith(ADDRESSES[url])
+    assert len(page.app.code[0].value) < 2_100
+
+
+def test_of_two_panels_that_are_asked_for_at_once_one_opens():
+    page = AppTest.from_file(str(ASSETS.parent / "pages" / "gates.py"), default_timeout=120).run()
+    for key in ("ga.force.data", "ga.force.code", "ga.watch.code"):
+        page.button(key=key).click()
+    page.run()
+    assert not page.exception
+    assert not page.error
+    assert len(page.code) == 1
+
+
+def figures(student: Student) -> dict[str, bytes]:
+    """The charts of a page by their keys, without what is around them."""
+    return {
+        key: widget.message.bytes.partition(b"\n")[2]
+        for key, widget in student.widgets.items()
+        if key.endswith(".chart") and key.count(".") == 2
+    }
+
+
+async def poisoned(server: Server, slug: str, first: int) -> None:
+    """Nonsense to all widgets of a page; then it looks as its link says, and a slider moves it."""
+    async with Student(server.url, slug, patience=120.0) as student:
+        await student.open()
+        await student.whole()
+        for number in range(first, MOST, EACH):
+            told = {}
+            for key, widget in student.widgets.items():
+                if key.startswith("go.") or key.endswith(".start"):  # another page, a training
+                    continue
+                for id, kind in ((widget.id, ""), (widget.events, "json_trigger_value")):
+                    states = hostile(slug, kind)
+                    told[id] = states[number % len(states)]
+            student.errors.clear()
+            await student.say(told)
+            assert student.errors == [], number
+        await student.whole()
+        await student.ask()
+        async with Student(server.url, slug, student._query, patience=120.0) as other:
+            await other.open()
+            await other.whole()
+            seen, expected = figures(student), figures(other)
+            both = seen.keys() & expected.keys()
+            assert both
+            wrong = [key for key in both if seen[key] != expected[key]]
+            assert not wrong, student._query
+        key = next(k for k, c in keys(slug).items() if isinstance(c, Slider | Steps)
+                   and student.slider(k))  # fmt: skip
+        for end in keys(slug)[key].extremes():
+            await student.move(key, end)
+            assert student.slider(key)["value"] == encoded(end)
+            assert student.errors == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_server_hears_it_and_logs_nothing(server, slug):
+    before = len(server.log.read_bytes())
+    attend(poisoned(server, slug, SLUGS.index(slug) % EACH))
+    new = server.log.read_bytes()[before:].decode("utf-8")
+    assert "Traceback" not in new, new[-3000:]
+    assert " ERROR " not in new, new[-3000:]

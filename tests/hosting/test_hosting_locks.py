@@ -1,0 +1,130 @@
+"""The locks that the image is made of: the versions that the tests ran with, each file's sum."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from seqviz.paths import ROOT
+from tools import audit, constraints
+
+IMAGE = {"python_version": "3.11", "python_full_version": "3.11.9", "sys_platform": "linux"}
+MACHINES = [{**IMAGE, "platform_machine": name} for name in ("x86_64", "aarch64")]
+BEYOND = "requirements-cuda.lock"  # of which constraints.txt knows nothing
+
+
+def locked(name: str) -> dict[str, tuple[Requirement, list[str]]]:
+    """What a lock has: the package, and the sums of its files."""
+    joined = (ROOT / name).read_text("utf-8").replace("\\\n", "")
+    found = {}
+    for line in joined.splitlines():
+        if not line.startswith("#"):
+            package, *sums = line.split(" --hash=")
+            one = Requirement(package)
+            assert one.name not in found
+            found[canonicalize_name(one.name)] = (one, [text.strip() for text in sums])
+    return found
+
+
+def versions(name: str) -> dict[str, str]:
+    lines = constraints.required(ROOT / name)
+    return {canonicalize_name(one.name): str(one.specifier) for one in lines}
+
+
+@pytest.mark.parametrize("name", constraints.LOCKS)
+def test_every_package_has_one_version_and_the_sums_of_its_files(name):
+    packages = locked(name)
+    assert packages
+    for package, (one, sums) in packages.items():
+        assert re.fullmatch(r"==[\w.!]+", str(one.specifier)), package
+        assert sums, package
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", text) for text in sums), package
+        assert len({*sums}) == len(sums), package
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine["platform_machine"])
+def test_locks_constraints_and_requirements_name_the_same_versions(machine):
+    again = "run `python -m tools.constraints`"
+    known = versions("constraints.txt")
+    found = {
+        package: str(one.specifier)
+        for name in constraints.LOCKS.keys() - {BEYOND}
+        for package, (one, _) in locked(name).items()
+        if one.marker is None or one.marker.evaluate(machine)
+    }
+    assert found == known, again
+    wanted = versions("requirements.txt")
+    assert {package: found.get(package) for package in wanted} == wanted, again
+
+
+def test_a_package_is_in_one_lock():
+    every = [package for name in constraints.LOCKS for package in locked(name)]
+    assert len({*every}) == len(every)
+    assert [*locked("requirements-torch.lock")] == ["torch"]
+    assert not locked(BEYOND).keys() & versions("constraints.txt").keys()
+
+
+def test_torch_may_come_from_either_index():
+    one, sums = locked("requirements-torch.lock")["torch"]
+    (version,) = one.specifier
+    assert f"sha256:{constraints.TORCH_CPU[version.version]}" in sums
+    assert len(sums) > 1
+
+
+def test_the_locks_say_of_no_index():
+    for name in constraints.LOCKS:
+        assert not re.search(r"://|--(extra-)?index|--find-links", (ROOT / name).read_text("utf-8"))
+
+
+def test_a_file_with_another_sum_is_not_installed(tmp_path):
+    """What pip does with a lock, on a package of our own."""
+    (tmp_path / "mine.py").write_text("")
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "mine"\nversion = "1"\n', "utf-8")
+    pip = [sys.executable, "-m", "pip"]
+    quiet = {"capture_output": True, "text": True, "cwd": tmp_path, "timeout": 120}
+    subprocess.run(
+        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", "wheels", "."],
+        check=True, **quiet,
+    )  # fmt: skip
+    (tmp_path / "lock").write_text(f"mine==1 --hash=sha256:{'0' * 64}\n", "utf-8")
+    done = subprocess.run(
+        [*pip, "install", "--no-deps", "--no-index", "--require-hashes", "--find-links", "wheels",
+         "--target", "here", "-r", "lock"], **quiet,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "DO NOT MATCH THE HASHES" in done.stderr
+    assert not (tmp_path / "here").exists()
+
+
+def test_what_is_new_in_pytorch_needs_its_sum():
+    with pytest.raises(SystemExit, match=r"lacks the sum of PyTorch's build 9\.9"):
+        constraints.locks("", "9.9")
+
+
+def test_a_resolution_is_divided_among_the_locks():
+    sums = "".join(f" \\\n    --hash=sha256:{digit * 64}" for digit in "ab")
+    names = ("accelerate==1", "nvidia-nccl-cu13==2 ; sys_platform == 'linux'", "torch==2.13.0",
+             "torchless==4", "triton==3")  # fmt: skip
+    found = constraints.locks("".join(f"{name}{sums}\n" for name in names), "2.13.0")
+    assert [re.findall(r"^(\S+)==", text, re.M) for text in found.values()] == [
+        ["torch"], ["nvidia-nccl-cu13", "triton"], ["accelerate", "torchless"],
+    ]  # fmt: skip
+    assert [text.count("--hash=") for text in found.values()] == [3, 4, 4]
+
+
+def test_the_bill_of_materials_has_every_package_and_its_sums(tmp_path):
+    pytest.importorskip("cyclonedx_py")
+    parts = audit.bill_of_materials(ROOT, tmp_path / "sbom.json")
+    assert parts["bomFormat"] == "CycloneDX"
+    found = {canonicalize_name(part["name"]): part for part in parts["components"]}
+    every = {package: one for name in constraints.LOCKS for package, one in locked(name).items()}
+    assert found.keys() == every.keys()
+    assert all(
+        f"=={part['version']}" == str(every[name][0].specifier) for name, part in found.items()
+    )
+    assert (tmp_path / "sbom.json").stat().st_size > 100_000

@@ -1,0 +1,62 @@
+"""How fast a page may talk."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from driver.protocol import attend
+from seqviz.ui.server import accounts, pace
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    known = accounts.Accounts()
+    monkeypatch.setattr(pace, "accounts", lambda: known)
+
+
+async def heard(messages: int, size: int, seconds: float) -> int:
+    """How many messages of a flood are read in some seconds."""
+    count = 0
+
+    async def receive():
+        return {"type": "websocket.receive", "bytes": b"x" * size}
+
+    async def app(scope, receive, send):
+        nonlocal count
+        for _ in range(messages):
+            await receive()
+            count += 1
+
+    scope = {"type": "websocket", "headers": [], "client": ("127.0.0.9", 1)}
+    try:
+        async with asyncio.timeout(seconds):
+            await pace.Paced(app)(scope, receive, None)
+    except TimeoutError:
+        pass
+    return count
+
+
+def test_what_a_page_says_when_it_opens_is_read_at_once(fresh):
+    began = time.monotonic()
+    assert attend(heard(100, 500, 5.0)) == 100
+    assert time.monotonic() - began < 0.5
+
+
+@pytest.mark.parametrize(("size", "most"), [(10, 300), (4_000_000, 3)])
+def test_more_than_a_hand_can_send_waits_for_its_turn(fresh, size, most):
+    assert attend(heard(100_000, size, 1.0)) <= most
+
+
+def test_others_have_a_step_between_two_messages(fresh):
+    async def both() -> int:
+        steps = 0
+        flood = asyncio.create_task(heard(150, 10, 5.0))
+        while not flood.done():
+            await asyncio.sleep(0)
+            steps += 1
+        return steps
+
+    assert attend(both()) >= 150

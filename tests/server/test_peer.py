@@ -1,0 +1,59 @@
+"""Who is at the machine itself, and who only says so."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.datastructures import Headers
+from streamlit.runtime.context import ContextProxy
+from streamlit.testing.v1 import AppTest
+
+from seqviz.ui.server import peer
+from seqviz.ui.shared import share_link
+
+LOCAL = {"host": "localhost:8501"}
+CASES = [
+    ("127.0.0.1", LOCAL, True),
+    ("127.0.0.1", {"host": "127.0.0.1:8501"}, True),
+    ("127.0.0.1", {}, True),
+    ("::1", {"host": "[::1]:8501"}, True),
+    ("::ffff:127.0.0.1", LOCAL, True),  # as a server for both kinds of addresses sees it
+    ("127.0.0.1", {"host": "evil.example:8501"}, False),
+    ("127.0.0.1", {"host": "[bad"}, False),
+    ("127.0.0.1", {**LOCAL, "X-Forwarded-For": "203.0.113.9"}, False),
+    ("127.0.0.1", {**LOCAL, "Forwarded": "for=203.0.113.9"}, False),
+    ("192.168.1.20", LOCAL, False),
+    ("::ffff:192.168.1.20", LOCAL, False),
+    ("", LOCAL, False),
+    ("testclient", LOCAL, False),
+]
+
+
+@pytest.mark.parametrize(("address", "headers", "whether"), CASES)
+def test_who_is_here(address, headers, whether):
+    assert peer.is_here(address, Headers(headers)) is whether
+
+
+def shared(url: str) -> None:
+    from seqviz.text import Text
+    from seqviz.ui.shared.share_link import link_and_code
+
+    link_and_code(Text("en"), url)
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "told"),
+    [
+        (None, LOCAL, True),  # as Streamlit says of loopback
+        ("192.168.1.20", LOCAL, False),
+        (None, {**LOCAL, "x-forwarded-for": "203.0.113.9"}, False),
+        (None, {"host": "evil.example"}, False),
+    ],
+)
+def test_who_only_says_localhost_is_not_told_the_address(monkeypatch, address, headers, told):
+    monkeypatch.setattr(share_link, "_own_address", lambda: "10.9.8.7")
+    monkeypatch.setattr(ContextProxy, "ip_address", property(lambda _: address))
+    monkeypatch.setattr(ContextProxy, "headers", property(lambda _: Headers(headers)))
+    page = AppTest.from_function(shared, args=("http://localhost:8501/gates?lang=en",)).run()
+    assert not page.exception
+    assert ("10.9.8.7" in page.code[0].value) is told
+    assert "/gates?lang=en" in page.code[0].value

@@ -1,0 +1,64 @@
+"""At a real server: an account outlives the line, a newcomer waits in front, a file is there."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from driver.protocol import Student, attend
+from driver.server import serve
+
+LIMIT = "You have used up the computing time"
+TIGHT = {"SEQVIZ_SESSION_SECONDS": "1", "SEQVIZ_SESSION_SHARE": "0.01"}
+
+
+async def refused(url: str, cookies: dict[str, str] | None, seed: int) -> bool:
+    """Whether a tab of this device that computes something new is told to wait."""
+    link = {"vg.reach.seed": str(seed), "vg.reach.cells": "rnn,lstm,gru"}
+    async with Student(url, "vanishing_gradients", link, cookies=cookies) as tab:
+        await tab.open()
+        return any(LIMIT in said for said in tab.warnings)
+
+
+def test_who_reconnects_finds_the_account_again_and_nobody_else_is_refused():
+    with serve(environment=TIGHT) as server:
+
+        async def lesson() -> tuple[bool, list[bool], list[bool]]:
+            seeds = iter(range(5001, 6000))
+            greedy: dict[str, str] = {}
+            for _ in range(30):
+                if await refused(server.url, greedy, next(seeds)):
+                    break
+            again = await refused(server.url, greedy, next(seeds))
+            others = [await refused(server.url, {}, next(seeds)) for _ in range(2)]
+            while not await refused(server.url, None, next(seeds)):  # no cookies: at its address
+                pass
+            kept = [await refused(server.url, None, next(seeds)),
+                    await refused(server.url, {}, next(seeds))]  # fmt: skip
+            return again, others, kept
+
+        again, others, kept = attend(lesson())
+    assert again
+    assert others == [False, False]
+    assert kept == [True, False]
+
+
+def test_a_newcomer_waits_in_front_and_who_is_in_opens_what_it_likes():
+    with serve(environment={"SEQVIZ_SEATS": "2"}) as server:
+
+        async def lesson() -> list[str]:
+            said = []
+            mine, other = {}, {}
+            async with Student(server.url, "gates", cookies=mine) as one:
+                await one.open()
+                async with Student(server.url, "gates", cookies=other) as two:
+                    await two.open()
+                    with pytest.raises(ConnectionRefusedError, match="503"):
+                        await Student(server.url, "gates", cookies={}).__aenter__()
+                    async with Student(server.url, "positions", cookies=mine) as third:
+                        await third.open()
+                        said += third.errors
+                return said
+
+        assert attend(asyncio.wait_for(lesson(), 60)) == []

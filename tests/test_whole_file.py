@@ -1,0 +1,68 @@
+"""A file is replaced when its new content is whole and on the disk, or not at all."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from seqviz.whole_file import written
+
+
+@pytest.fixture
+def path(tmp_path):
+    place = tmp_path / "f.json"
+    place.write_text("before")
+    return place
+
+
+def test_it_is_as_before_until_the_end(path):
+    with written(path) as made:
+        assert made.name == path.name  # what writes may look at its ending
+        made.write_text("after")
+        assert path.read_text() == "before"
+    assert path.read_text() == "after"
+    assert [*path.parent.iterdir()] == [path]
+    assert path.stat().st_mode & 0o777 == 0o666 & ~umask()
+
+
+def umask() -> int:
+    now = os.umask(0o022)
+    os.umask(now)
+    return now
+
+
+def half(path, error):
+    with written(path) as made:
+        if error is not FileNotFoundError:
+            made.write_text("ha")
+            raise error
+
+
+@pytest.mark.parametrize("error", [OSError, SystemExit, FileNotFoundError])
+def test_it_stays_where_writing_fails(path, error):
+    with pytest.raises(error):
+        half(path, error)
+    assert path.read_text() == "before"
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_what_a_link_leads_to_is_replaced(path):
+    link = path.with_name("link.json")
+    link.symlink_to(path)
+    with written(link) as made:
+        made.write_text("after")
+    assert link.is_symlink()
+    assert path.read_text() == "after"
+
+
+def test_what_a_killed_process_has_left_is_cleared_up_later(path):
+    old, new = (path.with_name(f".unfinished-{name}") for name in ("old", "new"))
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "f.json").write_text("ha")
+    seconds = old.stat().st_mtime - 4000
+    os.utime(old, (seconds, seconds))
+    with written(path) as made:
+        made.write_text("after")
+    assert {*path.parent.iterdir()} == {path, new}  # somebody may be at work on that one

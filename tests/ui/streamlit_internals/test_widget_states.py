@@ -1,0 +1,62 @@
+"""A state that its widget cannot have said is not heard."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.state.session_state import WStates
+
+from tests.hostile.forged import patched
+
+
+def whole(value: float | None) -> int:
+    """As a field for whole numbers reads; NaN raises."""
+    return 7 if value is None else int(value)
+
+
+@pytest.fixture
+def states():
+    with patched():
+        yield WStates()
+
+
+def known(states: WStates) -> WStates:
+    states.set_widget_metadata(WidgetMetadata("n", whole, float, "double_value"))
+    return states
+
+
+FORGED = [
+    {"double_value": float("nan")},
+    {"double_value": float("inf")},
+    {"string_value": "5"},
+    {"trigger_value": True},
+    {"int_value": 5},
+    {"json_value": "["},
+    {"double_array_value": {"data": [5]}},
+]
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=str)
+def test_it_leaves_the_value_and_the_kind_as_they_were(states, forged):
+    known(states)
+    states.set_widget_from_proto(WidgetState(id="n", double_value=3))
+    states.set_widget_from_proto(WidgetState(id="n", **forged))
+    assert states["n"] == 3
+    assert states.widget_metadata["n"].value_type == "double_value"
+    states.set_widget_from_proto(WidgetState(id="n", double_value=4))
+    assert states["n"] == 4
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=str)
+def test_of_a_widget_that_is_drawn_later_it_is_the_default(states, forged):
+    states.set_widget_from_proto(WidgetState(id="n", **forged))
+    with pytest.raises(KeyError):
+        states["n"]
+    assert known(states)["n"] == 7
+
+
+def test_what_is_emptied_is_heard(states):
+    known(states).set_widget_from_proto(WidgetState(id="n", double_value=3))
+    states.set_widget_from_proto(WidgetState(id="n"))
+    assert states["n"] == 7
