@@ -19,6 +19,7 @@ from seqviz.refusal import Problem
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import limits
 from seqviz.ui.shared.caching import drawn
+from seqviz.ui.shared.fragments import fragment
 from seqviz.ui.shared.problems import sentence as said
 
 if TYPE_CHECKING:
@@ -74,7 +75,6 @@ def watch(
     job.join(me, group())
     refused = _refused(place.prefix)
 
-    @st.fragment(run_every=POLL_SECONDS)
     def poll() -> None:
         if job.state not in ACTIVE:
             if job.state == "cancelled" and job.error is not None:
@@ -98,7 +98,7 @@ def watch(
             st.skeleton(place.style.height)  # the room that the curve will take
 
     with place.stage:
-        poll()
+        fragment(poll, f"{place.prefix}.job", every=POLL_SECONDS)
     return None
 
 

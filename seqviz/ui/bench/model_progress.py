@@ -15,6 +15,7 @@ from seqviz import jobs
 from seqviz.models import device, pretrained, ready
 from seqviz.models.registry import model as record_of
 from seqviz.ui.bench.job_progress import ACTIVE, POLL_SECONDS, group, owner, row
+from seqviz.ui.shared.fragments import fragment
 from seqviz.ui.shared.problems import sentence
 
 if TYPE_CHECKING:
@@ -87,7 +88,6 @@ def _progress(place: Place, model: str, job: jobs.Job[str], stopped: str) -> Non
         job.leave(me)
         st.session_state[stopped] = True
 
-    @st.fragment(run_every=POLL_SECONDS)
     def poll() -> None:
         if job.state not in ACTIVE:
             st.rerun()
@@ -99,7 +99,7 @@ def _progress(place: Place, model: str, job: jobs.Job[str], stopped: str) -> Non
         st.skeleton(place.style.height)
 
     with place.stage:
-        poll()
+        fragment(poll, f"{place.prefix}.model", every=POLL_SECONDS)
 
 
 def _offer(place: Place, wish: dict[str, Any], stopped: str, former: jobs.Job[str] | None) -> None:

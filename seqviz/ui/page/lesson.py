@@ -29,6 +29,7 @@ from seqviz.ui.page import header, notebook, questions
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import components, limits
 from seqviz.ui.shared.draw_queue import Rank
+from seqviz.ui.shared.fragments import fragment
 from seqviz.ui.streamlit_internals import deferred_files as files
 from seqviz.ui.streamlit_internals.fragment_reruns import draw_besides
 from seqviz.ui.streamlit_internals.navigation import went_back
@@ -144,7 +145,7 @@ class PageLesson:
                 first_figure.seen(self.record.slug, self.text.lang)
 
         with st.container(border=True, key=f"bench-{name}"):
-            st.fragment(run, key=bench.prefix)()
+            fragment(run, bench.prefix)
 
     def _rank(self, name: str, alone: bool) -> Rank:
         return self.asked.pop(name, Rank.PRESS) if alone else Rank.PAGE
@@ -241,14 +242,14 @@ class PageLesson:
         with st.container(border=True):
             key = f"{self.record.code}.predict.{name}"
             asked = partial(questions.predict, self.words, key, name, values)
-            st.fragment(run_context.beside()(asked), key=f"{key}.fragment")()
+            fragment(run_context.beside()(asked), key)
 
     def exercise(self, name: str) -> None:
         """A declared task with a number as its answer, checked against a computed one."""
         with st.container(border=True):
             key = f"{self.record.code}.exercise.{name}"
             asked = partial(questions.ask, self.words, key, self.declared.exercises[name])
-            st.fragment(run_context.beside()(asked), key=f"{key}.fragment")()
+            fragment(run_context.beside()(asked), key)
 
     def code(self) -> None:
         """The source of the functions that ran, as they stand in the library.
@@ -256,8 +257,9 @@ class PageLesson:
         Sent when it is opened: what colors it is a sixth of all that a first visit loads.
         """
 
+        key = f"{self.record.code}.source"
+
         def panel() -> None:
-            key = f"{self.record.code}.source"
             opened = st.expander(
                 self.text("frame.source"), icon=":material/code:", key=key, on_change="rerun"
             )
@@ -268,7 +270,7 @@ class PageLesson:
                     st.caption(f"`{function.__module__}.{function.__name__}`")
                     st.code(_source(function), language="python")
 
-        st.fragment(panel, key=f"{self.record.code}.source.fragment")()
+        fragment(panel, key)
 
     def end(self) -> None:
         """What the texts say, sources, the notebook, previous and next."""
@@ -285,12 +287,13 @@ class PageLesson:
             on_click="ignore",
         )
 
+        key = f"{self.record.code}.near"
+
         def near() -> None:
-            key = f"{self.record.code}.near"
             leads = tuple(name for name in self.placed if self.declared.benches[name].leads)
             components.near(key, tuple(self.placed), leads, button, self._come)
 
-        st.fragment(near, key=f"{self.record.code}.near.fragment")()
+        fragment(near, key)
         header.neighbours(self.record.slug, self.text)
 
     def _texts(self) -> None:

@@ -64,7 +64,7 @@ class Reader:
     def near(self, *names: str) -> tuple[WidgetState, str]:
         """The reader comes near benches."""
         key = f"{self.code}.near"
-        return self._says(key, "near", names), self.ids(f"{key}.fragment")[0]
+        return self._says(key, "near", names), self.ids(key)[0]
 
     def rests(self, bench: str, *names: str) -> tuple[WidgetState, str]:
         """The settings of a bench have come to rest, and these that build on it are near."""

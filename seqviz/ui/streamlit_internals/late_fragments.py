@@ -1,0 +1,43 @@
+"""A run of fragments that are no more is no run.
+
+A message may come while the server goes on to another page, of which it finds out only at the end:
+`st.switch_page` is a new run. Streamlit skips a fragment that it no longer has, but has told the
+browser by then that a run of the page that was left has begun. The browser takes that for the page
+it shows, and empties it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from seqviz.ui.streamlit_internals.patch import Patch
+
+if TYPE_CHECKING:
+    from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
+
+
+def apply() -> None:
+    """From now on, in this process."""
+    from streamlit.runtime.scriptrunner import ScriptRunner
+
+    run = ScriptRunner._run_script
+
+    def unless_gone(runner: ScriptRunner, asked: RerunData) -> None:
+        queue = asked.fragment_id_queue
+        if not queue or any(map(runner._fragment_storage.contains, queue)):
+            run(runner, asked)
+
+    ScriptRunner._run_script = unless_gone  # type: ignore[assignment, method-assign]
+
+
+PATCH = Patch(
+    "late_fragments",
+    (
+        "streamlit.runtime.scriptrunner:RerunData.fragment_id_queue",
+        "streamlit.runtime.scriptrunner:ScriptRunner._run_script",
+        "streamlit.runtime.fragment:MemoryFragmentStorage.contains",
+    ),
+    apply,
+    "Who presses, and then goes on to the next lesson, would now and then find it empty. There is "
+    "no public way to refuse a run.",
+)

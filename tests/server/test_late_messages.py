@@ -1,0 +1,74 @@
+"""What a page still says when the reader has gone on to the next lesson changes nothing there.
+
+A slider that comes to rest, a bench that comes near: their messages may reach the server behind
+"next lesson". Drawn, they would take the new page for the old one, and the browser would empty it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from driver.protocol import Student, attend
+from driver.server import serve
+from seqviz import catalog
+
+CASES = ((slug, after) for slug in ("ar_fitting", "gates") for after in ("under way", "ended"))
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serve() as running:
+        yield running
+
+
+async def _pages(student: Student, silence: float = 1.5, most: int = 9) -> list[str]:
+    """Hashes of the pages whose runs begin, until nothing more comes or so many have."""
+    found = []
+    with suppress(TimeoutError):
+        while len(found) < most:
+            async with asyncio.timeout(silence):
+                message = await student._receive()
+            student._take(message)
+            if message.WhichOneof("type") == "new_session":
+                found.append(message.new_session.page_script_hash)
+    return found
+
+
+@pytest.mark.parametrize(("slug", "after"), CASES)
+def test_a_message_of_the_page_that_was_left_is_dropped(server, slug, after):
+    async def lesson() -> list[str]:
+        async with Student(server.url, slug) as student:
+            await student.open()
+            onward = WidgetState(id=student.widgets["go.next"].id, trigger_value=True)
+            rests = next(one for key, one in student.widgets.items() if key.endswith(".settle"))
+            said = '[{"event": "settled", "value": []}]'
+            state = WidgetState(id=rests.events, json_trigger_value=said)
+            late = student.request([onward, state], rests.fragment)
+            await student.socket.send(student.request([onward]))
+            seen = await _pages(student, most=9 if after == "ended" else 1)
+            await student.socket.send(late)
+            seen += await _pages(student)
+            assert not student.errors
+            return seen
+
+    left, *later = attend(lesson())
+    assert later
+    assert left not in later
+
+
+def test_no_two_lessons_share_a_fragment(server):
+    """A name that two had would let a message of one draw in the other."""
+
+    async def fragments(slug: str) -> set[str]:
+        async with Student(server.url, slug) as student:
+            await student.open()
+            await student.whole()
+            return {one.fragment for one in student.widgets.values() if one.fragment}
+
+    found = [attend(fragments(one.slug)) for one in catalog.LESSONS]
+    assert all(found)
+    assert sum(map(len, found)) == len(set().union(*found))
