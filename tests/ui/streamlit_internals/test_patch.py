@@ -125,7 +125,8 @@ del memory_media_file_storage._calculate_file_id
 del app_session.AppSession._handle_clear_cache_request
 del app_session._populate_theme_msg, app_session.DeferredFileHandler
 del main.make_bidi_component_presenter, memory_session_storage.TTLCache
-del scriptrunner.RerunException, SafeSessionState.filtered_state
+del scriptrunner.RerunException, scriptrunner.ScriptRunner._run_script
+del SafeSessionState.filtered_state
 del MemoryUploadedFileManager.remove_file
 del streamlit.logger.setup_formatter, starlette_websocket._is_origin_allowed
 del starlette_websocket.StarletteSessionClient._sender
