@@ -139,8 +139,9 @@ def test_what_a_header_says_is_no_line_of_the_log(server):
     assert "http://[bad" in new
 
 
-def test_who_asks_for_another_name_sees_no_metrics(server):
+@pytest.mark.parametrize("path", [b"/metrics", b"/_stcore/metrics"])
+def test_who_asks_for_another_name_sees_no_metrics(server, path):
     """As a page whose name leads to this machine."""
-    ask = b"GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: %s\r\n\r\n"
+    ask = b"GET " + path + b" HTTP/1.1\r\nConnection: close\r\nHost: %s\r\n\r\n"
     assert statuses(sent(server, [ask % b"localhost:8501"])) == [200]
     assert statuses(sent(server, [ask % b"evil.example"])) == [403]

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from driver import server as driver_server
@@ -184,7 +185,8 @@ def test_who_sees_the_figures(monkeypatch, token, peer, headers, status):
     monkeypatch.setenv("SEQVIZ_METRICS_TOKEN", token)
     coded = {name: value.encode() for name, value in headers.items()}
     here = "http://localhost"
-    client = TestClient(Starlette(routes=application.routes()), here, client=(peer, 1))
+    guarded = Starlette(routes=application.routes(), middleware=[Middleware(application.Watched)])
+    client = TestClient(guarded, here, client=(peer, 1))
     assert client.get("/metrics", headers=coded).status_code == status
 
 

@@ -86,6 +86,7 @@ def middleware() -> list[Middleware]:
 
     return [
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
+        Middleware(Watched),
         Middleware(live_route.Straight),
         Middleware(accounts.Cookies),
         Middleware(seats.InFront),
@@ -134,6 +135,22 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
 def on_script_error(error: Exception) -> bool:
     """Streamlit has logged what a page raised, and shows its own sentence."""
     return False
+
+
+class Watched:
+    """Middleware that shows figures of the process, ours and Streamlit's, to who may see them."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, or answer 403."""
+        from starlette.requests import Request
+        from starlette.responses import Response
+
+        asked = scope["type"] == "http" and scope["path"].endswith("/metrics")
+        passed = not asked or _may_watch(Request(scope))
+        await (self.app if passed else Response(status_code=403))(scope, receive, send)
 
 
 class Counting:
@@ -202,11 +219,9 @@ def _close() -> None:
         queue.close(timeout=max(0.1, deadline - time.monotonic()))
 
 
-async def _metrics(request: Request) -> Response:
+async def _metrics(_request: Request) -> Response:
     from starlette.responses import Response
 
-    if not _may_watch(request):
-        return Response(status_code=403)
     return Response(await asyncio.to_thread(metrics.text), media_type=metrics.TYPE)
 
 
