@@ -20,6 +20,7 @@ TICK = 0.01
 @dataclass
 class Somebody:
     used: float = 0.0
+    usual: float = 0.0
 
 
 class Simulated:
@@ -117,6 +118,31 @@ def test_who_has_used_much_comes_after_those_who_have_not():
     before = [room.come(Rank.PRESS) for _ in range(5)]
     room.run()
     assert room.let_in[1:] == [*before, behind]
+
+
+def test_a_short_press_does_not_wait_for_twenty_devices_with_long_ones():
+    """As `benchmarks.hostile exports`: each has used little, as it waits so long for the others."""
+    room, many = Simulated(), [Somebody(usual=0.12) for _ in range(20)]
+    short = []
+    for tick in range(1000):
+        for user in many:
+            if not any(w.user is user and w not in room.ends for w in room.seconds):
+                user.used = 0.0  # it comes back while they wait
+                room.come(Rank.PRESS, 0.12, user)
+        if not tick % 50:
+            short.append(room.come(Rank.PRESS, 0.01, Somebody(usual=0.01)))
+        room.tick()
+    assert max(map(room.waited, short)) <= module.YOUNG + 5 * TICK  # a second and more before
+
+
+def test_a_long_press_comes_among_short_ones_without_end():
+    room = Simulated()
+    for tick in range(1000):
+        room.come(Rank.PRESS, TICK, Somebody(usual=TICK))
+        if tick == 100:
+            long = room.come(Rank.PRESS, 0.1, Somebody(usual=0.1))
+        room.tick()
+    assert room.waited(long) <= module.LONGER * 0.1 + 2 * TICK
 
 
 def test_one_with_ten_connections_gets_no_more_than_another():

@@ -38,6 +38,7 @@ DAY = 24 * 3600.0
 MOST = 20_000  # devices, and as many addresses, that are remembered
 NEW_DEVICES = 400
 ANOTHER = 5.0  # seconds
+LAST_TURN = 0.3  # of what a turn usually takes
 SHARE_BACK = 0.1  # of the capacity is back before a student who was stopped goes on
 
 
@@ -85,6 +86,7 @@ class Bucket:
 class Account:
     """What one device has used. texts: those last read, with their tokens. messages: of its pages.
 
+    usual: seconds of the processor that a turn takes, of the last ones more than of those before.
     shared: of all at one address that are not told apart. name: in the queues of `seqviz.jobs`.
     tabs: its sessions, of which those that are open count.
     """
@@ -93,9 +95,14 @@ class Account:
     tokens: Bucket = field(default_factory=Bucket)
     messages: Bucket = field(default_factory=Bucket)
     texts: OrderedDict[str, int] = field(default_factory=OrderedDict)
+    usual: float = 0.0
     shared: bool = False
     name: str = field(default_factory=partial(secrets.token_hex, 8))
     tabs: MutableSet[Any] = field(default_factory=weakref.WeakSet, repr=False)
+
+    def took(self, seconds: float) -> None:
+        """One turn has taken so long."""
+        self.usual += LAST_TURN * (seconds - self.usual)
 
     @property
     def students(self) -> int:

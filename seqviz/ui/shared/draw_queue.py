@@ -14,7 +14,9 @@ What always holds (docs/scheduler.md says why; `benchmarks.scheduler` compares i
   moves on, and a file comes last. But no kind is passed over for ever: one that waits goes after
   PASSES others at the latest (and after kinds before it whose turn is due as well).
 * Within a kind whoever has used least of late goes first, counted in steps of STEP seconds: who has
-  just come and who presses now and then are equal, and go in the order in which they came.
+  just come and who presses now and then are equal. Of equals, whoever has waited longest for its
+  length goes first: for each second that a turn of theirs usually takes, others may go before who
+  come LONGER seconds later.
 * One user computes OWN things at a time, one where it is a step behind: nobody
   fills all places.
 * Who has used HEAVY seconds of late comes after everybody else, and only alone. Whoever has waited
@@ -54,6 +56,7 @@ PASSES = {Rank.PAGE: 3, Rank.FOLLOWING: 15, Rank.MOVING: 15, Rank.FILE: 30}
 YOUNG = 0.1  # seconds; most benches are drawn in less
 STEP = 1.0  # seconds of the processor
 HEAVY = 4.0
+LONGER = 20.0
 OVERDUE = 10.0  # seconds
 HANGS = 3.0
 MOST = 8
@@ -68,12 +71,17 @@ class User(Protocol):
     def used(self) -> float:
         """Seconds of the processor that it has used of late."""
 
+    @property
+    def usual(self) -> float:
+        """Seconds of the processor that one of its turns takes, as the last of them did."""
+
 
 @dataclass(frozen=True)
 class Nobody:
     """What the server does by itself."""
 
     used: float = 0.0
+    usual: float = 0.0
 
 
 @dataclass(eq=False)
@@ -88,6 +96,10 @@ class Waiting:
     def step(self, now: float) -> int:
         """How far behind others of its kind."""
         return 0 if now - self.came >= OVERDUE else int(self.user.used // STEP)
+
+    def due(self) -> float:
+        """When it has waited long enough for its length: of equals the earliest goes first."""
+        return self.came + min(OVERDUE, LONGER * self.user.usual)
 
     def heavy(self, now: float) -> bool:
         """Whether it comes after everybody else."""
@@ -143,7 +155,7 @@ class Order:
                 able = [one for one in queue if self._own(one) < (1 if one.step(now) else OWN)]
                 if not able:
                     continue
-                head = min(able, key=lambda one: one.step(now))  # the first of equals
+                head = min(able, key=lambda one: (one.step(now), one.due()))
                 due = self._passed.get(rank, 0) >= PASSES.get(rank, 1)
                 heads.append((head.heavy(now), not due, rank, head))
         files = any(one.rank == Rank.FILE for one in self.drawing)  # however long it takes

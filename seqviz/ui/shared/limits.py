@@ -93,7 +93,9 @@ def charged(account: Account) -> Iterator[None]:
     try:
         yield
     finally:
-        account.seconds.draw(time.thread_time() - started, *_seconds(account))
+        seconds = time.thread_time() - started
+        account.seconds.draw(seconds, *_seconds(account))
+        account.took(seconds)
 
 
 def room(account: Account) -> bool:
@@ -152,6 +154,7 @@ def lent(account: Account) -> Account | None:
 def charge(account: Account, used: Account) -> None:
     """Count what was computed there, on an account that was `lent`."""
     account.seconds.draw(used.seconds.drawn, *_seconds(account))
+    account.took(used.seconds.drawn)
     _read(account, {text: partial(int, size) for text, size in used.texts.items()})
 
 
