@@ -2,11 +2,13 @@
 
 A reading is up to 283 MB, too much to keep a copy for every figure made of it: the last ones stay
 here, shared and read-only, up to `SEQVIZ_READINGS_MB` megabytes (default 512) for the whole class.
+A long text that nobody has asked for lately is let go before that (`let_go`).
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import Read, Tokens
 
 MOST_PADS = 64
+LARGE = 10_000_000  # bytes of a reading: of MiniLM from 180 tokens on, of SmolLM2 from 90
+RESTS = 45.0  # seconds in which nobody asks for it
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,7 @@ class _Shelf:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Key, Reading] = OrderedDict()
+        self._asked: dict[Key, float] = {}
         self._working: dict[Key, threading.Lock] = {}
 
     def has(self, key: Key) -> bool:
@@ -144,6 +149,7 @@ class _Shelf:
 
     def get(self, key: Key, each: Callable[[int], None] | None) -> Reading:
         with self._lock:
+            self._asked[key] = time.monotonic()
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
@@ -169,6 +175,17 @@ class _Shelf:
             self._kept[key] = found
             while len(self._kept) > 1 and _bytes(self._kept.values()) > room:
                 self._kept.popitem(last=False)
+            self._asked = {key: at for key, at in self._asked.items() if key in self._kept}
+
+    def let_go(self) -> int:
+        with self._lock:
+            old = time.monotonic() - RESTS
+            rested = [
+                key
+                for key, found in self._kept.items()
+                if self._asked.get(key, old) <= old and _bytes([found]) >= LARGE
+            ]
+            return _bytes(map(self._kept.pop, rested))
 
 
 def _bytes(readings: Iterable[Reading]) -> int:
@@ -176,3 +193,11 @@ def _bytes(readings: Iterable[Reading]) -> int:
 
 
 _shelf = _Shelf()
+
+
+def let_go() -> int:
+    """Let go of large readings that nobody has asked for in RESTS seconds; returns their bytes.
+
+    Who comes back to such a text waits for one forward pass.
+    """
+    return _shelf.let_go()

@@ -274,3 +274,16 @@ def test_who_waits_for_a_pass_that_is_given_up_makes_it(minilm, passes):
     together(impatient, patient)
     assert len(found) == 1
     assert len(passes) == 2
+
+
+def test_a_large_reading_that_nobody_asks_for_is_let_go_and_read_again(passes, monkeypatch, minilm):
+    small, large = read("minilm", OTHER), read("minilm", SENTENCE)
+    between = (small.weights.nbytes + large.weights.nbytes) // 2
+    monkeypatch.setattr(forward_cache, "LARGE", between)
+    assert forward_cache.let_go() == 0  # it was asked for just now
+    monkeypatch.setattr(forward_cache, "RESTS", 0.0)
+    assert forward_cache.let_go() > large.weights.nbytes
+    assert not forward_cache.known("minilm", SENTENCE)
+    assert read("minilm", OTHER) is small
+    assert np.array_equal(read("minilm", SENTENCE).weights, large.weights)
+    assert len(passes) == 3

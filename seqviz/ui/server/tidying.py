@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -64,6 +65,8 @@ class Sweeper:
             for one in self.plan[self.plan.index(due) :]:
                 one.last = time.monotonic()
             await asyncio.to_thread(due.work)
+            if not gauges.connections.open:
+                await asyncio.to_thread(garbage.give_back)
 
 
 class Leaving:
@@ -97,6 +100,13 @@ async def let_go(sweeper: Sweeper) -> None:
         await asyncio.sleep(BREATH_SECONDS)
 
 
+async def let_readings_go() -> None:
+    """Long texts that nobody reads any more: a model that was never loaded has none."""
+    cache = sys.modules.get("seqviz.models.forward_cache")
+    if cache is not None and cache.let_go():
+        await asyncio.to_thread(garbage.give_back)
+
+
 async def count_those_who_left() -> None:
     """Count and log the sessions that have left memory."""
     run_context.forgotten()
@@ -109,6 +119,7 @@ async def keep_tidy() -> None:
         "leave_queues": Leaving().look,
         "let_go": lambda: let_go(sweeper),
         "count_those_who_left": count_those_who_left,
+        "let_readings_go": let_readings_go,
         "sweep": sweeper.sweep,
     }
     failing: set[str] = set()
