@@ -205,7 +205,7 @@ def by_hand(p: ByHand, show: Show) -> None:
     if name == "basic":
         show.figure(walk_basic, walk, p.query, p.key, picks=picks)
     else:
-        show.figure(walk_stage, walk, name, head, p.query, p.key, part=p.part, picks=picks)
+        show.figure(walk_stage, walk, name, head, p.query, p.key, p.part, p.joined, picks=picks)
     # Without parameters: words themselves in place of queries and keys, and no heads.
     found, at = (walk.basic, ()) if name == "basic" else (walk.attention, (head,))
     row, column = p.query - 1, p.key - 1

@@ -66,7 +66,7 @@ def test_every_stage_by_hand(lang, settings, more):
     words = walkthrough.WORDS[query - 1], walkthrough.WORDS[key - 1]
     for stage, name in enumerate(STAGES, 1):
         scores, weights = walk.attention.scores[head], walk.attention.weights[head]
-        draw = partial(walk_stage, walk, name, head, query, key)
+        draw = partial(walk_stage, walk, name, head, query, key, joined=True)
         if name == "basic":
             scores, weights = walk.embeddings @ walk.embeddings.T, walk.basic.weights
             draw = partial(walk_basic, walk, query, key)

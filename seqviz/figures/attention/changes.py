@@ -117,7 +117,7 @@ def _moved(sheet: Sheet, found: Change, mean: Change | None) -> str:
             color,
             sideways=True,
             legend=mean is not None,
-            hover="%{y}: %{x:.4f}" + NAMED,
+            hover="%{y}: %{x:.4f}" + (NAMED if mean is not None else ""),
         )
     furthest = int(np.argmax(moved)) if len(moved) else 0
     return text("alt.moved", most=pieces[furthest], value=number(moved[furthest]))

@@ -14,7 +14,7 @@ from seqviz.text import number
 
 _WRITTEN = 16  # tokens whose numbers find room above the bars
 _ACROSS = ((0, 0.3), (0.33, 0.63), (0.67, 0.8), (0.84, 0.97))
-_GAP = 0.08  # between the panels from scores to weights
+_HEIGHT, _GAP = 0.19, 0.08  # of the panels from scores to weights
 _LAST = {"weight": "weights", "value": "carried"}
 
 
@@ -58,13 +58,12 @@ def query_key_products(
         _bars(panel, row, names[place], key, written, sideways=True)
         shown.append(number(row[key - 1]))
     return sheet.described(
-        "alt.products",
+        f"alt.products{'' if by == 'weight' else '_carried'}",
         query=pieces[query - 1],
         key=pieces[key - 1],
         d_k=d_k,
         score=number(terms[key - 1].sum()),
         scaled=shown[0],
-        shown=names[3],
         weight=shown[1],
     )
 
@@ -130,7 +129,8 @@ def scores_to_weights(
     """From scores to weights for one query, top to bottom: q·k, divided, masked, softmax.
 
     query, key: from 1, the last token where there are fewer; a click on a bar chooses the key (x).
-    by: with "value" the weights times the norms of the values stand below.
+    by: with "value" the weights times the norms of the values stand below, and the divided scores
+    only after the mask.
     """
     text, pieces = style.text, found.text.pieces
     query, key = min(query, len(pieces)), min(key, len(pieces))
@@ -141,14 +141,14 @@ def scores_to_weights(
         "masked": np.where(found.allowed[at], found.scaled[at], np.nan).astype(float),
         "weights": found.weights[at].astype(float),
     }
-    if by == "value":
+    if by == "value":  # in place of a stage, or the panels would be too low
         stages["carried"] = found.carried[at].astype(float)
-    height = (1 + _GAP) / len(stages) - _GAP
+        del stages["scaled"]
     sheet = Sheet(style)
     x: Any = axes.tokens(style, pieces, text("figure.keys"), anchor=f"y{len(stages)}")
     for row, (stage, values) in enumerate(stages.items()):
-        top = 1 - row * (height + _GAP)
-        panel = sheet.panel(x, _upright(stage, values, style), up=(max(0.0, top - height), top))
+        top = 1 - row * (_HEIGHT + _GAP)
+        panel = sheet.panel(x, _upright(stage, values, style), up=(max(0.0, top - _HEIGHT), top))
         x = panel
         name = text(f"figure.parts_{stage}")
         small = "< 0.001" if stage in _LAST.values() else None
@@ -163,7 +163,9 @@ def scores_to_weights(
             panel.words("−∞", int(place), 0, yanchor="bottom", **quiet)
     of_query = text("figure.of_query", query=plain(pieces[at]), at=query)
     sheet.words(of_query, 1, 1, xanchor="right", yanchor="bottom", yshift=10 * style.scale, size=14)
-    score, scaled, _, weight, *_ = (number(values[key - 1]) for values in stages.values())
+    score, scaled, weight = (
+        number(values[at, key - 1]) for values in (found.scores, found.scaled, found.weights)
+    )
     best = int(np.argmax(stages["weights"]))
     return sheet.described(
         "alt.chain",

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqviz.compute.attention.trials import Trials
 from seqviz.figures.attention.head_grid import HeadGrid
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, scales
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
 from seqviz.text import percent
 
 _GRID, _TRIALS = (0.0, 0.36), (0.7, 1.0)
@@ -73,7 +73,8 @@ def trials_so_far(done: Any, style: Style = STYLE) -> Figure:
     """How much of the texts has been read."""
     share = float(done[-1])
     sheet = Sheet(style, showlegend=False)
-    panel: Panel = sheet.panel(axes.percent(style.text("figure.texts_read")), axes.names([""]))
+    rows = axes.names([percent(share, 0)], style.text("figure.all_texts"))
+    panel = sheet.panel(axes.percent(style.text("figure.texts_read")), rows)
     panel.bars([1], [100 * share], style.text("figure.texts_read"), style.palette.prediction,
                sideways=True, hover=False)  # fmt: skip
     return sheet.described("alt.trials_so_far", share=percent(share, 0))
