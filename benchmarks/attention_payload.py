@@ -190,7 +190,9 @@ def mosaic(weights: np.ndarray) -> Figure:
     side = max(attention._SMALLEST, attention._CELLS // max(layers, heads))
     tiles = patterns.tiles(weights, side).astype(np.float32)
     habits = patterns.habits(weights, ids, no)
-    return head_mosaic(Mosaic(text, tiles, max(1.0, tokens / side), habits), 3, 1)
+    norms = np.ones((layers, heads, tokens), np.float32)
+    cells = max(1.0, tokens / side)
+    return head_mosaic(Mosaic(text, tiles, cells, habits, norms, habits.first), 3, 1)
 
 
 def as_shipped(weights: np.ndarray) -> str:

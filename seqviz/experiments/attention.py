@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from seqviz.compute.attention import patterns
-from seqviz.compute.attention.findings import Change, Map, Mosaic, Parts, Text
+from seqviz.compute.attention.findings import Change, Map, MeanOutputs, Mosaic, Parts, Text
 from seqviz.models import forward_cache, texts
 from seqviz.models import tap as taps
 from seqviz.models.forward_cache import OWN, Masking, Reading
@@ -35,17 +35,24 @@ def count(model: str, text: Read, other: Read = "") -> int:
         return texts.LONGEST
 
 
-def mosaic(model: str, text: Read, other: Read = "") -> Mosaic:
-    """Every head at a glance, at reduced resolution where the text is long."""
+def mosaic(model: str, text: Read, other: Read = "", by: str = "weight") -> Mosaic:
+    """Every head at a glance, at reduced resolution where the text is long.
+
+    by: "weight", or "value" for weights times the norms of the values.
+    """
     found = forward_cache.read(model, text, other)
     layers, heads = found.weights.shape[:2]
     tokens = len(found.tokens.ids)
     side = max(_SMALLEST, _CELLS // max(layers, heads))
+    shown = _shown(found, by)
     return Mosaic(
         _text(model, found),
-        patterns.tiles(found.weights, side).astype(np.float32),
+        patterns.tiles(shown, side).astype(np.float32),
         max(1.0, tokens / side),
         patterns.habits(found.weights, found.tokens.ids, found.tokens.special),
+        found.norms,
+        patterns.carried_first(found.weights, found.norms),
+        by,
     )
 
 
@@ -59,23 +66,36 @@ def tensor(model: str, text: Read, other: Read = "") -> bytes:
 
 
 def head(
-    model: str, text: Read, other: Read = "", layer: int = 0, head: int = 0, masking: Masking = OWN
+    model: str,
+    text: Read,
+    other: Read = "",
+    layer: int = 0,
+    head: int = 0,
+    masking: Masking = OWN,
+    by: str = "weight",
 ) -> Map:
-    """The weights of one head. A layer or head beyond the model's last is the last."""
+    """The weights of one head, times the norms of the values with `by` = "value".
+
+    A layer or head beyond the model's last is the last.
+    """
     found = forward_cache.read(model, text, other, _plain(model, masking))
     layer, head = _inside(found, layer, head)
-    return _map(model, found, found.weights[layer, head], layer, head)
+    return _map(model, found, _shown(found, by)[layer, head], layer, head, by)
 
 
-def average(model: str, text: Read, other: Read = "", over: str = "layer", layer: int = 0) -> Map:
+def average(
+    model: str, text: Read, other: Read = "", over: str = "layer", layer: int = 0,
+    by: str = "weight",
+) -> Map:  # fmt: skip
     """A mean over the heads of one layer ("layer"), over everything ("all"), or attention rollout
-    up to and including one layer ("rollout"). Raises ValueError for anything else."""
+    up to and including one layer ("rollout", of weights). Raises ValueError for anything else."""
     found = forward_cache.read(model, text, other)
     layer, _ = _inside(found, layer, 0)
     if over == "layer":
-        return _map(model, found, found.weights[layer].mean(0), layer, -1)
+        one = slice(layer, layer + 1)
+        return _map(model, found, _shown(found, by, one)[0].mean(0), layer, -1, by)
     if over == "all":
-        return _map(model, found, found.weights.mean((0, 1)), -1, -1)
+        return _map(model, found, _shown(found, by).mean((0, 1)), -1, -1, by)
     if over == "rollout":
         paths = patterns.rollout(found.weights[: layer + 1])
         return _map(model, found, paths[-1].astype(np.float32), layer, -1)
@@ -104,15 +124,21 @@ def parts(model: str, text: Read, other: Read = "", layer: int = 0, head: int = 
         name: getattr(tap.stages, name)[0, head].float().cpu().numpy()
         for name in ("queries", "keys", "scores", "scaled", "weights")
     }
-    return Parts(_text(model, known), layer, head, allowed=known.allowed, **one)
+    norms = known.norms[layer, head]
+    return Parts(_text(model, known), layer, head, norms=norms, allowed=known.allowed, **one)
 
 
 def ablate(
-    model: str, text: Read, other: Read = "", off: tuple[tuple[int, int], ...] = ()
+    model: str,
+    text: Read,
+    other: Read = "",
+    off: tuple[tuple[int, int], ...] = (),
+    means: MeanOutputs | None = None,
 ) -> Change:
     """The model with some heads' outputs set to zero, beside the model as it is.
 
-    off: (layer, head) pairs. Raises Refusal("no_such_head") for one that the model does not have.
+    off: (layer, head) pairs. means: put in place of the outputs, which are zero without. Raises
+    Refusal("no_such_head") for one that the model does not have.
     """
     import torch
 
@@ -133,7 +159,10 @@ def ablate(
         on[layer, place] = 0
 
     def changed(reading: Reading) -> Reading:
-        tap = taps.Tap(on=torch.from_numpy(on).to(pretrained.device))
+        instead = None if means is None else torch.tensor(means.output, device=pretrained.device)
+        if instead is not None:
+            instead = instead.to(next(pretrained.network.parameters()).dtype)
+        tap = taps.Tap(on=torch.from_numpy(on).to(pretrained.device), instead=instead)
         return forward_cache.forward(pretrained, reading.tokens, tap=tap)
 
     pair = np.full(2, np.nan)
@@ -188,9 +217,18 @@ def _of_length_one(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-def _map(model: str, found: Reading, weights: np.ndarray, layer: int, head: int) -> Map:
-    bits = patterns.entropy(weights)
-    return Map(_text(model, found), weights, layer, head, bits, found.allowed)
+def _shown(found: Reading, by: str, layers: slice = slice(None)) -> np.ndarray:
+    """Weights of all heads of these layers, or their products with the norms of the values."""
+    weights = found.weights[layers]
+    return weights if by == "weight" else weights * found.norms[layers, :, None]
+
+
+def _map(
+    model: str, found: Reading, shown: np.ndarray, layer: int, head: int, by: str = "weight"
+) -> Map:
+    total = shown.sum(-1, keepdims=True)
+    bits = patterns.entropy(shown if by == "weight" else shown / np.where(total == 0, 1, total))
+    return Map(_text(model, found), shown, layer, head, bits, found.allowed, by)
 
 
 def _inside(found: Reading, layer: int, head: int) -> tuple[int, int]:

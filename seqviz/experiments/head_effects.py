@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.attention.findings import Effects
+from seqviz.compute.attention.findings import Effects, MeanOutputs
+from seqviz.data.reviews import sentiment_split
 from seqviz.jobs import Report, silent
-from seqviz.models import forward_cache
+from seqviz.models import forward_cache, texts
 from seqviz.models import tap as taps
 from seqviz.models.pretrained import load
 from seqviz.models.texts import Read
@@ -54,3 +55,35 @@ def each_head(model: str, text: Read, report: Report = silent, device: str = "cp
             means /= np.linalg.norm(means, axis=1, keepdims=True)
             change[layer] = 0.5 * ((means - before.sentence) ** 2).sum(1)  # 1 - cosine
     return Effects(change, decoder, 1.0)
+
+
+SENTENCES = 100  # film reviews
+
+
+def mean_outputs(model: str, report: Report = silent, device: str = "cpu") -> MeanOutputs:
+    """A job: what each head gives on average over film reviews, for mean ablation.
+
+    Setting a head to zero also takes away what it gives to any text whatever; its mean leaves that
+    (Wang et al. 2023, section 2). (`device` names the queue.)
+    """
+    import torch
+
+    pretrained = load(model)
+    total: Any = 0.0
+    tokens = 0
+    for done, sentence in enumerate(sentiment_split()[1].texts[:SENTENCES], 1):
+        tap = taps.Tap(note=False, sums=[])
+        read = texts.tokens(pretrained, sentence)
+
+        def work(network: Any, place: str, read: Any = read, tap: taps.Tap = tap) -> None:
+            tap.sums, tap.layer = [], 0
+            with taps.tapped(tap):
+                ids, segments = read.ids[None], read.segments[None]
+                forward_cache.run_network(network, pretrained, ids, segments, place)
+
+        pretrained.run(work)
+        assert tap.sums is not None
+        total = total + torch.stack(tap.sums).double().cpu().numpy()
+        tokens += len(read.ids)
+        report(done / SENTENCES, done / SENTENCES)
+    return MeanOutputs(np.asarray(total / tokens), SENTENCES, tokens, 1.0)

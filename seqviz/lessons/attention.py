@@ -10,19 +10,43 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.attention import masks, patterns, scaled, walkthrough
-from seqviz.compute.attention.findings import Change, Map, Text
-from seqviz.compute.attention.saturation import saturation
-from seqviz.experiments import attention, bertviz_page, head_effects
+from seqviz.compute.attention.findings import BY
+from seqviz.compute.attention.saturation import HEADS, saturation
+from seqviz.compute.attention.trials import HYPOTHESES
+from seqviz.experiments import attention, bertviz_page, head_effects, head_trials
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance, heads_by_measure, importance_so_far
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import PARTS, walk_basic, walk_stage
+from seqviz.figures.attention.trials import head_on_pairs, head_on_texts, trials_so_far
+from seqviz.lessons.attention_said import (
+    compare_walks,
+    draw_passage,
+    of_stage,
+    read_change,
+    say_change,
+    say_mask,
+    say_parts,
+    say_scale,
+    say_trials,
+    say_weights,
+    say_what_was_read,
+)
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.offered import DECODERS, DEFAULT, ENCODERS, MODELS, a_head, a_layer
+from seqviz.lessons.bench.offered import (
+    DECODERS,
+    DEFAULT,
+    ENCODERS,
+    MODELS,
+    MOST_HEADS,
+    MOST_LAYERS,
+    a_head,
+    a_layer,
+)
 from seqviz.lessons.bench.show import Show
 from seqviz.models import forward_cache, ready, tap, texts
 from seqviz.models.forward_cache import Masking
@@ -30,11 +54,11 @@ from seqviz.text import literal, number, percent
 
 STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
 WORDS = len(walkthrough.WORDS)
-WALKED = ("seed", "d_k", "heads", "scale", "temperature", "operator", "causal", "width")
+WALKED = ("seed", "d_k", "heads", "scale", "temperature", "operator", "causal", "width", "order")
 PASTED = 10_000  # characters that a text field takes; LONGEST tokens of them are read
 MAPS = ("head", "mean", "rollout")  # views of one matrix of weights
-IDS_SHOWN = 40
-IN_SIGHT = 80  # tokens of the colored text, those around the query
+SHOWN = ("mosaic", "head", "mean")  # views that can show weight times norm of the value
+LONG = 512  # tokens, for what a sparse pattern saves
 CELLS = 10 * masks.MOST_CELLS  # characters: "512.512 " is the longest pair
 ENCODER_TEXT = "The animal did not cross the street because it was too tired."
 DECODER_TEXT = "When Mary and John went to the store, John gave a drink to"
@@ -59,6 +83,10 @@ class ByHand:
         0, 7, 0, more=True, when=on(heads=(2, 4, 8)), within=lambda v: v["heads"] - 1
     )
     width: str = choice(walkthrough.WIDTHS, "full", more=True, when=on(heads=(2, 4, 8)))
+    joined: bool = toggle(
+        True, more=True, when=lambda v: v["heads"] > 1 and STAGES[v["stage"] - 1] == "project"
+    )
+    order: str = choice(walkthrough.ORDERS, "text", more=True)
     d_k: int = stops(
         (1, 2, 4, 8, 16, 32, 64), 16, more=True, when=on(width="full"), unit="dimensions"
     )
@@ -68,11 +96,12 @@ class ByHand:
 
 @dataclass(frozen=True)
 class Scale:
-    """What the length of the vectors does to the softmax."""
+    """What the dimension of the vectors does to the softmax."""
 
     quantity: str = view(QUANTITIES, "entropy")
     temperature: float = slider(0.1, 5.0, 1.0, 0.1)
     keys: int = stops((2, 4, 8, 16, 32, 64, 128), 16)
+    size: str = choice(tuple(HEADS), "base")
     seed: int = seed(1, more=True)
 
 
@@ -102,6 +131,7 @@ class Real:
     other: str = sentence("", PASTED, more=True, when=on(model=ENCODERS))
     layer: int = a_layer(3)
     head: int = a_head(1)
+    by: str = choice(BY, "weight", when=on(view=SHOWN))
     over: str = choice(("layer", "all"), "layer", when=on(view="mean"))
     measure: str = choice(
         (*patterns.HABITS, "entropy", "distance"), "first", menu=True, when=on(view="heads")
@@ -117,6 +147,25 @@ class Apart:
     view: str = view(("products", "chain"), "products")
     query: int = slider(1, texts.LONGEST, 10, within=tokens_above)
     key: int = slider(1, texts.LONGEST, 3, within=tokens_above)
+    by: str = choice(BY, "weight")
+
+
+def model_above(_: Mapping[str, Any]) -> str:
+    """The model that is chosen above."""
+    return str(lesson.values("real").model)
+
+
+@dataclass(frozen=True)
+class TryHeads:
+    """A hypothesis about heads, and the head that is looked at."""
+
+    view: str = view(HYPOTHESES, "pronoun")
+    layer: int = slider(
+        0, MOST_LAYERS - 1, 3, within=lambda v: (MODELS[model_above(v)].layers or MOST_LAYERS) - 1
+    )
+    head: int = slider(
+        0, MOST_HEADS - 1, 1, within=lambda v: (MODELS[model_above(v)].heads or MOST_HEADS) - 1
+    )
 
 
 @dataclass(frozen=True)
@@ -124,6 +173,7 @@ class Masks:
     """Who may look at whom."""
 
     kind: str = choice(masks.KINDS, "causal", menu=True)
+    reach: int = slider(1, 16, masks.REACH, when=on(kind=masks.SPARSE), unit="tokens")
     pads: int = slider(0, 8, 0)
     told: bool = toggle(True, when=lambda v: v["pads"] > 0)
     cells: str = sentence("", CELLS)
@@ -133,8 +183,8 @@ class Masks:
 class Ablate:
     """Which heads are switched off."""
 
-    view: str = view(("switches", "each"), "switches")
-    off: str = sentence("0.2", CELLS, when=on(view="switches"))
+    view: str = view(("switches", "both", "each"), "switches")
+    off: str = sentence("5.11", CELLS, when=on(view=("switches", "both")))
     compare: str = sentence("The creature was exhausted, so it stayed where it was.", PASTED)
 
 
@@ -143,47 +193,6 @@ class Bertviz:
     """BertViz itself."""
 
     picture: str = choice(("off", *bertviz_page.VIEWS), "off")
-
-
-def say_what_was_read(found: Text, show: Show) -> None:
-    """Tokens with their ids, and what had to be left out."""
-    pairs = " ".join(
-        f"{literal(piece)}&nbsp;`{token}`"
-        for piece, token in zip(found.pieces[:IDS_SHOWN], found.ids[:IDS_SHOWN], strict=True)
-    )
-    more = len(found.pieces) - IDS_SHOWN
-    tokens = show.words("note.tokens", count=len(found.pieces))
-    show.caption(f"{tokens} {pairs}" + (f" … +{more}" if more > 0 else ""))
-    if found.left_out:
-        show.note("cut", limit=texts.LONGEST, left=f"{found.left_out:,}")
-    if found.note:
-        show.note(found.note)
-
-
-def draw_passage(found: Map, query: int, show: Show) -> None:
-    """The text, each token on a color that tells how much the query looks at it."""
-    pieces = found.text.pieces
-    last = min(query, len(pieces))
-    start = max(0, min(last - IN_SIGHT // 2, len(pieces) - IN_SIGHT))
-    near = slice(start, start + IN_SIGHT)
-    show.passage(
-        [f"{piece} " for piece in pieces[near]],
-        found.weights[last - 1][near],
-        signed=False,
-        title=show.words("note.query_weights", query=pieces[last - 1]),
-        selected=last - start,
-    )
-
-
-def read_change(change: Change, show: Show) -> None:
-    """Read-outs of a change: of a decoder the next token, of an encoder the sentence vector."""
-    if change.text.decoder:
-        before, after = map(literal, change.likeliest)
-        show.metrics(next_after=(after, show.words("metric.next_after.before", piece=before)))
-        show.readouts(change, "bits")
-    else:
-        moved = literal(change.furthest_piece)
-        show.readouts(change, "sentence", "furthest", beside={"furthest": moved})
 
 
 @lesson.bench("by_hand", ByHand)
@@ -196,11 +205,12 @@ def by_hand(p: ByHand, show: Show) -> None:
     if name == "basic":
         show.figure(walk_basic, walk, p.query, p.key, picks=picks)
     else:
-        show.figure(walk_stage, walk, name, head, p.query, p.key, part=p.part, picks=picks)
-    show.note(f"stage_{name}", stage=p.stage, all=len(STAGES))
+        show.figure(walk_stage, walk, name, head, p.query, p.key, p.part, p.joined, picks=picks)
     # Without parameters: words themselves in place of queries and keys, and no heads.
     found, at = (walk.basic, ()) if name == "basic" else (walk.attention, (head,))
     row, column = p.query - 1, p.key - 1
+    facts = of_stage(walk, found.weights[at], found.scores[at], row)
+    show.note(f"stage_{name}", stage=p.stage, all=len(STAGES), **facts)
     pair = f"{walk.words[row]} · {walk.words[column]}"
     show.readout("score", found.score_at, *at, row, column, beside=pair)
     show.readout("weight", found.weight_at, *at, row, column)
@@ -208,22 +218,26 @@ def by_hand(p: ByHand, show: Show) -> None:
     show.readout("column_sum", found.column_sum, *at, column)
     if p.causal and p.operator == "multiply":
         show.note("leak", share=percent(found.later(*at)))
+    compare_walks(p, walk, settings, name, show)
 
 
 @lesson.bench("scale", Scale)
 def scale(p: Scale, show: Show) -> None:
-    found = show.run(saturation, name="found", keys=p.keys, temperature=p.temperature, seed=p.seed)
+    found = show.run(
+        saturation, name="found", keys=p.keys, temperature=p.temperature, seed=p.seed, size=p.size
+    )
     show.figure(saturation_lines, found, p.quantity)
     show.readout("variance", found.variance_at, 64, "none")
     for name, scaling in (("unscaled", "none"), ("divided", "d_k"), ("too_much", "d")):
         show.readout(name, found.largest_at, 64, scaling)
+    say_scale(found, show)
 
 
 @lesson.bench("real", Real, leads=True)
 def real(p: Real, show: Show) -> None:
     text, other = chosen(vars(p))
     show.model(p.model, text, other)
-    found = show.run(attention.mosaic, p.model, text, other, name="found")
+    found = show.run(attention.mosaic, p.model, text, other, p.by, name="found")
     layer, head = min(p.layer, found.text.layers - 1), min(p.head, found.text.heads - 1)
     across = found.text.layers > found.text.heads
     grid = ("layer", "head") if across else ("head", "layer")
@@ -233,14 +247,16 @@ def real(p: Real, show: Show) -> None:
     elif p.view == "heads":
         show.figure(heads_by_measure, found, p.measure, layer, head, picks=grid)
     elif p.view == "head":
-        one = show.run(attention.head, p.model, text, other, layer, head, name="one")
+        one = show.run(attention.head, p.model, text, other, layer, head, by=p.by, name="one")
+    elif p.view == "mean":
+        one = show.run(attention.average, p.model, text, other, p.over, layer, p.by, name="mean")
     else:
-        over = p.over if p.view == "mean" else "rollout"
-        one = show.run(attention.average, p.model, text, other, over, layer, name=p.view)
+        one = show.run(attention.average, p.model, text, other, "rollout", layer, name="rollout")
     if one is not None:
         draw = rollout_map if p.view == "rollout" else attention_map
         show.figure(draw, one, p.query, p.key, picks=("key", "query"))
         draw_passage(one, p.query, show)
+    say_weights(found, one, p, show)
     habits = found.habits
     named = show.text(f"figure.name_{habits.name(layer, head)}")
     show.metrics(habit=(named, show.text("figure.head_label", layer=layer, head=head)))
@@ -263,7 +279,7 @@ def apart(p: Apart, show: Show) -> None:
     last = len(found.text.pieces)
     query, key = min(p.query, last), min(p.key, last)
     draw = query_key_products if p.view == "products" else scores_to_weights
-    show.figure(draw, found, query, key)
+    show.figure(draw, found, query, key, p.by)
     query, key = query - 1, key - 1
     pair = " · ".join(literal(found.text.pieces[place]) for place in (query, key))
     show.readout("product", found.product_at, query, key, beside=pair)
@@ -271,7 +287,36 @@ def apart(p: Apart, show: Show) -> None:
     show.readouts(found, divided_by="divisor", beside={"divided_by": root})
     show.readout("divided_score", found.divided_at, query, key)
     show.readout("weight", found.weight_at, query, key)
+    say_parts(found, query, key, p, show)
     show.caption(show.text("figure.head_label", layer=found.layer, head=found.head))
+
+
+@lesson.bench("trials", TryHeads, after=("real",))
+def trials(p: TryHeads, show: Show) -> None:
+    above = lesson.values("real")
+    show.model(above.model)
+    found = show.job(
+        head_trials.try_heads,
+        name="found",
+        hypothesis=p.view,
+        model=above.model,
+        so_far=(trials_so_far,),
+    )
+    layers, heads = found.means.shape
+    layer, head = min(p.layer, layers - 1), min(p.head, heads - 1)
+    draw = head_on_pairs if p.view == "pronoun" else head_on_texts
+    show.figure(
+        draw, found, layer, head, picks=("layer", "head") if layers > heads else ("head", "layer")
+    )
+    low, high = found.interval(layer, head)
+    beside = show.words("metric.tried.interval", low=percent(low), high=percent(high))
+    show.readout("tried", found.mean_of, layer, head, beside=beside)
+    best = "{}.{}".format(*found.best)
+    show.readout("best", found.mean_of, *found.best, beside=best)
+    if p.view == "pronoun":
+        show.readouts(found, by_chance="best_by_chance")
+        show.readout("followed", found.followed, layer, head)
+    say_trials(found, layer, head, show)
 
 
 @lesson.bench("masks", Masks, after=("real",))
@@ -282,9 +327,10 @@ def mask(p: Masks, show: Show) -> None:
     cells = tuple((a - 1, b - 1) for a, b in masks.pairs(p.cells) if a and b)
     show.model(above.model, text)
     own = "causal" if above.model in DECODERS else "none"
+    sparse = p.kind in masks.SPARSE
     if p.kind not in ("own", own) or p.pads or cells:
         ready.check_live(above.model, text)
-    masking = Masking(p.kind, p.pads, p.told, cells)
+    masking = Masking(p.kind, p.pads, p.told, cells, p.reach if sparse else masks.REACH)
     one = show.run(
         attention.head, above.model, text, "", above.layer, above.head, masking, name="one"
     )
@@ -292,6 +338,13 @@ def mask(p: Masks, show: Show) -> None:
     show.figure(attention_mask, one, toggles=("cells", "yx"))
     show.readouts(one, allowed="share_allowed", on_pads="on_padding")
     read_change(change, show)
+    say_mask(one, change, show)
+    if sparse:
+        long = show.value(
+            masks.cells_computed, p.kind, LONG, change.text.decoder, p.reach, name="long"
+        )
+        show.note("sparse", tokens=LONG, cells=f"{long:,}", all=f"{LONG**2:,}",
+                  share=percent(long / LONG**2))  # fmt: skip
     if one.blind:
         show.note("blind")
 
@@ -315,16 +368,29 @@ def ablate(p: Ablate, show: Show) -> None:
         layer, head = found.most_missed
         label = show.text("figure.head_label", layer=layer, head=head)
         show.readouts(found, worth="largest", half="hardly_missed", beside={"worth": label})
+        show.note("each", label=label, value=number(found.largest), heads=found.change.size,
+                  median=number(float(np.median(found.change))),
+                  share=percent(found.hardly_missed, 0))  # fmt: skip
         return
+    means = None
+    if p.view == "both":
+        means = show.job(head_effects.mean_outputs, name="means", model=above.model,
+                         so_far=(trials_so_far,))  # fmt: skip
     compare = p.compare if above.model in ENCODERS else ""
     change = show.run(attention.ablate, above.model, text, compare, off, name="change")
     order = "xy" if change.text.layers > change.text.heads else "yx"
-    show.figure(head_switches, change, off, toggles=("off", order))
+    kept = None
+    if means is not None:
+        kept = show.run(attention.ablate, above.model, text, compare, off, means, name="kept")
+    show.figure(head_switches, change, off, *((kept,) if kept else ()), toggles=("off", order))
     show.readouts(change, off_count="heads_off")
     read_change(change, show)
     if compare.strip():
         before = show.words("metric.pair.before", value=number(change.pair_before, 4))
         show.readouts(change, pair="pair_after", beside={"pair": before})
+    show.note("off", off=change.off, all=change.heads_off[1], said=say_change(change, show))
+    if means is not None and kept is not None:
+        show.note("mean", sentences=means.sentences, said=say_change(kept, show))
 
 
 @lesson.bench("bertviz", Bertviz, after=("real",))

@@ -34,12 +34,14 @@ class Masking:
     """Who may look at whom; see `seqviz.compute.attention.masks`.
 
     pads: padding tokens behind the text. told: whether the model is told that they are padding.
+    reach: of a sparse pattern.
     """
 
     kind: str = "own"
     pads: int = 0
     told: bool = True
     cells: tuple[tuple[int, int], ...] = ()
+    reach: int = masks.REACH
 
 
 OWN = Masking()
@@ -50,13 +52,14 @@ Key = tuple[str, str, str, Masking]
 class Reading:
     """What a model makes of one text.
 
-    weights: [layer, head, query, key]. vectors: the last layer's output, [token, d_model].
-    following: probability of each token of the vocabulary after the last real one (decoder); empty
-    for an encoder.
+    weights: [layer, head, query, key]. norms: of the values, [layer, head, key]. vectors: the last
+    layer's output, [token, d_model]. following: probability of each token of the vocabulary after
+    the last real one (decoder); empty for an encoder.
     """
 
     tokens: Tokens
     weights: Float[np.ndarray, "layer head query key"]
+    norms: Float[np.ndarray, "layer head key"]
     vectors: Float[np.ndarray, "token d_model"]
     following: Float[np.ndarray, "vocabulary"]
     allowed: Bool[np.ndarray, "query key"]
@@ -98,10 +101,12 @@ def forward(
 
     tap = taps.Tap() if tap is None else tap
     decoder = pretrained.card.kind == "decoder"
-    allowed = masks.allowed(tokens.real, masking.kind, decoder, masking.told, masking.cells)
+    allowed = masks.allowed(
+        tokens.real, masking.kind, decoder, masking.told, masking.cells, masking.reach
+    )
 
     def work(network: Any, device: str) -> tuple[Any, Any]:
-        tap.weights, tap.stages, tap.layer = [], None, 0
+        tap.weights, tap.norms, tap.stages, tap.layer = [], [], None, 0
         # The model's own mask where it is meant, so that its numbers come out bit for bit.
         tap.allowed = None if masking == OWN else torch.from_numpy(allowed).to(device)
         output = run_network(network, pretrained, tokens.ids[None], tokens.segments[None], device)
@@ -110,14 +115,18 @@ def forward(
 
     with taps.tapped(tap):
         hidden, logits = pretrained.run(work)
-    weights = torch.stack([layer[0] for layer in tap.weights]).float().cpu().numpy()
+    weights, norms = (
+        torch.stack([layer[0] for layer in noted]).float().cpu().numpy()
+        for noted in (tap.weights, tap.norms)
+    )
     vectors = hidden.float().cpu().numpy()
     last = int(tokens.real.sum()) - 1
     following = torch.softmax(logits[last].double(), -1).cpu().numpy() if decoder else np.zeros(0)
     own = (tokens.ids, tokens.segments, tokens.special, tokens.real)
-    for array in (weights, vectors, following, allowed, *own):
+    for array in (weights, norms, vectors, following, allowed, *own):
         array.flags.writeable = False
-    return Reading(tokens, weights, vectors, following, allowed, pretrained.device, pretrained.note)
+    where = pretrained.device, pretrained.note
+    return Reading(tokens, weights, norms, vectors, following, allowed, *where)
 
 
 def run_network(

@@ -41,17 +41,24 @@ class Tap:
     """What to note and what to change in one forward pass.
 
     allowed: bool [query, key] or [batch, query, key] in place of the model's own mask. on: float
-    [layer, head] or [batch, layer, head], the factor on each head's output. keep: the layer whose
-    stages are kept. weights: filled with one tensor [batch, head, query, key] per layer. each:
-    called with the number of the layer that is done; what it raises ends the pass.
+    [layer, head] or [batch, layer, head], the factor on each head's output. instead: float [layer,
+    head, d_k], what takes the place of the output of a head that is off. keep: the layer whose
+    stages are kept. weights: filled with one tensor [batch, head, query, key] per layer. norms:
+    filled with one tensor [batch, head, key] per layer, the Euclidean norms of the values. sums:
+    where it is a list, filled with one tensor [head, d_k] per layer, the heads' outputs added over
+    all tokens. each: called with the number of the layer that is done; what it raises ends the
+    pass.
     """
 
     allowed: Any = None
     on: Any = None
+    instead: Any = None
     keep: int | None = None
     note: bool = True
     each: Callable[[int], None] | None = None
     weights: list[Any] = field(default_factory=list)
+    norms: list[Any] = field(default_factory=list)
+    sums: list[Any] | None = None
     stages: Stages | None = None
     layer: int = 0
 
@@ -99,10 +106,16 @@ def attention(
         weights = torch.softmax(masked, -1, dtype=torch.float32)
     weights = weights.to(query.dtype)
     output = weights @ value
+    if tap.sums is not None:
+        tap.sums.append(output.sum((0, 2)))
     if tap.on is not None:
-        output = output * tap.on[..., tap.layer, :, None, None]
+        on = tap.on[..., tap.layer, :, None, None]
+        output = output * on
+        if tap.instead is not None:
+            output = output + (1 - on) * tap.instead[tap.layer, :, None]
     if tap.note:
         tap.weights.append(weights)
+        tap.norms.append(value.norm(dim=-1))
     if tap.keep == tap.layer:
         tap.stages = Stages(query, key, value, scores, scaled, masked, weights, output)
     tap.layer += 1

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from seqviz.compute.attention.masks import KINDS, MOST_CELLS, allowed, pairs, written
+from seqviz.compute.attention.masks import KINDS, MOST_CELLS, REACH, SPARSE, allowed, pairs, written
 from seqviz.refusal import Refusal
 
 RULES = {
@@ -17,6 +17,8 @@ RULES = {
     "causal": lambda q, k: k <= q,
     "reverse": lambda q, k: k >= q,
     "diagonal": lambda q, k: k != q,
+    "window": lambda q, k: abs(k - q) < REACH,
+    "strided": lambda q, k: abs(k - q) < REACH or (q - k) % REACH == 0,
 }
 DECODER = pytest.mark.parametrize("decoder", [False, True])
 
@@ -32,6 +34,8 @@ def test_each_cell(kind, decoder):
         found = allowed(real, kind, decoder, **told)
         for query, key in itertools.product(range(tokens + pads), repeat=2):
             wanted = rule(query, key) and (bool(told) or key < tokens)
+            if decoder and kind in SPARSE:
+                wanted = wanted and key <= query
             assert found[query, key] == wanted, (tokens, pads, told, query, key)
 
 
@@ -50,7 +54,9 @@ def test_a_cell_turns_over_and_twice_is_untouched(kind, decoder):
 
 
 def test_an_unknown_kind_is_refused_with_the_kinds_there_are():
-    with pytest.raises(ValueError, match="own, none, causal, reverse, diagonal, not 'upside'"):
+    with pytest.raises(
+        ValueError, match="own, none, causal, reverse, diagonal, window, strided, not 'upside'"
+    ):
         allowed(np.ones(2, bool), "upside", False)
 
 

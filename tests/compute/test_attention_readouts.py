@@ -63,7 +63,11 @@ def test_what_a_mask_leaves():
 
 
 def test_parts_of_one_head():
-    found = Parts(TEXT, 0, 0, VECTORS, VECTORS, 10 * WEIGHTS, VECTORS, WEIGHTS, VECTORS < 1)
+    norms = np.array([0.5, 1, 2, 4])
+    found = Parts(TEXT, 0, 0, np.eye(4), VECTORS + 3, 10 * WEIGHTS, VECTORS, WEIGHTS, norms,
+                  VECTORS < 1)  # fmt: skip
+    assert found.carried[2].tolist() == pytest.approx([0.05, 0.6, 0, 1.2])
+    assert found.largest_product(2, 1) == (3, 3.0)
     assert found.product_at(2, 1) == pytest.approx(6)
     assert found.divided_at(2, 1) == pytest.approx(3)
     assert found.weight_at(2, 1) == 0.6

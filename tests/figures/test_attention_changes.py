@@ -45,7 +45,7 @@ def test_an_encoders_vectors():
 @LANG
 def test_a_decoders_next_token(lang):
     found, style = change_of(decoder=True), Style(lang=lang)
-    figure = head_switches(found, ((1, 2),), style)
+    figure = head_switches(found, ((1, 2),), style=style)
     for bars, row, name in zip(
         figure.data[1:], found.probabilities, ("heads_all_on", "heads_now"), strict=True
     ):

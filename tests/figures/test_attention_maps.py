@@ -190,7 +190,7 @@ CHOSEN = pytest.mark.parametrize("name", ["map", "rollout", "products", "chain"]
 
 def drawn(name, pieces, *at, style=Style()):  # noqa: B008
     draw, *args = FIGURES[name](tuple(pieces), *(at or (1, 1)))
-    return draw(*args, style)
+    return draw(*args, style=style)
 
 
 @EVERY

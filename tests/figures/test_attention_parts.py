@@ -74,11 +74,11 @@ def test_panels_have_titles_and_descriptions_the_numbers(lang):
                                            found.weights[2, 4], found.weights[2].max())
     )  # fmt: skip
     same = {"query": WORDS[2], "key": WORDS[4], "score": score, "scaled": scaled, "weight": weight}
-    figure = query_key_products(found, 3, 5, style)
+    figure = query_key_products(found, 3, 5, style=style)
     names = [style.text(f"figure.parts_{p}") for p in ("keys", "products", "scaled", "weights")]
     assert said(figure) == names
     assert figure.alt == style.text("alt.products", d_k=8, **same)
-    chain = scores_to_weights(found, 3, 5, style)
+    chain = scores_to_weights(found, 3, 5, style=style)
     stages = [style.text(f"figure.parts_{p}") for p in ("scores", "scaled", "masked", "weights")]
     assert said(chain) == [*stages, style.text("figure.of_query", query=WORDS[2], at=3)]
     best = WORDS[found.weights[2].argmax()]

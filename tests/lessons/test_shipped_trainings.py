@@ -20,9 +20,11 @@ from tools import measure_trainings
 QUICK = "gates.learn.train_tiny"  # two seconds; the others by night
 NAMES = (
     "ar_fitting.networks.fit_network", "vanishing_gradients.race.compare",
-    "vanishing_gradients.race.find_longest_delay", QUICK, "attention.ablate.each_head",
+    "vanishing_gradients.race.find_longest_delay", QUICK, "attention.trials.try_heads",
+    "attention.ablate.mean_outputs", "attention.ablate.each_head",
     "positions.task.train",
 )  # fmt: skip
+VIEWS = {"each_head": "each", "mean_outputs": "both"}  # where it is not the first view that asks
 LATE = {"seconds", "device"}
 
 
@@ -64,7 +66,8 @@ def test_nothing_is_shipped_that_nobody_asks_for():
 def test_no_training_bench_opens_as_an_empty_box(name):
     bench, function, keywords = trainings()[name]
     assert precomputed.find(function, keywords) is not None
-    shown = bench.run({}) if name != "attention.ablate.each_head" else bench.run({"view": "each"})
+    view = VIEWS.get(function.__name__)
+    shown = bench.run({"view": view} if view else {})
     (chart,) = shown.of(Chart)
     assert chart.provenance.kind == "precomputed"
     assert not shown.waits

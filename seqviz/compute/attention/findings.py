@@ -11,9 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from seqviz.compute.attention.patterns import Habits, ranked
+from seqviz.compute.attention.patterns import NAMED_FROM, Habits, ranked
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.units import Exact, Part, Share, WholeShare, entry
+
+BY = ("weight", "value")  # what a map shows: a weight, or the weight times the norm of the value
 
 
 @dataclass(frozen=True)
@@ -37,19 +39,50 @@ class Mosaic:
     """All heads of all layers; tiles [layer, head, row, column], the weights where all fit.
 
     cells: of a side that were put together into one, 1 where nothing was (the largest is kept).
+    norms: of the values. carried: of what each head mixes (weight times norm of the value) the
+    share that comes from the first token, a mean over the queries but the first; by the weights it
+    is `habits.first`. by: one of `BY`.
     """
 
     text: Text
     tiles: Float[np.ndarray, "layer head row column"]
     cells: float
     habits: Habits
+    norms: Float[np.ndarray, "layer head token"]
+    carried: Float[np.ndarray, "layer head"]
+    by: str = "weight"
+
+    @property
+    def most(self) -> float:
+        """Where the colors end: the largest weight there can be, or the largest product."""
+        return 1.0 if self.by == "weight" else float(self.tiles.max(initial=0)) or 1.0
+
+    @property
+    def on_first(self) -> tuple[int, int]:
+        """The heads that give the first token half of their weight or more, and of how many."""
+        found = self.habits.first
+        return int((found >= NAMED_FROM).sum()), found.size
+
+    def carried_first(self, layer: int, head: int) -> Share:
+        """The share of what one head mixes that comes from the first token."""
+        return float(self.carried[layer, head])
+
+    def norm_of_first(self, layer: int, head: int) -> float:
+        """Norm of the value of the first token."""
+        return float(self.norms[layer, head, 0])
+
+    def norm_of_others(self, layer: int, head: int) -> float:
+        """Mean norm of the values of all tokens but the first."""
+        others = self.norms[layer, head, 1:]
+        return float(others.mean()) if others.size else math.nan
 
 
 @dataclass(frozen=True)
 class Map:
     """One matrix of weights [query, key]; layer and head are -1 for a mean over all of them.
 
-    entropy: of each row, in bits. allowed: who may look at whom.
+    entropy: of each row as shares of its sum, in bits. allowed: who may look at whom. by: "value"
+    where each weight is multiplied by the norm of its value.
     """
 
     text: Text
@@ -58,6 +91,29 @@ class Map:
     head: int
     entropy: Float[np.ndarray, "query"]
     allowed: Bool[np.ndarray, "query key"]
+    by: str = "weight"
+
+    @property
+    def most(self) -> float:
+        """Where the colors end: the largest weight there can be, or the largest product."""
+        return 1.0 if self.by == "weight" else float(self.weights.max(initial=0)) or 1.0
+
+    def share_at(self, query: int, key: int) -> Share:
+        """What a query's row gives to a key, of all that it gives; from 0."""
+        return float(self.weights[query, key]) / (float(self.weights[query].sum()) or 1.0)
+
+    def most_of(self, query: int) -> int:
+        """The key to which a query's row gives most; from 0."""
+        return int(np.nan_to_num(self.weights[query]).argmax())
+
+    @property
+    def on_first(self) -> Share:
+        """What rows give to the first token, a mean over the queries but the first.
+
+        Of all that they give, so that weights and products can be compared.
+        """
+        rows = self.weights[min(1, len(self.weights) - 1) :].astype(float)
+        return float((rows[:, 0] / np.maximum(rows.sum(1), 1e-300)).mean())
 
     @property
     def share_allowed(self) -> WholeShare:
@@ -78,7 +134,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Parts:
-    """One head from the inside. allowed: False where the mask forbids."""
+    """One head from the inside. norms: of the values. allowed: False where the mask forbids."""
 
     text: Text
     layer: int
@@ -88,7 +144,19 @@ class Parts:
     scores: Float[np.ndarray, "query key"]
     scaled: Float[np.ndarray, "query key"]
     weights: Float[np.ndarray, "query key"]
+    norms: Float[np.ndarray, "token"]
     allowed: Bool[np.ndarray, "query key"]
+
+    @property
+    def carried(self) -> Float[np.ndarray, "query key"]:
+        """Weights times the norms of the values: what each token adds, at most."""
+        return self.weights * self.norms
+
+    def largest_product(self, query: int, key: int) -> tuple[int, float]:
+        """The entry, from 1, whose product adds most to a score in either direction, and it."""
+        terms = self.queries[query].astype(float) * self.keys[key]
+        entry = int(np.abs(terms).argmax())
+        return entry + 1, float(terms[entry])
 
     @property
     def divisor(self) -> Exact:
@@ -151,6 +219,19 @@ class Change:
 
     pair_before = entry("pair", 0, "Cosine of the two texts' vectors in the model as it is.", Exact)
     pair_after = entry("pair", 1, "The same after the change.", Exact)
+
+
+@dataclass(frozen=True)
+class MeanOutputs:
+    """What each head gives on average: its output, a mean over all tokens of some sentences.
+
+    fraction: of the sentences that have been read.
+    """
+
+    output: Float[np.ndarray, "layer head d_k"]
+    sentences: int
+    tokens: int
+    fraction: float
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ from jaxtyping import Bool
 
 from seqviz.refusal import Refusal
 
-KINDS = ("own", "none", "causal", "reverse", "diagonal")
+KINDS = ("own", "none", "causal", "reverse", "diagonal", "window", "strided")
+SPARSE = ("window", "strided")
+REACH = 4
 _CELL = re.compile(r"(\d{1,4})\.(\d{1,4})")
 MOST_CELLS = 400
 
@@ -20,14 +22,17 @@ def allowed(
     decoder: bool,
     padding: bool = True,
     cells: tuple[tuple[int, int], ...] = (),
+    reach: int = REACH,
 ) -> Bool[np.ndarray, "query key"]:
     """True where a query may look at a key.
 
     real: False for padding; where `padding` is on, nobody looks there. kind: "own" (what the model
     was trained with: causal in a decoder, everything in an encoder), "none", "causal" (only back
-    and to itself), "reverse" (only ahead and to itself), "diagonal" (everything but itself).
-    cells: (query, key) pairs, from 0, whose permission is turned over; those beyond the text are
-    ignored. Raises ValueError for an unknown kind.
+    and to itself), "reverse" (only ahead and to itself), "diagonal" (everything but itself),
+    "window" (tokens less than `reach` away), "strided" (these, and every `reach`-th token counted
+    from the query: Child et al. 2019, section 4.2, whose two patterns are joined here; only back in
+    a decoder). cells: (query, key) pairs, from 0, whose permission is turned over; those beyond the
+    text are ignored. Raises ValueError for an unknown kind and for a reach below 1.
     """
     tokens = len(real)
     if kind not in KINDS:
@@ -39,12 +44,26 @@ def allowed(
         whole = np.triu(whole)
     elif kind == "diagonal":
         np.fill_diagonal(whole, False)
+    elif kind in SPARSE:
+        if reach < 1:
+            raise ValueError(f"A sparse pattern reaches at least one token, not {reach}.")
+        gap = np.abs(np.arange(tokens)[:, None] - np.arange(tokens))
+        whole = gap < reach
+        if kind == "strided":
+            whole |= gap % reach == 0
+        if decoder:
+            whole &= np.tril(whole)
     if padding:
         whole &= real[None, :]
     for query, key in cells:
         if query < tokens and key < tokens:
             whole[query, key] = not whole[query, key]
     return whole
+
+
+def cells_computed(kind: str, tokens: int, decoder: bool, reach: int = REACH) -> int:
+    """How many of tokens x tokens scores a pattern asks for."""
+    return int(allowed(np.ones(tokens, bool), kind, decoder, reach=reach).sum())
 
 
 def pairs(text: str) -> tuple[tuple[int, int], ...]:

@@ -97,6 +97,21 @@ def habits(
     )
 
 
+def carried_first(
+    weights: Float[np.ndarray, "layer head query key"],
+    norms: Float[np.ndarray, "layer head key"],
+) -> Float[np.ndarray, "layer head"]:
+    """Of weight times norm of the value the share on the first token, as `Habits.first` of weights.
+
+    A weight alone says what a head looks at; the product says how much it can take from there
+    (Kobayashi et al. 2020, who multiply the value by the output matrix as well).
+    """
+    start = min(1, weights.shape[-1] - 1)
+    products = weights[:, :, start:] * norms[:, :, None]
+    total = np.maximum(products.sum(-1), np.finfo(np.float32).tiny)
+    return np.asarray((products[..., 0] / total).mean(-1), float)
+
+
 def rollout(
     weights: Float[np.ndarray, "layer head query key"],
 ) -> Float[np.ndarray, "layer query key"]:

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.attention.scaled import entropy, softmax
 
 SCALINGS = ("none", "d_k", "d")
-HEADS = 8  # d = 8 d_k, as in the base Transformer: 512 and 64
+HEADS = {"base": 8, "big": 16}  # d = 512 and 1024 with d_k = 64 (Vaswani et al. 2017, table 3)
 LONGEST = 1024
 MOST_KEYS, MOST_DRAWS = 128, 400
 _PER_OCTAVE = 5
@@ -19,7 +19,7 @@ _PER_OCTAVE = 5
 
 @dataclass(frozen=True)
 class Saturation:
-    """Softmax of random scores by d_k: unscaled, divided by sqrt(d_k), by sqrt(d) = sqrt(8 d_k).
+    """Softmax of random scores by d_k: unscaled, divided by sqrt(d_k), by sqrt(d), d = heads d_k.
 
     variance: of what enters the softmax, measured; theory: the same, d_k / (divisor temperature)^2.
     entropy: of the weights, in bits, mean over the draws; entropy_error: its standard error.
@@ -36,9 +36,10 @@ class Saturation:
     largest: Float[np.ndarray, "scaling size"]
     gradient: Float[np.ndarray, "scaling size"]
     keys: int
+    heads: int = 8
 
     def variance_at(self, d_k: int, scaling: str) -> float:
-        """Of what enters the softmax, for one of the lengths in `d_k` and one of the scalings."""
+        """Of what enters the softmax, for one of the sizes in `d_k` and one of the scalings."""
         return self._at(self.variance, d_k, scaling)
 
     def largest_at(self, d_k: int, scaling: str) -> float:
@@ -56,13 +57,18 @@ def sizes() -> Int[np.ndarray, "size"]:
 
 
 def saturation(
-    keys: int = 16, temperature: float = 1.0, seed: int = 1, draws: int = 200
+    keys: int = 16,
+    temperature: float = 1.0,
+    seed: int = 1,
+    draws: int = 200,
+    size: str = "base",
 ) -> Saturation:
     """What the softmax does with the scores of a query and `keys` keys, all entries normal.
 
     Entries of q and k are independent with mean 0 and variance 1, so q · k has variance d_k
     (Vaswani et al. 2017, footnote 4). keys: 2 to 128. draws: queries, each with keys of its own,
-    2 to 400. temperature: the scores are divided by it, too.
+    2 to 400. temperature: the scores are divided by it, too. size: how many heads share d, "base"
+    or "big" (`HEADS`).
 
     Only the queries are drawn entry by entry. Given q, its products with independent standard
     normal keys are independent and normal with mean 0 and variance |q|^2, exactly: one normal
@@ -76,6 +82,9 @@ def saturation(
         raise ValueError(f"There are 2 to {MOST_DRAWS} draws, not {draws}.")
     if not (math.isfinite(temperature) and temperature > 0):
         raise ValueError(f"The temperature is a positive number, not {temperature}.")
+    if size not in HEADS:
+        raise ValueError(f"The size is one of {', '.join(HEADS)}, not {size!r}.")
+    heads = HEADS[size]
     source = np.random.RandomState(seed)
     d_k = sizes()
     queries = source.standard_normal((draws, LONGEST))
@@ -85,7 +94,7 @@ def saturation(
     along = -np.sort(-source.standard_normal((draws, keys)), axis=1)
     scores = lengths[..., None] * along
     found = []
-    for divide_by in (np.ones(len(d_k)), np.sqrt(d_k), np.sqrt(HEADS * d_k)):
+    for divide_by in (np.ones(len(d_k)), np.sqrt(d_k), np.sqrt(heads * d_k)):
         entered = scores / (divide_by * temperature)[:, None, None]
         weights = softmax(entered)
         spread = entropy(weights)
@@ -100,7 +109,7 @@ def saturation(
             )
         )
     variance, theory, bits, error, largest, gradient = map(np.array, zip(*found, strict=True))
-    return Saturation(SCALINGS, d_k, variance, theory, bits, error, largest, gradient, keys)
+    return Saturation(SCALINGS, d_k, variance, theory, bits, error, largest, gradient, keys, heads)
 
 
 def _jacobian(weights: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch"]:

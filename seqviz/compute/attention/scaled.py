@@ -53,10 +53,10 @@ class Attention:
 def divisor(scale: str, d_k: int, d: int) -> float:
     """What the scores are divided by.
 
-    scale: "d_k": sqrt(d_k), the length of one query (Vaswani et al. 2017, eq. 1); "d": sqrt(d), the
-    width of the model (as one of the texts writes; with d = 512 and d_k = 64 that is 22.6 instead
-    of 8); "none": 1.
-    Raises ValueError for another scale or a length below 1.
+    scale: "d_k": sqrt(d_k), d_k the number of entries of one query (Vaswani et al. 2017, eq. 1);
+    "d": sqrt(d), the width of the model (as one of the texts writes; with d = 512 and d_k = 64 that
+    is 22.6 instead of 8); "none": 1.
+    Raises ValueError for another scale or a dimension below 1.
     """
     if scale not in SCALES:
         raise ValueError(f"The scale is one of {', '.join(SCALES)}, not {scale!r}.")

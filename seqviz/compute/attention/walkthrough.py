@@ -9,11 +9,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.scaled import Attention, attend, divisor
+from seqviz.units import VeryExact
 
 WORDS = ("can", "you", "help", "me", "to", "translate", "this", "sentence")
 IDS = (0, 7, 1, 2, 5, 6, 4, 3)  # places of these words in the alphabet of the sentence
 STAGES = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "concat")
 WIDTHS = ("full", "split")
+ORDERS = ("text", "alphabet", "reversed")
 D = 16  # width of the model: entries of one embedding
 VOCABULARY = 10
 MOST_D_K, MOST_HEADS = 64, 8
@@ -50,6 +52,7 @@ class Walk:
     temperature: float
     operator: str
     causal: bool
+    order: str = "text"
 
     @property
     def heads(self) -> int:
@@ -92,6 +95,7 @@ def walk(
     operator: str = "add",
     causal: bool = False,
     width: str = "full",
+    order: str = "text",
 ) -> Walk:
     """Multi-head self-attention on "can you help me to translate this sentence", d = 16.
 
@@ -99,6 +103,7 @@ def walk(
     causal: a word looks at itself and at earlier ones only. width: "full": each head has d_k
     entries whatever the number of heads (the chapter's way); "split": d_k = 16 / heads, so that
     the heads side by side are as wide as the model (Vaswani et al. 2017); d_k is then ignored.
+    order: of the words: as in the text, by the alphabet (by their numbers), or reversed.
 
     With the defaults, and with 8 heads, the numbers are those printed in the Transformer chapter of
     the machine-learning text (seed 123): embeddings from `Embedding(10, 16)`; the seed again; one
@@ -111,8 +116,16 @@ def walk(
     Raises ValueError for a setting outside these.
     """
     _check(seed, d_k, heads, width)
+    if order not in ORDERS:
+        raise ValueError(f"The order is one of {', '.join(ORDERS)}, not {order!r}.")
+    places = {
+        "text": range(len(IDS)),
+        "alphabet": np.argsort(IDS),
+        "reversed": range(len(IDS))[::-1],
+    }
+    taken = np.array(places[order])
     d_k = D // heads if width == "split" else d_k
-    embeddings = _embeddings(seed)
+    embeddings = _embeddings(seed)[taken]
     *learnt, output_weight, bias = _weights(seed, d_k, heads)
     vectors = Roles(*(embeddings @ one for one in learnt))
     attended = partial(
@@ -122,11 +135,32 @@ def walk(
         operator=operator,
     )
     return Walk(
-        WORDS, np.array(IDS), embeddings, attended(embeddings, embeddings, embeddings),
+        tuple(WORDS[place] for place in taken), np.array(IDS)[taken], embeddings,
+        attended(embeddings, embeddings, embeddings),
         Roles(*learnt), vectors,
         attended(vectors.query, vectors.key, vectors.value, divide_by=divisor(scale, d_k, D)),
-        output_weight, bias, scale, temperature, operator, causal,
+        output_weight, bias, scale, temperature, operator, causal, order,
     )  # fmt: skip
+
+
+def joined(
+    by_head: Float[np.ndarray, "head row d_k"],
+) -> Float[np.ndarray, "row columns"]:
+    """The matrices of all heads as one, side by side: libraries hold them so and cut afterwards."""
+    return np.moveaxis(by_head, 0, 1).reshape(by_head.shape[1], -1)
+
+
+def cut_apart(found: Walk, part: str) -> VeryExact:
+    """The largest difference between X times the one matrix of all heads, cut into heads, and head
+    by head. part: "query", "key" or "value"."""
+    whole = found.embeddings @ joined(getattr(found.weights, part))
+    return float(np.abs(whole - joined(getattr(found.vectors, part))).max())
+
+
+def moved_by_order(found: Walk, other: Walk) -> VeryExact:
+    """The largest change of a word's new vector from one order of the words to another."""
+    places = [found.words.index(word) for word in other.words]
+    return float(np.abs(found.combined[places] - other.combined).max())
 
 
 def _check(seed: int, d_k: int, heads: int, width: str) -> None:

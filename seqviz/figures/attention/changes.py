@@ -9,7 +9,7 @@ import numpy as np
 
 from seqviz.compute.attention.findings import Change, Map
 from seqviz.figures.attention.head_grid import HeadGrid
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, plain
 from seqviz.figures.grammar.scales import Scale
 from seqviz.text import number
 
@@ -17,11 +17,18 @@ _LEFT, _RIGHT = (0, 0.44), (0.68, 1)
 _CROSSED, _NAMED = 16, 20  # tokens of a mask whose crosses, and whose names, find room
 
 
-def head_switches(found: Change, off: Sequence[tuple[int, int]], style: Style = STYLE) -> Figure:
+def head_switches(
+    found: Change,
+    off: Sequence[tuple[int, int]],
+    mean: Change | None = None,
+    style: Style = STYLE,
+) -> Figure:
     """Left the switchboard of all heads, to be clicked; right what the change does.
 
     Of a decoder (which has candidates) the probabilities of the next token before and after; of an
     encoder how far each token's vector has moved (1 - cosine). off: (layer, head), each from 0.
+    found: with the outputs of these heads at zero. mean: with their mean outputs in place of them,
+    drawn beside.
     """
     text, palette = style.text, style.palette
     on = np.ones((found.text.layers, found.text.heads), np.uint8)
@@ -41,12 +48,12 @@ def head_switches(found: Change, off: Sequence[tuple[int, int]], style: Style = 
         textfont={"size": 15 * style.scale, "color": palette.truth},
         hover=board.hover("figure.hover_switch"),
     )
-    said = _next_tokens(sheet, found) if found.candidates else _moved(sheet, found)
+    said = _next_tokens(sheet, found, mean) if found.candidates else _moved(sheet, found, mean)
     switched = text("alt.switches", off=int((on == 0).sum()), all=on.size)
     return sheet.finish(f"{switched} {said}")
 
 
-def _next_tokens(sheet: Sheet, found: Change) -> str:
+def _next_tokens(sheet: Sheet, found: Change, mean: Change | None) -> str:
     """The likeliest next tokens before and after, in words as well."""
     text, palette = sheet.style.text, sheet.style.palette
     pieces, chances = found.candidates, found.probabilities
@@ -61,17 +68,22 @@ def _next_tokens(sheet: Sheet, found: Change) -> str:
         axes.names(names, text("figure.next_token"), range=[len(names) + 0.6, 0.4]),
         across=_RIGHT,
     )
-    for name, values, color in (
+    series = [
         ("heads_all_on", chances[0], palette.baseline),
-        ("heads_now", chances[1], palette.prediction),
-    ):
+        ("heads_now" if mean is None else "heads_zero", chances[1], palette.prediction),
+    ]
+    if mean is not None:
+        chance = dict(zip(mean.candidates, mean.probabilities[1], strict=True))
+        values = np.array([chance.get(piece, np.nan) for piece in pieces])
+        series.append(("heads_mean", values, palette.highlight))
+    for name, values, color in series:
         panel.bars(
             np.arange(1, len(names) + 1),
             values,
             text(f"figure.{name}"),
             color,
             sideways=True,
-            ends=[number(v) if v >= 0.001 else "< 0.001" for v in values],
+            ends=["< 0.001" if v < 0.001 else number(v) for v in values],
             hover=False,
         )
     before, after = (int(row.argmax()) for row in chances)
@@ -84,25 +96,29 @@ def _next_tokens(sheet: Sheet, found: Change) -> str:
     )
 
 
-def _moved(sheet: Sheet, found: Change) -> str:
+def _moved(sheet: Sheet, found: Change, mean: Change | None) -> str:
     """How far each token's vector has moved, and in words which one has moved furthest."""
-    text, moved = sheet.style.text, found.moved
+    text, moved, palette = sheet.style.text, found.moved, sheet.style.palette
     pieces, name = found.text.pieces[: len(moved)], text("figure.moved")
-    reach = [0, 1.05 * max(float(moved.max(initial=0)), 0.01)]
+    series = [("heads_zero", moved, palette.prediction)]
+    if mean is not None:
+        series.append(("heads_mean", mean.moved, palette.highlight))
+    reach = [0, 1.05 * max(0.01, *(float(values.max(initial=0)) for _, values, _ in series))]
     panel = sheet.panel(
         axes.axis(name, range=reach, nticks=5),
         axes.tokens(sheet.style, pieces, text("figure.token"), upright=True),
         across=_RIGHT,
     )
-    panel.bars(
-        np.arange(1, len(moved) + 1),
-        moved,
-        name,
-        sheet.style.palette.prediction,
-        sideways=True,
-        legend=False,
-        hover="%{y}: %{x:.4f}",
-    )
+    for key, values, color in series:
+        panel.bars(
+            np.arange(1, len(values) + 1),
+            values,
+            name if mean is None else text(f"figure.{key}"),
+            color,
+            sideways=True,
+            legend=mean is not None,
+            hover="%{y}: %{x:.4f}" + (NAMED if mean is not None else ""),
+        )
     furthest = int(np.argmax(moved)) if len(moved) else 0
     return text("alt.moved", most=pieces[furthest], value=number(moved[furthest]))
 

@@ -6,9 +6,10 @@ import numpy as np
 from jaxtyping import Float32
 
 from seqviz.compute.attention.findings import Change, Effects, Map, Mosaic, Parts, Text
-from seqviz.compute.attention.patterns import entropy, habits, tiles
+from seqviz.compute.attention.patterns import carried_first, entropy, habits, tiles
 from seqviz.compute.attention.saturation import saturation
 from seqviz.compute.attention.scaled import attend
+from seqviz.compute.attention.trials import Trials
 from seqviz.compute.attention.walkthrough import STAGES, walk
 from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance, heads_by_measure, importance_so_far
@@ -16,6 +17,7 @@ from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_ma
 from seqviz.figures.attention.parts import query_key_products, scores_to_weights
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
+from seqviz.figures.attention.trials import head_on_pairs, head_on_texts, trials_so_far
 from seqviz.figures.grammar.example import Example
 
 WORDS = ("[CLS]", "the", "cat", "sat", "on", "the", "mat", "[SEP]")
@@ -24,7 +26,7 @@ CANDIDATES = ("␣Paris", "␣the", "<b>", "⏎")
 
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
-    return (*_of_models(), *_of_formulas())
+    return (*_of_models(), *_of_values(), *_of_trials(), *_of_formulas())
 
 
 def _of_models() -> tuple[Example, ...]:
@@ -62,9 +64,43 @@ def _of_models() -> tuple[Example, ...]:
     )  # fmt: skip
 
 
+def _of_values() -> tuple[Example, ...]:
+    """Weights times the norms of the values, and what heads at their mean change."""
+    wide, found, parts = mosaic_of(3, 5, by="value"), map_of(by="value"), parts_of()
+    change, mean = change_of(), change_of(seed=1)
+    said, kept = change_of(decoder=True), change_of(decoder=True, seed=1)
+    return (
+        Example("mosaic, values", head_mosaic, (wide, 1, 4), float(wide.habits.entropy[1, 4])),
+        Example("attention map, values", attention_map, (found, 3, 5),
+                float(found.weights[2, 4])),
+        Example("products, values", query_key_products, (parts, 3, 5, "value"),
+                float(parts.carried[2, 4])),
+        Example("chain, values", scores_to_weights, (parts, 3, 5, "value"),
+                float(parts.weights[2, 4])),
+        Example("switches, mean", head_switches, (change, ((1, 2),), mean),
+                float(change.moved.max())),
+        Example("switches of a decoder, mean", head_switches, (said, ((1, 2),), kept),
+                float(said.probabilities[1].max())),
+    )  # fmt: skip
+
+
+def _of_trials() -> tuple[Example, ...]:
+    pairs, deep = trials_of("pronoun", 3, 5), trials_of("pronoun", 5, 3)
+    read, twice = trials_of("previous", 3, 5), trials_of("repeated", 5, 3)
+    percent = 100.0
+    return (
+        Example("pairs", head_on_pairs, (pairs, 1, 4), percent * pairs.mean_of(1, 4)),
+        Example("pairs, deep", head_on_pairs, (deep, 4, 1), percent * deep.mean_of(4, 1)),
+        Example("texts", head_on_texts, (read, 1, 4), percent * read.mean_of(1, 4)),
+        Example("texts, deep", head_on_texts, (twice, 4, 1), percent * twice.mean_of(4, 1)),
+        Example("trials so far", trials_so_far, ([0.25],), 25),
+    )
+
+
 def _of_formulas() -> tuple[Example, ...]:
     one, several = walk(), walk(heads=8, d_k=4, causal=True, scale="d", temperature=2.0)
     leaky, found = walk(causal=True, operator="multiply"), saturation()
+    turned = walk(heads=2, order="reversed")
     words = len(one.words)  # the description says how large each matrix is
     stages = [
         Example(f"walk, {stage}, {name}", walk_stage, (made, stage, made.heads - 1, 2, 3), words)
@@ -73,6 +109,8 @@ def _of_formulas() -> tuple[Example, ...]:
     ]
     return (
         *stages,
+        Example("walk, one matrix", walk_stage, (several, "project", 3, 2, 3, "key", True), words),
+        Example("walk, another order", walk_stage, (turned, "scores", 1, 2, 3), words),
         Example("walk, mask multiplied", walk_stage, (leaky, "mask", 0, 2, 3), words),
         Example("walk, without parameters", walk_basic, (one, 2, 3), words),
         Example("walk, without parameters, causal", walk_basic, (leaky, 2, 3), words),
@@ -105,23 +143,38 @@ def text_of(
 
 
 def mosaic_of(
-    layers: int, heads: int, pieces: tuple[str, ...] = WORDS, side: int = 51, seed: int = 0
+    layers: int,
+    heads: int,
+    pieces: tuple[str, ...] = WORDS,
+    side: int = 51,
+    seed: int = 0,
+    by: str = "weight",
 ) -> Mosaic:
     """All heads of a model, tiles of at most `side` cells a side."""
     text = text_of(layers, heads, pieces)
     weights = weights_of(layers, heads, len(pieces), len(pieces), seed=seed)
     found = habits(weights, text.ids, text.special)
-    return Mosaic(text, tiles(weights, side), max(1.0, len(pieces) / side), found)
+    norms = np.random.RandomState(seed).gamma(4.0, size=(layers, heads, len(pieces)))
+    norms = norms.astype(np.float32)
+    shown = weights if by == "weight" else weights * norms[:, :, None]
+    carried = carried_first(weights, norms)
+    cells = max(1.0, len(pieces) / side)
+    return Mosaic(text, tiles(shown, side), cells, found, norms, carried, by)
 
 
 def map_of(
-    pieces: tuple[str, ...] = WORDS, layer: int = 2, head: int = 3, causal: bool = False
+    pieces: tuple[str, ...] = WORDS,
+    layer: int = 2,
+    head: int = 3,
+    causal: bool = False,
+    by: str = "weight",
 ) -> Map:
     """One head of a model of 6 layers with 12 heads."""
     count = len(pieces)
     weights = weights_of(count, count, causal=causal)
     allowed = np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
-    return Map(text_of(6, 12, pieces, causal), weights, layer, head, entropy(weights), allowed)
+    bits, shown = entropy(weights), weights if by == "weight" else 3 * weights
+    return Map(text_of(6, 12, pieces, causal), shown, layer, head, bits, allowed, by)
 
 
 def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False) -> Parts:
@@ -132,14 +185,18 @@ def parts_of(pieces: tuple[str, ...] = WORDS, d_k: int = 8, causal: bool = False
     divisor = float(np.sqrt(d_k))
     found = attend(q, k, v, divide_by=divisor, allowed=allowed)
     return Parts(text_of(6, 12, pieces, causal), 2, 3, q, k, found.scores, found.scaled,
-                 found.weights, allowed)  # fmt: skip
+                 found.weights, np.linalg.norm(v, axis=1), allowed)  # fmt: skip
 
 
 def change_of(
-    layers: int = 6, heads: int = 12, pieces: tuple[str, ...] = WORDS, decoder: bool = False
+    layers: int = 6,
+    heads: int = 12,
+    pieces: tuple[str, ...] = WORDS,
+    decoder: bool = False,
+    seed: int = 0,
 ) -> Change:
     """What switching off one head did, to vectors or to the next token of a decoder."""
-    random = np.random.RandomState(0)
+    random = np.random.RandomState(seed)
     candidates = CANDIDATES if decoder else ()
     probabilities = random.dirichlet(np.ones(len(candidates) + 1), 2)[:, 1:]
     moved = random.uniform(0, 0.3, len(pieces))
@@ -152,3 +209,13 @@ def effects_of(layers: int, heads: int, done: int, decoder: bool = True) -> Effe
     change = np.random.RandomState(0).gamma(0.3, size=(layers, heads))
     change[done:] = np.nan
     return Effects(change, decoder, done / layers)
+
+
+def trials_of(hypothesis: str, layers: int, heads: int, texts: int = 12) -> Trials:
+    """Trials of a hypothesis with all heads of a small model."""
+    random = np.random.RandomState(0)
+    other = random.beta(2, 2, (texts, 2, layers, heads))
+    right = (other[:, 0] + 1 - other[:, 1]) / 2
+    labels = tuple(f"{WORDS[2]} {n} / {WORDS[6]}" for n in range(texts))
+    given, even = random.beta(2, 5, (layers, heads)), 0.5 if hypothesis == "pronoun" else 0.1
+    return Trials(hypothesis, right, other, given, even, labels, False, 1.0)

@@ -15,6 +15,7 @@ from seqviz.text import number
 
 _GAP = 2  # pixels between two tiles
 _TILE = 56  # pixels of a tile at least
+_SHOWN = {"weight": "weight", "value": "carried"}
 
 
 def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> Figure:
@@ -22,7 +23,8 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> F
 
     Where there are more layers than heads, layers run from left to right. layer, head: the chosen
     ones, from 0, the last where there are fewer. On hover: what a head does, its entropy in bits,
-    and how many tokens away it looks.
+    and how many tokens away it looks. Where `found` shows weights times norms of values, one scale
+    holds for all heads.
     """
     text, entropy = style.text, found.habits.entropy
     layers, heads = entropy.shape
@@ -40,8 +42,8 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> F
         hover="%{text}",
         opacity=0,  # the picture is seen; this is what hovers and clicks meet
     )
-    sheet.page["images"] = [_picture(grid.turned(found.tiles))]
-    grid.panel.key(scales.weights(), text("figure.weight"))
+    sheet.page["images"] = [_picture(grid.turned(found.tiles), found.most)]
+    grid.panel.key(scales.weights(found.most), text(f"figure.{_SHOWN[found.by]}"))
     grid.outline(layer, head)
     reduced = text("figure.reduced", cells=number(found.cells, 2))
     sheet.headline(
@@ -50,7 +52,7 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> F
         + (f" · {reduced}" if found.cells > 1 else "")
     )
     return sheet.described(
-        "alt.mosaic",
+        "alt.mosaic" if found.by == "weight" else "alt.mosaic_carried",
         layers=layers,
         heads=heads,
         layer=layer,
@@ -79,9 +81,9 @@ def _said(found: Mosaic, style: Style) -> np.ndarray:
     )
 
 
-def _picture(tiles: np.ndarray) -> dict[str, Any]:
+def _picture(tiles: np.ndarray, most: float) -> dict[str, Any]:
     """The tiles [row, column, query, key] as an image behind the cells of the grid."""
-    source, (high, wide) = picture(tiles, _GAP, _TILE)
+    source, (high, wide) = picture(tiles, _GAP, _TILE, most)
     rows, columns = tiles.shape[:2]
     return {
         "source": source,
@@ -130,13 +132,15 @@ def _map(found: Map, title: str, query: int, key: int, style: Style) -> Figure:
         axes.tokens(style, pieces, text("figure.keys")),
         axes.tokens(style, pieces, text("figure.queries"), upright=True),
     )
-    panel.weights(found.weights, found.allowed, pick=True)
+    shown = text(f"figure.{_SHOWN[found.by]}")
+    panel.weights(found.weights, found.allowed, shown, found.most, pick=True)
     panel.rectangle((0.5, len(pieces) + 0.5), (query - 0.5, query + 0.5), color, width=1.5)
     panel.outline(color, column=key, row=query, width=3.5)
     said = {"query": plain(of_query), "key": plain(to_key), "weight": f"<b>{weight}</b>"}
-    sheet.headline(f"{plain(title)} · {text('figure.chosen_weight', **said)}")
+    carried = "" if found.by == "weight" else "_carried"
+    sheet.headline(f"{plain(title)} · {text(f'figure.chosen_weight{carried}', **said)}")
     return sheet.described(
-        "alt.attention_map",
+        f"alt.attention_map{carried}",
         title=title,
         tokens=len(pieces),
         query=of_query,

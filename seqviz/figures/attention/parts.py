@@ -15,21 +15,25 @@ from seqviz.text import number
 _WRITTEN = 16  # tokens whose numbers find room above the bars
 _ACROSS = ((0, 0.3), (0.33, 0.63), (0.67, 0.8), (0.84, 0.97))
 _HEIGHT, _GAP = 0.19, 0.08  # of the panels from scores to weights
+_LAST = {"weight": "weights", "value": "carried"}
 
 
-def query_key_products(found: Parts, query: int, key: int, style: Style = STYLE) -> Figure:
+def query_key_products(
+    found: Parts, query: int, key: int, by: str = "weight", style: Style = STYLE
+) -> Figure:
     """From left to right: the query and all keys, their products entry by entry, scores, weights.
 
     The first row of the left panel is the query's vector. A row of products sums to the score
-    before it is divided. query, key: from 1, the last token where there are fewer. A click on a row
-    chooses the key (y).
+    before it is divided. query, key: from 1, the last token where there are fewer. by: "value" for
+    weights times the norms of the values. A click on a row chooses the key (y).
     """
     text, palette, pieces = style.text, style.palette, found.text.pieces
     tokens, d_k = found.keys.shape
     query, key = min(query, tokens), min(key, tokens)
     q = found.queries[query - 1].astype(np.float64)
     terms = q * found.keys.astype(np.float64)
-    names = [text(f"figure.parts_{part}") for part in ("keys", "products", "scaled", "weights")]
+    last = _LAST[by]
+    names = [text(f"figure.parts_{part}") for part in ("keys", "products", "scaled", last)]
     rows = _rows(found, query, style)
     others = {**rows, "showticklabels": False, "title": {"text": ""}}
     ticks = sorted({1, max(1, d_k // 2), d_k})
@@ -44,7 +48,7 @@ def query_key_products(found: Parts, query: int, key: int, style: Style = STYLE)
     middle = sheet.panel(entries, others, across=_ACROSS[1], title=names[1])
     _entries(middle, terms, names[1], key)
     shown = []
-    for place, values in enumerate((found.scaled, found.weights), 2):
+    for place, values in enumerate((found.scaled, getattr(found, last)), 2):
         row = np.where(found.allowed[query - 1], values[query - 1], np.nan).astype(float)
         low, high = np.nanmin(row, initial=0), np.nanmax(np.abs(row), initial=0) or 1.0
         reach = [-1.15 * high if low < 0 else 0, 1.5 * high]
@@ -54,7 +58,7 @@ def query_key_products(found: Parts, query: int, key: int, style: Style = STYLE)
         _bars(panel, row, names[place], key, written, sideways=True)
         shown.append(number(row[key - 1]))
     return sheet.described(
-        "alt.products",
+        f"alt.products{'' if by == 'weight' else '_carried'}",
         query=pieces[query - 1],
         key=pieces[key - 1],
         d_k=d_k,
@@ -119,10 +123,14 @@ def _bars(
     )
 
 
-def scores_to_weights(found: Parts, query: int, key: int, style: Style = STYLE) -> Figure:
+def scores_to_weights(
+    found: Parts, query: int, key: int, by: str = "weight", style: Style = STYLE
+) -> Figure:
     """From scores to weights for one query, top to bottom: q·k, divided, masked, softmax.
 
     query, key: from 1, the last token where there are fewer; a click on a bar chooses the key (x).
+    by: with "value" the weights times the norms of the values stand below, and the divided scores
+    only after the mask.
     """
     text, pieces = style.text, found.text.pieces
     query, key = min(query, len(pieces)), min(key, len(pieces))
@@ -133,6 +141,9 @@ def scores_to_weights(found: Parts, query: int, key: int, style: Style = STYLE) 
         "masked": np.where(found.allowed[at], found.scaled[at], np.nan).astype(float),
         "weights": found.weights[at].astype(float),
     }
+    if by == "value":  # in place of a stage, or the panels would be too low
+        stages["carried"] = found.carried[at].astype(float)
+        del stages["scaled"]
     sheet = Sheet(style)
     x: Any = axes.tokens(style, pieces, text("figure.keys"), anchor=f"y{len(stages)}")
     for row, (stage, values) in enumerate(stages.items()):
@@ -140,7 +151,7 @@ def scores_to_weights(found: Parts, query: int, key: int, style: Style = STYLE) 
         panel = sheet.panel(x, _upright(stage, values, style), up=(max(0.0, top - _HEIGHT), top))
         x = panel
         name = text(f"figure.parts_{stage}")
-        small = "< 0.001" if stage == "weights" else None
+        small = "< 0.001" if stage in _LAST.values() else None
         written = [
             "−∞" if not np.isfinite(v) else small if small and 0 < v < 0.001 else number(v)
             for v in values
@@ -152,7 +163,9 @@ def scores_to_weights(found: Parts, query: int, key: int, style: Style = STYLE) 
             panel.words("−∞", int(place), 0, yanchor="bottom", **quiet)
     of_query = text("figure.of_query", query=plain(pieces[at]), at=query)
     sheet.words(of_query, 1, 1, xanchor="right", yanchor="bottom", yshift=10 * style.scale, size=14)
-    score, scaled, _, weight = (number(values[key - 1]) for values in stages.values())
+    score, scaled, weight = (
+        number(values[at, key - 1]) for values in (found.scores, found.scaled, found.weights)
+    )
     best = int(np.argmax(stages["weights"]))
     return sheet.described(
         "alt.chain",

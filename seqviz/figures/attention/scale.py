@@ -37,10 +37,13 @@ def saturation_lines(found: Saturation, quantity: str, style: Style = STYLE) -> 
     text, palette = style.text, style.palette
     values, title = getattr(found, quantity), text(f"figure.attention_scale_{quantity}")
     sheet = Sheet(style)
-    panel = sheet.panel(_lengths(found, style), _upright(found, quantity, title))
+    panel = sheet.panel(_dimensions(found, style), _upright(found, quantity, title))
     panel.vertical(_BASE, palette.highlight)
     errors = found.entropy_error if quantity == "entropy" else [None] * len(values)
-    names = [text(f"figure.attention_scale_{_LOOKS[scaling][0]}") for scaling in found.scalings]
+    names = [
+        text(f"figure.attention_scale_{_LOOKS[scaling][0]}", heads=found.heads)
+        for scaling in found.scalings
+    ]
     for scaling, name, line, error in zip(found.scalings, names, values, errors, strict=True):
         _, role, dash, width = _LOOKS[scaling]
         unsure = text("figure.attention_scale_hover_error", error="%{customdata:.2g}")
@@ -70,7 +73,7 @@ def saturation_lines(found: Saturation, quantity: str, style: Style = STYLE) -> 
     )
 
 
-def _lengths(found: Saturation, style: Style) -> dict[str, Any]:
+def _dimensions(found: Saturation, style: Style) -> dict[str, Any]:
     return axes.axis(
         style.text("figure.attention_scale_d_k"),
         type="log",

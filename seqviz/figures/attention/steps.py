@@ -17,13 +17,15 @@ def walk_stage(
     query: int,
     key: int,
     part: str = "query",
+    joined: bool = False,
     style: Style = STYLE,
 ) -> Figure:
     """One stage, its input on the left and its result on the right, the row of a query lit.
 
     stage: one of `STAGES`. head: from 0. query, key: words counted from 1; a click on a matrix of
     words against words gives both (x = key, y = query). part: which projection the stage "project"
-    shows, "query", "key" or "value"; its row is that of the word which plays this part.
+    shows, "query", "key" or "value"; its row is that of the word which plays this part. joined:
+    there the heads' matrices stand as one, of which each head has its columns.
     Raises ValueError for a stage, part, head or word that there is not.
     """
     if stage not in STAGES or part not in PARTS:
@@ -32,8 +34,9 @@ def walk_stage(
     if not (0 <= head < walk.heads and 1 <= query <= words and 1 <= key <= words):
         raise ValueError(f"There is no head {head} with query {query} and key {key}.")
     several = walk.heads > 1 and stage != "embed"
-    of_head = style.text("figure.walk_head", head=head) if several else ""
-    return _drawn(Stages(walk, head, query, key, style, part), stage, of_head)
+    joined = joined and walk.heads > 1 and stage == "project"
+    of_head = style.text("figure.walk_head", head=head) if several and not joined else ""
+    return _drawn(Stages(walk, head, query, key, style, part, joined), stage, of_head)
 
 
 def walk_basic(walk: Walk, query: int, key: int, style: Style = STYLE) -> Figure:

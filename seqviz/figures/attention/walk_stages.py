@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.attention.walkthrough import D, Walk
+from seqviz.compute.attention.walkthrough import D, Walk, joined
 from seqviz.figures.attention.walk_matrices import Matrix, written
 from seqviz.figures.grammar import Style, plain
 from seqviz.figures.grammar.scales import largest
@@ -23,7 +23,8 @@ _NUMBERED = 8  # columns whose numbers find room in their cells beside other mat
 class Stages:
     """One head (from 0), query and key (words from 1) of a walk; each stage by its name.
 
-    part: which projection `project` shows, "query", "key" or "value".
+    part: which projection `project` shows, "query", "key" or "value". joined: there the matrices of
+    all heads stand side by side as one, and the columns of the chosen head are a part of it.
     """
 
     walk: Walk
@@ -32,6 +33,7 @@ class Stages:
     key: int
     style: Style
     part: str = "query"
+    joined: bool = False
 
     def basic(self) -> Stage:
         """Without parameters: words, their products, and the weights."""
@@ -55,11 +57,21 @@ class Stages:
         return (ids, x), self._said("embed", word=self._word(query), number=at, query=query)
 
     def project(self) -> Stage:
-        """Vectors times a matrix: queries, keys or values."""
+        """Vectors times a matrix: queries, keys or values; with `joined` those of all heads."""
         walk, part = self.walk, self.part
         letter = {"query": "Q", "key": "K", "value": "V"}[part]
         weight, result = getattr(walk.weights, part), getattr(walk.vectors, part)
         row, w = self.query if part == "query" else self.key, f"W<sub>{letter}</sub>"
+        if self.joined:
+            block = (self.head * walk.d_k + 1, (self.head + 1) * walk.d_k)
+            matrices = (
+                self._vectors("X", walk.embeddings, "word", 0.5, row=row),
+                self._learnt(w, joined(weight), 1.0, block, upright=False),
+                self._vectors(f"{letter} = X {w}", joined(result), part, 1.0, row=row, block=block),
+            )
+            formula = f"{walk.heads} × {walk.d_k} = {walk.heads * walk.d_k}"
+            cut = f"{block[0]}–{block[1]}"
+            return matrices, self._said("joined", formula=formula, head=self.head, cut=cut)
         matrices = (
             self._vectors("X", walk.embeddings, "word", 0.8, row=row),
             self._learnt(w, weight[self.head], 0.8 * (0.3 + 0.7 * min(1.0, walk.d_k / D))),
@@ -211,10 +223,11 @@ class Stages:
         z: Float[np.ndarray, "size entry"],
         share: float,
         block: tuple[int, int] | None = None,
+        upright: bool = True,
     ) -> Matrix:
         """A matrix that is learnt: entries in, entries out."""
         names = self.style.text("figure.walk_entry_in"), self.style.text("figure.walk_entry_out")
-        return Matrix(title, z, *names, share=share, block=block, upright=True)
+        return Matrix(title, z, *names, share=share, block=block, upright=upright)
 
     def _said(self, which: str, /, **words: Any) -> str:
         return self.style.text(f"figure.walk_said_{which}", **words)

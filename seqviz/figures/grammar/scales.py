@@ -65,20 +65,25 @@ def plain(low: float | None = None, high: float | None = None, ticks: Ticks | No
     return Scale(WEIGHTS, low, high, ticks)
 
 
-@cache
-def weights() -> Scale:
-    """Cividis over the square root of a weight in [0, 1].
+def weights(most: float = 1.0) -> Scale:
+    """Cividis over the square root of a weight in [0, 1], or of what goes from 0 to `most`.
 
     Most weights are small: one of 0.05 would be black beside one of 0.9, and it is often the one
     that carries the pattern.
     """
+    shares = (0, 0.05, 0.2, 0.5, 1)
+    places = [most * share for share in shares]
+    ticks = (places, [str(share) if most == 1 else number(most * share, 2) for share in shares])
+    return Scale(_rooted(), 0, most, ticks)
+
+
+@cache
+def _rooted() -> list[list[Any]]:
     from plotly.colors import sample_colorscale
 
     shares = np.linspace(0, 1, _STOPS)
     colors = sample_colorscale(WEIGHTS, list(shares))
-    stops = [[float(share**2), color] for share, color in zip(shares, colors, strict=True)]
-    ticks = ([0, 0.05, 0.2, 0.5, 1], ["0", "0.05", "0.2", "0.5", "1"])
-    return Scale(stops, 0, 1, ticks)
+    return [[float(share**2), color] for share, color in zip(shares, colors, strict=True)]
 
 
 def flat(color: str) -> Scale:

@@ -296,11 +296,13 @@ class Panel:
             keys["colorbar"] = color_bar(self.style, bar or name, scale.ticks, x=at)
         self.trace("heatmap", **{**keys, **more})
 
-    def weights(self, weights: Any, allowed: Any = None, name: str = "", **more: Any) -> None:
+    def weights(
+        self, weights: Any, allowed: Any = None, name: str = "", most: float = 1.0, **more: Any
+    ) -> None:
         """Attention weights of queries (y) on keys (x), each from 1; written in where they fit.
 
         allowed: where it is False the cell is blank, as nothing was asked there. name: by default
-        that they are weights. `more` as in `cells`.
+        that they are weights. most: where the colors end. `more` as in `cells`.
         """
         z = np.asarray(weights, np.float32)
         if allowed is not None:
@@ -315,7 +317,7 @@ class Panel:
         if max(z.shape) <= _WRITTEN:
             font = {"size": 12 * self.style.scale}
             keys |= {"texttemplate": "%{z:.2f}", "textfont": font}
-        self.cells(z, name or text("figure.weight"), weight_scale(), **{**keys, **more})
+        self.cells(z, name or text("figure.weight"), weight_scale(most), **{**keys, **more})
 
     def band(self, x: Values, low: Values, high: Values, color: str, **more: Any) -> None:
         """The area between two lines, without a name: no data of its own. It skips gaps."""

@@ -1,0 +1,93 @@
+"""A hypothesis about attention heads, tried on many texts: shares of weight with their interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.attention.patterns import ranked
+from seqviz.compute.proportions import Proportion, of_share
+from seqviz.units import Share, ShareEnds
+
+HYPOTHESES = ("pronoun", "previous", "repeated")
+_FLIPS = 2000
+_CHANCE = 0.95  # quantile of the best head among all that know nothing
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Every head of a model on every trial; layers and heads from 0.
+
+    share: what the hypothesis promises to be large. "previous": the weight on the token before, a
+    mean over the queries of a sentence. "repeated": random tokens read twice, the weight of the
+    second copy on the token that came next the first time. "pronoun": a pair of sentences that
+    differ in one word; of the weight that "it" gives the two nouns, the part of the right one, a
+    mean over the two sentences.
+    other: of a pair the part of the first noun in either sentence, [trial, sentence, layer, head],
+    right in sentence 0 and wrong in 1; of repeated tokens the weight on the same token in the first
+    copy, as sentence 0; empty otherwise.
+    given: the weight on both nouns together (1 where the hypothesis is not of nouns).
+    even: what a head gets that gives all tokens alike, or that ignores the word that changes.
+    labels: of the trials. decoder: whether a query sees what comes before it only.
+    """
+
+    hypothesis: str
+    share: Float[np.ndarray, "trial layer head"]
+    other: Float[np.ndarray, "trial sentence layer head"]
+    given: Float[np.ndarray, "layer head"]
+    even: float
+    labels: tuple[str, ...]
+    decoder: bool
+    fraction: float
+
+    @property
+    def means(self) -> Float[np.ndarray, "layer head"]:
+        """The share of each head, a mean over the trials."""
+        return self.share.mean(0)
+
+    def mean_of(self, layer: int, head: int) -> Share:
+        """The share of one head, a mean over the trials."""
+        return float(self.share[:, layer, head].mean())
+
+    def interval(self, layer: int, head: int) -> ShareEnds:
+        """95 % interval of that mean (Student t); the trials are its only source of uncertainty."""
+        from scipy.stats import t
+
+        values = self.share[:, layer, head]
+        reach = float(t.ppf(0.975, len(values) - 1)) * values.std(ddof=1) / math.sqrt(len(values))
+        return float(values.mean() - reach), float(values.mean() + reach)
+
+    @property
+    def best(self) -> tuple[int, int]:
+        """Layer and head of the largest mean."""
+        return ranked(self.means, 1)[0]
+
+    def followed(self, layer: int, head: int) -> Proportion:
+        """The pairs in which the head gives the right noun more in both sentences."""
+        first, second = self.other[:, 0, layer, head], self.other[:, 1, layer, head]
+        right = (first > 0.5) & (second < 0.5)
+        return of_share(float(right.mean()), len(right))
+
+    def given_to_nouns(self, layer: int, head: int) -> Share:
+        """The weight that "it" gives the two nouns together, a mean over the sentences."""
+        return float(self.given[layer, head])
+
+    def same_of(self, layer: int, head: int) -> Share:
+        """The weight on the same token in the first copy, a mean over the trials."""
+        return float(self.other[:, 0, layer, head].mean())
+
+    @property
+    def best_by_chance(self) -> Share:
+        """What the best of all heads stays below in 95 % of cases if none knows anything.
+
+        Of a head that knows nothing each trial is as likely that much above `even` as below it: the
+        signs of whole trials are drawn anew, the same for all heads, and the best mean noted
+        (a permutation test with the maximum as its statistic; Nichols and Holmes 2002).
+        """
+        beyond = (self.share - self.even).reshape(len(self.share), -1)
+        signs = np.random.RandomState(0).choice([-1.0, 1.0], (_FLIPS, len(beyond)))
+        best = (signs @ beyond).max(1) / len(beyond)
+        return self.even + float(np.quantile(best, _CHANCE))

@@ -1,0 +1,64 @@
+"""Pairs of sentences that differ in one word, which decides what “it” stands for.
+
+The form is that of Levesque, Davis and Morgenstern (2012, The Winograd schema challenge); the first
+pair is Uszkoreit's (2017), the second theirs, the others were written for this lesson. In each pair
+each of the two nouns is right once: who ignores the word that changes is right in one half of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PRONOUN = "it"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """first, second: the two nouns. frame: the sentence, with a place for the deciding word.
+
+    of_first, of_second: the word with which “it” stands for the first noun, and for the second.
+    """
+
+    first: str
+    second: str
+    frame: str
+    of_first: str
+    of_second: str
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """The one in which “it” stands for the first noun, and the other."""
+        return self.frame.format(self.of_first), self.frame.format(self.of_second)
+
+
+PAIRS = tuple(
+    Pair(first, second, f"The {first} {rest}", *words)
+    for first, second, rest, *words in (
+        ("animal", "street", "did not cross the street because it was too {}.", "tired", "wide"),
+        ("trophy", "suitcase", "did not fit in the suitcase because it was too {}.",
+         "big", "small"),
+        ("cat", "mouse", "caught the mouse because it was so {}.", "fast", "slow"),
+        ("truck", "bridge", "could not cross the bridge because it was too {}.", "heavy", "weak"),
+        ("dog", "bone", "did not eat the bone because it was too {}.", "sick", "hard"),
+        ("ball", "window", "broke the window because it was so {}.", "heavy", "thin"),
+        ("horse", "fence", "could not jump the fence because it was too {}.", "tired", "high"),
+        ("piano", "door", "did not go through the door because it was too {}.", "wide", "narrow"),
+        ("car", "garage", "did not fit in the garage because it was too {}.", "large", "small"),
+        ("bird", "worm", "ate the worm because it was so {}.", "hungry", "tasty"),
+        ("fox", "rabbit", "ate the rabbit because it was so {}.", "hungry", "delicious"),
+        ("ship", "bridge", "did not pass under the bridge because it was too {}.", "tall", "low"),
+        ("sofa", "room", "did not fit in the room because it was too {}.", "big", "tiny"),
+        ("baby", "soup", "did not eat the soup because it was too {}.", "sleepy", "hot"),
+        ("robot", "ladder", "could not climb the ladder because it was too {}.", "clumsy", "steep"),
+        ("lion", "elephant", "did not attack the elephant because it was too {}.",
+         "weak", "strong"),
+        ("rope", "box", "did not hold the box because it was too {}.", "thin", "heavy"),
+        ("plane", "island", "did not reach the island because it was too {}.", "slow", "far"),
+        ("knife", "bread", "did not cut the bread because it was too {}.", "blunt", "hard"),
+        ("horse", "water", "did not drink the water because it was too {}.", "nervous", "dirty"),
+        ("cow", "grass", "did not eat the grass because it was too {}.", "sick", "dry"),
+        ("monkey", "banana", "did not eat the banana because it was too {}.", "lazy", "green"),
+        ("camera", "pocket", "did not fit in the pocket because it was too {}.", "bulky", "tight"),
+        ("snake", "frog", "could not swallow the frog because it was too {}.", "young", "big"),
+    )
+)  # fmt: skip

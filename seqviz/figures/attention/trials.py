@@ -1,0 +1,133 @@
+"""A hypothesis about a head on many texts: all heads by their mean, one head trial by trial."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.attention.trials import Trials
+from seqviz.figures.attention.head_grid import HeadGrid
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
+from seqviz.text import percent
+
+_GRID, _TRIALS = (0.0, 0.36), (0.7, 1.0)
+
+
+def head_on_pairs(found: Trials, layer: int, head: int, style: Style = STYLE) -> Figure:
+    """Left all heads by their part of the right noun; right the chosen head, pair by pair.
+
+    Of each pair the part of the first noun in the sentence in which it is right, and in the one in
+    which it is wrong: a head that follows the word that changes has the first on the right of 50 %
+    and the second on the left of it, one that ignores that word has both in one place. layer,
+    head: from 0, the last where there are fewer; a click on the grid gives another.
+    """
+    sheet, layer, head = _grid(found, layer, head, style)
+    text, palette = style.text, style.palette
+    panel = sheet.panel(
+        axes.percent(text("figure.part_of_first"), range=[-4, 104], tickvals=[0, 50, 100]),
+        axes.ranks(found.labels, text("figure.pair"), text("figure.pair"), most=30),
+        across=_TRIALS,
+    )
+    panel.vertical(50, palette.baseline, width=1.5, dash="dot")
+    rows = np.arange(1, len(found.labels) + 1)
+    right, wrong = (100 * found.other[:, sentence, layer, head] for sentence in (0, 1))
+    gaps = np.full(len(rows), np.nan)
+    between = np.column_stack([right, wrong, gaps]).ravel()
+    panel.line(between, np.repeat(rows, 3), text("figure.pair"), palette.baseline, width=1.5,
+               hover=False, legend=False)  # fmt: skip
+    hover = "%{y}: %{x:.1f} %"
+    panel.points(wrong, rows, text("figure.first_wrong"), palette.baseline, size=8, hover=hover,
+                 symbol="circle-open", edge={"color": palette.truth, "width": 1.6})  # fmt: skip
+    panel.points(right, rows, text("figure.first_right"), palette.prediction, size=9, hover=hover)
+    return _described(sheet, found, layer, head)
+
+
+def head_on_texts(found: Trials, layer: int, head: int, style: Style = STYLE) -> Figure:
+    """Left all heads by their mean share; right the chosen head on each text, ordered by size.
+
+    The mean has its 95 % interval, and a line stands where a head is that gives all alike.
+    layer, head: from 0, the last where there are fewer; a click on the grid gives another.
+    """
+    sheet, layer, head = _grid(found, layer, head, style)
+    text, palette = style.text, style.palette
+    values = 100 * np.sort(found.share[:, layer, head])
+    panel = sheet.panel(
+        axes.axis(text("figure.texts_by_share"), range=[0, len(values) + 1], showgrid=False),
+        axes.percent(text(f"figure.share_{found.hypothesis}")),
+        across=_TRIALS,
+    )
+    places = np.arange(1, len(values) + 1)
+    ends = np.array([0, len(values) + 1])
+    panel.points(places, values, text("figure.one_text"), palette.prediction, size=6,
+                 hover="%{y:.1f} %")  # fmt: skip
+    mean = np.full(2, 100 * found.mean_of(layer, head))
+    low, high = (np.full(2, 100 * end) for end in found.interval(layer, head))
+    panel.band(ends, low, high, palette.highlight)
+    panel.line(ends, mean, text("figure.trial_mean"), palette.highlight, hover="%{y:.1f} %")
+    panel.reference(ends, np.full(2, 100 * found.even), text("figure.all_alike"))
+    return _described(sheet, found, layer, head)
+
+
+def trials_so_far(done: Any, style: Style = STYLE) -> Figure:
+    """How much of the texts has been read."""
+    share = float(done[-1])
+    sheet = Sheet(style, showlegend=False)
+    rows = axes.names([percent(share, 0)], style.text("figure.all_texts"))
+    panel = sheet.panel(axes.percent(style.text("figure.texts_read")), rows)
+    panel.bars([1], [100 * share], style.text("figure.texts_read"), style.palette.prediction,
+               sideways=True, hover=False)  # fmt: skip
+    return sheet.described("alt.trials_so_far", share=percent(share, 0))
+
+
+def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, int, int]:
+    """The sheet with all heads on its left, and the chosen one."""
+    means = found.means
+    layers, heads = means.shape
+    layer, head = min(layer, layers - 1), min(head, heads - 1)
+    measure = style.text(f"figure.share_{found.hypothesis}")
+    sheet = Sheet(style)
+    grid = HeadGrid(sheet, layers, heads, across=_GRID)
+    even = found.hypothesis == "pronoun"
+    reach = 100 * (float(np.abs(means - found.even).max()) or 0.01)
+    scale = scales.signed(reach) if even else scales.plain(0, 100)
+    shown = 100 * (means - found.even if even else means)
+    ticks = [-reach, 0, reach]
+    if even:
+        words = [f"{100 * found.even + tick:.0f} %" for tick in ticks]
+        scale = scales.Scale(scale.colors, scale.low, scale.high, (ticks, words))
+    grid.cells(
+        shown.astype(np.float32),
+        measure,
+        scale,
+        xgap=1,
+        ygap=1,
+        colorbar=scales.color_bar(style, "", scale.ticks, x=_GRID[1] + 0.01),
+        text=grid.turned(np.array([[percent(v) for v in row] for row in means])),
+        hover=grid.hover("figure.hover_measure", measure=measure, value="%{text}"),
+    )
+    grid.outline(layer, head)
+    if even:  # the color of what is chosen is that of what is above even
+        at = (layer, head) if grid.deep else (head, layer)
+        grid.panel.outline(style.palette.truth, column=at[0], row=at[1], width=1.5)
+    grid.panel.title(measure)
+    sheet.legend(x=1, xanchor="right")
+    return sheet, layer, head
+
+
+def _described(sheet: Sheet, found: Trials, layer: int, head: int) -> Figure:
+    low, high = found.interval(layer, head)
+    best = found.best
+    return sheet.described(
+        "alt.trials",
+        measure=sheet.style.text(f"figure.share_{found.hypothesis}"),
+        texts=len(found.labels),
+        layer=layer,
+        head=head,
+        value=percent(found.mean_of(layer, head)),
+        low=percent(low),
+        high=percent(high),
+        even=percent(found.even),
+        best=f"{best[0]}.{best[1]}",
+        most=percent(found.mean_of(*best)),
+    )

@@ -1,0 +1,176 @@
+"""The questions of the lesson on attention, answered by its own benches where they point."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from seqviz.experiments import attention
+from seqviz.lessons.attention import ENCODER_TEXT, lesson
+from seqviz.models import forward_cache
+from seqviz.text import Text, number, percent
+
+pytestmark = pytest.mark.usefixtures("minilm")
+
+LEAK = {"stage": 7, "causal": True, "operator": "multiply", "query": 1, "key": 1}
+WIDE = ENCODER_TEXT.replace("tired", "wide")
+
+
+def run(bench: str, language: str = "en", **values: object):
+    from seqviz.figures.grammar.style import LIVE, Style
+
+    return lesson.benches[bench].run(values, style=Style(LIVE, language))
+
+
+def reveals(name: str) -> tuple[list[str], int, list[str]]:
+    """The options in English, the right one, and what is said in both languages."""
+    texts = Text("en"), Text("zh")
+    answers = {int(text(f"attention.predict.{name}.answer")) for text in texts}
+    assert len(answers) == 1
+    said = [text(f"attention.predict.{name}.reveal") for text in texts]
+    return texts[0].items(f"attention.predict.{name}.options"), answers.pop(), said
+
+
+def quoted(said: list[str], numbers: dict[str, str]) -> None:
+    """Both languages quote these numbers and no other decimals."""
+    for sentence in said:
+        decimals = set(re.findall(r"−?\d+\.\d+", sentence)) - {"3.1", "5.11"}
+        assert decimals == {value.removesuffix(" %") for value in numbers.values()}, sentence
+
+
+def test_what_a_future_word_gets_when_the_mask_multiplies():
+    options, answer, said = reveals("multiply")
+    own = run("by_hand", **LEAK)
+    future = run("by_hand", **LEAK | {"key": 2})
+    # e to the 0 over the sum of the row, at the page's own settings
+    scaled = float(own.readouts["score"].value.replace("−", "-")) / 4
+    zero = 1 / (math.exp(scaled) + 7)
+    assert float(future.readouts["weight"].value) == pytest.approx(zero, rel=1e-3)
+    assert options[answer] == "As much as any word whose score is 0"
+    # so it may be more than a word that may be seen gets, and is not none
+    assert float(future.readouts["weight"].value) > float(own.readouts["weight"].value) > 0
+    (leak,) = re.findall(r"[\d.]+ %", own.notes[-1])
+    quoted(said, {
+        "scaled": number(scaled), "own": number(float(own.readouts["weight"].value)),
+        "future": number(float(future.readouts["weight"].value)), "leak": leak,
+    })  # fmt: skip
+
+
+def weight(text: str, layer: int, head: int, key: int) -> str:
+    """Of the query "it" at its place on the page, as a read-out of the head taken apart."""
+    above = {"real.encoder": text, "real.layer": layer, "real.head": head}
+    shown = run("apart", query=10, key=key, **above)
+    return number(float(shown.readouts["weight"].value))
+
+
+def test_the_pronoun_on_one_sentence_and_on_many():
+    options, answer, said = reveals("pronoun")
+    found = forward_cache.read("minilm", ENCODER_TEXT)
+    assert [found.tokens.pieces[place] for place in (9, 2, 7)] == ["it", "animal", "street"]
+    mostly = int((found.weights[:, :, 9, 2] > 0.5).sum())
+    assert options[answer] == "Yes, in a few heads"
+    assert 2 <= mostly <= 8
+    tried = run("trials").readouts["tried"]
+    one = run("trials")
+    followed = [run("trials", layer=a, head=b).readouts["followed"] for a, b in ((3, 1), (5, 11))]
+    counts = [round(24 * float(f.value.removesuffix(" %")) / 100) for f in followed]
+    assert counts == [4, 1]
+    for sentence in said:
+        assert all(re.search(rf"\b{count}\b", sentence) for count in (24, *counts))
+    assert "50.0 %" in one.notes[0]
+    quoted(said, {
+        "a": weight(ENCODER_TEXT, 3, 1, 3), "b": weight(ENCODER_TEXT, 5, 11, 3),
+        "c": weight(WIDE, 3, 1, 3), "d": weight(WIDE, 3, 1, 8),
+        "e": weight(WIDE, 5, 11, 3), "f": weight(WIDE, 5, 11, 8),
+        "mean": tried.value, "even": "50.0",
+    })  # fmt: skip
+
+
+def test_one_head_off_and_a_whole_layer():
+    options, answer, said = reveals("ablate")
+    each = run("ablate", view="each")
+    change = attention.ablate("minilm", ENCODER_TEXT, "", ((5, 11),))
+    largest = each.readouts["worth"].value
+    assert number(1 - change.sentence) == largest
+    (median,) = re.findall(r"median of 72 heads is ([\d.]+)", each.notes[0])
+    assert options[answer] == "It hardly changes"
+    assert float(median) < 0.01
+    layers = [
+        float(run("ablate", off=" ".join(f"{n}.{h}" for h in range(12))).readouts["sentence"].value)
+        for n in range(6)
+    ]
+    others = [value for n, value in enumerate(layers) if n != 5]
+    quoted(said, {
+        "largest": largest, "median": f"{float(median):.4f}",
+        "last": number(layers[5]), "low": number(min(others)), "high": number(max(others)),
+    })  # fmt: skip
+
+
+def test_the_hint_of_the_exercise_is_accepted():
+    exercise = lesson.exercises["weight"]
+    for variant in range(5):
+        case, answer, within = exercise.posed(variant)
+        divided = [case[name] / case["d_k"] ** 0.5 for name in ("first", "second")]
+        powers = [math.e**score for score in divided]
+        assert abs(round(powers[0] / sum(powers), 2) - answer) <= within
+
+
+# --- sentences are made of the numbers -----------------------------------------------------------
+
+SENTENCES = [
+    ("by_hand", {"stage": 8}, {"stage": 8, "temperature": 0.1}),
+    ("by_hand", {"order": "reversed"}, {"order": "reversed", "causal": True}),
+    ("by_hand", {"scale": "d"}, {"scale": "d", "heads": 4, "width": "split"}),
+    ("by_hand", {"stage": 3, "heads": 2}, {"stage": 3, "heads": 8}),
+    ("scale", {}, {"size": "big"}),
+    ("real", {}, {"layer": 5, "head": 11}),
+    ("real", {"view": "head"}, {"view": "head", "by": "value"}),
+    ("real", {"view": "mean"}, {"view": "mean", "query": 3}),
+    ("real", {"view": "rollout"}, {"view": "rollout", "layer": 5}),
+    ("real", {"view": "heads"}, {"view": "heads", "measure": "distance"}),
+    ("apart", {}, {"key": 1}),
+    ("apart", {"view": "chain"}, {"view": "chain", "by": "value"}),
+    ("trials", {}, {"layer": 5, "head": 11}),
+    ("trials", {"view": "previous"}, {"view": "repeated"}),
+    ("masks", {"kind": "window"}, {"kind": "strided"}),
+    ("masks", {}, {"kind": "reverse"}),
+    ("ablate", {}, {"off": ""}),
+    ("ablate", {"view": "both"}, {"view": "both", "off": "3.1"}),
+]
+
+
+@pytest.mark.parametrize(("bench", "one", "other"), SENTENCES)
+def test_other_numbers_are_another_sentence(bench, one, other):
+    for language in ("en", "zh"):
+        said = [run(bench, language, **values).notes for values in (one, other)]
+        assert said[0], bench
+        assert said[0] != said[1]
+
+
+def test_unknown_tokens_are_said_beside_the_text():
+    for language in ("en", "zh"):
+        text = Text(language)
+        quiet = run("real", language)
+        assert text("attention.note.tokens", count=15, unknown=0) in " ".join(quiet.notes)
+        loud = run("real", language, encoder="猫追老鼠，因为它饿了。")
+        assert text("reading.unknown_tokens", unknown=9, all=11) in loud.notes
+        named = text("attention.control.encoder.help")
+        if language == "zh":  # the sentence that the help says can be read
+            (sentence,) = re.findall("“(.*?)”", named)
+            shown = run("real", language, encoder=sentence)
+            assert text("attention.note.tokens", count=12, unknown=0) in " ".join(shown.notes)
+
+
+def test_the_value_of_the_first_token_is_small():
+    """The prose: much weight on [CLS], little of the values."""
+    found = attention.mosaic("minilm", ENCODER_TEXT)
+    heads = [(layer, head) for layer in range(1, 6) for head in range(12)]
+    first = np.mean([found.norm_of_first(*at) for at in heads])
+    others = np.mean([found.norm_of_others(*at) for at in heads])
+    assert others > 10 * first
+    shown = run("real")
+    for part in (found.habits.first[3, 1], found.carried_first(3, 1)):
+        assert percent(float(part)) in shown.notes[0]
