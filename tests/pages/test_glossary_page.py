@@ -6,7 +6,9 @@ import pytest
 from looking import walk
 from streamlit.testing.v1 import AppTest
 
-from seqviz.text import LANGUAGES, Text
+from seqviz.glossary import TEXTS
+from seqviz.text import LANGUAGES, Text, sections
+from seqviz.ui.page.glossary import five_texts
 
 
 def opened(app) -> str:
@@ -84,3 +86,13 @@ def test_a_strange_link_is_no_broken_page(visit, typed):
     assert opened(page.app)
     none = Text("en")("frame.glossary_none", typed="").split("“")[0]
     assert (none in opened(page.app)) is bool(typed)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_lesson_names_the_five_texts_once_above_its_sources(untouched, lang):
+    page = untouched("gates", lang)
+    shown = [one.value for one in page.app.markdown]
+    (place,) = [number for number, one in enumerate(shown) if one == five_texts(page.text)]
+    assert shown[place + 1] == sections("gates", lang)["sources"]
+    for name in TEXTS:
+        assert f"**{name}**" in shown[place]
