@@ -29,9 +29,9 @@ _NAMES = {glyph: name for name, glyph in GREEK.items()} | {
     glyph.upper(): name.capitalize() for name, glyph in GREEK.items()
 }
 _FORMULA = re.compile(r"\$([^$]+)\$")
-_WRAP = re.compile(r"\\(?:hat|tilde|bar|mathcal|overline)\b|[{}\s]")
+_WRAP = re.compile(r"\\(?:hat|tilde|bar|mathcal|mathbf|overline)\b|[{}\s]")
 _FIRST = re.compile(r"\\([A-Za-z]+)|([A-Za-z]+)")
-_PLAIN = re.compile(r"\\(?:var(?=[a-z])|cdot|langle|rangle|hat|tilde|mathcal)?|[{}$_^]")
+_PLAIN = re.compile(r"\\(?:var(?=[a-z])|cdot|langle|rangle|hat|tilde|mathcal|mathbf)?|[{}$_^]")
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,8 @@ def _words(slug: str) -> Iterator[str]:
 
 
 def symbols(slug: str, lang: str) -> list[str]:
-    """The symbols of a lesson's table under its equations, in LaTeX."""
+    """The symbols of a lesson's table under its equations, in LaTeX, without what they equal."""
     rows = (line for line in sections(slug, lang)["equations"].splitlines() if line[:3] == "| $")
     cells = (formula for row in rows for formula in _FORMULA.findall(row.split(" | ")[0]))
-    return [symbol.strip() for cell in cells for symbol in re.split(r",\\?\s*(?:\\quad)?", cell)]
+    parts = (part for cell in cells for part in re.split(r"[,;](?:\\quad|\\ )?", cell))
+    return [part.partition("=")[0].strip() for part in parts]
