@@ -38,8 +38,8 @@ def data_panel(text: Text, chart: Any) -> None:
 
 def _written(frame: pd.DataFrame) -> dict[str, Any]:
     """Numbers with six significant digits: in all decimals, 4e-18 is a row of zeros."""
-    floats = frame.select_dtypes("floating").columns
-    return {name: st.column_config.NumberColumn(format=SIGNIFICANT) for name in floats}
+    floats = [name for name, kind in frame.dtypes.items() if kind.kind == "f"]
+    return {str(name): st.column_config.NumberColumn(format=SIGNIFICANT) for name in floats}
 
 
 def files_panel(text: Text, prefix: str, chart: Any) -> None:
