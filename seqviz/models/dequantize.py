@@ -1,4 +1,4 @@
-"""Quantized weights as float32: `python -m seqviz.models.dequantize FOLDER FILE.gguf`.
+"""Quantized weights expanded: `python -m seqviz.models.dequantize FOLDER FILE`.
 
 Done once, after the download, so that each later start takes a second and not a quarter of a
 minute. A process of its own: it can be stopped at any moment and holds up nobody's lesson.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from seqviz.models import packed_e5
 from seqviz.models.sources import WEIGHTS
 
 
@@ -31,4 +32,5 @@ def expand(folder: Path, gguf: str) -> None:
 
 
 if __name__ == "__main__":
-    expand(Path(sys.argv[1]), sys.argv[2])
+    made = expand if sys.argv[2].endswith(".gguf") else packed_e5.expand
+    made(Path(sys.argv[1]), sys.argv[2])

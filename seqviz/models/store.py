@@ -67,9 +67,12 @@ def stored(name: str) -> Stored | None:
 
 
 def offered() -> tuple[Model, ...]:
-    """The allowed models that can be had: not those that only a hub has that is switched off."""
+    """The allowed models that can be had: not those that only a hub has that is switched off.
+
+    Nor large ones, unless they are on this machine, or the hub may be asked as well.
+    """
     off = hub_is_off()
-    found = tuple(r for r in allowed() if r.wheel or not off or stored(r.name))
+    found = tuple(r for r in allowed() if (r.wheel and not r.asked) or not off or stored(r.name))
     return found or allowed()
 
 

@@ -21,7 +21,7 @@ from seqviz.figures.autoregression.series import series_and_correlations
 from seqviz.figures.grammar.example import Example, examples, functions
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style, opaque, recolored
-from seqviz.figures.grammar.table import table, tables
+from seqviz.figures.grammar.table import axis_name, cells_name, table, tables
 from seqviz.text import number
 from seqviz.ui.bench import export
 
@@ -196,12 +196,14 @@ def its_table_holds_its_numbers(example: Example, drawn) -> None:
     used = axes(chart)
     traces = [trace for trace in chart.traces if not scaffolding(trace)]
     for heat in [trace for trace in traces if trace["type"] == "heatmap"]:
-        name, z = plain(heat["name"]), np.asarray(heat["z"]).ravel()
+        name, z = cells_name(chart, heat), np.asarray(heat["z"]).ravel()
+        assert plain(heat["name"]) in name
         panels = [panel[name].to_numpy() for panel in tables(chart) if name in panel]
         assert any(np.array_equal(panel, z, equal_nan=True) for panel in panels), name
     for trace in [trace for trace in traces if trace["type"] != "heatmap"]:
         x_name = plain(title(used[trace.get("xaxis", "x")])) or "x"
-        y_name = plain(title(used[trace.get("yaxis", "y")])) or "y"
+        y_name = axis_name(chart, trace.get("yaxis", "y"))
+        assert plain(title(used[trace.get("yaxis", "y")])) in y_name
         part = frame[frame["series"] == plain(trace["name"])]
         pairs = zip(part[x_name], part[y_name], strict=True)
         listed = {(label(x), label(y)) for x, y in pairs if str(y) != "nan"}

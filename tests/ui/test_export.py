@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from seqviz.compute import autoregression as ar
 from seqviz.figures.autoregression.by_hand import fit_by_hand
 from seqviz.figures.autoregression.series import series_and_correlations
+from seqviz.figures.grammar import axes, scales
+from seqviz.figures.grammar.sheet import Sheet
 from seqviz.figures.grammar.style import LIGHT, LIVE, Style
 from seqviz.figures.grammar.table import table
 from seqviz.text import LANGUAGES
@@ -64,3 +68,52 @@ def test_a_link_becomes_a_code_that_says_it():
     tree = ElementTree.fromstring(svg_code("http://10.0.0.7:8501/ar_fitting?lang=zh"))
     assert tree.tag.endswith("svg")
     assert "#fff" in ElementTree.tostring(tree).decode()
+
+
+def test_cells_of_a_scale_in_powers_of_ten_are_named_as_logarithms():
+    """The norm of a product is not negative; both maps below share one color bar."""
+    sheet = Sheet(Style())
+    scale = scales.plain(-12, 0, scales.decades(-12, 0))
+    for panel, name, bar in (((0, 0.4), "kept", ""), ((0.5, 0.9), "lost", None)):
+        made = sheet.panel(x=axes.axis("t", domain=panel), y=axes.axis("τ"))
+        made.cells([[-3.0, -6.0]], name, scale, bar=bar)
+    made = sheet.panel(x=axes.axis("k"), y=axes.axis("share"))
+    made.cells([[0.5]], "part", scales.plain(0, 1))
+    columns = set(table(sheet.finish("")).columns)
+    assert {"log₁₀ (kept)", "log₁₀ (lost)", "part"} <= columns
+
+
+def test_an_axis_that_shares_its_title_with_another_has_it_in_the_table():
+    sheet = Sheet(Style())
+    for place, (domain, title, ends) in enumerate(
+        [((0, 0.3), "rank", [0, 9]), ((0.4, 0.6), "", [0, 9]), ((0.7, 1), "", [0, 5])]
+    ):
+        panel = sheet.panel(x=axes.axis(f"x{place}", domain=domain), y=axes.axis(title, range=ends))
+        panel.line([1, 2], [3, 4], "a", {})
+    assert {"rank", "rank (2)", "y"} <= set(table(sheet.finish("")).columns)
+
+
+def test_the_data_panel_writes_numbers_by_their_significant_digits():
+    """Not 0.000000000000000004: six digits, wherever the point is; whole numbers as they are."""
+
+    def page() -> None:
+        from seqviz.compute import autoregression as ar
+        from seqviz.figures.autoregression.series import series_and_correlations
+        from seqviz.text import Text
+        from seqviz.ui.bench import export
+
+        path = ar.simulate((0.8,), n=120, seed=3)
+        found = ar.correlogram(path.values, 12, path.coefficients)
+        export.data_panel(Text("en"), series_and_correlations(path.values, found))
+
+    shown = AppTest.from_function(page).run()
+    assert not shown.exception
+    assert len(shown.dataframe) >= 2
+    for element in shown.dataframe:
+        columns = json.loads(element.proto.columns)
+        for name, kind in element.value.dtypes.items():
+            written = columns.get(name, {}).get("type_config", {}).get("format")
+            assert written == ("%.6g" if kind.kind == "f" else None), name
+    # What the browser saves has every digit: the numbers themselves are sent.
+    sent = next(one.value["value xt"] for one in shown.dataframe if "value xt" in one.value)
+    np.testing.assert_array_equal(sent.dropna().to_numpy()[:120], PATH.values)

@@ -64,7 +64,7 @@ def _rows(chart: Figure, trace: Mapping[str, Any], most: int | None) -> pd.DataF
     import pandas as pd
 
     across, up = trace.get("xaxis", "x"), trace.get("yaxis", "y")
-    x_name, y_name = _title(chart, across), _title(chart, up)
+    x_name, y_name = axis_name(chart, across), axis_name(chart, up)
     if trace["type"] == "heatmap":
         z = np.asarray(trace["z"])
         z = z[: None if most is None else -(-most // max(1, z.shape[1]))]
@@ -77,7 +77,7 @@ def _rows(chart: Figure, trace: Mapping[str, Any], most: int | None) -> pd.DataF
                 **_named(chart, x_name, across, x),
                 y_name: y,
                 **_named(chart, y_name, up, y),
-                _plain(trace.get("name")) or "value": z.ravel(),
+                cells_name(chart, trace): z.ravel(),
             }
         )
     y = np.asarray(trace["y"])[:most]
@@ -107,9 +107,26 @@ def _named(chart: Figure, title: str, axis: str, places: np.ndarray) -> dict[str
     return {f"{title}: name": [words[int(place) - 1] for place in places]}
 
 
-def _title(chart: Figure, axis: str) -> str:
-    title = (chart.axis(axis).get("title") or {}).get("text")
-    return _plain(title) or axis[0]
+def cells_name(chart: Figure, trace: Mapping[str, Any]) -> str:
+    """What a heatmap's cells are: of a color scale in powers of ten, the logarithm."""
+    name = _plain(trace.get("name")) or "value"
+    ends = ("zmin", "zmax")
+    for other in chart.traces:  # one color bar may stand for several maps
+        words = (other.get("colorbar") or {}).get("ticktext") or ("",)
+        same = "zmin" in other and all(other[end] == trace.get(end) for end in ends)
+        if words[0].startswith("10<sup>") and (other is trace or same):
+            return f"log₁₀ ({name})"
+    return name
+
+
+def axis_name(chart: Figure, axis: str) -> str:
+    """The title of an axis; without one, that of an axis like it, which stands for both."""
+    own = _plain((chart.axis(axis).get("title") or {}).get("text"))
+    if own or axis == axis[0]:
+        return own or axis
+    first = chart.axis(axis[0])
+    alike = np.array_equal(first.get("range", ()), chart.axis(axis).get("range", (0,)))
+    return f"{axis_name(chart, axis[0])} ({axis[1:]})" if alike else axis[0]
 
 
 def _plain(text: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -18,17 +18,28 @@ from seqviz.text import Text, literal
 from seqviz.ui.shared import caching
 from seqviz.ui.shared.spreadsheet import no_formulas
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 ROWS_ON_SCREEN = 1000
+SIGNIFICANT = "%.6g"
 
 
 def data_panel(text: Text, chart: Any) -> None:
     """The figure in words, and the numbers behind it, panel by panel."""
     st.markdown(literal(_alt(chart)))  # a student's words are among them
     for frame in tables(chart, ROWS_ON_SCREEN):
-        # The browser saves what is shown here as CSV, too.
-        st.dataframe(no_formulas(frame), hide_index=True, height=260)
+        # The browser saves what is shown here as CSV, too: every digit, however it is written.
+        shown = no_formulas(frame)
+        st.dataframe(shown, hide_index=True, height=260, column_config=_written(shown))
         if (rows := frame.attrs["rows"]) > ROWS_ON_SCREEN:
             st.caption(text("frame.rows", shown=ROWS_ON_SCREEN, all=f"{rows:,}"))
+
+
+def _written(frame: pd.DataFrame) -> dict[str, Any]:
+    """Numbers with six significant digits: in all decimals, 4e-18 is a row of zeros."""
+    floats = [name for name, kind in frame.dtypes.items() if kind.kind == "f"]
+    return {str(name): st.column_config.NumberColumn(format=SIGNIFICANT) for name in floats}
 
 
 def files_panel(text: Text, prefix: str, chart: Any) -> None:

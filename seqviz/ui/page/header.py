@@ -11,6 +11,7 @@ import streamlit as st
 from seqviz import catalog, settings
 from seqviz.models import device, pretrained
 from seqviz.text import LANGUAGES, Text
+from seqviz.ui.page import glossary
 from seqviz.ui.shared import components, css
 from seqviz.ui.shared.share_link import link_and_code
 
@@ -32,7 +33,7 @@ def presenting() -> bool:
 
 
 def open_page(slug: str) -> Text:
-    """Title on the left, the four switches on the right; returns the words of the page."""
+    """Title on the left, the switches and panels on the right; returns the words of the page."""
     text = Text(language())
     css.apply(presenting())
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
@@ -40,6 +41,7 @@ def open_page(slug: str) -> Text:
         st.space("stretch")
         _language_switch(text)
         _presenter_switch(text)
+        glossary.button(slug, text)
         _share(text)
         _about(text)
         components.watch_theme(text.lang)

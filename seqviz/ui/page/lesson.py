@@ -25,7 +25,7 @@ from seqviz.ui.bench import fast_path, first_figure, model_progress, widgets
 from seqviz.ui.bench.footer import footer
 from seqviz.ui.bench.host import PageHost, guarded
 from seqviz.ui.bench.lazy import LazyBenches
-from seqviz.ui.page import header, notebook, questions
+from seqviz.ui.page import glossary, header, notebook, questions
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import components, limits
 from seqviz.ui.shared.draw_queue import Rank
@@ -273,8 +273,9 @@ class PageLesson:
         fragment(panel, key)
 
     def end(self) -> None:
-        """What the texts say, sources, the notebook, previous and next."""
+        """What the texts say and which they are, sources, the notebook, previous and next."""
         self._texts()
+        st.markdown(glossary.five_texts(self.text))
         self.prose("sources")
         button = f"{self.record.code}.notebook"
         st.download_button(

@@ -60,6 +60,16 @@ _PAGE = """
   .vega-bind input[type="range"] {min-height: 2.75rem;}
   [class*="st-key-bench-"] button:not(.help, .stTooltipHoverTarget) {min-width: 2.75rem;}
 }
+.st-key-glossary-table table {width: 100%;}
+.st-key-glossary-table td {vertical-align: top;}
+.st-key-glossary-table td:nth-child(n + 3) {min-width: 11rem;}
+.st-key-glossary-table td:first-child {min-width: 6rem;}
+@media (max-width: 640px) {
+  .st-key-glossary-table :is(table, tbody, tr, td) {display: block; border: 0;}
+  .st-key-glossary-table thead, .st-key-glossary-table td:empty {display: none;}
+  .st-key-glossary-table td {padding: 0 .25rem;}
+  .st-key-glossary-table tr {padding: .4rem 0; border-bottom: 1px solid #8885;}
+}
 [class*="st-key-open-"] {border: 2px solid currentColor;}
 [class*="st-key-later-"] {border-style: dashed;}
 [class*="st-key-later-"] p {opacity: .72;}

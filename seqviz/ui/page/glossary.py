@@ -1,0 +1,147 @@
+"""The glossary, opened from the header of every page or by a link: `?glossary=W`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from seqviz import catalog, glossary
+from seqviz.glossary import Letter, Meaning
+from seqviz.text import Text, literal
+from seqviz.ui.server import run_context
+from seqviz.ui.shared.fragments import fragment
+
+LONGEST = 40  # characters of what is searched
+LINKED = "glossary"  # the parameter of a link
+_OPENED = "_glossary"  # in the session's state: the link that has been opened
+_SEARCH, _LESSON = "glossary.search", "glossary.lesson"
+
+
+def button(slug: str, text: Text) -> None:
+    """A button in a fragment of its own: to open it costs the page nothing.
+
+    slug: of the lesson whose letters stand there first, or of no lesson.
+    """
+    chosen = slug if any(one.slug == slug for one in catalog.LESSONS) else ""
+
+    @run_context.beside()
+    def draw() -> None:
+        label, icon = text("frame.glossary"), ":material/menu_book:"
+        pressed = st.button(label, icon=icon, type="tertiary", key="glossary.open")
+        linked = st.query_params.get(LINKED)
+        by_link = linked is not None and st.session_state.get(_OPENED) != linked
+        if not pressed and not by_link:
+            return
+        st.session_state[_OPENED] = linked
+        st.session_state[_SEARCH] = (linked or "")[:LONGEST] if by_link else ""
+        st.session_state[_LESSON] = "" if by_link else chosen
+        st.dialog(label, width="large", icon=icon)(lambda: fill(text))()
+
+    with st.container(width="content"):  # without it, it takes all the room there is
+        fragment(draw, "glossary")
+
+
+def fill(text: Text) -> None:
+    """Search field, choice of a lesson, and the table; what is in them is in the session."""
+    with st.container(horizontal=True, key="glossary-search"):
+        typed = st.text_input(text("frame.glossary_search"), key=_SEARCH, max_chars=LONGEST)
+        slug = st.selectbox(
+            text("frame.glossary_lesson"),
+            ["", *(one.slug for one in catalog.LESSONS)],
+            format_func=lambda one: text(f"{one}.title") if one else text("frame.glossary_all"),
+            key=_LESSON,
+        )
+    with st.container(key="glossary-table"):
+        found = glossary.found(typed, slug)
+        if not found and slug and (found := glossary.found(typed, "")):
+            st.caption(text("frame.glossary_beyond"))
+            slug = ""
+        if not found:
+            st.markdown(text("frame.glossary_none", typed=literal(typed)))
+        else:
+            st.markdown(table(found, text, slug))
+        st.caption(five_texts(text))
+        st.caption(text("frame.glossary_link"))
+
+
+def five_texts(text: Text) -> str:
+    """What S0 to S4 are, in Markdown."""
+    named = "\n".join(f"* {one}" for one in text.items("frame.five_texts_are"))
+    return f"{text('frame.five_texts')}\n\n{named}"
+
+
+def table(found: Iterable[tuple[Letter | None, list[Meaning]]], text: Text, slug: str) -> str:
+    """What was found as a Markdown table; slug: of the lesson to which it was narrowed down."""
+    lines = [_line(text.items("frame.glossary_columns")), "|---|---|---|---|"]
+    for letter, shown in found:
+        if letter is None:
+            lines.append(_line([f"**{text('frame.glossary_terms')}**", "", "", ""]))
+        elif len(letter.meanings) > 1:
+            lines.append(_line([_sign(letter), same(letter, shown, text), "", ""]))
+        lines += [_line(_row(letter, one, text, slug)) for one in shown]
+    return "\n".join(lines)
+
+
+def same(letter: Letter, shown: list[Meaning], text: Text) -> str:
+    """The sentence that says that a letter has several meanings, with those that are not shown."""
+    hidden = [one for one in letter.meanings if one not in shown]
+    said = [f"**{text('frame.glossary_same', count=len(letter.meanings))}**"]
+    if text.lang in letter.remark:
+        said.append(letter.remark[text.lang])
+    if hidden:
+        words = text.items("frame.glossary_joined")
+        others = (
+            text("frame.glossary_in", term=_term(one, text), places=_where(one, letter, text))
+            for one in hidden
+        )
+        said.append(text("frame.glossary_elsewhere", others=words[1].join(others)))
+    return " ".join(said)
+
+
+def _row(letter: Letter | None, one: Meaning, text: Text, slug: str) -> list[str]:
+    """Letter, both terms, lessons, texts. In a narrowed list its form is that of the lesson."""
+    forms = [] if letter is None else one.written(letter.name)
+    if slug and letter is not None:
+        own = [form for form in one.here[slug] if glossary.letter(form) == letter.name]
+        forms = own or forms
+    other = one.zh if text.lang == "en" else one.en
+    return [
+        ", ".join(f"${form}$" for form in forms),
+        f"{_term(one, text)} · {other}" if other != _term(one, text) else other,
+        text.items("frame.glossary_joined")[0].join(
+            _lesson(name, written, text) for name, written in one.here.items()
+        ),
+        " · ".join(f"{name}\u00a0{said}" for name, said in one.texts.items()),
+    ]
+
+
+def _lesson(slug: str, written: list[str], text: Text) -> str:
+    """A link to a lesson, and how it writes the letter."""
+    link = f"[{text(f'{slug}.title')}]({slug}?lang={text.lang})"
+    return " ".join([link, *(f"${form}$" for form in written[:1])])
+
+
+def _where(one: Meaning, letter: Letter, text: Text) -> str:
+    """The lessons and texts that call it by this letter."""
+    lessons = [
+        text(f"{slug}.title")
+        for slug, forms in one.here.items()
+        if any(glossary.letter(form) == letter.name for form in forms)
+    ]
+    texts = [name for name in one.texts if letter.name in one.letters_of(name)]
+    return text.items("frame.glossary_joined")[0].join([*lessons, *texts])
+
+
+def _term(one: Meaning, text: Text) -> str:
+    return one.zh if text.lang == "zh" else one.en
+
+
+def _sign(letter: Letter) -> str:
+    """The letter by itself."""
+    known = letter.name.casefold() in glossary.GREEK or len(letter.name) > 2
+    return f"$\\{letter.name}$" if known else f"${letter.name}$"
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

@@ -1,0 +1,98 @@
+"""The glossary as a visitor opens it: from the header of a page, or by a link."""
+
+from __future__ import annotations
+
+import pytest
+from looking import walk
+from streamlit.testing.v1 import AppTest
+
+from seqviz.glossary import TEXTS
+from seqviz.text import LANGUAGES, Text, sections
+from seqviz.ui.page.glossary import five_texts
+
+
+def opened(app) -> str:
+    """What the dialog says; empty where none is open."""
+    dialogs = [node for node in walk(app._tree) if node.type == "dialog"]
+    assert len(dialogs) <= 1
+    return "\n".join(one.value for node in dialogs for one in node.get("markdown"))
+
+
+@pytest.mark.parametrize(("slug", "lang"), [("gates", "zh"), ("ar_fitting", "en")])
+def test_the_header_opens_it_at_the_letters_of_the_lesson(visit, slug, lang):
+    page = visit(slug, lang)
+    assert not opened(page.app)
+    page.app.get_by_key("glossary.open").click().run()
+    page.healthy()
+    shown = opened(page.app)
+    mine, other = {"gates": (r"$\odot$", r"$\psi_j$"), "ar_fitting": (r"$\psi_j$", r"$\odot$")}[
+        slug
+    ]
+    assert mine in shown
+    assert other not in shown
+
+
+def filled(lang: str, slug: str = "") -> AppTest:
+    """What stands in the dialog, as a page of its own: a press in a dialog draws that alone."""
+
+    def script(lang: str) -> None:
+        from seqviz.text import Text
+        from seqviz.ui.page import glossary
+
+        glossary.fill(Text(lang))
+
+    app = AppTest.from_function(script, args=(lang,))
+    app.session_state["glossary.lesson"] = slug
+    return app.run()
+
+
+def said(app: AppTest) -> str:
+    assert not app.exception
+    return app.markdown[0].value
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_search_and_lesson_narrow_it_down(lang):
+    text, app = Text(lang), filled(lang, "gates")
+    assert r"$\odot$" in said(app)
+    assert r"$\psi_j$" not in said(app)
+    app.selectbox[0].set_value("").run()
+    assert r"$\psi_j$" in said(app)
+    app.text_input[0].set_value("Γ").run()
+    assert text("frame.glossary_same", count=5) in said(app)
+    assert r"$\psi_j$" not in said(app)
+    assert all(one in app.caption[0].value for one in text.items("frame.five_texts_are"))
+
+
+def test_what_a_lesson_lacks_is_shown_from_the_others_and_the_caption_says_so():
+    app = filled("en", "ar_fitting")
+    app.text_input[0].set_value("forget gate").run()
+    assert "遗忘门" in said(app)
+    assert app.caption[0].value == Text("en")("frame.glossary_beyond")
+
+
+def test_a_link_opens_it_once_on_any_page(visit):
+    page = visit("home", "zh", glossary="W")
+    assert "循环权重矩阵" in opened(page.app)
+    page.app.get_by_key("lang").set_value("en").run()  # as any press that draws the page again
+    assert not opened(page.app)
+
+
+@pytest.mark.parametrize("typed", ["", "![x](http://x.invalid/y.png)<script>|$", "\u202e" * 999])
+def test_a_strange_link_is_no_broken_page(visit, typed):
+    page = visit("home", "en", glossary=typed)
+    page.healthy()
+    assert "![x](" not in opened(page.app)
+    assert opened(page.app)
+    none = Text("en")("frame.glossary_none", typed="").split("“")[0]
+    assert (none in opened(page.app)) is bool(typed)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_lesson_names_the_five_texts_once_above_its_sources(untouched, lang):
+    page = untouched("gates", lang)
+    shown = [one.value for one in page.app.markdown]
+    (place,) = [number for number, one in enumerate(shown) if one == five_texts(page.text)]
+    assert shown[place + 1] == sections("gates", lang)["sources"]
+    for name in TEXTS:
+        assert f"**{name}**" in shown[place]
