@@ -56,6 +56,7 @@ BASES = (1.5, 10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0,
 DEFAULT = "minilm" if "minilm" in ENCODERS else next(iter(ENCODERS or MODELS))
 FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
 PASTED = 2000  # characters of a text field
+ROUNDING = 1e-6  # of a cosine, in an encoder of float32
 
 lesson = Lesson("positions", code=(encoding, rotary.rotate, relative.alibi_slopes, order.attend))
 
@@ -120,7 +121,7 @@ class Schemes:
     """Positions that enter the score and not the vector."""
 
     view: str = view(("rotary", "terms", "alibi", "t5", "shift"), "rotary")
-    place: int = slider(0, 1000, 10, when=on(view="rotary"))
+    key: int = slider(0, 1000, 10, when=on(view="rotary"))
     tokens: int = slider(4, 64, 24, when=on(view=("rotary", "terms", "alibi", "t5")))
     offset: int = slider(
         0, 63, 3, when=on(view="rotary"), within=lambda v: v["tokens"] - 1, unit="positions"
@@ -363,11 +364,11 @@ def scales_said(found: EmbeddingScale) -> dict[str, str]:
 def rotary_view(p: Schemes, show: Show) -> None:
     """Arrows that turn with their positions, and the score that this gives."""
     found = show.run(rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed, name="found")
-    at = show.run(rotary.turned, p.d_k, p.place + p.offset, p.place, p.base, p.seed, name="at")
+    at = show.run(rotary.turned, p.d_k, p.key + p.offset, p.key, p.base, p.seed, name="at")
     show.figure(rotary_scores, found, at)
     show.readouts(found, "spread", "error", "pairs")
     show.note(
-        "turned", query=f"{p.place + p.offset:,}", place=f"{p.place:,}", offset=p.offset,
+        "turned", query=f"{p.key + p.offset:,}", place=f"{p.key:,}", offset=p.offset,
         score=number(at.score),
     )  # fmt: skip
     (near, far), (alike, alike_far) = found.sizes(False), found.sizes(True)
@@ -460,9 +461,12 @@ def encoder(p: Encoder, show: Show) -> None:
     if found.pieces == found.others:
         show.note("same_tokens")
         return
-    show.note("order_counts", **{
-        name: number(max(0.0, 1 - found.alike_of(name)), 2) for name in found.variants
-    })  # fmt: skip
+    changes = {name: 1 - found.alike_of(name) for name in found.variants}
+    said = {name: number(by, 2) if by > ROUNDING else "0" for name, by in changes.items()}
+    show.note("order_counts", **said)
+    if changes["own"] > ROUNDING:
+        part = percent(max(changes["sinusoidal"], 0.0) / changes["own"])
+        show.note("order_hardly" if changes["own"] < 0.05 else "order_matters", part=part)
     show.note(
         "previous",
         own=percent(found.previous_of("own")),

@@ -30,7 +30,8 @@ def rotary_scores(found: ScoresByOffset, at: Turned, style: Style = STYLE) -> Fi
     order = np.argsort(of_pair, kind="stable")
     chosen = order[np.linspace(0, len(order) - 1, min(len(order), _POINTS)).astype(int)]
     sheet = Sheet(style)
-    sheet.legend(x=0.42)
+    sheet.legend(y=1.0)
+    sheet.margin(t=72 * style.scale)
     _dials(sheet, at)
     panel = sheet.panel(
         axes.axis(text("figure.pos_query_minus_key"), range=axes.around(offsets, margin=0.02)),

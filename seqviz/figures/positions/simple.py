@@ -48,7 +48,8 @@ def code_demands(found: Demands, style: Style = STYLE) -> Figure:
             line = found.of(name, demand)
             panel.line(
                 np.arange(len(line)), line, text(f"figure.pos_code_{name}"),
-                getattr(style.palette, role), width=3.4 if name == failing else 1.6, dash=dash,
+                getattr(style.palette, role), width=3.4 if name == failing else 1.6,
+                dash="solid" if name == failing else dash,
                 legend=demand == "norm", group=name, hover=f"p = %{{x}}: %{{y:.3g}}{NAMED}",
             )  # fmt: skip
     return sheet.described(
