@@ -338,11 +338,12 @@ def beside_sines(view: str, own: np.ndarray, waves: np.ndarray, show: Show) -> N
         show.figure(early_and_late, aged, fresh)
         (norm, near), (late_norm, late_near) = aged.early, aged.late
         end_norm, end_near = aged.last
+        broken, broken_near = aged.broken
         show.note(
             "late" if aged.trained else "untrained",
             norm=number(norm), near=number(near), late_norm=number(late_norm),
             late_near=number(late_near), end_norm=number(end_norm), end_near=number(end_near),
-            last=len(own) - 1,
+            last=len(own) - 1, broken=broken, after=broken + 1, broken_near=number(broken_near),
         )  # fmt: skip
 
 

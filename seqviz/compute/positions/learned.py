@@ -111,6 +111,16 @@ class Ages:
         return float(self.norm[-1]), float(self.neighbor[-1])
 
     @property
+    def broken(self) -> tuple[int, float]:
+        """The position after which the table breaks most, and its cosine with the next.
+
+        Within the table: an eighth is left out at either end.
+        """
+        edge = max(1, len(self.neighbor) // 8)
+        at = edge + int(np.nanargmin(self.neighbor[edge:-edge]))
+        return at, float(self.neighbor[at])
+
+    @property
     def trained(self) -> bool:
         """Whether the last quarter is no more like untrained rows than the first is, but a tenth.
 

@@ -139,11 +139,11 @@ def term_maps(found: Terms, style: Style = STYLE) -> Figure:
     for place, (scheme, term) in enumerate(zip(found.schemes, found.terms, strict=True)):
         row, column = divmod(place, _COLUMNS)
         limit, name = scales.largest(term), look(scheme, style).name
-        x = axes.counted(count, text("figure.pos_key") if row else "", step=step)
+        x = axes.counted(count, text("figure.pos_key"), step=step)
         left, wide = column * (1 + _BETWEEN) / _COLUMNS, (1 - 2 * _BETWEEN) / _COLUMNS
         y = rows.get(row) or axes.counted(count, text("figure.pos_query"), upright=True, step=step)
         panel = sheet.panel(
-            x, y, across=(left, left + wide), up=((0.56, 1), (0, 0.44))[row],
+            x, y, across=(left, left + wide), up=((0.63, 1), (0, 0.37))[row],
             title=f"{name}, ±{number(limit, 2)}",
         )  # fmt: skip
         rows.setdefault(row, panel)

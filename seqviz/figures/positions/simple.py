@@ -6,14 +6,14 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions.simple import CODES, Demands
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, scales
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 from seqviz.figures.positions.parts import cells
 from seqviz.text import number
 
 _LOOKS = {  # role of its color, dash
-    "number": ("rnn", "dash"),
+    "number": ("rnn", "longdash"),
     "share": ("mlp", "dashdot"),
-    "binary": ("gru", "longdash"),
+    "binary": ("gru", "dash"),
     "waves": ("prediction", "solid"),
 }
 _FAILS = {"norm": "number", "drift": "share", "step": "binary"}
@@ -76,16 +76,15 @@ def digits_and_waves(
     text, length = style.text, len(binary)
     rows = (length - 1).bit_length()
     sheet = Sheet(style)
+    x = axes.counted(length, text("figure.pos_position"), anchor="y2")
+    upper: Panel | None = None
     for z, name, up in (
-        (binary[:, :rows], "digit", (0.56, 1)),
-        (waves[:, 0 : 2 * rows : 2], "sine_pair", (0, 0.44)),
+        (binary[:, :rows], "digit", (0.52, 1)),
+        (waves[:, 0 : 2 * rows : 2], "sine_pair", (0, 0.48)),
     ):
-        panel = sheet.panel(
-            axes.counted(z.shape[0], text("figure.pos_position")),
-            axes.counted(z.shape[1], text(f"figure.pos_{name}"), upright=True),
-            up=up,
-            across=(0, 0.93),
-        )
+        y = axes.counted(z.shape[1], text(f"figure.pos_{name}"), upright=True)
+        panel = sheet.panel(upper or x, y, up=up, across=(0, 0.93))
+        upper = panel
         cells(
             panel, z.T, text(f"figure.pos_{name}_value"), scales.signed(1.0),
             hover="p = %{x}, %{y}: <b>%{z:.3g}</b>",
