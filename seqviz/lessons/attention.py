@@ -184,7 +184,7 @@ class Ablate:
     """Which heads are switched off."""
 
     view: str = view(("switches", "both", "each"), "switches")
-    off: str = sentence("5.11", CELLS, when=on(view=("switches", "both")))
+    off: str = sentence("5.7", CELLS, when=on(view=("switches", "both")))
     compare: str = sentence("The creature was exhausted, so it stayed where it was.", PASTED)
 
 

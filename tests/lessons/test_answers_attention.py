@@ -10,6 +10,7 @@ import pytest
 
 from seqviz.experiments import attention
 from seqviz.lessons.attention import ENCODER_TEXT, lesson
+from seqviz.lessons.bench.offered import MODELS
 from seqviz.models import forward_cache
 from seqviz.text import Text, number, percent
 
@@ -162,6 +163,13 @@ def test_unknown_tokens_are_said_beside_the_text():
             (sentence,) = re.findall("“(.*?)”", named)
             shown = run("real", language, encoder=sentence)
             assert text("attention.note.tokens", count=12, unknown=0) in " ".join(shown.notes)
+
+
+def test_the_head_that_is_off_at_first_is_one_of_every_model_and_is_seen():
+    layer, head = map(int, lesson.benches["ablate"].declaration().off.split("."))
+    assert layer < min(record.layers for record in MODELS.values() if record.layers)
+    assert head < min(record.heads for record in MODELS.values() if record.heads)
+    assert float(run("ablate").readouts["furthest"].value) > 0.05
 
 
 def test_the_value_of_the_first_token_is_small():
