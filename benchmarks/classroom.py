@@ -50,7 +50,7 @@ SEED = 8
 GOALS = {"p95_ms": 100, "first_p95_ms": 300, "training_p95_ms": 250, "rss_growth_mb": 50}
 # Where the first slider has too few values for a class, each student first moves another control:
 # a slider to one of its values, a menu to one of its options.
-BESIDE = {"positions": "po.distance.length", "bert_accuracy": "ba.knife.order"}
+BESIDE = {"bert_accuracy": "ba.knife.order"}
 DRAG = 2.0  # seconds
 STOPPED = 0.04  # seconds, as in assets/static/live.js
 # How often a student who has moved the slider scrolls on to the next bench.

@@ -44,7 +44,7 @@ LESSONS = (
     Lesson("attention", "at", "attention", "transformer", ":material/grid_on:",
            ("scale", "temperature")),
     Lesson("positions", "po", "positions", "transformer", ":material/waves:",
-           ("distance", "d_model")),
+           ("effect", "strength")),
     Lesson("bert_accuracy", "ba", "bert", "transformer", ":material/visibility_off:",
            ("knife", "share")),
 )  # fmt: skip

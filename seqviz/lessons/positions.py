@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 from seqviz.compute.positions import order, orders, relative, rotary, sinusoidal, tiny
-from seqviz.compute.positions.clocks import clocks, embedding_scale
-from seqviz.compute.positions.learned import compare, spectrum
+from seqviz.compute.positions import simple as codes
+from seqviz.compute.positions.clocks import EmbeddingScale, clocks, embedding_scale
+from seqviz.compute.positions.learned import ages, compare, spectrum
 from seqviz.compute.positions.learned import path as components
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, found_rotation, rotation
@@ -23,8 +26,14 @@ from seqviz.figures.positions.encodings import (
     rotation_matrices,
     similarity_by_offset,
 )
-from seqviz.figures.positions.schemes import rotary_scores, shift_bars
-from seqviz.figures.positions.tables import component_path, power_spectrum, table_similarity
+from seqviz.figures.positions.schemes import rotary_scores, shift_bars, term_maps
+from seqviz.figures.positions.simple import code_demands, digits_and_waves
+from seqviz.figures.positions.tables import (
+    component_path,
+    early_and_late,
+    power_spectrum,
+    table_similarity,
+)
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 from seqviz.lessons.bench.controls import (
     choice,
@@ -47,8 +56,32 @@ BASES = (1.5, 10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0,
 DEFAULT = "minilm" if "minilm" in ENCODERS else next(iter(ENCODERS or MODELS))
 FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
 PASTED = 2000  # characters of a text field
+ROUNDING = 1e-6  # of a cosine, in an encoder of float32
 
 lesson = Lesson("positions", code=(encoding, rotary.rotate, relative.alibi_slopes, order.attend))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The same words in another order."""
+
+    view: str = view(("moved", "maps"), "moved")
+    first: str = sentence(FIRST, PASTED)
+    how: str = choice(("own", "shuffled"), "own")
+    second: str = sentence(SECOND, PASTED, when=on(how="own"))
+    draw: int = slider(1, 50, 1, when=on(how="shuffled"))
+    strength: float = slider(0.0, 2.0, 1.0, 0.01, when=on(view="moved"))
+    causal: bool = toggle(False)
+    scheme: str = choice(orders.SCHEMES, "none", when=on(view="maps"))
+    seed: int = seed(0, more=True)
+
+
+@dataclass(frozen=True)
+class Simple:
+    """Three simple answers, and the waves."""
+
+    view: str = view(("demands", "digits"), "demands")
+    words: int = slider(8, 128, 32)
 
 
 @dataclass(frozen=True)
@@ -65,10 +98,10 @@ class Waves:
 
 @dataclass(frozen=True)
 class Distance:
-    """What two rows of the table say about each other."""
+    """What two positions of the table say about each other."""
 
     view: str = view(("offset", "matrix", "rotation", "clocks", "wavelengths"), "offset")
-    d_model: int = slider(2, 256, 64, 2, unit="dimensions")
+    d_model: int = slider(2, 256, 16, 2, unit="dimensions")
     base: float = stops(BASES, 10_000.0)
     length: int = slider(8, 256, 64, 8, when=on(view=("offset", "matrix")))
     offset: int = slider(1, 50, 3, when=on(view=("rotation", "clocks")), unit="positions")
@@ -79,7 +112,7 @@ class Distance:
 class Learned:
     """The table that a model has learned."""
 
-    view: str = view(("similarity", "path", "spectrum", "norms"), "similarity")
+    view: str = view(("similarity", "path", "spectrum", "late", "norms"), "similarity")
     model: str = choice(tuple(MODELS), DEFAULT, menu=True)
 
 
@@ -87,8 +120,12 @@ class Learned:
 class Schemes:
     """Positions that enter the score and not the vector."""
 
-    view: str = view(("rotary", "alibi", "t5", "shift"), "rotary")
-    tokens: int = slider(4, 64, 24, when=on(view=("rotary", "alibi", "t5")))
+    view: str = view(("rotary", "terms", "alibi", "t5", "shift"), "rotary")
+    key: int = slider(0, 1000, 10, when=on(view="rotary"))
+    tokens: int = slider(4, 64, 24, when=on(view=("rotary", "terms", "alibi", "t5")))
+    offset: int = slider(
+        0, 63, 3, when=on(view="rotary"), within=lambda v: v["tokens"] - 1, unit="positions"
+    )
     base: float = stops(BASES, 100_000.0, when=on(view="rotary"))
     d_k: int = stops((2, 4, 8, 16, 32, 64, 128), 64, when=on(view="rotary"), unit="dimensions")
     heads: int = slider(1, 32, 8, when=on(view="alibi"))
@@ -101,20 +138,6 @@ class Schemes:
     causal: bool = toggle(False, when=on(view=("alibi", "t5")))
     shift: int = slider(0, 1000, 1000, 20, when=on(view="shift"), unit="positions")
     seed: int = seed(1, more=True)
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The same words in another order."""
-
-    view: str = view(("moved", "maps"), "moved")
-    first: str = sentence(FIRST, PASTED)
-    how: str = choice(("own", "shuffled"), "own")
-    second: str = sentence(SECOND, PASTED, when=on(how="own"))
-    draw: int = slider(1, 50, 1, when=on(how="shuffled"))
-    causal: bool = toggle(False)
-    scheme: str = choice(orders.SCHEMES, "none", when=on(view="maps"))
-    seed: int = seed(0, more=True)
 
 
 @dataclass(frozen=True)
@@ -144,37 +167,110 @@ def other_order(p: Effect) -> str:
     return orders.shuffle(p.first, p.draw) if p.how == "shuffled" else p.second
 
 
+@lesson.bench("effect", Effect, leads=True)
+def effect(p: Effect, show: Show) -> None:
+    second = other_order(p)
+    found = show.run(
+        orders.compare_orders, p.first, second, p.causal, p.seed, p.strength, name="found"
+    )
+    if p.view == "moved":
+        show.figure(moved_words, found)
+    else:
+        show.figure(both_orders, found, p.scheme)
+    if p.how == "shuffled":
+        show.note("shuffled", text=literal(second))
+    for scheme in found.schemes:
+        show.readout(f"moved_{scheme}", found.farthest, scheme)
+    if found.strangers:
+        show.note("strangers")
+    elif movers := found.movers("none"):
+        show.note("causal", words=literal(", ".join(movers)))
+    elif p.causal:
+        show.note("causal_same")
+    else:
+        show.note("equivariant")
+    far = {scheme: found.farthest(scheme) for scheme in found.schemes[1:]}
+    if any(far.values()) and not any(map(math.isnan, far.values())):
+        show.note("told", **{scheme: percent(share) for scheme, share in far.items()})
+
+
+@lesson.bench("simple", Simple)
+def simple(p: Simple, show: Show) -> None:
+    found = show.run(codes.demands, p.words, name="found")
+    if p.view == "digits":
+        binary = show.run(codes.code, "binary", p.words, name="binary")
+        waves = show.run(codes.code, "waves", p.words, name="waves")
+        show.figure(digits_and_waves, binary, waves)
+    else:
+        show.figure(code_demands, found)
+    show.readouts(found, "drowned", "moved", "jump", "stride")
+    after = found.jump_at + 1
+    show.note(
+        p.view,
+        last=p.words - 1,
+        word=number(found.word),
+        moved=number(found.moved),
+        before=found.jump_at,
+        after=after,
+        digits=after.bit_length(),
+        jump=number(found.jump),
+        norm=number(float(found.of("waves", "norm")[0])),
+        stride=number(found.stride),
+    )
+
+
 @lesson.bench("waves", Waves)
 def waves(p: Waves, show: Show) -> None:
     sines = show.run(encoding, p.positions, p.d_model, p.base, p.layout, name="sines")
     words = show.text.table("positions.client.sinusoid")
     show.live("sinusoid", asdict(p), words, encoding_map, sines)
+    show.note(
+        "waves",
+        waves=len(sines.wavelengths),
+        shortest=number(sines.shortest),
+        longest=number(sines.longest),
+        positions=f"{p.positions:,}",
+        whole=int((sines.wavelengths <= p.positions).sum()),
+    )
+
+
+def rotation_view(p: Distance, show: Show) -> None:
+    """The matrix that carries a position on: by the formula, and found in the table alone."""
+    formula = show.run(rotation, p.offset, p.d_model, p.base, name="formula")
+    # Rows enough to tell all pairs apart: the slow ones hardly move among a few.
+    rows = show.run(encoding, 512, p.d_model, p.base, name="rows")
+    solved = show.run(found_rotation, rows.table, p.offset, name="solved")
+    show.figure(rotation_matrices, formula, solved, p.offset)
+    show.readouts(solved, "residual", rank="rank_of_width")
+    gap = show.readout("gap", solved.gap, formula)
+    same = solved.rank == p.d_model
+    show.note("unique" if same else "not_unique", gap=number(gap, 2), rank=solved.rank)
+
+
+def clocks_view(p: Distance, show: Show) -> None:
+    """Hands at one position and some further on."""
+    later = show.run(encoding, p.place + p.offset + 1, p.d_model, p.base, name="later")
+    here = show.run(clocks, later, p.place, name="here")
+    there = show.run(clocks, later, p.place + p.offset, name="there")
+    show.figure(clock_hands, here, there)
+    fast = show.readout("fastest", later.degrees, p.offset, 0)
+    slow = show.readout("slowest", later.degrees, p.offset, -1)
+    show.note("clocks", offset=p.offset, fast=number(fast), slow=number(slow))
 
 
 @lesson.bench("distance", Distance)
 def distance(p: Distance, show: Show) -> None:
     if p.view == "rotation":
-        formula = show.run(rotation, p.offset, p.d_model, p.base, name="formula")
-        # Rows enough to tell all pairs apart: the slow ones hardly move among a few.
-        rows = show.run(encoding, 512, p.d_model, p.base, name="rows")
-        solved = show.run(found_rotation, rows.table, p.offset, name="solved")
-        show.figure(rotation_matrices, formula, solved, p.offset)
-        show.readouts(solved, "residual", rank="rank_of_width")
-        show.readout("gap", solved.gap, formula)
-        if solved.rank < p.d_model:
-            show.note("not_unique")
-        return
+        return rotation_view(p, show)
     if p.view == "clocks":
-        later = show.run(encoding, p.place + p.offset + 1, p.d_model, p.base, name="later")
-        here = show.run(clocks, later, p.place, name="here")
-        there = show.run(clocks, later, p.place + p.offset, name="there")
-        show.figure(clock_hands, here, there)
-        show.readout("fastest", later.degrees, p.offset, 0)
-        show.readout("slowest", later.degrees, p.offset, -1)
-        return
+        return clocks_view(p, show)
     sines = show.run(encoding, p.length, p.d_model, p.base, name="sines")
     if p.view == "wavelengths":
         show.figure(wavelengths, sines)
+        factor = sines.longest / sines.shortest
+        step = factor ** (1 / max(len(sines.wavelengths) - 1, 1))
+        many = len(sines.wavelengths) > 1
+        show.note("wavelengths" if many else "one_wave", factor=number(step))
     else:
         found = show.run(similarity, sines.table, name="found")
         offsets = found.dot_by_offset.offset
@@ -183,6 +279,9 @@ def distance(p: Distance, show: Show) -> None:
             show.figure(similarity_by_offset, found, closed)
         else:
             show.figure(dot_products, found)
+        near, far = sines.dot(1), sines.dot(13)
+        show.note("same_offset", spread=number(found.dot_by_offset.spread, 2))
+        show.note("nearer" if near > far else "farther", near=number(near), far=number(far))
     root = f"√({p.d_model}/2)"
     show.readouts(sines, "norm", "shortest", "longest", beside={"norm": root})
 
@@ -192,24 +291,19 @@ def learned(p: Learned, show: Show) -> None:
     show.model(p.model)
     table = show.run(positions.table, p.model, name="table")
     found = show.run(compare, table.table, name="found")
-    rows, width = table.table.shape
-    if p.view == "similarity":
-        near = show.run(similarity, table.table, name="near")
-        sines = show.run(encoding, *table.table.shape, name="sines")
-        other = show.run(similarity, sines.table, name="other")
-        show.figure(table_similarity, near, other)
-    elif p.view == "path":
+    if p.view == "path":
         way = show.run(components, table.table, name="way")
         show.figure(component_path, way)
-    elif p.view == "spectrum":
-        power = show.run(spectrum, table.table, name="power")
-        sines = show.run(encoding, *table.table.shape, name="sines")
-        by_sines = show.run(spectrum, sines.table, name="by_sines")
-        show.figure(power_spectrum, power, by_sines)
-    else:
+        first, second = (percent(float(share), 0) for share in [*way.explained, 0.0][:2])
+        show.note("path", first=first, second=second)
+    elif p.view == "norms":
         scale = show.run(embedding_scale, table.words, table.table, name="scale")
         show.figure(embedding_norms, scale)
-        show.note("norms", width=width, length=number(math.sqrt(width / 2)))
+        show.note("norms", **scales_said(scale))
+    else:
+        sines = show.run(encoding, *table.table.shape, name="sines")
+        beside_sines(p.view, table.table, sines.table, show)
+    rows, width = table.table.shape
     show.metrics(size=(f"{rows} × {width}", table.model))
     eight = percent(found.sinusoidal_in_eight, 0)
     beside = {
@@ -220,54 +314,129 @@ def learned(p: Learned, show: Show) -> None:
     show.readouts(found, "cka", "unlike", beside=beside)
 
 
+def beside_sines(view: str, own: np.ndarray, waves: np.ndarray, show: Show) -> None:
+    """The views that lay the learned table beside the sinusoidal one, each with its sentence."""
+    if view == "similarity":
+        near, other = (
+            show.run(similarity, own, name="near"),
+            show.run(similarity, waves, name="other"),
+        )
+        show.figure(table_similarity, near, other)
+        show.note("similarity", **{
+            f"{whose}_{at}": number(float(np.diag(one.cosine, at).mean()))
+            for whose, one in (("own", near), ("sines", other)) for at in (1, 100)
+        })  # fmt: skip
+    elif view == "spectrum":
+        power, by_sines = (
+            show.run(spectrum, own, name="power"),
+            show.run(spectrum, waves, name="by_sines"),
+        )
+        show.figure(power_spectrum, power, by_sines)
+        show.note("spectrum", own=percent(power.slow), sines=percent(by_sines.slow))
+    else:
+        aged, fresh = show.run(ages, own, name="aged"), show.run(ages, waves, name="fresh")
+        show.figure(early_and_late, aged, fresh)
+        (norm, beside), (late_norm, late_beside) = aged.early, aged.late
+        end_norm, end_near = aged.last
+        broken, broken_near = aged.broken
+        show.note(
+            "late" if aged.trained else "untrained",
+            norm=number(norm), near=number(beside), late_norm=number(late_norm),
+            late_near=number(late_beside), end_norm=number(end_norm), end_near=number(end_near),
+            last=len(own) - 1, broken=broken, after=broken + 1, broken_near=number(broken_near),
+        )  # fmt: skip
+
+
+def scales_said(found: EmbeddingScale) -> dict[str, str]:
+    """Norms of word vectors, before and after the factor, beside a sinusoidal and a learned row."""
+    words, scaled = float(np.median(found.embedding)), float(np.median(found.scaled))
+    sines = found.factor / math.sqrt(2)
+    return {
+        "words": number(words),
+        "scaled": number(scaled),
+        "factor": number(found.factor),
+        "sines": number(sines),
+        "times": number(sines / words, 2),
+        "share": number(sines / scaled, 2),
+        "own": number(float(np.median(found.encoding))),
+    }
+
+
+def rotary_view(p: Schemes, show: Show) -> None:
+    """Arrows that turn with their positions, and the score that this gives."""
+    found = show.run(rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed, name="found")
+    at = show.run(rotary.turned, p.d_k, p.key + p.offset, p.key, p.base, p.seed, name="at")
+    show.figure(rotary_scores, found, at)
+    show.readouts(found, "spread", "error", "pairs")
+    show.note(
+        "turned", query=f"{p.key + p.offset:,}", place=f"{p.key:,}", offset=p.offset,
+        score=number(at.score),
+    )  # fmt: skip
+    (near, far), (alike, alike_far) = found.sizes(False), found.sizes(True)
+    said = {"near": near, "far": far, "alike": alike, "alike_far": alike_far}
+    falls = "falls" if alike_far < 0.9 * alike else "stays"
+    show.note(f"alike_{falls}", **{name: number(size) for name, size in said.items()})
+
+
 @lesson.bench("schemes", Schemes)
 def schemes(p: Schemes, show: Show) -> None:
     if p.view == "rotary":
-        found = show.run(
-            rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed, name="found"
+        rotary_view(p, show)
+    elif p.view == "terms":
+        terms = show.run(relative.position_terms, p.tokens, 64, p.seed, name="terms")
+        show.figure(term_maps, terms)
+        for scheme in ("sinusoidal", "learned", "rotary"):
+            show.readout(f"spread_{scheme}", terms.spread_of, scheme)
+        relatives = max(terms.spread_of(scheme) for scheme in ("rotary", "alibi", "t5"))
+        show.note(
+            "terms",
+            **{scheme: number(terms.spread_of(scheme)) for scheme in ("sinusoidal", "learned")},
+            relative=number(relatives, 2),
         )
-        show.figure(rotary_scores, found)
-        show.readouts(found, "spread", "error", "pairs")
     elif p.view == "alibi":
         slopes = show.run(relative.alibi_slopes, p.heads, name="slopes")
         bias = show.run(relative.alibi_bias, p.heads, p.tokens, p.causal, name="bias")
-        show.figure(alibi, slopes, bias, min(p.head, p.heads - 1))
+        head = min(p.head, p.heads - 1)
+        show.figure(alibi, slopes, bias, head)
         show.readout("steepest", relative.largest_slope, slopes)
         show.readout("flattest", relative.smallest_slope, slopes)
+        taken = (p.tokens - 1) * float(slopes[head])
+        show.note(
+            "alibi", head=head, distance=p.tokens - 1, taken=number(taken),
+            times=number(math.exp(-taken)),
+        )  # fmt: skip
     elif p.view == "t5":
         both = not p.causal
         places = show.run(relative.t5_map, p.tokens, both, p.buckets, p.farthest, name="places")
         show.figure(t5_buckets, places)
-        show.readout("used", relative.buckets_used, places, p.buckets)
+        used, of = show.readout("used", relative.buckets_used, places, p.buckets)
+        alone = p.buckets // (4 if both else 2)
+        show.note("t5", alone=alone, farthest=p.farthest, used=used, buckets=of)
     else:
-        changes = tuple(
-            show.run(relative.shift_change, name, 16, p.shift, 64, p.seed, name=f"by_{name}")
-            for name in relative.SCHEMES
-        )
-        show.figure(shift_bars, changes)
-        by = {change.scheme: change for change in changes}
-        show.readouts(by["sinusoidal"], absolute="largest")
-        show.readouts(by["rotary"], turned="rounding")
-        show.readouts(by["learned"], beyond="without_row")
+        shifted(p, show)
 
 
-@lesson.bench("effect", Effect, leads=True)
-def effect(p: Effect, show: Show) -> None:
-    second = other_order(p)
-    found = show.run(orders.compare_orders, p.first, second, p.causal, p.seed, name="found")
-    if p.view == "moved":
-        show.figure(moved_words, found)
-    else:
-        show.figure(both_orders, found, p.scheme)
-    if p.how == "shuffled":
-        show.note("shuffled", text=literal(second))
-    for scheme in found.schemes:
-        show.readout(f"moved_{scheme}", found.farthest, scheme)
-    moves = found.farthest("none") > 0
-    if found.strangers:
-        show.note("strangers")
-    elif moves == p.causal:
-        show.note("causal" if moves else "equivariant")
+def shifted(p: Schemes, show: Show) -> None:
+    """What a shift of all positions does to the scores of every scheme."""
+    changes = tuple(
+        show.run(relative.shift_change, name, 16, p.shift, 64, p.seed, name=f"by_{name}")
+        for name in relative.SCHEMES
+    )
+    show.figure(shift_bars, changes)
+    by = {change.scheme: change for change in changes}
+    show.readouts(by["sinusoidal"], absolute="largest")
+    show.readouts(by["rotary"], turned="rounding")
+    show.readouts(by["learned"], beyond="without_row")
+    show.note(
+        "shift",
+        shift=f"{p.shift:,}",
+        sinusoidal=number(by["sinusoidal"].largest),
+        size=number(by["sinusoidal"].size),
+        attention=percent(by["sinusoidal"].attention),
+        relative=number(max(by[name].largest for name in ("rotary", "alibi", "t5")), 2),
+        beyond=by["learned"].beyond,
+        words=len(by["learned"].before),
+    )
 
 
 @lesson.bench("encoder", Encoder, after=("effect",))
@@ -289,6 +458,23 @@ def encoder(p: Encoder, show: Show) -> None:
     show.readout("kept_zero", found.kept_of, "zero")
     own = show.words("metric.previous_zero.own", share=percent(found.previous_of("own"), 0))
     show.readout("previous_zero", found.previous_of, "zero", beside=own)
+    show.unknown_tokens(*show.value(texts.unknown_tokens, p.model, above.first, second, name="new"))
+    if found.pieces == found.others:
+        show.note("same_tokens")
+        return
+    changes = {name: 1 - found.alike_of(name) for name in found.variants}
+    said = {name: number(by, 2) if by > ROUNDING else "0" for name, by in changes.items()}
+    show.note("order_counts", **said)
+    if sorted(found.pieces) != sorted(found.others):
+        show.note("other_tokens")
+    elif changes["own"] > ROUNDING:
+        part = percent(max(changes["sinusoidal"], 0.0) / changes["own"])
+        show.note("order_hardly" if changes["own"] < 0.05 else "order_matters", part=part)
+    show.note(
+        "previous",
+        own=percent(found.previous_of("own")),
+        **{name: percent(found.previous_of(name)) for name in ("zero", "sinusoidal")},
+    )
 
 
 @lesson.bench("task", Task)
@@ -303,7 +489,19 @@ def task(p: Task, show: Show) -> None:
     )
     for scheme in ("none", "sinusoidal", "rotary"):
         show.readout(f"task_{scheme}", found.right, scheme)
-    show.readout("task_longer", found.right_longer, "rotary")
+    best = found.best_longer
+    names = {name: show.words.text(f"figure.pos_scheme_{name}") for name in settings.encodings}
+    show.readout("task_longer", found.right_longer, best, beside=names[best])
+    kept = ", ".join(names[name] for name in found.keepers)
+    show.note(
+        "extrapolates" if kept else "no_extrapolation",
+        kept=kept,
+        letters=p.letters,
+        longer=found.longer.length,
+        best=names[best],
+        best_longer=percent(found.right_longer(best)),
+        best_usual=percent(found.right(best)),
+    )
     show.caption(
         show.words(
             "note.task",

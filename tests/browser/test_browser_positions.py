@@ -156,7 +156,7 @@ def test_another_bench_and_the_waves_do_not_disturb_each_other(visit):
     waves.slide("position", 7)
     waves.linked(position=7)
     assert lesson.geometry("po.distance") == after
-    assert parse_qs(urlsplit(lesson.page.url).query)["po.distance.d_model"] == ["62"]
+    assert parse_qs(urlsplit(lesson.page.url).query)["po.distance.d_model"] == ["14"]
 
 
 @pytest.mark.nightly

@@ -10,15 +10,24 @@ import numpy as np
 import pytest
 from seen import said, sound
 
-from seqviz.compute.positions import clocks, learned, offsets, relative, rotary, sinusoidal
+from seqviz.compute.positions import (
+    clocks,
+    learned,
+    offsets,
+    relative,
+    rotary,
+    simple,
+    sinusoidal,
+)
 from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.grammar.table import table
 from seqviz.figures.positions.biases import alibi
 from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavelengths
 from seqviz.figures.positions.encodings import similarity_by_offset
 from seqviz.figures.positions.examples import wandering_table
-from seqviz.figures.positions.schemes import rotary_scores
-from seqviz.figures.positions.tables import component_path, power_spectrum
+from seqviz.figures.positions.schemes import rotary_scores, term_maps
+from seqviz.figures.positions.simple import code_demands, digits_and_waves
+from seqviz.figures.positions.tables import component_path, early_and_late, power_spectrum
 from seqviz.text import number
 
 WAVES = sinusoidal.encoding(64, 64)
@@ -177,23 +186,91 @@ def test_all_pairs_lie_on_the_closed_form(places):
     """Whether the positions are evenly spaced or not."""
     q, k = np.random.RandomState(4).standard_normal((2, 8))
     found = rotary.score_by_offset(q, k, places)
-    figure = rotary_scores(found)
-    points, line = figure.data
+    at = rotary.turned(16, 12, 9)
+    figure = rotary_scores(found, at)
+    points, line, alike, here = figure.data[-4:]
     pairs = sorted(zip(points.x.tolist(), points.y.tolist(), strict=True))
     query_minus_key = np.subtract.outer(places, places).ravel().tolist()
     assert pairs == sorted(zip(query_minus_key, found.scores.ravel().tolist(), strict=True))
     np.testing.assert_array_equal(line.x, found.by_offset.offset)
     np.testing.assert_array_equal(line.y, found.closed_form)
-    assert within(query_minus_key, figure.layout.xaxis.range)
+    np.testing.assert_allclose(alike.y, rotary.closed_form(q, q, found.by_offset.offset))
+    assert (here.x[0], here.y[0]) == (3, pytest.approx(at.score))
+    assert within(query_minus_key, figure.layout.xaxis2.range)
     off = replace(found, closed_form=found.closed_form + 0.25)
-    assert "from the closed form by 0.250." in rotary_scores(off).alt
+    assert "from the closed form by 0.250." in rotary_scores(off, at).alt
 
 
 def test_of_very_many_pairs_some_are_drawn_at_all_offsets():
-    points = rotary_scores(rotary.random_scores(16, 512)).data[0]
+    figure = rotary_scores(rotary.random_scores(16, 512), rotary.turned(16, 5, 2))
+    points = figure.data[-4]
     assert len(points.x) == 4096
     assert (points.x.min(), points.x.max()) == (-511, 511)
     assert "4,096 pairs" in points.name
+
+
+@pytest.mark.parametrize("shift", [0, 1, 1000])
+def test_arrows_turn_and_the_angle_between_them_stays(shift):
+    """Tips by the formula of a turn, each pair scaled to its longer arrow."""
+    q, k = np.random.RandomState(1).standard_normal((2, 8))
+    at = rotary.turned(8, 7 + shift, 4 + shift, 100.0)
+    drawn = [t for t in rotary_scores(rotary.random_scores(8, 24), at).data if t.name]
+    tips = [(t.x[1], t.y[1]) for t in drawn[:6]]
+    for row, pair in enumerate((0, 2, 3)):
+        omega = 100.0 ** (-2 * pair / 8)
+        longest = max(np.hypot(v[pair], v[pair + 4]) for v in (q, k))
+        for one, (v, place) in enumerate(((q, 7 + shift), (k, 4 + shift))):
+            wanted = (v[pair] + 1j * v[pair + 4]) * np.exp(1j * omega * place) / longest
+            x, y = tips[2 * row + one]
+            assert (x, y + 2.6 * row) == pytest.approx((wanted.real, wanted.imag), abs=1e-9)
+    still = rotary.turned(8, 7, 4, 100.0)
+    np.testing.assert_allclose(at.between, still.between, atol=1e-9)
+    assert at.score == pytest.approx(still.score, abs=1e-10)
+
+
+# --- simple codes, all schemes, early and late ----------------------------------------------------
+
+
+def test_in_each_panel_the_code_that_fails_is_the_strong_line():
+    found = simple.demands(20)
+    strong = [t for t in code_demands(found).data if t.line.width > 3]
+    assert [t.name for t in strong] == ["number p", "share p/(n − 1)", "binary digits"]
+    assert [t.xaxis or "x" for t in strong] == ["x", "x2", "x3"]
+    np.testing.assert_array_equal(strong[0].y, np.arange(20))
+    np.testing.assert_allclose(strong[1].y, np.arange(20) / 19 - np.arange(20) / 39)
+    changed = [(at ^ (at + 1)).bit_count() for at in range(19)]
+    np.testing.assert_allclose(strong[2].y, np.sqrt(changed))
+
+
+def test_digits_stand_over_waves_and_read_as_the_number():
+    binary, waves = (simple.code(name, 48) for name in ("binary", "waves"))
+    above, below = digits_and_waves(binary, waves).data
+    assert np.shape(above.z) == np.shape(below.z) == (6, 48)
+    assert ["".join(str(int(d)) for d in column[::-1]) for column in np.asarray(above.z).T] == [
+        f"{p:06b}" for p in range(48)
+    ]
+    np.testing.assert_allclose(
+        below.z, np.sin(np.outer(0.5 ** np.arange(6.0), np.arange(48))), atol=1e-6
+    )
+
+
+def test_every_scheme_has_its_map_and_its_limit():
+    found = relative.position_terms(10, 16, 3)
+    figure = term_maps(found)
+    assert len(figure.data) == 5
+    for place, trace in enumerate(figure.data):
+        np.testing.assert_allclose(trace.z, found.terms[place], atol=1e-5)
+        limit = number(float(np.abs(found.terms[place]).max()), 2)
+        assert said(figure)[place] == f"{trace.name}<br>±{limit}"
+
+
+def test_along_the_positions():
+    found, waves = learned.ages(OWN), learned.ages(WAVES.table)
+    norm, neighbor, sines = early_and_late(found, waves).data
+    np.testing.assert_array_equal(norm.y, np.linalg.norm(OWN, axis=1))
+    cosines = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairwise(OWN)]
+    np.testing.assert_allclose(neighbor.y, cosines)
+    assert np.ptp(sines.y) < 1e-12
 
 
 @pytest.mark.parametrize(("heads", "said_of"), [(1, "1/256"), (12, "0.707"), (64, "0.459")])

@@ -116,7 +116,7 @@ def test_cells_are_the_numbers(name):
     [
         ("table", ["base 1.5"]),
         ("large table", ["base 10,000 · 1 of 5 positions shown"]),
-        ("many dots", ["dot product of rows i and j · 1 of 3 positions shown"]),
+        ("many dots", ["dot product of positions i and j · 1 of 3 positions shown"]),
         ("two long ones", [f"{n} · 1 of 2 positions shown" for n in ("learned", "sinusoidal")]),
         ("wide rotation", ["by the formula, k = 1", "by least squares, off by 0"]),
         ("encoder, shuffled", ["its own", "rows in disorder"]),

@@ -9,11 +9,16 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions import sinusoidal
-from seqviz.compute.positions.sinusoidal import MAX_PAIRS_OF_POSITIONS, check_positions
+from seqviz.compute.positions.sinusoidal import (
+    MAX_PAIRS_OF_POSITIONS,
+    check_positions,
+    check_range,
+)
 from seqviz.refusal import Refusal
 from seqviz.units import WholeShare
 
 SHUFFLES = 20
+_FROM_TO = "There can be from {least} to {limit} positions, not {found}."
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,11 @@ class Spectrum:
     frequency: Float[np.ndarray, "frequency"]
     power: Float[np.ndarray, "frequency"]
 
+    @property
+    def slow(self) -> float:
+        """The share of the power in the eight lowest frequencies."""
+        return float(self.power[:8].sum() / self.power.sum()) if self.power.any() else 0.0
+
 
 def spectrum(table: Float[np.ndarray, "position d_model"]) -> Spectrum:
     """The periodogram of each dimension over the positions, each dimension's mean taken out.
@@ -75,13 +85,73 @@ def spectrum(table: Float[np.ndarray, "position d_model"]) -> Spectrum:
 
 
 @dataclass(frozen=True)
+class Ages:
+    """A table from its first row to its last: rows that were seldom trained would stand out.
+
+    norm: of each position. neighbor: cosine of each position with the next one. A row left as it
+    was drawn has a small norm and a cosine near 0 with its neighbors.
+    """
+
+    norm: Float[np.ndarray, "position"]
+    neighbor: Float[np.ndarray, "neighbor"]
+
+    @property
+    def early(self) -> tuple[float, float]:
+        """Mean norm, and mean cosine with the next, in the first quarter without its first 16."""
+        return self._means(min(16, len(self.norm) // 8), len(self.norm) // 4)
+
+    @property
+    def late(self) -> tuple[float, float]:
+        """The same in the last quarter."""
+        return self._means(3 * len(self.norm) // 4, len(self.norm))
+
+    @property
+    def last(self) -> tuple[float, float]:
+        """Norm of the last position, and its cosine with the one before."""
+        return float(self.norm[-1]), float(self.neighbor[-1])
+
+    @property
+    def broken(self) -> tuple[int, float]:
+        """The position after which the table breaks most, and its cosine with the next.
+
+        Within the table: an eighth is left out at either end.
+        """
+        edge = max(1, len(self.neighbor) // 8)
+        at = edge + int(np.nanargmin(self.neighbor[edge:-edge]))
+        return at, float(self.neighbor[at])
+
+    @property
+    def trained(self) -> bool:
+        """Whether the last quarter is no more like untrained rows than the first is, but a tenth.
+
+        Such rows have a small norm, and a cosine near 0 with their neighbors.
+        """
+        return all(late >= 0.9 * early for early, late in zip(self.early, self.late, strict=True))
+
+    def _means(self, start: int, end: int) -> tuple[float, float]:
+        return float(self.norm[start:end].mean()), float(self.neighbor[start:end].mean())
+
+
+def ages(table: Float[np.ndarray, "position d_model"]) -> Ages:
+    """Norm and likeness to the next position along a table. Raises Refusal as `checked`.
+
+    Also Refusal for fewer than 8 positions, which have no quarters. A row of zeros has no cosine.
+    """
+    table = checked(table)
+    check_range("encoding_positions", len(table), 8, MAX_PAIRS_OF_POSITIONS, _FROM_TO)
+    norm = np.linalg.norm(table, axis=1)
+    with np.errstate(invalid="ignore"):
+        return Ages(norm, (table[1:] * table[:-1]).sum(axis=1) / (norm[1:] * norm[:-1]))
+
+
+@dataclass(frozen=True)
 class Comparison:
     """A table beside the sinusoidal one of the same shape.
 
     in_eight: the variance of the table in its first eight principal components, and the same of
     the sinusoidal one. cka: linear centered kernel alignment, 1 when one is a turned and scaled
-    copy of the other. cka_chance: the same after shuffling the rows, mean of 20 shuffles; with few
-    positions and many dimensions it is far from 0, so compare. unlike: the share of variance left
+    copy of the other. cka_chance: the same after shuffling the rows, mean of 20 shuffles; it is far
+    from 0 only with few positions and many dimensions. unlike: the share of variance left
     when the table is best turned, mirrored and scaled onto the sinusoidal one (orthogonal
     Procrustes), 0 to 1.
     """

@@ -25,12 +25,13 @@ def attend(
     scheme: str = "none",
     causal: bool = False,
     seed: int = 0,
+    strength: float = 1.0,
 ) -> Attention:
     """softmax(q . k / sqrt(d_model)) v of one head without output matrix, words at 0, 1, 2, ...
 
     Vaswani et al. (2017), equation 1, with random projections, fixed by `seed`. scheme: how
     positions enter, as in `relative.scores`; an added encoding is in the values too. causal: keys
-    after the query get weight 0.
+    after the query get weight 0. strength: how much of the encoding there is (`relative.scores`).
 
     Without encoding and mask, attention is permutation equivariant, f(Px) = P f(x): outputs only
     move with their words. "Exactly the same answer" would need f(Px) = f(x), which does not hold.
@@ -42,7 +43,8 @@ def attend(
     n, d_model = words.shape
     check_positions(n, LEARNED_ROWS)
     place, maps = np.arange(n), projections(d_model, seed)
-    found = scores(words, place, scheme, maps, seed)
+    found = scores(words, place, scheme, maps, seed, strength)
     seen = np.where(np.triu(np.ones((n, n), bool), 1), -np.inf, found) if causal else found
     weights = softmax(seen)
-    return Attention(weights, weights @ (placed(words, place, scheme, seed) @ maps.value))
+    read = placed(words, place, scheme, seed, strength)
+    return Attention(weights, weights @ (read @ maps.value))

@@ -54,6 +54,11 @@ class Orders:
         largest = float(moved.max()) if moved.size else math.nan
         return 0.0 if largest < ROUNDING else largest
 
+    def movers(self, scheme: str) -> tuple[str, ...]:
+        """The words of the first sentence whose output is another one in the second."""
+        moved = self.moved[self.schemes.index(scheme)]
+        return tuple(self.words[at] for at in self.paired if moved[at] >= ROUNDING)
+
 
 def vectors(words: tuple[str, ...], seed: int = 0) -> Float[np.ndarray, "word d_model"]:
     """A fixed random vector for each word, the same wherever the word stands: [word, 64].
@@ -78,13 +83,15 @@ def shuffle(text: str, seed: int = 1) -> str:
     return " ".join(words[i] for i in np.random.RandomState(seed).permutation(len(words)))
 
 
-def compare_orders(first: str, second: str, causal: bool = False, seed: int = 0) -> Orders:
+def compare_orders(
+    first: str, second: str, causal: bool = False, seed: int = 0, strength: float = 1.0
+) -> Orders:
     """How far the outputs of one self-attention layer move when the words change places.
 
     One head with fixed random projections (`order.attend`), word vectors of `vectors`. Without
     encoding and mask a word's output does not depend on where the words stand: the layer is
-    permutation equivariant. Raises Refusal("no_text") for a text without words and
-    Refusal("many_words") for more than 24.
+    permutation equivariant; `strength` 0 is no encoding. Raises Refusal("no_text") for a text
+    without words and Refusal("many_words") for more than 24.
     """
     words, others = split(first), split(second)
     if not words or not others:
@@ -94,8 +101,9 @@ def compare_orders(first: str, second: str, causal: bool = False, seed: int = 0)
     partner = _partners(words, others)
     moved = np.full((len(SCHEMES), len(words)), np.nan)
     pairs: list[tuple[np.ndarray, np.ndarray]] = []
+    read = [vectors(order, seed) for order in (words, others)]
     for row, scheme in enumerate(SCHEMES):
-        a, b = (attend(vectors(order, seed), scheme, causal, seed) for order in (words, others))
+        a, b = (attend(one, scheme, causal, seed, strength) for one in read)
         size = float(np.linalg.norm(a.outputs, axis=1).mean())
         for place, other in enumerate(partner):
             if other >= 0:

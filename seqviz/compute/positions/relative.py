@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.positions import rotary, sinusoidal
+from seqviz.compute.positions.offsets import by_offset
 from seqviz.compute.positions.sinusoidal import (
     MAX_PAIRS_OF_POSITIONS,
     MAX_POSITIONS,
@@ -123,16 +125,25 @@ class Projections:
     value: Float[np.ndarray, "d_model d_model"]
 
 
+@lru_cache(maxsize=16)
 def projections(d_model: int, seed: int) -> Projections:
-    """Fixed Gaussian matrices of variance 1/d_model, which keeps norms."""
+    """Fixed Gaussian matrices of variance 1/d_model, which keeps norms; read-only."""
     draw = np.random.RandomState(seed).standard_normal((3, d_model, d_model))
-    return Projections(*(draw / math.sqrt(d_model)))
+    draw /= math.sqrt(d_model)
+    draw.flags.writeable = False
+    return Projections(*draw)
 
 
+@lru_cache(maxsize=4)
 def learned_table(d_model: int, seed: int) -> Float[np.ndarray, "row d_model"]:
-    """A stand-in for a trained table: Gaussian, with the sinusoidal encoding's mean square, 1/2."""
+    """A stand-in for a trained table: Gaussian, with the sinusoidal encoding's mean square, 1/2.
+
+    Read-only.
+    """
     drawn = np.random.RandomState([seed, 1]).standard_normal((LEARNED_ROWS, d_model))
-    return drawn * math.sqrt(0.5)
+    drawn *= math.sqrt(0.5)
+    drawn.flags.writeable = False
+    return drawn
 
 
 def placed(
@@ -140,17 +151,21 @@ def placed(
     positions: Int[np.ndarray, "token"],
     scheme: str,
     seed: int = 0,
+    strength: float = 1.0,
 ) -> Float[np.ndarray, "token d_model"]:
     """Words with their position added, for the schemes that add; the words themselves for others.
+
+    strength: what is added is multiplied by it.
 
     The table of "learned" is `learned_table`, drawn by `seed`; it has no row beyond its end: such
     words become NaN. Raises ValueError for an unknown scheme.
     """
     if scheme == "sinusoidal":
-        return words + sinusoidal.rows(positions, words.shape[1])
+        return words + strength * sinusoidal.rows(positions, words.shape[1])
     if scheme == "learned":
         table, inside = learned_table(words.shape[1], seed), positions < LEARNED_ROWS
-        return np.where(inside[:, None], words + table[np.where(inside, positions, 0)], np.nan)
+        rows = strength * table[np.where(inside, positions, 0)]
+        return np.where(inside[:, None], words + rows, np.nan)
     if scheme not in SCHEMES:
         raise ValueError(f"Unknown scheme: {scheme}; there are {', '.join(SCHEMES)}.")
     return words
@@ -162,24 +177,61 @@ def scores(
     scheme: str,
     maps: Projections,
     seed: int = 0,
+    strength: float = 1.0,
 ) -> Float[np.ndarray, "query key"]:
     """q . k / sqrt(d_model) of one head, positions entering as the scheme has it; no mask.
 
     sinusoidal, learned: added to the words before the projections. rotary: q and k turned (pairs
     interleaved). alibi: -|i - j|/2 added (symmetric, slope of the first of eight heads). t5: one
-    Gaussian bias per bucket added, drawn by `seed`.
+    Gaussian bias per bucket added, drawn by `seed`. strength: what is added is multiplied by it,
+    and the angle by which q and k are turned; 0 is "none".
     """
-    x = placed(words, positions, scheme, seed)
+    x = placed(words, positions, scheme, seed, strength)
     q, k = x @ maps.query, x @ maps.key
     if scheme == "rotary":
-        q, k = rotary.rotate(q, positions), rotary.rotate(k, positions)
+        q, k = (rotary.rotate(vectors, strength * positions) for vectors in (q, k))
     found = q @ k.T / math.sqrt(words.shape[1])
     offset = positions[None, :] - positions[:, None]
     if scheme == "alibi":
-        return found - SLOPE * np.abs(offset)
+        return found - strength * SLOPE * np.abs(offset)
     if scheme == "t5":
-        return found + np.random.RandomState([seed, 2]).standard_normal(32)[t5_bucket(offset)]
+        bias = np.random.RandomState([seed, 2]).standard_normal(32)
+        return found + strength * bias[t5_bucket(offset)]
     return found
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What each scheme adds to the score of one word with itself, by the two positions.
+
+    schemes: all but "none". terms: the score less the one without positions, divided by
+    sqrt(d_model) as in `scores`. spread: the largest difference between two pairs of the same
+    offset; where it is rounding, only the offset counts.
+    """
+
+    schemes: tuple[str, ...]
+    terms: Float[np.ndarray, "scheme query key"]
+    spread: Float[np.ndarray, "scheme"]
+
+    def spread_of(self, scheme: str) -> Rough:
+        """The largest difference between two pairs of the same offset."""
+        return float(self.spread[self.schemes.index(scheme)])
+
+
+def position_terms(n: int = 24, d_model: int = 64, seed: int = 0) -> Terms:
+    """The same word at n places: what is left of its scores is the positions' part.
+
+    Word, projections, and the tables of "learned" and "t5" are Gaussian, fixed by `seed`. Raises
+    Refusal for n outside 1 to 512, the rows of the learned table.
+    """
+    check_positions(n, LEARNED_ROWS)
+    word = np.random.RandomState([seed, 0]).standard_normal((1, d_model))
+    words, place, maps = np.tile(word, (n, 1)), np.arange(n), projections(d_model, seed)
+    without = scores(words, place, "none", maps, seed)
+    terms = np.stack([scores(words, place, name, maps, seed) - without for name in SCHEMES[1:]])
+    offset = np.subtract.outer(place, place)
+    spread = np.array([by_offset(term, offset).spread for term in terms])
+    return Terms(SCHEMES[1:], terms, spread)
 
 
 @dataclass(frozen=True)

@@ -64,13 +64,14 @@ class ScoresByOffset:
     """Dot products of one query and one key, set at every pair of these positions.
 
     by_offset: gathered by query position minus key position. closed_form: what they should be.
-    pairs: of dimensions, which turn.
+    alike: the same of a key that equals the query. pairs: of dimensions, which turn.
     """
 
     positions: Int[np.ndarray, "position"]
     scores: Float[np.ndarray, "position position"]
     by_offset: OffsetCurve
     closed_form: Float[np.ndarray, "offset"]
+    alike: Float[np.ndarray, "offset"]
     pairs: int
 
     @property
@@ -82,6 +83,20 @@ class ScoresByOffset:
     def error(self) -> Rough:
         """The largest difference from the closed form."""
         return float(np.abs(self.by_offset.mean - self.closed_form).max())
+
+    def at(self, offset: int) -> float:
+        """The score of query and key at one offset, by the closed form."""
+        return float(self.closed_form[np.searchsorted(self.by_offset.offset, offset)])
+
+    def sizes(self, alike: bool) -> tuple[float, float]:
+        """Mean size of the scores in the nearest and in the farthest quarter of the offsets.
+
+        alike: of a key that equals the query.
+        """
+        scores = np.abs(self.alike if alike else self.closed_form)
+        distance = np.abs(self.by_offset.offset)
+        near, far = (distance <= distance.max() / 4), (distance >= 3 * distance.max() / 4)
+        return float(scores[near].mean()), float(scores[far].mean())
 
 
 def score_by_offset(
@@ -110,8 +125,8 @@ def score_by_offset(
         rotate(np.tile(k, many), positions, base, layout).T
     )
     curve = by_offset(scores, np.subtract.outer(positions, positions))
-    closed = closed_form(q, k, curve.offset, base, layout)
-    return ScoresByOffset(positions, scores, curve, closed, len(q) // 2)
+    closed, alike = (closed_form(q, key, curve.offset, base, layout) for key in (k, q))
+    return ScoresByOffset(positions, scores, curve, closed, alike, len(q) // 2)
 
 
 def random_scores(
@@ -124,8 +139,52 @@ def random_scores(
     """
     frequencies(d_k, base)
     check_positions(positions, MAX_PAIRS_OF_POSITIONS)
-    q, k = np.random.RandomState(seed).standard_normal((2, d_k))
+    q, k = _drawn(d_k, seed)
     return score_by_offset(q, k, np.arange(positions), base, layout)
+
+
+def _drawn(d_k: int, seed: int) -> np.ndarray:
+    """A query and a key of normal numbers."""
+    return np.random.RandomState(seed).standard_normal((2, d_k))
+
+
+@dataclass(frozen=True)
+class Turned:
+    """One query and one key at their positions, each pair of entries as an arrow a + ib.
+
+    flat: both before they are turned. arrows: after. wavelengths: positions per turn.
+    """
+
+    query_position: int
+    key_position: int
+    flat: Complex[np.ndarray, "2 pair"]
+    arrows: Complex[np.ndarray, "2 pair"]
+    wavelengths: Float[np.ndarray, "pair"]
+
+    @property
+    def between(self) -> Float[np.ndarray, "pair"]:
+        """Degrees from the key's arrow on to the query's, above -180 and up to 180."""
+        return np.degrees(np.angle(self.arrows[0] * np.conj(self.arrows[1])))
+
+    @property
+    def score(self) -> float:
+        """Their dot product: lengths times the cosine of the angle, summed over the pairs."""
+        return float((self.arrows[0] * np.conj(self.arrows[1])).real.sum())
+
+
+def turned(
+    d_k: int, query_position: int, key_position: int, base: float = BASE, seed: int = 1
+) -> Turned:
+    """The query and the key of `random_scores` with the same seed, pair by pair, set somewhere.
+
+    Pairs are "halves"; the first turns fastest. Raises Refusal as `frequencies` does.
+    """
+    omega, both = frequencies(d_k, base), _drawn(d_k, seed)
+    places = np.array([query_position, key_position])
+    after = np.stack([rotate(one[None], places[at : at + 1], base, "halves")[0]
+                      for at, one in enumerate(both)])  # fmt: skip
+    flat, arrows = (as_complex(vectors, "halves") for vectors in (both, after))
+    return Turned(query_position, key_position, flat, arrows, 2 * np.pi / omega)
 
 
 def closed_form(

@@ -41,6 +41,10 @@ class Sinusoids:
     shortest = entry("wavelengths", 0, "The shortest wavelength, in positions.", Exact)
     longest = entry("wavelengths", -1, "The longest wavelength, in positions.", Exact)
 
+    def dot(self, offset: int) -> float:
+        """The dot product of two positions so far apart (even width): sum of cos(frequency k)."""
+        return float(np.cos(offset * self.frequencies).sum())
+
     def degrees(self, positions: int, pair: int) -> float:
         """By how much the hand of a pair turns within so many positions."""
         return 360 * positions / float(self.wavelengths[pair])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.positions import learned, offsets, orders, relative, rotary
+from seqviz.compute.positions import learned, offsets, orders, relative, rotary, simple
 from seqviz.compute.positions.clocks import clocks, embedding_scale
 from seqviz.compute.positions.findings import VARIANTS, Reordered
 from seqviz.compute.positions.sinusoidal import encoding, found_rotation, rotation
@@ -23,8 +23,14 @@ from seqviz.figures.positions.encodings import (
     rotation_matrices,
     similarity_by_offset,
 )
-from seqviz.figures.positions.schemes import rotary_scores, shift_bars
-from seqviz.figures.positions.tables import component_path, power_spectrum, table_similarity
+from seqviz.figures.positions.schemes import rotary_scores, shift_bars, term_maps
+from seqviz.figures.positions.simple import code_demands, digits_and_waves
+from seqviz.figures.positions.tables import (
+    component_path,
+    early_and_late,
+    power_spectrum,
+    table_similarity,
+)
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 
 FIRST, SECOND = "<b>Mary</b> gave John&co a flower", "John&co gave <b>Mary</b> a flower"
@@ -45,7 +51,11 @@ def _encodings() -> tuple[Example, ...]:
     many = encoding(20, 80)
     words = np.random.RandomState(5).standard_normal((300, 16)) / 4
     lengths = embedding_scale(words, sines.table)
+    held = simple.demands(32)
+    digits = simple.code("binary", 48), simple.code("waves", 48)
     return (
+        Example("positions: demands", code_demands, (held,), held.jump),
+        Example("positions: digits", digits_and_waves, digits, 101111),
         Example("positions: table", encoding_map, (sines,), 48),
         Example("positions: by offset", similarity_by_offset, (found, closed), float(dot.mean[0])),
         Example("positions: dot products", dot_products, (found,), float(found.dot[0, -1])),
@@ -75,6 +85,12 @@ def _learned() -> tuple[Example, ...]:
     both = offsets.similarity(own), offsets.similarity(waves)
     return (
         Example("positions: two tables", table_similarity, both, float(both[0].cosine[0, -1])),
+        Example(
+            "positions: early and late",
+            early_and_late,
+            (learned.ages(own), learned.ages(waves)),
+            learned.ages(own).late[1],
+        ),
         Example("positions: path", component_path, (learned.path(own),), 40),
         Example(
             "positions: spectrum",
@@ -86,10 +102,12 @@ def _learned() -> tuple[Example, ...]:
 
 
 def _schemes() -> tuple[Example, ...]:
-    found = rotary.random_scores(16, 40)
+    found, at = rotary.random_scores(16, 40), rotary.turned(16, 13, 10)
+    terms = relative.position_terms(12)
     slopes = relative.alibi_slopes(8)
     return (
-        Example("positions: rotary", rotary_scores, (found,), float(found.scores[0, 0])),
+        Example("positions: rotary", rotary_scores, (found, at), float(found.scores[0, 0])),
+        Example("positions: terms", term_maps, (terms,), 12),
         Example("positions: ALiBi", alibi, (slopes, relative.alibi_bias(8, 32), 2), 32),
         Example(
             "positions: ALiBi, both sides",

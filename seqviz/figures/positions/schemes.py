@@ -1,37 +1,43 @@
-"""Positions inside the score: rotary scores, and what a shift of all positions changes."""
+"""Positions inside the score: arrows that turn, the term of each scheme, a shift of all places."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from seqviz.compute.positions.relative import LEARNED_ROWS, ShiftChange
-from seqviz.compute.positions.rotary import ScoresByOffset
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
-from seqviz.figures.positions.parts import hatched, look
+from seqviz.compute.positions.relative import LEARNED_ROWS, ShiftChange, Terms
+from seqviz.compute.positions.rotary import ScoresByOffset, Turned
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
+from seqviz.figures.positions.parts import cells, hatched, look, stride
 from seqviz.text import number
 
 _POINTS = 4096  # pairs of positions that are drawn one by one
+_STEP = 2.6  # from the middle of a dial to the next one's; a dial has the radius 1
+_SIDE, _COLUMNS, _BETWEEN = 256, 3, 0.06  # of the maps of all schemes
 _LOWEST = -17.0  # decade at which the axis of changes begins: below what float64 tells from 0
 
 
-def rotary_scores(found: ScoresByOffset, style: Style = STYLE) -> Figure:
-    """The score of one query and one key at every pair of positions, by the offset of the pair.
+def rotary_scores(found: ScoresByOffset, at: Turned, style: Style = STYLE) -> Figure:
+    """Left the arrows of a query and a key in three pairs; right their score by offset.
 
-    The points lie on one line, the closed form. Of more than 4,096 pairs that many are drawn,
-    evenly chosen over the offsets.
+    Thin: the arrows before they are turned. The points, one for every pair of positions, lie on one
+    line, the closed form; dashed: of a key that equals the query. Of more than 4,096 pairs that
+    many are drawn, evenly chosen over the offsets.
     """
     text, offsets, scores = style.text, found.by_offset.offset, found.scores
     of_pair = np.subtract.outer(found.positions, found.positions).ravel()
     order = np.argsort(of_pair, kind="stable")
     chosen = order[np.linspace(0, len(order) - 1, min(len(order), _POINTS)).astype(int)]
     sheet = Sheet(style)
+    sheet.legend(y=1.0)
+    sheet.margin(t=72 * style.scale)
+    _dials(sheet, at)
     panel = sheet.panel(
         axes.axis(text("figure.pos_query_minus_key"), range=axes.around(offsets, margin=0.02)),
-        axes.axis(
-            text("figure.pos_score"), range=axes.around(scores, found.closed_form, margin=0.08)
-        ),
+        axes.axis(text("figure.pos_score"), range=axes.around(scores, found.alike, margin=0.08)),
+        across=(0.46, 1),
     )
     hover = "i − j = %{x}: %{y:.6g}"
     panel.points(
@@ -43,8 +49,22 @@ def rotary_scores(found: ScoresByOffset, style: Style = STYLE) -> Figure:
         offsets, found.closed_form, text("figure.pos_closed_form"), style.palette.truth,
         width=2, dash="dot", hover=hover + NAMED,
     )  # fmt: skip
+    panel.line(
+        offsets, found.alike, text("figure.pos_alike_key"), style.palette.prediction, width=2,
+        dash="dash", hover=hover + NAMED,
+    )  # fmt: skip
+    here = at.query_position - at.key_position
+    panel.points(
+        [here], [at.score], text("figure.pos_score_here", offset=here), style.palette.highlight,
+        size=15, symbol="diamond", edge={"width": 1.5, "color": style.palette.truth}, hover=hover,
+        legend=False,
+    )  # fmt: skip
     return sheet.described(
         "alt.pos_rotary",
+        query=at.query_position,
+        key=at.key_position,
+        angle=number(float(at.between[0])),
+        score=number(at.score),
         pairs=f"{scores.size:,}",
         first=int(offsets[0]),
         last=int(offsets[-1]),
@@ -52,6 +72,90 @@ def rotary_scores(found: ScoresByOffset, style: Style = STYLE) -> Figure:
         spread=number(found.by_offset.spread),
         off=number(float(np.abs(found.by_offset.mean - found.closed_form).max())),
     )
+
+
+def _dials(sheet: Sheet, at: Turned) -> None:
+    """Three pairs from top to bottom, fast to slow: the arrows turned, and thin as they were."""
+    style, text = sheet.style, sheet.style.text
+    pairs = len(at.wavelengths)
+    shown = sorted({0, pairs // 2, pairs - 1})
+    dials = sheet.panel(
+        axes.axis(text("figure.pos_arrow_real"), range=[-1.2, 3.6], visible=False),
+        axes.axis(
+            text("figure.pos_arrow_imaginary"), range=[-_STEP * (len(shown) - 1) - 1.25, 1.25],
+            visible=False, scaleanchor="x", constrain="domain", constraintoward="top",
+        ),
+        across=(0, 0.36),
+    )  # fmt: skip
+    turn = np.exp(2j * np.pi * np.arange(61) / 60)
+    whose = (
+        (text("figure.pos_query_at", position=f"{at.query_position:,}"), style.palette.prediction),
+        (text("figure.pos_key_at", position=f"{at.key_position:,}"), style.palette.rnn),
+    )
+    for row, pair in enumerate(shown):
+        down = -1j * _STEP * row
+        longest = float(np.abs(at.flat[:, pair]).max()) or 1.0
+        _stroke(dials, down + turn, style.palette.grid, 1.6)
+        for one, (name, color) in enumerate(whose):
+            for arrows, width in ((at.flat, 1.2), (at.arrows, 3.6)):
+                tip = complex(arrows[one, pair]) / longest
+                line = np.array([0, tip]) + down
+                if width < 2:
+                    _stroke(dials, line, color, width, dash="dot")
+                else:
+                    _stroke(dials, line, color, width, name, row == 0)
+        words = text(
+            "figure.pos_dial", pair=pair, wavelength=number(float(at.wavelengths[pair])),
+            angle=number(float(at.between[pair])),
+        )  # fmt: skip
+        dials.words(words, 1.25, -_STEP * row, xanchor="left", align="left", size=13)
+
+
+def _stroke(
+    panel: Panel, points: np.ndarray, color: str, width: float, name: str = "",
+    legend: bool = False, **more: Any,
+) -> None:  # fmt: skip
+    """A line through complex numbers; with a name, an arrow whose tip is marked."""
+    tip: dict[str, Any] = (
+        {"mode": "lines+markers", "group": name,
+         "marker": {"color": color, "size": [0, 9], "symbol": "circle"}}
+        if name else {}
+    )  # fmt: skip
+    panel.line(
+        points.real, points.imag, name, color, width=width, hover=False, legend=legend,
+        **{**tip, **more},
+    )  # fmt: skip
+
+
+def term_maps(found: Terms, style: Style = STYLE) -> Figure:
+    """What each scheme adds to the score of one word at two places, a map each; blue below 0.
+
+    Each map has its own scale, which its title says: from -limit to limit.
+    """
+    text, count = style.text, found.terms.shape[1]
+    step = stride(count, _SIDE)
+    sheet = Sheet(style)
+    rows: dict[int, Panel] = {}
+    said = []
+    for place, (scheme, term) in enumerate(zip(found.schemes, found.terms, strict=True)):
+        row, column = divmod(place, _COLUMNS)
+        limit, name = scales.largest(term), look(scheme, style).name
+        x = axes.counted(count, text("figure.pos_key_j"), step=step)
+        left, wide = column * (1 + _BETWEEN) / _COLUMNS, (1 - 2 * _BETWEEN) / _COLUMNS
+        y = rows.get(row) or axes.counted(
+            count, text("figure.pos_query_i"), upright=True, step=step
+        )
+        panel = sheet.panel(
+            x, y, across=(left, left + wide), up=((0.63, 1), (0, 0.37))[row],
+        )  # fmt: skip
+        panel.title(f"{name}<br>±{number(limit, 2)}", align="left")
+        rows.setdefault(row, panel)
+        cells(
+            panel, term[::step, ::step], name, scales.signed(limit), step, bar=None,
+            hover="i = %{y}, j = %{x}: <b>%{z:.3g}</b>" + NAMED,
+        )  # fmt: skip
+        said.append(f"{name}: {number(float(found.spread[place]), 2)}")
+    return sheet.described("alt.pos_terms", positions=count, values="; ".join(said))
 
 
 def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:

@@ -1,11 +1,11 @@
-"""A learned position table beside the sinusoidal one: similarity, path, spectrum."""
+"""A learned position table beside the sinusoidal one: similarity, path, spectrum, late rows."""
 
 from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.positions.learned import Path, Spectrum
+from seqviz.compute.positions.learned import Ages, Path, Spectrum
 from seqviz.compute.positions.offsets import Similarity
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, scales
 from seqviz.figures.positions.parts import cells, every, look, stride, twins
@@ -100,6 +100,43 @@ def component_path(found: Path, style: Style = STYLE) -> Figure:
         other=shares[1],
         start=f"({number(float(x[0]))}, {number(float(y[0]))})",
         end=f"({number(float(x[-1]))}, {number(float(y[-1]))})",
+    )
+
+
+def early_and_late(learned: Ages, waves: Ages, style: Style = STYLE) -> Figure:
+    """Along the positions: above the norm of each, below its cosine with the next one."""
+    text = style.text
+    last = len(learned.norm) - 1
+    sheet = Sheet(style)
+    upper = sheet.panel(
+        axes.axis(text("figure.pos_position"), range=[-0.01 * last, 1.01 * last], anchor="y2"),
+        axes.axis(text("figure.pos_norm"), range=axes.around(learned.norm, np.zeros(1)), nticks=5),
+        up=(0.55, 1),
+    )
+    low = min(0.0, float(np.nanmin(learned.neighbor)))
+    lower = sheet.panel(
+        upper, axes.axis(text("figure.pos_neighbor"), range=[low, 1.06], nticks=5), up=(0, 0.45)
+    )
+    for scheme, found in (("learned", learned), ("sinusoidal", waves)):
+        drawn = look(scheme, style)  # of the sines no norm: it is the same everywhere
+        for panel, values in ((upper, learned.norm), (lower, found.neighbor)):
+            if panel is upper and found is waves:
+                continue
+            panel.line(
+                np.arange(len(values)), values, drawn.name, drawn.color, width=2.2,
+                dash="solid" if found is learned else "dash", legend=panel is lower, group=scheme,
+                hover="p = %{x}: %{y:.3g}" + NAMED,
+            )  # fmt: skip
+    early, late, end = learned.early, learned.late, learned.last
+    return sheet.described(
+        "alt.pos_ages",
+        positions=last + 1,
+        early=number(early[1]),
+        late=number(late[1]),
+        norm=number(early[0]),
+        late_norm=number(late[0]),
+        end=number(end[1]),
+        end_norm=number(end[0]),
     )
 
 

@@ -1,0 +1,106 @@
+"""Three simple answers to "where does a word stand?", beside the waves, and what each is asked for.
+
+The number p itself, its share p / (n - 1) of a text of n words, its binary digits; and sines and
+cosines whose waves are twice as long from pair to pair, as the digits of a binary number are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.positions.sinusoidal import check_range, encoding
+from seqviz.units import Part
+
+CODES = ("number", "share", "binary", "waves")
+WIDTH = 16  # dimensions of a word vector, and of each code
+BASE = 2.0 ** (WIDTH / 2)  # the wavelengths of neighboring pairs then differ by a factor of 2
+LONGEST = 1024  # words of a text
+
+
+def code(name: str, length: int) -> Float[np.ndarray, "position d_model"]:
+    """What is added to the words of a text of `length` words: [position, 16].
+
+    number, share: in the first dimension, 0 in the others. binary: digit k of the position in
+    dimension k, the lowest first. waves: Vaswani et al. (2017) with base 256.
+    Raises Refusal for fewer than 2 or more than 1024 words, ValueError for another name.
+    """
+    sentence = "There can be from {least} to {limit} words, not {found}."
+    check_range("encoding_positions", length, 2, LONGEST, sentence)
+    place = np.arange(length)
+    if name == "waves":
+        return encoding(length, WIDTH, BASE).table
+    if name == "binary":
+        return (place[:, None] >> np.arange(WIDTH) & 1).astype(float)
+    if name not in CODES:
+        raise ValueError(f"Unknown code: {name}; there are {', '.join(CODES)}.")
+    found = np.zeros((length, WIDTH))
+    found[:, 0] = place / (length - 1) if name == "share" else place
+    return found
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What each of `CODES` makes of three demands, in a text of `length` words.
+
+    norm: of what is added at each position; word: the root mean square norm of a word vector with
+    standard normal entries. drift: how far the vector of a position is from the one of the same
+    position in a text twice as long. step: how far the vector of a position is from the next one's.
+    """
+
+    length: int
+    word: float
+    norm: Float[np.ndarray, "code position"]
+    drift: Float[np.ndarray, "code position"]
+    step: Float[np.ndarray, "code neighbor"]
+
+    def of(self, name: str, demand: str) -> Float[np.ndarray, "position"]:
+        """The numbers of one code: "norm", "drift" or "step"."""
+        found: np.ndarray = getattr(self, demand)[CODES.index(name)]
+        return found
+
+    @property
+    def drowned(self) -> Part:
+        """At how many positions the number is longer than a word vector, and of how many."""
+        return int((self.of("number", "norm") > self.word).sum()), self.length
+
+    @property
+    def moved(self) -> float:
+        """How far the share of the last position moves when the text gets twice as long."""
+        return float(self.of("share", "drift")[-1])
+
+    @property
+    def jump(self) -> float:
+        """The longest step of the binary digits; the shortest is 1."""
+        return float(self.of("binary", "step").max())
+
+    @property
+    def jump_at(self) -> int:
+        """The position before the longest step, the first of equals."""
+        return int(self.of("binary", "step").argmax())
+
+    @property
+    def stride(self) -> float:
+        """The step of the waves, the same everywhere."""
+        return float(self.of("waves", "step").mean())
+
+    @property
+    def uneven(self) -> float:
+        """The largest difference of two steps of the waves: rounding."""
+        return float(np.ptp(self.of("waves", "step")))
+
+
+def demands(length: int) -> Demands:
+    """Hold the four codes to the three demands. Raises Refusal as `code` at twice the length."""
+    short = np.stack([code(name, length) for name in CODES])
+    long = np.stack([code(name, 2 * length)[:length] for name in CODES])
+    return Demands(
+        length,
+        math.sqrt(WIDTH),
+        np.linalg.norm(short, axis=2),
+        np.linalg.norm(long - short, axis=2),
+        np.linalg.norm(np.diff(short, axis=1), axis=2),
+    )

@@ -1,0 +1,175 @@
+"""Questions of the lesson on positions, answered by its own benches; its hint, its sentences."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from seqviz.compute.positions import simple
+from seqviz.lessons.positions import lesson
+from seqviz.text import LANGUAGES, Text, catalogue, number
+
+MARY = {"first": "Mary gave John a flower", "second": "John gave Mary a flower"}
+ZH = {"effect.first": "玛丽给了约翰一朵花", "effect.second": "约翰给了玛丽一朵花"}
+
+
+def marked(name: str, language: str) -> tuple[str, list[str]]:
+    """The option that is marked as right, and the others."""
+    text = Text(language)
+    options = text.items(f"positions.predict.{name}.options")
+    right = options.pop(catalogue(language)[f"positions.predict.{name}.answer"])
+    return right, options
+
+
+def said(language: str, name: str) -> str:
+    return Text(language)(f"positions.predict.{name}.reveal")
+
+
+def notes(bench: str, values: dict | None = None, language: str = "en") -> str:
+    return "\n".join(lesson.benches[bench].run(values or {}, language, code=False).notes)
+
+
+# --- what is predicted ----------------------------------------------------------------------------
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_mask_moves_the_words_that_are_marked(language):
+    output = lesson.benches["effect"].run({"causal": True}, language)
+    bars = output.figure.traces[0]  # no encoding
+    moved = [word for word, y in zip(MARY["first"].split(), bars["y"], strict=True) if y > 1e-9]
+    right, others = marked("mask", language)
+    assert moved == re.findall(r"[A-Za-z]+", right.replace("Those of", "").replace("and", ""))
+    assert len(others) == 2
+    assert ", ".join(moved) in output.notes[0]
+    for word in MARY["first"].split():
+        assert word in said(language, "mask"), "the reveal speaks of every word"
+    assert lesson.benches["effect"].run({}, language).readouts["moved_none"].value == "0 %"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_in_binary_sixteen_is_nearer_to_zero_than_to_fifteen(language):
+    binary = simple.code("binary", 32)
+    far = {str(at): float(np.linalg.norm(binary[16] - binary[at])) for at in (15, 0)}
+    assert marked("binary", language)[0] == min(far, key=lambda at: far[at])
+    assert (far["15"] ** 2, far["0"] ** 2) == pytest.approx((5, 1))
+    output = lesson.benches["simple"].run({}, language)
+    steps = next(t for t in output.figure.traces[::-1] if t["line"]["width"] == 3.4)["y"]
+    assert int(np.argmax(steps)) == 15  # the highest spike
+    assert max(steps) == pytest.approx(math.sqrt(5))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_same_offset_has_the_same_dot_product(language):
+    z = lesson.benches["distance"].run({"view": "matrix"}, language).figure.traces[0]["z"]
+    right, others = marked("neighbors", language)
+    pairs = {
+        option: z[tuple(map(int, found))]
+        for option in (right, *others)
+        if len(found := re.findall(r"\d+", option)) == 2
+    }
+    same = [option for option, value in pairs.items() if abs(value - z[10, 13]) < 1e-5]
+    assert same == [right]
+    assert len(pairs) == 2
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_which_scores_a_shift_changes(language):
+    values = {"view": "shift", "shift": 1000}
+    output = lesson.benches["schemes"].run(values, language)
+    by = dict(zip(("none", "sinusoidal", "learned", "rotary", "alibi", "t5"),
+                  output.figure.traces[0]["x"], strict=True))  # fmt: skip
+    # A value of 0 has no place on a log axis and is nan as well: the read-out counts rows.
+    assert output.readouts["beyond"].value == "16 / 16"
+    assert by["sinusoidal"] > 1
+    assert all(np.nan_to_num(by[name]) < 1e-9 for name in ("none", "rotary", "alibi", "t5"))
+    right = marked("shift", language)[0]
+    names = {"en": ("sines", "learned"), "zh": ("正弦", "可学习")}[language]
+    assert all(name in right for name in names)
+    assert not any(name in right for name in ("ALiBi", "T5"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_order_it_writes_the_commonest_letter(language):
+    output = lesson.benches["task"].run({}, language)
+    share = float(output.readouts["task_none"].value.split()[0])
+    blind = float(re.findall(r"([\d.]+) %", output.notes[-1])[-1])
+    assert abs(share - blind) < 3
+    assert 3 < share < 97
+    assert marked("copy", language)[0] in (
+        "About as many as with the commonest letter everywhere", "与处处都写最常见的字母差不多",
+    )  # fmt: skip
+    assert Text(language)("figure.pos_order_blind") in said(language, "copy").replace("*", "")
+
+
+# --- the exercise ---------------------------------------------------------------------------------
+def test_the_formula_of_the_hint_is_accepted():
+    """The frequency of dimension 2i is base^(-2i/d); the wavelength is 2 pi divided by it."""
+    exercise = lesson.exercises["wavelength"]
+    for variant, case in enumerate(exercise.cases):
+        _, answer, within = exercise.posed(variant)
+        by_hint = 2 * math.pi / math.pow(case["base"], -case["dimension"] / case["d_model"])
+        assert abs(by_hint - answer) <= within
+        assert abs(1.05 * by_hint - answer) > within
+
+
+# --- the sentences --------------------------------------------------------------------------------
+BOTH = (  # bench, settings, what its sentence says, other settings, what it says then
+    ("effect", {}, "equivariant", {"causal": True}, "Mary, gave, John"),
+    ("effect", {}, "farthest by 17.5 %", {"strength": 0.5}, "farthest by 15.6 %"),
+    ("effect", {"causal": True}, "Mary, gave, John",
+     {"causal": True, "second": MARY["first"]}, "the same words before it"),
+    ("simple", {}, "from 15 to 16 all 5", {"words": 128}, "from 63 to 64 all 7"),
+    ("simple", {"view": "digits"}, "all 5 digits", {"view": "digits", "words": 8}, "all 3 digits"),
+    ("waves", {}, "9 of 32", {"positions": 10_000}, "26 of 32"),
+    ("distance", {}, "is nearer to 5 than to 17", {"d_model": 2}, "is not nearer to 5"),
+    ("distance", {"view": "rotation"}, "the same rotation",
+     {"view": "rotation", "d_model": 64}, "only 38 directions"),
+    ("distance", {"view": "clocks"}, "by 172 degrees", {"view": "clocks", "offset": 1}, "by 57.3"),
+    ("distance", {"view": "wavelengths"}, "3.16 times", {"view": "wavelengths", "d_model": 2},
+     "one wave"),
+    ("schemes", {}, "the score is 10.1", {"offset": 10, "key": 990}, "the query at 1,000"),
+    ("schemes", {}, "the score falls", {"d_k": 2}, "does not fall"),
+    ("schemes", {"view": "terms"}, "by up to 2.33", {"view": "terms", "seed": 3}, "by up to"),
+    ("schemes", {"view": "alibi"}, "takes 11.5", {"view": "alibi", "tokens": 4}, "takes 1.50"),
+    ("schemes", {"view": "t5"}, "below 8", {"view": "t5", "causal": True}, "below 16"),
+    ("schemes", {"view": "shift"}, "16 of the 16", {"view": "shift", "shift": 500}, "4 of the 16"),
+    ("learned", {}, "0.851", {"view": "path"}, "12 %"),
+    ("learned", {"view": "late"}, "No trace", {"view": "norms"}, "variance 1/d"),
+    ("encoder", {}, "0.011 with", {"effect.second": "flower a John gave Mary"}, "with the model"),
+    ("encoder", {"effect.second": "John gave Mary a book"}, "not consist of the same tokens",
+     {"effect.first": "a b", "effect.second": "b a"}, "the other order moves"),
+    ("encoder", {}, "nearly the same", {"effect.second": MARY["first"]}, "the same tokens"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(len(BOTH)))
+def test_a_sentence_changes_with_its_numbers(place, minilm):
+    bench, one, wanted, other, then = BOTH[place]
+    first, second = notes(bench, one), notes(bench, other)
+    assert wanted in first, first
+    assert then in second, second
+    assert first != second
+    assert notes(bench, one, "zh") != notes(bench, other, "zh")
+
+
+def test_what_the_model_cannot_read_is_said(minilm):
+    """Six of the eight characters are unknown, and both sentences the same to the model."""
+    for language in LANGUAGES:
+        shown = notes("encoder", ZH, language)
+        unknown = Text(language)("reading.unknown_tokens", unknown="@", all="@").split("@")[-1]
+        assert unknown in shown
+        assert Text(language)("positions.note.same_tokens") in shown
+        assert unknown not in notes("encoder", {}, language)
+
+
+def test_the_words_ask_for_nothing_that_the_model_cannot_read():
+    for language in LANGUAGES:
+        rows = str(catalogue(language)["positions.texts.rows"])
+        assert "type the Chinese ones" not in rows
+        assert "输入中文句子则逐字读" not in rows
+
+
+def test_the_wave_that_the_sentence_names_is_that_of_the_formula():
+    longest = 2 * math.pi * 10_000 ** (62 / 64)
+    assert number(longest) in notes("waves")
