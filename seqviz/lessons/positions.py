@@ -336,13 +336,13 @@ def beside_sines(view: str, own: np.ndarray, waves: np.ndarray, show: Show) -> N
     else:
         aged, fresh = show.run(ages, own, name="aged"), show.run(ages, waves, name="fresh")
         show.figure(early_and_late, aged, fresh)
-        (norm, near), (late_norm, late_near) = aged.early, aged.late
+        (norm, beside), (late_norm, late_beside) = aged.early, aged.late
         end_norm, end_near = aged.last
         broken, broken_near = aged.broken
         show.note(
             "late" if aged.trained else "untrained",
-            norm=number(norm), near=number(near), late_norm=number(late_norm),
-            late_near=number(late_near), end_norm=number(end_norm), end_near=number(end_near),
+            norm=number(norm), near=number(beside), late_norm=number(late_norm),
+            late_near=number(late_beside), end_norm=number(end_norm), end_near=number(end_near),
             last=len(own) - 1, broken=broken, after=broken + 1, broken_near=number(broken_near),
         )  # fmt: skip
 
@@ -465,7 +465,9 @@ def encoder(p: Encoder, show: Show) -> None:
     changes = {name: 1 - found.alike_of(name) for name in found.variants}
     said = {name: number(by, 2) if by > ROUNDING else "0" for name, by in changes.items()}
     show.note("order_counts", **said)
-    if changes["own"] > ROUNDING:
+    if sorted(found.pieces) != sorted(found.others):
+        show.note("other_tokens")
+    elif changes["own"] > ROUNDING:
         part = percent(max(changes["sinusoidal"], 0.0) / changes["own"])
         show.note("order_hardly" if changes["own"] < 0.05 else "order_matters", part=part)
     show.note(

@@ -261,7 +261,7 @@ def test_every_scheme_has_its_map_and_its_limit():
     for place, trace in enumerate(figure.data):
         np.testing.assert_allclose(trace.z, found.terms[place], atol=1e-5)
         limit = number(float(np.abs(found.terms[place]).max()), 2)
-        assert said(figure)[place] == f"{trace.name}, ±{limit}"
+        assert said(figure)[place] == f"{trace.name}<br>±{limit}"
 
 
 def test_along_the_positions():

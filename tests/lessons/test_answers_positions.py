@@ -137,6 +137,8 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
     ("learned", {}, "0.851", {"view": "path"}, "12 %"),
     ("learned", {"view": "late"}, "No trace", {"view": "norms"}, "variance 1/d"),
     ("encoder", {}, "0.011 with", {"effect.second": "flower a John gave Mary"}, "with the model"),
+    ("encoder", {"effect.second": "John gave Mary a book"}, "not consist of the same tokens",
+     {"effect.first": "a b", "effect.second": "b a"}, "the other order moves"),
     ("encoder", {}, "nearly the same", {"effect.second": MARY["first"]}, "the same tokens"),
 )  # fmt: skip
 

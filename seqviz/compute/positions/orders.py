@@ -101,11 +101,9 @@ def compare_orders(
     partner = _partners(words, others)
     moved = np.full((len(SCHEMES), len(words)), np.nan)
     pairs: list[tuple[np.ndarray, np.ndarray]] = []
+    read = [vectors(order, seed) for order in (words, others)]
     for row, scheme in enumerate(SCHEMES):
-        a, b = (
-            attend(vectors(order, seed), scheme, causal, seed, strength)
-            for order in (words, others)
-        )
+        a, b = (attend(one, scheme, causal, seed, strength) for one in read)
         size = float(np.linalg.norm(a.outputs, axis=1).mean())
         for place, other in enumerate(partner):
             if other >= 0:

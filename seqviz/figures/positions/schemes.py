@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -112,10 +113,10 @@ def _dials(sheet: Sheet, at: Turned) -> None:
 
 def _stroke(
     panel: Panel, points: np.ndarray, color: str, width: float, name: str = "",
-    legend: bool = False, **more: str,
+    legend: bool = False, **more: Any,
 ) -> None:  # fmt: skip
     """A line through complex numbers; with a name, an arrow whose tip is marked."""
-    tip: dict[str, object] = (
+    tip: dict[str, Any] = (
         {"mode": "lines+markers", "group": name,
          "marker": {"color": color, "size": [0, 9], "symbol": "circle"}}
         if name else {}
@@ -139,13 +140,15 @@ def term_maps(found: Terms, style: Style = STYLE) -> Figure:
     for place, (scheme, term) in enumerate(zip(found.schemes, found.terms, strict=True)):
         row, column = divmod(place, _COLUMNS)
         limit, name = scales.largest(term), look(scheme, style).name
-        x = axes.counted(count, text("figure.pos_key"), step=step)
+        x = axes.counted(count, text("figure.pos_key_j"), step=step)
         left, wide = column * (1 + _BETWEEN) / _COLUMNS, (1 - 2 * _BETWEEN) / _COLUMNS
-        y = rows.get(row) or axes.counted(count, text("figure.pos_query"), upright=True, step=step)
+        y = rows.get(row) or axes.counted(
+            count, text("figure.pos_query_i"), upright=True, step=step
+        )
         panel = sheet.panel(
             x, y, across=(left, left + wide), up=((0.63, 1), (0, 0.37))[row],
-            title=f"{name}, ±{number(limit, 2)}",
         )  # fmt: skip
+        panel.title(f"{name}<br>±{number(limit, 2)}", align="left")
         rows.setdefault(row, panel)
         cells(
             panel, term[::step, ::step], name, scales.signed(limit), step, bar=None,
