@@ -45,6 +45,7 @@ BROUGHT = {
     "pluggy": "pytest's",
     "protobuf": "the messages between streamlit and the browser",
     "starlette": "streamlit's server",
+    "tokenizers": "transformers' own, of which one is put together for a package's model",
     "uvicorn": "what speaks HTTP for it",
 }
 # Not to be had for a program that is given away under the MIT license.

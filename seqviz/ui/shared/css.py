@@ -65,6 +65,11 @@ _PAGE = """
 .st-key-glossary-table td:nth-child(n + 3) {min-width: 11rem;}
 .st-key-glossary-table td:first-child {min-width: 6rem;}
 @media (max-width: 640px) {
+  .st-key-masthead {column-gap: .5rem;}
+  .st-key-glossary-open button {min-width: 2.75rem;}
+  .st-key-glossary-open [data-testid="stMarkdownContainer"] {  /* read aloud, not seen */
+    position: absolute; width: 1px; height: 1px; overflow: hidden;
+  }
   .st-key-glossary-table :is(table, tbody, tr, td) {display: block; border: 0;}
   .st-key-glossary-table thead, .st-key-glossary-table td:empty {display: none;}
   .st-key-glossary-table td {padding: 0 .25rem;}
