@@ -125,11 +125,11 @@ def test_a_click_switches_a_head_off_and_another_on_again(page):
     lesson = page()
     before = described(lesson, ABLATE)
     click(lesson, ABLATE, 4, 3)
-    expect(field(lesson, f"{ABLATE}.off")).to_have_value("0.2 3.4")
-    assert link(lesson) == {"ablate.off": "0.2 3.4"}
+    expect(field(lesson, f"{ABLATE}.off")).to_have_value("3.4 5.7")
+    assert link(lesson) == {"ablate.off": "3.4 5.7"}
     assert described(lesson, ABLATE) != before
     click(lesson, ABLATE, 4, 3)
-    expect(field(lesson, f"{ABLATE}.off")).to_have_value("0.2")
+    expect(field(lesson, f"{ABLATE}.off")).to_have_value("5.7")
     assert link(lesson) == {}
     assert described(lesson, ABLATE) == before
     # A cell of the mask, in which the query stands on the y axis and comes first.
