@@ -146,6 +146,7 @@ async def exports(attacker: Attacker) -> None:
         waves = {"po.waves.positions": "10000", "po.waves.d_model": "512"}
         async with attacker.student("positions", waves) as tab:
             await tab.open()
+            await tab.scroll("waves")
             kind = ("html", "csv", "data")[number % 3]
             while True:
                 await tab.press("po.waves.data" if kind == "data" else "po.waves.export")

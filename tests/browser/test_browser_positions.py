@@ -33,6 +33,10 @@ class Waves(Sinusoid):
 
     values = VALUES
 
+    def __init__(self, lesson) -> None:
+        lesson.page.locator(".st-key-bench-waves").scroll_into_view_if_needed()
+        super().__init__(lesson)
+
     def slide(self, name: str, place: int) -> None:
         self.host.locator(f"input[name={name}]").fill(str(place))
 
@@ -144,6 +148,7 @@ def test_another_bench_and_the_waves_do_not_disturb_each_other(visit):
     """A slider of a bench on the server, then one of the browser's, then the first again."""
     lesson = visit(SLUG)
     waves = Waves(lesson)
+    lesson.page.locator(".st-key-bench-distance").scroll_into_view_if_needed()
     before = lesson.geometry("po.distance")
     waves.slide("position", 5)
     waves.linked(position=5)

@@ -120,7 +120,7 @@ def test_a_part_is_painted_as_the_whole_would_be(page, slug, name, parameter, mi
 
 @pytest.mark.parametrize(("slug", "name", "parameter"), [
     ("gates", "force", "f"), ("attention", "by_hand", "query"),
-    ("positions", "distance", "d_model"), ("bert_accuracy", "knife", "share"),
+    ("positions", "effect", "strength"), ("bert_accuracy", "knife", "share"),
     ("vanishing_gradients", "reach", "forget_bias"), ("ar_fitting", "process", "sigma"),
 ])  # fmt: skip
 def test_a_hand_paints_in_part(page, slug, name, parameter, minilm):

@@ -279,11 +279,17 @@ def test_on_a_phone_a_picture_stays_in_sight_and_nothing_covers_its_controls(vis
     """The one that has its controls inside; what is below them comes after them."""
     lesson = visit("positions", viewport={"width": 420, "height": 900}, has_touch=True)
     page = lesson.page
-    lesson.rest()
+    bench = page.locator(".st-key-bench-waves")
+    bench.scroll_into_view_if_needed()
     last = page.locator(".seqviz-sinusoid input[name=dimension]")
+    last.wait_for()
+    lesson.rest()
     footer = page.locator(css_class("po.waves.footer"))
-    for y in range(0, 1200, 300):
-        page.get_by_test_id("stMain").evaluate("(main, y) => main.scrollTo(0, y)", y)
+    for y in range(-300, 900, 300):
+        bench.evaluate("""(bench, y) => {
+            bench.scrollIntoView();
+            bench.closest("[data-testid=stMain]").scrollBy(0, y);
+        }""", y)  # fmt: skip
         above = last.bounding_box()
         assert footer.bounding_box()["y"] >= above["y"] + above["height"]
     last.scroll_into_view_if_needed()

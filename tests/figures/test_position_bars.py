@@ -157,3 +157,11 @@ def test_bars_are_the_largest_changes_or_words_say_why_there_is_none(shift, word
     assert [mark.x for mark in figure.layout.annotations[1:]] == pytest.approx(list(ends))
     assert len(set(bars.marker.pattern.shape)) == len(changes)  # they differ without their colors
     sound(figure)
+
+
+@pytest.mark.parametrize(("strength", "top"), [(0.0, 0.8), (0.3, 0.8), (1.0, 0.8), (2.0, 1.6)])
+def test_bars_shrink_with_the_encoding_and_not_the_axis(strength, top):
+    found = compare_orders("Mary gave John a flower", "John gave Mary a flower", strength=strength)
+    low, high = moved_words(found).layout.yaxis.range
+    assert (low, high) == (0, pytest.approx(top))
+    assert np.nanmax(found.moved) < high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +19,7 @@ _NUMBERED, _NAMED = 26, 64  # bars that find room for their numbers, for their w
 _LONGEST = 12  # characters of a word under a bar
 _CUT = 16  # letters of a word beside a map
 _WIDE = "\u2e80"  # the first of the letters that take twice the room
+_HEIGHT = 0.8  # of the axis of moves, at least; a share of the mean size of the outputs
 _WRITTEN = 9  # words of a map whose weights find room in the cells
 
 
@@ -33,7 +35,8 @@ def moved_words(found: Orders, style: Style = STYLE) -> Figure:
     slots = groups * (count + 1) - 1  # one is left free between two groups
     names = ([*words, ""] * groups)[:slots]
     named = [place for place, name in enumerate(names, 1) if name and slots <= _NAMED]
-    top = float(moved.max(initial=0)) or 1.0
+    # In doubles of a height, so that bars are seen to shrink with the encoding.
+    doubles = math.ceil(math.log2(max(1.14 * float(moved.max(initial=0)) / _HEIGHT, 1)))
     sheet = Sheet(
         style,
         bargap=0.2,
@@ -45,7 +48,7 @@ def moved_words(found: Orders, style: Style = STYLE) -> Figure:
             text("figure.pos_word"), range=[0.3, max(slots, 1) + 0.7], showgrid=False,
             tickvals=named, ticktext=[plain(short(names[place - 1], _LONGEST)) for place in named],
         ),
-        axes.axis(text("figure.pos_output_moved"), range=[0, 1.14 * top]),
+        axes.axis(text("figure.pos_output_moved"), range=[0, _HEIGHT * 2**doubles]),
     )  # fmt: skip
     said = []
     for group, (scheme, gaps) in enumerate(zip(found.schemes, moved, strict=True)):
