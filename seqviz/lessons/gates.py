@@ -50,7 +50,7 @@ SECOND = (
 AGREEMENT = "The flights the airline was cancelling"
 SINGULAR = "The flight the airline was cancelling"
 TEMPERATURES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
-LASTING = 20  # steps: a time constant above is said to be long
+LASTING = 20.0  # steps: a time constant above is said to be long
 
 lesson = Lesson("gates", code=(run_cell, observation.observe, activations.time_constants))
 
@@ -303,7 +303,7 @@ def say_saturation(seen: observation.Observation, show: Show) -> None:
         found = activations.saturation(activations.activation(seen.trace, gate))
         show.note("saturation", gate=gate, shut=percent(found.left.mean()),
                   open=percent(found.right.mean()))  # fmt: skip
-    show.note("lasting", count=seen.lasting(LASTING), units=seen.hidden, steps=LASTING)
+    show.note("lasting", count=seen.lasting(LASTING), units=seen.hidden, steps=f"{LASTING:g}")
 
 
 @lesson.bench("watch", Watch, leads=True)
@@ -444,18 +444,18 @@ def learn(p: Learn, show: Show) -> None:
         show.figure(maps.gate_map, seen, unit, len(seen.pieces))
         show.note("longest", unit=unit, units=seen.hidden, steps=number(seen.time_constant(unit)),
                   retained=percent(seen.retained(unit)))  # fmt: skip
-    twice = show.run(tiny.longer, done.network, settings.length, p.seed, name="twice")
+    doubled = show.run(tiny.longer, done.network, settings.length, p.seed, name="doubled")
     always = show.words("metric.usual.majority", share=percent(tiny.usual_majority(settings)))
     show.readouts(done, usual="accuracy_at_end", beside={"usual": always})
-    always = show.words("metric.usual.majority", share=percent(twice.majority))
-    show.readouts(twice, twice="accuracy", beside={"twice": always})
-    always = show.words("metric.usual.majority", share=percent(twice.majority_whole))
-    show.readouts(twice, whole="whole", beside={"whole": always})
+    always = show.words("metric.usual.majority", share=percent(doubled.majority))
+    show.readouts(doubled, twice="accuracy", beside={"twice": always})
+    always = show.words("metric.usual.majority", share=percent(doubled.majority_whole))
+    show.readouts(doubled, whole="whole", beside={"whole": always})
     show.readouts(done.network, "parameters")
     show.note("learned", updates=int(done.updates[-1]), usual=percent(done.accuracy_at_end),
-              twice=percent(twice.accuracy), whole=percent(twice.whole),
-              verdict=show.words("note.learned_above" if twice.accuracy > twice.majority
-                                 else "note.learned_below", majority=percent(twice.majority)),
+              twice=percent(doubled.accuracy), whole=percent(doubled.whole),
+              verdict=show.words("note.learned_above" if doubled.accuracy > doubled.majority
+                                 else "note.learned_below", majority=percent(doubled.majority)),
               )  # fmt: skip
 
 

@@ -44,4 +44,5 @@ def accuracy_by_length(found: ByLength, style: Style = _STYLE) -> Figure:
         panel.words(text("figure.trained_length"), found.trained, 0, yref="domain", xanchor="left",
                     yanchor="bottom", xshift=5, color=palette.baseline)  # fmt: skip
     return sheet.described("alt.by_length", longest=int(found.length[-1]), trained=found.trained,
-                           ends="; ".join(ends))  # fmt: skip
+                           ends="; ".join(ends),
+                           majority=f"{100 * found.majority[-1]:.1f}")  # fmt: skip

@@ -54,13 +54,24 @@ def agreement(found: Expectation, pair: Pair | None = None, style: Style = _STYL
     if pair:
         _differences(sheet, upper, pair)
     first, second = found.candidates
+    effects = ""
+    if pair:
+        effects = " " + text(
+            "alt.effects",
+            one=pair.one.words[pair.place - 1],
+            other=pair.other.words[pair.place - 1],
+            effects="; ".join(
+                f"{text('option.' + name.rsplit('_', 1)[-1])}: {number(float(row[pair.place - 1]))}"
+                for name, row in zip(found.networks, pair.effect, strict=True)
+            ),
+        )
     endings = [
         f"{text('option.' + name.rsplit('_', 1)[-1])}: {ending(values)}"
         for name, values in zip(found.networks, _finite(found.bits), strict=True)
     ]
     return sheet.finish(
         text("alt.agreement", plural=second, singular=first, words=len(words),
-             endings="; ".join(endings))
+             endings="; ".join(endings)) + effects
     )  # fmt: skip
 
 
