@@ -69,7 +69,7 @@ def units_of(values: Any) -> int:
 class One:
     """A network with one little job, its gates softer or harder than they were trained."""
 
-    view: str = view(("unit", "mask", "cell"), "unit")
+    view: str = view(("mask", "unit", "cell"), "mask")
     temperature: float = stops(TEMPERATURES, 1.0)
     task: str = choice(tasks.TASKS, "latch", menu=True)
     cell: str = choice(CELLS, "lstm")

@@ -108,7 +108,7 @@ def test_pure_noise_is_not_found_again():
         replace(seen, values=random.standard_normal(seen.values.shape)) for _ in range(2)
     )
     found = searching.search(first, second, "vowel")
-    assert abs(found.r_found) > 0.3
+    assert abs(found.r_found) > 0.25
     assert found.verdict in ("chance", "lost")
 
 

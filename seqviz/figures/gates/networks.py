@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -36,20 +37,19 @@ def agreement(found: Expectation, pair: Pair | None = None, style: Style = _STYL
     title = text("figure.log_ratio", plural=many, singular=one)
     sheet = Sheet(style)
     shown = [found, *([pair.other] if pair else [])]
+    below: dict[str, Any] = {"anchor": "y2"} if pair else {}
     upper = sheet.panel(
-        axes.tokens(
-            style, words, text("figure.words_so_far"), **({"anchor": "y2"} if pair else {})
-        ),
+        axes.tokens(style, words, text("figure.words_so_far"), **below),
         axis(title, range=_around_zero(*(one.bits for one in shown))),
-        **({"up": (0.5, 1)} if pair else {}),
+        up=(0.5, 1) if pair else None,
     )
     _zero(upper, len(words), text("figure.equally_likely"))
     for faint, expected in zip((False, True), shown, strict=False):
         subject = plain(expected.words[pair.place - 1]) if pair else ""
         _expected(upper, expected, subject, faint)
     for y, anchor, word in ((1, "top", f"↑ {many}"), (0, "bottom", f"↓ {one}")):
-        upper.words(text("figure.more_likely", word=f"<i>{word}</i>"), 0.01, y, xref="domain",
-                    yref="domain", xanchor="left", yanchor=anchor,
+        upper.words(text("figure.more_likely", word=f"<i>{word}</i>"), 0.99, y, xref="domain",
+                    yref="domain", xanchor="right", yanchor=anchor,
                     color=style.palette.baseline)  # fmt: skip
     if pair:
         _differences(sheet, upper, pair)
@@ -87,7 +87,7 @@ def _around_zero(*bits: Float[np.ndarray, "*any"]) -> list[float]:
 
 def _zero(panel: Panel, words: int, name: str) -> None:
     panel.line([0.5, words + 0.5], [0, 0], name, panel.style.palette.truth, width=1.6, dash="dot",
-               hover=False)  # fmt: skip
+               hover=False, legend=False)  # fmt: skip
 
 
 def _expected(panel: Panel, found: Expectation, subject: str, faint: bool) -> None:
@@ -120,23 +120,21 @@ def _differences(sheet: Sheet, upper: Panel, pair: Pair) -> None:
     )  # fmt: skip
     steps = np.arange(1, len(pair.one.words) + 1)
     _zero(lower, len(steps), text("figure.no_effect"))
-    sheet.page["legend2"] = {**sheet.page["legend"], "y": 0.41}
+    lower.title(text("figure.effects", count=pair.effects.shape[1]), color=palette.baseline)
     for row, network in enumerate(pair.one.networks):
         cell = network.rsplit("_", 1)[-1]
         dash, symbol = CELLS[cell]
-        color = getattr(palette, cell)
+        color, name = getattr(palette, cell), text(f"option.{cell}")
         lower.band(steps, low[row], high[row], color)
-        lower.line(
-            steps, _finite(pair.mean[row]),
-            text("figure.mean_effect", cell=text(f"option.{cell}"), count=pair.effects.shape[1]),
-            color, dash=dash, symbol=symbol, size=9, legend="legend2",
-            hover="%{x}: %{y:.2f}" + NAMED,
-        )  # fmt: skip
-        lower.points(
-            steps, _finite(pair.effect[row]),
-            text("figure.this_effect", cell=text(f"option.{cell}")), color, size=9,
-            symbol="x", legend="legend2", hover="%{x}: %{y:.2f}" + NAMED,
-        )  # fmt: skip
+        looks: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+            ("mean_effect", pair.mean, {"symbol": symbol, "dash": dash, "size": 8}),
+            ("this_effect", pair.effect, {"symbol": "x", "mode": "markers", "size": 10}),
+        )
+        for key, values, look in looks:
+            lower.line(
+                steps, _finite(values[row]), text(f"figure.{key}", cell=name), color,
+                legend=False, hover="%{x}: %{y:.2f}" + NAMED, **look,
+            )  # fmt: skip
 
 
 def parameter_bars(found: Table, style: Style = _STYLE) -> Figure:
