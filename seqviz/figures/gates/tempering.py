@@ -62,7 +62,7 @@ def gate_mask(
     dash, mark = CELLS[seen.cell]
     right.line(
         tried.temperature, 100 * tried.accuracy, text(f"option.{seen.cell}"),
-        getattr(palette, seen.cell), dash=dash, symbol=mark,
+        getattr(palette, seen.cell), dash=dash, symbol=mark, legend=False,
         hover="T = %{x:.3g}: %{y:.1f} %" + NAMED,
     )  # fmt: skip
     right.vertical(found.temperature, palette.highlight)
