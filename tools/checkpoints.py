@@ -56,6 +56,16 @@ def write(
     write_network(Network(name, cell, kind, tuple(symbols), embedding, weights, *head), card)
 
 
+def remeasure(name: str, **parts: dict[str, Any]) -> None:
+    """Put other numbers into the card of a network that stays as it is: metric, baseline."""
+    path = FOLDER / f"{name}.json"
+    card = json.loads(path.read_text("utf-8"))
+    for part, values in parts.items():
+        card[part] |= values
+    with written(path) as made:
+        made.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
 def write_network(network: Network, card: dict[str, Any]) -> None:
     """`<name>.safetensors` (float32) and, beside it, the card with its checksum: `<name>.json`.
 

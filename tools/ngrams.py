@@ -5,6 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 
+Counts = list[defaultdict[str, Counter[str]]]
+
+
+def counted(train: str, order: int = 3) -> Counts:
+    """How often each character followed each context of 0 ... order - 1 characters."""
+    counts: Counts = [defaultdict(Counter) for _ in range(order)]
+    for n, table in enumerate(counts):
+        for i in range(n, len(train)):
+            table[train[i - n : i]][train[i]] += 1
+    return counts
+
 
 def interpolated_bits(train: str, text: str, order: int = 3) -> float:
     """Mean bits per character of `text` under an n-gram model counted on `train`.
@@ -13,12 +24,13 @@ def interpolated_bits(train: str, text: str, order: int = 3) -> float:
     being T / (N + T) for a context seen N times with T different successors; the lowest is uniform
     over the characters of `train` and one for all others. Contexts run on across sentences.
     """
-    counts: list[defaultdict[str, Counter[str]]] = [defaultdict(Counter) for _ in range(order)]
-    for n, table in enumerate(counts):
-        for i in range(n, len(train)):
-            table[train[i - n : i]][train[i]] += 1
-    uniform = 1 / (len(set(train)) + 1)
-    total = 0.0
+    return sum(bits(counted(train, order), text)) / len(text)
+
+
+def bits(counts: Counts, text: str) -> list[float]:
+    """-log2 of the probability of each character of a text, by that model; nothing before it."""
+    uniform = 1 / (len(counts[0][""]) + 1)
+    found = []
     for i, character in enumerate(text):
         p = uniform
         for n, table in enumerate(counts[: i + 1]):
@@ -27,5 +39,5 @@ def interpolated_bits(train: str, text: str, order: int = 3) -> float:
                 break
             seen, kinds = sum(after.values()), len(after)
             p = (after[character] + kinds * p) / (seen + kinds)
-        total -= math.log2(p)
-    return total / len(text)
+        found.append(-math.log2(p))
+    return found

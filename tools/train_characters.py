@@ -1,4 +1,7 @@
-"""Train the character language models: `python -m tools.train_characters --cell lstm`."""
+"""Train the character language models: `python -m tools.train_characters --cell lstm`.
+
+With `--measure 1` nothing is trained: the numbers of `cold` go into the card that is there.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,12 @@ import numpy as np
 import torch
 
 from seqviz.compute.gates.encoding import END, UNKNOWN
+from seqviz.compute.gates.networks import log_probabilities, trace
 from seqviz.data.reviews import SOURCE, editorials, movie_reviews
-from tools.checkpoints import Reader, asked, write
-from tools.ngrams import interpolated_bits
+from seqviz.models import checkpoints
+from tools.checkpoints import Reader, asked, remeasure, write
+from tools.ngrams import bits as ngram_bits
+from tools.ngrams import counted, interpolated_bits
 
 COMMON = 20  # a character that comes less often is unknown
 WIDTH, HIDDEN = 32, 256
@@ -57,6 +63,36 @@ def baseline(text: str, held_out: str) -> dict[str, Any]:
         "value": round(trigram, 4),
         "five_gram": round(five_gram, 4),
     }
+
+
+def cold(name: str) -> tuple[float, float]:
+    """Bits per character of a network and of a five-gram, each held-out sentence read by itself.
+
+    So a page reads: after a line break, from a state of zero. The line break that ends a sentence
+    is not counted, as a page asks for none.
+    """
+    network = checkpoints.load(name)
+    text, held_out = corpus()
+    sentences, counts = [s for s in held_out.split(END) if s], counted(text, 5)
+    by_network, by_counts, characters = 0.0, 0.0, 0
+    for sentence in sentences:
+        ids = numbers(sentence, list(network.symbols)).numpy()
+        before = log_probabilities(network, trace(network, ids).hidden[:-1])
+        by_network -= float(before[np.arange(len(ids)), ids].sum()) / math.log(2)
+        by_counts += sum(ngram_bits(counts, END + sentence)[1:])
+        characters += len(ids)
+    return by_network / characters, by_counts / characters
+
+
+def measure(cell: str) -> None:
+    """Put them into the card."""
+    ours, counts = cold(f"characters_{cell}")
+    remeasure(
+        f"characters_{cell}",
+        metric={"sentence_by_sentence": round(ours, 4)},
+        baseline={"five_gram_sentence_by_sentence": round(counts, 4)},
+    )
+    print(f"{cell}: {ours:.4f}, five-gram {counts:.4f}, sentence by sentence")
 
 
 def train(cell: str, epochs: int, rate: float) -> None:
@@ -114,11 +150,15 @@ def train(cell: str, epochs: int, rate: float) -> None:
         "script": SCRIPT,
     }
     write(f"characters_{cell}", cell, "characters", symbols, model, card)
+    measure(cell)
 
 
 def main() -> None:
-    given = asked(__doc__, epochs=8, rate=4e-3)
-    train(given.cell, given.epochs, given.rate)
+    given = asked(__doc__, epochs=8, rate=4e-3, measure=0)
+    if given.measure:
+        measure(given.cell)
+    else:
+        train(given.cell, given.epochs, given.rate)
 
 
 if __name__ == "__main__":

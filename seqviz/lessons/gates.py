@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from seqviz.compute.gates import activations, counting, observation, tasks, tiny
+from seqviz.compute.gates import (
+    activations,
+    agreement,
+    counting,
+    observation,
+    searching,
+    tasks,
+    tiny,
+)
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.networks import KINDS
 from seqviz.compute.gates.observation import LONGEST
 from seqviz.compute.recurrent import run as run_cell
 from seqviz.experiments import gates
-from seqviz.figures.gates import maps, networks
+from seqviz.figures.gates import maps
+from seqviz.figures.gates import networks as drawn
 from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
 from seqviz.figures.gates.effects import FARTHEST, distance_by_variant, free_and_forced
+from seqviz.figures.gates.lengths import accuracy_by_length
 from seqviz.figures.gates.looks import shown
+from seqviz.figures.gates.searching import found_and_scored
+from seqviz.figures.gates.tempering import gate_mask
 from seqviz.figures.gates.traces import unit_traces
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
@@ -22,7 +35,6 @@ from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.models import checkpoints
 from seqviz.text import literal, number, percent
-from seqviz.units import unit_of
 
 CELLS = ("lstm", "gru")
 PASTED = 10_000  # characters that a text field takes; LONGEST symbols of them are read
@@ -31,7 +43,14 @@ PROSE = (
     'is not a great film," he said, "but it is never dull."'
 )
 REVIEW = "This film is not good at all, but the acting is great and I loved every minute of it."
+SECOND = (
+    'She said it was "a small film with a big heart," and nobody in the room laughed. I do not '
+    'agree: the songs are fine, the ending is not, and "heart" is no plot.'
+)
 AGREEMENT = "The flights the airline was cancelling"
+SINGULAR = "The flight the airline was cancelling"
+TEMPERATURES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
+LASTING = 20.0  # steps: a time constant above is said to be long
 
 lesson = Lesson("gates", code=(run_cell, observation.observe, activations.time_constants))
 
@@ -39,6 +58,81 @@ lesson = Lesson("gates", code=(run_cell, observation.observe, activations.time_c
 def typed(kind: str, text: str) -> Any:
     """What the networks of one kind read."""
     return sentence(text, PASTED, when=on(kind=kind))
+
+
+def units_of(values: Any) -> int:
+    """How many units the bundled network of a task has."""
+    return tiny.recommended(values["task"], values["cell"]).hidden
+
+
+@dataclass(frozen=True)
+class One:
+    """A network with one little job, its gates softer or harder than they were trained."""
+
+    view: str = view(("mask", "unit", "cell"), "mask")
+    temperature: float = stops(TEMPERATURES, 1.0)
+    task: str = choice(tasks.TASKS, "latch", menu=True)
+    cell: str = choice(CELLS, "lstm")
+    unit: int = slider(1, 16, 5, within=units_of)
+    gate_lstm: str = choice(activations.LSTM_GATES, "f", when=on(cell="lstm", view="mask"))
+    gate_gru: str = choice(activations.GRU_GATES, "z", when=on(cell="gru", view="mask"))
+    step: int = stepper(1, 16, 8, when=on(view=("unit", "cell")))
+    added: float = slider(-6.0, 6.0, 0.0, 0.5, more=True)
+
+
+@lesson.bench("one", One)
+def one(p: One, show: Show) -> None:
+    name, symbol = f"{p.task}_{p.cell}", "c" if p.cell == "lstm" else "h"
+    gate = p.gate_lstm if p.cell == "lstm" else p.gate_gru
+    keeps = "f" if p.cell == "lstm" else "z"
+    gate = gate if p.view == "mask" else keeps
+    found = show.run(
+        gates.read_tempered, name, symbol, p.temperature, p.added, name="found"
+    )  # fmt: skip
+    tried = show.run(gates.by_temperature, name, TEMPERATURES, p.added, name="tried")
+    seen, steps = found.seen, len(found.seen.pieces)
+    step = min(p.step, steps)
+    if p.view == "unit":
+        show.figure(unit_traces, seen, p.unit, step)
+    elif p.view == "mask":
+        show.figure(gate_mask, found, gate, p.unit, tried)
+    else:
+        now = show.run(observation.one_step, seen, p.unit, step, name="now")
+        show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
+        say_arithmetic(now, p.unit, step, show)
+    show.readout("answers", tried.accuracy_at, p.temperature, beside=show.words(
+        "metric.answers.majority", share=percent(tried.majority)))  # fmt: skip
+    show.readout("saturated", found.saturated, gate, beside=show.words("metric.saturated.of",
+                                                                     gate=gate))  # fmt: skip
+    show.readout("retained", seen.retained, p.unit)
+    low, high = seen.kept_between(p.unit)
+    right, asked = found.right_steps()
+    show.note("one_unit", gate=keeps, unit=p.unit, low=number(low), high=number(high), steps=steps,
+              retained=percent(seen.retained(p.unit)), right=right, asked=asked)  # fmt: skip
+    show.note(
+        "mask", t=f"{p.temperature:g}", n=tried.sequences, length=tried.length,
+        accuracy=percent(tried.accuracy_at(p.temperature)), majority=percent(tried.majority),
+        hard=f"{TEMPERATURES[0]:g}", hardest=percent(tried.accuracy[0]),
+        soft=f"{TEMPERATURES[-1]:g}", softest=percent(tried.accuracy[-1]),
+    )  # fmt: skip
+
+
+def say_arithmetic(
+    now: observation.LSTMStep | observation.GRUStep, unit: int, step: int, show: Show
+) -> None:
+    """The step of one unit as a sum with its numbers."""
+    if isinstance(now, observation.LSTMStep):
+        kept, written, result = now.f * now.c_before, now.i * now.g, now.c
+        values = {"keep": now.f, "before": now.c_before, "write": now.i, "new": now.g}
+        key = "step_lstm"
+    else:
+        keep = now.z if now.update == "keep" else 1 - now.z
+        kept, written, result = keep * now.h_before, (1 - keep) * now.n, now.h
+        values = {"keep": keep, "before": now.h_before, "write": 1 - keep, "new": now.n}
+        key = "step_gru"
+    said = {name: number(value) for name, value in values.items()}
+    show.note(key, unit=unit, step=step, kept=number(kept), written=number(written),
+              result=number(result), **said)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,6 +199,7 @@ class Agreement:
     """A sentence, and the two words that could come next."""
 
     text: str = sentence(AGREEMENT)
+    other: str = sentence(SINGULAR)
     singular: str = sentence("was", 20)
     plural: str = sentence("were", 20)
 
@@ -113,12 +208,12 @@ class Agreement:
 class Learn:
     """A tiny network that learns while you watch."""
 
-    view: str = view(("training", "gates"), "training")
+    view: str = view(("training", "gates", "longer"), "training")
     task: str = choice(tasks.TASKS, "count", menu=True)
-    cell: str = choice(CELLS, "lstm")
+    cell: str = choice(CELLS, "lstm", when=on(view=("training", "gates")))
     symbol: str = choice(activations.LSTM_SYMBOLS, "c", when=on(view="gates", cell="lstm"))
     symbol_gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(view="gates", cell="gru"))
-    seed: int = seed(0, more=True)
+    seed: int = seed(0, more=True)  # the networks of the view "longer" have theirs
 
 
 @dataclass(frozen=True)
@@ -136,19 +231,23 @@ def chosen(p: Watch, cell: str | None = None) -> tuple[str, str]:
 
 
 def card_line(name: str, show: Show) -> str:
-    """How good the network is, beside its baseline, from its card."""
+    """How good the network is, beside its baselines, from its card."""
     card = checkpoints.card(name)
     kind = name.split("_")[0]
-    written = number if kind == "characters" else percent
-    return show.words(
-        f"note.card_{kind if kind in ('characters', 'sentiment') else 'task'}",
-        value=written(card.value),
-        baseline=written(card.baseline_value),
-        five_gram=number(card.five_gram or 0),
-        twice=percent(card.twice_as_long or 0),
-        parameters=f"{card.parameters:,}",
-        date=card.date,
-    )
+    if kind == "characters":
+        ours, counts = card.alone or card.value, card.five_gram_alone or card.five_gram or 0
+        verdict = "note.card_worse" if ours > counts else "note.card_better"
+        values = {"value": number(ours), "five_gram": number(counts),
+                  "verdict": show.words(verdict)}  # fmt: skip
+    else:
+        values = {
+            "value": percent(card.value),
+            "baseline": percent(card.baseline_value),
+            "twice": percent(card.twice_as_long or 0),
+            "baseline_twice": percent(card.baseline_twice or 0),
+        }
+    key = f"note.card_{kind if kind in ('characters', 'sentiment') else 'task'}"
+    return show.words(key, parameters=f"{card.parameters:,}", date=card.date, **values)
 
 
 def show_answer(name: str, seen: observation.Observation, show: Show) -> None:
@@ -183,6 +282,30 @@ def say_what_was_cut(seen: observation.Observation, show: Show) -> None:
         show.note("unknown", count=int(seen.unknown.sum()))
 
 
+def say_unit(seen: observation.Observation, unit: int, p: Watch, show: Show) -> None:
+    """Where a unit goes in words, and what it means that it was chosen as the best of many."""
+    moves = seen.moves(unit) if seen.kind == "characters" else None
+    low, high = float(seen.values[:, unit - 1].min()), float(seen.values[:, unit - 1].max())
+    said = {"symbol": seen.symbol, "unit": unit, "low": number(low), "high": number(high)}
+    if moves is None:
+        show.note("between", steps=len(seen.pieces), **said)
+    else:
+        show.note("moves", letters=percent(moves[0], 0), spaces=percent(moves[1], 0), **said)
+    if p.order == "correlation" and unit == seen.order[0] + 1:
+        same = show.run(searching.search, seen, seen, p.feature, name="same")
+        show.note("picked", units=seen.hidden, r=number(abs(same.r_found)),
+                  chance=percent(same.by_chance), median=number(same.median_best))  # fmt: skip
+
+
+def say_saturation(seen: observation.Observation, show: Show) -> None:
+    """How often each gate is nearly shut or open, and how many units keep for long."""
+    for gate in seen.gates:
+        found = activations.saturation(activations.activation(seen.trace, gate))
+        show.note("saturation", gate=gate, shut=percent(found.left.mean()),
+                  open=percent(found.right.mean()))  # fmt: skip
+    show.note("lasting", count=seen.lasting(LASTING), units=seen.hidden, steps=f"{LASTING:g}")
+
+
 @lesson.bench("watch", Watch, leads=True)
 def watch(p: Watch, show: Show) -> None:
     name, text = chosen(p)
@@ -203,6 +326,12 @@ def watch(p: Watch, show: Show) -> None:
         draw_passage(seen, unit, step, show)
     if p.writes and symbol == "z":
         show.note("renamed")
+    if p.view == "cell":
+        say_arithmetic(now, unit, step, show)
+    elif p.view == "saturation":
+        say_saturation(seen, show)
+    else:
+        say_unit(seen, unit, p, show)
     piece = literal(shown(seen.pieces)[step - 1])
     where = show.words("metric.value.at", unit=unit, step=step, piece=piece)
     show.readout("value", seen.value_at, unit, step, update, beside=where)
@@ -212,6 +341,43 @@ def watch(p: Watch, show: Show) -> None:
     show_answer("answer", seen, show)
     show.caption(card_line(name, show))
     say_what_was_cut(seen, show)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A property of texts, one on which a unit is looked for, and one on which it is scored."""
+
+    feature: str = choice(activations.FEATURES, "quotes", menu=True)
+    cell: str = choice(CELLS, "lstm")
+    lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
+    gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
+    found_on: str = sentence(PROSE, PASTED)
+    scored_on: str = sentence(SECOND, PASTED)
+
+
+@lesson.bench("meaning", Meaning)
+def meaning(p: Meaning, show: Show) -> None:
+    symbol = p.lstm if p.cell == "lstm" else p.gru
+    name = f"characters_{p.cell}"
+    found = show.run(
+        gates.search, name, p.found_on, p.scored_on, symbol, p.feature, name="found"
+    )  # fmt: skip
+    show.figure(found_and_scored, found)
+    show.readouts(found, "r_found", "by_chance", "r_scored", "alone_by_chance")
+    said = {
+        "unit": found.unit,
+        "symbol": symbol,
+        "units": len(found.found),
+        "feature": show.option("feature", p.feature),
+        "first": number(found.r_found),
+        "second": number(found.r_scored),
+        "chance": percent(found.by_chance),
+        "alone": percent(found.alone_by_chance),
+        "median": number(found.median_best),
+    }
+    show.note(f"meaning_{found.verdict}", **said)
+    for one_text in (found.first, found.second):
+        say_what_was_cut(one_text, show)
 
 
 @lesson.bench("force", Force, after=("watch",))
@@ -235,35 +401,88 @@ def force(p: Force, show: Show) -> None:
     show.readout("largest", forced.largest_change, free)
     values = {clamp.gate: clamp.value for clamp in clamps}
     whole = unit is None and (first, last) == (1, steps)
+    say_lengths(symbol, free, forced, show)
     if not clamps:
         show.note("nothing_forced")
     elif whole and values == {"f": 1.0}:
-        show.note("of_1997")
+        show.note("of_1997", power=number(forced.growth))
     elif whole and values.get("i") == 0 and values.get("f") == 0:
         show.note("empty_cell")
     elif whole and values == {"z": 1.0}:
         show.note("kept_for_good")
 
 
+def say_lengths(
+    symbol: str, free: observation.Observation, forced: observation.Observation, show: Show
+) -> None:
+    """The length of the state at both ends of the text, and what the answers are worth."""
+    show.note(
+        "held", symbol=symbol, steps=len(forced.pieces), first=number(forced.length_at(1)),
+        last=number(forced.length_at_end), free_first=number(free.length_at(1)),
+        free_last=number(free.length_at_end),
+    )  # fmt: skip
+
+
 @lesson.bench("learn", Learn)
 def learn(p: Learn, show: Show) -> None:
+    if p.view == "longer":
+        longer(p, show)
+        return
     settings = tiny.recommended(p.task, p.cell, p.seed)
     done = show.job(
         tiny.train_tiny,
         name="done",
         settings=settings,
-        then=(networks.training_curve,) if p.view == "training" else None,
-        so_far=(networks.training_progress, settings),
+        then=(drawn.training_curve,) if p.view == "training" else None,
+        so_far=(drawn.training_progress, settings),
     )
     if p.view == "gates":
         symbol = p.symbol if p.cell == "lstm" else p.symbol_gru
         example = tasks.EXAMPLES[p.task]
         seen = show.run(observation.observe, done.network, example, symbol, name="seen")
-        show.figure(maps.gate_map, seen, 1, len(seen.pieces))
-    show.readouts(done, usual="accuracy_at_end")
-    twice = show.run(tiny.longer, done.network, settings.length, p.seed, name="twice")
-    show.metric("twice", twice, unit_of(tiny.longer))
+        unit = int(seen.time_constants.argmax()) + 1
+        show.figure(maps.gate_map, seen, unit, len(seen.pieces))
+        show.note("longest", unit=unit, units=seen.hidden, steps=number(seen.time_constant(unit)),
+                  retained=percent(seen.retained(unit)))  # fmt: skip
+    doubled = show.run(tiny.longer, done.network, settings.length, p.seed, name="doubled")
+    always = show.words("metric.usual.majority", share=percent(tiny.usual_majority(settings)))
+    show.readouts(done, usual="accuracy_at_end", beside={"usual": always})
+    always = show.words("metric.usual.majority", share=percent(doubled.majority))
+    show.readouts(doubled, twice="accuracy", beside={"twice": always})
+    always = show.words("metric.usual.majority", share=percent(doubled.majority_whole))
+    show.readouts(doubled, whole="whole", beside={"whole": always})
     show.readouts(done.network, "parameters")
+    show.note("learned", updates=int(done.updates[-1]), usual=percent(done.accuracy_at_end),
+              twice=percent(doubled.accuracy), whole=percent(doubled.whole),
+              verdict=show.words("note.learned_above" if doubled.accuracy > doubled.majority
+                                 else "note.learned_below", majority=percent(doubled.majority)),
+              )  # fmt: skip
+
+
+def longer(p: Learn, show: Show) -> None:
+    """Both cells as they come with the app, on sequences up to three times as long."""
+    found = show.run(gates.by_length, p.task, name="found")
+    show.figure(accuracy_by_length, found)
+    twice = 2 * found.trained
+    for cell in found.cells:
+        beside = show.words("metric.whole_lstm.answers",
+                            share=percent(found.answers_at(cell, twice)))  # fmt: skip
+        show.readout(f"whole_{cell}", found.whole_at, cell, twice, beside=beside)
+    show.readout("majority", found.majority_at, twice)
+    for cell in found.cells:
+        right, often = found.answers_at(cell, twice), found.majority_at(twice)
+        show.note("longer_above" if right > often else "longer_below", cell=cell.upper(),
+                  length=twice, answers=percent(right), majority=percent(often),
+                  whole=percent(found.whole_at(cell, twice)))  # fmt: skip
+    if found.counts:
+        lstm, gru = found.counts
+        show.note("counts", lstm=lstm, gru=gru, trained=(found.trained - 1) // 2)
+
+
+def names_of(variants: Sequence[str], show: Show) -> str:
+    return (
+        show.words("metric.same.joined").join(show.words(f"variant.{v}") for v in variants) or "–"
+    )
 
 
 @lesson.bench("conventions", Conventions, after=("watch",))
@@ -271,39 +490,77 @@ def conventions(p: Conventions, show: Show) -> None:
     name, text = chosen(lesson.values("watch"), p.cell)
     found = show.run(gates.compare, name, text, name="found")
     show.figure(distance_by_variant, found)
+    most = percent(found.furthest_share, 0)
+    if not found.certain:
+        most = show.words("metric.furthest.beyond", share=percent(FARTHEST, 0))
     same = show.value(found.same, name="same")
     furthest = show.value(found.furthest, name="furthest")
     show.metrics(
-        same=", ".join(show.words(f"variant.{v}") for v in same) or "–",
-        furthest=(show.words(f"variant.{furthest}"), percent(found.furthest_share, 0)),
+        same=names_of(same, show),
+        furthest=(show.words(f"variant.{furthest}"), most),
     )
     show.readouts(found, size="largest_size")
+    others = [v for v in found.variants if v not in same]
+    show.note("variants", same=names_of(same, show), others=names_of(others, show),
+              furthest=show.words(f"variant.{furthest}"), most=most,
+              nearest=percent(found.nearest_share))  # fmt: skip
     if found.furthest_share > FARTHEST:
         show.caption(show.words("note.off_scale", times=FARTHEST))
 
 
 @lesson.bench("agreement", Agreement)
-def agreement(p: Agreement, show: Show) -> None:
+def agree(p: Agreement, show: Show) -> None:
     names = tuple(f"characters_{cell}" for cell in CELLS)
     found = show.run(gates.expect, names, p.text, p.singular, p.plural, name="found")
-    show.figure(networks.agreement, found)
+    both = None
+    if agreement.differing(p.text, p.other) is not None:
+        both = show.run(gates.pair, names, p.text, p.other, p.singular, p.plural, name="both")
+    show.figure(drawn.agreement, found, *([both] if both else []))
     for cell, name in zip(CELLS, names, strict=True):
         more = show.words("metric.bits.more", word=literal(found.likelier_at_end(name)))
         show.readout(f"bits_{cell}", found.bits_at_end, name, beside=more)
     show.note("agreement", first=literal(found.candidates[0]), second=literal(found.candidates[1]))
+    if both is None:
+        show.note("no_pair")
+    else:
+        say_effects(both, show)
     if found.left_out:
         show.note("cut", limit=len(" ".join(found.words)), left=f"{found.left_out:,}")
-    if "flights" in found.words:
-        show.note("flights")
+
+
+def hundredths(bits: float) -> str:
+    """With two decimals: a difference of bits is not the larger for its first digit's place."""
+    return f"{round(bits, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def say_effects(both: agreement.Pair, show: Show) -> None:
+    """What the word in which the sentences differ does there, a word later, and for how long."""
+    one, other = (literal(each.words[both.place - 1]) for each in (both.one, both.other))
+    words = len(both.one.words)
+    for row, network in enumerate(both.one.networks):
+        lasts = both.last_effect(network)
+        key = "no_effect" if lasts < 0 else "effect" if lasts else "effect_there"
+        bits = {
+            "here": both.effect_at(network, 0),
+            "end": both.effect_at(network, words),
+            "mean": float(both.mean[row, both.place - 1]),
+            "margin": float(both.margin[row, both.place - 1]),
+        }
+        said = {name: hundredths(value) for name, value in bits.items()}
+        show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=one, other=other, words=lasts,
+                  after=words - both.place, count=both.effects.shape[1], **said)  # fmt: skip
 
 
 @lesson.bench("size", Size)
 def size(p: Size, show: Show) -> None:
     found = show.run(counting.table, p.inputs, p.hidden, p.biases, name="found")
-    show.figure(networks.parameter_bars, found)
+    show.figure(drawn.parameter_bars, found)
     for cell in found.cells:
         formula = show.words("metric.count.formula", count=f"{found.by_formula(cell):,}")
         show.readout(f"count_{cell}", found.count, cell, beside=formula)
+    ratios = {cell: number(found.count(cell) / found.count("rnn"), 4) for cell in ("gru", "lstm")}
+    show.note("sets", feed_forward=1, **{f"sets_{cell}": found.sets(cell) for cell in found.cells},
+              **ratios)  # fmt: skip
 
 
 lesson.exercise(

@@ -23,7 +23,9 @@ class Card:
     """What a network is: data, metric beside a baseline, how and when it was trained.
 
     twice_as_long: the tiny tasks' accuracy on sequences twice as long as in training, else None.
-    five_gram: a second baseline of the character models, else None.
+    baseline_twice: of the baseline there. whole_twice: sequences of that length without a wrong
+    answer. five_gram: a second baseline of the character models, else None. alone, five_gram_alone:
+    both when each sentence is read by itself, as a page reads, not as one continuous text.
     """
 
     name: str
@@ -39,6 +41,10 @@ class Card:
     sha256: str
     twice_as_long: float | None
     five_gram: float | None
+    baseline_twice: float | None
+    whole_twice: float | None
+    alone: float | None
+    five_gram_alone: float | None
 
 
 def names() -> tuple[str, ...]:
@@ -70,6 +76,10 @@ def card(name: str) -> Card:
             raw["sha256"],
             metric.get("twice_as_long"),
             baseline.get("five_gram"),
+            baseline.get("twice_as_long"),
+            metric.get("whole_twice_as_long"),
+            metric.get("sentence_by_sentence"),
+            baseline.get("five_gram_sentence_by_sentence"),
         )
     except (OSError, ValueError, KeyError, TypeError):
         raise damaged(path) from None

@@ -134,9 +134,15 @@ def test_compare_has_every_variant_beside_the_network_itself(kind, cell):
 def test_longer_is_the_accuracy_on_sequences_twice_as_long():
     network = exact("count_gru")
     batch = tasks.draw(network.kind, 40, tiny.TESTED, np.random.RandomState([5, 2]))
-    right = []
+    right, whole = [], []
     for k in range(tiny.TESTED):
         typed = " ".join(network.symbols[i] for i in batch.symbols[:, k])
-        right += list((observe(network, typed).answer == batch.answers[:, k])[batch.scored[:, k]])
-    assert tiny.longer(network, 20, 5) == np.mean(right)
+        given = (observe(network, typed).answer == batch.answers[:, k])[batch.scored[:, k]]
+        right += list(given)
+        whole.append(given.all())
+    found = tiny.longer(network, 20, 5)
+    assert (found.accuracy, found.whole) == (np.mean(right), np.mean(whole))
+    n = (batch.symbols == 0).sum(axis=0)  # a^n b^n: the answer is b for n - 1 steps, then the stop
+    assert found.majority == pytest.approx((n - 1).sum() / n.sum())
+    assert found.majority_whole == pytest.approx((n == 1).mean())
     assert tiny.longer(network, 20, 6) == tiny.longer(network, 20, 6)

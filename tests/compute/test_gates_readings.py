@@ -63,7 +63,11 @@ def test_the_same_weights_in_other_equations():
         ("renamed", "reset_before", "no_bias"),
         np.array([[0, 1e-16, 0, 0], [0, 1, 2, 1], [0.5, 6, 0, 0]]),
         np.array([1.0, 2.0, 4.0, 3.0]),
+        np.array([0.0, 0.0, 1e-3]),
     )
+    assert found.certain
+    assert not replace(found, moved=np.array([0.0, 0.0, 0.02])).certain
+    assert found.nearest_share == 0.5
     assert found.largest_size == 4
     np.testing.assert_allclose(found.shares, [2.5e-17, 0.5, 1.5])
     assert (found.same(), found.furthest()) == (("renamed",), "no_bias")

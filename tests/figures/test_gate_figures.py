@@ -211,7 +211,9 @@ def test_of_all_units_the_length_of_the_state_is_drawn(cell):
 
 def variants(*distances, size) -> Comparison:
     names = ("renamed", "one_bias", "no_bias")[: len(distances)]
-    return Comparison(tuple("a" * len(size)), names, np.array(distances), size)
+    return Comparison(
+        tuple("a" * len(size)), names, np.array(distances), size, np.zeros(len(names))
+    )
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_an_svg(tmp_path, capsys):
     ("words", "said"),
     [
         (["no", "reach", "-o", "x.html"], "There is no lesson 'no'"),
-        (["gates", "no", "-o", "x.html"], "gates has no bench 'no'; it has watch"),
+        (["gates", "no", "-o", "x.html"], "gates has no bench 'no'; it has one, watch"),
         (["gates", "watch", "-o", "x.gif"], "one of .html, .svg, .json"),
         (
             ["gates", "watch", "--no", "1", "-o", "x.html"],

@@ -135,6 +135,11 @@ def test_the_tiny_ones_are_as_good_as_their_cards(task, cell):
         found = accuracy(network, draw(task, n, 2000, np.random.RandomState(12345)))
         assert found == pytest.approx(wanted, abs=2e-3)  # other machines round ties otherwise
     assert card.value > 0.99 > card.baseline_value
+    # The baseline is the answer that is right most often, whatever was read.
+    for n, wanted in ((length, card.baseline_value), (2 * length, card.baseline_twice)):
+        batch = draw(task, n, 2000, np.random.RandomState(12345))
+        given = [(batch.answers == one)[batch.scored].mean() for one in range(len(network.head))]
+        assert max(given) == pytest.approx(wanted, abs=1e-4)
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
@@ -163,6 +168,20 @@ def test_the_language_models_beat_the_trigram_on_held_out_text(cell):
     assert bits == pytest.approx(card.value, abs=0.05)
     assert card.value < card.baseline_value - 0.5
     assert card.five_gram < card.value  # five characters in a row are counted better than learned
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_the_language_models_read_sentence_by_sentence_what_their_cards_say(cell):
+    """As a page reads; the first sixty held-out sentences, so near the card's number."""
+    network, card = checkpoints.load(f"characters_{cell}"), checkpoints.card(f"characters_{cell}")
+    _, held_out = corpus()
+    bits = [
+        bits_per_symbol(network, network.encode(sentence).ids)
+        for sentence in held_out.split(END)[:60]
+    ]
+    assert np.concatenate(bits).mean() == pytest.approx(card.alone, abs=0.08)
+    assert card.alone > card.five_gram_alone  # the page says so
+    assert card.alone > card.value  # a sentence read from its beginning is the harder one
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])

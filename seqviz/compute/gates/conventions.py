@@ -22,11 +22,14 @@ class Reading:
     """One variant of the equations, beside PyTorch's reading of the same weights.
 
     distance: |h'_t - h_t|_2 for t = 1 ... T. size: |h_t|_2 of PyTorch's reading, to compare with.
+    moved: the relative change of the largest distance when the variant reads inputs that are larger
+    by one part in 10^15, about the rounding of another processor.
     """
 
     variant: str
     distance: Float[np.ndarray, "time"]
     size: Float[np.ndarray, "time"]
+    moved: float
 
 
 def reading(
@@ -57,10 +60,13 @@ def reading(
     read = (inputs if before is None else np.concatenate([before, inputs])).astype(float)
     usual = run(cell, exact, read).hidden[1 + start :]
     other_cell, other = _variant(variant, cell, exact)
-    changed = run(other_cell, other, read).hidden[1 + start :]
-    return Reading(
-        variant, np.linalg.norm(changed - usual, axis=-1), np.linalg.norm(usual, axis=-1)
+    changed, nearly = (
+        np.linalg.norm(run(other_cell, other, one).hidden[1 + start :] - usual, axis=-1)
+        for one in (read, read * (1 + 1e-15))
     )
+    largest = float(changed.max(initial=0))
+    moved = abs(float(nearly.max(initial=0)) - largest) / largest if largest else 0.0
+    return Reading(variant, changed, np.linalg.norm(usual, axis=-1), moved)
 
 
 def _variant(variant: str, cell: Cell, weights: Weights) -> tuple[Cell, Weights]:

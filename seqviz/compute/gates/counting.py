@@ -63,6 +63,13 @@ class Table:
         """All parameters of a cell, counted."""
         return self.counted[self.cells.index(cell)].total
 
+    def sets(self, cell: str) -> int:
+        """Its matrices: one block reads the input, one the past state; a feed-forward layer has 1.
+
+        S1 counts 8 for the LSTM and 2 for the RNN.
+        """
+        return 2 * _CELLS[cell].blocks
+
     def by_formula(self, cell: str) -> int:
         """The same by the formula."""
         return self.formula[self.cells.index(cell)].total

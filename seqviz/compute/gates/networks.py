@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.gates import encoding
 from seqviz.compute.gates.encoding import Encoded
@@ -105,8 +105,18 @@ def log_probabilities(network: Network, hidden: Float[np.ndarray, "*any hidden"]
 
 def accuracy(network: Network, batch: Batch) -> float:
     """Share of right answers at the steps that are scored."""
+    return float(right(network, batch)[batch.scored].mean())
+
+
+def right(network: Network, batch: Batch) -> Bool[np.ndarray, "time batch"]:
+    """Where the network's answer is the task's, scored or not."""
     answers = logits(network, trace(network, batch.symbols).hidden[1:]).argmax(axis=-1)
-    return float((answers == batch.answers)[batch.scored].mean())
+    return answers == batch.answers
+
+
+def whole(network: Network, batch: Batch) -> float:
+    """Share of sequences without a wrong answer."""
+    return float((right(network, batch) | ~batch.scored).all(axis=0).mean())
 
 
 def word_probabilities(

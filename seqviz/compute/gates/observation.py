@@ -25,9 +25,11 @@ from seqviz.compute.gates.networks import (
 from seqviz.compute.gates.tasks import ANSWERS, right_answers
 from seqviz.compute.recurrent import LSTM, LSTMTrace
 from seqviz.refusal import Refusal
-from seqviz.units import WholeShare
+from seqviz.units import Share, WholeShare
 
 LONGEST = 400  # symbols; a longer text is cut
+_DIGITS = 5e-3  # a share that rounding moves by less has two digits
+_ROUNDING = 1e-10  # shares of a state's length below it are put down to rounding
 _MOST_READ = 20_000  # characters looked at before the cut: nobody waits for a megabyte
 
 
@@ -88,6 +90,51 @@ class Observation:
     def time_constant(self, unit: int) -> float:
         """Of one unit, from 1, in steps."""
         return float(self.time_constants[unit - 1])
+
+    def retained(self, unit: int) -> Share:
+        """What is left at the end of what a unit, from 1, held after step 1: a product of f or z.
+
+        What was written since is beside it.
+        """
+        return float(np.prod(self.keep[1:, unit - 1].astype(float)))
+
+    def kept_between(self, unit: int) -> tuple[float, float]:
+        """The least and the largest share of the old state that a unit, from 1, keeps in a step."""
+        return float(self.keep[:, unit - 1].min()), float(self.keep[:, unit - 1].max())
+
+    def length_at(self, step: int) -> float:
+        """Euclidean length of the vector of all units after a step, from 1."""
+        return float(np.linalg.norm(self.values[step - 1]))
+
+    @property
+    def growth(self) -> float:
+        """The power of the number of steps with which that length grows: its slope, log over log.
+
+        By least squares over all steps; 1/2 for a random walk, 1 where each step adds as much. 0
+        where there is no step to compare with, or a state of exactly zero.
+        """
+        lengths = np.linalg.norm(self.values.astype(float), axis=1)
+        if len(lengths) < 2 or not lengths.all():
+            return 0.0
+        return float(np.polyfit(np.log(np.arange(1, len(lengths) + 1)), np.log(lengths), 1)[0])
+
+    def moves(self, unit: int) -> tuple[float, float] | None:
+        """Where a unit, from 1, goes in a text of characters: up at letters, down at white space.
+
+        The share of the steps from one letter of a word to the next at which its value rises, and
+        of the steps from a word to the white space behind it at which it falls. None without words.
+        """
+        change = np.diff(self.values[:, unit - 1])
+        letter = np.array([piece.isalnum() for piece in self.pieces], bool)
+        space = np.array([piece.isspace() for piece in self.pieces], bool)
+        within, behind = letter[:-1] & letter[1:], letter[:-1] & space[1:]
+        if not within.any() or not behind.any():
+            return None
+        return float((change[within] > 0).mean()), float((change[behind] < 0).mean())
+
+    def lasting(self, steps: float) -> int:
+        """How many units have a time constant above so many steps."""
+        return int((self.time_constants > steps).sum())
 
     def correlation(self, unit: int, feature: str) -> float:
         """Pearson's r of one unit, from 1, with a feature of the pieces (`activations.feature`)."""
@@ -242,12 +289,17 @@ def one_step(
 
 @dataclass(frozen=True)
 class Comparison:
-    """A text read under variants of the equations; see `conventions.Reading`."""
+    """A text read under variants of the equations; see `conventions.Reading`.
+
+    moved: by what share of itself the largest distance of each variant changes when what is read
+    is changed in its fifteenth digit: what rounding alone can do.
+    """
 
     pieces: tuple[str, ...]
     variants: tuple[str, ...]
     distance: Float[np.ndarray, "variant time"]
     size: Float[np.ndarray, "time"]
+    moved: Float[np.ndarray, "variant"]
 
     @property
     def largest_size(self) -> float:
@@ -261,16 +313,26 @@ class Comparison:
 
     def same(self) -> tuple[str, ...]:
         """The variants whose states are PyTorch's to rounding."""
-        return tuple(v for v, s in zip(self.variants, self.shares, strict=True) if s < 1e-10)
+        return tuple(v for v, s in zip(self.variants, self.shares, strict=True) if s < _ROUNDING)
 
     def furthest(self) -> str:
         """The variant that moves the states most."""
         return self.variants[int(self.shares.argmax())]
 
     @property
+    def nearest_share(self) -> Share:
+        """The same of the nearest variant that is not PyTorch's to rounding."""
+        return float(min((s for s in self.shares if s >= _ROUNDING), default=0.0))
+
+    @property
     def furthest_share(self) -> WholeShare:
         """How far that is, in lengths of h."""
         return float(self.shares.max())
+
+    @property
+    def certain(self) -> bool:
+        """Whether rounding leaves at least two digits of it."""
+        return bool(self.moved[int(self.shares.argmax())] < _DIGITS)
 
 
 def compare(network: Network, text: str) -> Comparison:
@@ -287,6 +349,7 @@ def compare(network: Network, text: str) -> Comparison:
         tuple(one.variant for one in found),
         np.array([one.distance for one in found]),
         found[0].size,
+        np.array([one.moved for one in found]),
     )
 
 

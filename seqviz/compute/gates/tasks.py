@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int
 
+from seqviz.units import Share
+
 TASKS = ("latch", "count", "parity", "adding")
 
 _LETTERS = tuple("abcd")
@@ -58,6 +60,19 @@ def draw(task: str, length: int, size: int, random: np.random.RandomState) -> Ba
     return {"latch": _latch, "count": _count, "parity": _parity, "adding": _adding}[task](
         length, size, random
     )
+
+
+def majority(batch: Batch) -> Share:
+    """The share of answers that the most frequent one gets right, whatever was read."""
+    wanted = batch.answers[batch.scored]
+    return float(np.bincount(wanted).max() / wanted.size) if wanted.size else 0.0
+
+
+def majority_whole(batch: Batch) -> Share:
+    """The share of sequences all of whose answers one and the same answer gets right."""
+    wanted = np.unique(batch.answers[batch.scored])
+    whole = [((batch.answers == one) | ~batch.scored).all(axis=0).mean() for one in wanted]
+    return float(max(whole, default=0.0))
 
 
 def right_answers(task: str, symbols: Int[np.ndarray, "time"]) -> Batch:

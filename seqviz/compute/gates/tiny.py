@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from seqviz.compute.gates.networks import Network, accuracy
-from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, Batch, draw
+from seqviz.compute.gates.networks import Network, accuracy, whole
+from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, Batch, draw, majority, majority_whole
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings, recommended
 from seqviz.compute.recurrent import Weights
 from seqviz.compute.training.loop import run
@@ -16,13 +17,44 @@ from seqviz.compute.training.progress import Pulse
 from seqviz.units import Share
 
 TESTED = 400  # sequences
-__all__ = ["Tiny", "TinyReport", "TinySettings", "longer", "recommended", "train_tiny"]
+__all__ = [
+    "Longer",
+    "Tiny",
+    "TinyReport",
+    "TinySettings",
+    "longer",
+    "recommended",
+    "train_tiny",
+    "usual_majority",
+]
 
 
-def longer(network: Network, length: int, seed: int = 0) -> Share:
-    """The accuracy on 400 fresh sequences twice as long as those of the training, `length` each."""
-    random = np.random.RandomState([seed, 2])
-    return accuracy(network, draw(network.kind, 2 * length, TESTED, random))
+@dataclass(frozen=True)
+class Longer:
+    """A network on sequences longer than those of its training, beside the most frequent answer.
+
+    accuracy, majority: shares of the answers. whole, majority_whole: of sequences without a wrong
+    one.
+    """
+
+    accuracy: Share
+    majority: Share
+    whole: Share
+    majority_whole: Share
+
+
+def longer(network: Network, length: int, seed: int = 0) -> Longer:
+    """400 fresh sequences twice as long as those of the training, `length` each."""
+    batch = draw(network.kind, 2 * length, TESTED, np.random.RandomState([seed, 2]))
+    return Longer(
+        accuracy(network, batch), majority(batch), whole(network, batch), majority_whole(batch)
+    )
+
+
+def usual_majority(settings: TinySettings) -> Share:
+    """What the most frequent answer gets on the sequences on which `train_tiny` tests."""
+    random = np.random.RandomState([settings.seed, 1])
+    return majority(draw(settings.task, settings.length, TESTED, random))
 
 
 def train_tiny(

@@ -6,9 +6,11 @@ import string
 
 import numpy as np
 
+from seqviz.compute.gates.agreement import pair
 from seqviz.compute.gates.counting import table
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gates.forcing import Clamp
+from seqviz.compute.gates.lengths import by_length
 from seqviz.compute.gates.networks import Network
 from seqviz.compute.gates.observation import (
     GRUStep,
@@ -19,9 +21,21 @@ from seqviz.compute.gates.observation import (
     observe,
     one_step,
 )
+from seqviz.compute.gates.searching import search
+from seqviz.compute.gates.tasks import SYMBOLS
+from seqviz.compute.gates.tempering import by_temperature, read_tempered
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
 from seqviz.compute.recurrent import Weights
-from seqviz.figures.gates import cell_diagram, effects, maps, networks, traces
+from seqviz.figures.gates import (
+    cell_diagram,
+    effects,
+    lengths,
+    maps,
+    networks,
+    searching,
+    tempering,
+    traces,
+)
 from seqviz.figures.grammar.example import Example
 
 TEXT = "a <b>bold</b> & long text"
@@ -40,6 +54,15 @@ def network(cell: str, units: int = 6, kind: str = "characters") -> Network:
         f"{kind}_{cell}", cell, kind, symbols, draw((len(symbols), 3)), weights,
         draw((answers, units)), draw(answers),
     )  # fmt: skip
+
+
+def task_network(cell: str) -> Network:
+    """Random weights for the task "count"."""
+    draw = np.random.RandomState(1).standard_normal
+    rows, symbols = _ROWS[cell] * 4, SYMBOLS["count"]
+    weights = Weights(draw((rows, 3)), draw((rows, 4)), draw(rows), draw(rows))
+    return Network(f"count_{cell}", cell, "count", symbols, np.eye(3), weights, draw((3, 4)),
+                   draw(3))  # fmt: skip
 
 
 def observed(cell: str, symbol: str = "h", text: str = TEXT, **more: object) -> Observation:
@@ -61,6 +84,12 @@ def examples() -> tuple[Example, ...]:
     updates, accuracy = np.arange(0, 500, 50), np.linspace(0.25, 0.875, 10)
     trained = Tiny(TinySettings("count"), network("lstm", 6, "count"), updates, accuracy)
     begun = [TinyReport(0, 1000, 0.25)]
+    minimal = pair((network("lstm"), network("gru")), SENTENCE, "The flight <i>the</i> airline")
+    tiny = [task_network(cell) for cell in ("lstm", "gru")]
+    soft = [read_tempered(one, "aabb.", "h", 2.0, 0.5) for one in tiny]
+    tried = [by_temperature(one, (0.5, 1.0, 2.0)) for one in tiny]
+    looked = search(lstm, observed("lstm", "c", SENTENCE), "in_word")
+    long = by_length(tiny, 8)
     return (
         Example("gate map", maps.gate_map, (gru, 3, 9), other.z),
         Example("state map", maps.gate_map, (lstm, 3, 9), step.c),
@@ -83,6 +112,14 @@ def examples() -> tuple[Example, ...]:
         Example("variants of a GRU", effects.distance_by_variant, (renamed,),
                 float(renamed.distance[1, -1])),
         Example("agreement", networks.agreement, (expected,), float(expected.bits[0, -1])),
+        Example("minimal pair", networks.agreement, (expected, minimal),
+                float(minimal.effect[0, 1])),
+        Example("mask of an LSTM", tempering.gate_mask, (soft[0], "f", 2, tried[0]),
+                100 * float(tried[0].accuracy[2])),
+        Example("mask of a GRU", tempering.gate_mask, (soft[1], "r", 1, tried[1]),
+                100 * float(tried[1].accuracy[0])),
+        Example("found and scored", searching.found_and_scored, (looked,), looked.r_scored),
+        Example("by length", lengths.accuracy_by_length, (long,), 100 * float(long.majority[-1])),
         Example("parameters", networks.parameter_bars, (table(1, 32),), 4480.0),
         Example("training of a tiny network, done", networks.training_curve, (trained,), 87.5),
         Example("training of a tiny network, so far", networks.training_progress,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.gates.agreement import Pair
 from seqviz.compute.gates.counting import Table
 from seqviz.compute.gates.observation import Expectation
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
@@ -14,7 +16,7 @@ from seqviz.figures.gates.looks import CELLS, ending, marked
 from seqviz.figures.grammar import axes
 from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Sheet
+from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
 from seqviz.figures.grammar.style import Style
 from seqviz.figures.grammar.tokens import plain
 from seqviz.text import number
@@ -23,42 +25,116 @@ _STYLE = Style()
 _PARTS = {"input": ("prediction", ""), "recurrent": ("highlight", "/"), "biases": ("baseline", ".")}
 
 
-def agreement(found: Expectation, style: Style = _STYLE) -> Figure:
+def agreement(found: Expectation, pair: Pair | None = None, style: Style = _STYLE) -> Figure:
     """How many bits more probable the second verb (the plural) is than the first after each word.
 
     Above the line of zero the network expects the plural. A probability of exactly 0 leaves a gap.
+    pair: with it the other sentence stands beside this one, and in a panel below what the word in
+    which they differ does, in bits; the bands are the 95 % intervals of the mean over other nouns.
     """
-    text, palette, words = style.text, style.palette, found.words
+    text, words = style.text, found.words
     one, many = map(plain, found.candidates)
-    bits = np.where(np.isfinite(found.bits), found.bits, np.nan)
-    reach = 1.18 * max(1.0, float(np.abs(bits[np.isfinite(bits)]).max(initial=0)))
     title = text("figure.log_ratio", plural=many, singular=one)
     sheet = Sheet(style)
-    panel = sheet.panel(
-        axes.tokens(style, words, text("figure.words_so_far")), axis(title, range=[-reach, reach])
+    shown = [found, *([pair.other] if pair else [])]
+    below: dict[str, Any] = {"anchor": "y2"} if pair else {}
+    upper = sheet.panel(
+        axes.tokens(style, words, text("figure.words_so_far"), **below),
+        axis(title, range=_around_zero(*(one.bits for one in shown))),
+        up=(0.5, 1) if pair else None,
     )
-    panel.line([0.5, len(words) + 0.5], [0, 0], text("figure.equally_likely"), palette.truth,
-               width=1.6, dash="dot", hover=False)  # fmt: skip
-    endings = []
-    for network, values, p in zip(found.networks, bits, found.probability, strict=True):
+    _zero(upper, len(words), text("figure.equally_likely"))
+    for faint, expected in zip((False, True), shown, strict=False):
+        subject = plain(expected.words[pair.place - 1]) if pair else ""
+        _expected(upper, expected, subject, faint)
+    for y, anchor, word in ((1, "top", f"↑ {many}"), (0, "bottom", f"↓ {one}")):
+        upper.words(text("figure.more_likely", word=f"<i>{word}</i>"), 0.99, y, xref="domain",
+                    yref="domain", xanchor="right", yanchor=anchor,
+                    color=style.palette.baseline)  # fmt: skip
+    if pair:
+        _differences(sheet, upper, pair)
+    first, second = found.candidates
+    effects = ""
+    if pair:
+        effects = " " + text(
+            "alt.effects",
+            one=pair.one.words[pair.place - 1],
+            other=pair.other.words[pair.place - 1],
+            effects="; ".join(
+                f"{text('option.' + name.rsplit('_', 1)[-1])}: {number(float(row[pair.place - 1]))}"
+                for name, row in zip(found.networks, pair.effect, strict=True)
+            ),
+        )
+    endings = [
+        f"{text('option.' + name.rsplit('_', 1)[-1])}: {ending(values)}"
+        for name, values in zip(found.networks, _finite(found.bits), strict=True)
+    ]
+    return sheet.finish(
+        text("alt.agreement", plural=second, singular=first, words=len(words),
+             endings="; ".join(endings)) + effects
+    )  # fmt: skip
+
+
+def _finite(bits: Float[np.ndarray, "*any"]) -> Float[np.ndarray, "*any"]:
+    return np.where(np.isfinite(bits), bits, np.nan)
+
+
+def _around_zero(*bits: Float[np.ndarray, "*any"]) -> list[float]:
+    known = np.concatenate([np.ravel(one[np.isfinite(one)]) for one in bits])
+    reach = 1.18 * max(1.0, float(np.abs(known).max(initial=0)))
+    return [-reach, reach]
+
+
+def _zero(panel: Panel, words: int, name: str) -> None:
+    panel.line([0.5, words + 0.5], [0, 0], name, panel.style.palette.truth, width=1.6, dash="dot",
+               hover=False, legend=False)  # fmt: skip
+
+
+def _expected(panel: Panel, found: Expectation, subject: str, faint: bool) -> None:
+    """A line for each network; the second sentence of a pair thinner, with open markers."""
+    text, palette = panel.style.text, panel.style.palette
+    one, many = map(plain, found.candidates)
+    for network, values, p in zip(
+        found.networks, _finite(found.bits), found.probability, strict=True
+    ):
         cell = network.rsplit("_", 1)[-1]
-        name, (dash, symbol) = text(f"option.{cell}"), CELLS[cell]
+        dash, symbol = CELLS[cell]
         panel.line(
-            np.arange(1, len(words) + 1), values, name, getattr(palette, cell), dash=dash,
-            symbol=symbol, size=9,
+            np.arange(1, len(found.words) + 1), values,
+            f"{text(f'option.{cell}')}{', ' * bool(subject)}{subject}", getattr(palette, cell),
+            dash=dash, symbol=f"{symbol}-open" if faint else symbol, size=9,
+            width=1.4 if faint else 2.6,
             customdata=[[number(float(plural)), number(float(single))] for single, plural in p],
             hover=f"%{{x}}<br>P({many}) = %{{customdata[0]}}<br>"
             f"P({one}) = %{{customdata[1]}}{NAMED}",
         )  # fmt: skip
-        endings.append(f"{name}: {ending(values)}")
-    for y, anchor, word in ((1, "top", f"↑ {many}"), (0, "bottom", f"↓ {one}")):
-        sheet.words(text("figure.more_likely", word=f"<i>{word}</i>"), 0.01, y, xanchor="left",
-                    yanchor=anchor, color=palette.baseline)  # fmt: skip
-    first, second = found.candidates
-    return sheet.finish(
-        text("alt.agreement", plural=second, singular=first, words=len(words),
-             endings="; ".join(endings))
+
+
+def _differences(sheet: Sheet, upper: Panel, pair: Pair) -> None:
+    """What the word in which two sentences differ does: this pair's, and the mean of others."""
+    text, palette = sheet.style.text, sheet.style.palette
+    low, high = pair.mean - pair.margin, pair.mean + pair.margin
+    lower = sheet.panel(
+        upper, axis(text("figure.effect"), range=_around_zero(pair.effect, low, high)),
+        up=(0, 0.4),
     )  # fmt: skip
+    steps = np.arange(1, len(pair.one.words) + 1)
+    _zero(lower, len(steps), text("figure.no_effect"))
+    lower.title(text("figure.effects", count=pair.effects.shape[1]), color=palette.baseline)
+    for row, network in enumerate(pair.one.networks):
+        cell = network.rsplit("_", 1)[-1]
+        dash, symbol = CELLS[cell]
+        color, name = getattr(palette, cell), text(f"option.{cell}")
+        lower.band(steps, low[row], high[row], color)
+        looks: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+            ("mean_effect", pair.mean, {"symbol": symbol, "dash": dash, "size": 8}),
+            ("this_effect", pair.effect, {"symbol": "x", "mode": "markers", "size": 10}),
+        )
+        for key, values, look in looks:
+            lower.line(
+                steps, _finite(values[row]), text(f"figure.{key}", cell=name), color,
+                legend=False, hover="%{x}: %{y:.2f}" + NAMED, **look,
+            )  # fmt: skip
 
 
 def parameter_bars(found: Table, style: Style = _STYLE) -> Figure:

@@ -1,0 +1,109 @@
+"""Minimal pairs: two sentences that differ in one word, and what it does to the next verb."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.gates.encoding import normalized
+from seqviz.compute.gates.networks import Network
+from seqviz.compute.gates.observation import LONGEST, Expectation, expect
+
+# Subjects that are put in place of the word in which a pair differs: (many, one).
+NOUNS = (
+    ("flights", "flight"), ("films", "film"), ("movies", "movie"), ("actors", "actor"),
+    ("scenes", "scene"), ("jokes", "joke"), ("songs", "song"), ("stories", "story"),
+    ("characters", "character"), ("critics", "critic"), ("players", "player"),
+    ("writers", "writer"),
+)  # fmt: skip
+_LONGEST = LONGEST - max(len(many) for many, _ in NOUNS)  # characters
+_T = 2.201  # 97.5 % point of Student's t with 11 degrees of freedom, for the 12 pairs of nouns
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sentences that differ in the word at `place` (from 1), and twelve pairs of nouns there.
+
+    one, other: what is expected after each word of either. effects: bits of a sentence with the
+    first noun of a pair minus those with the second, the other words being the same.
+    """
+
+    one: Expectation
+    other: Expectation
+    place: int
+    effects: Float[np.ndarray, "network noun word"]
+
+    @property
+    def effect(self) -> Float[np.ndarray, "network word"]:
+        """Bits after each word of the first sentence minus those of the second."""
+        return self.one.bits - self.other.bits
+
+    @property
+    def mean(self) -> Float[np.ndarray, "network word"]:
+        """The mean effect of the twelve pairs."""
+        return self.effects.mean(axis=1)
+
+    @property
+    def margin(self) -> Float[np.ndarray, "network word"]:
+        """Half of the 95 % interval of that mean over pairs of nouns (Student's t)."""
+        spread = self.effects.std(axis=1, ddof=1)
+        return _T * spread / np.sqrt(self.effects.shape[1])
+
+    def effect_at(self, network: str, words: int) -> float:
+        """The effect of this pair, in bits, `words` words after the one that differs (0: there)."""
+        return float(self.effect[self.one.networks.index(network), self._at(words)])
+
+    def last_effect(self, network: str) -> int:
+        """Words after the noun up to which the interval of the mean leaves out 0; -1: not there."""
+        row = self.one.networks.index(network)
+        clear = np.abs(self.mean[row]) > self.margin[row]
+        found = -1
+        for step in range(self.place - 1, len(clear)):
+            if not clear[step]:
+                break
+            found = step - self.place + 1
+        return found
+
+    def _at(self, words: int) -> int:
+        return min(self.place - 1 + words, len(self.one.words) - 1)
+
+
+def differing(text: str, other: str) -> int | None:
+    """The place, from 1, of the only word in which two sentences differ.
+
+    None where it is not one, or where the sentence is too long to be read whole with every noun.
+    """
+    one, two = normalized(text).split(), normalized(other).split()
+    if len(one) != len(two) or len(" ".join(one)) > _LONGEST:
+        return None
+    places = [k for k, words in enumerate(zip(one, two, strict=True), 1) if words[0] != words[1]]
+    return places[0] if len(places) == 1 else None
+
+
+def pair(
+    networks: Sequence[Network], text: str, other: str, first: str = "was", second: str = "were"
+) -> Pair:
+    """Ask character models about both sentences, and about both with other nouns.
+
+    Raises ValueError when the sentences do not differ in exactly one word, and the refusals of
+    `expect`.
+    """
+    place = differing(text, other)
+    if place is None:
+        raise ValueError("A minimal pair differs in one word.")
+    words = normalized(text).split()
+    sentences = [[" ".join([*words[: place - 1], noun, *words[place:]]) for noun in nouns]
+                 for nouns in NOUNS]  # fmt: skip
+    found = np.array([
+        expect(networks, many, first, second).bits - expect(networks, single, first, second).bits
+        for many, single in sentences
+    ])  # fmt: skip
+    return Pair(
+        expect(networks, text, first, second),
+        expect(networks, other, first, second),
+        place,
+        np.moveaxis(found, 1, 0),
+    )

@@ -1,0 +1,87 @@
+"""Tiny networks on sequences longer than those they were trained on, beside honest baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gates.networks import Network, right, whole
+from seqviz.compute.gates.tasks import draw, majority, majority_whole, right_answers
+from seqviz.units import Share
+
+_TRIED = 200  # sequences of each length
+_FARTHEST = 40  # a string of that many a and as many b is not tried
+
+
+@dataclass(frozen=True)
+class ByLength:
+    """Shares of right answers, and of sequences without a wrong one, by length in symbols.
+
+    answers, whole: of each network, in the order of `cells`. majority, majority_whole: of the
+    answer that is right most often, whatever was read. trained: the length of the training.
+    counts: the largest n up to which every a^n b^n is answered without a mistake; None for other
+    tasks.
+    """
+
+    task: str
+    cells: tuple[str, ...]
+    trained: int
+    length: Int[np.ndarray, "length"]
+    answers: Float[np.ndarray, "cell length"]
+    whole: Float[np.ndarray, "cell length"]
+    majority: Float[np.ndarray, "length"]
+    majority_whole: Float[np.ndarray, "length"]
+    counts: tuple[int, ...] | None
+
+    def whole_at(self, cell: str, length: int) -> Share:
+        """Of one network at a length that was tried."""
+        return float(self.whole[self.cells.index(cell), self._place(length)])
+
+    def answers_at(self, cell: str, length: int) -> Share:
+        """The share of single answers, likewise."""
+        return float(self.answers[self.cells.index(cell), self._place(length)])
+
+    def majority_at(self, length: int) -> Share:
+        """What the most frequent answer gets at that length."""
+        return float(self.majority[self._place(length)])
+
+    def _place(self, length: int) -> int:
+        return int(np.flatnonzero(self.length == length)[0])
+
+
+def by_length(networks: Sequence[Network], trained: int, seed: int = 0) -> ByLength:
+    """Networks of one task on 200 fresh sequences of each length, up to three times `trained`."""
+    task = networks[0].kind
+    lengths = np.unique(np.round(trained * np.arange(2, 13) / 4).astype(int))
+    shape = len(networks), len(lengths)
+    answers, all_right = np.zeros(shape), np.zeros(shape)
+    often, often_whole = np.zeros(len(lengths)), np.zeros(len(lengths))
+    for place, length in enumerate(lengths):
+        batch = draw(task, int(length), _TRIED, np.random.RandomState([seed, 4, length]))
+        often[place], often_whole[place] = majority(batch), majority_whole(batch)
+        for row, network in enumerate(networks):
+            answers[row, place] = right(network, batch)[batch.scored].mean()
+            all_right[row, place] = whole(network, batch)
+    return ByLength(
+        task,
+        tuple(network.cell for network in networks),
+        trained,
+        lengths,
+        answers,
+        all_right,
+        often,
+        often_whole,
+        tuple(counts_to(one) for one in networks) if task == "count" else None,
+    )
+
+
+def counts_to(network: Network) -> int:
+    """The largest n up to which a network of the task "count" answers every a^n b^n rightly."""
+    for n in range(1, _FARTHEST + 1):
+        batch = right_answers("count", np.repeat([0, 1, 2], [n, n, 1]))
+        if whole(network, batch) < 1:
+            return n - 1
+    return _FARTHEST

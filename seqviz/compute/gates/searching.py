@@ -1,0 +1,118 @@
+"""Does a unit follow a property of texts, or is it the best of many on one text?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gates.activations import correlation, feature
+from seqviz.compute.gates.observation import Observation
+from seqviz.units import Share
+
+BEYOND = 0.05  # as good by chance in fewer cases than this: not put down to chance
+
+
+@dataclass(frozen=True)
+class Search:
+    """Correlations of all units with a property of the text, on one text and on another.
+
+    found, scored: Pearson's r on the text on which units are looked for, and on the other.
+    best: per circular shift of the property along the first text, the largest |r| of any unit: what
+    the best of so many units reaches where nothing can be followed. alone: the |r| of the unit that
+    was found, per circular shift along the second text. varies: whether the property does, on the
+    first and on the second text; where it does not, every r is 0.
+    """
+
+    first: Observation
+    second: Observation
+    name: str
+    found: Float[np.ndarray, "hidden"]
+    scored: Float[np.ndarray, "hidden"]
+    best: Float[np.ndarray, "shift"]
+    alone: Float[np.ndarray, "shift_2"]
+    varies: tuple[bool, bool]
+
+    @property
+    def order(self) -> Int[np.ndarray, "hidden"]:
+        """Units, from 0, by |r| on the first text."""
+        return np.argsort(-np.abs(self.found), kind="stable")
+
+    @property
+    def unit(self) -> int:
+        """The one that was found, from 1."""
+        return int(self.order[0]) + 1
+
+    @property
+    def r_found(self) -> float:
+        """Its correlation on the text on which it was looked for."""
+        return float(self.found[self.unit - 1])
+
+    @property
+    def r_scored(self) -> float:
+        """Its correlation on the other text."""
+        return float(self.scored[self.unit - 1])
+
+    @property
+    def by_chance(self) -> Share:
+        """The share of shifts at which some unit does as well as the one that was found."""
+        return _as_good(self.best, self.r_found)
+
+    @property
+    def alone_by_chance(self) -> Share:
+        """The share of shifts at which that unit does as well on the second text."""
+        return _as_good(self.alone, self.r_scored)
+
+    @property
+    def median_best(self) -> float:
+        """The |r| that the best unit has at half of the shifts or more."""
+        return float(np.median(self.best)) if self.best.size else 0.0
+
+    @property
+    def verdict(self) -> str:
+        """ "constant", "chance" (its r may be what a search finds), "lost" (not on the other text,
+        or with the other sign), or "holds"."""
+        if not all(self.varies):
+            return "constant"
+        if self.by_chance >= BEYOND:
+            return "chance"
+        same = self.r_found * self.r_scored > 0 and self.alone_by_chance < BEYOND
+        return "holds" if same else "lost"
+
+
+def search(first: Observation, second: Observation, name: str) -> Search:
+    """Look for the unit that follows a property (`activations.FEATURES`) best, and score it.
+
+    Both observations are of one network and one gate or state. The null is that of circular shifts:
+    the property keeps its runs and its frequency, but not its place.
+    Raises ValueError for two networks, or two gates.
+    """
+    if (first.network, first.symbol) != (second.network, second.symbol):
+        raise ValueError("Both texts are read by one network, and one gate or state is compared.")
+    given, other = (feature(name, one.pieces) for one in (first, second))
+    found, scored = correlation(first.values, given), correlation(second.values, other)
+    unit = int(np.argsort(-np.abs(found), kind="stable")[0])
+    shifted = np.abs(_shifted(first.values, given))
+    alone = np.abs(_shifted(second.values[:, [unit]], other))
+    varies = bool(np.ptp(given) > 0), bool(np.ptp(other) > 0)
+    return Search(
+        first, second, name, found, scored, shifted.max(axis=1, initial=0), alone[:, 0], varies
+    )
+
+
+def _shifted(
+    values: Float[np.ndarray, "time units"], given: Float[np.ndarray, "time"]
+) -> Float[np.ndarray, "shift units"]:
+    """Pearson's r of each unit with the property moved on by 1, 2, ... steps, end to beginning."""
+    steps = len(given)
+    around = (np.arange(steps)[None, :] - np.arange(1, max(steps, 1))[:, None]) % max(steps, 1)
+    a = (values - values.mean(axis=0)).astype(float)
+    b = given - given.mean()
+    scale = np.sqrt((a**2).sum(axis=0) * (b**2).sum())
+    return np.where(scale > 0, b[around] @ a / np.where(scale > 0, scale, 1), 0.0)
+
+
+def _as_good(null: Float[np.ndarray, "shift"], r: float) -> float:
+    """Shifts that reach |r|; the observed place counts as one of them, so it is never 0."""
+    return float((1 + (null >= abs(r) - 1e-12).sum()) / (1 + len(null)))

@@ -1,0 +1,118 @@
+"""A softer or harder sigmoid in trained gates: how much of a mask does the network need?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gates.activations import OPEN, SHUT, activation
+from seqviz.compute.gates.networks import Network, accuracy
+from seqviz.compute.gates.observation import Observation, observe
+from seqviz.compute.gates.tasks import draw, majority, right_answers
+from seqviz.compute.recurrent import GRUTrace, LSTMTrace, Weights
+from seqviz.units import Part, Share
+
+# In the blocks of the weights, PyTorch's order: those that a sigmoid follows, and the one that
+# keeps (f of an LSTM, z of a GRU).
+_GATES = {"lstm": ((0, 1, 3), 1), "gru": ((0, 1), 1)}
+_PLACES = {"i": 0, "f": 1, "o": 3, "r": 0, "z": 1}
+_TRIED = 200  # sequences
+
+
+def tempered(network: Network, temperature: float, added: float = 0.0) -> Network:
+    """The network with sigma((a + added) / T) in place of sigma(a) in its gates.
+
+    temperature: T > 0 of every gate; near 0 a gate is a step function, far above 1 it is 1/2
+    whatever it reads. added: to the pre-activation of the gate that keeps (f, or z of a GRU), as if
+    its bias were larger. The candidate's tanh is left as it is. As a gate is a sigmoid of a linear
+    map, its rows of the weights divided by T are the same network.
+    Raises ValueError for a temperature that is not positive.
+    """
+    if temperature <= 0:
+        raise ValueError("A temperature is positive.")
+    w, (gates, keeps) = network.weights, _GATES[network.cell]
+    blocks = len(w.input_bias) // w.hidden
+    factor, shift = np.ones((blocks, w.hidden)), np.zeros((blocks, w.hidden))
+    factor[list(gates)] = 1 / temperature
+    shift[keeps] = added
+    rows = factor.reshape(-1).astype(w.input_bias.dtype)
+    bias = (w.input_bias + shift.reshape(-1)).astype(w.input_bias.dtype)
+    scaled: Weights = replace(
+        w,
+        input_hidden=rows[:, None] * w.input_hidden,
+        hidden_hidden=rows[:, None] * w.hidden_hidden,
+        input_bias=rows * bias,
+        hidden_bias=rows * w.hidden_bias,
+    )
+    return replace(network, weights=scaled)
+
+
+@dataclass(frozen=True)
+class Tempered:
+    """A network with a softer or harder sigmoid, on one text.
+
+    ids: the symbols read. preactivation: of each gate before it is divided by the temperature, by
+    the gate's symbol.
+    """
+
+    seen: Observation
+    ids: Int[np.ndarray, "time"]
+    temperature: float
+    preactivation: dict[str, Float[np.ndarray, "time hidden"]]
+
+    def right_steps(self) -> Part:
+        """Of the steps whose answer follows from what was read, those answered rightly."""
+        known = ~np.isnan(self.seen.probability)
+        given = right_answers(self.seen.kind, self.ids).answers[:, 0]
+        return int((self.seen.answer == given)[known].sum()), int(known.sum())
+
+    def saturated(self, gate: str) -> Share:
+        """The share of one gate's values, over all units and steps, below 0.1 or above 0.9."""
+        values = activation(self.seen.trace, gate)
+        return float(((values < SHUT) | (values > OPEN)).mean())
+
+
+def read_tempered(
+    network: Network, text: str, symbol: str, temperature: float, added: float = 0.0
+) -> Tempered:
+    """`observe` with that sigmoid. Raises Refusal "no_text"."""
+    seen = observe(tempered(network, temperature, added), text, symbol)
+    found = seen.trace
+    assert isinstance(found, (LSTMTrace, GRUTrace))
+    by_gate = {
+        gate: temperature * found.preactivation[:, _PLACES[gate]].astype(float)
+        for gate in seen.gates
+    }
+    ids = network.encode("".join(seen.pieces)).ids
+    return Tempered(seen, ids, temperature, by_gate)
+
+
+@dataclass(frozen=True)
+class ByTemperature:
+    """How often a network answers its task rightly with gates of each temperature.
+
+    majority: of the answer that is right most often, whatever was read: what needs no network.
+    sequences, length: on how many it was tried, and of how many symbols each.
+    """
+
+    temperature: Float[np.ndarray, "temperature"]
+    accuracy: Float[np.ndarray, "temperature"]
+    majority: float
+    sequences: int
+    length: int
+
+    def accuracy_at(self, temperature: float) -> Share:
+        """At the tried temperature that is nearest (in ratio) to this one."""
+        far = np.abs(np.log(self.temperature / temperature))
+        return float(self.accuracy[int(far.argmin())])
+
+
+def by_temperature(
+    network: Network, temperatures: tuple[float, ...], added: float = 0.0, length: int = 16
+) -> ByTemperature:
+    """A network of a little task on 200 fresh sequences at each temperature."""
+    batch = draw(network.kind, length, _TRIED, np.random.RandomState([0, 3]))
+    right = [accuracy(tempered(network, t, added), batch) for t in temperatures]
+    return ByTemperature(np.array(temperatures), np.array(right), majority(batch), _TRIED, length)

@@ -1,0 +1,48 @@
+"""Networks on longer sequences than they were trained on."""
+
+from __future__ import annotations
+
+from seqviz.compute.gates.lengths import ByLength
+from seqviz.figures.gates.looks import CELLS
+from seqviz.figures.grammar.axes import axis, percent
+from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar.sheet import NAMED, Sheet
+from seqviz.figures.grammar.style import Style
+
+_STYLE = Style()
+
+
+def accuracy_by_length(found: ByLength, style: Style = _STYLE) -> Figure:
+    """Shares of right answers (left) and of sequences without a wrong one (right), in percent.
+
+    Beside each the most frequent answer, given at every step; the vertical line is the length of
+    the training.
+    """
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    ends = []
+    for across, often, shares, title in (
+        ((0, 0.46), found.majority, found.answers, "figure.right_answers"),
+        ((0.56, 1), found.majority_whole, found.whole, "figure.whole_right"),
+    ):
+        first = across[0] == 0
+        panel = sheet.panel(
+            axis(text("figure.symbols"), range=[0, found.length[-1] * 1.03]), percent(text(title)),
+            across=across,
+        )  # fmt: skip
+        panel.reference(found.length, 100 * often, text("figure.majority"), legend=first,
+                        group="majority")  # fmt: skip
+        for cell, values in zip(found.cells, shares, strict=True):
+            dash, symbol = CELLS[cell]
+            panel.line(
+                found.length, 100 * values, text(f"option.{cell}"), getattr(palette, cell),
+                dash=dash, symbol=symbol, legend=first, group=cell,
+                hover="%{x:d}: %{y:.1f} %" + NAMED,
+            )  # fmt: skip
+            ends.append(f"{text(title)}, {text(f'option.{cell}')}: {100 * values[-1]:.1f}")
+        panel.vertical(found.trained, palette.highlight, dash="dash")
+        panel.words(text("figure.trained_length"), found.trained, 0, yref="domain", xanchor="left",
+                    yanchor="bottom", xshift=5, color=palette.baseline)  # fmt: skip
+    return sheet.described("alt.by_length", longest=int(found.length[-1]), trained=found.trained,
+                           ends="; ".join(ends),
+                           majority=f"{100 * found.majority[-1]:.1f}")  # fmt: skip

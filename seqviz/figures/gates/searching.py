@@ -1,0 +1,62 @@
+"""Units looked for on one text and scored on another, beside what the search finds by chance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.gates.searching import Search
+from seqviz.figures.grammar.axes import axis
+from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar.sheet import Sheet
+from seqviz.figures.grammar.style import Style
+from seqviz.text import number
+
+_STYLE = Style()
+_BINS = np.linspace(0, 1, 41)
+
+
+def found_and_scored(found: Search, style: Style = _STYLE) -> Figure:
+    """Left: each unit's r on the first text and on the second; on the diagonal both are equal.
+
+    Right: a histogram of the largest |r| of any unit when the property is moved along the first
+    text, as shares of the shifts; the line is the |r| of the unit that was found.
+    """
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    both = {"range": [-1.05, 1.05], "tickvals": [-1, -0.5, 0, 0.5, 1]}
+    left = sheet.panel(
+        axis(text("figure.r_found"), **both), axis(text("figure.r_scored"), **both),
+        across=(0, 0.46),
+    )  # fmt: skip
+    left.reference([-1, 1], [-1, 1], text("figure.same_on_both"))
+    units = np.arange(1, len(found.found) + 1)
+    here = units == found.unit
+    hover = text("figure.hover_unit", unit="%{customdata}", first="%{x:.2f}", second="%{y:.2f}")
+    left.points(found.found[~here], found.scored[~here], text("figure.other_units"),
+                palette.prediction, size=7, opacity=0.5, customdata=units[~here],
+                hover=hover)  # fmt: skip
+    left.points(
+        found.found[here], found.scored[here], text("figure.best_unit", unit=found.unit),
+        palette.highlight, size=15, symbol="diamond", edge={"color": palette.truth, "width": 1.5},
+        customdata=units[here], hover=hover,
+    )  # fmt: skip
+    counts, _ = np.histogram(found.best, _BINS)
+    shares = 100 * counts / max(len(found.best), 1)
+    right = sheet.panel(
+        axis(text("figure.best_r"), range=[0, 1.02]),
+        axis(text("figure.shift_share"), rangemode="tozero"),
+        across=(0.6, 1),
+    )
+    right.bars(
+        (_BINS[:-1] + _BINS[1:]) / 2, shares, text("figure.best_by_chance"), palette.baseline,
+        width=np.diff(_BINS), edge={"color": palette.band, "width": 1},
+        hover="|r| ≈ %{x:.2f}: %{y:.1f} %",
+    )  # fmt: skip
+    right.vertical(abs(found.r_found), palette.highlight, width=4)
+    right.words(f"<b>|r| = {number(abs(found.r_found), 2)}</b>", abs(found.r_found), 1,
+                yref="domain", yanchor="top", xshift=6, xanchor="left")  # fmt: skip
+    return sheet.described(
+        "alt.found_and_scored", units=len(units), unit=found.unit, first=number(found.r_found),
+        second=number(found.r_scored), median=number(found.median_best),
+        chance=f"{100 * found.by_chance:.1f}",
+    )  # fmt: skip

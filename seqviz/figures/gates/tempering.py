@@ -1,0 +1,74 @@
+"""A gate's sigmoid at a temperature, and what the network's answers are worth with it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.gates.activations import activation
+from seqviz.compute.gates.tempering import ByTemperature, Tempered
+from seqviz.compute.recurrent import sigmoid
+from seqviz.figures.gates.looks import CELLS, LOOKS, shown
+from seqviz.figures.grammar.axes import axis, percent
+from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar.sheet import NAMED, Sheet
+from seqviz.figures.grammar.style import Style
+
+_STYLE = Style()
+_REACH = 8.0  # pre-activations shown at least
+
+
+def gate_mask(
+    found: Tempered, gate: str, unit: int, tried: ByTemperature, style: Style = _STYLE
+) -> Figure:
+    """Left: one gate's values on sigma(a / T), those of the chosen unit large. Right: the answers.
+
+    gate: its symbol. unit: from 1. Right: the share of right answers by temperature (log axis),
+    beside the most frequent answer, with the temperature of the left panel marked.
+    """
+    text, palette, seen = style.text, style.palette, found.seen
+    a, values = found.preactivation[gate], activation(seen.trace, gate)
+    reach = max(_REACH, 1.05 * float(np.abs(a).max(initial=0)))
+    line = np.linspace(-reach, reach, 161)
+    sheet = Sheet(style)
+    left = sheet.panel(
+        axis(text("figure.preactivation"), range=[-reach, reach]),
+        axis(text(f"figure.gate_{gate}"), range=[-0.04, 1.04], tickvals=[0, 0.5, 1]),
+        across=(0, 0.46),
+    )
+    role, _, symbol = LOOKS[gate]
+    left.reference(line, sigmoid(line), text("figure.sigmoid_of_one"))
+    left.line(line, sigmoid(line / found.temperature), text("figure.sigmoid_tempered"),
+              getattr(palette, role), width=2.4, hover=False)  # fmt: skip
+    others = np.arange(seen.hidden) != unit - 1
+    left.points(
+        np.ravel(a[:, others]), np.ravel(values[:, others]), text("figure.other_units"),
+        palette.baseline, size=6, opacity=0.5, hover="%{x:.3g} → %{y:.3g}" + NAMED,
+    )  # fmt: skip
+    pieces = [f"{piece}, {place}" for place, piece in enumerate(shown(seen.pieces), 1)]
+    left.points(
+        a[:, unit - 1], values[:, unit - 1], text("figure.this_unit", unit=unit),
+        getattr(palette, role), size=11, symbol=symbol, customdata=pieces,
+        edge={"color": palette.band, "width": 1},
+        hover="%{customdata}: %{x:.3g} → %{y:.3g}" + NAMED,
+    )  # fmt: skip
+    right = sheet.panel(
+        axis(text("figure.temperature"), type="log", tickvals=[0.1, 1, 10],
+             ticktext=["0.1", "1", "10"]),
+        percent(text("figure.right_answers")),
+        across=(0.6, 1),
+    )  # fmt: skip
+    right.reference([tried.temperature[0], tried.temperature[-1]], [100 * tried.majority] * 2,
+                    text("figure.majority"))  # fmt: skip
+    dash, mark = CELLS[seen.cell]
+    right.line(
+        tried.temperature, 100 * tried.accuracy, text(f"option.{seen.cell}"),
+        getattr(palette, seen.cell), dash=dash, symbol=mark, legend=False,
+        hover="T = %{x:.3g}: %{y:.1f} %" + NAMED,
+    )  # fmt: skip
+    right.vertical(found.temperature, palette.highlight)
+    return sheet.described(
+        "alt.gate_mask", gate=text(f"figure.gate_{gate}"), temperature=f"{found.temperature:g}",
+        saturated=f"{100 * found.saturated(gate):.1f}",
+        right=f"{100 * tried.accuracy_at(found.temperature):.1f}",
+        majority=f"{100 * tried.majority:.1f}",
+    )  # fmt: skip
