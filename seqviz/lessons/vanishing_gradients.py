@@ -114,8 +114,8 @@ class Cut:
     stop: float = slider(0.02, 0.6, 0.1, 0.02, when=on(view="random"))
     activation: str = choice(("linear", "rnn"), "linear", when=on(view="clipping"))
     radius: float = slider(0.8, 1.3, 1.0, 0.02, when=on(view="clipping"))
-    weight: float = slider(*bptt.WEIGHTS, 5.0, 0.05, when=on(view="cliff"))
-    bias: float = slider(*bptt.BIASES, -2.5, 0.05, when=on(view="cliff"))
+    start_weight: float = slider(*bptt.WEIGHTS, 5.0, 0.05, when=on(view="cliff"))
+    start_bias: float = slider(*bptt.BIASES, -2.5, 0.05, when=on(view="cliff"))
     threshold: float = stops(
         (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0),
         1.0,
@@ -213,7 +213,7 @@ def draw_clipping(p: Cut, show: Show) -> None:
 def draw_cliff(p: Cut, show: Show) -> None:
     ground = show.run(bptt.surface, name="ground")
     free, clipped = (
-        show.run(bptt.walk, p.weight, p.bias, theta, p.rate_cliff, name=name)
+        show.run(bptt.walk, p.start_weight, p.start_bias, theta, p.rate_cliff, name=name)
         for name, theta in (("without", None), ("with_clipping", p.threshold))
     )
     show.figure(cliff, ground, free, clipped, p.threshold)

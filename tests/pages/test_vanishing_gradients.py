@@ -128,7 +128,7 @@ SAID = (
           (1.0, 0.0, "0", "0", "zero"), (1.0, 1.0, "0.945", "0.0338", "plain"))),
     ("gates", {"update": 0.3, "reset": 0.5, "reach.seed": 3}, gated_jacobian,
      {"gru_radius": "0.843", "rnn_radius": "0.997", "gru_power": "6.64 × 10⁻⁸",
-      "rnn_power": "1.26"}, ("gated",), ("update gate 0.300 and reset gate 0.500",)),
+      "rnn_power": "1.26"}, ("gated",), ("更新门 0.300、重置门 0.500",)),
     ("gates", {"reach.steps": 500, "reach.width": 256}, gated_jacobian,
      {"gru_radius": "0.997", "rnn_radius": "0.970", "gru_power": "1.20", "rnn_power": "0.00546"},
      ("modest_gates", "gated"), ("k = 200", "k = 200")),

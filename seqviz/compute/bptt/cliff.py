@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Float
 
-from seqviz.compute.recurrent import sigmoid, sigmoid_slope
+from seqviz.compute.recurrent import Array, sigmoid, sigmoid_slope
 from seqviz.units import entry
 
 STEPS, START, TARGET = 50, 0.5, 0.7
@@ -85,10 +85,11 @@ def walk(
     return Walk(np.stack(places), np.array(errors), np.array(norms))
 
 
-def error_and_slopes(
-    weight: Shaped[np.ndarray, "*grid"] | float, bias: Shaped[np.ndarray, "*grid"] | float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """E, dE/dw and dE/db, carried forward through the `STEPS` steps."""
+def error_and_slopes(weight: Array, bias: Array) -> tuple[Array, Array, Array]:
+    """E, dE/dw and dE/db, carried forward through the `STEPS` steps.
+
+    weight, bias: numbers, or arrays that broadcast.
+    """
     state, by_weight, by_bias = START + 0 * (weight + bias), 0.0, 0.0
     for _ in range(STEPS):
         shown, slope = sigmoid(state), weight * sigmoid_slope(state)

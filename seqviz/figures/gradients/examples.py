@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -136,8 +137,14 @@ def shipped(name: str, kind: Callable[..., R]) -> R:
 
     Only its arrays are read: training takes torch, which is not a figure's business.
     """
-    (path,) = (ASSETS / "data" / "measured").glob(f"{name}-*.npz")
-    return kind(settings=RecallSettings(), **np.load(path, allow_pickle=False), device="cpu")
+    folder, settings = ASSETS / "data" / "measured", RecallSettings()
+    wanted = f'"forget_bias": {settings.forget_bias}'  # its views differ in nothing else
+    (path,) = (
+        folder / entry["file"]
+        for entry in json.loads((folder / "index.json").read_text("utf-8"))
+        if entry["call"].startswith(f"{name} ") and wanted in entry["call"]
+    )
+    return kind(settings=settings, **np.load(path, allow_pickle=False), device="cpu")
 
 
 def reports(done: Comparison) -> list[ComparisonReport]:

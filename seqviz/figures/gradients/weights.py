@@ -56,19 +56,21 @@ def _maps(sheet: Sheet, found: WeightSteps, w: str, t: int) -> None:
     """Three maps of one size on one scale: step t, all steps, autograd."""
     text = sheet.style.text
     scale = scales.signed(scales.largest(found.each[t - 1], found.total, found.autograd))
+    bar = scales.color_bar(sheet.style, f"∂J/∂{w}", x=0.905, y=0, yanchor="bottom", len=0.36)
     rows, columns = found.autograd.shape
     names = (("one", found.each[t - 1]), ("all", found.total), ("autograd", found.autograd))
     for place, (name, values) in enumerate(names):
-        left = 0.02 + 0.32 * place
+        left = 0.01 + 0.325 * place
         panel = sheet.panel(
             axes.axis(text("figure.column"), range=[0.5, columns + 0.5], showgrid=False,
                       dtick=1, tickformat="d"),
-            axes.axis(text("figure.row") if place == 0 else "", range=[rows + 0.5, 0.5],
+            axes.axis(text("figure.row"), range=[rows + 0.5, 0.5],
                       showgrid=False, dtick=1 if rows <= _WRITTEN else 2),
-            across=(left, left + 0.26), up=(0, 0.34),
+            across=(left, left + 0.23), up=(0, 0.34),
             title=text(f"figure.weight_map_{name}", t=t, matrix=w),
         )  # fmt: skip
         panel.cells(
             values, text(f"figure.weight_map_{name}", t=t, matrix=w), scale,
-            bar=f"∂J/∂{w}" if place == 2 else None, hover="%{y}, %{x}: %{z:.3g}",
+            bar=None, hover="%{y}, %{x}: %{z:.3g}",
+            **({"showscale": True, "colorbar": bar} if place == 2 else {}),
         )  # fmt: skip
