@@ -87,6 +87,7 @@ class Back:
     taken: int = stepper(0, 6, 1, within="steps")
     cell: str = choice(("linear", "rnn"), "linear")
     width: int = slider(1, 3, 2)
+    shift: float = slider(-3.0, 3.0, 0.0, 0.1)
     seed: int = seed(1, more=True)
 
 
@@ -363,7 +364,7 @@ def paths(p: Paths, show: Show) -> None:
 
 @lesson.bench("back", Back)
 def back(p: Back, show: Show) -> None:
-    small = Experiment(p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed)
+    small = Experiment(p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed, shift=p.shift)
     found = show.run(bptt.recursion, small, name="found")
     show.figure(unrolled_graph, found, p.taken)
     if p.taken == 0:

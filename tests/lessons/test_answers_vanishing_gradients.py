@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from scenes import words_of
 
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
-from seqviz.compute.bptt.autograd import matrix_gradient
+from seqviz.compute.bptt.autograd import matrix_gradient, state_gradients
 from seqviz.compute.recurrent import jacobians
 from seqviz.data import precomputed
 from seqviz.lessons.vanishing_gradients import lesson
@@ -181,6 +182,7 @@ def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
         ("paths", {}, {"gain": 1.2}, ("share", "share")),
         ("paths", {}, {"t": 6}, ("share", "share_alone")),
         ("back", {"taken": 1}, {"taken": 2}, ("entered", "carried")),
+        ("back", {"taken": 1}, {"shift": 2.0}, ("entered", "entered")),
         ("weights", {}, {"loss": "mean"}, ("weights_enough", "weights_all")),
         ("weights", {}, {"matrix": "readout"}, ("weights_enough", "weights_one")),
         ("cut", {}, {"window": 1}, ("window_little", "window_much")),
@@ -272,6 +274,16 @@ def test_the_block_jacobian_of_the_lstm_is_the_one_in_the_equations():
         o = net.trace.output_gate[t]
         wanted = (np.tanh(net.trace.cell_state[t + 1]) * o * (1 - o))[:, None]
         np.testing.assert_allclose(by_output, wanted * net.weights.block(3), atol=1e-14)
+
+
+def test_a_moved_target_moves_its_residual_and_what_comes_back():
+    asked = Experiment("rnn", 4, 2, gain=0.8, loss="mean")
+    one, other = bptt.recursion(asked), bptt.recursion(replace(asked, shift=1.5))
+    np.testing.assert_allclose(other.residuals[:3], one.residuals[:3])
+    np.testing.assert_allclose(other.residuals[3], one.residuals[3] - 2 / 4 * 1.5)
+    np.testing.assert_allclose(other.total, state_gradients(replace(asked, shift=1.5)), atol=1e-12)
+    again = bptt.recursion(asked)
+    np.testing.assert_array_equal(again.total, one.total)  # nothing is written over
 
 
 def test_the_cliff_s_slopes_are_those_of_finite_differences():

@@ -8,7 +8,7 @@ biases that the student chooses. So cells with one seed differ in their wiring a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -49,7 +49,8 @@ class Experiment:
     `recurrent_matrix`. forget_bias: b_f of the LSTM. update_bias: b_z of the GRU in PyTorch's
     convention (z keeps). signal: "random" (Gaussian inputs and targets), "adding" (the adding
     problem), "ar" (an AR(1) series and its next value) or "sentence" (next token). loss: "last"
-    (J is the loss of the last step) or "mean" (of all steps).
+    (J is the loss of the last step) or "mean" (of all steps). shift: added to the last target,
+    where targets are numbers.
     """
 
     cell: str = "rnn"
@@ -63,6 +64,7 @@ class Experiment:
     sentence: str = ""
     loss: str = "last"
     seed: int = 1
+    shift: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,12 @@ def signal(experiment: Experiment) -> Signal:
         ids = np.array([known.index(token) for token in tokens])
         vectors = rng.standard_normal((len(known), _EMBEDDING))
         return Signal(vectors[ids[:-1]], ids[1:], tuple(tokens[:-1]))
-    return _numbers(experiment.signal, experiment.steps, experiment.seed)
+    found = _numbers(experiment.signal, experiment.steps, experiment.seed)
+    if experiment.shift == 0:
+        return found
+    targets = found.targets.copy()
+    targets[-1] += experiment.shift
+    return replace(found, targets=targets)
 
 
 @lru_cache(maxsize=8)

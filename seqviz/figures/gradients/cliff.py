@@ -16,8 +16,8 @@ def cliff(
 ) -> Figure:
     """Left: the error over (w, b) and both walks on it. Right: the error by update.
 
-    free, clipped: from the same start, without and with gradients shortened to `threshold`. What
-    leaves the map is drawn as an arrow to where it would land.
+    free, clipped: from the same start, without and with gradients shortened to `threshold`. A
+    walk that leaves the map is drawn up to its edge, and the update is named.
     """
     text, palette = style.text, style.palette
     spans = [[float(one[0]), float(one[-1])] for one in (ground.weight, ground.bias)]
@@ -70,6 +70,7 @@ def _walk(
     panel.line(x, y, name, color, width=3, dash=dash, hover="w = %{x:.2f}, b = %{y:.2f}")
     if until < len(one.places):
         panel.words(
-            panel.style.text("figure.leaves_map", update=until), *one.places[until - 1].tolist(),
-            size=12, color=palette.truth, yshift=14, bgcolor=palette.band,
+            f"{name}: {panel.style.text('figure.leaves_map', update=until)}", 0.02, 0.02,
+            xref="domain", yref="domain", xanchor="left", yanchor="bottom", size=12,
+            color=palette.truth, bgcolor=palette.band,
         )  # fmt: skip
