@@ -45,7 +45,8 @@ def cliff(
         _walk(left, one, spans, named, color, dash)
         right.line(np.arange(len(one.error)), powers(log10(one.error)), named, color, width=2.4,
                    dash=dash, legend=False)  # fmt: skip
-    diamond(left, *free.places[0].tolist(), text("figure.start"), palette.highlight)
+    weight, bias = free.places[0].tolist()
+    diamond(left, weight, bias, text("figure.start"), palette.highlight)
     return sheet.described(
         "alt.cliff",
         norm=number(free.largest_norm),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.bptt import WeightSteps
@@ -69,8 +71,8 @@ def _maps(sheet: Sheet, found: WeightSteps, w: str, t: int) -> None:
             across=(left, left + 0.23), up=(0, 0.34),
             title=text(f"figure.weight_map_{name}", t=t, matrix=w),
         )  # fmt: skip
+        more: dict[str, Any] = {"colorbar": bar} if place == 2 else {"bar": None}
         panel.cells(
             values, text(f"figure.weight_map_{name}", t=t, matrix=w), scale,
-            bar=None, hover="%{y}, %{x}: %{z:.3g}",
-            **({"showscale": True, "colorbar": bar} if place == 2 else {}),
+            hover="%{y}, %{x}: %{z:.3g}", **more,
         )  # fmt: skip
