@@ -283,18 +283,18 @@ def tell_reach(p: Reach, found: list[bptt.Reach], matrix: bptt.Spectrum, show: S
     if "linear" in by_cell and "rnn" in by_cell:
         linear, tanh = (number(by_cell[cell].factor) for cell in ("linear", "rnn"))
         show.note("tanh", linear=linear, tanh=tanh)
-    if "lstm" in by_cell:
-        one = by_cell["lstm"]
+    one = by_cell.get("lstm")
+    if one is not None and one.horizon != one.horizon_hidden:
         show.note("on_c", cell_state=one.horizon_seen(), hidden=one.horizon_seen(on_h=True))
     if p.signal == "sentence":
         tell_sentence(p, found, show)
-    for cell, one in by_cell.items():
+    for cell, its in by_cell.items():
         name = show.option("cells", cell)
-        if one.overflow is not None:
-            show.note("overflow", cell=name, step=one.overflow, last=one.overflow - 1)
-        if one.left_with is not None:
-            key = "left_above" if one.left_with > 0 else "left_below"
-            show.note(key, cell=name, step=one.left_float32, value=from_log10(one.left_with))
+        if its.overflow is not None:
+            show.note("overflow", cell=name, step=its.overflow, last=its.overflow - 1)
+        if its.left_with is not None:
+            key = "left_above" if its.left_with > 0 else "left_below"
+            show.note(key, cell=name, step=its.left_float32, value=from_log10(its.left_with))
 
 
 @lesson.bench("reach", Reach, leads=True)
@@ -305,7 +305,7 @@ def reach(p: Reach, show: Show) -> None:
     show.readouts(matrix, "sigma_max", "radius")
     order = sorted(range(len(found)), key=lambda i: found[i].horizon)
     for name, i in {"longest": order[-1], "shortest": order[0]}.items():
-        if name == "longest" or i != order[-1]:
+        if name == "longest" or found[i].horizon < found[order[-1]].horizon:
             whose = on_road(p.cells[i], show)
             show.readout(name, found[i].horizon_seen, beside=whose)
     tell_reach(p, found, matrix, show)

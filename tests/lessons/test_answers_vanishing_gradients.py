@@ -167,6 +167,7 @@ def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
     out = lesson.benches["reach"].run({"signal": "sentence"})
     (said,) = (note for note in out.notes if "“were”" in note)
     assert "“flights”" in said
+    assert list(out.readouts) == ["sigma_max", "radius", "longest"]  # all reach the first word
     for cell in ("linear", "rnn"):
         line = bptt.reach(
             Experiment(cell, gain=0.9, signal="sentence", sentence=lesson.values("reach").sentence)
