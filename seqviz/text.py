@@ -129,8 +129,14 @@ def number(value: float, digits: int = 3) -> str:
     mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")  # rounds before it decides
     exponent = int(power)
     if exponent < -3 or exponent > 6:
-        return f"{mantissa} × 10{str(exponent).translate(_RAISED)}".replace("-", "−")
+        return f"{mantissa}{_tens(exponent)}".replace("-", "−")
     return f"{value:,.{max(0, digits - 1 - exponent)}f}".replace("-", "−")
+
+
+@cache
+def _tens(exponent: int) -> str:
+    """Times ten to this power."""
+    return f" × 10{str(exponent).translate(_RAISED)}"
 
 
 def percent(share: float, digits: int = 1) -> str:

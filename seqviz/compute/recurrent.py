@@ -120,8 +120,8 @@ Trace = RNNTrace | LSTMTrace | GRUTrace
 
 def sigmoid(a: Array, out: Array | None = None) -> Array:
     """1 / (1 + e^-a), without overflow and with full relative precision at both ends."""
-    small = np.exp(-np.abs(a))
-    return np.divide(np.maximum(small, np.asarray(a) >= 0), 1 + small, out)
+    small = np.exp(np.copysign(a, -1.0))  # e^-|a|
+    return np.divide(np.exp(np.minimum(a, 0.0)), 1 + small, out)
 
 
 def sigmoid_slope(a: Array) -> Array:
@@ -229,13 +229,12 @@ class LSTM:
         c = _states(initial.cell_state, h[1:].shape)
         rows = a.reshape(from_input.shape)
         a_if, a_g, a_o = a[..., :2, :], a[..., 2, :], a[..., 3, :]
-        opened = gates[..., :2, :]
         i, f, g, o = np.moveaxis(gates, -2, 0)
         for t in range(len(inputs)):
             np.add(from_input[t], h[t] @ back, rows[t])
             if self.peephole:
                 a_if[t] += peep[:2] * c[t][..., None, :]
-            sigmoid(a_if[t], opened[t])
+            sigmoid(a[t], gates[t])  # g is overwritten, in one call less
             if self.forget == "one":
                 f[t] = 1
             np.tanh(a_g[t], g[t])
@@ -243,7 +242,7 @@ class LSTM:
             c[t + 1] = f[t] * c[t] + i[t] * g[t]
             if self.peephole:
                 a_o[t] += peep[2] * c[t + 1]
-            sigmoid(a_o[t], o[t])
+                sigmoid(a_o[t], o[t])
             _force(gates[t], forced, t, slice(3, 4))
             np.multiply(o[t], np.tanh(c[t + 1]) if self.output == "tanh" else c[t + 1], h[t + 1])
         return LSTMTrace(inputs, h, c, a, i, f, g, o)

@@ -7,6 +7,7 @@ from typing import Any
 
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
+from seqviz.figures.gradients.cliff import cliff
 from seqviz.figures.gradients.clipping import with_and_without_clipping
 from seqviz.figures.gradients.norms import gradient_reach
 from seqviz.figures.gradients.pairs import pair_map
@@ -14,22 +15,25 @@ from seqviz.figures.gradients.paths import path_bars, recursion_step, unrolled_g
 from seqviz.figures.gradients.recall import ladder, ladder_progress, race_course, race_progress
 from seqviz.figures.gradients.simplified_gru import gated_jacobian
 from seqviz.figures.gradients.truncation import kept_and_lost, mean_of_draws
+from seqviz.figures.gradients.weights import weights_by_step
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
-from seqviz.text import from_log10, number
+from seqviz.text import from_log10, literal, number, percent
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256)
-SENTENCE = "The flights the airline was cancelling were full ."
+SENTENCE = "The flights the airline was cancelling were"  # its last error is that of the verb
 # What these benches compute grows with T d^2 and more; beyond this they would keep a class waiting.
 MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
 
-ROUNDING = 9  # decimals of a singular value of 1 that are right
+DIGITS = 10  # of a singular value beside 1, at most
+LITTLE = (5.0, 0.1)  # degrees that a gradient turns, and share of its length that it loses
 # The two tasks want different settings to be learned in seconds (see RecallSettings): each has its
 # own three controls.
 SCALED = tuple(init for init in bptt.INITS if init != "non_normal")  # by the gain
 UPDATES = (100, 200, 400, 600, 900, 1200, 2000)
+OPEN = ("course", "ladder")  # views in which the gates start as the student says
 RATES = (0.0003, 0.001, 0.003, 0.01)
 
 lesson = Lesson("vanishing_gradients", code=(bptt.log_norms, bptt.pair_norms, bptt.reach))
@@ -39,7 +43,7 @@ lesson = Lesson("vanishing_gradients", code=(bptt.log_norms, bptt.pair_norms, bp
 class Reach:
     """The network under study: the benches below work on it."""
 
-    cells: tuple[str, ...] = choice(bptt.CELLS, ("rnn", "lstm", "gru"), many=True)
+    cells: tuple[str, ...] = choice(bptt.CELLS, ("linear", "rnn", "lstm", "gru"), many=True)
     steps: int = slider(2, 500, 100)
     init: str = choice(bptt.INITS, "gaussian", menu=True)
     gain: float = slider(0.1, 2.0, 0.9, 0.01, when=on(init=SCALED))
@@ -83,6 +87,20 @@ class Back:
     taken: int = stepper(0, 6, 1, within="steps")
     cell: str = choice(("linear", "rnn"), "linear")
     width: int = slider(1, 3, 2)
+    shift: float = slider(-3.0, 3.0, 0.0, 0.1)
+    seed: int = seed(1, more=True)
+
+
+@dataclass(frozen=True)
+class WeightGradient:
+    """A small RNN, and the matrix whose gradient is taken apart."""
+
+    matrix: str = choice(bptt.MATRICES, "hidden_hidden", menu=True)
+    steps: int = slider(2, 30, 20)
+    t: int = stepper(1, 30, 20, within="steps")
+    cell: str = choice(("linear", "rnn"), "linear")
+    gain: float = slider(0.1, 1.5, 0.8, 0.05)
+    loss: str = choice(bptt.LOSSES, "last", more=True)
     seed: int = seed(1, more=True)
 
 
@@ -90,24 +108,27 @@ class Back:
 class Cut:
     """How the way back is cut short."""
 
-    view: str = view(("terms", "random", "clipping"), "terms")
+    view: str = view(("terms", "clipping", "cliff", "random"), "terms")
     cell: str = choice(bptt.CELLS, "rnn", menu=True, when=on(view=("terms", "random")))
     kind: str = choice(bptt.KINDS, "window", when=on(view="terms"))
     window: int = slider(1, 200, 10, when=on(view="terms"), unit="steps")
     stop: float = slider(0.02, 0.6, 0.1, 0.02, when=on(view="random"))
     activation: str = choice(("linear", "rnn"), "linear", when=on(view="clipping"))
     radius: float = slider(0.8, 1.3, 1.0, 0.02, when=on(view="clipping"))
+    start_weight: float = slider(*bptt.WEIGHTS, 5.0, 0.05, when=on(view="cliff"))
+    start_bias: float = slider(*bptt.BIASES, -2.5, 0.05, when=on(view="cliff"))
     threshold: float = stops(
         (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0),
         1.0,
-        when=on(view="clipping"),
+        when=on(view=("clipping", "cliff")),
     )
     rate: float = stops(
         (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
         0.02,
         when=on(view="clipping"),
     )
-    seed: int = seed(1, more=True)
+    rate_cliff: float = stops((0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 0.1, when=on(view="cliff"))
+    seed: int = seed(1, more=True, when=on(view=("random", "clipping")))
 
 
 @dataclass(frozen=True)
@@ -122,12 +143,12 @@ class Gates:
 class Race:
     """Who learns to remember, live."""
 
-    view: str = view(("course", "ladder"), "course")
+    view: str = view(("course", "closed", "ladder"), "course")
     task: str = choice(recall.TASKS, "first")
     delay: int = slider(1, 200, 50, unit="steps")
     cells: tuple[str, ...] = choice(recall.CELLS, recall.CELLS, many=True)
-    bias: float = slider(0.0, 6.0, 4.0, 0.5, when=on(task="first"))
-    bias_adding: float = slider(0.0, 6.0, 2.0, 0.5, when=on(task="adding"))
+    bias: float = slider(0.0, 6.0, 4.0, 0.5, when=on(task="first", view=OPEN))
+    bias_adding: float = slider(0.0, 6.0, 2.0, 0.5, when=on(task="adding", view=OPEN))
     updates: int = stops(UPDATES, 600, more=True, when=on(task="first"))
     updates_adding: int = stops(UPDATES, 1200, more=True, when=on(task="adding"))
     hidden: int = stops((8, 16, 32, 64), 32, more=True)
@@ -160,8 +181,14 @@ def matrix_of(p: Reach, show: Show) -> bptt.Spectrum:
 
 def beside_one(value: float) -> str:
     """With as many digits as it takes to see on which side of 1 it is."""
-    digits = next((d for d in range(3, ROUNDING + 2) if round(value, d - 1) != 1), 3)
+    digits = next((d for d in range(3, DIGITS + 1) if round(value, d - 1) != 1), 3)
     return number(value, digits)
+
+
+def on_road(cell: str, show: Show) -> str:
+    """The network's name, with the state on which its way back is measured if there are two."""
+    name = show.option("cells", cell)
+    return show.words("road.cell_state", cell=name) if cell == "lstm" else name
 
 
 def draw_clipping(p: Cut, show: Show) -> None:
@@ -178,6 +205,32 @@ def draw_clipping(p: Cut, show: Show) -> None:
         show.note("free_left", update=free.left_float32)
     if clipped.left_float32 is not None:
         show.note("clipped_left", update=clipped.left_float32, threshold=number(p.threshold))
+    elif clipped.last_loss is not None:
+        key = "clipping_better" if clipped.last_loss < 1 else "clipping_no_better"
+        loss, updates = number(clipped.last_loss), len(clipped.loss)
+        show.note(key, loss=loss, updates=updates, clipped=clipped.clipped)
+
+
+def draw_cliff(p: Cut, show: Show) -> None:
+    ground = show.run(bptt.surface, name="ground")
+    free, clipped = (
+        show.run(bptt.walk, p.start_weight, p.start_bias, theta, p.rate_cliff, name=name)
+        for name, theta in (("without", None), ("with_clipping", p.threshold))
+    )
+    show.figure(cliff, ground, free, clipped, p.threshold)
+    show.readouts(
+        free, cliff_norm="largest_norm", cliff_step="longest_step", cliff_free="last_error"
+    )
+    show.readouts(clipped, cliff_clipped="last_error")
+    if free.largest_norm <= p.threshold:
+        show.note("cliff_same", norm=number(free.largest_norm), threshold=number(p.threshold))
+        return
+    show.note(
+        "cliff", update=free.steepest, norm=number(free.largest_norm),
+        step=number(free.longest_step), error=number(free.last_error),
+        threshold=number(p.threshold), longest=number(clipped.longest_step),
+        clipped=number(clipped.last_error),
+    )  # fmt: skip
 
 
 def tell_race(p: Race, done: recall.Comparison, show: Show) -> None:
@@ -192,9 +245,56 @@ def tell_race(p: Race, done: recall.Comparison, show: Show) -> None:
         for won in (True, False)
     )
     if winners and losers:
-        show.note("race_won", winners=", ".join(winners), losers=", ".join(losers))
+        said = {
+            name: show.words("road.comma").join(those)
+            for name, those in (("winners", winners), ("losers", losers))
+        }
+        show.note("race_won", **said, updates=int(done.updates[-1]))
     else:
-        show.note("race_all" if winners else "race_none")
+        show.note("race_all" if winners else "race_none", updates=int(done.updates[-1]))
+    felt = [
+        f"{show.option('cells', cell)} {from_log10(float(norm))}"
+        for cell, norm in zip(p.cells, done.log10_gradients[-1, :, 0], strict=True)
+    ]
+    show.note("race_felt", gradients=show.words("road.comma").join(felt))
+
+
+def tell_sentence(p: Reach, found: list[bptt.Reach], show: Show) -> None:
+    """How much of the last word's error reaches the second word (of two, the first)."""
+    labels = found[0].labels or ()
+    step = 2 if len(labels) > 2 else 1
+    shares = show.words("road.comma").join(
+        f"{show.option('cells', cell)} {percent(one.arrives(step))}"
+        for cell, one in zip(p.cells, found, strict=True)
+    )
+    show.note(
+        "sentence", word=literal(bptt.split(p.sentence)[len(labels)]), last=literal(labels[-1]),
+        earlier=literal(labels[step - 1]), back=len(labels) - step, shares=shares,
+    )  # fmt: skip
+
+
+def tell_reach(p: Reach, found: list[bptt.Reach], matrix: bptt.Spectrum, show: Show) -> None:
+    """The verdict on W, and beside it what was measured."""
+    sigma, radius = beside_one(matrix.sigma_max), beside_one(matrix.radius)
+    show.note(matrix.verdict, sigma=sigma, radius=radius)
+    by_cell = dict(zip(p.cells, found, strict=True))
+    factors = [f"{on_road(cell, show)} {number(one.factor)}" for cell, one in by_cell.items()]
+    show.note("measured", radius=radius, factors=show.words("road.comma").join(factors))
+    if "linear" in by_cell and "rnn" in by_cell:
+        linear, tanh = (number(by_cell[cell].factor) for cell in ("linear", "rnn"))
+        show.note("tanh", linear=linear, tanh=tanh)
+    one = by_cell.get("lstm")
+    if one is not None and one.horizon != one.horizon_hidden:
+        show.note("on_c", cell_state=one.horizon_seen(), hidden=one.horizon_seen(on_h=True))
+    if p.signal == "sentence":
+        tell_sentence(p, found, show)
+    for cell, its in by_cell.items():
+        name = show.option("cells", cell)
+        if its.overflow is not None:
+            show.note("overflow", cell=name, step=its.overflow, last=its.overflow - 1)
+        if its.left_with is not None:
+            key = "left_above" if its.left_with > 0 else "left_below"
+            show.note(key, cell=name, step=its.left_float32, value=from_log10(its.left_with))
 
 
 @lesson.bench("reach", Reach, leads=True)
@@ -205,20 +305,10 @@ def reach(p: Reach, show: Show) -> None:
     show.readouts(matrix, "sigma_max", "radius")
     order = sorted(range(len(found)), key=lambda i: found[i].horizon)
     for name, i in {"longest": order[-1], "shortest": order[0]}.items():
-        if name == "longest" or i != order[-1]:
-            whose = show.option("cells", p.cells[i])
+        if name == "longest" or found[i].horizon < found[order[-1]].horizon:
+            whose = on_road(p.cells[i], show)
             show.readout(name, found[i].horizon_seen, beside=whose)
-    sigma, radius = (round(one, ROUNDING) for one in (matrix.sigma_max, matrix.radius))
-    inside = "shrinks" if sigma < 1 else "keeps" if sigma == 1 else "between"
-    kind = "grows" if radius > 1 else inside
-    show.note(kind, sigma=beside_one(matrix.sigma_max), radius=beside_one(matrix.radius))
-    for cell, one in zip(p.cells, found, strict=True):
-        name = show.option("cells", cell)
-        if one.overflow is not None:
-            show.note("overflow", cell=name, step=one.overflow, last=one.overflow - 1)
-        if one.left_with is not None:
-            key = "left_above" if one.left_with > 0 else "left_below"
-            show.note(key, cell=name, step=one.left_float32, value=from_log10(one.left_with))
+    tell_reach(p, found, matrix, show)
 
 
 @lesson.bench("pairs", Pairs, after=("reach",))
@@ -239,6 +329,10 @@ def pairs(p: Pairs, show: Show) -> None:
     show.readouts(chosen, "largest")
     show.readouts(chosen, "smallest", digits=chosen.digits)
     show.readout("bound", matrix.bound, later - earlier)
+    show.note(
+        "pair", earlier=earlier, later=later, largest=from_log10(chosen.largest),
+        strong=chosen.strong, count=len(chosen.log10),
+    )  # fmt: skip
     if found.stride > 1:
         show.caption(show.words("note.stride", stride=found.stride))
     if chosen.lost:
@@ -255,13 +349,22 @@ def paths(p: Paths, show: Show) -> None:
         printed_mismatch="printed_mismatch",
         beside={"total": show.words("metric.total.beside"), "autograd": "PyTorch"},
     )  # fmt: skip
+    step, share = found.largest
+    if p.t == p.steps:
+        show.note("share_alone", last=p.steps)
+    else:
+        show.note(
+            "share", step=step, share=number(share), total=number(found.length), t=p.t,
+            last=p.steps, stretch=number(float(found.stretch[-1])),
+            least=number(float(found.error.min())), most=number(float(found.error.max())),
+        )  # fmt: skip
     if p.printed:
         show.note("printed_last" if p.t == p.steps else "printed", t=p.t, last=p.steps)
 
 
 @lesson.bench("back", Back)
 def back(p: Back, show: Show) -> None:
-    small = Experiment(p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed)
+    small = Experiment(p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed, shift=p.shift)
     found = show.run(bptt.recursion, small, name="found")
     show.figure(unrolled_graph, found, p.taken)
     if p.taken == 0:
@@ -269,12 +372,32 @@ def back(p: Back, show: Show) -> None:
         return
     t = p.steps - p.taken + 1
     show.note("equation", equation=recursion_step(found, t))
+    carried, own, total = (number(of(t)) for of in (found.carried, found.own, found.length))
+    key = "entered" if t == p.steps else "carried"
+    show.note(key, t=t, carried=carried, own=own, total=total)
+
+
+@lesson.bench("weights", WeightGradient)
+def weights(p: WeightGradient, show: Show) -> None:
+    small = Experiment(p.cell, p.steps, 6, gain=p.gain, loss=p.loss, seed=p.seed)
+    found = show.run(bptt.weight_steps, small, p.matrix, name="found")
+    show.figure(weights_by_step, found, p.matrix, p.t)
+    show.readouts(
+        found, weight_total="length", weight_autograd="autograd_length", weight_mismatch="mismatch",
+        beside={"weight_autograd": "PyTorch"},
+    )  # fmt: skip
+    share = found.shares[p.t - 1] / found.length if found.length > 0 else 0.0
+    show.metrics(weight_step=(percent(float(share)), f"t = {p.t}"))
+    few = "weights_one" if found.enough == 1 else "weights_enough"
+    key = few if found.enough <= p.steps / 2 else "weights_all"
+    matrix = show.option("matrix", p.matrix)
+    show.note(key, enough=found.enough, steps=p.steps, matrix=matrix)
 
 
 @lesson.bench("cut", Cut, after=("reach",))
 def cut(p: Cut, show: Show) -> None:
-    if p.view == "clipping":
-        draw_clipping(p, show)
+    if p.view in ("clipping", "cliff"):
+        (draw_clipping if p.view == "clipping" else draw_cliff)(p, show)
         return
     world = lesson.values("reach")
     asked = modest(world, p.cell)
@@ -285,6 +408,11 @@ def cut(p: Cut, show: Show) -> None:
             found, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
             fixed="fixed", beside={"all_draws": f"n = {found.draws[-1]:,}"},
         )  # fmt: skip
+        show.note(
+            "random_nearer" if found.error_of_all < found.fixed else "random_farther",
+            draws=f"{found.draws[-1]:,}", mean=number(found.error_of_all),
+            one=number(found.error_of_one), window=found.window, fixed=number(found.fixed),
+        )  # fmt: skip
     else:
         curve = show.run(bptt.truncation, asked, p.kind, name="curve")
         window = curve.nearest(p.window)
@@ -294,6 +422,12 @@ def cut(p: Cut, show: Show) -> None:
         show.readout("kept", curve.kept_by, window)
         show.readout("angle", curve.angle_of, window)
         show.readout("length", curve.length_of, window)
+        angle, length = curve.angle_of(window), curve.length_of(window)
+        little = angle <= LITTLE[0] and abs(length - 1) <= LITTLE[1]
+        show.note(
+            f"{p.kind}_little" if little else f"{p.kind}_much", window=window,
+            kept=percent(curve.kept_by(window)), angle=number(angle), length=number(length),
+        )  # fmt: skip
     if asked.steps < world.steps or asked.width < world.width:
         show.caption(show.words("note.modest", steps=asked.steps, width=asked.width))
 
@@ -320,6 +454,11 @@ def gates(p: Gates, show: Show) -> None:
         show.note("zero")
     elif (p.update, p.reset) == (1, 1):
         show.note("plain")
+    else:
+        show.note(
+            "gated", radius=number(found.radius_rnn), gated=number(found.radius), steps=steps,
+            rnn=from_log10(found.last_norm_rnn), gru=from_log10(found.last_norm),
+        )  # fmt: skip
 
 
 @lesson.bench("race", Race)
@@ -329,22 +468,25 @@ def race(p: Race, show: Show) -> None:
         if p.task == "first"
         else (p.bias_adding, p.updates_adding, p.rate_adding)
     )
+    bias = 0.0 if p.view == "closed" else bias
     settings = recall.RecallSettings(
         p.task, p.delay, p.cells, p.hidden, updates=updates, learning_rate=rate,
         forget_bias=bias, seed=p.seed,
     )  # fmt: skip
-    views: dict[str, tuple[Any, ...]] = {
-        "course": (recall.compare, race_course, race_progress),
-        "ladder": (recall.find_longest_delay, ladder, ladder_progress),
-    }
-    train, draw, so_far = views[p.view]
+    train: Any = recall.find_longest_delay
+    draw: Any = ladder
+    so_far: Any = ladder_progress
+    if p.view != "ladder":
+        train, draw, so_far = recall.compare, race_course, race_progress
     reports = (so_far, settings)
     done = show.job(train, name="done", settings=settings, then=(draw,), so_far=reports)
-    if p.view == "course":
+    if p.view != "ladder":
         tell_race(p, done, show)
-    else:
-        for cell in p.cells:
-            show.readout(f"longest_{cell}", done.longest_of, cell)
+        return
+    for cell in p.cells:
+        show.readout(f"longest_{cell}", done.longest_of, cell)
+    reached = [f"{show.option('cells', c)} {done.longest_of(c) or '–'}" for c in p.cells]
+    show.note("ladder", reached=show.words("road.comma").join(reached), updates=updates)
 
 
 def horizon(gain: float) -> float:

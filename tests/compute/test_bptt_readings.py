@@ -21,8 +21,10 @@ def written(found, name: str) -> str:
 
 def test_the_horizon_has_a_sign_where_the_sequence_is_too_short():
     norms = LogNorms(np.array([-50.0, -1.0, 39.0, 0.0]), None)
-    found = Reach(norms, 0.0, 2, None, None, None)
+    found = Reach(norms, 0.0, norms.hidden, 2, 1, None, None, None)
     assert found.horizon_seen() == "2"
+    assert found.horizon_seen(on_h=True) == "1"
+    assert found.factor == pytest.approx(10 ** (-50 / 3))
     assert replace(found, horizon=3).horizon_seen() == "≥ 3"
     assert found.left_with is None
     assert replace(found, left_float32=1).left_with == -50

@@ -92,7 +92,9 @@ def test_running_sum_of_the_paths_ends_at_autograd():
     found = bptt.paths(Experiment("linear", 6, 4, gain=0.8, loss="mean"), 1)
     figure = path_bars(found, printed=True)
     sound(figure)
-    bars, total, printed, printed_total, autograd = figure.data
+    bars, total, printed, printed_total, autograd, stretch, error = figure.data
+    np.testing.assert_allclose(stretch.y, found.stretch, rtol=1e-12)
+    np.testing.assert_allclose(error.y, found.error, rtol=1e-12)
     assert bars.type == printed.type == "bar"
     assert total.y[-1] == pytest.approx(autograd.y[0], rel=1e-12)
     assert abs(printed_total.y[-1] - autograd.y[0]) > 0.1 * autograd.y[0]

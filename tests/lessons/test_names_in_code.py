@@ -11,7 +11,7 @@ from seqviz.lessons.vanishing_gradients import lesson as gradients
 
 VIEWS = {
     "gates.watch": ("unit", "cell", "saturation"),
-    "vanishing_gradients.cut": ("random", "clipping"),
+    "vanishing_gradients.cut": ("random", "clipping", "cliff"),
 }
 RUNS = [
     (bench, values)

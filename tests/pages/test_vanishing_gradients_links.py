@@ -14,7 +14,7 @@ from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
 from seqviz.lessons.vanishing_gradients import lesson
 from seqviz.models import device
-from seqviz.text import percent
+from seqviz.text import from_log10, percent
 from tests.sliders import sliders
 
 SLUG = lesson.slug
@@ -137,8 +137,12 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
         names[bool(again.learned[place])].append(name)
     assert [(one.name, one.value, one.beside) for one in trained.readouts.values()] == wanted
     key = "race_none" if not names[True] else "race_won" if names[False] else "race_all"
-    words = {"winners": ", ".join(names[True]), "losers": ", ".join(names[False])}
-    assert trained.notes == [page.text(f"{SLUG}.note.{key}", **words)]
+    comma = page.text(f"{SLUG}.road.comma")
+    words = {"winners": comma.join(names[True]), "losers": comma.join(names[False])}
+    assert trained.notes[0] == page.text(f"{SLUG}.note.{key}", **words, updates=100)
+    felt = [from_log10(float(norm)) for norm in again.log10_gradients[-1, :, 0]]
+    assert all(norm in trained.notes[1] for norm in felt)
+    assert len(trained.notes) == 2
     assert "vg.race.start" not in [button.key for button in page.app.button]
 
 

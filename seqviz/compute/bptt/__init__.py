@@ -3,6 +3,7 @@
 Everything here needs only numpy; the check against autograd imports torch when it is asked for.
 """
 
+from seqviz.compute.bptt.cliff import BIASES, WEIGHTS, Surface, Walk, surface, walk
 from seqviz.compute.bptt.clipping import Descent, descend
 from seqviz.compute.bptt.experiment import (
     CELLS,
@@ -14,6 +15,7 @@ from seqviz.compute.bptt.experiment import (
     Unrolled,
     recurrent_matrix,
     signal,
+    split,
     unroll,
 )
 from seqviz.compute.bptt.norms import (
@@ -45,3 +47,4 @@ from seqviz.compute.bptt.truncation import (
     terms,
     truncation,
 )
+from seqviz.compute.bptt.weight_steps import MATRICES, WeightSteps, weight_steps

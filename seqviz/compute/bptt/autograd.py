@@ -18,15 +18,21 @@ def unrolled_states(experiment: Experiment) -> tuple[list[Tensor], list[Tensor],
     Written with one line per equation and shared with nothing in the kernel but the numbers of the
     weights; float64.
     """
+    return _unrolled(experiment)[1:]
+
+
+def _unrolled(
+    experiment: Experiment,
+) -> tuple[dict[str, Tensor], list[Tensor], list[Tensor], Tensor]:
+    """As `unrolled_states`, after the matrices that the graph begins with."""
     task = signal(experiment)
     _, weights, readout_there = network(experiment, task.inputs.shape[1], task.outputs)
-    W, U, b, readout, inputs = (
-        torch.tensor(part)  # a copy: the kernel's arrays may be read-only
-        for part in (
-            weights.input_hidden, weights.hidden_hidden, weights.input_bias, readout_there,
-            task.inputs,
-        )
-    )  # fmt: skip
+    b, inputs = torch.tensor(weights.input_bias), torch.tensor(task.inputs)
+    W, U, readout = (
+        torch.tensor(part, requires_grad=True)  # a copy: the kernel's arrays may be read-only
+        for part in (weights.input_hidden, weights.hidden_hidden, readout_there)
+    )
+    matrices = {"input_hidden": W, "hidden_hidden": U, "readout": readout}
     d = experiment.width
     h = torch.zeros(d, dtype=torch.float64, requires_grad=True)
     c = torch.zeros(d, dtype=torch.float64, requires_grad=True)
@@ -50,7 +56,14 @@ def unrolled_states(experiment: Experiment) -> tuple[list[Tensor], list[Tensor],
         losses = ((answers - targets) ** 2).sum(1)
     else:
         losses = torch.nn.functional.cross_entropy(answers, targets, reduction="none")
-    return states, memories, losses[-1] if experiment.loss == "last" else losses.mean()
+    loss = losses[-1] if experiment.loss == "last" else losses.mean()
+    return matrices, states, memories, loss
+
+
+def matrix_gradient(experiment: Experiment, matrix: str) -> Float[np.ndarray, "rows columns"]:
+    """dJ/d(matrix) by autograd: "hidden_hidden", "input_hidden" or "readout"."""
+    matrices, _, _, loss = _unrolled(experiment)
+    return torch.autograd.grad(loss, matrices[matrix])[0].numpy()
 
 
 def state_gradients(experiment: Experiment) -> Float[np.ndarray, "time hidden"]:

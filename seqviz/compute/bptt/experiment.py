@@ -8,8 +8,8 @@ biases that the student chooses. So cells with one seed differ in their wiring a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,8 @@ class Experiment:
     `recurrent_matrix`. forget_bias: b_f of the LSTM. update_bias: b_z of the GRU in PyTorch's
     convention (z keeps). signal: "random" (Gaussian inputs and targets), "adding" (the adding
     problem), "ar" (an AR(1) series and its next value) or "sentence" (next token). loss: "last"
-    (J is the loss of the last step) or "mean" (of all steps).
+    (J is the loss of the last step) or "mean" (of all steps). shift: added to the last target,
+    where targets are numbers.
     """
 
     cell: str = "rnn"
@@ -63,6 +64,7 @@ class Experiment:
     sentence: str = ""
     loss: str = "last"
     seed: int = 1
+    shift: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def recurrent_matrix(
     `gain`. "non_normal": [[0.5, 10], [0, 0.5]] repeated down the diagonal, whatever the gain:
     largest singular value 10.02, spectral radius 0.5.
     """
-    draw = seeded(seed).standard_normal((width, width))
+    draw = _standard_normal(seed, width)
     if init == "gaussian":
         return gain * draw / np.sqrt(width)
     if init == "orthogonal":
@@ -141,6 +143,31 @@ def recurrent_matrix(
     raise ValueError(f"There is no initialization called {init!r}.")
 
 
+@lru_cache(maxsize=4)
+def _standard_normal(seed: int, width: int) -> Float[np.ndarray, "hidden hidden"]:
+    """The draw behind W: the same for every gain and every cell, so kept while a hand moves."""
+    draw = seeded(seed).standard_normal((width, width))
+    draw.setflags(write=False)
+    return draw
+
+
+@lru_cache(maxsize=6)
+def _other_weights(
+    seed: int, blocks: int, width: int, inputs: int, outputs: int
+) -> tuple[np.ndarray, ...]:
+    """Content's input weights, readout, and the gates' weights on input and state, read-only."""
+    rng = seeded(seed + 10_000)  # W has the seed itself
+    content_in = rng.standard_normal((width, inputs)) / np.sqrt(inputs)
+    readout = rng.standard_normal((outputs, width)) / np.sqrt(width)
+    bound = 1 / np.sqrt(width)
+    shape = blocks, width
+    to_input = rng.uniform(-bound, bound, (*shape, inputs))
+    to_hidden = rng.uniform(-bound, bound, (*shape, width))
+    for part in (found := (content_in, readout, to_input, to_hidden)):
+        part.setflags(write=False)
+    return found
+
+
 def network(experiment: Experiment, inputs: int, outputs: int) -> tuple[Cell, Weights, np.ndarray]:
     """Cell, weights and readout W_yh, shape (outputs, width).
 
@@ -149,14 +176,9 @@ def network(experiment: Experiment, inputs: int, outputs: int) -> tuple[Cell, We
     if experiment.cell not in _KINDS:
         raise ValueError(f"There is no cell called {experiment.cell!r}.")
     d, cell = experiment.width, _KINDS[experiment.cell]
-    rng = seeded(experiment.seed + 10_000)  # W has the seed itself
-    content_in = rng.standard_normal((d, inputs)) / np.sqrt(inputs)
-    readout = rng.standard_normal((outputs, d)) / np.sqrt(d)
-    bound = 1 / np.sqrt(d)
-    shape = cell.blocks, d
-    to_input = rng.uniform(-bound, bound, (*shape, inputs))
-    to_hidden = rng.uniform(-bound, bound, (*shape, d))
-    bias = np.zeros(shape)
+    drawn = _other_weights(experiment.seed, cell.blocks, d, inputs, outputs)
+    content_in, readout, to_input, to_hidden = drawn[0], drawn[1], *(p.copy() for p in drawn[2:])
+    bias = np.zeros((cell.blocks, d))
     content = _CONTENT if cell.blocks > 1 else 0
     to_input[content] = content_in
     to_hidden[content] = recurrent_matrix(experiment.init, d, experiment.gain, experiment.seed)
@@ -175,27 +197,42 @@ def signal(experiment: Experiment) -> Signal:
 
     Raises Refusal when a sentence has fewer than three tokens.
     """
-    rng = seeded(experiment.seed + 20_000)
-    steps = experiment.steps
-    if experiment.signal == "random":
-        return Signal(rng.standard_normal((steps, 1)), rng.standard_normal((steps, 1)))
-    if experiment.signal == "adding":
-        values, marks = rng.uniform(0, 1, steps), np.zeros(steps)
-        half = max(1, steps // 2)
-        marks[[rng.randint(half), half + rng.randint(steps - half)]] = 1
-        return Signal(np.stack([values, marks], 1), np.cumsum(values * marks)[:, None])
-    if experiment.signal == "ar":
-        path = autoregression.simulate((0.8,), n=steps + 1, seed=experiment.seed).values
-        return Signal(path[:-1, None], path[1:, None])
-    if experiment.signal == "sentence":
-        tokens = split(experiment.sentence)[: steps + 1]
+    if experiment.signal == "sentence":  # a student's own, kept nowhere
+        rng = seeded(experiment.seed + 20_000)
+        tokens = split(experiment.sentence)[: experiment.steps + 1]
         if len(tokens) < 3:
             raise Refusal("short_sentence", "The sentence needs at least three words.")
         known = list(dict.fromkeys(tokens))
         ids = np.array([known.index(token) for token in tokens])
         vectors = rng.standard_normal((len(known), _EMBEDDING))
         return Signal(vectors[ids[:-1]], ids[1:], tuple(tokens[:-1]))
-    raise ValueError(f"There is no signal called {experiment.signal!r}.")
+    found = _numbers(experiment.signal, experiment.steps, experiment.seed)
+    if experiment.shift == 0:
+        return found
+    targets = found.targets.copy()
+    targets[-1] += experiment.shift
+    return replace(found, targets=targets)
+
+
+@lru_cache(maxsize=8)
+def _numbers(kind: str, steps: int, seed: int) -> Signal:
+    """The signals that are numbers, read-only: the same for every cell and every gain."""
+    rng = seeded(seed + 20_000)
+    if kind == "random":
+        found = Signal(rng.standard_normal((steps, 1)), rng.standard_normal((steps, 1)))
+    elif kind == "adding":
+        values, marks = rng.uniform(0, 1, steps), np.zeros(steps)
+        half = max(1, steps // 2)
+        marks[[rng.randint(half), half + rng.randint(steps - half)]] = 1
+        found = Signal(np.stack([values, marks], 1), np.cumsum(values * marks)[:, None])
+    elif kind == "ar":
+        path = autoregression.simulate((0.8,), n=steps + 1, seed=seed).values
+        found = Signal(path[:-1, None].copy(), path[1:, None].copy())
+    else:
+        raise ValueError(f"There is no signal called {kind!r}.")
+    for part in (found.inputs, found.targets):
+        part.setflags(write=False)
+    return found
 
 
 def split(sentence: str) -> list[str]:

@@ -10,12 +10,16 @@ from jaxtyping import Float
 
 from seqviz.compute.bptt.experiment import Experiment, recurrent_matrix, unroll
 from seqviz.compute.recurrent import Cell, LSTMTrace, State, Trace, Weights
-from seqviz.units import Log10
+from seqviz.units import Log10, Share
 
 THRESHOLD = 0.01  # the error still arrives where at least a hundredth of it does
 # What float32 can hold: its largest number, and half its smallest (what is below rounds to zero).
 FLOAT32 = (float(np.log10(np.finfo(np.float32).max)), float(np.log10(2.0**-150)))
 LOG2 = np.log10(2.0)
+# Steps between two looks at the size: each would have to shrink a vector of 1e-60 by 1e-23 to lose
+# its square (tanh' of 17 is 1e-14), and every look costs a quarter of an RNN's step.
+_BETWEEN = 4
+_ROUNDING = 9  # decimals of a singular value of 1 that are right
 
 
 @dataclass(frozen=True)
@@ -38,24 +42,36 @@ class LogNorms:
 class Reach:
     """The gradient through time of one network.
 
-    horizon: the largest number of steps back from the last one over which at least `THRESHOLD` of
-    the error made at the last step arrives, 0 where it makes none; measured on c for the LSTM,
-    whose long road is c, else on h. left_float32: the step t at which the norm on that road first
-    leaves float32 on the way back, or None. overflow: the first step whose state left float64 on
-    the way forward, or None; the sequence ends before it.
+    arrived: log10 of the share of the last step's error that is there at step t, on c for the LSTM,
+    whose long road is c, else on h; nan where that step makes none. horizon: the largest number of
+    steps back over which at least `THRESHOLD` of it arrives, 0 where there is none;
+    horizon_hidden: the same on h for every cell. left_float32: the step t at which the norm on that
+    road first leaves float32 on the way back, or None. overflow: the first step whose state left
+    float64 on the way forward, or None; the sequence ends before it.
     """
 
     norms: LogNorms
     loss: float
+    arrived: Float[np.ndarray, "time"]
     horizon: int
+    horizon_hidden: int
     left_float32: int | None
     overflow: int | None
     labels: tuple[str, ...] | None
 
-    def horizon_seen(self) -> str:
+    def horizon_seen(self, on_h: bool = False) -> str:
         """The horizon, with ≥ where the sequence ended before the gradient did."""
-        whole = self.horizon == len(self.norms.hidden) - 1
-        return f"≥ {self.horizon}" if whole else str(self.horizon)
+        steps = self.horizon_hidden if on_h else self.horizon
+        return f"≥ {steps}" if steps == len(self.arrived) - 1 else str(steps)
+
+    @property
+    def factor(self) -> float:
+        """What a step back multiplies the last step's error by: geometric mean over all T - 1."""
+        return float(10 ** (self.arrived[0] / max(1, len(self.arrived) - 1)))
+
+    def arrives(self, step: int) -> Share:
+        """The share of the last step's error that is there at this step, from 1."""
+        return float(10 ** self.arrived[step - 1])
 
     @property
     def left_with(self) -> Log10 | None:
@@ -70,6 +86,20 @@ class Spectrum:
     sigma_max: float
     radius: float
     eigenvalues: np.ndarray
+
+    @property
+    def verdict(self) -> str:
+        """What the powers of W do to an error, by its two numbers; rounding is no side of 1.
+
+        "shrinks": sigma_max < 1. "keeps": both are 1. "edge": rho = 1 < sigma_max. "between":
+        rho < 1 <= sigma_max. "grows": rho > 1.
+        """
+        sigma, radius = (round(one, _ROUNDING) for one in (self.sigma_max, self.radius))
+        if radius > 1 or sigma < 1:
+            return "grows" if radius > 1 else "shrinks"
+        if radius < 1:
+            return "between"
+        return "keeps" if sigma == 1 else "edge"
 
     def bound(self, steps: int) -> Log10:
         """log10 of sigma_max^steps: more than that no RNN stretches an error over these steps."""
@@ -115,7 +145,8 @@ def log_norms(
             if memory is not None:
                 memory[t] = carried.cell_state + carried.hidden * now.to_memory
             carried = cell.pullback(weights, now, carried).state
-            carried, power = _rescaled(carried, power)
+            if contributes[t] or t % _BETWEEN == 0:
+                carried, power = _rescaled(carried, power)
     return LogNorms(
         _log_norms(hidden, powers), None if memory is None else _log_norms(memory, powers)
     )
@@ -124,23 +155,34 @@ def log_norms(
 def reach(experiment: Experiment) -> Reach:
     """Run the experiment and follow its gradient back through time."""
     net = unroll(experiment)
-    norms = log_norms(net.cell, net.weights, net.trace, net.errors)
-    road, seen = norms.road, norms.road
+    norms = last = log_norms(net.cell, net.weights, net.trace, net.errors)
     if experiment.loss != "last":  # the horizon is about the last step's error alone
-        last = np.zeros_like(net.errors)
-        last[-1] = net.errors[-1]
-        road = log_norms(net.cell, net.weights, net.trace, last).road
-    # A hundredth itself counts, however the last digits of the logarithms were rounded.
-    arrives = np.flatnonzero(road >= road[-1] + np.log10(THRESHOLD) - 1e-9)
+        errors = np.zeros_like(net.errors)
+        errors[-1] = net.errors[-1]
+        last = log_norms(net.cell, net.weights, net.trace, errors)
+    seen = norms.road
     left = np.flatnonzero((seen > FLOAT32[0]) | (seen < FLOAT32[1]))
+    with np.errstate(invalid="ignore"):
+        arrived = last.road - last.road[-1]
     return Reach(
         norms,
         net.loss,
-        net.steps - 1 - int(arrives[0]) if np.isfinite(road[-1]) else 0,
+        arrived,
+        _horizon(last.road),
+        _horizon(last.hidden),
         int(left[-1]) + 1 if left.size else None,
         net.overflow,
         net.signal.labels,
     )
+
+
+def _horizon(road: np.ndarray) -> int:
+    """Steps back from the last over which a hundredth of what is there still arrives."""
+    if not np.isfinite(road[-1]):
+        return 0
+    # A hundredth itself counts, however the last digits of the logarithms were rounded.
+    arrives = np.flatnonzero(road >= road[-1] + np.log10(THRESHOLD) - 1e-9)
+    return len(road) - 1 - int(arrives[0])
 
 
 def _plus(carried: State, power: int, error: np.ndarray) -> tuple[State, int]:

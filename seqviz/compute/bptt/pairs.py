@@ -59,6 +59,11 @@ class PairSpectrum:
         return float(self.resolved[-1]) if self.resolved.size else -np.inf
 
     @property
+    def strong(self) -> int:
+        """How many are at least a hundredth of the largest; 0 where all are zero."""
+        return int((self.resolved >= self.largest - 2).sum())
+
+    @property
     def digits(self) -> int:
         """Significant digits of the smallest, 1 to 3: float64 has 15 of the largest."""
         seen = self.resolved

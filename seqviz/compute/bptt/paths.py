@@ -22,7 +22,9 @@ class Paths:
     """Contributions to dJ/dh_t of the errors at tau = t ... T, each a vector.
 
     terms: with the error of step tau. printed: with the error that the text's index names. total:
-    the sum of `terms`. autograd: dJ/dh_t by PyTorch's automatic differentiation.
+    the sum of `terms`. autograd: dJ/dh_t by PyTorch's automatic differentiation. stretch: the
+    largest singular value of dh_tau/dh_t, the most that the path stretches an error. error:
+    |W_yh^T dJ/dyhat_tau|, its length where it is made.
     """
 
     moment: int
@@ -30,6 +32,15 @@ class Paths:
     printed: Float[np.ndarray, "later hidden"]
     total: Float[np.ndarray, "hidden"]
     autograd: Float[np.ndarray, "hidden"]
+    stretch: Float[np.ndarray, "later"]
+    error: Float[np.ndarray, "later"]
+
+    @property
+    def largest(self) -> tuple[int, float]:
+        """The step whose error has the largest share, and that share."""
+        shares = self.along(self.terms)
+        place = int(np.argmax(np.abs(shares)))
+        return self.moment + place, float(shares[place])
 
     def along(self, vectors: Float[np.ndarray, "later hidden"]) -> Float[np.ndarray, "later"]:
         """Each vector's length along the gradient; those of `terms` sum to the gradient's."""
@@ -70,6 +81,19 @@ class Recursion:
     jacobian: Float[np.ndarray, "time hidden hidden"]
     total: Float[np.ndarray, "time hidden"]
 
+    def carried(self, t: int) -> float:
+        """Length of what comes back to step t (from 1) from later steps."""
+        after = self.total[t] if t < len(self.total) else np.zeros_like(self.total[0])
+        return float(np.linalg.norm(self.jacobian[t - 1].T @ after))
+
+    def own(self, t: int) -> float:
+        """Length of what the error of step t itself adds."""
+        return float(np.linalg.norm(self.residuals[t - 1] @ self.readout))
+
+    def length(self, t: int) -> float:
+        """|dJ/dh_t|."""
+        return float(np.linalg.norm(self.total[t - 1]))
+
 
 def paths(experiment: Experiment, moment: int) -> Paths:
     """The contributions to dJ/dh_t at t = `moment` (1 ... T), J the mean loss over all steps.
@@ -94,7 +118,19 @@ def paths(experiment: Experiment, moment: int) -> Paths:
                 carried = net.cell.pullback(net.weights, at(net.slopes, step - 1), carried).state
             kept.append(carried.hidden)
     stacked = np.stack(terms)
-    return Paths(t, stacked, np.stack(printed), stacked.sum(0), state_gradients(experiment)[t - 1])
+    steps = jacobians(net.cell, net.weights, net.trace)
+    products = [np.eye(net.weights.hidden)]
+    for step in steps[t:]:  # the later factor stands on the left
+        products.append(step @ products[-1])
+    return Paths(
+        t,
+        stacked,
+        np.stack(printed),
+        stacked.sum(0),
+        state_gradients(experiment)[t - 1],
+        np.linalg.norm(np.stack(products), 2, axis=(1, 2)),
+        np.linalg.norm(net.errors[t - 1 :], axis=1),
+    )
 
 
 def recursion(experiment: Experiment) -> Recursion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from seqviz.compute.recall.results import (
 )
 from seqviz.compute.recall.settings import RecallSettings
 from seqviz.figures.gradients import (
+    cliff,
     clipping,
     norms,
     pairs,
@@ -24,6 +26,7 @@ from seqviz.figures.gradients import (
     recall,
     simplified_gru,
     truncation,
+    weights,
 )
 from seqviz.figures.grammar.example import Example
 from seqviz.paths import ASSETS
@@ -75,13 +78,24 @@ def _backward() -> tuple[Example, ...]:
     back = bptt.recursion(Experiment("rnn", 4, 2, loss="mean"))
     total = float(found.along(found.terms).sum())
     sizes = np.linalg.norm(back.total, axis=1)
+    parts = {
+        matrix: bptt.weight_steps(Experiment(cell, 8, 4, loss=loss), matrix)
+        for matrix, cell, loss in zip(
+            bptt.MATRICES, ("linear", "rnn", "linear"), ("last", "mean", "last"), strict=True
+        )
+    }
     return (
+        *(
+            Example(f"gradient of {matrix} by step", weights.weights_by_step, (one, matrix, 7),
+                    one.length)
+            for matrix, one in parts.items()
+        ),
         Example("paths of the errors", paths.path_bars, (found,), total),
         Example("paths as printed", paths.path_bars, (found, True), total),
         Example("backward, nothing yet", paths.unrolled_graph, (back, 0), 4),
         Example("backward, one step", paths.unrolled_graph, (back, 1), float(sizes[3])),
         Example("backward, all steps", paths.unrolled_graph, (back, 4), float(sizes[0])),
-    )
+    )  # fmt: skip
 
 
 def _shortened() -> tuple[Example, ...]:
@@ -90,12 +104,14 @@ def _shortened() -> tuple[Example, ...]:
     drawn = bptt.randomized(asked, 0.2, 64)
     free, clipped = (bptt.descend("linear", 1.0, theta, updates=20) for theta in (None, 1.0))
     calm = bptt.descend("tanh", 0.9, None, updates=8)
+    thrown, held = (bptt.walk(5.0, -2.5, theta, 0.1, 70) for theta in (None, 1.0))
     return (
         Example("terms kept and lost", truncation.kept_and_lost,
                 (bptt.terms(asked, 5), curve, 5), float(curve.length[4])),
         Example("no term lost", truncation.kept_and_lost,
                 (bptt.terms(asked, 20, "segments"), parts, 20), float(parts.length[19])),
         Example("mean of random truncations", truncation.mean_of_draws, (drawn,), drawn.fixed),
+        Example("a cliff", cliff.cliff, (bptt.surface(), thrown, held, 1.0), held.last_error),
         Example("clipping", clipping.with_and_without_clipping, (free, clipped, 1.0),
                 float(clipped.loss[-1])),
         Example("clipping that is not needed", clipping.with_and_without_clipping,
@@ -121,8 +137,14 @@ def shipped(name: str, kind: Callable[..., R]) -> R:
 
     Only its arrays are read: training takes torch, which is not a figure's business.
     """
-    (path,) = (ASSETS / "data" / "measured").glob(f"{name}-*.npz")
-    return kind(settings=RecallSettings(), **np.load(path, allow_pickle=False), device="cpu")
+    folder, settings = ASSETS / "data" / "measured", RecallSettings()
+    wanted = f'"forget_bias": {settings.forget_bias}'  # its views differ in nothing else
+    (path,) = (
+        folder / entry["file"]
+        for entry in json.loads((folder / "index.json").read_text("utf-8"))
+        if entry["call"].startswith(f"{name} ") and wanted in entry["call"]
+    )
+    return kind(settings=settings, **np.load(path, allow_pickle=False), device="cpu")
 
 
 def reports(done: Comparison) -> list[ComparisonReport]:

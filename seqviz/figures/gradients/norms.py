@@ -20,7 +20,8 @@ def gradient_reach(
 
     cells: their names, in the order of `reaches`. spectrum: of the recurrent matrix that all cells
     share; its lines start at the first cell's gradient at the last step. A diamond marks how far
-    back a hundredth of the last step's error still arrives.
+    back a hundredth of the last step's error still arrives; beside each name stands the factor by
+    which a step back multiplies that error, on the state where the horizon is measured.
     """
     text, first = style.text, reaches[0]
     last = max(len(found.norms.hidden) for found in reaches)
@@ -40,7 +41,7 @@ def gradient_reach(
         panel.reference(time, powers(line), named, dash=dash)
     _ends_of_float32(panel, height["range"])
     horizons = [
-        f"{text(f'option.{cell}')}: {found.horizon}"
+        f"{text(f'option.{cell}')}: {found.horizon} (× {number(found.factor)})"
         for cell, found in zip(cells, reaches, strict=True)
     ]
     return sheet.described(
@@ -65,6 +66,8 @@ def _road(panel: Panel, cell: str, found: Reach) -> None:
     name, parts = text(f"option.{cell}"), _parts(found)
     for symbol, norms, dash in parts:
         named = f"{name}, {symbol}<sub>t</sub>" if len(parts) > 1 else name
+        if norms is parts[-1][1] and np.isfinite(found.factor):
+            named = text("figure.per_step", cell=named, factor=number(found.factor))
         decades_line(panel, np.arange(1, len(norms) + 1), norms, named, color, dash=dash)
     road = parts[-1][1]
     place = len(road) - found.horizon

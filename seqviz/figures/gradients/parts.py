@@ -36,7 +36,7 @@ def decades_line(
     """
     panel.line(
         x, powers(log10), name, color, dash=dash, width=width, legend=legend,
-        customdata=[from_log10(float(value)) for value in log10],
+        customdata=[from_log10(value) for value in log10.tolist()],
         hover=f"{over} = %{{x}}: %{{customdata}}{NAMED}",
     )  # fmt: skip
 

@@ -1,11 +1,13 @@
-"""The backward pass taken apart: the paths of equation 44, one step after another, as LaTeX."""
+"""The backward pass taken apart: the path of every error, one step after another, as LaTeX."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from seqviz.compute.bptt import Paths, Recursion
+from seqviz.figures.gradients.parts import log10
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
+from seqviz.figures.grammar.decades import powers
 from seqviz.text import number
 
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -13,10 +15,11 @@ _INK = "rgb(17,22,29)"  # on the highlight, in either theme
 
 
 def path_bars(found: Paths, printed: bool = False, style: Style = STYLE) -> Figure:
-    """One bar for each error: its share of the gradient at t, measured along the gradient.
+    """Left: one bar for each error, its share of the gradient at t, measured along the gradient.
 
     The shares add up to the length of the gradient; the line is their running sum, the dotted one
-    the length that autograd finds. printed: the index as the text prints it, too.
+    the length that autograd finds. printed: the index as the text prints it, too. Right: what makes
+    a share: how much the path stretches at most, and how long the error is.
     """
     text, palette = style.text, style.palette
     count, shares = len(found.terms), found.along(found.terms)
@@ -27,13 +30,26 @@ def path_bars(found: Paths, printed: bool = False, style: Style = STYLE) -> Figu
     panel = sheet.panel(
         axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 20 else None),
         axes.axis(text("figure.share_axis"), zeroline=True, zerolinecolor=palette.baseline),
+        across=(0, 0.58),
     )
-    _shares(panel, later, shares, "figure.share", palette.prediction)
+    share_bars(panel, later, shares, "figure.share", palette.prediction)
     if printed:
         as_printed = found.along(found.printed)
-        _shares(panel, later, as_printed, "figure.share_printed", palette.rnn, hatched=True)
+        share_bars(panel, later, as_printed, "figure.share_printed", palette.rnn, hatched=True)
     named = text("figure.autograd", value=number(length))
     panel.line(edge, [length, length], named, palette.truth, width=2, dash="dot", hover=False)
+    sizes = log10(np.concatenate([found.stretch, found.error]))
+    right = sheet.panel(
+        axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 10 else None),
+        axes.decades(sizes, text("figure.size")),
+        across=(0.71, 1),
+    )
+    for key, values, color, dash in (
+        ("stretch", found.stretch, palette.truth, "solid"),
+        ("error", found.error, palette.lstm, "dot"),
+    ):
+        right.line(later, powers(log10(values)), text(f"figure.{key}"), color, width=2.2, dash=dash,
+                   symbol="circle", size=6, hover=f"τ = %{{x}}: %{{y:.3g}}{NAMED}")  # fmt: skip
     return sheet.described(
         "alt.paths",
         t=found.moment,
@@ -42,10 +58,11 @@ def path_bars(found: Paths, printed: bool = False, style: Style = STYLE) -> Figu
         farthest=number(float(shares[-1])),
         total=number(float(shares.sum())),
         autograd=number(length),
+        stretch=number(float(found.stretch[-1])),
     )
 
 
-def _shares(
+def share_bars(
     panel: Panel, later: np.ndarray, values: np.ndarray, key: str, color: str, hatched: bool = False
 ) -> None:
     """Bars, and their running sum."""

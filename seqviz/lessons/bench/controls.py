@@ -266,9 +266,9 @@ def in_browser(declared: Any) -> Any:
     return _field(dataclasses.replace(declared.metadata["control"], client=True))
 
 
-def seed(default: int = 1, *, more: bool = False) -> Any:
+def seed(default: int = 1, *, more: bool = False, when: Condition | None = None) -> Any:
     """The random seed of a bench."""
-    return _field(Seed(default, more))
+    return _field(Seed(default, more, when))
 
 
 def controls(declaration: type[Any]) -> Iterator[tuple[str, Control]]:
