@@ -140,7 +140,7 @@ class Real:
     source: str = choice((*series.BUNDLED, "csv"), "sunspots", menu=True)
     difference: bool = toggle(False)
     seasonal: bool = toggle(False, when=on(source=(*SEASONS, "csv")))
-    period: int = slider(2, 52, 12, when=on(source="csv", seasonal=True), unit="steps")
+    period: int = slider(2, 52, 12, more=True, when=on(source="csv", seasonal=True), unit="steps")
     model: int = slider(1, 12, 2, when=on(view=("fan", "residuals")))
     horizon: int = slider(1, 50, 20, when=on(view="fan"), unit="steps")
 

@@ -33,6 +33,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     # A fitted model that is not stationary has no long-run mean: `nan` in the code.
     "explosive": {"process.phi": 1.2, "forecast.horizon": 5},
     "monthly": {"real.source": "co2", "real.model": 12, "real.horizon": 50},
+    "residuals": {
+        "real.source": "co2", "real.view": "residuals", "real.difference": True,
+        "real.seasonal": True, "fit.view": "sampling", "fit.estimator": "exact_ml",
+    },
     "quarterly": {"real.source": "macro_inflation", "real.view": "correlations"},
 }  # fmt: skip
 
