@@ -88,7 +88,7 @@ def test_the_code_gives_the_figure(visit, case, lang):
         assert len(source) < 3000, f"{name}: numbers listed that have a name"
         same(executed(source)["figure"], on_page[0])
         compared += 1
-    assert compared == 5
+    assert compared == 6
 
 
 def test_the_code_of_an_uploaded_file_reads_it_from_the_folder(visit, tmp_path, monkeypatch):
