@@ -418,7 +418,8 @@ def learn(
     show.readouts(done, network_mse=score, beside={"network_mse": where})
     reached = show.readout("ols_mse", best.line_mse, start, beside=where)
     show.readout("floor", best.truth_mse, start, beside=f"σ² = {number(floor)}")
-    count = show.words("metric.parameters.delta", count=len(line[0]))
+    weights = len(line[0]) + isinstance(rule, ar.Rule)  # beside a bent rule with an intercept
+    count = show.words("metric.parameters.delta", count=weights)
     show.readouts(done, "parameters", beside={"parameters": count})
     return done, getattr(done, score), reached
 

@@ -182,3 +182,8 @@ def test_differences_forecast_the_season():
     ]
     assert errors[1] < errors[0] / 3
     assert "difference" not in run("real", source="co2", seasonal=True).readouts
+
+
+def test_the_line_beside_a_network_is_counted_with_its_intercept():
+    for bench, count in (("networks", 1), ("nonlinear", 2)):
+        assert run(bench).readouts["parameters"].beside == f"the line: {count}"
