@@ -40,12 +40,18 @@ class Asked(Alone):
 
 
 def calls(bench: Bench) -> list[Call]:
-    """The long work that a bench asks for at its defaults, in each of its views."""
+    """The long work that a bench asks for at its defaults, in each of its views and presets.
+
+    A preset called "own" is what a student trains.
+    """
     host = Asked({other: bench.lesson.values(other) for other in bench.after})
     known = dict(controls.controls(bench.declaration))
-    views = known["view"].extremes() if "view" in known else (None,)
-    for view in views:
-        bench.run({} if view is None else {"view": view}, host=host)
+    settings: list[dict[str, Any]] = [{}]
+    for name in ("view", "preset"):
+        options = known[name].extremes() if name in known else ()
+        settings += [{name: option} for option in options if option != "own"]
+    for values in settings:
+        bench.run(values, host=host)
     found: dict[str, Call] = {}
     for function, keywords in host.calls:
         found.setdefault(precomputed.told(function, keywords), (function, keywords))

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import inf
-from typing import Any
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import Any, cast
 
 from jaxtyping import Float
 from numpy import ndarray
 
 from seqviz.compute import autoregression as ar
-from seqviz.compute.autoregression.estimation import Method
+from seqviz.compute.autoregression.ahead import errors_ahead
+from seqviz.compute.autoregression.estimation import Method, OneStep
 from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
-from seqviz.compute.autoregression.networks import fit_network
+from seqviz.compute.autoregression.networks import AHEAD, NetworkFit, fit_network
+from seqviz.compute.autoregression.nonlinear import KINDS, Kind
 from seqviz.data import series, upload
 from seqviz.figures.autoregression import by_hand, estimation, forecast, training
+from seqviz.figures.autoregression.diagnosis import residual_check
 from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
 from seqviz.lessons.bench.controls import choice, on, seed, slider, steps, toggle, view
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.refusal import Problem
-from seqviz.text import number
+from seqviz.text import formatted, number
+from seqviz.units import Unit
 
 Series = Float[ndarray, "time"]
 NOISES = ("gaussian", "student_t", "laplace")
-PRESET_EPOCHS = {"text": 100, "text_1000": 1000}
+PRESETS = {
+    "text": NetworkSettings(epochs=100),
+    "text_1000": NetworkSettings(epochs=1000),
+    "held_out": NetworkSettings(epochs=1000, train=0.6, validation=0.2),
+}
+SEASONS = {"co2": 12, "elnino": 12, "macro_inflation": 4, "macro_unemployment": 4}
 
 lesson = Lesson("ar_fitting", code=(ar.simulate, ar.fit, ar.forecast_recursive))
 OWN = on(preset="own")
@@ -79,6 +88,7 @@ class Fit:
     )
     same: bool = toggle(True, when=on(view="estimates"))
     model: int = slider(1, 8, 1, when=on(view="estimates", same=False))
+    estimator: str = choice(ar.METHODS, "ols", menu=True, when=on(view="sampling"))
     intercept: bool = toggle(False)
 
 
@@ -86,8 +96,8 @@ class Fit:
 class Networks:
     """What learns the series: the text's run, or one's own network on the series above."""
 
-    view: str = view(("loss", "map", "predictions"), "loss")
-    preset: str = choice((*PRESET_EPOCHS, "own"), "text", menu=True)
+    view: str = view(("loss", "map", "predictions", "ahead"), "loss")
+    preset: str = choice((*PRESETS, "own"), "text", menu=True)
     cell: str = choice(CELLS, "rnn", when=OWN)
     epochs: int = steps((50, 100, 200, 500, 1000), 200, when=OWN)
     rate: float = steps((0.0003, 0.001, 0.003, 0.01, 0.03, 0.1), 0.01, when=OWN)
@@ -96,6 +106,19 @@ class Networks:
     layers: int = slider(1, 3, 1, more=True, when=OWN)
     lags: int = slider(1, 10, 1, more=True, when=on(preset="own", cell="mlp"), unit="values")
     optimizer: str = choice(("adam", "sgd"), "adam", more=True, when=OWN)
+    seed: int = seed(0, more=True)
+
+
+@dataclass(frozen=True)
+class Nonlinear:
+    """A rule that is no line, and the network that learns it."""
+
+    view: str = view(("map", "ahead", "loss"), "map")
+    rule: str = choice(KINDS, "logistic")
+    r: float = slider(2.8, 3.7, 3.7, 0.05, when=on(rule="logistic"))
+    below: float = slider(-0.9, 0.9, -0.8, 0.1, when=on(rule="threshold"))
+    above: float = slider(-0.9, 0.9, 0.8, 0.1, when=on(rule="threshold"))
+    cell: str = choice(CELLS, "mlp")
     seed: int = seed(0, more=True)
 
 
@@ -113,10 +136,13 @@ class Ahead:
 class Real:
     """Measured series, and the student's own."""
 
-    view: str = view(("fan", "correlations", "order"), "fan")
+    view: str = view(("fan", "correlations", "order", "residuals"), "fan")
     source: str = choice((*series.BUNDLED, "csv"), "sunspots", menu=True)
-    model: int = slider(1, 12, 2)
-    horizon: int = slider(1, 50, 20, unit="steps")
+    difference: bool = toggle(False)
+    seasonal: bool = toggle(False, when=on(source=(*SEASONS, "csv")))
+    period: int = slider(2, 52, 12, more=True, when=on(source="csv", seasonal=True), unit="steps")
+    model: int = slider(1, 12, 2, when=on(view=("fan", "residuals")))
+    horizon: int = slider(1, 50, 20, when=on(view="fan"), unit="steps")
 
 
 def coefficients(p: Process) -> tuple[float, ...]:
@@ -143,39 +169,72 @@ def theory(show: Show, value: float | None) -> str | None:
     return None if value is None else show.words("metric.theory", value=number(value))
 
 
-def draw_orders(
-    show: Show, values: Series, highest: int, intercept: bool, truth: int | None = None
-) -> None:
-    """AIC and BIC of the orders up to the highest."""
-    chosen = show.run(ar.select_order, values, highest, intercept, name="chosen")
-    show.figure(estimation.order_criteria, chosen, truth)
-    show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")
-
-
 def draw_fan(
     show: Show, values: Series, order: int, intercept: bool, horizon: int,
-    index: Sequence[str] | None = None, unit: str = "",
+    ordinary: bool = False, season: int = 0, index: Sequence[str] | None = None, unit: str = "",
 ) -> None:  # fmt: skip
-    """Forecast the last `horizon` values from those before them, both ways."""
+    """Forecast the last `horizon` values from those before them.
+
+    Both ways, or by way of the differences.
+    """
     needed = 2 * order + max(20, int(intercept) + horizon + 1)  # the latter: directly, H ahead
-    if len(values) - horizon < needed:
+    if len(values) - horizon - int(ordinary) - season < needed:
         raise Problem("too_short_to_forecast", horizon=horizon, steps=len(values))
     past, future = values[:-horizon], values[-horizon:]
-    line = show.run(ar.fit, past, order, "ols", intercept, name="line")
-    constant = line.intercept if intercept else 0.0
-    fan = show.run(
-        ar.forecast_recursive, past, line.coefficients, line.sigma, horizon, constant, name="fan"
-    )
-    direct = show.run(ar.forecast_direct, past, order, horizon, intercept, name="direct")
-    level = show.run(ar.long_run_mean, line.coefficients, constant, name="level")
-    show.figure(
-        forecast.forecast_fan, past, fan, direct.mean, future, level, index=index, unit=unit
-    )
+    steady = past
+    if ordinary or season:
+        steady = show.run(ar.differenced, past, ordinary, season, name="changes")
+    line = show.run(ar.fit, steady, order, "ols", intercept, name="line")
+    constant, direct = line.intercept if intercept else 0.0, None
+    rule: Any = line.coefficients
+    if ordinary or season:
+        rule = show.run(ar.undifferenced, line.coefficients, ordinary, season, name="rule")
+    fan = show.run(ar.forecast_recursive, past, rule, line.sigma, horizon, constant, name="fan")
+    if steady is past:
+        direct = show.run(ar.forecast_direct, past, order, horizon, intercept, name="direct")
+    level = show.run(ar.long_run_mean, rule, constant, name="level")
+    means = None if direct is None else direct.mean
+    show.figure(forecast.forecast_fan, past, fan, means, future, level, index=index, unit=unit)
     show.readouts(
         fan, forecast_h="last", width_h="last_width", beside={"forecast_h": f"h = {horizon}"}
     )
-    show.readout("difference", fan.distance, direct)
-    show.readout("inside", fan.covers, future)
+    if direct is not None:
+        show.readout("difference", fan.distance, direct)
+    inside = show.readout("inside", fan.covers, future)
+    own = show.value(fan.error, future, name="error")
+    naive = show.value(ar.error_of_repeating, past, future, season or 1, name="repeating")
+    repeating = show.words(f"note.repeat_{'season' if season else 'last'}", season=season)
+    show.note(
+        "fan_better" if own < naive else "fan_worse", inside=round(inside * horizon), h=horizon,
+        error=number(own), naive=number(naive), repeating=repeating,
+    )  # fmt: skip
+
+
+def state_note(p: Process, found: ar.Correlogram, show: Show, shown: int) -> None:
+    """What the roots say of the process, and what the bars say of them."""
+    root, acf = ar.largest_root(coefficients(p)), found.acf
+    if p.shuffle:
+        outside, bars = found.outside
+        show.note("shuffled", outside=outside, bars=bars, chance=number(bars / 20, 2))
+    elif ar.is_stationary(coefficients(p)):
+        beyond, after = found.beyond(p.order)
+        show.note(
+            "stationary", root=number(root), gap=number(found.gap, 2), order=p.order,
+            beyond=beyond, after=after,
+        )  # fmt: skip
+    elif root > 1 + 1e-6:
+        show.note("explosive", root=number(root), shown=f"{shown:,}", n=f"{p.n:,}")
+    else:
+        z = ar.roots(coefficients(p))
+        on_circle = z[abs(z) > 1 - 1e-6]
+        alone = on_circle[0].real if len(on_circle) == 1 else 0.0
+        kind = "unit_root" if alone > 0 else "unit_root_minus" if alone < 0 else "unit_roots"
+        places = (1, len(acf) // 2, len(acf) - 1)
+        show.note(
+            kind, count=len(on_circle), first=number(acf[1]), second=number(acf[2]),
+            third=number(acf[3]), half=number(acf[places[1]]), last=number(acf[-1]),
+            middle=places[1], lags=places[2],
+        )  # fmt: skip
 
 
 @lesson.bench("process", Process, leads=True)
@@ -192,46 +251,95 @@ def process(p: Process, show: Show) -> None:
         show.figure(roots_in_circle, show.run(ar.roots, path.coefficients, name="z"))
     else:
         line = show.run(ar.fit, values, 1, "ols", name="line")
-        show.figure(lag_plot, values, line, p.phi if p.order == 1 and not p.shuffle else None)
+        slope = p.phi if p.order == 1 and not p.shuffle else None
+        show.figure(lag_plot, values, line, slope)
+        known = {} if slope is None else {"truth": number(slope)}
+        show.note("lag_plot" if known else "lag_line", slope=number(line.first), **known)
     show.readouts(found, "r1", beside={"r1": theory(show, found.theory_r1)})
     spread = ar.stationary_variance(path.coefficients, p.sigma) if stationary else inf
     show.readout("variance", ar.sample_variance, values, beside=theory(show, spread))
-    root = show.readout("root", ar.largest_root, path.coefficients)
+    show.readout("root", ar.largest_root, path.coefficients)
     show.readout("memory", ar.steps_remembered, path.coefficients)
-    state = "stationary" if stationary else "explosive" if root > 1 + 1e-6 else "unit_root"
-    show.note(
-        "shuffled" if p.shuffle else state,
-        root=number(root), shown=f"{len(values):,}", n=f"{p.n:,}",
-    )  # fmt: skip
+    state_note(p, found, show, len(values))
 
 
 @lesson.bench("by_hand", ByHand, after=("process",))
 def hand(p: ByHand, show: Show) -> None:
     _, values = studied(lesson.values("process"), show)
     show.figure(by_hand.fit_by_hand, values)
+    start, least = show.run(ar.slope_errors, values, name="errors")
+    share = formatted(least / start, Unit("share", 0))
+    show.note("by_hand", start=number(start), least=number(least), share=share)
+
+
+def draw_sampling(p: Fit, world: Process, show: Show) -> None:
+    """The same experiment many times: how the estimator and its interval behave."""
+    if world.order > 1:
+        raise Problem("sampling_needs_ar1")
+    drawn = {"n": world.n, "sigma": world.sigma, "seed": world.seed, "noise": world.noise,
+             "df": world.df, "shuffle": world.shuffle}  # fmt: skip
+    many = show.run(
+        ar.replicate,
+        world.phi,
+        intercept=p.intercept,
+        method=cast(Method, p.estimator),
+        name="many",
+        **drawn,
+    )
+    show.figure(estimation.sampling_distribution, many)
+    beside = {"bias": f"± {number(many.standard_error_of_bias, 2)}",
+              "spread": theory(show, many.theory_sd)}  # fmt: skip
+    show.readouts(
+        many, bias="mean_bias", theory_bias="theory_bias", spread="standard_deviation",
+        coverage="coverage", beside=beside,
+    )  # fmt: skip
+    if isfinite(many.theory_sd):
+        times = number(many.standard_deviation / many.theory_sd)
+        sizes = {"spread": number(many.standard_deviation), "theory": number(many.theory_sd)}
+        show.note("spread", times=times, **sizes)
+    elif world.shuffle:
+        show.note("shuffled_mean")
+    coverage = many.coverage
+    said = {"method": show.option("methods", p.estimator), "n": f"{world.n:,}",
+            "phi": number(many.phi), "bias": number(many.mean_bias, 2), "held": coverage.correct,
+            "count": coverage.n}  # fmt: skip
+    if p.estimator == "ols":
+        show.note("sampling", nominal=round(0.95 * coverage.n), **said)
+        return
+    ols = show.run(ar.replicate, world.phi, intercept=p.intercept, name="ols", **drawn)
+    show.note(
+        "sampling_beside", ols=number(ols.mean_bias, 2), ols_held=ols.coverage.correct, **said
+    )
+
+
+def draw_order(p: Fit, world: Process, values: Series, show: Show) -> None:
+    """AIC and BIC on this series, and how often each finds the order in a hundred others."""
+    rule = () if world.shuffle else coefficients(world)
+    while rule and abs(rule[-1]) < 1e-12:  # a last coefficient of zero is no order
+        rule = rule[:-1]
+    chosen = show.run(ar.select_order, values, 10, p.intercept, name="chosen")
+    show.figure(estimation.order_criteria, chosen, len(rule))
+    show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")
+    said = {"aic": chosen.chosen_aic, "bic": chosen.chosen_bic, "truth": len(rule)}
+    if not ar.is_stationary(rule):
+        show.note("order", **said)
+        return
+    aic, bic = show.run(
+        ar.orders_found, rule, world.n, 10, p.intercept, world.seed, sigma=world.sigma,
+        noise=world.noise, df=world.df, burn_in=world.burn_in, name="found",
+    )  # fmt: skip
+    show.note("order_found", aic_found=aic.correct, bic_found=bic.correct, count=aic.n, **said)
 
 
 @lesson.bench("fit", Fit, after=("process",))
 def fit(p: Fit, show: Show) -> None:
     world = lesson.values("process")
     if p.view == "sampling":
-        if world.order > 1:
-            raise Problem("sampling_needs_ar1")
-        many = show.run(
-            ar.replicate, world.phi, n=world.n, sigma=world.sigma, seed=world.seed,
-            intercept=p.intercept, name="many",
-        )  # fmt: skip
-        show.figure(estimation.sampling_distribution, many)
-        error = number(many.standard_error_of_bias, 2)
-        beside = {"bias": f"± {error}", "spread": theory(show, many.theory_sd)}
-        show.readouts(
-            many, bias="mean_bias", theory_bias="theory_bias", spread="standard_deviation",
-            beside=beside,
-        )  # fmt: skip
+        draw_sampling(p, world, show)
         return
     path, values = studied(world, show)
     if p.view == "order":
-        draw_orders(show, values, 10, p.intercept, 0 if world.shuffle else world.order)
+        draw_order(p, world, values, show)
         return
     truth = (0.0,) * world.order if world.shuffle else tuple(path.coefficients)
     order = world.order if p.same else p.model
@@ -242,7 +350,83 @@ def fit(p: Fit, show: Show) -> None:
         found[0], estimate="first", interval="first_interval", sigma_hat="sigma",
         beside={"estimate": method, "sigma_hat": f"σ = {sigma}"},
     )  # fmt: skip
-    show.readout("covered", ar.covering, found, float(truth[0]))
+    held, count = show.readout("covered", ar.covering, found, float(truth[0]))
+    firsts, (low, high) = [one.first for one in found], found[0].first_interval
+    show.note(
+        "estimates", held=held, count=count, truth=number(truth[0]), width=number(high - low, 2),
+        apart=number(max(firsts) - min(firsts), 2),
+    )  # fmt: skip
+
+
+def learn(
+    show: Show, view: str, values: Series, settings: NetworkSettings, best: OneStep, floor: float,
+    line: tuple[Any, float], rule: Any, slope: float | None = None,
+) -> tuple[NetworkFit, float, float]:  # fmt: skip
+    """Train a network on a series and draw it.
+
+    best, floor: what least squares and the truth score. line: coefficients and intercept of the
+    least squares fit. rule: the truth; slope: of a true line.
+    Returns the training and the errors of network and line where the network is judged.
+    """
+    held_out = settings.train < 1
+    targets = len(values) - 1
+    ends = [round(share * targets) for share in (settings.train, settings.train + 0.2)]
+    levels = (floor, best.least, best.line_mse(*ends) if held_out else None)
+    done = show.job(
+        fit_network, name="done", values=values, settings=settings,
+        so_far=(training.loss_so_far, settings, *levels),
+    )  # fmt: skip
+    if view == "loss":
+        show.figure(training.loss_of_fit, done, *levels)
+        if held_out:
+            show.note(
+                "u_curve", least=number(done.least_validation), epoch=done.least_epoch,
+                epochs=settings.epochs, last=number(done.validation_loss[-1]),
+                train=number(done.train_loss[-1]), line=number(levels[2] or 0.0),
+            )  # fmt: skip
+    elif view == "map":
+        if isinstance(rule, ar.Rule):
+            true = show.value(rule.next, done.map_inputs, name="true")
+            best_line = show.value(ar.straight, done.map_inputs, line[1], line[0][0], name="line")
+            show.figure(training.one_step_map, done, values, slope, true, best_line)
+            gaps = (abs(curve - true).max() for curve in (done.map_mean, best_line))
+            show.note("bent_map", **dict(zip(("map", "line"), map(number, gaps), strict=True)))
+        else:
+            show.figure(training.one_step_map, done, values, slope)
+            show.note(
+                "map", slope=number(done.middle_slope), band=number(done.band_width, 2),
+                line=number(line[0][0]),
+            )  # fmt: skip
+    elif view == "predictions":
+        show.figure(training.one_step_predictions, done)
+        mse, naive = done.last_mse(120), float(((values[1:] - values[:-1])[-120:] ** 2).mean())
+        show.note("predictions", mse=number(mse), naive=number(naive))
+    else:
+        if not done.origins.size:
+            raise Problem("too_short_to_forecast", horizon=AHEAD, steps=len(values))
+        back = show.run(errors_ahead, done, *line, rule, name="back")
+        show.figure(training.errors_fed_back, back, settings.cell)
+        show.note(
+            "ahead", steps=len(back.network), first=number(back.network[0]),
+            last=number(back.network[-1]), rule=number(back.rule[-1]), line=number(back.line[-1]),
+            level=number(back.level[-1]), useful=int(back.useful), origins=back.origins,
+            cell=settings.cell.upper(),
+        )  # fmt: skip
+    kind, start = ("split", done.validation_end) if held_out else ("train", 0)
+    where = show.words(f"metric.network_mse.{kind}")
+    score = "test_mse" if held_out else "train_mse"
+    show.readouts(done, network_mse=score, beside={"network_mse": where})
+    reached = show.readout("ols_mse", best.line_mse, start, beside=where)
+    show.readout("floor", best.truth_mse, start, beside=f"σ² = {number(floor)}")
+    weights = len(line[0]) + isinstance(rule, ar.Rule)  # beside a bent rule with an intercept
+    count = show.words("metric.parameters.delta", count=weights)
+    show.readouts(done, "parameters", beside={"parameters": count})
+    return done, getattr(done, score), reached
+
+
+def verdict(error: float, line: float) -> str:
+    """Of a network beside a line, to one percent."""
+    return "under" if error / line > 1.01 else "over" if error / line < 0.99 else "even"
 
 
 @lesson.bench("networks", Networks, after=("process",))
@@ -256,7 +440,7 @@ def networks(p: Networks, show: Show) -> None:
         )  # fmt: skip
     else:  # the text's run: its series does not depend on the bench above
         world = Process(n=1000, seed=p.seed)
-        settings = NetworkSettings(epochs=PRESET_EPOCHS[p.preset], seed=p.seed)
+        settings = replace(PRESETS[p.preset], seed=p.seed)
     path, values = studied(world, show)
     if not ar.is_stationary(path.coefficients):
         raise Problem("train_stationary")
@@ -265,30 +449,33 @@ def networks(p: Networks, show: Show) -> None:
     best = show.run(ar.one_step, values, world.order, settings.train, noise, name="best")
     floor = best.truth_mse() if world.shuffle else world.sigma**2
     slope = world.phi if world.order == 1 and not world.shuffle else None
-    done = show.job(
-        fit_network,
-        name="done",
-        values=values,
-        settings=settings,
-        then={
-            "loss": (training.loss_of_fit, floor, best.least),
-            "map": (training.one_step_map, values, slope),
-            "predictions": (training.one_step_predictions,),
-        }[p.view],
-        so_far=(training.loss_so_far, settings, floor, best.least),
+    seen = values[: 1 + round(settings.train * (len(values) - 1))]
+    line = show.run(ar.fit, seen, world.order, "ols", name="line").coefficients
+    rule = (0.0,) if world.shuffle else tuple(path.coefficients)
+    done, error, reached = learn(
+        show, p.view, values, settings, best, floor, (line, 0.0), rule, slope
     )
-    held_out = settings.train < 1
-    kind, start = ("split", done.validation_end) if held_out else ("train", 0)
-    where = show.words(f"metric.network_mse.{kind}")
-    score = "test_mse" if held_out else "train_mse"
-    show.readouts(done, network_mse=score, beside={"network_mse": where})
-    line = show.readout("ols_mse", best.line_mse, start, beside=where)
-    show.readout("floor", best.truth_mse, start, beside=f"σ² = {number(floor)}")
-    count = show.words("metric.parameters.delta", count=world.order)
-    show.readouts(done, "parameters", beside={"parameters": count})
-    error = done.test_mse if held_out else done.train_mse
-    verdict = "under" if error / line > 1.01 else "over" if error / line < 0.99 else "even"
-    show.note(f"{kind}_{verdict}", error=number(error), floor=number(line))
+    kind = "split" if settings.train < 1 else "train"
+    true = number(best.truth_mse(done.validation_end if kind == "split" else 0))
+    key = f"{kind}_{verdict(error, reached)}"
+    show.note(key, error=number(error), floor=number(reached), truth=true)
+
+
+@lesson.bench("nonlinear", Nonlinear)
+def nonlinear(p: Nonlinear, show: Show) -> None:
+    rule = ar.Rule(cast(Kind, p.rule), p.below, p.above, p.r)
+    path = show.run(ar.simulate_rule, rule, n=1000, seed=p.seed, name="path")
+    settings = NetworkSettings(
+        p.cell, hidden=16, epochs=500, learning_rate=0.01, train=0.6, validation=0.2, seed=p.seed
+    )
+    best, (intercept, slope) = show.run(ar.against_rule, path, settings.train, name="best")
+    done, error, reached = learn(
+        show, p.view, path.values, settings, best, rule.noise_variance, ((slope,), intercept), rule
+    )
+    show.note(
+        f"bent_{verdict(error, reached)}", error=number(error), line=number(reached),
+        truth=number(best.truth_mse(done.validation_end)), times=number(reached / error, 2),
+    )  # fmt: skip
 
 
 @lesson.bench("forecast", Ahead, after=("process",))
@@ -311,6 +498,11 @@ def ahead(p: Ahead, show: Show) -> None:
     show.figure(forecast.error_by_horizon, errors)
     ends = {"mse_1": theory(show, errors.theory[0]), "mse_h": theory(show, errors.theory[-1])}
     show.readouts(errors, "mse_1", "mse_h", "mse_direct", "origins", beside=ends)
+    show.note(
+        "errors_recursive" if errors.mse_h <= errors.mse_direct else "errors_direct",
+        h=p.horizon, recursive=number(errors.mse_h), direct=number(errors.mse_direct),
+        theory=number(float(errors.theory[-1])), origins=errors.origins,
+    )  # fmt: skip
 
 
 def own_column(show: Show) -> Series | None:
@@ -339,15 +531,59 @@ def real(p: Real, show: Show) -> None:
         chosen = show.run(series.bundled, p.source, name="chosen")
         values, index, source = chosen.values, chosen.labels, chosen.source
         unit = show.words(f"unit.{p.source}")
-    if p.view == "correlations":
-        found = show.run(ar.correlogram, values, min(40, len(values) // 4), name="found")
-        show.figure(series_and_correlations, values, found, index, unit)
+    season = (p.period if p.source == "csv" else SEASONS[p.source]) if p.seasonal else 0
+    steady = values
+    if p.difference or season:
+        if len(values) < season + 21:
+            raise Problem("too_short_to_difference", steps=len(values))
+        steady = show.run(ar.differenced, values, p.difference, season, name="steady")
+    if p.view == "fan":
+        draw_fan(show, values, p.model, True, p.horizon, p.difference, season, index, unit)
+        check = show.run(ar.diagnose, steady, p.model, name="check")
+        if check.refused:
+            said = {"q": number(check.q), "limit": number(check.q_limit)}
+            show.note("fan_refused", order=p.model, lags=int(check.tested), **said)
+    elif p.view == "correlations":
+        found = show.run(ar.correlogram, steady, min(40, len(steady) // 4), name="found")
+        show.figure(series_and_correlations, steady, found, index, unit)
+        outside, bars = found.outside
+        show.note("bars", outside=outside, bars=bars, chance=number(bars / 20, 2))
     elif p.view == "order":
-        draw_orders(show, values, min(12, len(values) // 4), True)
+        draw_real_orders(show, steady)
     else:
-        draw_fan(show, values, p.model, True, p.horizon, index, unit)
+        check = show.run(ar.diagnose, steady, p.model, name="check")
+        show.figure(residual_check, check, index, unit)
+        tell_diagnosis(show, check)
     if source:
         show.caption(source)
+        if p.source == "sunspots":
+            show.caption(show.words("note.yule"))
+
+
+def tell_diagnosis(show: Show, check: ar.Diagnosis) -> None:
+    """The verdict of the Ljung-Box test in numbers and in a sentence."""
+    limit = show.words("metric.q.limit", limit=number(check.q_limit))
+    show.readouts(check, "q", "q_p", "strongest", beside={"q": limit})
+    show.readout("left_over", check.correlations.outside_acf)
+    show.note(
+        "refused" if check.refused else "accepted", order=check.order, lags=int(check.tested),
+        q=number(check.q), limit=number(check.q_limit), degrees=int(check.tested) - check.order,
+        lag=check.strongest_lag, strongest=number(check.strongest, 2),
+    )  # fmt: skip
+
+
+def draw_real_orders(show: Show, values: Series) -> None:
+    """AIC and BIC of the orders up to 12, and whether what AIC chooses passes the test."""
+    chosen = show.run(ar.select_order, values, min(12, len(values) // 4), True, name="chosen")
+    show.figure(estimation.order_criteria, chosen)
+    show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")
+    order = max(1, chosen.chosen_aic)
+    check = show.run(ar.diagnose, values, order, name="check")
+    show.note(
+        "order_refused" if check.refused else "order_accepted", order=order,
+        aic=chosen.chosen_aic, bic=chosen.chosen_bic, lags=int(check.tested), q=number(check.q),
+        limit=number(check.q_limit), highest=len(chosen.orders) - 1,
+    )  # fmt: skip
 
 
 PHIS = (0.5, 0.7, 0.8, 0.9, 0.95)

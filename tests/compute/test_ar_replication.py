@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.tsa.ar_model import AutoReg
 
-from seqviz.compute.autoregression import fit_paths, replicate, replicate_paths
+from seqviz.compute.autoregression import METHODS, fit, fit_paths, replicate, replicate_paths
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -15,7 +15,7 @@ def test_every_estimate_equals_autoreg_on_its_path(intercept):
     theirs = [AutoReg(path, 1, trend=trend).fit().params[-1] for path in paths]
     # Sums of 60 products against a pseudo-inverse.
     np.testing.assert_allclose(found.estimates, theirs, atol=1e-10)
-    np.testing.assert_array_equal(found.estimates, fit_paths(paths, intercept))
+    np.testing.assert_array_equal(found.estimates, fit_paths(paths, intercept)[0])
     assert found.mean_bias == pytest.approx(np.mean(theirs) - 0.8, abs=1e-10)
     spread = np.std(theirs, ddof=1)
     assert found.standard_deviation == pytest.approx(spread, rel=1e-9)
@@ -65,3 +65,42 @@ def test_unit_root_and_explosive_paths_start_at_zero_without_theory(phi):
 def test_bad_arguments_are_refused_with_a_sentence(arguments):
     with pytest.raises(ValueError, match=r"need n >= 4|explodes"):
         replicate(**{"phi": 0.5, "n": 50, **arguments})
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_all_paths_at_once_are_the_fit_of_each(method, intercept):
+    """Coefficients and intervals of the one-series functions, which statsmodels checks."""
+    paths = replicate_paths(0.8, n=40, replications=30, seed=4)
+    phi, half = fit_paths(paths, intercept, method)
+    fits = [fit(path, 1, method, intercept) for path in paths]
+    np.testing.assert_allclose(phi, [one.first for one in fits], atol=2e-6)
+    theirs = [(one.upper[0] - one.lower[0]) / 2 for one in fits]
+    np.testing.assert_allclose(half, theirs, rtol=1e-3 if method == "exact_ml" else 1e-9)
+    found = replicate(0.8, 40, 30, seed=4, intercept=intercept, method=method)
+    assert found.coverage.correct == sum(one.holds(0.8) for one in fits)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_yule_walker_pays_with_bias(intercept):
+    found = replicate(0.6, 100, 40_000, seed=3, intercept=intercept, method="yule_walker")
+    expected = -(1 + 4 * 0.6) / 100 if intercept else -3 * 0.6 / 100
+    assert found.theory_bias == pytest.approx(expected, rel=1e-12)
+    assert abs(found.mean_bias - expected) < 4 * found.standard_error_of_bias + 1e-3
+
+
+@pytest.mark.parametrize("noise", ["student_t", "laplace"])
+def test_other_noise_starts_in_its_stationary_distribution_too(noise):
+    paths = replicate_paths(0.8, 5, 50_000, 2.0, noise=noise, df=8.0)
+    # Kurtosis up to 6 makes the error of a variance twice that of the Gaussian.
+    np.testing.assert_allclose(paths.var(axis=0), 4.0 / 0.36, rtol=0.05)
+
+
+def test_shuffled_paths_have_the_same_values_and_no_dependence():
+    plain, mixed = replicate_paths(0.9, 60, 200), replicate_paths(0.9, 60, 200, shuffle=True)
+    np.testing.assert_allclose(np.sort(plain, axis=1), np.sort(mixed, axis=1))
+    found = replicate(0.9, 200, 4000, intercept=True, shuffle=True)
+    assert found.phi == 0
+    # Given the values, r_1 of a random order has mean -1/(n - 1) exactly.
+    assert abs(found.mean_bias + 1 / 200) < 4 * found.standard_error_of_bias + 1e-3
+    assert np.isnan(replicate(0.9, 200, 50, shuffle=True).theory_bias)

@@ -103,7 +103,8 @@ def test_the_three_lines_of_the_sampling_distribution():
         line = trace(chart, TEXT(f"figure.{key}"))
         assert list(line.x) == pytest.approx([value, value], rel=1e-12)
     bias, theory = number(MANY.mean_bias), number(-3.7 / 60)
-    assert chart.alt == TEXT("alt.sampling", count=300, n=60, phi="0.900", bias=bias, theory=theory)
+    said = {"count": 300, "n": 60, "phi": "0.900", "bias": bias, "theory": theory}
+    assert chart.alt == TEXT("alt.sampling", method="OLS", **said)
 
 
 def test_the_normal_curve_has_the_histograms_area():

@@ -43,7 +43,7 @@ def source(p: Source, show) -> None:
     show.figure(lag_plot, path.values, line, p.phi)
     show.readouts(line, sigma_hat="sigma")
     show.readout("variance", np.var, path.values, beside="σ²")
-    show.note("stationary", root="0.5", shown="50", n="50")
+    show.note("lag_line", slope="0.5")
 
 
 @lesson.bench("look", Look, after=("source",))

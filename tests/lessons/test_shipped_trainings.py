@@ -19,8 +19,8 @@ from tools import measure_trainings
 
 QUICK = "gates.learn.train_tiny"  # two seconds; the others by night
 NAMES = (
-    "ar_fitting.networks.fit_network", "vanishing_gradients.race.compare",
-    "vanishing_gradients.race.compare of another view",
+    "ar_fitting.networks.fit_network", "ar_fitting.nonlinear.fit_network",
+    "vanishing_gradients.race.compare", "vanishing_gradients.race.compare of another view",
     "vanishing_gradients.race.find_longest_delay", QUICK, "attention.trials.try_heads",
     "attention.ablate.mean_outputs", "attention.ablate.each_head",
     "positions.task.train",

@@ -10,7 +10,9 @@ from looking import alerts, bench, figures
 from scenes import Scene, check, each
 
 from seqviz.compute import autoregression as ar
+from seqviz.data import series as series_data
 from seqviz.figures.autoregression import by_hand, estimation, forecast, series, training
+from seqviz.figures.autoregression.diagnosis import residual_check
 from seqviz.lessons.ar_fitting import lesson
 from seqviz.lessons.bench.words import Words
 from seqviz.refusal import Refusal
@@ -40,7 +42,7 @@ SCENES = (
     Scene("process", {"phi": 1.2, "n": 50}, None, PROCESS, ("explosive",)),
     Scene("process", {"phi": 1.0, "view": "roots"}, series.roots_in_circle, PROCESS,
           ("unit_root",)),
-    Scene("process", {"phi": -1.0, "n": 50}, None, PROCESS, ("unit_root",)),
+    Scene("process", {"phi": -1.0, "n": 50}, None, PROCESS, ("unit_root_minus",)),
     Scene("process", {"order": 5, **{f"a{k}": -0.95 for k in range(1, 6)}}, None, PROCESS,
           ("stationary",)),
     Scene("process", {"shuffle": True}, None, PROCESS, ("shuffled",)),
@@ -55,6 +57,7 @@ SCENES = (
     Scene("fit", {"view": "sampling"}, estimation.sampling_distribution, {
         "bias": number(MANY.mean_bias, 2), "theory_bias": number(-1.6 / 500, 2),
         "spread": number(MANY.standard_deviation),
+        "coverage": f"{100 * MANY.coverage.share:.1f} %",
     }),
     # The last values are forecast from those before them, which alone are fitted.
     Scene("forecast", {}, forecast.forecast_fan, {
@@ -80,7 +83,41 @@ SCENES = (
     Scene("networks", {"preset": "own", "cell": "mlp", "rate": 0.1, "optimizer": "sgd",
                        "process.sigma": 5.0, "process.phi": 0.99}, refuses="diverged", train=True),
     Scene("networks", {"preset": "own", "process.phi": 1.0}, refuses="train_stationary"),
+    Scene("networks", {"preset": "text_1000"}, training.loss_of_fit, NETWORK, ("train_over",)),
+    Scene("networks", {"preset": "held_out"}, training.loss_of_fit, NETWORK,
+          ("u_curve", "split_under")),
+    Scene("networks", {"preset": "held_out", "view": "ahead"}, training.errors_fed_back, NETWORK,
+          ("ahead", "split_under")),
+    Scene("networks", {**OWN, "view": "ahead", "process.n": 50}, refuses="too_short_to_forecast",
+          train=True),
+    Scene("nonlinear", {}, training.one_step_map, NETWORK, ("bent_map", "bent_over")),
+    Scene("nonlinear", {"rule": "threshold", "view": "ahead", "below": 0.8},
+          training.errors_fed_back, NETWORK, ("ahead", "bent_under"), train=True),
 )  # fmt: skip
+
+REAL = (  # in English: a source is cited in the language that it has
+    Scene(
+        "real",
+        {"view": "residuals", "source": "co2", "difference": True, "seasonal": True},
+        residual_check,
+        ("q", "q_p", "strongest", "left_over"),
+        ("refused",),
+    ),
+    Scene(
+        "real",
+        {"source": "co2", "seasonal": True},
+        forecast.forecast_fan,
+        ("forecast_h", "width_h", "inside"),
+        ("fan_better", "fan_refused"),
+    ),
+    Scene(
+        "real",
+        {"view": "order", "source": "macro_unemployment"},
+        estimation.order_criteria,
+        ("aic_order", "bic_order"),
+        ("order_accepted",),
+    ),
+)
 
 
 @each(SCENES)
@@ -88,12 +125,17 @@ def test_the_benches(scene, language):
     check(lesson, scene, language)
 
 
-@pytest.mark.parametrize("view", ["fan", "correlations", "order"])
+@pytest.mark.parametrize("scene", REAL, ids=str)
+def test_real_series_accept_or_refuse(scene):
+    check(lesson, scene)
+
+
+@pytest.mark.parametrize("view", ["fan", "correlations", "order", "residuals"])
 @pytest.mark.parametrize("source", ["sunspots", "co2"])
 def test_real_series_are_drawn_with_their_source(source, view):
     shown = lesson.benches["real"].run({"source": source, "view": view})
     assert shown.figure is not None
-    assert len(shown.notes) == 1
+    assert series_data.bundled(source).source in shown.notes
 
 
 def theory(value: str) -> str:

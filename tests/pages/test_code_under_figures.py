@@ -33,6 +33,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     # A fitted model that is not stationary has no long-run mean: `nan` in the code.
     "explosive": {"process.phi": 1.2, "forecast.horizon": 5},
     "monthly": {"real.source": "co2", "real.model": 12, "real.horizon": 50},
+    "residuals": {
+        "real.source": "co2", "real.view": "residuals", "real.difference": True,
+        "real.seasonal": True, "fit.view": "sampling", "fit.estimator": "exact_ml",
+    },
     "quarterly": {"real.source": "macro_inflation", "real.view": "correlations"},
 }  # fmt: skip
 
@@ -84,7 +88,7 @@ def test_the_code_gives_the_figure(visit, case, lang):
         assert len(source) < 3000, f"{name}: numbers listed that have a name"
         same(executed(source)["figure"], on_page[0])
         compared += 1
-    assert compared == 5
+    assert compared == 6
 
 
 def test_the_code_of_an_uploaded_file_reads_it_from_the_folder(visit, tmp_path, monkeypatch):

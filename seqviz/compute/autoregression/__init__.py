@@ -10,6 +10,12 @@ from seqviz.compute.autoregression.correlation import (
     shuffled,
     theoretical_acf,
 )
+from seqviz.compute.autoregression.diagnosis import (
+    Diagnosis,
+    diagnose,
+    differenced,
+    undifferenced,
+)
 from seqviz.compute.autoregression.estimation import (
     METHODS,
     Estimate,
@@ -17,14 +23,23 @@ from seqviz.compute.autoregression.estimation import (
     covering,
     fit,
     one_step,
+    orders_found,
     select_order,
+    slope_errors,
 )
 from seqviz.compute.autoregression.forecasting import (
     Forecast,
     HorizonErrors,
+    error_of_repeating,
     errors_by_horizon,
     forecast_direct,
     forecast_recursive,
+)
+from seqviz.compute.autoregression.nonlinear import (
+    Rule,
+    against_rule,
+    simulate_rule,
+    straight,
 )
 from seqviz.compute.autoregression.process import (
     Path,

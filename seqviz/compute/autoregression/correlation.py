@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 from jaxtyping import Float
@@ -16,7 +17,7 @@ from seqviz.compute.autoregression.process import (
     read_only,
 )
 from seqviz.compute.autoregression.sample import checked
-from seqviz.units import entry
+from seqviz.units import Part, entry
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,27 @@ class Correlogram:
     theory_pacf: Float[np.ndarray, "lag"] | None
 
     r1 = entry("acf", 1, "The sample correlation at lag 1.")
+
+    @property
+    def outside(self) -> Part:
+        """Bars, of both functions from lag 1 on, that leave the band of noise; of how many."""
+        return self._leaving(np.concatenate((self.acf[1:], self.pacf[1:])))
+
+    def outside_acf(self) -> Part:
+        """The same of the ACF alone."""
+        return self._leaving(self.acf[1:])
+
+    def beyond(self, order: int) -> Part:
+        """The same of the PACF beyond lag P, where that of an AR(P) is zero."""
+        return self._leaving(self.pacf[order + 1 :])
+
+    @property
+    def gap(self) -> float:
+        """Largest distance between the sample ACF and the theoretical one; nan without one."""
+        return nan if self.theory_acf is None else float(np.abs(self.acf - self.theory_acf).max())
+
+    def _leaving(self, bars: Float[np.ndarray, "bar"]) -> Part:
+        return int((np.abs(bars) > self.band).sum()), bars.size
 
     @property
     def theory_r1(self) -> float | None:

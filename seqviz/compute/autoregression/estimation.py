@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan, sqrt
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,8 +14,9 @@ from seqviz.compute.autoregression.correlation import durbin_levinson, sample_au
 from seqviz.compute.autoregression.exact_likelihood import fit_exact
 from seqviz.compute.autoregression.intervals import NORMAL_95, student_t_95
 from seqviz.compute.autoregression.least_squares import lag_matrix, regress, triangular_factor
-from seqviz.compute.autoregression.process import read_only
+from seqviz.compute.autoregression.process import Coefficients, read_only, simulate
 from seqviz.compute.autoregression.sample import checked
+from seqviz.compute.proportions import Proportion, proportion
 from seqviz.units import Ends, Part, entry
 
 Method = Literal["ols", "yule_walker", "conditional_ml", "exact_ml"]
@@ -79,9 +80,9 @@ class OneStep:
     truth: Float[np.ndarray, "time"]
     least: float
 
-    def line_mse(self, start: int = 0) -> float:
-        """Mean squared error of least squares on the targets from `start` on."""
-        return float(np.nanmean(self.line[start:]))
+    def line_mse(self, start: int = 0, end: int | None = None) -> float:
+        """Mean squared error of least squares on the targets from `start` on, up to `end`."""
+        return float(np.nanmean(self.line[start:end]))
 
     def truth_mse(self, start: int = 0) -> float:
         """Mean squared error of the true rule on the targets from `start` on."""
@@ -143,6 +144,13 @@ def one_step(
     return OneStep(read_only(line), read_only(noise[1:] ** 2), least)
 
 
+def slope_errors(values: Float[np.ndarray, "time"]) -> tuple[float, float]:
+    """Mean squared error of x_t = slope x_{t-1} at slope 0, and the least there is."""
+    before, now = values[:-1], values[1:]
+    square = float(np.mean(now**2))
+    return square, square - float(np.mean(before * now)) ** 2 / float(np.mean(before**2))
+
+
 def covering(estimates: Sequence[Estimate], phi: float) -> Part:
     """How many of the estimates of phi_1 have an interval that holds this one, of how many."""
     return sum(one.holds(phi) for one in estimates), len(estimates)
@@ -176,6 +184,26 @@ def select_order(
         bic=read_only(bic),
         chosen_aic=int(np.argmin(aic)),
         chosen_bic=int(np.argmin(bic)),
+    )
+
+
+def orders_found(
+    coefficients: Coefficients, n: int, max_order: int, intercept: bool, seed: int, **noise: Any
+) -> tuple[Proportion, Proportion]:
+    """How often AIC and BIC choose the true order P, in 100 series of this AR(P) process.
+
+    coefficients: phi_1 ... phi_P, with phi_P other than 0. n, max_order, intercept: as of
+    `select_order`. seed: the series have the seeds after it; noise: sigma, noise, df, burn_in of
+    `simulate`.
+    """
+    order = len(coefficients)
+    chosen = [
+        select_order(simulate(coefficients, n=n, seed=s, **noise).values, max_order, intercept)
+        for s in range(seed + 1, seed + 101)
+    ]
+    return (
+        proportion(np.array([one.chosen_aic == order for one in chosen])),
+        proportion(np.array([one.chosen_bic == order for one in chosen])),
     )
 
 

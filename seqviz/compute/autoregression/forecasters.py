@@ -78,6 +78,15 @@ class Window(_Forecaster):
         asked[:, :, -1] = grid
         return torch.cat([missing, predicted]), self.network(asked).squeeze(-1)
 
+    def ahead(self, origins: np.ndarray, steps: int) -> Float[Tensor, "origin step"]:
+        """Forecasts of targets[origin], targets[origin + 1], ..., each fed back into the window."""
+        window = self.windows[origins - self.missing]
+        made: list[Tensor] = []
+        for _ in range(steps):
+            made.append(self.network(window))
+            window = torch.cat([window[:, 1:], made[-1]], dim=1)
+        return torch.cat(made, dim=1)
+
     def _loss(self, rows: slice) -> Float[Tensor, ""]:
         predicted = self.network(self.windows[rows]).squeeze(-1)
         return nn.functional.mse_loss(predicted, self.series[self.missing + 1 :][rows])
@@ -146,6 +155,23 @@ class Recurrent(_Forecaster):
         batch = _batched(states[:-1], len(grid))
         answers, _ = self.network(grid.repeat(len(cuts)).view(-1, 1, 1), batch)
         return torch.cat(pieces), answers.view(len(cuts), len(grid))
+
+    def ahead(self, origins: np.ndarray, steps: int) -> Float[Tensor, "origin step"]:
+        """As of the window: after the input before it, the network reads its own forecasts."""
+        states: list[_State] = []
+        newest: list[Tensor] = []
+        state: _State | None = None
+        for start, stop in pairwise([0, *(int(origin) + 1 for origin in origins)]):
+            predicted, state = self.network(self.inputs[:, start:stop], state)
+            newest.append(predicted[:, -1:])
+            states.append(state)
+        if not states:
+            return torch.empty((0, steps))
+        batch, made = _batched(states, 1), [torch.cat(newest)]
+        for _ in range(steps - 1):
+            predicted, batch = self.network(made[-1], batch)
+            made.append(predicted)
+        return torch.cat(made, dim=1).squeeze(-1)
 
 
 def _batched(states: list[_State], copies: int) -> _State:

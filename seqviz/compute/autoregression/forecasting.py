@@ -48,6 +48,10 @@ class Forecast:
         """How many of the values that came lie inside the interval."""
         return float(((future >= self.lower) & (future <= self.upper)).mean())
 
+    def error(self, future: Float[np.ndarray, "step"]) -> float:
+        """Root mean squared error of the point forecasts, in the unit of the series."""
+        return float(np.sqrt(((future - self.mean) ** 2).mean()))
+
 
 @dataclass(frozen=True)
 class HorizonErrors:
@@ -92,7 +96,7 @@ def forecast_recursive(
         raise ValueError(f"The history has {history.size} values; the model needs {phi.size}.")
     constant = 0.0 if np.isnan(intercept) else intercept
     newest_first = history[::-1][: phi.size]
-    mean = _iterate(newest_first[None], phi, constant, horizon)[0]
+    mean = iterate(newest_first[None], phi, constant, horizon)[0]
     return _forecast(mean, np.sqrt(_error_variance(phi, sigma, horizon)))
 
 
@@ -145,7 +149,7 @@ def errors_by_horizon(
     # Row r of the lag matrix ends at time order + r - 1; the first origin ends the training values.
     first = train_end - order
     rows = lag_matrix(values, order)[first : first + origins]
-    recursive = _iterate(rows, models[0].parameters, 0.0, horizon)
+    recursive = iterate(rows, models[0].parameters, 0.0, horizon)
     direct = np.column_stack([rows @ model.parameters for model in models])
     actual = np.lib.stride_tricks.sliding_window_view(values[train_end:], horizon)
     return HorizonErrors(
@@ -155,6 +159,14 @@ def errors_by_horizon(
         theory=read_only(_error_variance(as_coefficients(coefficients), sigma, horizon)),
         origins=origins,
     )
+
+
+def error_of_repeating(
+    history: Float[np.ndarray, "time"], future: Float[np.ndarray, "step"], season: int = 1
+) -> float:
+    """Root mean squared error of repeating the last value, or the last `season` values in turn."""
+    repeated = np.resize(history[-season:], future.size)
+    return float(np.sqrt(((future - repeated) ** 2).mean()))
 
 
 def _at_least_one(name: str, value: int) -> None:
@@ -173,7 +185,7 @@ def _direct_models(
     return [regress(rows[:-step], history[order + step - 1 :]) for step in range(1, horizon + 1)]
 
 
-def _iterate(
+def iterate(
     newest_first: Float[np.ndarray, "origin lag"],
     phi: Float[np.ndarray, "lag"],
     constant: float,

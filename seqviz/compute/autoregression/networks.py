@@ -12,13 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from seqviz.compute.autoregression.network_settings import NetworkSettings
 from seqviz.compute.training.loop import Record
 from seqviz.refusal import Refusal
 
 _GRID = 101
+AHEAD = 20
+"""Steps that a trained network forecasts by feeding its own forecasts back."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,10 @@ class NetworkFit:
     (window or hidden state) being that of up to 64 moments spread over the series: `map_mean`,
     `map_low` and `map_high` are mean, 10th and 90th percentile over the moments. The width of the
     band shows how much the network listens to anything but the last value.
+
+    `ahead[k, h - 1]` is the forecast h = 1 ... 20 steps after `targets[origins[k] - 1]`, every
+    forecast fed back as the next input; the origins are up to 64 moments of the test segment (of
+    the whole series where there is none), each with 20 values after it. Empty for a short series.
     """
 
     settings: NetworkSettings
@@ -63,6 +69,38 @@ class NetworkFit:
     map_mean: Float[np.ndarray, "grid"]
     map_low: Float[np.ndarray, "grid"]
     map_high: Float[np.ndarray, "grid"]
+    origins: Int[np.ndarray, "origin"]
+    ahead: Float[np.ndarray, "origin step"]
+
+    @property
+    def middle_slope(self) -> float:
+        """Slope of the map over the middle tenth of the range of the series."""
+        a, b = len(self.map_inputs) // 2 - 5, len(self.map_inputs) // 2 + 5
+        rise = self.map_mean[b] - self.map_mean[a]
+        return float(rise / (self.map_inputs[b] - self.map_inputs[a]))
+
+    def last_mse(self, count: int) -> float:
+        """Mean squared error of the last one-step predictions."""
+        return float(np.nanmean((self.targets - self.predictions)[-count:] ** 2))
+
+    @property
+    def band_width(self) -> float:
+        """Mean width of the map's band, in the unit of the series."""
+        return float((self.map_high - self.map_low).mean())
+
+    @property
+    def least_epoch(self) -> int:
+        """The epoch, counted from 1, with the least validation loss."""
+        return int(np.nanargmin(self.validation_loss)) + 1
+
+    @property
+    def least_validation(self) -> float:
+        """That loss."""
+        return float(np.nanmin(self.validation_loss))
+
+    def came(self) -> Float[np.ndarray, "origin step"]:
+        """The values that they forecast."""
+        return self.targets[self.origins[:, None] + np.arange(self.ahead.shape[1])]
 
 
 def fit_network(
@@ -111,13 +149,14 @@ def fit_network(
             losses = float(train_loss[epoch]), float(validation_loss[epoch])
             report(EpochReport(epoch + 1, settings.epochs, *losses))
     grid = np.linspace(values.min(), values.max(), _GRID)
+    targets = np.asarray(values[1:], dtype=float)
+    first = settings.lags - 1 if settings.cell == "mlp" else 0  # the first full window
+    origins = _origins(validation_end % targets.size, targets.size, first)
     with torch.no_grad():
         asked = torch.tensor(grid, dtype=torch.float32, device=device)
-        made = model.predictions_and_map(asked)
-    predictions, answers = (part.cpu().numpy().astype(float) for part in made)
-    targets = np.asarray(values[1:], dtype=float)
+        made = (*model.predictions_and_map(asked), model.ahead(origins, AHEAD))
+    predictions, answers, ahead = (part.cpu().numpy().astype(float) for part in made)
     squared = (targets - predictions) ** 2
-    first = settings.lags - 1 if settings.cell == "mlp" else 0  # the first full window
     train_mse = _mean(squared[first:train_end])
     _check_finite(train_mse, settings.epochs, settings)
     low, high = np.percentile(answers, [10, 90], axis=0)
@@ -125,6 +164,7 @@ def fit_network(
     return NetworkFit(
         settings, train_loss, validation_loss, predictions, targets, train_end, validation_end,
         train_mse, test_mse, count, grid, answers.mean(axis=0), low, high,
+        origins, ahead,
     )  # fmt: skip
 
 
@@ -144,6 +184,12 @@ def _split(values: np.ndarray, settings: NetworkSettings) -> tuple[int, int]:
     if settings.validation > 0 and validation_end == train_end:
         raise ValueError("The validation fraction is too small to hold one value of this series.")
     return train_end, validation_end
+
+
+def _origins(start: int, count: int, first: int) -> Int[np.ndarray, "origin"]:
+    """Up to 64 targets, spread from `start` on, with a full window before and 20 from them on."""
+    low, high = max(start, first + 1), count - AHEAD
+    return np.unique(np.linspace(low, high, 64).astype(int)) if low < high else np.empty(0, int)
 
 
 def _check_finite(loss: float, updates: int, settings: NetworkSettings) -> None:

@@ -175,7 +175,7 @@ def simulate(
         raise ValueError(f"The noise standard deviation must be positive, not {sigma}.")
     if n < 1 or burn_in < 0:
         raise ValueError("A path needs at least one value and a burn-in of zero or more.")
-    drawn = _draw(noise, n + burn_in - 1, seed, df)
+    drawn = drawn_noise(noise, n + burn_in - 1, seed, df)
     innovations = np.concatenate(([0.0], sigma * drawn))
     values = np.array(_recursion(phi, innovations.tolist()))
     too_large = ~(np.abs(values) < LARGEST)
@@ -207,17 +207,22 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _draw(noise: Noise, count: int, seed: int, df: float) -> Float[np.ndarray, "time"]:
-    """Independent draws with mean 0 and standard deviation 1, in time order."""
+def drawn_noise(
+    noise: Noise, shape: int | tuple[int, ...], seed: int, df: float
+) -> Float[np.ndarray, "..."]:
+    """Independent draws with mean 0 and standard deviation 1, row after row of the shape.
+
+    Raises ValueError for an unknown noise, and for Student's t without a variance.
+    """
     random = np.random.RandomState(seed)
     if noise == "gaussian":
-        return random.normal(size=count)
+        return random.normal(size=shape)
     if noise == "laplace":
-        return random.laplace(scale=np.sqrt(0.5), size=count)
+        return random.laplace(scale=np.sqrt(0.5), size=shape)
     if noise == "student_t":
         if not df > 2.0:
             raise ValueError(f"Student-t noise has a finite variance only for df > 2, not {df}.")
-        return random.standard_t(df, size=count) * np.sqrt((df - 2.0) / df)
+        return random.standard_t(df, size=shape) * np.sqrt((df - 2.0) / df)
     raise ValueError(f"Unknown noise: {noise}.")
 
 

@@ -116,4 +116,7 @@ def sampling_distribution(replications: Replications, style: Style = STYLE) -> F
         if np.isfinite(value):  # theory has no word on a unit root or beyond
             panel.line([value, value], [0, height], text(name), color, width=3, dash=dash)
     phi, bias, theory = map(number, (many.phi, many.mean_bias, many.theory_bias))
-    return sheet.described("alt.sampling", count=count, n=many.n, phi=phi, bias=bias, theory=theory)
+    return sheet.described(
+        "alt.sampling", count=count, n=many.n, phi=phi, bias=bias, theory=theory,
+        method=text(f"option.{many.method}"),
+    )  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute import autoregression as ar
+from seqviz.compute.autoregression.ahead import errors_ahead
 from seqviz.compute.autoregression.networks import EpochReport, NetworkFit, NetworkSettings
-from seqviz.figures.autoregression import by_hand, estimation, forecast, series, training
+from seqviz.figures.autoregression import by_hand, diagnosis, estimation, forecast, series, training
 from seqviz.figures.grammar.example import Example
 
 
@@ -28,7 +29,8 @@ def learned(
     end = len(predictions)
     return NetworkFit(
         NetworkSettings(cell, epochs=40), train, train + 0.2, predictions, values[1:], end, end,
-        float(train[-1]), np.nan, 1, inputs, mean, low, high,
+        float(train[-1]), np.nan, 1, inputs, mean, low, high, np.array([100, 120]),
+        np.stack([predictions[100:120], predictions[120:140]]),
     )  # fmt: skip
 
 
@@ -54,6 +56,8 @@ def examples() -> tuple[Example, ...]:
     trail = [EpochReport(e, 100, 2.0 / e, 2.1 / e) for e in range(1, 13)]
     begun = [EpochReport(1, 100, 2.0, np.nan)]
     error = float(np.mean((done.targets - done.predictions)[-120:] ** 2))
+    white, bent = ar.diagnose(values, 2), ar.diagnose(values, 1)
+    back = errors_ahead(done, (0.6, -0.3), 0.0, (0.6, -0.3))
     least = float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
     return (
         Example("series", series.series_and_correlations, (values, found), float(found.acf[1])),
@@ -78,15 +82,24 @@ def examples() -> tuple[Example, ...]:
                 float(fan.upper[-1])),
         Example("fan of years", forecast.forecast_fan,
                 (history, fan, direct.mean, future, np.nan, years, "10⁸ m³"), float(fan.mean[0])),
+        Example("fan of differences", forecast.forecast_fan,
+                (history, fan, None, future, np.nan), float(fan.mean[0])),
         Example("errors", forecast.error_by_horizon, (errors,), float(errors.recursive_mse[-1])),
         Example("loss of a fit", training.loss_of_fit, (done, 1.0, 0.95),
+                float(done.train_loss[-1])),
+        Example("loss, held out", training.loss_of_fit, (done, 1.0, 0.95, 0.97),
                 float(done.train_loss[-1])),
         Example("loss so far", training.loss_so_far, (trail, done.settings, 1.0, 0.95),
                 trail[-1].train_loss),
         Example("loss, first epoch", training.loss_so_far, (begun, done.settings, 1.0, 0.95), 2.0),
         Example("map", training.one_step_map, (done, values, 0.6), 0.6),
         Example("map, no truth", training.one_step_map, (done, values),
-                float((curve[55] - curve[45]) / (grid[55] - grid[45]))),
+                done.middle_slope),
+        Example("map of a bent rule", training.one_step_map, (done, values),
+                done.middle_slope, {"rule": np.abs(grid), "line": 0.5 * grid}),
+        Example("fed back", training.errors_fed_back, (back, "lstm"), float(back.network[-1])),
+        Example("residuals", diagnosis.residual_check, (white,), white.q),
+        Example("residuals of years", diagnosis.residual_check, (bent, years, "10⁸ m³"), bent.q),
         Example("predictions", training.one_step_predictions, (done,), error),
         Example("by hand", by_hand.fit_by_hand, (values,), least),
     )  # fmt: skip

@@ -19,7 +19,7 @@ _LAST = 80  # so much of the history is shown
 def forecast_fan(
     history: Float[np.ndarray, "time"],
     recursive: Forecast,
-    direct: Float[np.ndarray, "step"],
+    direct: Float[np.ndarray, "step"] | None,
     future: Float[np.ndarray, "step"],
     mean: float,
     index: Sequence[str] | np.ndarray | None = None,
@@ -29,8 +29,8 @@ def forecast_fan(
     """The end of the series, the recursive forecast with its 95 % interval, and the direct one.
 
     history: shape (time,). recursive: forecasts for steps 1 ... H after it. direct: means of the
-    direct forecasts, shape (step,). future: what really came, shape (step,). mean: the long-run
-    mean to which forecasts of a stationary model decay, else nan.
+    direct forecasts, shape (step,), if there are any. future: what really came, shape (step,).
+    mean: the long-run mean to which forecasts of a stationary model decay, else nan.
     index: labels of the time axis for history and future together, else 0, 1, 2 ...
     """
     text, palette = style.text, style.palette
@@ -50,8 +50,9 @@ def forecast_fan(
     panel.line(past, history[-_LAST:], text("figure.history"), palette.truth, width=1.8)
     panel.line(ahead, joined(future), text("figure.future"), palette.truth, width=1.4, dash="dot")
     panel.line(ahead, joined(recursive.mean), text("figure.recursive"), palette.prediction, width=3)
-    panel.line(ahead[1:], direct, text("figure.direct"), palette.mlp, width=1.6, dash="dash",
-               symbol="diamond", size=5)  # fmt: skip
+    if direct is not None:
+        panel.line(ahead[1:], direct, text("figure.direct"), palette.mlp, width=1.6, dash="dash",
+                   symbol="diamond", size=5)  # fmt: skip
     if np.isfinite(mean):
         panel.reference([past[0], ahead[-1]], [mean, mean], text("figure.long_run_mean"), width=1.5,
                         hover=None)  # fmt: skip

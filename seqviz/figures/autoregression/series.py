@@ -13,9 +13,9 @@ from seqviz.figures.grammar.axes import axis
 from seqviz.text import Text, number
 
 
-def value_name(text: Text, unit: str) -> str:
+def value_name(text: Text, unit: str, key: str = "figure.value") -> str:
     """The title of an axis of values."""
-    return text("figure.value") + (f" ({unit})" if unit else "")
+    return text(key) + (f" ({unit})" if unit else "")
 
 
 def series_and_correlations(
@@ -27,7 +27,8 @@ def series_and_correlations(
 ) -> Figure:
     """The series on top; below it the sample ACF and PACF with the theory over them.
 
-    values: shape (time,). index: labels of the time axis (years, dates), else 0 ... n - 1.
+    values: shape (time,). index: labels of the time axis (years, dates), of which the last n
+    are those of the values; else 0 ... n - 1.
     unit: unit of the values, shown on the axis. The dotted lines are the 95 % band that a series
     without any dependence stays in.
     """
@@ -41,17 +42,17 @@ def series_and_correlations(
         up=(0.64, 1),
     )
     top.line(
-        np.arange(n) if index is None else np.asarray(index), np.asarray(values, float),
+        np.arange(n) if index is None else np.asarray(index)[-n:], np.asarray(values, float),
         text("figure.series"), style.palette.truth, width=1.2, legend=False,
     )  # fmt: skip
     lags = axis(text("figure.lag"), showgrid=False)
     scale = {"range": [-1.05, 1.05], "dtick": 0.5}
     left = sheet.panel(lags, axis(text("figure.acf"), **scale), across=(0, 0.44), up=(0, 0.36))
-    _correlations(left, found.acf, found.theory_acf, found.band, legend=True)
+    correlation_bars(left, found.acf, found.theory_acf, found.band, legend=True)
     # Both panels share one scale: numbers on the left one only.
     shared = axis(text("figure.pacf"), showticklabels=False, **scale)
     right = sheet.panel(lags, shared, across=(0.58, 1), up=(0, 0.36))
-    _correlations(right, found.pacf, found.theory_pacf, found.band, legend=False)
+    correlation_bars(right, found.pacf, found.theory_pacf, found.band, legend=False)
     low, high, first = (number(float(v)) for v in (values.min(), values.max(), found.acf[1]))
     outside = int(np.sum(np.abs(found.acf[1:]) > found.band))
     last = len(found.acf) - 1
@@ -60,7 +61,7 @@ def series_and_correlations(
     )
 
 
-def _correlations(
+def correlation_bars(
     panel: Panel,
     sample: Float[np.ndarray, "lag"],
     theory: Float[np.ndarray, "lag"] | None,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.compute.autoregression.ahead import AheadErrors
 from seqviz.compute.autoregression.network_settings import NetworkSettings
 from seqviz.compute.autoregression.networks import EpochReport, NetworkFit
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
@@ -15,16 +16,20 @@ from seqviz.text import number
 
 
 def loss_of_fit(
-    done: NetworkFit, noise_floor: float, ols_mse: float, style: Style = STYLE
+    done: NetworkFit,
+    noise_floor: float,
+    ols_mse: float,
+    ols_held_out: float | None = None,
+    style: Style = STYLE,
 ) -> Figure:
-    """The losses of a network that has been trained, with the two lines that matter.
+    """The losses of a network that has been trained, with the lines that matter.
 
     noise_floor: sigma^2, what the truth itself would score on average. ols_mse: what least squares
-    scores on the training data.
+    scores on the training data; ols_held_out: on the validation data, where there are any.
     """
     epochs = np.arange(1.0, len(done.train_loss) + 1)
     losses = np.stack([epochs, done.train_loss, done.validation_loss])
-    return _losses(losses, done.settings, noise_floor, ols_mse, style)
+    return _losses(losses, done.settings, noise_floor, ols_mse, ols_held_out, style)
 
 
 def loss_so_far(
@@ -32,11 +37,12 @@ def loss_so_far(
     settings: NetworkSettings,
     noise_floor: float,
     ols_mse: float,
+    ols_held_out: float | None = None,
     style: Style = STYLE,
 ) -> Figure:
-    """The losses as far as training has come; floors as in `loss_of_fit`."""
+    """The losses as far as training has come; the levels as in `loss_of_fit`."""
     told = np.array([(r.update, r.train_loss, r.validation_loss) for r in trail])
-    return _losses(told.T, settings, noise_floor, ols_mse, style)
+    return _losses(told.T, settings, noise_floor, ols_mse, ols_held_out, style)
 
 
 def _losses(
@@ -44,6 +50,7 @@ def _losses(
     settings: NetworkSettings,
     noise_floor: float,
     ols_mse: float,
+    ols_held_out: float | None,
     style: Style,
 ) -> Figure:
     """Mean squared error by epoch; the axis does not move while the curve grows.
@@ -53,7 +60,13 @@ def _losses(
     text, palette, color = style.text, style.palette, getattr(style.palette, settings.cell)
     (epochs, train, validation), cell = told, settings.cell.upper()
     seen = np.concatenate([train, validation[np.isfinite(validation)]])
-    low, high = min(float(seen.min()), noise_floor, ols_mse), seen.max()
+    levels = [
+        (noise_floor, "figure.noise_floor", palette.baseline, "dot"),
+        (ols_mse, "figure.ols_mse", palette.prediction, "dashdot"),
+    ]
+    if ols_held_out is not None:
+        levels.append((ols_held_out, "figure.ols_held_out", palette.truth, "longdashdot"))
+    low, high = min(float(seen.min()), *(level[0] for level in levels)), seen.max()
     sheet = Sheet(style)
     panel = sheet.panel(
         axis(text("figure.epoch"), range=[0, settings.epochs * 1.02]),
@@ -63,10 +76,11 @@ def _losses(
     if np.isfinite(validation).any():
         name = text("figure.validation_loss", cell=cell)
         panel.line(epochs, validation, name, color, width=2, dash="dash")
-    for value, key, level_color, dash in (
-        (noise_floor, "figure.noise_floor", palette.baseline, "dot"),
-        (ols_mse, "figure.ols_mse", palette.prediction, "dashdot"),
-    ):
+        least = int(np.nanargmin(validation))
+        name = text("figure.least_loss", epoch=int(epochs[least]))
+        panel.points([epochs[least]], [validation[least]], name, palette.highlight, size=11,
+                     symbol="diamond")  # fmt: skip
+    for value, key, level_color, dash in levels:
         name = f"{text(key)} ({number(value)})"
         panel.line([1, settings.epochs], [value, value], name, level_color, width=2, dash=dash)
     first, last, floor = (number(float(v)) for v in (train[0], train[-1], noise_floor))
@@ -79,13 +93,16 @@ def one_step_map(
     found: NetworkFit,
     values: Float[np.ndarray, "time"],
     truth: float | None = None,
+    rule: Float[np.ndarray, "grid"] | None = None,
+    line: Float[np.ndarray, "grid"] | None = None,
     style: Style = STYLE,
 ) -> Figure:
     """What the network learned: its prediction as a function of the last value.
 
     The band is that of 10 % to 90 % of the moments of the series: it shows how much the network
     listens to anything but the last value. values: the series, for the pairs behind the curve.
-    truth: the true slope of an AR(1).
+    truth: the true slope of an AR(1). rule, line: a true rule that is no line, and the best line,
+    at the map's inputs.
     """
     text, palette, cell = style.text, style.palette, found.settings.cell
     inputs, mean = found.map_inputs, found.map_mean
@@ -100,10 +117,13 @@ def one_step_map(
     if truth is not None:
         name = text("figure.true_line", slope=number(truth))
         panel.line(inputs, truth * inputs, name, palette.highlight, width=2.5, dash="dash")
+    if line is not None:
+        panel.line(inputs, line, text("figure.ols_line"), palette.prediction, dash="dashdot")
+    if rule is not None:
+        panel.line(inputs, rule, text("figure.true_rule"), palette.highlight, dash="dash")
     learned = text("figure.learned_map", cell=cell.upper())
     panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
-    a, b = len(inputs) // 2 - 5, len(inputs) // 2 + 5
-    slope = number(float((mean[b] - mean[a]) / (inputs[b] - inputs[a])))
+    slope = number(found.middle_slope)
     known = number(truth) if truth is not None else "–"
     return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=known)
 
@@ -120,3 +140,30 @@ def one_step_predictions(found: NetworkFit, style: Style = STYLE) -> Figure:
     panel.line(time, predictions, name, getattr(palette, cell), width=2.2, dash="dash")
     error = number(float(np.nanmean((targets - predictions) ** 2)))
     return sheet.described("alt.predictions", cell=cell.upper(), last=len(time), mse=error)
+
+
+def errors_fed_back(errors: AheadErrors, cell: str, style: Style = STYLE) -> Figure:
+    """How the error of each forecaster grows as it reads its own forecasts.
+
+    cell: of the network, in small letters.
+    """
+    text, palette = style.text, style.palette
+    steps = np.arange(1, len(errors.network) + 1)
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axis(text("figure.horizon"), showgrid=False),
+        axis(text("figure.forecast_mse"), rangemode="tozero"),
+    )
+    panel.reference(steps, errors.level, text("figure.mean_forecast"), width=2)
+    for values, name, color, dash, symbol in (
+        (errors.rule, text("figure.true_rule"), palette.highlight, "dash", "diamond"),
+        (errors.line, text("figure.ols_line"), palette.prediction, "dashdot", "square"),
+        (errors.network, cell.upper(), getattr(palette, cell), "solid", "circle"),
+    ):
+        panel.line(steps, values, name, color, width=2.4, dash=dash, symbol=symbol, size=6)
+    ends = errors.network[0], errors.network[-1], errors.line[-1], errors.level[-1]
+    first, last, line, level = (number(float(v)) for v in ends)
+    return sheet.described(
+        "alt.fed_back", cell=cell.upper(), origins=errors.origins, steps=len(steps), first=first,
+        last=last, line=line, level=level,
+    )  # fmt: skip

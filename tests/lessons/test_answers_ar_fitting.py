@@ -1,0 +1,189 @@
+"""AR fitting: what its questions and hints say is what its benches compute."""
+
+from __future__ import annotations
+
+import re
+from math import floor, log
+
+import numpy as np
+import pytest
+
+from seqviz.lessons.ar_fitting import lesson
+from seqviz.text import LANGUAGES, Text, number
+
+EN = Text("en")
+
+
+def run(bench, language="en", **values):
+    return lesson.benches[bench].run(
+        {key.replace("__", "."): value for key, value in values.items()}, language, code=False
+    )
+
+
+def read(bench, name, **values):
+    """A read-out as a number."""
+    said = run(bench, **values).readouts[name].value
+    return float(said.replace("−", "-").replace(" %", "").replace(",", ""))
+
+
+def right(question):
+    """The option that is marked correct."""
+    return EN.items(f"ar_fitting.predict.{question}.options")[
+        int(EN(f"ar_fitting.predict.{question}.answer"))
+    ]
+
+
+def quotes(question, *told):
+    """Each of these stands in the reveal, in both languages."""
+    for language in LANGUAGES:
+        reveal = Text(language)(f"ar_fitting.predict.{question}.reveal")
+        for one in told:
+            assert one in reveal, (one, reveal)
+
+
+def traces(figure):
+    return {trace["name"]: trace for trace in reversed(figure.traces)}  # the first of a name
+
+
+def test_decay():
+    """From 0.8 to -0.8 the theoretical ACF changes its sign at odd lags, and nothing else."""
+    acf = [np.array(traces(run("process", phi=phi).figure)["theory"]["y"]) for phi in (0.8, -0.8)]
+    np.testing.assert_allclose(np.abs(acf[0]), np.abs(acf[1]), rtol=1e-12)
+    assert (np.sign(acf[1][:4]) == [-1, 1, -1, 1]).all()
+    assert right("decay") == "It alternates in sign; |ρ_k| stays the same"
+
+
+def test_bias():
+    settings = {"view": "sampling", "intercept": True, "process__phi": 0.9, "process__n": 50}
+    bias, theory = (read("fit", name, **settings) for name in ("bias", "theory_bias"))
+    error = float(run("fit", **settings).readouts["bias"].beside.removeprefix("± "))
+    assert bias < -10 * error
+    assert right("bias") == "Below 0.9"
+    assert theory == pytest.approx(-3.7 / 50, abs=5e-4)
+    quotes("bias", number(-theory, 2), number(-bias, 2))
+
+
+def test_epochs():
+    short, long = run("networks"), run("networks", preset="text_1000")
+    held_out = run("networks", preset="held_out")
+    error, line = (float(short.readouts[name].value) for name in ("network_mse", "ols_mse"))
+    assert error > 1.05 * line
+    assert right("epochs").startswith("No: after 100 epochs it has not even reached")
+    ended = long.readouts["network_mse"].value
+    assert float(ended) < 0.9 * line
+    # The U, in the numbers of the sentence under the figure.
+    epoch, epochs, least, last, _, ols = re.findall(r"[\d,]*\d(?:\.\d+)?", held_out.notes[0])
+    assert 50 < int(epoch) < int(epochs) == 1000
+    assert float(last) > 1.2 * float(least)
+    quotes("epochs", number(error), number(line), ended, least, last, epoch, ols)
+
+
+def test_far():
+    """After 50 steps the forecast is the mean, with the variance of the series."""
+    found = run("forecast", horizon=50, process__burn_in=200)
+    fan = traces(found.figure)["recursive"]["y"]
+    assert abs(fan[-1]) < 1e-3 * abs(fan[0])
+    theory = run("forecast", view="errors", horizon=50).readouts["mse_h"].beside
+    assert theory == run("process").readouts["variance"].beside  # σ²/(1 − φ²)
+    walk = traces(run("forecast", horizon=50, process__phi=1.0).figure)["recursive"]["y"]
+    assert abs(walk[-1] - walk[0]) < abs(0.5 * walk[0])  # the estimate is a little below 1
+    assert right("far") == "The mean of the series, nearly"
+    assert f"{0.8**50:.6f}" == "0.000014"
+    quotes("far", "0.000014")
+
+
+@pytest.mark.parametrize("variant", range(5))
+def test_memory(variant):
+    """The hint: the smallest whole k above log 0.1 / log phi."""
+    case, answer, within = lesson.exercises["memory"].posed(variant)
+    assert abs(floor(log(0.1) / log(case["phi"])) + 1 - answer) < within
+
+
+def test_texts_table():
+    """What stands there of S0's run is what the first run computes."""
+    shown = run("networks")
+    trace = traces(shown.figure)["RNN, training"]["y"]
+    for language in LANGUAGES:
+        table = " ".join(str(row) for row in Text(language).items("ar_fitting.texts.rows"))
+        for told in (f"{trace[0]:.3f}", "1.168", shown.readouts["ols_mse"].value):
+            assert told in table
+    assert shown.readouts["network_mse"].value == "1.17"
+
+
+# Sentences: the settings, and how the first of them begins or what it holds.
+SAYS = (
+    ("process", {}, ("**Stationary.**", "Beyond lag 1, 1 of 19")),
+    ("process", {"order": 3}, ("Beyond lag 3",)),
+    ("process", {"shuffle": True}, ("6 of 40 bars", "about 2.0")),
+    ("process", {"shuffle": True, "seed": 2}, ("2 of 40 bars",)),
+    ("process", {"phi": 1.0}, ("Unit root at +1", "straight line")),
+    ("process", {"phi": -1.0}, ("Unit root at −1", "changes its sign", "−0.99")),
+    ("process", {"order": 2, "free": True, "b1": 0.0, "b2": -1.0}, ("2 roots on the unit",)),
+    ("process", {"phi": 1.1}, ("Explosive", "1.10")),
+    ("process", {"view": "lag_plot", "phi": 0.3}, ("slope", "0.300")),
+    ("process", {"view": "lag_plot", "order": 2}, ("has slope",)),
+    ("by_hand", {"process__phi": 0.0}, ("100 %",)),
+    ("by_hand", {}, ("41 %",)),
+    ("fit", {}, ("4 of 4 intervals",)),
+    ("fit", {"methods": ("ols",)}, ("1 of 1 intervals", "differ by at most 0;")),
+    ("fit", {"view": "order", "process__order": 2}, ("the process has order 2",)),
+    ("fit", {"view": "order", "process__phi": 0.0}, ("the process has order 0",)),
+    ("fit", {"view": "order", "process__phi": 1.0}, ("AIC chooses",)),
+    ("fit", {"view": "sampling"}, ("large-sample value",)),
+    ("fit", {"view": "sampling", "process__phi": 1.0}, ("OLS in 500 series",)),
+    ("fit", {"view": "sampling", "process__shuffle": True}, ("keeps the mean",)),
+    ("forecast", {"horizon": 5}, ("of 5 values that came",)),
+    ("forecast", {"view": "errors", "horizon": 5}, ("At 5 steps",)),
+    ("real", {"source": "nile"}, ("gives less",)),
+    ("real", {"source": "elnino"}, ("repeating the last value gives",)),
+    ("real", {"source": "elnino", "seasonal": True}, ("last season, 12 values",)),
+    ("real", {"view": "residuals", "source": "co2"}, ("**Refused.** Q(20) = 1,055 is above 28.9",)),
+    ("real", {"view": "residuals", "source": "nile"}, ("**Not refused.**",)),
+    ("real", {"view": "residuals", "model": 9}, ("**Not refused.**", "11 degrees of freedom")),
+    ("real", {"view": "order"}, ("pass the test",)),
+    ("real", {"view": "order", "source": "co2"}, ("Even the AR(11)",)),
+    ("real", {"view": "correlations"}, ("42 of 80 bars",)),
+    ("networks", {}, ("**Underfit.**",)),
+    ("networks", {"preset": "text_1000"}, ("**Below the line.**",)),
+    ("networks", {"preset": "held_out"}, ("The validation loss is least after",)),
+    ("networks", {"preset": "held_out", "view": "ahead"}, ("Fed its own forecasts, the RNN",)),
+    ("networks", {"view": "map"}, ("In the middle tenth",)),
+    ("networks", {"view": "predictions"}, ("last 120 values",)),
+    ("nonlinear", {}, ("true rule", )),
+    ("nonlinear", {"view": "ahead"}, ("better than the mean for the first",)),
+    ("nonlinear", {"view": "loss"}, ("The validation loss",)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("bench", "values", "told"), SAYS, ids=str)
+def test_a_sentence_says_what_this_figure_shows(bench, values, told):
+    notes = run(bench, **values).notes
+    for part in told:
+        assert part in notes[0], notes
+    chinese = run(bench, "zh", **values).notes
+    numbers = [sorted(re.findall(r"\d+\.\d+", " ".join(said))) for said in (notes, chinese)]
+    assert numbers[0] == numbers[1]
+
+
+def test_the_forecast_of_a_refused_model_says_so():
+    """All 20 values are inside the interval, and yet the model is wrong."""
+    for source in ("sunspots", "co2", "elnino"):
+        shown = run("real", source=source)
+        assert shown.readouts["inside"].value == "100 %"
+        assert "Ljung-Box refuses this AR(2)" in shown.notes[1]
+    assert "refuses" not in " ".join(run("real", source="nile").notes)
+
+
+def test_differences_forecast_the_season():
+    """By way of seasonal differences the error of CO2 falls to a third and below."""
+    errors = [
+        float(re.search(r"error is ([\d.]+)", run("real", source="co2", **more).notes[0])[1])
+        for more in ({}, {"seasonal": True})
+    ]
+    assert errors[1] < errors[0] / 3
+    assert "difference" not in run("real", source="co2", seasonal=True).readouts
+
+
+def test_the_line_beside_a_network_is_counted_with_its_intercept():
+    for bench, count in (("networks", 1), ("nonlinear", 2)):
+        assert run(bench).readouts["parameters"].beside == f"the line: {count}"
