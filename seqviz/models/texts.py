@@ -17,6 +17,7 @@ import numpy as np
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.models.pretrained import Pretrained, load, loaded
 from seqviz.refusal import Refusal
+from seqviz.units import Part
 
 LONGEST = 512  # tokens of one text; what is beyond is left out and said
 _CHARACTERS = 20_000  # of a text are looked at: more than 512 tokens in any language
@@ -49,14 +50,26 @@ def tokens(model: Pretrained, text: Read, other: Read = "", pads: int = 0) -> To
         pads = min(pads, longest - len(ids))
         kinds = list(cut.get("token_type_ids") or [0] * len(ids))
         pieces = _pieces(model.tokenizer, [*ids, *[pad] * pads])
+    special = np.array([*cut["special_tokens_mask"], *[1] * pads], bool)
+    stranger = None if _by_bytes(model.tokenizer) else model.tokenizer.unk_token_id
     return Tokens(
         pieces=pieces,
         ids=np.array([*ids, *[pad] * pads]),
         segments=np.array([*kinds, *[0] * pads]),
-        special=np.array([*cut["special_tokens_mask"], *[1] * pads], bool),
+        special=special,
         real=np.arange(len(ids) + pads) < len(ids),
         left_out=max(len(read["input_ids"]) - len(ids), int(unseen)),
+        unknown=sum(token == stranger for token in ids if stranger is not None),
     )
+
+
+def unknown_tokens(model: str, text: Read, other: Read = "") -> Part:
+    """How many tokens of a text the vocabulary does not know, and of how many.
+
+    What the tokenizer puts there itself is not counted. Raises the refusals of `load` and `tokens`.
+    """
+    read = tokens(load(model), text, other)
+    return read.unknown, read.own
 
 
 def piece(model: Pretrained, token: int) -> str:
@@ -125,13 +138,18 @@ def _clean(text: str) -> str:
 def _pieces(tokenizer: Any, ids: list[int]) -> tuple[str, ...]:
     """Word pieces as the vocabulary writes them; byte-level tokens as the text they stand for."""
     names = tokenizer.convert_ids_to_tokens(ids)
-    if "ByteLevel" not in str(tokenizer.backend_tokenizer.decoder):
+    if not _by_bytes(tokenizer):
         return tuple(names)
     special = set(tokenizer.all_special_ids)
     return tuple(
         name if token in special else _from_bytes(name)
         for token, name in zip(ids, names, strict=True)
     )
+
+
+def _by_bytes(tokenizer: Any) -> bool:
+    """Whether its pieces are made of bytes: then there is one for any text."""
+    return "ByteLevel" in str(tokenizer.backend_tokenizer.decoder)
 
 
 def _from_bytes(name: str) -> str:

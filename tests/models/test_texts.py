@@ -235,3 +235,21 @@ def test_no_more_tokens_than_the_model_has_places_for(minilm, monkeypatch):
     found = tokens(minilm, "cat " * 100, pads=3)
     assert len(found.ids) == 64
     assert found.left_out == 38
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown", "own"),
+    [
+        ("The animal did not cross the street because it was too tired.", 0, 13),
+        ("玛丽给了约翰一朵花", 7, 9),
+        ("", 0, 0),
+    ],
+)
+def test_tokens_that_the_vocabulary_does_not_know(minilm, smollm2, text, unknown, own):
+    read = texts.tokens(minilm, text, pads=2)
+    assert (read.unknown, read.own) == (unknown, own)
+    assert read.pieces.count("[UNK]") == unknown
+    pair = texts.tokens(minilm, text, "约翰走")
+    assert texts.unknown_tokens("minilm", text, "约翰走") == (pair.pieces.count("[UNK]"), own + 3)
+    if text:  # bytes spell everything
+        assert texts.unknown_tokens("smollm2", text)[0] == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -14,7 +14,8 @@ class Tokens:
 
     pieces: as shown, a leading space as "␣". special: put there by the tokenizer. real: False for
     padding. left_out: tokens that were too many; of a text whose end was not looked at, at least so
-    many, and never 0.
+    many, and never 0. unknown: tokens that the vocabulary has no piece for, all read as one and the
+    same token ([UNK] in BERT).
     """
 
     pieces: tuple[str, ...]
@@ -23,6 +24,12 @@ class Tokens:
     special: Bool[np.ndarray, "token"]
     real: Bool[np.ndarray, "token"]
     left_out: int
+    unknown: int = field(default=0, kw_only=True)
+
+    @property
+    def own(self) -> int:
+        """How many tokens are of the text itself: neither special nor padding."""
+        return int((self.real & ~self.special).sum())
 
     @property
     def second(self) -> int:

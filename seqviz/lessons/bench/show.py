@@ -239,6 +239,11 @@ class Show:
         """As `note`, with a sentence that lessons share."""
         self.put(items.Note(self.words.text(key, **values)))
 
+    def unknown_tokens(self, unknown: int, tokens: int) -> None:
+        """So many of a text's tokens are [UNK] to the model (`texts.unknown_tokens`), if any is."""
+        if unknown:
+            self.say("reading.unknown_tokens", unknown=unknown, all=tokens)
+
     def caption(self, sentence: str) -> None:
         """A quiet line under the figure: where the data come from."""
         self.put(items.Note(sentence, "caption"))
