@@ -3,7 +3,8 @@
 `tests/fixtures/old_links.json` was written there, by visiting each lesson with these links in all
 of its views: for each figure the lists of numbers that it draws, each told by its length, its
 largest size, and two sums (`told`). Not among them: `back` of vanishing gradients, whose table has
-lengths of gradients now and not places of circles.
+lengths of gradients now and not places of circles, and `search` of masked or not, which looks for
+its learning rate in a wider range.
 """
 
 from __future__ import annotations
