@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import corruption, counting, reported, searching
 from seqviz.compute.accuracy.findings import (
@@ -21,7 +23,7 @@ from seqviz.compute.accuracy.findings import (
     Tuned,
     TuneSettings,
 )
-from seqviz.compute.proportions import Paired
+from seqviz.compute.proportions import Paired, Proportion
 from seqviz.experiments.accuracy import (
     direction,
     encoding,
@@ -292,9 +294,20 @@ def say_runs(answers: tuple[Answers, ...], name: str, show: Show) -> None:
     runs = next(one for one in answers if one.system == name).runs(positive)
     low, high = percent(runs[0].share), percent(runs[-1].share)
     one = proportions.of_share(sum(run.share for run in runs) / len(runs), len(positive))
-    ends = {"least": percent(one.low), "most": percent(one.high)}
+    ends = {"least": percent(one.low), "most": percent(one.high), "n": f"{one.n:,}"}
     known = {"name": show.option("first", name), "low": low, "high": high, "runs": len(runs)}
     show.note("one_seed" if len(runs) == 1 else "seeds_between", **known, **ends)
+
+
+def say_random_head(
+    answers: tuple[Answers, ...], guess: Proportion, positive: np.ndarray, show: Show
+) -> None:
+    """A head that has learned nothing, the warning: an interval of the sentences knows no seeds."""
+    worst, *_, best = runs = next(a for a in answers if a.system == "random_head").runs(positive)
+    ends = {"least": best.low, "most": best.high, "low": worst.share, "high": best.share}
+    shares = {name: percent(one) for name, one in {**ends, "guess": guess.share}.items()}
+    key = "random_seeds" if best.low > guess.share else "random_seeds_within"
+    show.note(key, runs=len(runs), **shares)
 
 
 def say_trained(found: Tuned, show: Show) -> None:
@@ -309,7 +322,7 @@ def say_fall(found: Knife, controls: Knife, share: float, show: Show) -> None:
     """What masking costs, taken apart by the two controls."""
     fall = show.value(found.fall, controls, share, name="fall")
     p = formatted(fall.back.p, unit_of(Paired, "p"))
-    key = "fall" if fall.total > 0 and fall.shift > 0 else "no_fall"
+    key = "fall" if min(fall.shift, fall.information) > 0 else "no_fall"
     points = {
         name: f"{100 * getattr(fall, name):.1f}" for name in ("total", "shift", "information")
     }
@@ -418,10 +431,10 @@ def own_padding(p: Pads, show: Show) -> None:
     found = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS, name="found")
     show.figure(sentence_padding, found, p.length)
     show.readouts(found, positive="plain")
-    for told in ("told", "untold"):
-        show.readout(f"positive_{told}", found.positive, told, p.side, p.length)
+    told, untold = (
+        show.readout(f"positive_{name}", found.positive, name, p.side, p.length) for name in TOLD
+    )
     show.readout("on_pads", found.on_pads_untold, p.side, p.length)
-    told, untold = (found.positive(told, p.side, p.length) for told in ("told", "untold"))
     key = "own_pads_turned" if (told > 0.5) != (untold > 0.5) else "own_pads_kept"
     known = {"plain": percent(found.plain), "told": percent(told), "untold": percent(untold)}
     show.note(key, length=p.length, side=show.option("side", p.side), **known)
@@ -442,7 +455,7 @@ def padded(p: Pads, show: Show) -> None:
         **{**shipped.PADDING, "model": p.model, "sentences": p.sentences},
         then=(padding_effect, p.view, p.length, p.side, guess, in_mean),
     )
-    for told in ("told", "untold"):
+    for told in TOLD:
         show.readout(told, found.accuracy, told, p.side, p.length)
     show.readout("flipped", found.flipped, p.side, p.length)
     show.readout("on_pads", found.on_pads_untold, p.side, p.length)
@@ -530,6 +543,9 @@ def tune(p: Tune, show: Show) -> None:
     )
     say_trained(found, show)
     say_against(found, show.option("regime", p.regime), "head_mean", show)
+    for name in shipped.AGAIN:
+        if settings == shipped.TUNED[name]:
+            say_runs(systems.answers(), name, show)
     show.note("epoch_time", seconds=number(found.epoch_seconds, 2))
     show.caption(show.words("note.split"))
 
@@ -571,9 +587,9 @@ def find_settings(p: Search, show: Show) -> None:
     test = show.readout("best_test", one.tested, show.run(systems.truth, name="positive"))
     best = one.validated(features.VALIDATION)
     less = best.share - test.share
-    known = {"best": percent(best.share), "test": percent(test.share)}
+    shares = {"best": percent(best.share), "test": percent(test.share)}
     key = "best_less" if less > 0 else "best_not_less"
-    show.note(key, trials=len(one.rate), points=f"{100 * abs(less):.1f}", **known)
+    show.note(key, trials=len(one.rate), points=f"{100 * abs(less):.1f}", **shares)
     if searching.RATES[1] < 2 * one.best_rate:
         show.note("at_the_edge", rate=number(one.best_rate, 2))
 
@@ -599,12 +615,7 @@ def compare(p: Compare, show: Show) -> None:
         guess = show.run(systems.majority, name="guess")
         show.figure(system_accuracies, answers, positive, p.first, guess, reported.REPORTED)
         say_runs(answers, p.first, show)
-        runs = next(one for one in answers if one.system == "random_head").runs(positive)
-        best, ends = runs[-1], [percent(runs[at].share) for at in (0, -1)]
-        key = "random_seeds" if best.low > guess.share else "random_seeds_within"
-        inner = {"least": percent(best.low), "most": percent(best.high)}
-        known = {"runs": len(runs), "low": ends[0], "high": ends[1], **inner}
-        show.note(key, guess=percent(guess.share), **known)
+        say_random_head(answers, guess, positive, show)
         show.caption(show.words("note.seeds", n=f"{len(positive):,}"))
         return
     names, n = (show.option("first", p.first), show.option("second", p.second)), p.sentences

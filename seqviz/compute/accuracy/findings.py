@@ -100,8 +100,13 @@ class Knife:
         n = min(len(self.positive), len(controls.positive))
         whole, masked = (self.right("random", at)[:n] for at in (0.0, share))
         deleted, adapted = (controls.right(name, share)[:n] for name in CONTROLS)
-        found = (counted(one) for one in (whole, masked, adapted, deleted))
-        return Fall(*found, compared(adapted, masked))
+        return Fall(
+            counted(whole),
+            counted(masked),
+            counted(adapted),
+            counted(deleted),
+            compared(adapted, masked),
+        )
 
     def _at(self, share: float) -> int:
         return int(np.argmin(abs(self.shares - share)))

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.accuracy.findings import Knife, OwnKnife
-from seqviz.compute.proportions import Proportion, Shares, answers_right, shares
+from seqviz.compute.proportions import Proportion, answers_right, shares
 from seqviz.figures.accuracy import parts
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain
 from seqviz.text import percent
@@ -50,8 +50,13 @@ def accuracy_under_masking(
         percent(np.interp(share, found.shares, line))
         for line in (seen.share[row], seen.low[row], seen.high[row])
     )
-    beside = controls and shares(answers_right(controls.probability, controls.positive))
-    known = [accuracy, low, high, [100 * baseline.share], *([100 * beside.share] if beside else [])]
+    lines = list(zip(found.orders, seen.share, strict=True))
+    known = [accuracy, low, high, [100 * baseline.share]]
+    beside = None
+    if controls is not None:
+        beside = shares(answers_right(controls.probability, controls.positive))
+        known.append(100 * beside.share)
+        lines += zip(controls.orders, beside.share, strict=True)
     ends = parts.fitted(*known, below=0.08)
     sheet = Sheet(style)
     sheet.legend(itemwidth=_KEY)
@@ -59,7 +64,7 @@ def accuracy_under_masking(
     panel = sheet.panel(masked, axes.percent(text("figure.acc_accuracy"), *ends))
     hover = "%{x:.0f} %: %{customdata}" + NAMED
     _lines(panel, x, accuracy, found.orders, row, parts.each_said(seen, style.text), hover)
-    if controls and beside:
+    if controls is not None and beside is not None:
         said = parts.each_said(beside, style.text)
         at = 100 * controls.shares
         _lines(panel, at, 100 * beside.share, controls.orders, None, said, hover)
@@ -69,7 +74,7 @@ def accuracy_under_masking(
     parts.reading(panel, f"<b>{percent(share, 0)}: {here}</b>", 100 * share, 100)
     others = "; ".join(
         f"{_name(other, style)}: {percent(np.interp(share, found.shares, line))}"
-        for other, line in _pairs(found.orders, seen) + _pairs(controls and controls.orders, beside)
+        for other, line in lines
         if other != order
     )
     return sheet.described(
@@ -131,11 +136,6 @@ def sentence_under_masking(
         first=first + (" …" if masked > _NAMED else ""),
         end=percent(found.probability[row, -1]),
     )
-
-
-def _pairs(orders: Sequence[str] | None, seen: Shares | None) -> list[tuple[str, np.ndarray]]:
-    """Each order and its line; none of no lines."""
-    return list(zip(orders or (), seen.share if seen else (), strict=True))
 
 
 def _row(orders: Sequence[str], order: str) -> int:
