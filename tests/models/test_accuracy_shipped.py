@@ -227,6 +227,21 @@ def test_what_was_trained_fits_its_settings(name):
     assert kept.validation[0, -1] == pytest.approx(tested.share, abs=0.05)
 
 
+def test_seeds_are_runs_of_their_own():
+    """Those that are there: the same training, other answers; all are among the systems' runs."""
+    there = {key: precomputed.find(*call) for key, call in shipped.seeds().items()}
+    for name in shipped.AGAIN:
+        runs = [found(name), *(one.result for key, one in there.items() if one and key[0] == name)]
+        assert {run.settings for run in runs} == {shipped.TUNED[name]}
+        rows = np.concatenate([run.probability for run in runs])
+        assert len(np.unique(rows, axis=0)) == len(rows) == len(runs)
+        (system,) = (one for one in systems.answers() if one.system == name)
+        np.testing.assert_array_equal(system.probability, rows)
+        ends = [run.share for run in system.runs(systems.truth())]
+        assert ends[-1] - ends[0] < 0.04  # seeds, not other trainings
+    assert all(there["top_2", seed] is not None for seed in range(1, shipped.SEEDS))
+
+
 # ---------------------------------------------------------------------- the figures of the trials
 def reached() -> list[tuple[float, np.ndarray]]:
     """What the first trials had, and the answers that reach it now."""
