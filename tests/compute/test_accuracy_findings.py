@@ -86,6 +86,7 @@ def test_padding():
     assert found.accuracy("untold", "left", 32) == of(0, 3)
     assert found.flipped("left", 32) == of(3, 3)  # all that were tried
     assert found.on_pads_untold("left", 32) == pytest.approx(0.3)
+    assert found.middle("on_pads", "untold", "left", 32) == pytest.approx(0.3)
     pair = found.compared("left", 32)
     assert (pair.only_first, pair.n) == (3, 3)
 

@@ -133,6 +133,7 @@ SENTENCES = (
     ("fill", "fill", {}, {"view": "share", "selected": 60}),
     ("guess", "guess", {"text": "the capital of france is paris", "place": 6}, {"place": 2}),
     ("padding", "in_mean", {"length": 64}, {"length": 128}),
+    ("padding", "median_drift", {"view": "drift"}, {"view": "drift", "length": 64}),
     ("padding", "own_pads_kept", {"view": "own", "length": 32}, {"view": "own", "length": 64}),
     ("looks", "looks", {}, {"feature": "cls"}),
     ("looks", "looks_cls", {"feature": "cls"}, None),

@@ -191,7 +191,13 @@ def padded(view: str, length: int, side: str) -> View:
             "on_pads": percent(found.on_pads[1, s, at][tried]),
         },
         Compared(("metric.told.label", "metric.untold.label"), right(told), right(untold)),
-        notes=("left_side",) if side == "left" else ("in_mean",),
+        notes=(
+            (f"median_{view}",)
+            if view in ("drift", "on_pads")
+            else ("left_side",)
+            if side == "left"
+            else ("in_mean",)
+        ),
     )
 
 

@@ -275,6 +275,11 @@ class Padding:
         """Attention on padding when the network is not told, mean over sentences."""
         return float(np.nanmean(self.on_pads[self._at("untold", side, length)]))
 
+    def middle(self, measure: str, told: str, side: str, length: int) -> float:
+        """The median over the sentences of "drift" or "on_pads"."""
+        values: np.ndarray = getattr(self, measure)
+        return float(np.nanmedian(values[self._at(told, side, length)]))
+
     def compared(self, side: str, length: int) -> Paired:
         """Told against not told, sentence by sentence."""
         told, untold = (self.right(each, side, length) for each in TOLD)
