@@ -462,9 +462,9 @@ def padded(p: Pads, show: Show) -> None:
     names = show.words("metric.told.label"), show.words("metric.untold.label")
     say_compared(names, show.value(found.compared, p.side, p.length, name="pair"), show)
     if p.view in ("drift", "on_pads"):
-        said = number if p.view == "drift" else percent
-        middle = [said(found.middle(p.view, told, p.side, p.length)) for told in TOLD]
-        show.note(f"median_{p.view}", length=p.length, given=middle[0], out=middle[1])
+        say, key = (number, "drift") if p.view == "drift" else (percent, "attention")
+        middle = [say(found.middle(p.view, told, p.side, p.length)) for told in TOLD]
+        show.note(f"median_{key}", length=p.length, given=middle[0], out=middle[1])
     elif in_mean is not None:
         given, out = (show.value(in_mean.accuracy, told, p.length, name=told) for told in TOLD)
         flips = show.value(in_mean.flipped, "untold", p.length, found.plain, name="flips")

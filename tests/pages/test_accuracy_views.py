@@ -192,11 +192,9 @@ def padded(view: str, length: int, side: str) -> View:
         },
         Compared(("metric.told.label", "metric.untold.label"), right(told), right(untold)),
         notes=(
-            (f"median_{view}",)
-            if view in ("drift", "on_pads")
-            else ("left_side",)
-            if side == "left"
-            else ("in_mean",)
+            *{"drift": ("median_drift",), "on_pads": ("median_attention",)}.get(view, ()),
+            *(("left_side",) if side == "left" else ()),
+            *(("in_mean",) if side == "right" and view in ("accuracy", "flipped") else ()),
         ),
     )
 
