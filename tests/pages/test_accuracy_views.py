@@ -218,11 +218,11 @@ def ids() -> View:
     return View({"view": "tokens", "text": REVIEW}, partial(token_ids, short), notes=("ids_real",))
 
 
-def looks() -> View:
-    found = result("direction")
+def looks(feature: str = "mean") -> View:
+    found = result("direction" if feature == "mean" else "by_cls")
     both, left = (right(found.probability[k]) for k in (0, 1))
     return View(
-        {},
+        {"feature": feature},
         partial(accuracy_by_direction, found, MAJORITY),
         {
             "look_both": percent(both),
@@ -231,7 +231,7 @@ def looks() -> View:
             "look_fill": percent(found.rank[1] == 1),
         },
         Compared(("metric.look_both.label", "metric.look_left.label"), both, left),
-        notes=("looks",),
+        notes=("looks", "looks_cls") if feature == "cls" else ("looks",),
     )
 
 
@@ -362,6 +362,7 @@ VIEWS = (
     ("padding", own_padding),
     ("padding", ids),
     ("looks", looks),
+    ("looks", partial(looks, "cls")),
     ("looks", partial(own_looks, PARIS, 4, 4)),
     ("looks", partial(own_looks, "we love it", 60, 3)),
     ("heads", partial(head, "cls", 0.01)),
