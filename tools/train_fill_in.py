@@ -28,6 +28,7 @@ from torch import nn
 from torch.nn import functional
 
 from seqviz.data.reviews import SOURCE, sentiment_split
+from seqviz.experiments.accuracy.features import parts
 from seqviz.models import pretrained
 from seqviz.text import ASSETS
 from seqviz.whole_file import written
@@ -84,9 +85,9 @@ class Head(nn.Module):
 
 
 def texts() -> list[str]:
-    """All snippets without the test sentences, each once."""
+    """All snippets without the test sentences and those that watch the training, each once."""
     inner = member(fetch(), INNER)
-    held_out = {text.lower() for text in sentiment_split()[1].texts}
+    held_out = {text.lower() for text in (*sentiment_split()[1].texts, *watched())}
     found: dict[str, None] = {}
     for name in FILES:
         raw = member(inner, f"hutto_ICWSM_2014/{name}_GroundTruth.txt").decode("utf-8", "replace")
@@ -96,6 +97,11 @@ def texts() -> list[str]:
                 if text.lower() not in held_out:
                     found[text] = None
     return list(found)
+
+
+def watched() -> tuple[str, ...]:
+    """Validation sentences that tell how far the training is; those of the test have no part."""
+    return parts()["validation"].texts[:400]
 
 
 def corrupt(
@@ -135,7 +141,7 @@ def vectors(network: Any, ids: torch.Tensor, real: torch.Tensor) -> torch.Tensor
 
 
 def check(network: Any, head: Head, rows: list[list[int]]) -> tuple[float, float]:
-    """Top-1 and top-5 at masked places of 400 test sentences, to watch the training."""
+    """Top-1 and top-5 at masked places of these sentences, to watch the training."""
     random = np.random.RandomState(1)
     hits, best, count = 0, 0, 0
     with torch.no_grad():
@@ -163,7 +169,7 @@ def train(settings: Settings) -> tuple[dict[str, torch.Tensor], int, float]:
     known = texts()
     encode = base.tokenizer
     rows = encode(known, truncation=True, max_length=LONGEST)["input_ids"]
-    held = encode(list(sentiment_split()[1].texts[:400]), truncation=True, max_length=LONGEST)
+    held = encode(list(watched()), truncation=True, max_length=LONGEST)
     targets = rf"encoder\.layer\.\d+\.({'|'.join(name.replace('.', '[.]') for name in LAYERS)})"
     network = inject_adapter_in_model(
         LoraConfig(r=settings.rank, lora_alpha=settings.rank, target_modules=targets), network
@@ -232,7 +238,7 @@ def write(kept: dict[str, torch.Tensor], count: int, seconds: float, settings: S
         "kind": "fill_in",
         "base": "sentence-transformers/all-MiniLM-L6-v2",
         "data": f"{count:,} rated snippets (movie reviews, editorials, product reviews, tweets), "
-        "without the 2,000 test sentences of the movie reviews",
+        "without the 2,000 test sentences of the movie reviews and 400 of validation",
         "license": "data MIT: " + SOURCE + " Base model Apache-2.0.",
         "settings": vars(settings) | {"treatment": [*TREATMENT]},
         "parameters": sum(value.numel() for value in kept.values()),

@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from seqviz.compute import proportions
-from seqviz.compute.accuracy import corruption, counting, reported
+from seqviz.compute.accuracy import corruption, counting, reported, searching
 from seqviz.compute.accuracy.findings import (
+    DIRECTIONS,
     FEATURES,
     METHODS,
     ORDERS,
     SIDES,
+    TOLD,
     TREATMENTS,
+    Answers,
+    Knife,
     Tuned,
     TuneSettings,
 )
-from seqviz.compute.proportions import Paired
+from seqviz.compute.proportions import Paired, Proportion
 from seqviz.experiments.accuracy import (
     direction,
     encoding,
@@ -51,7 +57,7 @@ from seqviz.lessons.bench.output import Provenance
 from seqviz.lessons.bench.show import Show
 from seqviz.models import pretrained, store, texts
 from seqviz.refusal import Problem
-from seqviz.text import formatted, number, percent
+from seqviz.text import formatted, literal, number, percent
 from seqviz.units import unit_of
 
 MODELS = {record.name: record for record in store.offered() if record.kind == "encoder"}
@@ -93,7 +99,7 @@ MEASURED = ("accuracy", "flipped", "drift", "on_pads")  # views on the sentences
 
 
 @dataclass(frozen=True)
-class Knife:
+class Masked:
     """Sentiment while words are masked."""
 
     view: str = view(("class", "own"), "class")
@@ -147,6 +153,7 @@ class Looks:
     view: str = view(("class", "own"), "class")
     text: str = sentence(FILMS, PASTED, above=True, when=on(view="own"))
     place: int = stepper(1, LONGEST, 7, when=on(view="own"))
+    feature: str = choice(FEATURES[:2], "mean", when=on(view="class"))
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))
 
 
@@ -232,6 +239,7 @@ def read(model: str, text: str, longest: int, show: Show) -> tuple[str, ...]:
     pieces = found.pieces[1:-1]
     if not pieces:
         raise Problem("empty_text")
+    show.unknown_tokens(found.unknown, found.own)
     if found.left_out or len(found.pieces) > longest:
         show.caption(show.words("note.first_tokens", limit=longest - 2))
     return pieces
@@ -272,6 +280,36 @@ def say_compared(names: tuple[str, str], pair: Paired, show: Show) -> None:
     )  # fmt: skip
 
 
+def say_against(found: Tuned, name: str, other: str, show: Show) -> None:
+    """A trained classifier's first run against another system: the objection as a sentence."""
+    known = show.run(systems.first_run, other, name="other")
+    positive = show.run(systems.truth, name="positive")
+    pair = show.value(found.against, known.right, positive, name="pair")
+    say_compared((name, show.option("first", other)), pair, show)
+
+
+def say_runs(answers: tuple[Answers, ...], name: str, show: Show) -> None:
+    """What the random seeds of a system do, beside its interval, which is of the sentences."""
+    positive = show.run(systems.truth, name="positive")
+    runs = next(one for one in answers if one.system == name).runs(positive)
+    low, high = percent(runs[0].share), percent(runs[-1].share)
+    one = proportions.of_share(sum(run.share for run in runs) / len(runs), len(positive))
+    ends = {"least": percent(one.low), "most": percent(one.high), "n": f"{one.n:,}"}
+    known = {"name": show.option("first", name), "low": low, "high": high, "runs": len(runs)}
+    show.note("one_seed" if len(runs) == 1 else "seeds_between", **known, **ends)
+
+
+def say_random_head(
+    answers: tuple[Answers, ...], guess: Proportion, positive: np.ndarray, show: Show
+) -> None:
+    """A head that has learned nothing, the warning: an interval of the sentences knows no seeds."""
+    worst, *_, best = runs = next(a for a in answers if a.system == "random_head").runs(positive)
+    ends = {"least": best.low, "most": best.high, "low": worst.share, "high": best.share}
+    shares = {name: percent(one) for name, one in {**ends, "guess": guess.share}.items()}
+    key = "random_seeds" if best.low > guess.share else "random_seeds_within"
+    show.note(key, runs=len(runs), **shares)
+
+
 def say_trained(found: Tuned, show: Show) -> None:
     """Read-outs of a trained classifier."""
     positive = show.run(systems.truth, name="positive")
@@ -280,7 +318,23 @@ def say_trained(found: Tuned, show: Show) -> None:
     show.readouts(found, "trainable", "seconds", beside={"trainable": f"/ {found.total:,}"})
 
 
-def own_masking(p: Knife, show: Show) -> None:
+def say_fall(found: Knife, controls: Knife, share: float, show: Show) -> None:
+    """What masking costs, taken apart by the two controls."""
+    fall = show.value(found.fall, controls, share, name="fall")
+    p = formatted(fall.back.p, unit_of(Paired, "p"))
+    key = "fall" if min(fall.shift, fall.information) > 0 else "no_fall"
+    points = {
+        name: f"{100 * getattr(fall, name):.1f}" for name in ("total", "shift", "information")
+    }
+    parts = ("whole", "masked", "adapted", "deleted")
+    shares = {name: percent(getattr(fall, name).share) for name in parts}
+    show.note(
+        key, share=percent(found.nearest(share), 0), n=f"{fall.masked.n:,}", **points, **shares,
+        p=p if p.startswith("<") else f"= {p}",
+    )  # fmt: skip
+
+
+def own_masking(p: Masked, show: Show) -> None:
     """A student's sentence under the knife."""
     classified(p.model, p.text, word_masking.OWN, show)
     found = show.run(word_masking.own_knife, p.model, p.text, name="found")
@@ -291,26 +345,34 @@ def own_masking(p: Knife, show: Show) -> None:
     show.passage(pieces, gone, signed=False, title=show.option("order", p.order))
     show.readout("positive", found.positive, p.order, masked)
     show.readout("words_masked", found.words_masked, masked)
-    show.readout("undecided", found.undecided, p.order)
+    turned = show.readout("undecided", found.undecided, p.order)
+    here, whole = (percent(found.positive(p.order, count)) for count in (masked, 0))
+    key = "own_kept" if turned is None else "own_turned"
+    show.note(key, masked=masked, words=len(found.words), here=here, whole=whole, turned=turned)
 
 
-@lesson.bench("knife", Knife)
-def masking(p: Knife, show: Show) -> None:
+@lesson.bench("knife", Masked)
+def masking(p: Masked, show: Show) -> None:
     if p.view == "own":
         own_masking(p, show)
         return
     guess, share = show.run(systems.majority, name="guess"), p.share / 100
+    controls = show.shipped(
+        word_masking.controls, name="controls", **{**shipped.CONTROLLED, "model": p.model}
+    )
     found = show.job(
         word_masking.knife,
         name="found",
         **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
-        then=(accuracy_under_masking, p.order, share, guess),
+        then=(accuracy_under_masking, p.order, share, guess, controls),
     )
     tried = percent(found.nearest(share), 0)
     show.readout("accuracy_here", found.accuracy, p.order, share, beside=tried)
     show.readout("says_positive", found.says_positive, p.order, share)
     show.readout("accuracy_whole", found.accuracy, p.order, 0.0)
     show.metric("majority", guess)
+    if controls is not None:
+        say_fall(found, controls, share, show)
     other = "random" if p.order != "random" else "function"
     pair = show.value(found.compared, p.order, other, share, name="pair")
     say_compared((show.option("order", p.order), show.option("order", other)), pair, show)
@@ -340,6 +402,9 @@ def fill_in(p: Fill, show: Show) -> None:
     for treatment, name in enumerate(("top_mask", "top_random", "top_kept")):
         show.readout(name, one.top, 1, treatment)
     show.readout("top_frequent", one.by_frequency, 1)
+    shares = {name: percent(one.top(1, place).share) for place, name in enumerate(TREATMENTS)}
+    frequent = percent(one.by_frequency(1).share)
+    show.note("fill", selected=percent(one.settings.share, 0), frequent=frequent, **shares)
 
 
 @lesson.bench("guess", Guess)
@@ -349,6 +414,9 @@ def guess_token(p: Guess, show: Show) -> None:
     show.figure(best_guesses, found)
     for name, treatment in zip(("rank", "rank_random", "rank_kept"), TREATMENTS, strict=True):
         show.readout(name, found.rank_of, treatment, beside=percent(found.chance_of(treatment)))
+    best, chance = literal(found.candidates[0][0]), percent(found.probability[0, 0])
+    rank, key = found.rank_of("mask"), "guess" if found.rank_of("mask") > 1 else "guess_right"
+    show.note(key, best=best, chance=chance, truth=literal(found.truth), rank=f"{rank:,}")
 
 
 def own_padding(p: Pads, show: Show) -> None:
@@ -363,9 +431,13 @@ def own_padding(p: Pads, show: Show) -> None:
     found = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS, name="found")
     show.figure(sentence_padding, found, p.length)
     show.readouts(found, positive="plain")
-    for told in ("told", "untold"):
-        show.readout(f"positive_{told}", found.positive, told, p.side, p.length)
+    told, untold = (
+        show.readout(f"positive_{name}", found.positive, name, p.side, p.length) for name in TOLD
+    )
     show.readout("on_pads", found.on_pads_untold, p.side, p.length)
+    key = "own_pads_turned" if (told > 0.5) != (untold > 0.5) else "own_pads_kept"
+    known = {"plain": percent(found.plain), "told": percent(told), "untold": percent(untold)}
+    show.note(key, length=p.length, side=show.option("side", p.side), **known)
 
 
 @lesson.bench("padding", Pads)
@@ -373,19 +445,33 @@ def padded(p: Pads, show: Show) -> None:
     if p.view not in MEASURED:
         own_padding(p, show)
         return
-    guess = show.run(systems.majority, name="guess")
+    guess, in_mean = show.run(systems.majority, name="guess"), None
+    if p.side == "right":
+        about = {**shipped.PADS_IN_MEAN, "model": p.model}
+        in_mean = show.shipped(padding.pads_in_mean, name="in_mean", **about)
     found = show.job(
         padding.padding,
         name="found",
         **{**shipped.PADDING, "model": p.model, "sentences": p.sentences},
-        then=(padding_effect, p.view, p.length, p.side, guess),
+        then=(padding_effect, p.view, p.length, p.side, guess, in_mean),
     )
-    for told in ("told", "untold"):
+    for told in TOLD:
         show.readout(told, found.accuracy, told, p.side, p.length)
     show.readout("flipped", found.flipped, p.side, p.length)
     show.readout("on_pads", found.on_pads_untold, p.side, p.length)
     names = show.words("metric.told.label"), show.words("metric.untold.label")
     say_compared(names, show.value(found.compared, p.side, p.length, name="pair"), show)
+    if p.view in ("drift", "on_pads"):
+        say, key = (number, "drift") if p.view == "drift" else (percent, "attention")
+        middle = [say(found.middle(p.view, told, p.side, p.length)) for told in TOLD]
+        show.note(f"median_{key}", length=p.length, given=middle[0], out=middle[1])
+    elif in_mean is not None:
+        given, out = (show.value(in_mean.accuracy, told, p.length, name=told) for told in TOLD)
+        flips = show.value(in_mean.flipped, "untold", p.length, found.plain, name="flips")
+        positive = in_mean.says_positive("untold", p.length)
+        known = {"given": given, "out": out, "flips": flips, "positive": positive}
+        shares = {name: percent(one.share) for name, one in known.items()}
+        show.note("in_mean", length=p.length, n=f"{out.n:,}", **shares)
     if p.side == "left":
         show.note("left_side")
 
@@ -396,18 +482,30 @@ def looks(p: Looks, show: Show) -> None:
         place = choose_token(p.text, p.place, show)
         one = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, place, name="found")
         show.figure(best_guesses, one)
+        ranks = {way: f"{one.rank_of(way):,}" for way in DIRECTIONS}
+        show.note("looks_own", truth=literal(one.truth), **ranks)
         return
     guess = show.run(systems.majority, name="guess")
+    asked = shipped.BY_CLS if p.feature == "cls" else shipped.DIRECTION
     found = show.job(
         direction.direction,
         name="found",
-        **{**shipped.DIRECTION, "sentences": p.sentences},
+        **{**asked, "sentences": p.sentences},
         then=(accuracy_by_direction, guess),
     )
     show.readout("look_both", found.accuracy, "both")
     show.readout("look_left", found.accuracy, "left")
     show.readout("look_refitted", found.refitted_accuracy, "left")
     show.readout("look_fill", found.guessed, "left")
+    known = {
+        f"{name}_{way}": percent(getattr(found, function)(way).share)
+        for name, function in (("said", "accuracy"), ("guessed", "guessed"))
+        for way in ("both", "left")
+    }
+    show.note("looks", refitted=percent(found.refitted_accuracy("left").share), **known)
+    low, high = (percent(end, 2) for end in found.ends("left"))
+    if p.feature == "cls" and low == high:
+        show.note("looks_cls", chance=low, n=f"{len(found.positive):,}")
     names = show.words("metric.look_both.label"), show.words("metric.look_left.label")
     say_compared(names, show.value(found.compared, "both", "left", name="pair"), show)
 
@@ -427,7 +525,8 @@ def head(p: Heads, show: Show) -> None:
     show.figure(learning_curves, found, reported.CURVES[0] if p.texts else None, guess)
     say_trained(found, show)
     steps = settings.epochs * -(-min(settings.sentences, 7272) // settings.batch)
-    reach = reported.adam_reach(settings.head_rate, steps)
+    reach = reported.adam_reach(settings.head_rate, steps, falling=True)
+    say_against(found, show.words("option.regime.head"), "bag_of_words", show)
     show.note("adam", steps=f"{steps:,}", rate=f"{settings.head_rate:g}", reach=number(reach, 2))
 
 
@@ -447,6 +546,11 @@ def tune(p: Tune, show: Show) -> None:
         so_far=(training_progress, settings, guess),
     )
     say_trained(found, show)
+    say_against(found, show.option("regime", p.regime), "head_mean", show)
+    for name in shipped.AGAIN:
+        if settings == shipped.TUNED[name]:
+            say_runs(systems.answers(), name, show)
+    show.note("epoch_time", seconds=number(found.epoch_seconds, 2))
     show.caption(show.words("note.split"))
 
 
@@ -458,6 +562,8 @@ def count(p: Count, show: Show) -> None:
     title = f"{show.option('network', p.network)}, {show.option('regime', p.regime)}"
     show.figure(parameter_counts, found, title)
     show.readouts(found, "total", "trainable", "share_trained")
+    ratio = number(1 / found.share_trained, 2) if found.trainable else "∞"
+    show.note("one_of", trainable=f"{found.trainable:,}", total=f"{found.total:,}", ratio=ratio)
 
 
 @lesson.bench("search", Search)
@@ -482,7 +588,14 @@ def find_settings(p: Search, show: Show) -> None:
     one = max(found, key=lambda each: each.validation[each.best])
     show.readout("best", one.validated, features.VALIDATION)
     show.readouts(one, "best_rate", beside={"best_rate": f"{one.batch[one.best]}"})
-    show.readout("best_test", one.tested, show.run(systems.truth, name="positive"))
+    test = show.readout("best_test", one.tested, show.run(systems.truth, name="positive"))
+    best = one.validated(features.VALIDATION)
+    less = best.share - test.share
+    shares = {"best": percent(best.share), "test": percent(test.share)}
+    key = "best_less" if less > 0 else "best_not_less"
+    show.note(key, trials=len(one.rate), points=f"{100 * abs(less):.1f}", **shares)
+    if searching.RATES[1] < 2 * one.best_rate:
+        show.note("at_the_edge", rate=number(one.best_rate, 2))
 
 
 @lesson.bench("modes", Modes)
@@ -492,6 +605,8 @@ def both_modes(p: Modes, show: Show) -> None:
     show.figure(train_and_eval, found)
     for mode in found.modes:
         show.readout(f"spread_{mode}", found.spread, mode)
+    a, c, b, d = (show.words("note.yes" if able else "note.no") for able in found.gradient.flat)
+    show.note("gradient", a=a, b=b, c=c, d=d)  # each mode, as it is and within no_grad()
 
 
 @lesson.bench("compare", Compare)
@@ -503,6 +618,8 @@ def compare(p: Compare, show: Show) -> None:
         answers = show.run(systems.answers, name="found")
         guess = show.run(systems.majority, name="guess")
         show.figure(system_accuracies, answers, positive, p.first, guess, reported.REPORTED)
+        say_runs(answers, p.first, show)
+        say_random_head(answers, guess, positive, show)
         show.caption(show.words("note.seeds", n=f"{len(positive):,}"))
         return
     names, n = (show.option("first", p.first), show.option("second", p.second)), p.sentences
@@ -524,6 +641,8 @@ def compare(p: Compare, show: Show) -> None:
         ]
         show.figure(running_accuracy, *runs, names, n)
     say_compared(names, pair, show)
+    for name in dict.fromkeys((p.first, p.second)):
+        say_runs(systems.answers(), name, show)
     for name, said in (("system_a", first), ("system_b", second)):
         show.readout(name, proportions.proportion, said.right[:n])
     show.readouts(pair, p_value="p", needed="needed")

@@ -23,6 +23,38 @@ def test_knife():
     assert (pair.both, pair.only_first, pair.only_second, pair.neither) == (1, 2, 0, 1)
 
 
+def test_a_fall_taken_apart():
+    """Of four sentences all are right, masked one, with the other head three, deleted two."""
+    x, wrong = np.array([0.0, 0.5]), [0.1, 0.2, 0.6, 0.7]
+    table = np.array([[GOOD, POOR]])
+    found = findings.Knife(("random",), x, table, TRUTH)
+    controls = findings.Knife(
+        findings.CONTROLS, x, np.array([[GOOD, [0.9, 0.2, 0.6, 0.2]], [FAIR, FAIR]]), TRUTH
+    )
+    fall = found.fall(controls, 0.45)
+    assert [one.correct for one in (fall.whole, fall.masked, fall.adapted, fall.deleted)] == [
+        4, 1, 3, 2,
+    ]  # fmt: skip
+    assert (fall.total, fall.shift, fall.information) == (0.75, 0.5, 0.25)
+    assert (fall.back.only_first, fall.back.only_second) == (2, 0)
+    few = findings.Knife(("random",), x, np.array([[POOR, wrong]])[..., :2], TRUTH[:2])
+    assert few.fall(controls, 0.5).masked == of(0, 2)  # as many as both have
+
+
+def test_padding_in_the_mean():
+    table = np.array([[GOOD, FAIR], [FAIR, [*POOR[:3], np.nan]]])
+    found = findings.PadsInMean(np.array([32, 64]), table, TRUTH)
+    assert found.accuracy("told", 64) == of(3, 4)
+    assert found.accuracy("untold", 64) == of(0, 3)
+    assert found.flipped("untold", 64, np.array(GOOD)) == of(3, 3)
+    assert found.says_positive("untold", 64) == of(1, 3)
+
+
+def test_runs_of_a_system():
+    runs = findings.Answers("some", np.array([GOOD, POOR, FAIR])).runs(TRUTH)
+    assert [run.correct for run in runs] == [1, 3, 4]
+
+
 def test_own_sentence_under_the_knife():
     found = findings.OwnKnife(("not", "a", "film"), ("random", "content"),
                      np.array([[2, 0, 1], [0, 2, 1]]),
@@ -54,6 +86,7 @@ def test_padding():
     assert found.accuracy("untold", "left", 32) == of(0, 3)
     assert found.flipped("left", 32) == of(3, 3)  # all that were tried
     assert found.on_pads_untold("left", 32) == pytest.approx(0.3)
+    assert found.middle("on_pads", "untold", "left", 32) == pytest.approx(0.3)
     pair = found.compared("left", 32)
     assert (pair.only_first, pair.n) == (3, 3)
 

@@ -60,3 +60,15 @@ def test_how_far_adam_goes():
     # A steady gradient reaches it, whatever its size; 1e-5 is Adam's epsilon beside 1e-3.
     np.testing.assert_allclose(moved[:2], [-0.3, 0.3], rtol=2e-5)
     assert abs(moved[2]) < adam_reach(1e-3, 300) / 3
+
+
+def test_how_far_adam_goes_when_the_rate_falls():
+    """Five epochs of 228 steps, as the page trains a head: half of rate times steps."""
+    from seqviz.experiments.accuracy.heads import Adam
+
+    weight, steps, rate = np.zeros(1), 1140, 1e-5
+    mover = Adam(weight, rate, 0.0)
+    for step in range(steps):
+        mover.step(np.array([-0.3]), 1 - step / steps)
+    assert weight[0] == pytest.approx(adam_reach(rate, steps, falling=True), rel=1e-4)
+    assert weight[0] == pytest.approx(0.0057, abs=5e-5)

@@ -19,7 +19,7 @@ def bump(rate: float, batch: int) -> float:
 
 def test_the_grid_is_exact():
     found = propose("grid", BUDGET, 0, bump)
-    rates = [1e-5, 10 ** (-5 + 4 / 3), 10 ** (-5 + 8 / 3), 1e-1]
+    rates = [1e-5, 10 ** (-5 + 5 / 3), 10 ** (-5 + 10 / 3), 1.0]
     np.testing.assert_allclose(found.rate, np.repeat(rates, 3), rtol=1e-12)  # powers in float64
     np.testing.assert_array_equal(found.batch, np.tile(BATCHES, 4))
     np.testing.assert_array_equal(propose("grid", BUDGET, 1, bump).rate, found.rate)
@@ -30,7 +30,7 @@ def test_the_grid_keeps_within_its_budget(budget, trials):
     found = propose("grid", budget, 0, bump)
     assert len(found.rate) == trials
     if trials == 3:
-        np.testing.assert_allclose(found.rate, 1e-3, rtol=1e-12)
+        np.testing.assert_allclose(found.rate, 10**-2.5, rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -40,7 +40,7 @@ def test_values_belong_to_their_points_and_the_same_seed_tries_the_same(method):
         np.testing.assert_array_equal(one, other)
     wanted = [bump(rate, batch) for rate, batch in zip(first.rate, first.batch, strict=True)]
     np.testing.assert_array_equal(first.value, wanted)
-    assert ((first.rate >= 1e-5 * (1 - 1e-12)) & (first.rate <= 0.1 * (1 + 1e-12))).all()
+    assert ((first.rate >= 1e-5 * (1 - 1e-12)) & (first.rate <= 1 + 1e-12)).all()
     assert set(first.batch) <= set(BATCHES)
 
 
@@ -53,7 +53,7 @@ def test_another_seed_tries_others(method):
 def test_random_points_are_uniform_on_the_log_scale():
     points = scattered(3000, 0)
     exponents = np.log10([rate for rate, _ in points])
-    assert kstest(exponents, "uniform", args=(-5, 4)).pvalue > 1e-3
+    assert kstest(exponents, "uniform", args=(-5, 5)).pvalue > 1e-3
     low, high = binom.interval(1 - 1e-6, 3000, 1 / 3)
     for batch in BATCHES:
         assert low < sum(batch == one for _, one in points) < high

@@ -3,8 +3,9 @@
 `tests/fixtures/old_links.json` was written there, by visiting each lesson with these links in all
 of its views: for each figure the lists of numbers that it draws, each told by its length, its
 largest size, and two sums (`told`). Not among them: `back` of vanishing gradients, whose table has
-lengths of gradients now and not places of circles. `ablate` of attention opened with head 0.2 off,
-which its link says now: it opens with another one.
+lengths of gradients now and not places of circles, and `search` of masked or not, which looks for
+its learning rate in a wider range. `ablate` of attention opened with head 0.2 off, which its link
+says now: it opens with another one.
 """
 
 from __future__ import annotations

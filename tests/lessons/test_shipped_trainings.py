@@ -61,7 +61,9 @@ def test_nothing_is_shipped_that_nobody_asks_for():
         for function, keywords in shipped.calls().values()
     }
     trained = {precomputed.told(function, keywords) for _, function, keywords in asked()}
-    assert {entry["call"] for entry in index} == calls | trained
+    seeds = {precomputed.told(*call) for call in shipped.seeds().values()}  # some may be missing
+    there = {entry["call"] for entry in index}
+    assert there - seeds == calls | trained
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -166,7 +166,7 @@ def test_a_search_tells_what_each_trial_reaches(clouds, method):
 
 def test_the_points_of_a_grid_lie_on_the_surface(clouds):
     found = search.surface("any", epochs=2, report=lambda record, share: None, device="cpu")
-    assert found.validation.shape == (3, 17)
+    assert found.validation.shape == (3, 21)
     assert not np.isnan(found.validation).any()
     settings = SearchSettings(method="grid", budget=15, epochs=2)
     grid = search.search(settings, lambda record, share: None, "cpu")

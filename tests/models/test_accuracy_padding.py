@@ -127,3 +127,24 @@ def test_the_longest_that_the_encoder_has_positions_for(head):
     for lengths in ((), (513,)):
         with pytest.raises(ValueError, match="512"):
             padding.own_padding("minilm", SENTENCE, lengths)
+
+
+def test_padding_in_the_mean_by_the_library(minilm, head):
+    """The mean runs over all tokens of the library's pass, the attention mask given or not."""
+    found, reports = reported(padding.pads_in_mean, "minilm", 6, LENGTHS)
+    assert reports[-1] == (1, 1)
+    ids = tokenize(minilm, TEXTS[:6])
+    for number in (0, 5):
+        for t, told in enumerate((True, False)):
+            for column, length in enumerate(LENGTHS):
+                batch = pad([ids[number]], 0, "right", length)
+                mask = {"attention_mask": torch.tensor(batch.real).long()} if told else {}
+                with torch.inference_mode():
+                    last = eager(minilm)(torch.tensor(batch.ids), **mask).last_hidden_state
+                logits = head.weight @ last[0].numpy().mean(0) + head.bias
+                chance = 1 / (1 + np.exp(logits[0] - logits[1]))
+                assert found.probability[t, column, number] == pytest.approx(chance, abs=1e-4)
+    whole = padding.padding("minilm", 6, LENGTHS)
+    longer = [len(one) >= LENGTHS[0] for one in ids]  # no padding: as without it
+    np.testing.assert_allclose(found.probability[0, 0, longer], whole.plain[longer], atol=1e-4)
+    assert found.flipped("untold", 48, whole.plain).n == found.accuracy("told", 48).n == 6

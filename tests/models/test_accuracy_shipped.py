@@ -16,7 +16,7 @@ from rings import one_of
 
 from seqviz.compute import proportions
 from seqviz.compute.accuracy import counting
-from seqviz.compute.accuracy.findings import FEATURES, METHODS, ORDERS, SIDES
+from seqviz.compute.accuracy.findings import CONTROLS, FEATURES, METHODS, ORDERS, SIDES
 from seqviz.data import precomputed
 from seqviz.data.reviews import Labeled
 from seqviz.experiments.accuracy import baselines, heads, padding, search, shipped, systems
@@ -78,6 +78,38 @@ def test_the_knife_again(minilm):
     fresh = rerun("knife", "minilm", 12, [shipped.SHARES[column] for column in columns])
     agree(kept.probability[:, columns, :12], fresh.probability)
     np.testing.assert_array_equal(kept.positive, systems.truth())
+
+
+@pytest.mark.usefixtures("vectors")
+def test_the_controls_again(minilm):
+    """Deleted words; the head of the other line takes a minute, and is tried on few sentences."""
+    columns = [2, 7, 20]
+    kept, knife = found("controls"), found("knife")
+    assert kept.orders == CONTROLS
+    shares = [shipped.SHARES[column] for column in columns]
+    fresh = rerun("controls", "minilm", 12, shares, training=50)
+    agree(kept.probability[0, columns, :12], fresh.probability[0])
+    agree(kept.probability[0, 0], knife.probability[0, 0, :1000])  # nothing deleted or masked
+    fall = knife.fall(kept, 0.35)
+    assert fall.masked.high < min(fall.adapted.low, fall.deleted.low)
+
+
+@pytest.mark.usefixtures("vectors")
+def test_padding_in_the_mean_again(minilm):
+    kept, padded = found("pads_in_mean"), found("padding")
+    fresh = rerun("pads_in_mean", "minilm", 8, (32,))
+    agree(kept.probability[:, :1, :8], fresh.probability)
+    untold = padded.accuracy("untold", "right", 64)
+    assert kept.accuracy("untold", 64).high < untold.share  # forgotten twice is worse than once
+
+
+def test_a_first_token_that_looks_left_sees_itself_alone():
+    """[CLS] under a causal mask: one vector, one answer, whatever the sentence."""
+    kept = found("by_cls")
+    low, high = kept.ends("left")
+    assert high - low < 1e-3
+    assert kept.accuracy("left") == systems.majority()
+    assert np.ptp(kept.probability[0]) > 0.9
 
 
 @pytest.mark.nightly
@@ -193,6 +225,21 @@ def test_what_was_trained_fits_its_settings(name):
     # what it says of the sentences set apart is near what it reaches on the test sentences
     tested = accuracy(kept.probability[0])
     assert kept.validation[0, -1] == pytest.approx(tested.share, abs=0.05)
+
+
+def test_seeds_are_runs_of_their_own():
+    """Those that are there: the same training, other answers; all are among the systems' runs."""
+    there = {key: precomputed.find(*call) for key, call in shipped.seeds().items()}
+    for name in shipped.AGAIN:
+        runs = [found(name), *(one.result for key, one in there.items() if one and key[0] == name)]
+        assert {run.settings for run in runs} == {shipped.TUNED[name]}
+        rows = np.concatenate([run.probability for run in runs])
+        assert len(np.unique(rows, axis=0)) == len(rows) == len(runs)
+        (system,) = (one for one in systems.answers() if one.system == name)
+        np.testing.assert_array_equal(system.probability, rows)
+        ends = [run.share for run in system.runs(systems.truth())]
+        assert ends[-1] - ends[0] < 0.04  # seeds, not other trainings
+    assert all(there["top_2", seed] is not None for seed in range(1, shipped.SEEDS))
 
 
 # ---------------------------------------------------------------------- the figures of the trials

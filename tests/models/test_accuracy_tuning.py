@@ -284,6 +284,15 @@ def test_the_job_trains_every_regime_on_every_feature(few, regime, feature):
     assert records[-1].fraction == pytest.approx(1)
 
 
+def test_a_seed_of_its_own_is_a_run_of_many(few, tiny):
+    """Seed 1 alone is the second of two runs: seeds can be added one by one."""
+    two = tuning.tune(settings(runs=2, epochs=1), silent, "cpu")
+    one = tuning.tune_again(settings(epochs=1), 1, silent, "cpu")
+    np.testing.assert_array_equal(one.probability[0], two.probability[1])
+    np.testing.assert_array_equal(one.loss[0], two.loss[1])
+    assert np.abs(two.probability[0] - two.probability[1]).max() > 1e-4
+
+
 def test_what_cannot_be_trained_is_refused(few, tiny, monkeypatch):
     with pytest.raises(ValueError, match="regime"):
         tuning.tune(settings(regime="some"), silent, "cpu")

@@ -8,10 +8,10 @@ import torch
 from second import eager, passed, reported
 
 from seqviz.compute.accuracy.corruption import count
-from seqviz.compute.accuracy.findings import ORDERS
+from seqviz.compute.accuracy.findings import CONTROLS, ORDERS
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import heads, word_masking
-from seqviz.experiments.accuracy.encoding import tokenize
+from seqviz.experiments.accuracy import features, heads, word_masking
+from seqviz.experiments.accuracy.encoding import tokenize, vectors
 from seqviz.experiments.accuracy.importance import attention_received, gradient_times_input
 from seqviz.models import texts
 
@@ -140,3 +140,61 @@ def test_short_and_long_sentences(head, text, words):
     assert own.turns.shape == (2, words)
     assert own.probability.shape == (2, words + 1)
     assert np.isfinite(own.probability).all()
+
+
+# ---------------------------------------------------------------------------------- two controls
+@pytest.mark.usefixtures("vectors")
+def test_the_controls_by_a_pass_of_their_own(minilm, head):
+    """Deleted: nothing in the place of the words. Adapted: the same masks, a head of its own."""
+    found, reports = reported(word_masking.controls, "minilm", 5, SHARES, seed=2, training=60)
+    assert found.orders == CONTROLS
+    shares = [share for _, share in reports]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
+    adapted = word_masking.adapted_head(
+        "minilm", SHARES, lambda some: vectors(minilm, some).mean, seed=2, training=60
+    )
+    ids = tokenize(minilm, TEXTS[:5])
+    cut = word_masking.prepared(minilm, ids, head, "mean", 2, ("random",))
+    for number, one in enumerate(cut):
+        for column, share in enumerate(SHARES):
+            gone = count(share, len(one.words))
+            out = [w >= 0 and one.turns[0][w] < gone for w in one.word_of]
+            kept = [token for token, no in zip(ids[number], out, strict=True) if not no]
+            hidden = [103 if no else token for token, no in zip(ids[number], out, strict=True)]
+            for row, (its, seen) in enumerate(((head, kept), (adapted, hidden))):
+                with torch.inference_mode():
+                    last = minilm.network(torch.tensor([seen])).last_hidden_state[0]
+                wanted = torch.sigmoid(logit(its, last.mean(0))).item()
+                assert found.probability[row, column, number] == pytest.approx(wanted, abs=1e-4)
+
+
+@pytest.mark.usefixtures("vectors")
+def test_the_adapted_head_reads_every_sentence_whole_and_masked(minilm, monkeypatch):
+    """What it is fitted on: the vectors of 40 whole sentences, and of the same with some masked."""
+    seen = {}
+
+    def fit(train, validation, positive, valid_positive):
+        seen.update(train=train, positive=positive)
+        return heads.new_head(384, 0)
+
+    def encode(some):
+        seen["masked"] = some
+        return np.full((len(some), 384), 7.0)
+
+    monkeypatch.setattr(heads, "fit_as_standard", fit)
+    word_masking.adapted_head("minilm", (0.0, 0.5, 1.0), encode, training=40)
+    ids = features.ids("minilm", "train")[:40]
+    whole = features.features("minilm", "train").vectors.mean[:40]
+    np.testing.assert_array_equal(seen["train"][:40], whole)
+    assert (seen["train"][40:] == 7).all()
+    truth = features.parts()["train"].positive[:40]
+    np.testing.assert_array_equal(seen["positive"], np.concatenate([truth, truth]))
+    shares = []
+    for one, masked in zip(ids, seen["masked"], strict=True):
+        changed = one != masked
+        assert (masked[changed] == 103).all()
+        shares.append(changed.sum() / (len(one) - 2))
+    shares = np.array(shares)
+    assert set(np.round(2 * shares) / 2) == {0.0, 0.5, 1.0}
+    assert np.abs(shares - np.round(2 * shares) / 2).max() < 0.3  # words of several pieces

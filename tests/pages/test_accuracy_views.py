@@ -108,7 +108,7 @@ def knife(order: str, share: int) -> View:
     other = "random" if order != "random" else "function"
     return View(
         {"order": order, "share": share},
-        partial(accuracy_under_masking, found, order, share / 100, MAJORITY),
+        partial(accuracy_under_masking, found, order, share / 100, MAJORITY, result("controls")),
         {
             "accuracy_here": percent(right(row[order])),
             "says_positive": percent(row[order] > 0.5),
@@ -117,6 +117,7 @@ def knife(order: str, share: int) -> View:
         },
         Compared((f"option.order.{order}", f"option.order.{other}"),
                  right(row[order]), right(row[other])),
+        notes=("fall",),
         beside={"accuracy_here": f"{5 * at} %: "},
     )  # fmt: skip
 
@@ -174,7 +175,15 @@ def padded(view: str, length: int, side: str) -> View:
     assert tried.sum() == (2000 if length <= padding.LONG else padding.FEW)
     return View(
         {"view": view, "length": length, "side": side},
-        partial(padding_effect, found, view, length, side, MAJORITY),
+        partial(
+            padding_effect,
+            found,
+            view,
+            length,
+            side,
+            MAJORITY,
+            result("pads_in_mean") if side == "right" else None,
+        ),
         {
             "told": percent(right(told)),
             "untold": percent(right(untold)),
@@ -182,7 +191,11 @@ def padded(view: str, length: int, side: str) -> View:
             "on_pads": percent(found.on_pads[1, s, at][tried]),
         },
         Compared(("metric.told.label", "metric.untold.label"), right(told), right(untold)),
-        notes=("left_side",) if side == "left" else (),
+        notes=(
+            *{"drift": ("median_drift",), "on_pads": ("median_attention",)}.get(view, ()),
+            *(("left_side",) if side == "left" else ()),
+            *(("in_mean",) if side == "right" and view in ("accuracy", "flipped") else ()),
+        ),
     )
 
 
@@ -205,11 +218,11 @@ def ids() -> View:
     return View({"view": "tokens", "text": REVIEW}, partial(token_ids, short), notes=("ids_real",))
 
 
-def looks() -> View:
-    found = result("direction")
+def looks(feature: str = "mean") -> View:
+    found = result("direction" if feature == "mean" else "by_cls")
     both, left = (right(found.probability[k]) for k in (0, 1))
     return View(
-        {},
+        {"feature": feature},
         partial(accuracy_by_direction, found, MAJORITY),
         {
             "look_both": percent(both),
@@ -218,6 +231,7 @@ def looks() -> View:
             "look_fill": percent(found.rank[1] == 1),
         },
         Compared(("metric.look_both.label", "metric.look_left.label"), both, left),
+        notes=("looks", "looks_cls") if feature == "cls" else ("looks",),
     )
 
 
@@ -348,6 +362,7 @@ VIEWS = (
     ("padding", own_padding),
     ("padding", ids),
     ("looks", looks),
+    ("looks", partial(looks, "cls")),
     ("looks", partial(own_looks, PARIS, 4, 4)),
     ("looks", partial(own_looks, "we love it", 60, 3)),
     ("heads", partial(head, "cls", 0.01)),

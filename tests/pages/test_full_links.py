@@ -141,7 +141,7 @@ ACCURACY = (
         "knife": {"sentences": 500},
         "fill": {"view": "share"},
         "padding": {"view": "drift", "sentences": 200},
-        "looks": {"sentences": 200},
+        "looks": {"feature": "cls", "sentences": 200},
         "tune": {"regime": "lora", "rank": 16},
         "count": {"regime": "lora", "rank": 4},
         "search": {"view": "race"},

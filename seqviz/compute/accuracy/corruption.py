@@ -170,6 +170,17 @@ def select(
     return Corrupted(changed, places, treatment)
 
 
+def deleted(
+    ids: Int[np.ndarray, "token"],
+    word_of: Int[np.ndarray, "token"],
+    turn: Int[np.ndarray, "word"],
+    k: int,
+) -> Int[np.ndarray, "kept"]:
+    """The ids without all pieces of the first `k` words: nothing in their place."""
+    kept: np.ndarray = ids[~np.append(turn < k, False)[word_of]]
+    return kept
+
+
 def _check(settings: FillSettings) -> None:
     if not 0 <= settings.share <= 1:
         raise ValueError(f"The selected share must lie between 0 and 1, not be {settings.share}.")

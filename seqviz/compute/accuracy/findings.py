@@ -20,6 +20,7 @@ from seqviz.compute.proportions import (
     answers_right,
     compared,
     counted,
+    mcnemar,
     of,
     proportion,
     shares,
@@ -28,6 +29,7 @@ from seqviz.compute.training.settings import Choices, Limit, Range, Settings
 from seqviz.units import Part, Rough, Seconds, Share, ShareEnds
 
 ORDERS = ("random", "attention", "gradient", "content", "function")
+CONTROLS = ("deleted", "adapted")  # of masking in random order, see `word_masking.controls`
 TREATMENTS = ("mask", "random", "kept")
 TOLD = ("told", "untold")
 SIDES = ("right", "left")
@@ -46,6 +48,11 @@ class Answers:
     system: str
     probability: Float[np.ndarray, "run sentence"] = field(metadata=PROBABILITY)
 
+    def runs(self, positive: Bool[np.ndarray, "sentence"]) -> tuple[Proportion, ...]:
+        """How often each run is right, the worst first."""
+        found = [proportion((row > 0.5) == positive) for row in self.probability]
+        return tuple(sorted(found, key=lambda one: one.share))
+
 
 @dataclass(frozen=True)
 class Head:
@@ -59,8 +66,8 @@ class Head:
 class Knife:
     """Sentiment while more and more words are replaced by [MASK].
 
-    orders: which words go first (of `ORDERS`). shares: of each sentence's words that are masked, in
-    [0, 1]. probability: of "positive". positive: the truth.
+    orders: which words go first (of `ORDERS`), or `CONTROLS`. shares: of each sentence's words that
+    are masked, in [0, 1]. probability: of "positive". positive: the truth.
     """
 
     orders: tuple[str, ...]
@@ -88,11 +95,54 @@ class Knife:
         """Are two orders equally bad? Sentence by sentence."""
         return compared(self.right(order, share), self.right(other, share))
 
+    def fall(self, controls: Knife, share: float) -> Fall:
+        """What masking in random order costs on the sentences of `controls` (`CONTROLS`)."""
+        n = min(len(self.positive), len(controls.positive))
+        whole, masked = (self.right("random", at)[:n] for at in (0.0, share))
+        deleted, adapted = (controls.right(name, share)[:n] for name in CONTROLS)
+        return Fall(
+            counted(whole),
+            counted(masked),
+            counted(adapted),
+            counted(deleted),
+            compared(adapted, masked),
+        )
+
     def _at(self, share: float) -> int:
         return int(np.argmin(abs(self.shares - share)))
 
     def _said(self, order: str, share: float) -> Float[np.ndarray, "sentence"]:
         return self.probability[self.orders.index(order), self._at(share)]
+
+
+@dataclass(frozen=True)
+class Fall:
+    """What masking some words in random order costs, taken apart; on the same sentences.
+
+    whole, masked: the usual head. adapted: a head that was trained on masked sentences as well.
+    deleted: the usual head, the words taken out in place of masked.
+    """
+
+    whole: Proportion
+    masked: Proportion
+    adapted: Proportion
+    deleted: Proportion
+    back: Paired
+
+    @property
+    def total(self) -> Share:
+        """All of it: whole minus masked."""
+        return self.whole.share - self.masked.share
+
+    @property
+    def shift(self) -> Share:
+        """What a head that has seen [MASK] has back: such sentences were new to the other."""
+        return self.adapted.share - self.masked.share
+
+    @property
+    def information(self) -> Share:
+        """What not even that head has back."""
+        return self.whole.share - self.adapted.share
 
 
 @dataclass(frozen=True)
@@ -225,6 +275,11 @@ class Padding:
         """Attention on padding when the network is not told, mean over sentences."""
         return float(np.nanmean(self.on_pads[self._at("untold", side, length)]))
 
+    def middle(self, measure: str, told: str, side: str, length: int) -> float:
+        """The median over the sentences of "drift" or "on_pads"."""
+        values: np.ndarray = getattr(self, measure)
+        return float(np.nanmedian(values[self._at(told, side, length)]))
+
     def compared(self, side: str, length: int) -> Paired:
         """Told against not told, sentence by sentence."""
         told, untold = (self.right(each, side, length) for each in TOLD)
@@ -232,6 +287,35 @@ class Padding:
 
     def _at(self, told: str, side: str, length: int) -> tuple[int, int, int]:
         return TOLD.index(told), SIDES.index(side), self.lengths.tolist().index(length)
+
+
+@dataclass(frozen=True)
+class PadsInMean:
+    """As `Padding`, on the right, where the mean is over all tokens, [PAD] among them.
+
+    probability: of "positive"; nan where a sentence was not tried.
+    """
+
+    lengths: Int[np.ndarray, "length"]
+    probability: Float[np.ndarray, "told length sentence"] = field(metadata=PROBABILITY)
+    positive: Bool[np.ndarray, "sentence"]
+
+    def accuracy(self, told: str, length: int) -> Proportion:
+        """How often the answer is right."""
+        return counted(answers_right(self._said(told, length), self.positive))
+
+    def flipped(self, told: str, length: int, plain: Float[np.ndarray, "sentence"]) -> Proportion:
+        """How many answers are another than without padding (`Padding.plain`)."""
+        row = self._said(told, length)
+        return counted(1 - answers_right(row, plain[: len(row)] > 0.5))
+
+    def says_positive(self, told: str, length: int) -> Proportion:
+        """How many of the answers are "positive"."""
+        row = self._said(told, length)
+        return counted(answers_right(row, np.ones(len(row), bool)))
+
+    def _said(self, told: str, length: int) -> Float[np.ndarray, "sentence"]:
+        return self.probability[TOLD.index(told), self.lengths.tolist().index(length)]
 
 
 @dataclass(frozen=True)
@@ -288,6 +372,11 @@ class Direction:
     def guessed(self, direction: str) -> Proportion:
         """How often the first guess is the token behind [MASK]."""
         return proportion(self.rank[self.directions.index(direction)] == 1)
+
+    def ends(self, direction: str) -> ShareEnds:
+        """The least and the largest probability of "positive" that any sentence gets."""
+        row = self.probability[self.directions.index(direction)]
+        return float(row.min()), float(row.max())
 
     def compared(self, direction: str, other: str) -> Paired:
         """Two ways with one head, sentence by sentence."""
@@ -373,6 +462,17 @@ class Tuned:
         """That of the worst run and of the best; None of a single one."""
         runs = self._shares(positive)
         return (float(runs.min()), float(runs.max())) if len(runs) > 1 else None
+
+    def against(
+        self, other: Bool[np.ndarray, "sentence"], positive: Bool[np.ndarray, "sentence"]
+    ) -> Paired:
+        """Its first run against where another system is right, sentence by sentence."""
+        return mcnemar((self.probability[0] > 0.5) == positive, other)
+
+    @property
+    def epoch_seconds(self) -> Seconds:
+        """Of one epoch of one run, what was read in between and the test among them."""
+        return self.seconds / max(1, self.settings.epochs * self.settings.runs)
 
     def _shares(self, positive: Bool[np.ndarray, "sentence"]) -> Float[np.ndarray, "run"]:
         return shares(answers_right(self.probability, positive)).share

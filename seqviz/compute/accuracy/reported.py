@@ -102,12 +102,14 @@ CURVES = (
 )  # fmt: skip
 
 
-def adam_reach(rate: float, steps: int) -> float:
+def adam_reach(rate: float, steps: int, falling: bool = False) -> float:
     """About how far Adam can move one weight: the learning rate, once each step.
+
+    falling: the rate falls evenly from `rate` towards zero (`heads.fit`), so the sum is half of it.
 
     It is reached when the gradient keeps its sign and size; when it changes, the weight goes less
     far (Kingma and Ba 2015, section 2.1, who also give the rare exception: a gradient that is
     almost always zero). The head of S0 has 5 * 782 steps at 1e-5, so 0.0391, while its weights
     start at about 0.02: the text compares it with all weights at the same rate.
     """
-    return rate * steps
+    return rate * (steps + 1) / 2 if falling else rate * steps

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.accuracy.findings import METHODS
 
-RATES = (1e-5, 1e-1)  # learning rates from, to
+RATES = (1e-5, 1.0)  # learning rates from, to
 BATCHES = (16, 32, 64)
 STARTUP = 4  # random trials before Bayesian search has anything to learn from
 
@@ -32,11 +32,11 @@ def propose(
 ) -> Trials:
     """Search for the learning rate and the batch size with the highest `evaluate(rate, batch)`.
 
-    grid: every batch size with budget // 3 rates, evenly on the log scale from 1e-5 to 1e-1, ends
-    included (a single rate is the middle, 1e-3); it may leave one or two trials of the budget, and
-    `seed` is not used. random: rates uniform on the log scale (Bergstra and Bengio 2012); a larger
-    budget goes on where a smaller one stopped. bayes: optuna's tree-structured Parzen estimator
-    (Bergstra et al. 2011), which draws near what was good so far, after 4 random trials.
+    grid: every batch size with budget // 3 rates, evenly on the log scale from 1e-5 to 1, ends
+    included (a single rate is the middle, 0.0032); it may leave one or two trials of the budget,
+    and `seed` is not used. random: rates uniform on the log scale (Bergstra and Bengio 2012); a
+    larger budget goes on where a smaller one stopped. bayes: optuna's tree-structured Parzen
+    estimator (Bergstra et al. 2011), which draws near what was good so far, after 4 random trials.
     each: called after every trial with all trials so far; what it raises ends the search.
     The same seed gives the same trials (of bayes: with the same version of optuna).
     Raises ValueError for an unknown method and a budget below 3.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.accuracy.findings import TOLD, Head, OwnPadding, Padding
+from seqviz.compute.accuracy.findings import TOLD, Head, OwnPadding, Padding, PadsInMean
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import heads
-from seqviz.experiments.accuracy.encoding import Side, hidden, pad, pooled, tokenize, vectors
+from seqviz.experiments.accuracy.encoding import Batch, Side, hidden, pad, pooled, tokenize, vectors
 from seqviz.experiments.accuracy.word_masking import standard_head
 from seqviz.jobs import Report, silent
 from seqviz.models import tap as taps
@@ -75,6 +76,50 @@ def padding(
     return Padding(
         np.array(lengths), plain, table[0], table[1], table[2], test.positive[:sentences]
     )
+
+
+def pads_in_mean(
+    model: str,
+    sentences: int,
+    lengths: Sequence[int],
+    report: Report = silent,
+    device: str = "cpu",
+    few: int = FEW,
+) -> PadsInMean:
+    """A job: as `padding`, on the right, with the mean over all tokens: who forgets the mask there.
+
+    The standard head, which was trained on means of real tokens. Arguments, reports and refusals as
+    in `padding`.
+    """
+    head = standard_head(model, "mean", lambda: report(0.0, 0.0))
+    pretrained = load(model)
+    _check(pretrained, lengths)
+    test = sentiment_split()[1]
+    ids = tokenize(pretrained, test.texts[:sentences])
+    counts = [len(one) for one in ids]
+    table = np.full((len(TOLD), len(lengths), len(ids)), np.nan)
+    tried = [len(ids) if length <= LONG else min(few, len(ids)) for length in lengths]
+    total = len(TOLD) * sum(n * w for n, w in zip(tried, lengths, strict=True))
+    done = 0
+    for column, length in enumerate(lengths):
+        for t, told in enumerate(TOLD):
+            for numbers in _batches(counts[: tried[column]], length):
+                batch = pad([ids[n] for n in numbers], pretrained.tokenizer.pad_token_id, "right",
+                            length)  # fmt: skip
+                found = pretrained.run(partial(_mean_of_all, batch=batch, told=told == "told"))
+                table[t, column, numbers] = heads.apply(head, found)
+                done += len(numbers) * length
+                report(done / total, done / total)
+    return PadsInMean(np.array(lengths), table, test.positive[:sentences])
+
+
+def _mean_of_all(
+    network: Any, device: str, batch: Batch, told: bool
+) -> Float[np.ndarray, "sentence d"]:
+    """The mean over all tokens of a batch, padding among them."""
+    last, _ = hidden(network, device, batch, told=told)
+    found: np.ndarray = last.mean(1).float().cpu().numpy()
+    return found
 
 
 def own_padding(

@@ -12,7 +12,7 @@ from seqviz.experiments.accuracy import features, heads
 from seqviz.experiments.accuracy.heads import Fitted
 from seqviz.jobs import Report, silent
 
-RATES = 17  # of the surface: four a decade
+RATES = 21  # of the surface: four a decade
 _FEATURES = 0.8  # of the work where the sentence vectors have to be made first
 
 
@@ -101,7 +101,7 @@ def surface(
     report: Report = silent,
     device: str = "cpu",
 ) -> Surface:
-    """A job: what every combination of 17 learning rates and three batch sizes reaches.
+    """A job: what every combination of 21 learning rates and three batch sizes reaches.
 
     Reports the Surface so far, nan where nothing was tried yet. (`device` names the queue.)
 

@@ -34,9 +34,12 @@ SELECTED = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)  # of the tokens, whe
 LENGTHS = (32, 64, 128, 256, 512)
 
 KNIFE: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES, "shares": SHARES}
+CONTROLLED: Mapping[str, Any] = {**KNIFE, "sentences": 1000}
 FILL = FillSettings(sentences=SENTENCES)
 PADDING: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES, "lengths": LENGTHS}
+PADS_IN_MEAN: Mapping[str, Any] = {**PADDING, "sentences": 1000}
 DIRECTION: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES}
+BY_CLS: Mapping[str, Any] = {**DIRECTION, "feature": "cls"}
 HEAD = replace(heads.STANDARD, model=MODEL, runs=5)
 TUNE = TuneSettings(MODEL, "all", "mean", epochs=2, rate=5e-5, head_rate=1e-3)
 SEARCH = SearchSettings(MODEL)
@@ -47,6 +50,8 @@ TUNED = {
     "lora": replace(TUNE, regime="lora", rank=8, rate=3e-4),
     "all": TUNE,
 }
+AGAIN = ("top_2", "lora", "all")  # of which one run takes minutes: other seeds are results apart
+SEEDS = 5
 
 Call = tuple[Callable[..., Any], Mapping[str, Any]]
 
@@ -73,4 +78,16 @@ def calls() -> dict[str, Call]:
     found["direction"] = (direction.direction, DIRECTION)
     found["knife"] = (word_masking.knife, KNIFE)
     found["padding"] = (padding.padding, PADDING)
+    found["controls"] = (word_masking.controls, CONTROLLED)
+    found["pads_in_mean"] = (padding.pads_in_mean, PADS_IN_MEAN)
+    found["by_cls"] = (direction.direction, BY_CLS)
     return found
+
+
+def seeds() -> dict[tuple[str, int], Call]:
+    """Further random seeds of what takes minutes a run, by name and seed. Some may be missing."""
+    return {
+        (name, seed): (tuning.tune_again, {"settings": TUNED[name], "seed": seed})
+        for name in AGAIN
+        for seed in range(1, SEEDS)
+    }

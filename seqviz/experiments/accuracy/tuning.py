@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,20 +27,44 @@ def tune(settings: TuneSettings, report: Report = silent, device: str = "cpu") -
     heads.check(pretrained, settings.feature)
     if settings.regime in ("random", "head"):
         return _frozen(settings, report)
+    return train(pretrained, settings, _data(settings), report)
+
+
+def tune_again(
+    settings: TuneSettings, seed: int, report: Report = silent, device: str = "cpu"
+) -> Tuned:
+    """A job: one run of `tune` with a random seed of one's choice, of what takes minutes a run.
+
+    For the regimes that train something of the encoder; `settings.runs` is 1.
+    """
+    pretrained = load(settings.model)
+    heads.check(pretrained, settings.feature)
+    return train(pretrained, settings, _data(settings), report, (seed,))
+
+
+def _data(settings: TuneSettings) -> Data:
     sets = {
         part: Sentences(features.ids(settings.model, part), labeled.positive)
         for part, labeled in features.parts().items()
     }
-    data = Data(sets["train"].first(settings.sentences), sets["validation"], sets["test"])
-    return train(pretrained, settings, data, report)
+    return Data(sets["train"].first(settings.sentences), sets["validation"], sets["test"])
 
 
-def train(pretrained: Pretrained, settings: TuneSettings, data: Data, report: Report) -> Tuned:
-    """`tune` on given sentences, for the regimes that train something of the encoder."""
+def train(
+    pretrained: Pretrained,
+    settings: TuneSettings,
+    data: Data,
+    report: Report,
+    seeds: Sequence[int] | None = None,
+) -> Tuned:
+    """`tune` on given sentences, for the regimes that train something of the encoder.
+
+    seeds: of the runs; 0, 1, ... where none are given.
+    """
     start = time.perf_counter()
     progress = Progress(report, settings, data)
     courses = []
-    for seed in range(settings.runs):
+    for seed in range(settings.runs) if seeds is None else seeds:
         run = Run(pretrained, settings, seed)
         courses.append(run.go(data, progress))
     return Tuned(

@@ -9,11 +9,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.accuracy import corruption
-from seqviz.compute.accuracy.findings import ORDERS, Head, Knife, OwnKnife
+from seqviz.compute.accuracy.findings import CONTROLS, ORDERS, Head, Knife, OwnKnife
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.accuracy import heads
+from seqviz.experiments.accuracy import features, heads
 from seqviz.experiments.accuracy.encoding import tokenize, vectors
-from seqviz.experiments.accuracy.features import features
 from seqviz.experiments.accuracy.fill import special
 from seqviz.experiments.accuracy.importance import attention_received, gradient_times_input
 from seqviz.jobs import Report, silent
@@ -36,6 +35,10 @@ class Prepared:
     def masked(self, order: int, k: int, mask_id: int) -> Int[np.ndarray, "token"]:
         """The ids with the first `k` words of an order masked."""
         return corruption.masked(self.ids, self.word_of, self.turns[order], k, mask_id)
+
+    def deleted(self, order: int, k: int) -> Int[np.ndarray, "token"]:
+        """The ids without the first `k` words of an order."""
+        return corruption.deleted(self.ids, self.word_of, self.turns[order], k)
 
 
 def knife(
@@ -80,6 +83,93 @@ def knife(
     return Knife(tuple(orders), np.array(shares, float), table, test.positive[:sentences])
 
 
+def controls(
+    model: str,
+    sentences: int,
+    shares: Sequence[float],
+    report: Report = silent,
+    device: str = "cpu",
+    feature: str = "mean",
+    seed: int = 0,
+    training: int | None = None,
+) -> Knife:
+    """A job: is it the missing word that costs, or [MASK]? Two answers to masking at random.
+
+    "deleted": the words that `knife` masks in random order are taken out instead; the standard
+    head. "adapted": they are masked, and the head is `adapted_head`. Arguments, reports and
+    refusals as in `knife`, whose first sentences these are; training: of `adapted_head`.
+    """
+    standard = standard_head(model, feature, lambda: report(0.0, 0.0))
+    pretrained, test = load(model), sentiment_split()[1]
+    ids = tokenize(pretrained, test.texts[:sentences])
+    parts = len(ids) * len(shares) + len(features.ids(model, "train")[:training])
+    before = 0
+
+    def encoded(some: Sequence[np.ndarray], weight: int) -> Float[np.ndarray, "sentence d"]:
+        nonlocal before
+        start, before = before, before + weight
+
+        def tell(fraction: float) -> None:
+            share = (start + fraction * weight) / parts
+            report(share, share)
+
+        return _encoded(pretrained, some, feature, tell)
+
+    count = parts - len(ids) * len(shares)
+    adapted = adapted_head(
+        model, shares, lambda some: encoded(some, count), feature, seed, training
+    )
+    table = np.zeros((len(CONTROLS), len(shares), len(ids)))
+    for start in range(0, len(ids), _PORTION):
+        cut = prepared(
+            pretrained, ids[start : start + _PORTION], standard, feature, seed, ("random",), start
+        )
+        kept, gone = [], []
+        for share in shares:
+            for one in cut:
+                k = corruption.count(share, len(one.words))
+                kept.append(one.deleted(0, k))
+                gone.append(one.masked(0, k, _mask(pretrained)))
+        found = encoded([*kept, *gone], len(gone))
+        for row, head in enumerate((standard, adapted)):
+            half = found[row * len(kept) : (row + 1) * len(kept)]
+            table[row, :, start : start + len(cut)] = heads.apply(head, half).reshape(
+                len(shares), -1
+            )
+    return Knife(CONTROLS, np.array(shares, float), table, test.positive[:sentences])
+
+
+def adapted_head(
+    model: str,
+    shares: Sequence[float],
+    encode: Callable[[Sequence[np.ndarray]], Float[np.ndarray, "sentence d"]],
+    feature: str = "mean",
+    seed: int = 0,
+    training: int | None = None,
+) -> Head:
+    """A head fitted as the standard one is, on sentences of which some words are masked as well.
+
+    Every training sentence comes twice: whole, and with a share of its words, drawn from `shares`,
+    masked at random. encode: makes sentence vectors. training: how many sentences; None is all.
+    """
+    pretrained, random = load(model), np.random.RandomState((seed, 1))
+    ids, labels = features.ids(model, "train")[:training], features.parts()
+    masked = []
+    for one in ids:
+        word_of, words = _cut(pretrained, one)
+        k = corruption.count(random.choice(shares), len(words))
+        turn = random.permutation(len(words))
+        masked.append(corruption.masked(one, word_of, turn, k, _mask(pretrained)))
+    whole = {part: heads.chosen(model, part, feature) for part in ("train", "validation")}
+    positive = labels["train"].positive[:training]
+    return heads.fit_as_standard(
+        np.concatenate([whole["train"][:training], encode(masked)]),
+        whole["validation"],
+        np.concatenate([positive, positive]),
+        labels["validation"].positive,
+    )
+
+
 def own_knife(
     model: str,
     text: Read,
@@ -118,11 +208,7 @@ def prepared(
         scores["gradient"] = gradient_times_input(pretrained, ids, head, feature)
     found = []
     for i, one in enumerate(ids):
-        with pretrained.lock:
-            pieces = pretrained.tokenizer.convert_ids_to_tokens(one.tolist())
-        word_of = corruption.words_of(pieces, special(pretrained, one))
-        words = corruption.written(pieces, word_of)
-
+        word_of, words = _cut(pretrained, one)
         turns = [
             corruption.turns(scores[order][i], word_of)
             if order in scores
@@ -131,6 +217,14 @@ def prepared(
         ]
         found.append(Prepared(one, word_of, words, np.stack(turns)))
     return found
+
+
+def _cut(pretrained: Pretrained, ids: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The word of each token, and the words in letters."""
+    with pretrained.lock:
+        pieces = pretrained.tokenizer.convert_ids_to_tokens(ids.tolist())
+    word_of = corruption.words_of(pieces, special(pretrained, ids))
+    return word_of, corruption.written(pieces, word_of)
 
 
 def _drawn(order: str, words: tuple[str, ...], seed: tuple[int, int]) -> np.ndarray:
@@ -146,7 +240,7 @@ def _drawn(order: str, words: tuple[str, ...], seed: tuple[int, int]) -> np.ndar
 def standard_head(model: str, feature: str, wait: Callable[[], object]) -> Head:
     """`heads.standard_head`; `wait` is called while its training vectors are computed."""
     for part in () if heads.known(model, feature) else ("train", "validation"):
-        features(model, part, report=lambda fraction: wait())
+        features.features(model, part, report=lambda fraction: wait())
     return heads.standard_head(model, feature)
 
 
@@ -158,10 +252,20 @@ def _probability(
     report: Callable[[float], object] | None = None,
 ) -> Float[np.ndarray, "sentence"]:
     """Probability of "positive"; equal sentences go through the network once."""
+    return heads.apply(head, _encoded(pretrained, ids, feature, report))
+
+
+def _encoded(
+    pretrained: Pretrained,
+    ids: Sequence[np.ndarray],
+    feature: str,
+    report: Callable[[float], object] | None = None,
+) -> Float[np.ndarray, "sentence d"]:
+    """Sentence vectors; equal sentences go through the network once."""
     number: dict[bytes, int] = {}
     places = [number.setdefault(one.tobytes(), len(number)) for one in ids]
     different = [np.frombuffer(raw, ids[0].dtype) for raw in number]
-    found = heads.apply(head, getattr(vectors(pretrained, different, report=report), feature))
+    found: np.ndarray = getattr(vectors(pretrained, different, report=report), feature)
     return found[places]
 
 

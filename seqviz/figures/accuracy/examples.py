@@ -10,6 +10,7 @@ import numpy as np
 
 from seqviz.compute.accuracy.counting import BERT_BASE, MINILM, count
 from seqviz.compute.accuracy.findings import (
+    CONTROLS,
     DIRECTIONS,
     ORDERS,
     TREATMENTS,
@@ -23,6 +24,7 @@ from seqviz.compute.accuracy.findings import (
     OwnKnife,
     OwnPadding,
     Padding,
+    PadsInMean,
     Searched,
     SearchSettings,
     Surface,
@@ -75,6 +77,14 @@ def knife_of(sentences: int = 2000, shares: int = 21, orders: tuple[str, ...] = 
     bends = {"random": 0.7, "attention": 0.6, "gradient": 0.4, "content": 0.5, "function": 2.5}
     wanted = np.array([0.79 - 0.29 * x ** bends[order] for order in orders])
     return Knife(orders, x, probabilities(positive, wanted, 2), positive)
+
+
+def controls_of(sentences: int = 1000) -> Knife:
+    """Both controls lie above masking at random, on fewer sentences."""
+    found = knife_of(sentences, orders=("random", "random"))
+    wanted = np.array([0.79 - 0.24 * found.shares**2, 0.78 - 0.26 * found.shares**2])
+    chance = probabilities(found.positive, wanted, 2)
+    return Knife(CONTROLS, found.shares, chance, found.positive)
 
 
 def own_knife_of(words: tuple[str, ...] = WORDS, orders: tuple[str, ...] = ORDERS) -> OwnKnife:
@@ -137,6 +147,15 @@ def padding_of(sentences: int = 2000, lengths: np.ndarray = LENGTHS, few: int = 
     for values in (probability, drift, on_pads):
         values[:, :, lengths > LONG, few:] = np.nan
     return Padding(lengths, plain, probability, drift, on_pads, positive)
+
+
+def in_mean_of(sentences: int = 1000, few: int = 400) -> PadsInMean:
+    """With padding in the mean as well a little more is lost."""
+    whole = padding_of(sentences, few=few)
+    far = np.log2(LENGTHS / 28) / 4.2
+    probability = probabilities(whole.positive, 0.79 - np.array([0.2 * far, 0.4 * far]), 2)
+    probability[:, LENGTHS > LONG, few:] = np.nan
+    return PadsInMean(LENGTHS, probability, whole.positive)
 
 
 def own_padding_of(
@@ -314,6 +333,8 @@ def _of_masks() -> tuple[Example, ...]:
          at(cut, "attention", 0.35)),
         Example("masked words, between", accuracy_under_masking, (cut, "random", 0.13, BASELINE),
          at(cut, "random", 0.13)),
+        Example("masked words, controls", accuracy_under_masking,
+         (cut, "random", 0.5, BASELINE, controls_of()), at(cut, "random", 0.5)),
         Example("masked sentence", sentence_under_masking, (own, "gradient", 4),
          100 * float(own.probability[2, 4])),
         Example("fill-in", fill_in_accuracy, (filled,), 100 * float((masked == 1).mean())),
@@ -322,6 +343,8 @@ def _of_masks() -> tuple[Example, ...]:
         Example("guesses", best_guesses, (guesses_of(),), 17.0),
         Example("guesses by direction", best_guesses, (guesses_of(DIRECTIONS),), 4211.0),
         Example("padding, accuracy", padding_effect, (padded, "accuracy", 64, "right"), told),
+        Example("padding, in the mean", padding_effect,
+         (padded, "accuracy", 64, "right", BASELINE, in_mean_of()), told),
         Example("padding, flipped", padding_effect, (padded, "flipped", 256, "left"),
          100 * float(flipped.mean())),
         Example("padding, drift", padding_effect, (padded, "drift", 128, "right"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.accuracy.findings import SIDES, TOLD, OwnPadding, Padding
+from seqviz.compute.accuracy.findings import SIDES, TOLD, OwnPadding, Padding, PadsInMean
 from seqviz.compute.proportions import Proportion, Shares, answers_right, of, shares
 from seqviz.figures.accuracy import parts
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
@@ -25,6 +26,7 @@ def padding_effect(
     length: int,
     side: str,
     baseline: Proportion | None = None,
+    in_mean: PadsInMean | None = None,
     style: Style = STYLE,
 ) -> Figure:
     """What padding does to all sentences, against the padded length (log axis).
@@ -33,7 +35,8 @@ def padding_effect(
     padding (both with 95 % bands); "drift" of the sentence vector or "on_pads", the share of the
     attention that falls on [PAD] (median and quartiles). length: the chosen one, marked. side: the
     one whose bands are drawn; the other is quieter. baseline: always the answer that is more
-    frequent in training; where it is not given, in these sentences. Raises ValueError for an
+    frequent in training; where it is not given, in these sentences. in_mean: the same on the right
+    with padding in the mean as well, for the first two measures. Raises ValueError for an
     unknown measure or side.
     """
     if measure not in MEASURES or side not in SIDES:
@@ -43,15 +46,22 @@ def padding_effect(
     whole, say = (1, number) if measure == "drift" else (100, percent)
     middle, low, high = (whole * part for part in (seen.share, seen.low, seen.high))
     guess = None
-    ends = _ends(measure, middle, low, high)
+    more = _in_mean(found, in_mean if side == "right" else None, measure)
+    ends = _ends(measure, middle, low, high, more.share)
     if measure == "accuracy":
         guess = baseline or _more_frequent(found)
-        ends = parts.fitted(low, high, [100 * guess.share], below=0.08)
+        ends = parts.fitted(low, high, more.share, [100 * guess.share], below=0.08)
     sheet = Sheet(style)
     sheet.margin(r=(130 if style.lang == "en" else 112) * style.scale, t=34 * style.scale)
     title = axes.axis(text(f"figure.acc_measure_{measure}"), range=list(ends))
     panel = sheet.panel(_lengths_axis(found.lengths, style), title)
     _lines(panel, found.lengths, Shares(middle, low, high, seen.n), at, measure)
+    named = list(zip(TOLD, more.share, strict=False))
+    all_said = parts.each_said(replace(more, share=more.share / 100), style.text)
+    for (told, line), words in zip(named, all_said, strict=True):
+        keys = {"customdata": words, "hover": "%{x}: %{customdata}" + NAMED, "legend": False}
+        look = (palette.mlp, _DASHES["right" if told == "untold" else "left"], "x")
+        parts.curve(panel, found.lengths, line, text(f"figure.acc_mean_{told}"), look, **keys)
     if guess is not None:
         parts.majority(panel, guess, [1, 1e4], words_at=0)
     for t, told in enumerate(TOLD):
@@ -63,7 +73,9 @@ def padding_effect(
         pairs = [(told, s) for told in TOLD for s in (side, SIDES[1 - at])]
         names = [_name(told, s, style) for told, s in pairs]
         colors = [getattr(palette, _ROLES[told][0]) for told, _ in pairs]
-        heights = middle[:, [at, 1 - at], -1].ravel().tolist()
+        heights = [*middle[:, [at, 1 - at], -1].ravel(), *(line[-1] for _, line in named)]
+        names += [text(f"figure.acc_mean_{told}") for told, _ in named]
+        colors += [palette.mlp for _ in named]
         panel.ends(names, colors, heights, last, ends)
     here = _nearest(found.lengths, length)
     n = "–" if here is None else f"{seen.n[1, at, here]:,}"
@@ -80,6 +92,9 @@ def padding_effect(
         told=told,
         untold=untold,
     )
+    if named and here is not None:
+        shares = {told: percent(line[here] / 100) for told, line in named}
+        alt += " " + text("alt.acc_in_mean", **shares)
     if guess is not None:
         alt += " " + text("alt.acc_baseline", percent=percent(guess.share))
     return sheet.finish(alt)
@@ -138,6 +153,19 @@ def _curves(found: Padding, measure: str) -> Shares:
     for place in zip(*np.nonzero(n), strict=True):
         quartiles[(slice(None), *place)] = np.nanpercentile(values[place], [25, 50, 75])
     return Shares(quartiles[1], quartiles[0], quartiles[2], n)
+
+
+def _in_mean(found: Padding, in_mean: PadsInMean | None, measure: str) -> Shares:
+    """The measure in percent with padding in the mean as well, [told, length]; no rows of none."""
+    if in_mean is None or measure not in ("accuracy", "flipped"):
+        nothing = np.zeros((0, len(found.lengths)))
+        return Shares(nothing, nothing, nothing, nothing.astype(int))
+    right = answers_right(in_mean.probability, in_mean.positive)
+    if measure == "flipped":
+        plain = found.plain[: len(in_mean.positive)] > 0.5
+        right = 1 - answers_right(in_mean.probability, plain)
+    seen = shares(right)
+    return Shares(100 * seen.share, seen.low, seen.high, seen.n)
 
 
 def _more_frequent(found: Padding) -> Proportion:

@@ -20,19 +20,26 @@ _ROLES = {  # of each order: role of its color, dash, marker
     "gradient": ("rnn", "dashdot", "square"),
     "content": ("gru", "longdash", "triangle-up"),
     "function": ("mlp", "longdashdot", "star"),
+    "adapted": ("prediction", "solid", "cross"),
+    "deleted": ("prediction", "dot", "x"),
 }
 _KEY = 46  # pixels of a line in the legend: its dashes must be told apart
 _NAMED = 6  # masked words that the description names
 
 
 def accuracy_under_masking(
-    found: Knife, order: str, share: float, baseline: Proportion, style: Style = STYLE
+    found: Knife,
+    order: str,
+    share: float,
+    baseline: Proportion,
+    controls: Knife | None = None,
+    style: Style = STYLE,
 ) -> Figure:
     """Accuracy against the share of the words that are masked, a line for each order.
 
     order: the one that has its 95 % band. share: of the words, 0 to 1; between two computed shares
-    the line is read as it is drawn. baseline: the more frequent answer, always. Raises ValueError
-    for an order that was not tried.
+    the line is read as it is drawn. baseline: the more frequent answer, always. controls: of
+    masking in random order, of fewer sentences. Raises ValueError for an order that was not tried.
     """
     text = style.text
     row = _row(found.orders, order)
@@ -43,20 +50,31 @@ def accuracy_under_masking(
         percent(np.interp(share, found.shares, line))
         for line in (seen.share[row], seen.low[row], seen.high[row])
     )
-    ends = parts.fitted(accuracy, low, high, [100 * baseline.share], below=0.08)
+    lines = list(zip(found.orders, seen.share, strict=True))
+    known = [accuracy, low, high, [100 * baseline.share]]
+    beside = None
+    if controls is not None:
+        beside = shares(answers_right(controls.probability, controls.positive))
+        known.append(100 * beside.share)
+        lines += zip(controls.orders, beside.share, strict=True)
+    ends = parts.fitted(*known, below=0.08)
     sheet = Sheet(style)
     sheet.legend(itemwidth=_KEY)
     masked = axes.axis(text("figure.acc_masked_share"), range=[-1, 101])
     panel = sheet.panel(masked, axes.percent(text("figure.acc_accuracy"), *ends))
     hover = "%{x:.0f} %: %{customdata}" + NAMED
     _lines(panel, x, accuracy, found.orders, row, parts.each_said(seen, style.text), hover)
+    if controls is not None and beside is not None:
+        said = parts.each_said(beside, style.text)
+        at = 100 * controls.shares
+        _lines(panel, at, 100 * beside.share, controls.orders, None, said, hover)
     parts.majority(panel, baseline, [0, 100])
     panel.band(x, low, high, _look(order, style)[0])
     _mark(panel, 100 * share, float(np.interp(share, found.shares, accuracy[row])), order)
     parts.reading(panel, f"<b>{percent(share, 0)}: {here}</b>", 100 * share, 100)
     others = "; ".join(
         f"{_name(other, style)}: {percent(np.interp(share, found.shares, line))}"
-        for other, line in zip(found.orders, seen.share, strict=True)
+        for other, line in lines
         if other != order
     )
     return sheet.described(
@@ -140,7 +158,7 @@ def _lines(
     x: np.ndarray,
     percents: Float[np.ndarray, "order point"],
     orders: Sequence[str],
-    chosen: int,
+    chosen: int | None,
     words: Any,
     hover: str,
 ) -> None:

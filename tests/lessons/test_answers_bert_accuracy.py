@@ -1,0 +1,183 @@
+"""What *Masked or not* asks: every answer and every quoted number comes out of the page's benches.
+
+And what it says under its figures: other numbers, another sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seqviz.compute.accuracy.findings import Answers
+from seqviz.experiments.accuracy import systems
+from seqviz.lessons.bench.output import Output
+from seqviz.lessons.bert_accuracy import lesson
+from seqviz.text import LANGUAGES, Text
+
+pytestmark = pytest.mark.usefixtures("vectors")
+# The settings at which each question is answered: bench, values.
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {
+    "half": ("knife", {"share": 50}),
+    "padding": ("padding", {}),
+    "direction": ("looks", {}),
+    "rate": ("heads", {"feature": "pooler", "head_rate": 1e-5}),
+}
+
+
+def share(shown: Output, name: str) -> float:
+    """A read-out in percent."""
+    return float(shown.readouts[name].value.removesuffix(" %"))
+
+
+def half() -> int:
+    options = Text("en").items("bert_accuracy.predict.half.options")
+    offered = [float(re.search(r"\d+", option)[0]) for option in options]
+    found = share(lesson.benches["knife"].run({"share": 50}), "accuracy_here")
+    return int(np.argmin([abs(one - found) for one in offered]))
+
+
+def padding() -> int:
+    flipped = share(lesson.benches["padding"].run({}), "flipped")
+    assert 20 < flipped < 30  # one in four
+    (mean,) = re.findall(r"([\d.]+) % are \*positive", said("padding", "in_mean", length=256))
+    assert float(mean) == 0  # "not one answer is positive"
+    return 1
+
+
+def direction() -> int:
+    shown = lesson.benches["looks"].run({})
+    found = re.findall(r"([\d.]+) %", shown.notes[0])
+    said_left, said_both, _, guessed_left, guessed_both = map(float, found)
+    lost = [said_both - said_left, guessed_both - guessed_left]
+    assert lost == [pytest.approx(share(shown, "look_both") - share(shown, "look_left")), lost[1]]
+    assert min(lost) > 0  # not "neither"
+    return int(np.argmax(lost))
+
+
+def rate() -> int:
+    run = lesson.benches["heads"].run
+    slow, fast = (
+        share(run({"feature": "pooler", "head_rate": r}), "trained") for r in (1e-5, 3e-2)
+    )
+    (random,) = (one for one in systems.answers() if one.system == "random_head")
+    least, *_, most = random.runs(systems.truth())
+    assert slow < fast - 10  # neither "about what it can" nor "more than at 3e-2"
+    assert 100 * least.share < slow < 100 * most.share
+    return 1
+
+
+COMPUTED = {"half": half, "padding": padding, "direction": direction, "rate": rate}
+
+
+def test_every_question_is_here():
+    asked = {key.split(".")[0] for key in Text("en").table("bert_accuracy.predict")}
+    assert asked == set(ASKED) == set(COMPUTED)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_marked_answer_is_the_computed_one(name):
+    for lang in LANGUAGES:
+        assert int(Text(lang)(f"bert_accuracy.predict.{name}.answer")) == COMPUTED[name]()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", ASKED)
+def test_a_reveal_quotes_what_the_page_shows(name, lang):
+    bench, values = ASKED[name]
+    shown = lesson.benches[bench].run(values, lang)
+    said = [*shown.notes, *(f"{one.value} {one.beside or ''}" for one in shown.readouts.values())]
+    there = {f"{float(one):g}" for one in re.findall(r"\d+\.\d+", " ".join(said))}
+    there |= {f"{round(float(one)):d}" for one in there}
+    reveal = Text(lang)(f"bert_accuracy.predict.{name}.reveal")
+    quoted = re.findall(r"([\d.]+) %", reveal) + re.findall(r"0\.00\d+", reveal)
+    assert quoted
+    assert {f"{float(one):g}" for one in quoted} <= there, (quoted, sorted(there))
+
+
+def by_the_hint(name: str, given: Mapping[str, Any]) -> float:
+    """The formula in the words of each hint, written out."""
+    if name == "replaced":
+        return given["share"] * given["tokens"] * 0.10
+    n, p, z = given["n"], given["right"] / given["n"], 1.96
+    return 100 * 2 * z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+
+
+@pytest.mark.parametrize("name", lesson.exercises)
+def test_the_hint_gives_the_accepted_answer(name):
+    exercise = lesson.exercises[name]
+    for variant in range(len(exercise.cases)):
+        given, answer, tolerance = exercise.posed(variant)
+        assert abs(by_the_hint(name, given) - answer) <= tolerance / 10, given
+        if name == "margin":  # "four times as many sentences would about halve it"
+            more = by_the_hint(name, {"right": 4 * given["right"], "n": 4 * given["n"]})
+            assert more == pytest.approx(answer / 2, rel=0.05)
+
+
+# ------------------------------------------------------------------------- sentences from numbers
+def said(bench: str, key: str, language: str = "en", **values: Any) -> str:
+    """The sentence of this key under the figure; empty where another one stands."""
+    words = re.split(r"{[^{}]*}", Text(language)(f"bert_accuracy.note.{key}"))
+    pattern = re.compile(".+?".join(re.escape(word) for word in words))
+    notes = lesson.benches[bench].run(values, language).notes
+    return next((note for note in notes if pattern.fullmatch(note)), "")
+
+
+SENTENCES = (
+    ("knife", "fall", {"share": 35}, {"share": 50}),
+    ("knife", "own_turned", {"view": "own", "share": 100}, None),
+    ("fill", "fill", {}, {"view": "share", "selected": 60}),
+    ("guess", "guess", {"text": "the capital of france is paris", "place": 6}, {"place": 2}),
+    ("padding", "in_mean", {"length": 64}, {"length": 128}),
+    ("padding", "median_drift", {"view": "drift"}, {"view": "drift", "length": 64}),
+    ("padding", "own_pads_kept", {"view": "own", "length": 32}, {"view": "own", "length": 64}),
+    ("looks", "looks", {}, {"feature": "cls"}),
+    ("looks", "looks_cls", {"feature": "cls"}, None),
+    ("looks", "looks_own", {"view": "own"}, {"view": "own", "place": 2}),
+    ("heads", "adam", {"head_rate": 1e-5}, {"head_rate": 1e-2}),
+    ("tune", "epoch_time", {}, {"regime": "top"}),
+    ("count", "one_of", {}, {"regime": "top"}),
+    ("search", "best_less", {"method": "grid"}, {"view": "race"}),
+    ("compare", "seeds_between", {"first": "head_mean"}, {"first": "head_cls"}),
+    ("compare", "one_seed", {"first": "lstm"}, {"first": "gru"}),
+    ("compare", "random_seeds", {}, None),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("bench", "key", "values", "other"), SENTENCES)
+def test_other_numbers_another_sentence(bench, key, values, other):
+    for language in LANGUAGES:
+        one = said(bench, key, language, **values)
+        assert one, key
+        if other is not None:
+            assert said(bench, key, language, **other) != one
+            assert lesson.benches[bench].run(other, language).notes
+
+
+def test_where_nothing_is_won_back_the_sentence_does_not_say_so():
+    assert said("knife", "no_fall", share=0)
+    assert not said("knife", "fall", share=0)
+
+
+def test_a_random_head_that_is_a_guess_is_no_warning(monkeypatch):
+    """The sentence follows from the answers: five seeds that are right on about half."""
+    known = systems.answers()
+    half = np.where(np.arange(len(systems.truth())) % 2, systems.truth(), ~systems.truth())
+    tame = Answers("random_head", np.tile(0.1 + 0.8 * half, (5, 1)))
+    monkeypatch.setattr(systems, "answers", lambda: (tame, *known[1:]))
+    assert known[0].system == "random_head"
+    assert said("compare", "random_seeds_within")
+    assert not said("compare", "random_seeds")
+
+
+def test_the_best_of_a_search_may_do_better_in_the_test():
+    """Which of the two sentences stands is the sign of the difference."""
+    for method in ("grid", "random", "bayes"):
+        shown = lesson.benches["search"].run({"method": method})
+        less = share(shown, "best") - share(shown, "best_test")
+        key = "best_less" if less > 0 else "best_not_less"
+        assert said("search", key, method=method)
