@@ -479,35 +479,6 @@ def longer(p: Learn, show: Show) -> None:
         show.note("counts", lstm=lstm, gru=gru, trained=(found.trained - 1) // 2)
 
 
-def names_of(variants: Sequence[str], show: Show) -> str:
-    return (
-        show.words("metric.same.joined").join(show.words(f"variant.{v}") for v in variants) or "–"
-    )
-
-
-@lesson.bench("conventions", Conventions, after=("watch",))
-def conventions(p: Conventions, show: Show) -> None:
-    name, text = chosen(lesson.values("watch"), p.cell)
-    found = show.run(gates.compare, name, text, name="found")
-    show.figure(distance_by_variant, found)
-    most = percent(found.furthest_share, 0)
-    if not found.certain:
-        most = show.words("metric.furthest.beyond", share=percent(FARTHEST, 0))
-    same = show.value(found.same, name="same")
-    furthest = show.value(found.furthest, name="furthest")
-    show.metrics(
-        same=names_of(same, show),
-        furthest=(show.words(f"variant.{furthest}"), most),
-    )
-    show.readouts(found, size="largest_size")
-    others = [v for v in found.variants if v not in same]
-    show.note("variants", same=names_of(same, show), others=names_of(others, show),
-              furthest=show.words(f"variant.{furthest}"), most=most,
-              nearest=percent(found.nearest_share))  # fmt: skip
-    if found.furthest_share > FARTHEST:
-        show.caption(show.words("note.off_scale", times=FARTHEST))
-
-
 @lesson.bench("agreement", Agreement)
 def agree(p: Agreement, show: Show) -> None:
     names = tuple(f"characters_{cell}" for cell in CELLS)
@@ -549,6 +520,35 @@ def say_effects(both: agreement.Pair, show: Show) -> None:
         said = {name: hundredths(value) for name, value in bits.items()}
         show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=one, other=other, words=lasts,
                   after=words - both.place, count=both.effects.shape[1], **said)  # fmt: skip
+
+
+def names_of(variants: Sequence[str], show: Show) -> str:
+    return (
+        show.words("metric.same.joined").join(show.words(f"variant.{v}") for v in variants) or "–"
+    )
+
+
+@lesson.bench("conventions", Conventions, after=("watch",))
+def conventions(p: Conventions, show: Show) -> None:
+    name, text = chosen(lesson.values("watch"), p.cell)
+    found = show.run(gates.compare, name, text, name="found")
+    show.figure(distance_by_variant, found)
+    most = percent(found.furthest_share, 0)
+    if not found.certain:
+        most = show.words("metric.furthest.beyond", share=percent(FARTHEST, 0))
+    same = show.value(found.same, name="same")
+    furthest = show.value(found.furthest, name="furthest")
+    show.metrics(
+        same=names_of(same, show),
+        furthest=(show.words(f"variant.{furthest}"), most),
+    )
+    show.readouts(found, size="largest_size")
+    others = [v for v in found.variants if v not in same]
+    show.note("variants", same=names_of(same, show), others=names_of(others, show),
+              furthest=show.words(f"variant.{furthest}"), most=most,
+              nearest=percent(found.nearest_share))  # fmt: skip
+    if found.furthest_share > FARTHEST:
+        show.caption(show.words("note.off_scale", times=FARTHEST))
 
 
 @lesson.bench("size", Size)

@@ -42,7 +42,9 @@ GATES = (
                   "units": "one", "unit": 9, "first": 2, "last": 8},
         "learn": {"view": "gates", "task": "parity", "symbol": "f", "seed": 12},
         "conventions": {"cell": "lstm"},
-        "agreement": {"text": TEXT, "singular": "has", "plural": "我们"},
+        "agreement": {"text": TEXT, "other": TEXT[::-1], "singular": "has", "plural": "我们"},
+        "one": {"temperature": 0.3, "task": "count", "unit": 3, "gate_lstm": "o", "added": 1.5},
+        "meaning": {"feature": "vowel", "lstm": "h", "found_on": TEXT, "scored_on": TEXT[::-1]},
         "size": {"inputs": 16, "hidden": 128, "biases": "none"},
     },
     {
@@ -50,8 +52,10 @@ GATES = (
         "force": {"cell": "gru", "gates_gru": ("r", "z", "n"), "z": 0.15, "r": 0.85, "n": 0.35},
         "learn": {"view": "gates", "cell": "gru", "symbol_gru": "r"},
     },
-    {"watch": {"kind": "latch", "latch": TEXT}, "force": {"gates_lstm": ()}},
-    {"watch": {"kind": "count", "count": TEXT}, "force": {"cell": "gru", "gates_gru": ()}},
+    {"watch": {"kind": "latch", "latch": TEXT}, "force": {"gates_lstm": ()},
+     "one": {"cell": "gru", "gate_gru": "r"}, "meaning": {"cell": "gru", "gru": "z"}},
+    {"watch": {"kind": "count", "count": TEXT}, "force": {"cell": "gru", "gates_gru": ()},
+     "one": {"view": "unit", "step": 3}},
     {"watch": {"kind": "parity", "parity": TEXT}},
     {"watch": {"kind": "adding", "adding": TEXT}},
 )  # fmt: skip
