@@ -66,6 +66,8 @@ def moved_words(found: Orders, style: Style = STYLE) -> Figure:
         )  # fmt: skip
         largest = float(gaps.max(initial=0))
         said.append(f"{drawn.name}: {number(largest) if largest else '0'}")
+    # Last the bars of no encoding, without height: a page is there with its first visible mark.
+    sheet.traces.append(sheet.traces.pop(0))
     return sheet.described(
         "alt.pos_moved", words=" ".join(words), values="; ".join(said), names={"x": names}
     )
