@@ -26,7 +26,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.classroom import BESIDE, MODELS, fresh
+from benchmarks.classroom import BESIDE, MODELS, fresh, pressed
 from benchmarks.soak import EVERY, FLAT, drift, rounded
 from driver.protocol import Student
 from driver.server import ROOT, Server, serve
@@ -45,10 +45,11 @@ async def visit(
 ) -> list[float]:
     """One student, who moves the first slider to fresh values; seconds of each press."""
     draw = random.Random(f"{number}.{lesson.slug}")
-    key = f"{lesson.code}.{lesson.first[0]}.{lesson.first[1]}"
+    bench, slider = pressed(lesson)
+    key = f"{lesson.code}.{bench}.{slider}"
     async with Student(url, lesson.slug) as student:
         await student.open()
-        await student.scroll(lesson.first[0])
+        await student.scroll(bench)
         if other := BESIDE.get(lesson.slug):
             await student.move(other, next(fresh(student, other, draw)))
         values = fresh(student, key, draw)

@@ -57,6 +57,7 @@ from benchmarks.classroom import (
     fresh,
     milliseconds,
     noted,
+    pressed,
     training_link,
     warm_up,
     work,
@@ -67,7 +68,8 @@ from driver.server import DEAF, Server, serve
 from seqviz import catalog
 
 GATES = catalog.lesson("gates")
-SLIDER = f"{GATES.code}.{GATES.first[0]}.{GATES.first[1]}"
+BENCH, F = pressed(GATES)
+SLIDER = f"{GATES.code}.{BENCH}.{F}"
 STUDENTS, THINK = 6, 1.5  # ordinary ones, and the seconds for which they do
 CALM, PATIENCE = 0.1, 120.0  # processors that a quiet server uses; seconds that it is waited for
 AFTER = 60.0  # seconds after the last attack at which memory is read
@@ -86,7 +88,7 @@ async def downloads(url: str, end: float, times: Times) -> dict[str, float]:
     waits = []
     async with Student(url, GATES.slug, cookies={}) as student:
         await student.open()
-        await student.scroll(GATES.first[0])
+        await student.scroll(BENCH)
         values = fresh(student, SLIDER, random.Random(end))
         for _ in turns(end):
             await student.move(SLIDER, next(values))
@@ -206,7 +208,7 @@ class Bench:
             ]
             for student in students:
                 await student.open()
-                await student.scroll(GATES.first[0])
+                await student.scroll(BENCH)
             attacking = None
             if attack is not None:
                 attacking = loop.run_in_executor(

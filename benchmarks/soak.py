@@ -41,7 +41,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from benchmarks.classroom import BESIDE, MODELS, SEED, fresh, look_around, warm_up
+from benchmarks.classroom import BESIDE, MODELS, SEED, fresh, look_around, pressed, warm_up
 from driver.protocol import Student
 from driver.server import Server, serve
 from seqviz import catalog
@@ -177,14 +177,15 @@ async def seat(
     while (now := time.monotonic()) < end:
         lesson = draw.choice(lessons)
         leave = min(end, now + draw.uniform(*STAY))
-        key = f"{lesson.code}.{lesson.first[0]}.{lesson.first[1]}"
+        bench, slider = pressed(lesson)
+        key = f"{lesson.code}.{bench}.{slider}"
         await asyncio.sleep(draw.random() * think)
         student = Student(url, lesson.slug)
         try:
             async with student:
                 await student.open()
                 seats.visits += 1
-                await student.scroll(lesson.first[0])
+                await student.scroll(bench)
                 if other := BESIDE.get(lesson.slug):
                     await student.move(other, next(fresh(student, other, draw)))
                 values = fresh(student, key, draw)
