@@ -6,10 +6,10 @@ at a moment of its own within `--arrive` seconds, then moves the lesson's first 
 on average, for `--think` seconds. No value comes twice in a class: where the slider has too few,
 each student first moves another one (`BESIDE`), or presses one of another bench (`INSTEAD`). How
 many results the server really had to compute is printed, so that a cache cannot flatter the numbers
-(bert_accuracy shows results that came with the app: there it is 0). After one press in five a student scrolls on to another bench (`SCROLLS`)
-and back: the next that has not been drawn yet, later the first that builds on the slider, which is
-then redrawn. That counts as load; the time reported is the press. First load is the page as it
-opens, with its first bench.
+(bert_accuracy shows results that came with the app: there it is 0). After one press in five a
+student scrolls on to another bench (`SCROLLS`) and back: the next that has not been drawn yet,
+later the first that builds on the slider, which is then redrawn. That counts as load; the time
+reported is the press. First load is the page as it opens, with its first bench.
 
 With `--live` a press is what a browser makes of it: the picture first, on the way of a moving hand,
 then the page hears of the value. `rest_p95_ms` is how long the picture takes, the others are the

@@ -55,6 +55,11 @@ class Task:
     waiting: Waiting | None = None
     used: float = 0.0
 
+    @property
+    def usual(self) -> float:
+        """Who does such things does them again."""
+        return self.seconds
+
 
 @dataclass
 class Simulation:
