@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from borrow import Clock
 
@@ -40,7 +42,8 @@ def test_who_has_no_cookie_of_ours_shares_with_all_like_it_at_the_address(known,
     assert known.of("10.0.0.2", claim) is not shared
 
 
-def test_a_shared_account_has_room_for_each_tab(known):
+def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
+    monkeypatch.setattr(module, "COUNTED", 0.0)
     shared, tabs = known.of("10.0.0.1", None), [Tab() for _ in range(30)]
     assert shared.students == 1
     for tab in tabs:
@@ -61,6 +64,30 @@ def test_a_shared_account_has_room_for_each_tab(known):
     for tab in kept:
         device.tabs.add(tab)
     assert device.students == 1  # tabs are no students
+
+
+def test_tabs_are_counted_while_others_open_some(known):
+    """A class without cookies that opened a page at once ended in RuntimeError, and then waited."""
+    shared, kept = known.of("10.0.0.1", None), []
+    done = threading.Event()
+
+    def come() -> None:
+        while not done.is_set():
+            kept.append(Tab())
+            shared.tabs.add(kept[-1])
+
+    coming = threading.Thread(target=come)
+    coming.start()
+    try:
+        for _ in range(300):
+            assert shared.students >= 1
+            shared.tabs._counted = -1.0
+            assert shared.used >= 0.0
+    finally:
+        done.set()
+        coming.join()
+    shared.tabs.add(Tab())
+    assert shared.students in (len(kept), len(kept) + 1)
 
 
 def test_a_class_gets_its_cookies_at_once_and_nobody_gets_them_for_ever(known, clock):

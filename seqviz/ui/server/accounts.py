@@ -15,13 +15,14 @@ is the one that the outermost of them has seen; what a visitor claims is not loo
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
 import secrets
 import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, MutableSet
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ DAY = 24 * 3600.0
 MOST = 20_000  # devices, and as many addresses, that are remembered
 NEW_DEVICES = 400
 ANOTHER = 5.0  # seconds
+COUNTED = 1.0  # seconds
 LAST_TURN = 0.3  # of what a turn usually takes
 SHARE_BACK = 0.1  # of the capacity is back before a student who was stopped goes on
 
@@ -82,6 +84,39 @@ class Bucket:
         return self.used
 
 
+class Sessions(weakref.WeakSet[Any]):
+    """Those that live. Threads add some while others list or count them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock, self._lock = clock, threading.Lock()
+        self._open, self._counted = 0, -math.inf
+
+    def add(self, tab: Any) -> None:
+        with self._lock:
+            super().add(tab)
+            self._counted = -math.inf
+
+    def listed(self) -> tuple[Any, ...]:
+        """All of them."""
+        with self._lock:
+            return tuple(self)
+
+    def __reduce__(self) -> tuple[type[Sessions], tuple[()]]:
+        return Sessions, ()  # another process has no sessions
+
+    @property
+    def open(self) -> int:
+        """How many are open; who has closed one is counted for COUNTED seconds more.
+
+        Whoever waits in the draw queue is asked for it at each turn of anybody.
+        """
+        with self._lock:
+            if (now := self._clock()) - self._counted >= COUNTED:
+                self._open, self._counted = sum(tab.is_open for tab in self), now
+            return self._open
+
+
 @dataclass(eq=False)
 class Account:
     """What one device has used. texts: those last read, with their tokens. messages: of its pages.
@@ -98,7 +133,7 @@ class Account:
     usual: float = 0.0
     shared: bool = False
     name: str = field(default_factory=partial(secrets.token_hex, 8))
-    tabs: MutableSet[Any] = field(default_factory=weakref.WeakSet, repr=False)
+    tabs: Sessions = field(default_factory=Sessions, repr=False)
 
     def took(self, seconds: float) -> None:
         """One turn has taken so long."""
@@ -107,7 +142,7 @@ class Account:
     @property
     def students(self) -> int:
         """How many it is for."""
-        return max(1, sum(tab.is_open for tab in tuple(self.tabs))) if self.shared else 1
+        return max(1, self.tabs.open) if self.shared else 1
 
     @property
     def used(self) -> float:

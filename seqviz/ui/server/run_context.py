@@ -17,7 +17,7 @@ import streamlit as st
 
 from seqviz import catalog
 from seqviz.ui.server import metrics
-from seqviz.ui.server.accounts import COOKIE, Account, accounts, address
+from seqviz.ui.server.accounts import COOKIE, Account, Sessions, accounts, address
 from seqviz.ui.streamlit_internals import connection
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ _lesson: ContextVar[str | None] = ContextVar("lesson", default=None)
 _bench: ContextVar[str] = ContextVar("bench", default="")
 KEY = "_visit"  # in the session's state
 _acting: ContextVar[Session | None] = ContextVar("acting", default=None)
-_alive: weakref.WeakSet[Session] = weakref.WeakSet()
+_alive = Sessions()
 _by_token: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
 _by_owner: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
 _left: deque[tuple[str, float]] = deque()  # name and opening of sessions that are no more
@@ -142,12 +142,12 @@ def session() -> Session:
 
 def by_connection(name: str) -> Session | None:
     """The session that Streamlit calls so."""
-    return next((one for one in tuple(_alive) if one.connection == name), None)
+    return next((one for one in _alive.listed() if one.connection == name), None)
 
 
 def active(since: float) -> int:
     """How many devices have been in use since then; tabs where these are not told apart."""
-    used = [one for one in tuple(_alive) if one.seen >= since]
+    used = [one for one in _alive.listed() if one.seen >= since]
     return len({id(one if one.account.shared else one.account) for one in used})
 
 
@@ -175,7 +175,7 @@ def beside() -> Iterator[None]:
 def forgotten(everyone: bool = False) -> None:
     """Count and log the sessions that have left memory since the last call, or all at the end."""
     if everyone:
-        _left.extend((session.name, session.opened) for session in tuple(_alive))
+        _left.extend((session.name, session.opened) for session in _alive.listed())
     while _left:
         name, opened = _left.popleft()
         metrics.closed()

@@ -30,6 +30,7 @@ What always holds (docs/scheduler.md says why; `benchmarks.scheduler` compares i
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -62,6 +63,7 @@ HANGS = 3.0
 MOST = 8
 OWN = 2
 LOOK = 0.02  # seconds between two looks at whether another may begin, while anybody waits
+log = logging.getLogger(__name__)
 
 
 class User(Protocol):
@@ -257,8 +259,11 @@ class DrawQueue:
         """Places come free by time, too."""
         while self._somebody.wait():
             time.sleep(LOOK)
-            with self._lock:
-                self._admit()
+            try:
+                with self._lock:
+                    self._admit()
+            except Exception:  # else nobody would look any more
+                log.exception("nobody could be let in")
 
 
 @cache

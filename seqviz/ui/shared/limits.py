@@ -148,7 +148,7 @@ def lent(account: Account) -> Account | None:
     if account.tokens.wait(*_tokens(account)):
         return None
     used = account.used
-    return Account(seconds=replace(account.seconds, used=used, drawn=0.0), tabs=set())
+    return Account(seconds=replace(account.seconds, used=used, drawn=0.0))
 
 
 def charge(account: Account, used: Account) -> None:
