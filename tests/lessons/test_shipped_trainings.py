@@ -19,9 +19,11 @@ from tools import measure_trainings
 
 QUICK = "gates.learn.train_tiny"  # two seconds; the others by night
 NAMES = (
-    "ar_fitting.networks.fit_network", "ar_fitting.nonlinear.fit_network",
-    "vanishing_gradients.race.compare", "vanishing_gradients.race.compare of another view",
-    "vanishing_gradients.race.find_longest_delay", QUICK, "attention.trials.try_heads",
+    "ar_fitting.networks.fit_network", "ar_fitting.networks.fit_network 2",
+    "ar_fitting.networks.fit_network 3", "ar_fitting.nonlinear.fit_network",
+    "vanishing_gradients.race.compare", "vanishing_gradients.race.compare 2",
+    "vanishing_gradients.race.find_longest_delay", QUICK,
+    "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
     "attention.ablate.mean_outputs", "attention.ablate.each_head",
     "positions.task.train",
 )  # fmt: skip
@@ -46,7 +48,8 @@ def trainings() -> dict[str, tuple[Bench, Callable[..., Any], Mapping[str, Any]]
     for bench, function, keywords in asked():
         if bench.lesson.slug != "bert_accuracy":
             name = f"{bench.lesson.slug}.{bench.name}.{function.__name__}"
-            found[f"{name} of another view" if name in found else name] = bench, function, keywords
+            again = sum(one.split()[0] == name for one in found)  # in another view
+            found[f"{name} {again + 1}" if again else name] = bench, function, keywords
     return found
 
 
