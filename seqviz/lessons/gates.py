@@ -213,7 +213,8 @@ class Learn:
     cell: str = choice(CELLS, "lstm", when=on(view=("training", "gates")))
     symbol: str = choice(activations.LSTM_SYMBOLS, "c", when=on(view="gates", cell="lstm"))
     symbol_gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(view="gates", cell="gru"))
-    seed: int = seed(0, more=True)  # the networks of the view "longer" have theirs
+    # The networks of the view "longer" come with the app, and have their seeds.
+    seed: int = seed(0, more=True, when=on(view=("training", "gates")))
 
 
 @dataclass(frozen=True)
@@ -291,7 +292,8 @@ def say_unit(seen: observation.Observation, unit: int, p: Watch, show: Show) -> 
         show.note("between", steps=len(seen.pieces), **said)
     else:
         show.note("moves", letters=percent(moves[0], 0), spaces=percent(moves[1], 0), **said)
-    if p.order == "correlation" and unit == seen.order[0] + 1:
+    best = p.order == "correlation" and unit == seen.order[0] + 1
+    if best and p.feature in searching.FEATURES:
         same = show.run(searching.search, seen, seen, p.feature, name="same")
         show.note("picked", units=seen.hidden, r=number(abs(same.r_found)),
                   chance=percent(same.by_chance), median=number(same.median_best))  # fmt: skip
@@ -347,7 +349,7 @@ def watch(p: Watch, show: Show) -> None:
 class Meaning:
     """A property of texts, one on which a unit is looked for, and one on which it is scored."""
 
-    feature: str = choice(activations.FEATURES, "quotes", menu=True)
+    feature: str = choice(searching.FEATURES, "quotes", menu=True)
     cell: str = choice(CELLS, "lstm")
     lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
     gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
@@ -518,8 +520,9 @@ def say_effects(both: agreement.Pair, show: Show) -> None:
             "margin": float(both.margin[row, both.place - 1]),
         }
         said = {name: hundredths(value) for name, value in bits.items()}
-        show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=one, other=other, words=lasts,
-                  after=words - both.place, count=both.effects.shape[1], **said)  # fmt: skip
+        last = literal(both.one.words[both.place - 1 + max(lasts, 0)])
+        show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=one, other=other, to=last,
+                  count=both.effects.shape[1], **said)  # fmt: skip
 
 
 def names_of(variants: Sequence[str], show: Show) -> str:

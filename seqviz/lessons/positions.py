@@ -224,13 +224,14 @@ def waves(p: Waves, show: Show) -> None:
     sines = show.run(encoding, p.positions, p.d_model, p.base, p.layout, name="sines")
     words = show.text.table("positions.client.sinusoid")
     show.live("sinusoid", asdict(p), words, encoding_map, sines)
+    whole = int((sines.wavelengths <= p.positions).sum())
     show.note(
-        "waves",
+        "waves" if whole < len(sines.wavelengths) else "waves_all",
         waves=len(sines.wavelengths),
         shortest=number(sines.shortest),
         longest=number(sines.longest),
         positions=f"{p.positions:,}",
-        whole=int((sines.wavelengths <= p.positions).sum()),
+        whole=whole,
     )
 
 
@@ -424,9 +425,10 @@ def shifted(p: Schemes, show: Show) -> None:
     )
     show.figure(shift_bars, changes)
     by = {change.scheme: change for change in changes}
+    learned = by["learned"]
     show.readouts(by["sinusoidal"], absolute="largest")
     show.readouts(by["rotary"], turned="rounding")
-    show.readouts(by["learned"], beyond="without_row")
+    show.readouts(learned, beyond="without_row")
     show.note(
         "shift",
         shift=f"{p.shift:,}",
@@ -434,9 +436,11 @@ def shifted(p: Schemes, show: Show) -> None:
         size=number(by["sinusoidal"].size),
         attention=percent(by["sinusoidal"].attention),
         relative=number(max(by[name].largest for name in ("rotary", "alibi", "t5")), 2),
-        beyond=by["learned"].beyond,
-        words=len(by["learned"].before),
-    )
+        rows=show.words(
+            "note.shift_rows" if learned.beyond else "note.shift_all_rows",
+            beyond=learned.beyond, words=len(learned.before), learned=number(learned.largest),
+        ),
+    )  # fmt: skip
 
 
 @lesson.bench("encoder", Encoder, after=("effect",))

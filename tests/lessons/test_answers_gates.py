@@ -55,7 +55,7 @@ def quotes():
 
 def force():
     held = run("force", {"f": 1.0}).figure
-    lengths = np.asarray(next(one["y"] for one in held.traces if one["name"] == "gate forced"))
+    lengths = np.asarray(next(one["y"] for one in held.traces if one["name"] == "gate held"))
     if lengths[-1] < 0.5 * lengths[0]:
         return 2
     return 1 if (np.diff(lengths) > 0).all() else 0
