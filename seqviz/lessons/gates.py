@@ -107,7 +107,7 @@ def one(p: One, show: Show) -> None:
     show.readout("retained", seen.retained, p.unit)
     low, high = seen.kept_between(p.unit)
     right, asked = found.right_steps()
-    show.note("one_unit", gate=keeps, unit=p.unit, low=number(low), high=number(high), steps=steps,
+    show.note("one_unit", gate=keeps, unit=p.unit, range=between(low, high, show), steps=steps,
               retained=percent(seen.retained(p.unit)), right=right, asked=asked)  # fmt: skip
     show.note(
         "mask", t=f"{p.temperature:g}", n=tried.sequences, length=tried.length,
@@ -115,6 +115,12 @@ def one(p: One, show: Show) -> None:
         hard=f"{TEMPERATURES[0]:g}", hardest=percent(tried.accuracy[0]),
         soft=f"{TEMPERATURES[-1]:g}", softest=percent(tried.accuracy[-1]),
     )  # fmt: skip
+
+
+def between(low: float, high: float, show: Show) -> str:
+    """Where a quantity lies over the steps; one number where both ends read the same."""
+    ends = {"low": number(low), "high": number(high)}
+    return show.words("note.stays" if ends["low"] == ends["high"] else "note.lies", **ends)
 
 
 def say_arithmetic(
@@ -287,13 +293,14 @@ def say_unit(seen: observation.Observation, unit: int, p: Watch, show: Show) -> 
     """Where a unit goes in words, and what it means that it was chosen as the best of many."""
     moves = seen.moves(unit) if seen.kind == "characters" else None
     low, high = float(seen.values[:, unit - 1].min()), float(seen.values[:, unit - 1].max())
-    said = {"symbol": seen.symbol, "unit": unit, "low": number(low), "high": number(high)}
+    said = {"symbol": seen.symbol, "unit": unit}
     if moves is None:
-        show.note("between", steps=len(seen.pieces), **said)
+        show.note("between", range=between(low, high, show), **said)
     else:
-        show.note("moves", letters=percent(moves[0], 0), spaces=percent(moves[1], 0), **said)
+        show.note("moves", letters=percent(moves[0], 0), spaces=percent(moves[1], 0),
+                  low=number(low), high=number(high), **said)  # fmt: skip
     best = p.order == "correlation" and unit == seen.order[0] + 1
-    if best and p.feature in searching.FEATURES:
+    if best and searching.comes_back(p.feature, seen.pieces):
         same = show.run(searching.search, seen, seen, p.feature, name="same")
         show.note("picked", units=seen.hidden, r=number(abs(same.r_found)),
                   chance=percent(same.by_chance), median=number(same.median_best))  # fmt: skip
@@ -513,6 +520,8 @@ def say_effects(both: agreement.Pair, show: Show) -> None:
     for row, network in enumerate(both.one.networks):
         lasts = both.last_effect(network)
         key = "no_effect" if lasts < 0 else "effect" if lasts else "effect_there"
+        if not lasts and both.place == words:
+            key = "effect_end"
         bits = {
             "here": both.effect_at(network, 0),
             "end": both.effect_at(network, words),

@@ -225,6 +225,8 @@ def waves(p: Waves, show: Show) -> None:
     words = show.text.table("positions.client.sinusoid")
     show.live("sinusoid", asdict(p), words, encoding_map, sines)
     whole = int((sines.wavelengths <= p.positions).sum())
+    if len(sines.wavelengths) == 1:
+        return show.note("one_wave")
     show.note(
         "waves" if whole < len(sines.wavelengths) else "waves_all",
         waves=len(sines.wavelengths),

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from scenes import words_of
 
-from seqviz.compute.gates import tasks
+from seqviz.compute.gates import searching, tasks
 from seqviz.compute.gates.networks import logits, trace
+from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.gates import PROSE, SECOND, lesson
 from seqviz.models import checkpoints
-from seqviz.text import ASSETS, LANGUAGES
+from seqviz.text import ASSETS, LANGUAGES, number
 
 WORDS = {
     lang: tomllib.loads((ASSETS / "lessons/gates" / f"{lang}.toml").read_text("utf-8"))
@@ -141,6 +142,55 @@ def test_a_sentence_is_another_one_where_the_numbers_are_others(place, row):
         assert here, key
         if bench != "size":  # whose ratios are 3 and 4 whatever the size
             assert set(here) != set(there), key
+
+
+# At an end of a slider, or of a text: nothing is said of what is not there.
+ENDS = (  # bench, settings, what is said, what is not
+    ("one", {"temperature": 0.05}, "f of unit 5 is 1.00 at every step", "between"),
+    ("watch", {"characters": "x"}, "c of unit 1 is 0.815 at every step", "the best of"),
+    ("watch", {"kind": "latch"}, "c of unit 5 lies between", "the best of"),
+    ("watch", {"feature": "position"}, "of unit 253", "the best of"),
+    ("watch", {"characters": "你"}, "does not know: 1.", "1 symbols"),
+    ("watch", {"view": "saturation"}, "steps on this text: 1 of 256", "1 of 256 units have"),
+    ("agreement", {"text": "The dogs", "other": "The dog"}, "the last word", "one word later"),
+    ("agreement", {}, "leaves out 0 from there to *airline*", "until"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("bench", "values", "said", "unsaid"), ENDS)
+def test_a_sentence_holds_at_the_ends(bench, values, said, unsaid):
+    notes = " ".join(run(bench, values).notes)
+    assert said in notes, notes
+    assert unsaid not in notes, notes
+
+
+def test_a_property_that_only_grows_is_not_moved_along_a_text():
+    """A ramp moved around is two ramps: it is no longer the position, nor a chance of it."""
+    assert "position" not in searching.FEATURES
+    assert not searching.comes_back("position", list("a film"))
+    assert searching.comes_back("in_word", list("a film is"))
+    asked = dict(controls(lesson.benches["meaning"].declaration))["feature"]
+    assert asked.options == searching.FEATURES
+
+
+def test_the_seed_is_asked_for_only_where_it_does_something():
+    seed = dict(controls(lesson.benches["learn"].declaration))["seed"]
+    for view in ("training", "gates", "longer"):
+        assert seed.when({"view": view}) == (view != "longer")
+    one, other = (run("learn", {"view": "longer", "seed": seed}).notes for seed in (0, 7))
+    assert one == other
+
+
+def test_the_table_of_the_texts_quotes_the_cards_and_the_counts():
+    cards = {cell: checkpoints.card(f"characters_{cell}") for cell in ("gru", "lstm")}
+    counted = read(run("size", {}))
+    for lang in LANGUAGES:
+        (row,) = (r for r in WORDS[lang]["texts"]["rows"] if r[0] == "S0 · 0-39")
+        quoted = numbers(row[2])
+        for card in cards.values():
+            assert number(card.alone) in quoted
+            assert f"{card.parameters:,}" in quoted
+        assert {counted[f"count_{cell}"] for cell in ("rnn", "gru", "lstm")} <= set(quoted)
 
 
 def test_every_bench_says_something_of_its_figure():
