@@ -572,6 +572,7 @@ def size(p: Size, show: Show) -> None:
         show.readout(f"count_{cell}", found.count, cell, beside=formula)
     ratios = {cell: number(found.count(cell) / found.count("rnn"), 4) for cell in ("gru", "lstm")}
     show.note("sets", feed_forward=1, **{f"sets_{cell}": found.sets(cell) for cell in found.cells},
+              **{f"{cell}_count": f"{found.count(cell):,}" for cell in found.cells},
               **ratios)  # fmt: skip
 
 

@@ -459,6 +459,9 @@ def encoder(p: Encoder, show: Show) -> None:
         show.figure(encoder_variants, found)
     else:
         show.figure(encoder_maps, found, p.variant)
+        table = show.words.text(f"figure.pos_table_{p.variant}")
+        own, other = (percent(found.before_of(name)) for name in ("own", p.variant))
+        show.note("head", layer=found.layer, head=found.head, table=table, own=own, other=other)
     show.readout("alike_own", found.alike_of, "own")
     show.readout("alike_zero", found.alike_of, "zero")
     show.readout("kept_zero", found.kept_of, "zero")

@@ -140,8 +140,7 @@ def test_a_sentence_is_another_one_where_the_numbers_are_others(place, row):
         pattern = words_of(lesson, f"note.{key}", lang)
         here, there = ([n for n in notes if pattern.fullmatch(n)] for notes in (first, second))
         assert here, key
-        if bench != "size":  # whose ratios are 3 and 4 whatever the size
-            assert set(here) != set(there), key
+        assert set(here) != set(there), key
 
 
 # At an end of a slider, or of a text: nothing is said of what is not there.

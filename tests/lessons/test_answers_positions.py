@@ -142,6 +142,8 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
     ("encoder", {}, "0.011 with", {"effect.second": "flower a John gave Mary"}, "with the model"),
     ("encoder", {"effect.second": "John gave Mary a book"}, "not consist of the same tokens",
      {"effect.first": "a b", "effect.second": "b a"}, "the other order moves"),
+    ("encoder", {"view": "maps"}, "Layer 0, head 2", {"view": "maps", "variant": "sinusoidal"},
+     "(sinusoidal)"),
     ("encoder", {}, "nearly the same", {"effect.second": MARY["first"]}, "the same tokens"),
 )  # fmt: skip
 
