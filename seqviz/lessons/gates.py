@@ -123,6 +123,11 @@ def between(low: float, high: float, show: Show) -> str:
     return show.words("note.stays" if ends["low"] == ends["high"] else "note.lies", **ends)
 
 
+def term(value: float) -> str:
+    """A number behind a sign of arithmetic: a negative one stands in brackets."""
+    return number(value) if value >= 0 else f"({number(value)})"
+
+
 def say_arithmetic(
     now: observation.LSTMStep | observation.GRUStep, unit: int, step: int, show: Show
 ) -> None:
@@ -136,8 +141,8 @@ def say_arithmetic(
         kept, written, result = keep * now.h_before, (1 - keep) * now.n, now.h
         values = {"keep": keep, "before": now.h_before, "write": 1 - keep, "new": now.n}
         key = "step_gru"
-    said = {name: number(value) for name, value in values.items()}
-    show.note(key, unit=unit, step=step, kept=number(kept), written=number(written),
+    said = {name: term(value) for name, value in values.items()}
+    show.note(key, unit=unit, step=step, kept=number(kept), written=term(written),
               result=number(result), **said)  # fmt: skip
 
 

@@ -137,7 +137,7 @@ class Schemes:
     farthest: int = stops((64, 128, 256), 128, when=on(view="t5"), unit="positions")
     causal: bool = toggle(False, when=on(view=("alibi", "t5")))
     shift: int = slider(0, 1000, 1000, 20, when=on(view="shift"), unit="positions")
-    seed: int = seed(1, more=True)
+    seed: int = seed(1, more=True, when=on(view=("rotary", "terms", "shift")))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from scenes import words_of
 
 from seqviz.compute.gates import searching, tasks
 from seqviz.compute.gates.networks import logits, trace
+from seqviz.experiments import gates
 from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.gates import PROSE, SECOND, lesson
 from seqviz.models import checkpoints
@@ -152,6 +153,7 @@ ENDS = (  # bench, settings, what is said, what is not
     ("watch", {"characters": "你"}, "does not know: 1.", "1 symbols"),
     ("watch", {"view": "saturation"}, "steps on this text: 1 of 256", "1 of 256 units have"),
     ("agreement", {"text": "The dogs", "other": "The dog"}, "the last word", "one word later"),
+    ("watch", {"view": "cell"}, "0.986 · (−0.978) = 0.00168 + (−0.964) = −0.963", "+ −"),
     ("agreement", {}, "leaves out 0 from there to *airline*", "until"),
 )  # fmt: skip
 
@@ -170,6 +172,13 @@ def test_a_property_that_only_grows_is_not_moved_along_a_text():
     assert searching.comes_back("in_word", list("a film is"))
     asked = dict(controls(lesson.benches["meaning"].declaration))["feature"]
     assert asked.options == searching.FEATURES
+
+
+def test_with_flight_the_lstm_rises_too_and_the_gru_does_not():
+    names = ("characters_lstm", "characters_gru")
+    for noun, both in (("flights", (True, True)), ("flight", (True, False))):
+        bits = gates.expect(names, f"The {noun}", "was", "were").bits
+        assert tuple(bits[:, 1] > bits[:, 0]) == both
 
 
 def test_the_seed_is_asked_for_only_where_it_does_something():

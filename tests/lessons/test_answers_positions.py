@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute.positions import simple
+from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.positions import lesson
 from seqviz.text import LANGUAGES, Text, catalogue, number
 
@@ -157,6 +158,16 @@ def test_a_sentence_changes_with_its_numbers(place, minilm):
     assert "32 of 32. The" not in first
     assert first != second
     assert notes(bench, one, "zh") != notes(bench, other, "zh")
+
+
+def test_the_seed_is_asked_for_only_where_it_does_something():
+    seed = dict(controls(lesson.benches["schemes"].declaration))["seed"]
+    for view in ("rotary", "terms", "alibi", "t5", "shift"):
+        drawn = [
+            lesson.benches["schemes"].run({"view": view, "seed": one}, code=False).figure.traces
+            for one in (1, 2)
+        ]
+        assert seed.when({"view": view}) == (str(drawn[0]) != str(drawn[1])), view
 
 
 def test_what_the_model_cannot_read_is_said(minilm):
