@@ -65,10 +65,10 @@ def wanted(key: str) -> set[str]:
     )
 
 
-def lesson_key(key: str) -> str | None:
-    """The key of a lesson's word, in the first lesson that has it, or the shared one."""
+def lesson_key(key: str, own: str = SLUGS[0]) -> str | None:
+    """The key of a lesson's word, in its own or the first lesson that has it, or the shared one."""
     known = catalogue("en")
-    return next((k for k in (*(f"{s}.{key}" for s in SLUGS), key) if k in known), None)
+    return next((k for k in (*(f"{s}.{key}" for s in (own, *SLUGS)), key) if k in known), None)
 
 
 # --- the two languages against each other -------------------------------------------------------
@@ -281,8 +281,7 @@ def test_words_that_a_page_names_exist(slug):
         elif function == "bench":
             assert f"{slug}.bench.{name}" in known, name
         else:
-            own = f"{slug}.{function.lower()}.{name}"  # another lesson may have one of this name
-            key = own if own in known else lesson_key(f"{function.lower()}.{name}")
+            key = lesson_key(f"{function.lower()}.{name}", slug)
             assert key is not None, (function, name)
             assert wanted(key) <= given, (function, name, wanted(key) - given)
     # Notes are often named at run time: the pages' own tests see those.

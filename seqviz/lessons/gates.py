@@ -107,7 +107,7 @@ def one(p: One, show: Show) -> None:
     show.readout("retained", seen.retained, p.unit)
     low, high = seen.kept_between(p.unit)
     right, asked = found.right_steps()
-    show.note("one_unit", gate=keeps, unit=p.unit, low=number(low), high=number(high), steps=steps,
+    show.note("one_unit", gate=keeps, unit=p.unit, range=between(low, high, show), steps=steps,
               retained=percent(seen.retained(p.unit)), right=right, asked=asked)  # fmt: skip
     show.note(
         "mask", t=f"{p.temperature:g}", n=tried.sequences, length=tried.length,
@@ -115,6 +115,17 @@ def one(p: One, show: Show) -> None:
         hard=f"{TEMPERATURES[0]:g}", hardest=percent(tried.accuracy[0]),
         soft=f"{TEMPERATURES[-1]:g}", softest=percent(tried.accuracy[-1]),
     )  # fmt: skip
+
+
+def between(low: float, high: float, show: Show) -> str:
+    """Where a quantity lies over the steps; one number where both ends read the same."""
+    ends = {"low": number(low), "high": number(high)}
+    return show.words("note.stays" if ends["low"] == ends["high"] else "note.lies", **ends)
+
+
+def term(value: float) -> str:
+    """A number behind a sign of arithmetic: a negative one stands in brackets."""
+    return number(value) if value >= 0 else f"({number(value)})"
 
 
 def say_arithmetic(
@@ -130,8 +141,8 @@ def say_arithmetic(
         kept, written, result = keep * now.h_before, (1 - keep) * now.n, now.h
         values = {"keep": keep, "before": now.h_before, "write": 1 - keep, "new": now.n}
         key = "step_gru"
-    said = {name: number(value) for name, value in values.items()}
-    show.note(key, unit=unit, step=step, kept=number(kept), written=number(written),
+    said = {name: term(value) for name, value in values.items()}
+    show.note(key, unit=unit, step=step, kept=number(kept), written=term(written),
               result=number(result), **said)  # fmt: skip
 
 
@@ -213,7 +224,8 @@ class Learn:
     cell: str = choice(CELLS, "lstm", when=on(view=("training", "gates")))
     symbol: str = choice(activations.LSTM_SYMBOLS, "c", when=on(view="gates", cell="lstm"))
     symbol_gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(view="gates", cell="gru"))
-    seed: int = seed(0, more=True)  # the networks of the view "longer" have theirs
+    # The networks of the view "longer" come with the app, and have their seeds.
+    seed: int = seed(0, more=True, when=on(view=("training", "gates")))
 
 
 @dataclass(frozen=True)
@@ -286,12 +298,14 @@ def say_unit(seen: observation.Observation, unit: int, p: Watch, show: Show) -> 
     """Where a unit goes in words, and what it means that it was chosen as the best of many."""
     moves = seen.moves(unit) if seen.kind == "characters" else None
     low, high = float(seen.values[:, unit - 1].min()), float(seen.values[:, unit - 1].max())
-    said = {"symbol": seen.symbol, "unit": unit, "low": number(low), "high": number(high)}
+    said = {"symbol": seen.symbol, "unit": unit}
     if moves is None:
-        show.note("between", steps=len(seen.pieces), **said)
+        show.note("between", range=between(low, high, show), **said)
     else:
-        show.note("moves", letters=percent(moves[0], 0), spaces=percent(moves[1], 0), **said)
-    if p.order == "correlation" and unit == seen.order[0] + 1:
+        show.note("moves", letters=percent(moves[0], 0), spaces=percent(moves[1], 0),
+                  low=number(low), high=number(high), **said)  # fmt: skip
+    best = p.order == "correlation" and unit == seen.order[0] + 1
+    if best and searching.comes_back(p.feature, seen.pieces):
         same = show.run(searching.search, seen, seen, p.feature, name="same")
         show.note("picked", units=seen.hidden, r=number(abs(same.r_found)),
                   chance=percent(same.by_chance), median=number(same.median_best))  # fmt: skip
@@ -347,7 +361,7 @@ def watch(p: Watch, show: Show) -> None:
 class Meaning:
     """A property of texts, one on which a unit is looked for, and one on which it is scored."""
 
-    feature: str = choice(activations.FEATURES, "quotes", menu=True)
+    feature: str = choice(searching.FEATURES, "quotes", menu=True)
     cell: str = choice(CELLS, "lstm")
     lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
     gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
@@ -511,6 +525,8 @@ def say_effects(both: agreement.Pair, show: Show) -> None:
     for row, network in enumerate(both.one.networks):
         lasts = both.last_effect(network)
         key = "no_effect" if lasts < 0 else "effect" if lasts else "effect_there"
+        if not lasts and both.place == words:
+            key = "effect_end"
         bits = {
             "here": both.effect_at(network, 0),
             "end": both.effect_at(network, words),
@@ -518,8 +534,9 @@ def say_effects(both: agreement.Pair, show: Show) -> None:
             "margin": float(both.margin[row, both.place - 1]),
         }
         said = {name: hundredths(value) for name, value in bits.items()}
-        show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=one, other=other, words=lasts,
-                  after=words - both.place, count=both.effects.shape[1], **said)  # fmt: skip
+        last = literal(both.one.words[both.place - 1 + max(lasts, 0)])
+        show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=one, other=other, to=last,
+                  count=both.effects.shape[1], **said)  # fmt: skip
 
 
 def names_of(variants: Sequence[str], show: Show) -> str:
@@ -560,6 +577,7 @@ def size(p: Size, show: Show) -> None:
         show.readout(f"count_{cell}", found.count, cell, beside=formula)
     ratios = {cell: number(found.count(cell) / found.count("rnn"), 4) for cell in ("gru", "lstm")}
     show.note("sets", feed_forward=1, **{f"sets_{cell}": found.sets(cell) for cell in found.cells},
+              **{f"{cell}_count": f"{found.count(cell):,}" for cell in found.cells},
               **ratios)  # fmt: skip
 
 

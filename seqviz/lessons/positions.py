@@ -137,7 +137,7 @@ class Schemes:
     farthest: int = stops((64, 128, 256), 128, when=on(view="t5"), unit="positions")
     causal: bool = toggle(False, when=on(view=("alibi", "t5")))
     shift: int = slider(0, 1000, 1000, 20, when=on(view="shift"), unit="positions")
-    seed: int = seed(1, more=True)
+    seed: int = seed(1, more=True, when=on(view=("rotary", "terms", "shift")))
 
 
 @dataclass(frozen=True)
@@ -224,13 +224,16 @@ def waves(p: Waves, show: Show) -> None:
     sines = show.run(encoding, p.positions, p.d_model, p.base, p.layout, name="sines")
     words = show.text.table("positions.client.sinusoid")
     show.live("sinusoid", asdict(p), words, encoding_map, sines)
+    whole = int((sines.wavelengths <= p.positions).sum())
+    if len(sines.wavelengths) == 1:
+        return show.note("one_wave")
     show.note(
-        "waves",
+        "waves" if whole < len(sines.wavelengths) else "waves_all",
         waves=len(sines.wavelengths),
         shortest=number(sines.shortest),
         longest=number(sines.longest),
         positions=f"{p.positions:,}",
-        whole=int((sines.wavelengths <= p.positions).sum()),
+        whole=whole,
     )
 
 
@@ -424,9 +427,10 @@ def shifted(p: Schemes, show: Show) -> None:
     )
     show.figure(shift_bars, changes)
     by = {change.scheme: change for change in changes}
+    learned = by["learned"]
     show.readouts(by["sinusoidal"], absolute="largest")
     show.readouts(by["rotary"], turned="rounding")
-    show.readouts(by["learned"], beyond="without_row")
+    show.readouts(learned, beyond="without_row")
     show.note(
         "shift",
         shift=f"{p.shift:,}",
@@ -434,9 +438,11 @@ def shifted(p: Schemes, show: Show) -> None:
         size=number(by["sinusoidal"].size),
         attention=percent(by["sinusoidal"].attention),
         relative=number(max(by[name].largest for name in ("rotary", "alibi", "t5")), 2),
-        beyond=by["learned"].beyond,
-        words=len(by["learned"].before),
-    )
+        rows=show.words(
+            "note.shift_rows" if learned.beyond else "note.shift_all_rows",
+            beyond=learned.beyond, words=len(learned.before), learned=number(learned.largest),
+        ),
+    )  # fmt: skip
 
 
 @lesson.bench("encoder", Encoder, after=("effect",))
@@ -453,6 +459,9 @@ def encoder(p: Encoder, show: Show) -> None:
         show.figure(encoder_variants, found)
     else:
         show.figure(encoder_maps, found, p.variant)
+        table = show.words.text(f"figure.pos_table_{p.variant}")
+        own, other = (percent(found.before_of(name)) for name in ("own", p.variant))
+        show.note("head", layer=found.layer, head=found.head, table=table, own=own, other=other)
     show.readout("alike_own", found.alike_of, "own")
     show.readout("alike_zero", found.alike_of, "zero")
     show.readout("kept_zero", found.kept_of, "zero")

@@ -285,4 +285,4 @@ def test_slopes_in_powers_of_two(heads, said_of):
     assert within(slopes, axis.range, log=True)
     marked = [color == LIGHT.highlight for color in line.marker.color]
     assert marked == [at == head for at in range(heads)]
-    assert said(figure)[1] == f"head {head}, m = {said_of}"
+    assert said(figure)[1] == f"head {head}, s = {said_of}"

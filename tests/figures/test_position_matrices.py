@@ -120,7 +120,7 @@ def test_cells_are_the_numbers(name):
         ("two long ones", [f"{n} · 1 of 2 positions shown" for n in ("learned", "sinusoidal")]),
         ("wide rotation", ["by the formula, k = 1", "by least squares, off by 0"]),
         ("encoder, shuffled", ["its own", "rows in disorder"]),
-        ("ALiBi", ["slope of each head", "head 3, m = 1/16"]),
+        ("ALiBi", ["slope of each head", "head 3, s = 1/16"]),
         ("T5", ["31 buckets: blue before, orange after"]),
     ],
 )

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 from scenes import words_of
 
-from seqviz.compute.gates import tasks
+from seqviz.compute.gates import searching, tasks
 from seqviz.compute.gates.networks import logits, trace
+from seqviz.experiments import gates
+from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.gates import PROSE, SECOND, lesson
 from seqviz.models import checkpoints
-from seqviz.text import ASSETS, LANGUAGES
+from seqviz.text import ASSETS, LANGUAGES, number
 
 WORDS = {
     lang: tomllib.loads((ASSETS / "lessons/gates" / f"{lang}.toml").read_text("utf-8"))
@@ -55,7 +57,7 @@ def quotes():
 
 def force():
     held = run("force", {"f": 1.0}).figure
-    lengths = np.asarray(next(one["y"] for one in held.traces if one["name"] == "gate forced"))
+    lengths = np.asarray(next(one["y"] for one in held.traces if one["name"] == "gate held"))
     if lengths[-1] < 0.5 * lengths[0]:
         return 2
     return 1 if (np.diff(lengths) > 0).all() else 0
@@ -139,8 +141,64 @@ def test_a_sentence_is_another_one_where_the_numbers_are_others(place, row):
         pattern = words_of(lesson, f"note.{key}", lang)
         here, there = ([n for n in notes if pattern.fullmatch(n)] for notes in (first, second))
         assert here, key
-        if bench != "size":  # whose ratios are 3 and 4 whatever the size
-            assert set(here) != set(there), key
+        assert set(here) != set(there), key
+
+
+# At an end of a slider, or of a text: nothing is said of what is not there.
+ENDS = (  # bench, settings, what is said, what is not
+    ("one", {"temperature": 0.05}, "f of unit 5 is 1.00 at every step", "between"),
+    ("watch", {"characters": "x"}, "c of unit 1 is 0.815 at every step", "the best of"),
+    ("watch", {"kind": "latch"}, "c of unit 5 lies between", "the best of"),
+    ("watch", {"feature": "position"}, "of unit 253", "the best of"),
+    ("watch", {"characters": "你"}, "does not know: 1.", "1 symbols"),
+    ("watch", {"view": "saturation"}, "steps on this text: 1 of 256", "1 of 256 units have"),
+    ("agreement", {"text": "The dogs", "other": "The dog"}, "the last word", "one word later"),
+    ("watch", {"view": "cell"}, "0.986 · (−0.978) = 0.00168 + (−0.964) = −0.963", "+ −"),
+    ("agreement", {}, "leaves out 0 from there to *airline*", "until"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("bench", "values", "said", "unsaid"), ENDS)
+def test_a_sentence_holds_at_the_ends(bench, values, said, unsaid):
+    notes = " ".join(run(bench, values).notes)
+    assert said in notes, notes
+    assert unsaid not in notes, notes
+
+
+def test_a_property_that_only_grows_is_not_moved_along_a_text():
+    """A ramp moved around is two ramps: it is no longer the position, nor a chance of it."""
+    assert "position" not in searching.FEATURES
+    assert not searching.comes_back("position", list("a film"))
+    assert searching.comes_back("in_word", list("a film is"))
+    asked = dict(controls(lesson.benches["meaning"].declaration))["feature"]
+    assert asked.options == searching.FEATURES
+
+
+def test_with_flight_the_lstm_rises_too_and_the_gru_does_not():
+    names = ("characters_lstm", "characters_gru")
+    for noun, both in (("flights", (True, True)), ("flight", (True, False))):
+        bits = gates.expect(names, f"The {noun}", "was", "were").bits
+        assert tuple(bits[:, 1] > bits[:, 0]) == both
+
+
+def test_the_seed_is_asked_for_only_where_it_does_something():
+    seed = dict(controls(lesson.benches["learn"].declaration))["seed"]
+    for view in ("training", "gates", "longer"):
+        assert seed.when({"view": view}) == (view != "longer")
+    one, other = (run("learn", {"view": "longer", "seed": seed}).notes for seed in (0, 7))
+    assert one == other
+
+
+def test_the_table_of_the_texts_quotes_the_cards_and_the_counts():
+    cards = {cell: checkpoints.card(f"characters_{cell}") for cell in ("gru", "lstm")}
+    counted = read(run("size", {}))
+    for lang in LANGUAGES:
+        (row,) = (r for r in WORDS[lang]["texts"]["rows"] if r[0] == "S0 · 0-39")
+        quoted = numbers(row[2])
+        for card in cards.values():
+            assert number(card.alone) in quoted
+            assert f"{card.parameters:,}" in quoted
+        assert {counted[f"count_{cell}"] for cell in ("rnn", "gru", "lstm")} <= set(quoted)
 
 
 def test_every_bench_says_something_of_its_figure():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute.positions import simple
+from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.positions import lesson
 from seqviz.text import LANGUAGES, Text, catalogue, number
 
@@ -121,7 +122,8 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
      {"causal": True, "second": MARY["first"]}, "the same words before it"),
     ("simple", {}, "from 15 to 16 all 5", {"words": 128}, "from 63 to 64 all 7"),
     ("simple", {"view": "digits"}, "all 5 digits", {"view": "digits", "words": 8}, "all 3 digits"),
-    ("waves", {}, "9 of 32", {"positions": 10_000}, "26 of 32"),
+    ("waves", {}, "9 of 32. The slower", {"positions": 10_000}, "26 of 32. The slower"),
+    ("waves", {"base": 1.5}, "32 of 32", {"d_model": 2}, "one wave"),
     ("distance", {}, "is nearer to 5 than to 17", {"d_model": 2}, "is not nearer to 5"),
     ("distance", {"view": "rotation"}, "the same rotation",
      {"view": "rotation", "d_model": 64}, "only 38 directions"),
@@ -133,12 +135,16 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
     ("schemes", {"view": "terms"}, "by up to 2.33", {"view": "terms", "seed": 3}, "by up to"),
     ("schemes", {"view": "alibi"}, "takes 11.5", {"view": "alibi", "tokens": 4}, "takes 1.50"),
     ("schemes", {"view": "t5"}, "below 8", {"view": "t5", "causal": True}, "below 16"),
+    ("schemes", {"view": "shift", "shift": 20}, "a row for each of the 16", {"view": "shift"},
+     "no row for 16"),
     ("schemes", {"view": "shift"}, "16 of the 16", {"view": "shift", "shift": 500}, "4 of the 16"),
     ("learned", {}, "0.851", {"view": "path"}, "12 %"),
     ("learned", {"view": "late"}, "No trace", {"view": "norms"}, "variance 1/d"),
     ("encoder", {}, "0.011 with", {"effect.second": "flower a John gave Mary"}, "with the model"),
     ("encoder", {"effect.second": "John gave Mary a book"}, "not consist of the same tokens",
      {"effect.first": "a b", "effect.second": "b a"}, "the other order moves"),
+    ("encoder", {"view": "maps"}, "Layer 0, head 2", {"view": "maps", "variant": "sinusoidal"},
+     "(sinusoidal)"),
     ("encoder", {}, "nearly the same", {"effect.second": MARY["first"]}, "the same tokens"),
 )  # fmt: skip
 
@@ -149,8 +155,19 @@ def test_a_sentence_changes_with_its_numbers(place, minilm):
     first, second = notes(bench, one), notes(bench, other)
     assert wanted in first, first
     assert then in second, second
+    assert "32 of 32. The" not in first
     assert first != second
     assert notes(bench, one, "zh") != notes(bench, other, "zh")
+
+
+def test_the_seed_is_asked_for_only_where_it_does_something():
+    seed = dict(controls(lesson.benches["schemes"].declaration))["seed"]
+    for view in ("rotary", "terms", "alibi", "t5", "shift"):
+        drawn = [
+            lesson.benches["schemes"].run({"view": view, "seed": one}, code=False).figure.traces
+            for one in (1, 2)
+        ]
+        assert seed.when({"view": view}) == (str(drawn[0]) != str(drawn[1])), view
 
 
 def test_what_the_model_cannot_read_is_said(minilm):

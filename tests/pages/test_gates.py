@@ -72,7 +72,7 @@ SAID = (
                "n": -0.4, "first": 12, "last": 3}, free_and_forced, HELD,
      ("positive", "positive", "3.31", "0.976"), (), ("from step 3 to step 12",)),
     ("force", {"watch.kind": "adding", "units": "one", "unit": 256, "f": 1.0, "first": 4},
-     free_and_forced, HELD, ("8", "8", "10.6", "1.00"), (), ("单元 16 的 c自由运行为 −5.17",)),
+     free_and_forced, HELD, ("8", "8", "10.6", "1.00"), (), ("单元 16 的 c不干预为 −5.17",)),
     ("force", {"watch.kind": "parity", "watch.parity": "101", "gates_lstm": ("g", "o"), "g": -1.0,
                "o": 0.3, "first": 300, "last": 400}, free_and_forced, HELD,
      ("even", "odd", "2.37", "2.00"), (), ("from step 3 to step 3",)),

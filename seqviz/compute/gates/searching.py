@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.gates import activations
 from seqviz.compute.gates.activations import correlation, feature
 from seqviz.compute.gates.observation import Observation
 from seqviz.units import Share
 
+FEATURES = tuple(name for name in activations.FEATURES if name != "position")
 BEYOND = 0.05  # as good by chance in fewer cases than this: not put down to chance
 
 
@@ -79,6 +82,15 @@ class Search:
             return "chance"
         same = self.r_found * self.r_scored > 0 and self.alone_by_chance < BEYOND
         return "holds" if same else "lost"
+
+
+def comes_back(name: str, pieces: Sequence[str]) -> bool:
+    """Whether a property falls again within a text.
+
+    One that only grows, as the position does, is no longer itself when it is moved around: it is
+    two ramps, and circular shifts do not say what a search finds by chance.
+    """
+    return bool((np.diff(feature(name, pieces)) < 0).any())
 
 
 def search(first: Observation, second: Observation, name: str) -> Search:

@@ -54,6 +54,11 @@ class Reordered:
         """Cosine of the first sentence's vector with the one of the untouched model."""
         return float(self.kept[self.variants.index(variant)])
 
+    def before_of(self, variant: str) -> float:
+        """What the head of `weights` gives to the token before, mean over the tokens with one."""
+        before = np.diagonal(self.weights[self.variants.index(variant)], -1)
+        return float(before.mean()) if before.size else 0.0
+
     def previous_of(self, variant: str) -> WholeShare:
         """The largest share of weight that any head gives to the token before."""
         return float(self.previous[self.variants.index(variant)])
