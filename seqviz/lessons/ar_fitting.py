@@ -406,13 +406,15 @@ def learn(
         else:
             show.figure(training.one_step_map, done, values, slope)
             show.note(
-                "map", slope=number(done.middle_slope), band=number(done.band_width, 2),
-                line=number(line[0][0]),
+                "map" if done.band_width > 0 else "map_of_one", slope=number(done.middle_slope),
+                band=number(done.band_width, 2), line=number(line[0][0]),
             )  # fmt: skip
     elif view == "predictions":
         show.figure(training.one_step_predictions, done)
-        mse, naive = done.last_mse(120), float(((values[1:] - values[:-1])[-120:] ** 2).mean())
-        show.note("predictions", mse=number(mse), naive=number(naive))
+        count = min(120, targets)
+        naive = float(((values[1:] - values[:-1])[-count:] ** 2).mean())
+        mse = number(done.last_mse(count))
+        show.note("predictions", count=count, mse=mse, naive=number(naive))
     else:
         if not done.origins.size:
             raise Problem("too_short_to_forecast", horizon=AHEAD, steps=len(values))

@@ -191,6 +191,15 @@ def test_differences_forecast_the_season():
     assert "difference" not in run("real", source="co2", seasonal=True).readouts
 
 
+def test_sentences_on_a_network_of_one_s_own():
+    own = {"preset": "own", "process.n": 50, "epochs": 50}
+    say = lesson.benches["networks"].run
+    one = say({**own, "view": "map", "cell": "mlp"}, train=True, code=False).notes[0]
+    assert "reads the last value alone" in one
+    several = say({**own, "view": "predictions"}, train=True, code=False).notes[0]
+    assert "over the last 49 values" in several
+
+
 def test_a_shuffled_series_has_no_memory():
     shown = run("process", shuffle=True).readouts
     assert (shown["root"].value, shown["memory"].value) == ("0", "0")
