@@ -226,11 +226,12 @@ def draw_cliff(p: Cut, show: Show) -> None:
     if free.largest_norm <= p.threshold:
         show.note("cliff_same", norm=number(free.largest_norm), threshold=number(p.threshold))
         return
+    late = clipped.error[-50:]  # at the foot of the cliff it swings: one error alone is chance
     show.note(
         "cliff", update=free.steepest, norm=number(free.largest_norm),
         step=number(free.longest_step), error=number(free.last_error),
         threshold=number(p.threshold), longest=number(clipped.longest_step),
-        clipped=number(clipped.last_error),
+        clipped=number(clipped.last_error), low=number(late.min()), high=number(late.max()),
     )  # fmt: skip
 
 
@@ -247,7 +248,7 @@ def tell_race(p: Race, done: recall.Comparison, show: Show) -> None:
     )
     if winners and losers:
         said = {
-            name: show.words("road.comma").join(those)
+            name: show.words("road.names").join(those)
             for name, those in (("winners", winners), ("losers", losers))
         }
         show.note("race_won", **said, updates=int(done.updates[-1]))
@@ -499,7 +500,7 @@ def race(p: Race, show: Show) -> None:
     last = int(done.delays[-1])
     ended = [show.option("cells", c) for c in p.cells if done.longest_of(c) == last]
     if ended:
-        show.note("ladder_end", cells=show.words("road.comma").join(ended), last=last)
+        show.note("ladder_end", cells=show.words("road.names").join(ended), last=last)
 
 
 def horizon(gain: float) -> float:
