@@ -363,7 +363,7 @@ def paths(p: Paths, show: Show) -> None:
             last=p.steps, stretch=number(float(found.stretch[-1])),
             least=number(float(found.error.min())), most=number(float(found.error.max())),
         )  # fmt: skip
-        if share > found.length:
+        if not 0 <= share <= found.length:
             show.note("share_over")
     if p.printed:
         show.note("printed_last" if p.t == p.steps else "printed", t=p.t, last=p.steps)
