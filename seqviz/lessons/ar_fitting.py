@@ -411,10 +411,10 @@ def learn(
             )  # fmt: skip
     elif view == "predictions":
         show.figure(training.one_step_predictions, done)
-        count = min(120, targets)
-        naive = float(((values[1:] - values[:-1])[-count:] ** 2).mean())
-        mse = number(done.last_mse(count))
-        show.note("predictions", count=count, mse=mse, naive=number(naive))
+        drawn = min(120, targets)
+        naive = float(((values[1:] - values[:-1])[-drawn:] ** 2).mean())
+        mse = number(done.last_mse(drawn))
+        show.note("predictions", count=drawn, mse=mse, naive=number(naive))
     else:
         if not done.origins.size:
             raise Problem("too_short_to_forecast", horizon=AHEAD, steps=len(values))
