@@ -38,6 +38,7 @@ SEASONS = {"co2": 12, "elnino": 12, "macro_inflation": 4, "macro_unemployment": 
 
 lesson = Lesson("ar_fitting", code=(ar.simulate, ar.fit, ar.forecast_recursive))
 OWN = on(preset="own")
+ROUNDING = 1e-14  # a spread of estimates near 1 that float64 cannot resolve
 
 
 def at_lag(lag: int, default: float, free: bool = False) -> Any:
@@ -200,13 +201,15 @@ def draw_fan(
     )
     if direct is not None:
         show.readout("difference", fan.distance, direct)
-    inside = show.readout("inside", fan.covers, future)
+    inside = round(show.readout("inside", fan.covers, future) * horizon)
+    kind = "some" if horizon > 1 else "one" if inside else "none"
+    came = show.words(f"note.came_{kind}", inside=inside, h=horizon)
     own = show.value(fan.error, future, name="error")
     naive = show.value(ar.error_of_repeating, past, future, season or 1, name="repeating")
     repeating = show.words(f"note.repeat_{'season' if season else 'last'}", season=season)
     show.note(
-        "fan_better" if own < naive else "fan_worse", inside=round(inside * horizon), h=horizon,
-        error=number(own), naive=number(naive), repeating=repeating,
+        "fan_better" if own < naive else "fan_worse", came=came, error=number(own),
+        naive=number(naive), repeating=repeating,
     )  # fmt: skip
 
 
@@ -223,7 +226,8 @@ def state_note(p: Process, found: ar.Correlogram, show: Show, shown: int) -> Non
             beyond=beyond, after=after,
         )  # fmt: skip
     elif root > 1 + 1e-6:
-        show.note("explosive", root=number(root), shown=f"{shown:,}", n=f"{p.n:,}")
+        key = "explosive" if shown < p.n else "explosive_whole"
+        show.note(key, root=number(root), shown=f"{shown:,}", n=f"{p.n:,}")
     else:
         z = ar.roots(coefficients(p))
         on_circle = z[abs(z) > 1 - 1e-6]
@@ -244,11 +248,12 @@ def process(p: Process, show: Show) -> None:
         raise Problem("exploded", steps=len(values))
     stationary = ar.is_stationary(path.coefficients)
     truth = path.coefficients if stationary and not p.shuffle else None
+    rule = (0.0,) * p.order if p.shuffle else path.coefficients  # shuffled, nothing depends
     found = show.run(ar.correlogram, values, min(20, len(values) // 4), truth, name="found")
     if p.view == "correlations":
         show.figure(series_and_correlations, values, found)
     elif p.view == "roots":
-        show.figure(roots_in_circle, show.run(ar.roots, path.coefficients, name="z"))
+        show.figure(roots_in_circle, show.run(ar.roots, rule, name="z"))
     else:
         line = show.run(ar.fit, values, 1, "ols", name="line")
         slope = p.phi if p.order == 1 and not p.shuffle else None
@@ -258,8 +263,8 @@ def process(p: Process, show: Show) -> None:
     show.readouts(found, "r1", beside={"r1": theory(show, found.theory_r1)})
     spread = ar.stationary_variance(path.coefficients, p.sigma) if stationary else inf
     show.readout("variance", ar.sample_variance, values, beside=theory(show, spread))
-    show.readout("root", ar.largest_root, path.coefficients)
-    show.readout("memory", ar.steps_remembered, path.coefficients)
+    show.readout("root", ar.largest_root, rule)
+    show.readout("memory", ar.steps_remembered, rule)
     state_note(p, found, show, len(values))
 
 
@@ -268,7 +273,7 @@ def hand(p: ByHand, show: Show) -> None:
     _, values = studied(lesson.values("process"), show)
     show.figure(by_hand.fit_by_hand, values)
     start, least = show.run(ar.slope_errors, values, name="errors")
-    share = formatted(least / start, Unit("share", 0))
+    share = formatted(least / start, Unit("share", 0)) if least >= 0.01 * start else "< 1 %"
     show.note("by_hand", start=number(start), least=number(least), share=share)
 
 
@@ -303,6 +308,9 @@ def draw_sampling(p: Fit, world: Process, show: Show) -> None:
     said = {"method": show.option("methods", p.estimator), "n": f"{world.n:,}",
             "phi": number(many.phi), "bias": number(many.mean_bias, 2), "held": coverage.correct,
             "count": coverage.n}  # fmt: skip
+    if many.standard_deviation < ROUNDING:
+        show.note("sampling_rounding", spread=number(many.standard_deviation, 2), **said)
+        return
     if p.estimator == "ols":
         show.note("sampling", nominal=round(0.95 * coverage.n), **said)
         return
@@ -352,10 +360,12 @@ def fit(p: Fit, show: Show) -> None:
     )  # fmt: skip
     held, count = show.readout("covered", ar.covering, found, float(truth[0]))
     firsts, (low, high) = [one.first for one in found], found[0].first_interval
-    show.note(
-        "estimates", held=held, count=count, truth=number(truth[0]), width=number(high - low, 2),
-        apart=number(max(firsts) - min(firsts), 2),
-    )  # fmt: skip
+    said = {"truth": number(truth[0]), "width": number(high - low, 2)}
+    if count == 1:
+        show.note("estimate_held" if held else "estimate_missed", method=method, **said)
+        return
+    apart = number(max(firsts) - min(firsts), 2)
+    show.note("estimates", held=held, count=count, apart=apart, **said)
 
 
 def learn(
@@ -379,9 +389,11 @@ def learn(
     if view == "loss":
         show.figure(training.loss_of_fit, done, *levels)
         if held_out:
+            turned = done.least_epoch < settings.epochs
             show.note(
-                "u_curve", least=number(done.least_validation), epoch=done.least_epoch,
-                epochs=settings.epochs, last=number(done.validation_loss[-1]),
+                "u_curve" if turned else "u_none", least=number(done.least_validation),
+                epoch=done.least_epoch, epochs=settings.epochs,
+                last=number(done.validation_loss[-1]),
                 train=number(done.train_loss[-1]), line=number(levels[2] or 0.0),
             )  # fmt: skip
     elif view == "map":
@@ -394,23 +406,27 @@ def learn(
         else:
             show.figure(training.one_step_map, done, values, slope)
             show.note(
-                "map", slope=number(done.middle_slope), band=number(done.band_width, 2),
-                line=number(line[0][0]),
+                "map" if done.band_width > 0 else "map_of_one", slope=number(done.middle_slope),
+                band=number(done.band_width, 2), line=number(line[0][0]),
             )  # fmt: skip
     elif view == "predictions":
         show.figure(training.one_step_predictions, done)
-        mse, naive = done.last_mse(120), float(((values[1:] - values[:-1])[-120:] ** 2).mean())
-        show.note("predictions", mse=number(mse), naive=number(naive))
+        drawn = min(120, targets)
+        naive = float(((values[1:] - values[:-1])[-drawn:] ** 2).mean())
+        mse = number(done.last_mse(drawn))
+        show.note("predictions", count=drawn, mse=mse, naive=number(naive))
     else:
         if not done.origins.size:
             raise Problem("too_short_to_forecast", horizon=AHEAD, steps=len(values))
         back = show.run(errors_ahead, done, *line, rule, name="back")
+        cell, steps, useful = settings.cell.upper(), len(back.network), int(back.useful)
+        kind = "all" if useful == steps else {0: "none", 1: "one"}.get(useful, "some")
         show.figure(training.errors_fed_back, back, settings.cell)
         show.note(
-            "ahead", steps=len(back.network), first=number(back.network[0]),
+            "ahead", steps=steps, first=number(back.network[0]),
             last=number(back.network[-1]), rule=number(back.rule[-1]), line=number(back.line[-1]),
-            level=number(back.level[-1]), useful=int(back.useful), origins=back.origins,
-            cell=settings.cell.upper(),
+            level=number(back.level[-1]), origins=back.origins, cell=cell,
+            useful=show.words(f"note.useful_{kind}", cell=cell, useful=useful, steps=steps),
         )  # fmt: skip
     kind, start = ("split", done.validation_end) if held_out else ("train", 0)
     where = show.words(f"metric.network_mse.{kind}")
@@ -498,8 +514,9 @@ def ahead(p: Ahead, show: Show) -> None:
     show.figure(forecast.error_by_horizon, errors)
     ends = {"mse_1": theory(show, errors.theory[0]), "mse_h": theory(show, errors.theory[-1])}
     show.readouts(errors, "mse_1", "mse_h", "mse_direct", "origins", beside=ends)
+    several = "errors_recursive" if errors.mse_h <= errors.mse_direct else "errors_direct"
     show.note(
-        "errors_recursive" if errors.mse_h <= errors.mse_direct else "errors_direct",
+        several if p.horizon > 1 else "errors_one",
         h=p.horizon, recursive=number(errors.mse_h), direct=number(errors.mse_direct),
         theory=number(float(errors.theory[-1])), origins=errors.origins,
     )  # fmt: skip

@@ -204,7 +204,8 @@ def draw_clipping(p: Cut, show: Show) -> None:
     if free.left_float32 is not None:
         show.note("free_left", update=free.left_float32)
     if clipped.left_float32 is not None:
-        show.note("clipped_left", update=clipped.left_float32, threshold=number(p.threshold))
+        step, theta = number(p.rate * p.threshold), number(p.threshold)
+        show.note("clipped_left", update=clipped.left_float32, threshold=theta, step=step)
     elif clipped.last_loss is not None:
         key = "clipping_better" if clipped.last_loss < 1 else "clipping_no_better"
         loss, updates = number(clipped.last_loss), len(clipped.loss)
@@ -225,11 +226,12 @@ def draw_cliff(p: Cut, show: Show) -> None:
     if free.largest_norm <= p.threshold:
         show.note("cliff_same", norm=number(free.largest_norm), threshold=number(p.threshold))
         return
+    late = clipped.error[-50:]  # at the foot of the cliff it swings: one error alone is chance
     show.note(
         "cliff", update=free.steepest, norm=number(free.largest_norm),
         step=number(free.longest_step), error=number(free.last_error),
         threshold=number(p.threshold), longest=number(clipped.longest_step),
-        clipped=number(clipped.last_error),
+        clipped=number(clipped.last_error), low=number(late.min()), high=number(late.max()),
     )  # fmt: skip
 
 
@@ -246,7 +248,7 @@ def tell_race(p: Race, done: recall.Comparison, show: Show) -> None:
     )
     if winners and losers:
         said = {
-            name: show.words("road.comma").join(those)
+            name: show.words("road.names").join(those)
             for name, those in (("winners", winners), ("losers", losers))
         }
         show.note("race_won", **said, updates=int(done.updates[-1]))
@@ -329,10 +331,13 @@ def pairs(p: Pairs, show: Show) -> None:
     show.readouts(chosen, "largest")
     show.readouts(chosen, "smallest", digits=chosen.digits)
     show.readout("bound", matrix.bound, later - earlier)
-    show.note(
-        "pair", earlier=earlier, later=later, largest=from_log10(chosen.largest),
-        strong=chosen.strong, count=len(chosen.log10),
-    )  # fmt: skip
+    if earlier == later:
+        show.note("pair_same", step=earlier)
+    else:
+        show.note(
+            "pair", earlier=earlier, later=later, largest=from_log10(chosen.largest),
+            strong=chosen.strong, count=len(chosen.log10),
+        )  # fmt: skip
     if found.stride > 1:
         show.caption(show.words("note.stride", stride=found.stride))
     if chosen.lost:
@@ -358,6 +363,8 @@ def paths(p: Paths, show: Show) -> None:
             last=p.steps, stretch=number(float(found.stretch[-1])),
             least=number(float(found.error.min())), most=number(float(found.error.max())),
         )  # fmt: skip
+        if not 0 <= share <= found.length:
+            show.note("share_over")
     if p.printed:
         show.note("printed_last" if p.t == p.steps else "printed", t=p.t, last=p.steps)
 
@@ -424,10 +431,13 @@ def cut(p: Cut, show: Show) -> None:
         show.readout("length", curve.length_of, window)
         angle, length = curve.angle_of(window), curve.length_of(window)
         little = angle <= LITTLE[0] and abs(length - 1) <= LITTLE[1]
-        show.note(
-            f"{p.kind}_little" if little else f"{p.kind}_much", window=window,
-            kept=percent(curve.kept_by(window)), angle=number(angle), length=number(length),
-        )  # fmt: skip
+        if window >= asked.steps:
+            show.note("nothing_dropped", window=window)
+        else:
+            show.note(
+                f"{p.kind}_little" if little else f"{p.kind}_much", window=window,
+                kept=percent(curve.kept_by(window)), angle=number(angle), length=number(length),
+            )  # fmt: skip
     if asked.steps < world.steps or asked.width < world.width:
         show.caption(show.words("note.modest", steps=asked.steps, width=asked.width))
 
@@ -487,6 +497,10 @@ def race(p: Race, show: Show) -> None:
         show.readout(f"longest_{cell}", done.longest_of, cell)
     reached = [f"{show.option('cells', c)} {done.longest_of(c) or '–'}" for c in p.cells]
     show.note("ladder", reached=show.words("road.comma").join(reached), updates=updates)
+    last = int(done.delays[-1])
+    ended = [show.option("cells", c) for c in p.cells if done.longest_of(c) == last]
+    if ended:
+        show.note("ladder_end", cells=show.words("road.names").join(ended), last=last)
 
 
 def horizon(gain: float) -> float:

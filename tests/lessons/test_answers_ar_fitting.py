@@ -8,6 +8,7 @@ from math import floor, log
 import numpy as np
 import pytest
 
+from seqviz.compute import autoregression as ar
 from seqviz.lessons.ar_fitting import lesson
 from seqviz.text import LANGUAGES, Text, number
 
@@ -119,21 +120,27 @@ SAYS = (
     ("process", {"phi": 1.0}, ("Unit root at +1", "straight line")),
     ("process", {"phi": -1.0}, ("Unit root at −1", "changes its sign", "−0.99")),
     ("process", {"order": 2, "free": True, "b1": 0.0, "b2": -1.0}, ("2 roots on the unit",)),
-    ("process", {"phi": 1.1}, ("Explosive", "1.10")),
+    ("process", {"phi": 1.1}, ("Explosive", "1.10", "294 of 500 values", "the path is cut")),
+    ("process", {"phi": 1.1, "n": 50}, ("Explosive", "All 50 values", "none of them")),
     ("process", {"view": "lag_plot", "phi": 0.3}, ("slope", "0.300")),
     ("process", {"view": "lag_plot", "order": 2}, ("has slope",)),
     ("by_hand", {"process__phi": 0.0}, ("100 %",)),
     ("by_hand", {}, ("41 %",)),
+    ("by_hand", {"process__phi": 1.2}, ("reaches is 0.80", "< 1 % of that")),
     ("fit", {}, ("4 of 4 intervals",)),
-    ("fit", {"methods": ("ols",)}, ("1 of 1 intervals", "differ by at most 0;")),
+    ("fit", {"methods": ("ols",)}, ("OLS: the interval holds the true φ₁ = 0.800",)),
+    ("fit", {"methods": ("ols",), "process__order": 3, "same": False}, ("misses the true",)),
     ("fit", {"view": "order", "process__order": 2}, ("the process has order 2",)),
     ("fit", {"view": "order", "process__phi": 0.0}, ("the process has order 0",)),
     ("fit", {"view": "order", "process__phi": 1.0}, ("AIC chooses",)),
     ("fit", {"view": "sampling"}, ("large-sample value",)),
     ("fit", {"view": "sampling", "process__phi": 1.0}, ("OLS in 500 series",)),
+    ("fit", {"view": "sampling", "process__phi": 1.2}, ("the rounding of float64",)),
     ("fit", {"view": "sampling", "process__shuffle": True}, ("keeps the mean",)),
     ("forecast", {"horizon": 5}, ("of 5 values that came",)),
+    ("forecast", {"horizon": 1}, ("The one value that came is inside",)),
     ("forecast", {"view": "errors", "horizon": 5}, ("At 5 steps",)),
+    ("forecast", {"view": "errors", "horizon": 1}, ("the same one: its error is 1.08",)),
     ("real", {"source": "nile"}, ("gives less",)),
     ("real", {"source": "elnino"}, ("repeating the last value gives",)),
     ("real", {"source": "elnino", "seasonal": True}, ("last season, 12 values",)),
@@ -151,7 +158,7 @@ SAYS = (
     ("networks", {"view": "predictions"}, ("last 120 values",)),
     ("nonlinear", {}, ("true rule", )),
     ("nonlinear", {"view": "ahead"}, ("better than the mean for the first",)),
-    ("nonlinear", {"view": "loss"}, ("The validation loss",)),
+    ("nonlinear", {"view": "loss"}, ("at the last of 500 epochs", "it has not turned")),
 )  # fmt: skip
 
 
@@ -182,6 +189,29 @@ def test_differences_forecast_the_season():
     ]
     assert errors[1] < errors[0] / 3
     assert "difference" not in run("real", source="co2", seasonal=True).readouts
+
+
+def test_sentences_on_a_network_of_one_s_own():
+    own = {"preset": "own", "process.n": 50, "epochs": 50}
+    say = lesson.benches["networks"].run
+    one = say({**own, "view": "map", "cell": "mlp"}, train=True, code=False).notes[0]
+    assert "reads the last value alone" in one
+    several = say({**own, "view": "predictions"}, train=True, code=False).notes[0]
+    assert "over the last 49 values" in several
+
+
+def test_a_shuffled_series_has_no_memory():
+    shown = run("process", shuffle=True).readouts
+    assert (shown["root"].value, shown["memory"].value) == ("0", "0")
+
+
+def test_the_least_error_of_a_line_is_that_of_least_squares():
+    for phi in (0.8, 1.2):  # the latter reaches 10¹²
+        values = ar.simulate((phi,), n=500, seed=1).values
+        start, least = ar.slope_errors(values)
+        residuals = values[1:] - ar.fit(values, 1, "ols").first * values[:-1]
+        assert start == pytest.approx((values[1:] ** 2).mean())
+        assert least == pytest.approx((residuals**2).mean(), rel=1e-6)
 
 
 def test_the_line_beside_a_network_is_counted_with_its_intercept():

@@ -39,7 +39,7 @@ SCENES = (
     }, ("stationary",)),
     Scene("process", {"phi": -0.8, "view": "lag_plot"}, series.lag_plot, PROCESS, ("stationary",)),
     Scene("process", {"phi": 1.2, "n": 5000}, None, PROCESS, ("explosive",)),
-    Scene("process", {"phi": 1.2, "n": 50}, None, PROCESS, ("explosive",)),
+    Scene("process", {"phi": 1.2, "n": 50}, None, PROCESS, ("explosive_whole",)),
     Scene("process", {"phi": 1.0, "view": "roots"}, series.roots_in_circle, PROCESS,
           ("unit_root",)),
     Scene("process", {"phi": -1.0, "n": 50}, None, PROCESS, ("unit_root_minus",)),

@@ -147,8 +147,9 @@ def one_step(
 def slope_errors(values: Float[np.ndarray, "time"]) -> tuple[float, float]:
     """Mean squared error of x_t = slope x_{t-1} at slope 0, and the least there is."""
     before, now = values[:-1], values[1:]
-    square = float(np.mean(now**2))
-    return square, square - float(np.mean(before * now)) ** 2 / float(np.mean(before**2))
+    slope = float(before @ now) / float(before @ before)
+    # From the residuals: of a series that explodes a difference of squares is rounding.
+    return float(np.mean(now**2)), float(np.mean((now - slope * before) ** 2))
 
 
 def covering(estimates: Sequence[Estimate], phi: float) -> Part:
