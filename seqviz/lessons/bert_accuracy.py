@@ -611,10 +611,13 @@ def both_modes(p: Modes, show: Show) -> None:
     classified(shipped.MODEL, p.text, encoding.LONGEST, show)
     found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed, name="found")
     show.figure(train_and_eval, found)
-    for mode in found.modes:
-        show.readout(f"spread_{mode}", found.spread, mode)
+    still, noisy = (
+        percent(show.readout(f"spread_{mode}", found.spread, mode)) for mode in found.modes
+    )
     a, c, b, d = (show.words("note.yes" if able else "note.no") for able in found.gradient.flat)
-    show.note("gradient", a=a, b=b, c=c, d=d)  # each mode, as it is and within no_grad()
+    show.note(
+        "gradient", a=a, b=b, c=c, d=d, repeats=p.repeats, still=still, noisy=noisy
+    )  # each mode, as it is and within no_grad()
 
 
 @lesson.bench("compare", Compare)

@@ -148,6 +148,7 @@ SENTENCES = (
     ("count", "one_of", {}, {"regime": "top"}),
     ("count", "all_of", {"regime": "all"}, {}),
     ("compare", "no_seed", {"first": "bag_of_words"}, {"first": "lstm"}),
+    ("modes", "gradient", {}, {"repeats": 5}),
     ("search", "best_less", {"method": "grid"}, {"view": "race"}),
     ("compare", "seeds_between", {"first": "head_mean"}, {"first": "head_cls"}),
     ("compare", "one_seed", {"first": "lstm"}, {"first": "gru"}),
