@@ -37,6 +37,7 @@ def of_stage(
         "rest": percent(1 - float(weights[row, best])),
         "itself": percent(float(np.diag(weights).mean())),
         "largest": number(largest),
+        "divisor": f"{walk.divide_by * walk.temperature:.3g}",
         "scaled": number(largest / walk.divide_by / walk.temperature),
         "closed": int(walk.forbidden.sum()),
         "cells": walk.forbidden.size,
@@ -112,10 +113,13 @@ def say_weights(found: Mosaic, one: Map | None, p: Any, show: Show) -> None:
     if p.view == "heads":
         values = getattr(found.habits, p.measure)
         a, b = patterns.ranked(values, 1)[0]
-        written = percent if p.measure in patterns.HABITS else number
+        shares = p.measure in patterns.HABITS
+        key, written = ("ranked_share", percent) if shares else ("ranked", number)
         half = f"{(values >= patterns.NAMED_FROM).sum()} / {values.size}"
-        key = "ranked_share" if p.measure in patterns.HABITS else "ranked"
-        show.note(key, measure=show.option("measure", p.measure), best=f"{a}.{b}",
+        # what is no share is said with its unit
+        unit = show.text(f"figure.habit_{p.measure}")
+        show.note(key, measure=show.option("measure", p.measure) if shares else unit,
+                  best=f"{a}.{b}",
                   half=half, value=written(values[a, b]),
                   median=written(float(np.median(values))))  # fmt: skip
     elif one is None:
@@ -130,7 +134,8 @@ def say_weights(found: Mosaic, one: Map | None, p: Any, show: Show) -> None:
     else:
         query = min(p.query, len(pieces)) - 1
         most = one.most_of(query)
-        said = "rollout" if p.view == "rollout" else f"map_{one.by}"
+        own = "rollout_own" if most == query else "rollout"
+        said = own if p.view == "rollout" else f"map_{one.by}"
         show.note(
             said, first=first, query=literal(pieces[query]),
             to=literal(pieces[most]), share=percent(one.share_at(query, most)),
@@ -163,7 +168,7 @@ def say_parts(found: Parts, query: int, key: int, p: Any, show: Show) -> None:
     if p.by == "value":
         row = found.carried[query]
         show.note(
-            "apart_value", query=of_query, to=of_key, first=first,
+            "apart_value" if key else "apart_value_first", query=of_query, to=of_key, first=first,
             norm=number(float(found.norms[key])), norm_first=number(float(found.norms[0])),
             weight_first=number(found.weight_at(query, 0)), carried=number(float(row[key])),
             carried_first=number(float(row[0])), weight=number(found.weight_at(query, key)),
@@ -208,7 +213,7 @@ def say_mask(one: Map, change: Change, show: Show) -> None:
     """How many cells are open, and what the model makes of it."""
     cells = f"{int(one.allowed.sum()):,}", f"{one.allowed.size:,}"
     said = say_change(change, show)
-    show.note("mask", open=cells[0], all=cells[1], share=percent(one.share_allowed, 0), said=said)
+    show.note("mask", open=cells[0], all=cells[1], share=percent(one.share_allowed), said=said)
 
 
 def say_change(change: Change, show: Show) -> str:
@@ -217,7 +222,8 @@ def say_change(change: Change, show: Show) -> str:
         return show.words("note.change_none")
     if change.text.decoder:
         before, after = map(literal, change.likeliest)
-        return show.words("note.change_next", before=before, after=after, bits=number(change.bits))
+        key = "change_kept" if before == after else "change_next"
+        return show.words(f"note.{key}", before=before, after=after, bits=number(change.bits))
     return show.words(
         "note.change_vector", cosine=number(change.sentence, 4), moved=number(change.furthest),
         token=literal(change.furthest_piece),

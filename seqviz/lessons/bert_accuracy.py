@@ -296,7 +296,8 @@ def say_runs(answers: tuple[Answers, ...], name: str, show: Show) -> None:
     one = proportions.of_share(sum(run.share for run in runs) / len(runs), len(positive))
     ends = {"least": percent(one.low), "most": percent(one.high), "n": f"{one.n:,}"}
     known = {"name": show.option("first", name), "low": low, "high": high, "runs": len(runs)}
-    show.note("one_seed" if len(runs) == 1 else "seeds_between", **known, **ends)
+    alone = "no_seed" if name in systems.WITHOUT_SEED else "one_seed"
+    show.note(alone if len(runs) == 1 else "seeds_between", **known, **ends)
 
 
 def say_random_head(
@@ -322,7 +323,8 @@ def say_fall(found: Knife, controls: Knife, share: float, show: Show) -> None:
     """What masking costs, taken apart by the two controls."""
     fall = show.value(found.fall, controls, share, name="fall")
     p = formatted(fall.back.p, unit_of(Paired, "p"))
-    key = "fall" if min(fall.shift, fall.information) > 0 else "no_fall"
+    shown = fall.back.verdict == "real" and min(fall.shift, fall.information) > 0
+    key = "fall" if shown else "no_fall"
     points = {
         name: f"{100 * getattr(fall, name):.1f}" for name in ("total", "shift", "information")
     }
@@ -527,7 +529,12 @@ def head(p: Heads, show: Show) -> None:
     steps = settings.epochs * -(-min(settings.sentences, 7272) // settings.batch)
     reach = reported.adam_reach(settings.head_rate, steps, falling=True)
     say_against(found, show.words("option.regime.head"), "bag_of_words", show)
-    show.note("adam", steps=f"{steps:,}", rate=f"{settings.head_rate:g}", reach=number(reach, 2))
+    show.note(
+        "adam",
+        steps=f"{steps:,}",
+        rate=f"{settings.head_rate:g}".replace("e-0", "e-"),
+        reach=number(reach, 2),
+    )
 
 
 @lesson.bench("tune", Tune)
@@ -563,7 +570,8 @@ def count(p: Count, show: Show) -> None:
     show.figure(parameter_counts, found, title)
     show.readouts(found, "total", "trainable", "share_trained")
     ratio = number(1 / found.share_trained, 2) if found.trainable else "∞"
-    show.note("one_of", trainable=f"{found.trainable:,}", total=f"{found.total:,}", ratio=ratio)
+    key = "all_of" if found.trainable == found.total else "one_of"
+    show.note(key, trainable=f"{found.trainable:,}", total=f"{found.total:,}", ratio=ratio)
 
 
 @lesson.bench("search", Search)
@@ -603,10 +611,13 @@ def both_modes(p: Modes, show: Show) -> None:
     classified(shipped.MODEL, p.text, encoding.LONGEST, show)
     found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed, name="found")
     show.figure(train_and_eval, found)
-    for mode in found.modes:
-        show.readout(f"spread_{mode}", found.spread, mode)
+    still, noisy = (
+        percent(show.readout(f"spread_{mode}", found.spread, mode)) for mode in found.modes
+    )
     a, c, b, d = (show.words("note.yes" if able else "note.no") for able in found.gradient.flat)
-    show.note("gradient", a=a, b=b, c=c, d=d)  # each mode, as it is and within no_grad()
+    show.note(
+        "gradient", a=a, b=b, c=c, d=d, repeats=p.repeats, still=still, noisy=noisy
+    )  # each mode, as it is and within no_grad()
 
 
 @lesson.bench("compare", Compare)
@@ -647,6 +658,8 @@ def compare(p: Compare, show: Show) -> None:
         show.readout(name, proportions.proportion, said.right[:n])
     show.readouts(pair, p_value="p", needed="needed")
     differ = systems.differing(first, second, n)
+    if not len(differ):
+        return
     shown = differ[:READ]
     show.caption(show.words("note.disagree", shown=len(shown), count=f"{len(differ):,}"))
     sentences = features.parts()["test"].texts

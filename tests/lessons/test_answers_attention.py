@@ -105,7 +105,7 @@ def test_one_head_off_and_a_whole_layer():
     ]
     others = [value for n, value in enumerate(layers) if n != 5]
     quoted(said, {
-        "largest": largest, "median": f"{float(median):.4f}",
+        "largest": largest, "median": median,
         "last": number(layers[5]), "low": number(min(others)), "high": number(max(others)),
     })  # fmt: skip
 
@@ -170,6 +170,22 @@ def test_the_head_that_is_off_at_first_is_one_of_every_model_and_is_seen():
     assert layer < min(record.layers for record in MODELS.values() if record.layers)
     assert head < min(record.heads for record in MODELS.values() if record.heads)
     assert float(run("ablate").readouts["furthest"].value) > 0.02
+
+
+def test_a_sentence_at_the_end_of_a_control_reads_like_one():
+    """Less than half is not most, a word is not named twice, and a share has no minus."""
+    own = run("real", view="rollout", layer=0).notes[0]
+    assert own.endswith("the largest part of “it”, 52.8 %, from itself.")
+    assert "most" not in run("real", view="mean").notes[0]
+    assert run("apart", key=1, by="value").notes[1].count("The value of") == 1
+    assert run("apart", key=3, by="value").notes[1].count("The value of") == 2
+    for head in ({"layer": 0, "head": 2}, {"layer": 0, "head": 0}):
+        shown = run("trials", view="repeated", **head)
+        assert "−" not in shown.notes[0] + shown.readouts["tried"].beside
+    assert "99.6 %" in run("masks", kind="none", cells="1.1").notes[0]
+    assert "d_k = 1." in run("by_hand", stage=5, d_k=1).notes[0]
+    assert "Divided by 1," in run("by_hand", stage=5, scale="none").notes[0]
+    assert "(bits)" in run("real", view="heads", measure="entropy").notes[0]
 
 
 def test_the_value_of_the_first_token_is_small():

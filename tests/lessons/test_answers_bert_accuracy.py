@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute.accuracy.findings import Answers
-from seqviz.experiments.accuracy import systems
+from seqviz.experiments.accuracy import baselines, fill, systems
 from seqviz.lessons.bench.output import Output
 from seqviz.lessons.bert_accuracy import lesson
 from seqviz.text import LANGUAGES, Text
@@ -26,6 +26,10 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "padding": ("padding", {}),
     "direction": ("looks", {}),
     "rate": ("heads", {"feature": "pooler", "head_rate": 1e-5}),
+}
+# What else a reveal quotes, and names.
+ALSO: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
+    "rate": (("heads", {"feature": "pooler", "head_rate": 3e-2}), ("compare", {})),
 }
 
 
@@ -88,9 +92,10 @@ def test_the_marked_answer_is_the_computed_one(name):
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", ASKED)
 def test_a_reveal_quotes_what_the_page_shows(name, lang):
-    bench, values = ASKED[name]
-    shown = lesson.benches[bench].run(values, lang)
-    said = [*shown.notes, *(f"{one.value} {one.beside or ''}" for one in shown.readouts.values())]
+    said: list[str] = []
+    for bench, values in (ASKED[name], *ALSO.get(name, ())):
+        shown = lesson.benches[bench].run(values, lang)
+        said += [*shown.notes, *(f"{one.value} {one.beside}" for one in shown.readouts.values())]
     there = {f"{float(one):g}" for one in re.findall(r"\d+\.\d+", " ".join(said))}
     there |= {f"{round(float(one)):d}" for one in there}
     reveal = Text(lang)(f"bert_accuracy.predict.{name}.reveal")
@@ -141,6 +146,9 @@ SENTENCES = (
     ("heads", "adam", {"head_rate": 1e-5}, {"head_rate": 1e-2}),
     ("tune", "epoch_time", {}, {"regime": "top"}),
     ("count", "one_of", {}, {"regime": "top"}),
+    ("count", "all_of", {"regime": "all"}, {}),
+    ("compare", "no_seed", {"first": "bag_of_words"}, {"first": "lstm"}),
+    ("modes", "gradient", {}, {"repeats": 5}),
     ("search", "best_less", {"method": "grid"}, {"view": "race"}),
     ("compare", "seeds_between", {"first": "head_mean"}, {"first": "head_cls"}),
     ("compare", "one_seed", {"first": "lstm"}, {"first": "gru"}),
@@ -161,6 +169,37 @@ def test_other_numbers_another_sentence(bench, key, values, other):
 def test_where_nothing_is_won_back_the_sentence_does_not_say_so():
     assert said("knife", "no_fall", share=0)
     assert not said("knife", "fall", share=0)
+
+
+def test_two_heads_that_chance_tells_apart_are_no_shift():
+    """All words masked: each head has one answer for everything, and p is 0.195."""
+    assert said("knife", "no_fall", share=100)
+    assert not said("knife", "fall", share=100)
+    assert said("knife", "fall", share=95)
+
+
+def test_systems_without_a_seed_are_those_whose_training_draws_nothing():
+    texts, positive = [f"good {n % 7} film" for n in range(60)], np.arange(60) % 2 == 0
+    one, other = (baselines.bag_of_words() for _ in range(2))
+    np.random.seed(0)
+    first = one.fit(texts, positive).predict_proba(texts)
+    np.random.seed(1)
+    assert (first == other.fit(texts, positive).predict_proba(texts)).all()
+    assert systems.WITHOUT_SEED == ("bag_of_words",)
+
+
+def test_the_network_knows_films_and_no_foxes():
+    text = "The quick brown fox jumps over the lazy dog."
+    found = fill.guesses("minilm", text, 4, seed=lesson.benches["guess"].declaration().seed)
+    assert found.truth == "fox"
+    assert "film" in found.candidates[0][:8]
+    assert found.rank_of("mask") > 10_000
+
+
+def test_one_system_beside_itself_has_no_list_of_differences():
+    for second, listed in (("all", False), ("head_mean", True)):
+        shown = lesson.benches["compare"].run({"view": "paired", "second": second})
+        assert any("P(positive)" in note for note in shown.notes) is listed
 
 
 def test_a_random_head_that_is_a_guess_is_no_warning(monkeypatch):

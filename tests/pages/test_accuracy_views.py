@@ -117,7 +117,7 @@ def knife(order: str, share: int) -> View:
         },
         Compared((f"option.order.{order}", f"option.order.{other}"),
                  right(row[order]), right(row[other])),
-        notes=("fall",),
+        notes=("no_fall" if at == 20 else "fall",),  # all words masked: p is 0.195
         beside={"accuracy_here": f"{5 * at} %: "},
     )  # fmt: skip
 
@@ -342,7 +342,7 @@ def pair(view: str, first: str, second: str, n: int) -> View:
             "needed": "∞" if first == second else "",
         },
         Compared(keys, a[:n], b[:n]),
-        notes=("disagree",),
+        notes=() if first == second else ("disagree",),
         beside={"system_a": f"n = {n:,}"},
     )
 

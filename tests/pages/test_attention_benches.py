@@ -107,7 +107,7 @@ def test_who_may_look_at_whom(lang, model, settings, kind):
     on_pads = one.weights[:real, real:].sum(1).mean()
     assert (on_pads > 0) == (pads > 0 and not told)
     wanted = {
-        "allowed": (f"{100 * one.allowed.mean():.0f} %", None),
+        "allowed": (f"{100 * one.allowed.mean():.1f} %", None),
         "on_pads": (f"{100 * on_pads:.1f} %", None),
         **after(attention.masked(model, read_by(model), masking), lang),
     }

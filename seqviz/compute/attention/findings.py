@@ -116,7 +116,7 @@ class Map:
         return float((rows[:, 0] / np.maximum(rows.sum(1), 1e-300)).mean())
 
     @property
-    def share_allowed(self) -> WholeShare:
+    def share_allowed(self) -> Share:
         """The cells that the mask leaves open."""
         return float(self.allowed.mean())
 

@@ -53,12 +53,15 @@ class Trials:
         return float(self.share[:, layer, head].mean())
 
     def interval(self, layer: int, head: int) -> ShareEnds:
-        """95 % interval of that mean (Student t); the trials are its only source of uncertainty."""
+        """95 % interval of that mean (Student t); the trials are its only source of uncertainty.
+
+        Within 0 and 1, as a share is.
+        """
         from scipy.stats import t
 
         values = self.share[:, layer, head]
         reach = float(t.ppf(0.975, len(values) - 1)) * values.std(ddof=1) / math.sqrt(len(values))
-        return float(values.mean() - reach), float(values.mean() + reach)
+        return max(0.0, float(values.mean() - reach)), min(1.0, float(values.mean() + reach))
 
     @property
     def best(self) -> tuple[int, int]:

@@ -12,19 +12,33 @@ from seqviz.figures.grammar import Sheet
 from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.scales import Scale
 
+NAMED = 12  # layers or heads of which each has its number
+
 
 class HeadGrid:
-    """Layers and heads on axes of a sheet, from 0; layers along x where there are more of them."""
+    """Layers and heads on axes of a sheet, from 0; layers along x where there are more of them.
+
+    across, up: where it is on the sheet. named: how many along x all have their numbers.
+    """
 
     def __init__(
-        self, sheet: Sheet, layers: int, heads: int, across: Sequence[float] | None = None
+        self,
+        sheet: Sheet,
+        layers: int,
+        heads: int,
+        across: Sequence[float] | None = None,
+        up: Sequence[float] | None = None,
+        named: int = NAMED,
     ):
         self.deep, self.text = layers > heads, sheet.style.text
         sides = [(heads, self.text("figure.head")), (layers, self.text("figure.layer"))]
         self.sides = sides[::-1] if self.deep else sides
-        x, y = (counted(count, title) for count, title in self.sides)
+        x, y = (
+            counted(count, title, most)
+            for (count, title), most in zip(self.sides, (named, NAMED), strict=True)
+        )
         y["range"] = y["range"][::-1]  # the first on top
-        self.panel = sheet.panel(x, y, across=across)
+        self.panel = sheet.panel(x, y, across=across, up=up)
 
     def turned(
         self, values: Shaped[np.ndarray, "layer head *rest"]
@@ -52,9 +66,9 @@ class HeadGrid:
         return self.text(key, layer=layer, head=head, **words)
 
 
-def counted(count: int, title: str) -> dict[str, Any]:
-    """An axis of layers or heads, from 0, each with its number as long as they find room."""
-    step = 1 if count <= 12 else 2 if count <= 24 else 5
+def counted(count: int, title: str, named: int = NAMED) -> dict[str, Any]:
+    """An axis of layers or heads, from 0, each with its number up to `named` of them."""
+    step = 1 if count <= named else 2 if count <= 2 * named else 5
     return axis(
         title, range=[-0.5, count - 0.5], tickvals=list(range(0, count, step)), showgrid=False
     )

@@ -144,7 +144,8 @@ def scores_to_weights(
     if by == "value":  # in place of a stage, or the panels would be too low
         stages["carried"] = found.carried[at].astype(float)
         del stages["scaled"]
-    sheet = Sheet(style)
+    # On a phone the numbers would run into one another: those that find no room are left out.
+    sheet = Sheet(style, uniformtext={"minsize": 10 * style.scale, "mode": "hide"})
     x: Any = axes.tokens(style, pieces, text("figure.keys"), anchor=f"y{len(stages)}")
     for row, (stage, values) in enumerate(stages.items()):
         top = 1 - row * (_HEIGHT + _GAP)
@@ -156,7 +157,8 @@ def scores_to_weights(
             "−∞" if not np.isfinite(v) else small if small and 0 < v < 0.001 else number(v)
             for v in values
         ]
-        _bars(panel, values, name, key, written if few else None, pick=True)
+        _bars(panel, values, name, key, written if few else None, pick=True,
+              textangle=0, constraintext="outside")  # fmt: skip
         panel.title(name, xref="paper")
         for place in 1 + np.flatnonzero(~np.isfinite(values)) if few else ():
             quiet = {"size": 11, "color": style.palette.baseline}

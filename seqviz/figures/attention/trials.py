@@ -12,6 +12,8 @@ from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
 from seqviz.text import percent
 
 _GRID, _TRIALS = (0.0, 0.36), (0.7, 1.0)
+_FEW_ROWS = (0.3, 1.0)
+_NAMED = 9  # heads or layers side by side whose numbers find room on a phone
 
 
 def head_on_pairs(found: Trials, layer: int, head: int, style: Style = STYLE) -> Figure:
@@ -87,8 +89,10 @@ def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, in
     layer, head = min(layer, layers - 1), min(head, heads - 1)
     measure = style.text(f"figure.share_{found.hypothesis}")
     sheet = Sheet(style)
-    grid = HeadGrid(sheet, layers, heads, across=_GRID)
     even = found.hypothesis == "pronoun"
+    # The pairs have names, one a row: on a phone they take the larger part of the height.
+    up = _FEW_ROWS if even else (0.0, 1.0)
+    grid = HeadGrid(sheet, layers, heads, across=_GRID, up=up, named=_NAMED)
     reach = 100 * (float(np.abs(means - found.even).max()) or 0.01)
     scale = scales.signed(reach) if even else scales.plain(0, 100)
     shown = 100 * (means - found.even if even else means)
@@ -102,7 +106,9 @@ def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, in
         scale,
         xgap=1,
         ygap=1,
-        colorbar=scales.color_bar(style, "", scale.ticks, x=_GRID[1] + 0.01),
+        colorbar=scales.color_bar(
+            style, "", scale.ticks, x=_GRID[1] + 0.01, y=sum(up) / 2, len=up[1] - up[0]
+        ),
         text=grid.turned(np.array([[percent(v) for v in row] for row in means])),
         hover=grid.hover("figure.hover_measure", measure=measure, value="%{text}"),
     )
@@ -111,7 +117,8 @@ def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, in
         at = (layer, head) if grid.deep else (head, layer)
         grid.panel.outline(style.palette.truth, column=at[0], row=at[1], width=1.5)
     grid.panel.title(measure)
-    sheet.legend(x=1, xanchor="right")
+    # On a phone the legend has two lines, above the title of the grid.
+    sheet.legend(x=1, xanchor="right", y=1.06, traceorder="reversed")
     return sheet, layer, head
 
 
