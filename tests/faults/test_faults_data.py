@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from seqviz.ui.shared import caching
 
 EACH = pytest.mark.parametrize("lang", one_of(LANGUAGES))
 REMEMBERED = (
-    *(precomputed._read, systems.answers, heads.standard_head, reviews._load),
+    *(precomputed._read, systems.answers, systems._probability, heads.standard_head, reviews._load),
     *(reviews.sentiment_split, features.parts, checkpoints.load),
 )
 
@@ -90,7 +91,9 @@ def test_a_damaged_network(visit, fresh, tmp_path, damage, lang):
 @DAMAGES
 def test_a_damaged_result_that_came_with_the_app(visit, fresh, tmp_path, damage, lang):
     folder = fresh(precomputed, tmp_path / "measured")
-    (file,) = folder.glob("direction-*.npz")
+    index = json.loads((folder / "index.json").read_text("utf-8"))
+    calls = {entry["call"]: entry["file"] for entry in index}
+    file = folder / calls['direction {"model": "minilm", "sentences": 2000}']
     damage(file)
     page = visit("bert_accuracy", lang)
     harmed = told(page, file.name)

@@ -338,12 +338,13 @@ def test_all_systems_answer_all_sentences():
 
 def test_without_the_results_the_systems_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
-    precomputed._read.cache_clear()
-    systems.answers.cache_clear()
+    remembered = (precomputed._read, systems.answers, systems._probability)
+    for one in remembered:
+        one.cache_clear()
     try:
         with pytest.raises(Refusal) as refusal:
             systems.answers()
         assert refusal.value.code == "damaged"
     finally:
-        precomputed._read.cache_clear()
-        systems.answers.cache_clear()
+        for one in remembered:
+            one.cache_clear()

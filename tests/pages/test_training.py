@@ -64,7 +64,7 @@ def test_a_run_of_ones_own_scores_on_data_held_out():
     assert read["ols_mse"] == (number(float(np.mean(errors**2))), where)
     assert read["parameters"][0] == f"{fitted.parameters:,}"
     verdicts = [words_of(lesson, f"note.split_{v}", "en") for v in ("under", "over", "even")]
-    assert [any(one.fullmatch(said) for one in verdicts) for said in out.notes] == [True]
+    assert sum(any(one.fullmatch(said) for one in verdicts) for said in out.notes) == 1
 
 
 @each([

@@ -45,23 +45,36 @@ def answers() -> tuple[Answers, ...]:
     right, the network not told. causal: every token looks to the left only. These four have the
     head of head_mean's first run. Raises Refusal("damaged") when a result is not there.
     """
-    found = {name: _tuned(name) for name in shipped.TUNED}
-    found |= {one.system: one.probability for one in _result("baselines")}
-    knife: Knife = _result("knife")
-    half = int(np.argmin(abs(knife.shares - 0.5)))
-    found["masked_50"] = knife.probability[knife.orders.index("random"), half][None]
-    padding: Padding = _result("padding")
-    for length in (64, 128):
-        column = int(np.flatnonzero(padding.lengths == length)[0])
-        found[f"pads_{length}"] = padding.probability[1, 0, column][None]
-    direction: Direction = _result("direction")
-    found["causal"] = direction.probability[direction.directions.index("left")][None]
-    return tuple(Answers(name, found[name]) for name in NAMES)
+    return tuple(map(said_by, NAMES))
+
+
+def said_by(name: str) -> Answers:
+    """Those of one system; only its own result is read. Raises Refusal("damaged")."""
+    return Answers(name, _probability(name))
+
+
+@cache
+def _probability(name: str) -> np.ndarray:
+    """Of "positive", by one system: [seed, sentence]."""
+    if name in shipped.TUNED:
+        return _tuned(name)
+    if name == "masked_50":
+        knife: Knife = _result("knife")
+        half = int(np.argmin(abs(knife.shares - 0.5)))
+        return knife.probability[knife.orders.index("random"), half][None]
+    if name.startswith("pads_"):
+        padding: Padding = _result("padding")
+        column = int(np.flatnonzero(padding.lengths == int(name.removeprefix("pads_")))[0])
+        return padding.probability[1, 0, column][None]
+    if name == "causal":
+        direction: Direction = _result("direction")
+        return direction.probability[direction.directions.index("left")][None]
+    return next(one.probability for one in _result("baselines") if one.system == name)
 
 
 def first_run(name: str) -> Said:
     """What the first run of one of `NAMES` says. Raises Refusal("damaged")."""
-    probability = answers()[NAMES.index(name)].probability[0]
+    probability = _probability(name)[0]
     positive = probability > 0.5
     return Said(probability, positive, positive == truth())
 

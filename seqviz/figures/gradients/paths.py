@@ -28,7 +28,7 @@ def path_bars(found: Paths, printed: bool = False, style: Style = STYLE) -> Figu
     edge = [later[0] - 0.6, later[-1] + 0.6]
     sheet = Sheet(style)
     panel = sheet.panel(
-        axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 20 else None),
+        axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 20 else 5),
         axes.axis(text("figure.share_axis"), zeroline=True, zerolinecolor=palette.baseline),
         across=(0, 0.58),
     )
@@ -40,7 +40,7 @@ def path_bars(found: Paths, printed: bool = False, style: Style = STYLE) -> Figu
     panel.line(edge, [length, length], named, palette.truth, width=2, dash="dot", hover=False)
     sizes = log10(np.concatenate([found.stretch, found.error]))
     right = sheet.panel(
-        axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 10 else None),
+        axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 10 else 5),
         axes.decades(sizes, text("figure.size")),
         across=(0.71, 1),
     )

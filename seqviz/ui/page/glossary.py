@@ -39,7 +39,7 @@ def button(slug: str, text: Text) -> None:
         st.dialog(label, width="large", icon=icon)(lambda: fill(text))()
 
     with st.container(width="content"):  # without it, it takes all the room there is
-        fragment(draw, "glossary")
+        fragment(draw, f"glossary.{slug}")  # a name of its own on each page, as benches have
 
 
 def fill(text: Text) -> None:
