@@ -222,7 +222,7 @@ SETTINGS = (
     ),
     Setting(
         "SEQVIZ_SEATS",
-        "300",
+        "180",
         "students who use the app at a time; who comes then waits in front; `0`: any number",
         **_whole(0),
     ),
