@@ -71,6 +71,7 @@ export class Chart {
     this.frame = this.host.closest('[class*="-figure"]') ?? this.host.parentElement;
     this.observer.disconnect();
     this.observer.observe(this.frame);
+    if (this.size) stay(this.frame.parentElement, this.size.height);
   }
 
   // The same picture is not painted twice: the page's own follows the last one under the hand.
