@@ -6,6 +6,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from lesson_page import LessonPage
+from playwright.sync_api import expect
 from rings import one_of
 
 from driver.chromium import GEOMETRY, MARKS
@@ -97,3 +98,24 @@ def test_a_page_that_looks_otherwise_or_is_set_otherwise_has_no_figure_before(vi
     assert Text("zh")("home.goal")[:20] in html("?lang=zh")
     for other in ("ar_fitting?lang=zh&present=true", "ar_fitting?embed=true", "none"):
         assert "seqviz-first-figure" not in html(other)
+
+
+@pytest.mark.parametrize("lost", [True, False], ids=["lost on the line", "does nothing"])
+def test_the_page_comes_without_the_script_that_shows_it(browser, server, lost):
+    context = browser.new_context()
+    page = context.new_page()
+    page.clock.install()
+    page.route(
+        "**/first.js*",
+        lambda route: (
+            route.abort() if lost else route.fulfill(body="", content_type="text/javascript")
+        ),
+    )
+    page.goto(f"{server.url}/ar_fitting")
+    if not lost:
+        page.clock.fast_forward(10_000)
+        expect(page.locator("#seqviz-first")).to_be_attached()
+        page.clock.fast_forward(10_000)
+    expect(page.locator("#seqviz-first")).not_to_be_attached()
+    expect(page.locator("#root h1")).to_be_visible(timeout=30_000)
+    context.close()
