@@ -13,9 +13,11 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
 
 from driver.chromium import GEOMETRY, css_class, draw_whole, slider_input
 from driver.server import Server
+from seqviz.catalog import Lesson
 
 CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
 PATIENCE = 20_000
+CURVES = {"positions": "distance"}  # where the first bench has none
 # The place of a bench, when there is something in it; true where the page is complete without it.
 STANDS = """(name) => {
     const place = document.querySelector(`.st-key-bench-${name}`);
@@ -30,6 +32,11 @@ FOLLOWED = """([bench, seen]) => {
     const {pictures, moved} = seqvizLive(bench);
     return pictures.length > seen || moved.size === 0;
 }"""
+
+
+def with_a_curve(record: Lesson) -> str:
+    """The prefix of the first bench of a lesson whose figure has a line."""
+    return f"{record.code}.{CURVES.get(record.slug, record.first[0])}"
 
 
 class LessonPage:

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from lesson_page import with_a_curve
 from PIL import Image
 from rings import one_of
 
@@ -21,11 +22,11 @@ CURVE = ".mlayer .js-line"
 
 
 class Export:
-    """The first bench of a lesson with its Export dialog open."""
+    """A bench of a lesson with its Export dialog open."""
 
     def __init__(self, visit, record: catalog.Lesson) -> None:
         self.lesson = visit(record.slug)
-        self.bench = f"{record.code}.{record.first[0]}"
+        self.bench = with_a_curve(record)
         self.lesson.whole()
         self.lesson.geometry(self.bench)
         self.lesson.by_key(f"{self.bench}.export").get_by_role("button").click()
@@ -109,6 +110,7 @@ def test_the_html_file_paints_the_chart_without_a_network(export, browser, tmp_p
     curve = alone.locator(CURVE).first
     curve.wait_for()
     box = curve.bounding_box()
-    assert min(box["width"], box["height"]) > 50
+    assert box["width"] > 200
+    assert box["height"] > 20
     assert alone.locator("body").evaluate(DRAWN) == export.drawn
     alone.context.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from lesson_page import with_a_curve
 from playwright.sync_api import expect
 from rings import one_of
 
@@ -53,7 +54,8 @@ def first_line(lesson, bench: str) -> str:
 @each_lesson
 def test_a_dark_window_gets_dark_charts_and_they_follow_it_to_light_and_back(visit, record):
     lesson = visit(record.slug, color_scheme="dark")
-    bench = first_bench(record)
+    bench = with_a_curve(record)
+    lesson.whole()
     lesson.geometry(bench)
     assert background(lesson) == NIGHT
     role = DARK.colors().index(first_line(lesson, bench))
