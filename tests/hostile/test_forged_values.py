@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -121,40 +122,27 @@ def forge(data: st.DataObject, page: Room, most: int) -> dict[str, dict[str, obj
     return {id: data.draw(forged(kinds[id], parameters)) for id in ids}
 
 
-@tried(40)
-@given(st.sampled_from(SLUGS), st.data())
-def test_many_forged_states_at_once(slug, data):
-    page = room(slug)
-    page.hear(forge(data, page, 15))
-    check(page)
+def forged_at_once(examples: int, most: int, drawn: bool) -> Callable[[], None]:
+    """A test: up to so many forged states together. drawn: the page is drawn with them."""
+
+    @tried(examples)
+    @given(st.sampled_from(SLUGS), st.data())
+    def test(slug, data):
+        page = room(slug)
+        (page.run if drawn else page.hear)(forge(data, page, most))
+        check(page)
+        if drawn:
+            check_it_hears(page)
+
+    return test
 
 
-@pytest.mark.nightly
-@tried(1_500)
-@given(st.sampled_from(SLUGS), st.data())
-def test_many_more_forged_states_at_once(slug, data):
-    page = room(slug)
-    page.hear(forge(data, page, 15))
-    check(page)
-
-
-@tried(6)
-@given(st.sampled_from(SLUGS), st.data())
-def test_a_page_is_drawn_with_them_and_hears_what_follows(slug, data):
-    page = room(slug)
-    page.run(forge(data, page, 40))
-    check(page)
-    check_it_hears(page)
-
-
-@pytest.mark.nightly
-@tried(150)
-@given(st.sampled_from(SLUGS), st.data())
-def test_pages_are_drawn_with_them_and_hear_what_follows(slug, data):
-    page = room(slug)
-    page.run(forge(data, page, 60))
-    check(page)
-    check_it_hears(page)
+test_many_forged_states_at_once = forged_at_once(40, 15, drawn=False)
+test_a_page_is_drawn_with_them_and_hears_what_follows = forged_at_once(6, 40, drawn=True)
+test_many_more_forged_states_at_once = pytest.mark.nightly(forged_at_once(1_500, 15, drawn=False))
+test_pages_are_drawn_with_them_and_hear_what_follows = pytest.mark.nightly(
+    forged_at_once(150, 60, drawn=True)
+)
 
 
 def test_a_widget_that_is_not_drawn_yet_begins_with_its_default():

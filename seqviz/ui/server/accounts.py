@@ -239,7 +239,7 @@ class Cookies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on; only a page that a reader looks at brings one."""
-        if scope["type"] != "http" or scope["method"] != "GET" or not asks_for_page(scope):
+        if not asks_for_page(scope):
             await self.app(scope, receive, send)
             return
         at, device = by_scope(scope)
@@ -258,8 +258,9 @@ class Cookies:
 
 def asks_for_page(scope: Scope) -> bool:
     """Whether a browser opens an address to show it."""
-    headers = dict(scope["headers"])
-    return b"text/html" in headers.get(b"accept", b"")
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return False
+    return b"text/html" in dict(scope["headers"]).get(b"accept", b"")
 
 
 def _set(device: str, scope: Scope) -> str:

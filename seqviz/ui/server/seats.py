@@ -87,7 +87,7 @@ class InFront:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer with the page that says how long."""
-        if scope["type"] != "http" or scope["method"] != "GET" or not asks_for_page(scope):
+        if not asks_for_page(scope):
             await self.app(scope, receive, send)
             return
         most = settings.value("SEQVIZ_SEATS")
