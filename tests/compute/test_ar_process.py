@@ -70,6 +70,13 @@ def test_the_closed_forms_of_low_orders():
     assert ar.stationary_variance((one, two)) == pytest.approx(expected, rel=ROUNDING)
     assert (ar.long_run_mean((0.5, 0.25), 2.0), ar.long_run_mean((0.5,))) == (8.0, 0.0)
     assert np.isnan(ar.long_run_mean((1.0,), 2.0))
+    just_below = (
+        1.4460860450217443, -0.09104632143669444, -0.3981116531092428, 0.04332403969536817,
+        -0.00025211017117525994,
+    )  # fmt: skip
+    assert ar.is_stationary(just_below)
+    assert sum(just_below) == 1.0
+    assert np.isnan(ar.long_run_mean(just_below, 2.0))
     # roots keep their number when the last coefficient is zero
     np.testing.assert_allclose(ar.roots((0.5, 0.0, 0.0)), [0.5, 0.0, 0.0], atol=ROUNDING)
     assert ar.roots(()).shape == (0,)

@@ -255,7 +255,7 @@ def check_notebook(book: dict) -> None:
 
 
 def check_only_calls(source: str) -> None:
-    """The cell is what `code_trace` writes: imports of ours, names, calls of what was imported."""
+    """The cell is what `code_trace` writes: imports of ours, calls of what they give."""
     tree = ast.parse(source)
     known = set()
     for statement in tree.body:
@@ -265,6 +265,8 @@ def check_only_calls(source: str) -> None:
                 known |= {name.name for name in names}
             case ast.Import(names=[ast.alias(name="numpy")]):
                 known.add("np")
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                known.add(name)
             case ast.Assign() | ast.Expr():
                 pass
             case _:

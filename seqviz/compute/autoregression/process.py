@@ -120,10 +120,12 @@ def steps_remembered(coefficients: Coefficients, level: float = 0.05) -> Count:
 
 
 def long_run_mean(coefficients: Coefficients, intercept: float = 0.0) -> float:
-    """Mean c / (1 - sum_i phi_i) to which forecasts return; nan without a stationary process."""
-    if not is_stationary(coefficients):
-        return nan
-    return intercept / (1.0 - float(as_coefficients(coefficients).sum()))
+    """Mean c / (1 - sum_i phi_i) to which forecasts return; nan without a stationary process.
+
+    Also where the sum rounds to 1 and the largest root just below it.
+    """
+    left = 1.0 - float(as_coefficients(coefficients).sum())
+    return intercept / left if left > 0 and is_stationary(coefficients) else nan
 
 
 def psi_weights(coefficients: Coefficients, count: int) -> Float[np.ndarray, "step"]:

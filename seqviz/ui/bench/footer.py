@@ -12,9 +12,9 @@ from seqviz.lessons.bench.show import Show
 from seqviz.text import duration
 from seqviz.ui.bench import export
 from seqviz.ui.bench.place import Place
+from seqviz.ui.shared import panels
 from seqviz.ui.shared.share_link import link_and_code
 
-PRESSED = "_panel"  # in the session's state: the button that was pressed last
 _BADGES: dict[str, tuple[str, Any]] = {
     "live": (":material/bolt:", "green"),
     "browser": (":material/bolt:", "green"),
@@ -29,7 +29,7 @@ def footer(place: Place, show: Show, link: Callable[[], str]) -> None:
         return
     chart = place.shown.drawn.chart if isinstance(place.shown, Chart) else place.shown.chart
     text, prefix = place.text, place.prefix
-    panels = (
+    kinds = (
         ("data", ":material/table_chart:", lambda: export.data_panel(text, chart)),
         ("export", ":material/download:", lambda: export.files_panel(text, prefix, chart)),
         ("code", ":material/code:", lambda: export.code_panel(text, show.trace.source())),
@@ -42,20 +42,12 @@ def footer(place: Place, show: Show, link: Callable[[], str]) -> None:
         icon, color = _BADGES[place.shown.provenance.kind]
         st.badge(_badge(place, show), icon=icon, color=color)
         st.space("stretch")
-        for name, icon, fill in panels:
-            label, key = text(f"frame.{name}"), f"{prefix}.{name}"
-            pressed = st.button(
-                label, icon=icon, type="tertiary", key=key, on_click=_press, args=(key,)
-            )
-            # Two may have been pressed before a run, of which only one opens.
-            if pressed and st.session_state.get(PRESSED) == key:
+        for name, icon, fill in kinds:
+            label = text(f"frame.{name}")
+            if panels.asked_for(label, icon, f"{prefix}.{name}"):
                 # A dialog and not a popover: under a figure near the lower edge of the window
                 # a popover has room for two lines.
                 st.dialog(label, width="large" if name in ("data", "code") else "small")(fill)()
-
-
-def _press(key: str) -> None:
-    st.session_state[PRESSED] = key
 
 
 def _badge(place: Place, show: Show) -> str:

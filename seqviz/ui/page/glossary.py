@@ -10,11 +10,13 @@ from seqviz import catalog, glossary
 from seqviz.glossary import Letter, Meaning
 from seqviz.text import Text, literal
 from seqviz.ui.server import run_context
+from seqviz.ui.shared import panels
 from seqviz.ui.shared.fragments import fragment
 
 LONGEST = 40  # characters of what is searched
 LINKED = "glossary"  # the parameter of a link
 _OPENED = "_glossary"  # in the session's state: the link that has been opened
+_BUTTON = "glossary.open"
 _SEARCH, _LESSON = "glossary.search", "glossary.lesson"
 
 
@@ -28,11 +30,12 @@ def button(slug: str, text: Text) -> None:
     @run_context.beside()
     def draw() -> None:
         label, icon = text("frame.glossary"), ":material/menu_book:"
-        pressed = st.button(label, icon=icon, type="tertiary", key="glossary.open")
+        pressed = panels.asked_for(label, icon, _BUTTON)
         linked = st.query_params.get(LINKED)
         by_link = linked is not None and st.session_state.get(_OPENED) != linked
         if not pressed and not by_link:
             return
+        panels.ask_for(_BUTTON)
         st.session_state[_OPENED] = linked
         st.session_state[_SEARCH] = (linked or "")[:LONGEST] if by_link else ""
         st.session_state[_LESSON] = "" if by_link else chosen
