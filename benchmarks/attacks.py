@@ -20,7 +20,7 @@ from websockets.asyncio.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from benchmarks.classroom import FAILURES, SEED, TRAINER, begin_training, training_link
-from driver.protocol import Student
+from driver.protocol import Student, attend
 from seqviz import lessons
 from seqviz.lessons.bench import controls
 
@@ -99,7 +99,7 @@ def begin(attack: Attack, attacker: Attacker) -> dict[str, int]:
             async with asyncio.timeout(attacker.seconds):
                 await attack(attacker)
 
-    asyncio.run(attacking())
+    attend(attacking())
     return dict(attacker.did)
 
 

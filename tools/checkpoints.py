@@ -15,7 +15,7 @@ from safetensors.numpy import save
 from seqviz.compute.gates.networks import Network
 from seqviz.compute.recurrent import Weights
 from seqviz.models import checkpoints
-from seqviz.whole_file import written
+from seqviz.whole_file import written, written_together
 
 FOLDER = checkpoints.FOLDER
 LIMIT = 5_000_000  # bytes
@@ -92,7 +92,7 @@ def write_network(network: Network, card: dict[str, Any]) -> None:
     }
     text = json.dumps(whole, indent=1, ensure_ascii=False)
     path = FOLDER / f"{network.name}.safetensors"
-    with written(path) as arrays_made, written(path.with_suffix(".json")) as card_made:
-        arrays_made.write_bytes(content)  # the two are moved to their places together
+    with written_together(path, path.with_suffix(".json")) as (arrays_made, card_made):
+        arrays_made.write_bytes(content)
         card_made.write_text(text + "\n", "utf-8")
     print(f"{network.name}: {len(content):,} bytes")

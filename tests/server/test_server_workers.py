@@ -40,6 +40,6 @@ def test_a_worker_draws_what_hands_ask_for_and_dies_with_its_server():
 
         assert attend(drags()) == (True, 200, 200)
         children = psutil.Process(server.process.pid).children()
-        assert worker.pid not in [child.pid for child in children if child.is_running()]
+        assert psutil.wait_procs([worker], timeout=10)[0]
     psutil.wait_procs(children, timeout=10)
     assert not any(child.is_running() for child in children)
