@@ -10,6 +10,7 @@ from seqviz.compute.gates import (
     activations,
     agreement,
     counting,
+    encoding,
     observation,
     searching,
     tasks,
@@ -37,6 +38,7 @@ from seqviz.models import checkpoints
 from seqviz.text import literal, number, percent
 
 CELLS = ("lstm", "gru")
+WORDED = ("characters", "sentiment")  # kinds that read words
 PASTED = 10_000  # characters that a text field takes; LONGEST symbols of them are read
 PROSE = (
     'The plot is thin and the jokes are old, but the two leads are so good that you forget it. "It '
@@ -65,6 +67,23 @@ def units_of(values: Any) -> int:
     return tiny.recommended(values["task"], values["cell"]).hidden
 
 
+def steps_of(values: Any) -> int:
+    """How many steps the bundled example of a task has."""
+    return len(encoding.marks(tasks.EXAMPLES[values["task"]], ()))
+
+
+def symbols_of(values: Any) -> int:
+    """How many symbols of its text the chosen network reads."""
+    kind = values["kind"]
+    network = checkpoints.load(f"{kind}_{values['cell']}")
+    return observation.symbols_read(network, values[kind])
+
+
+def units_seen(values: Any) -> int:
+    """How many units the chosen network has."""
+    return checkpoints.load(f"{values['kind']}_{values['cell']}").weights.hidden
+
+
 @dataclass(frozen=True)
 class One:
     """A network with one little job, its gates softer or harder than they were trained."""
@@ -76,7 +95,7 @@ class One:
     unit: int = slider(1, 16, 5, within=units_of)
     gate_lstm: str = choice(activations.LSTM_GATES, "f", when=on(cell="lstm", view="mask"))
     gate_gru: str = choice(activations.GRU_GATES, "z", when=on(cell="gru", view="mask"))
-    step: int = stepper(1, 16, 8, when=on(view=("unit", "cell")))
+    step: int = stepper(1, 16, 8, when=on(view=("unit", "cell")), within=steps_of)
     added: float = slider(-6.0, 6.0, 0.0, 0.5, more=True)
 
 
@@ -161,10 +180,13 @@ class Watch:
     adding: str = typed("adding", tasks.EXAMPLES["adding"])
     lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
     gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
-    rank: int = slider(1, 256, 1, when=on(view=("map", "unit", "cell")))
-    step: int = stepper(1, LONGEST, 12)
+    rank: int = slider(1, 256, 1, when=on(view=("map", "unit", "cell")), within=units_seen)
+    step: int = stepper(1, LONGEST, 12, within=symbols_of)
     order: str = choice(activations.ORDERS, "correlation", menu=True, more=True)
-    feature: str = choice(activations.FEATURES, "in_word", menu=True, more=True)
+    # Little jobs have no words: their units are compared with the position alone.
+    feature: str = choice(
+        activations.FEATURES, "in_word", menu=True, more=True, when=on(kind=WORDED)
+    )
     writes: bool = toggle(False, more=True, when=on(cell="gru"))
 
 
@@ -294,19 +316,23 @@ def say_what_was_cut(seen: observation.Observation, show: Show) -> None:
         show.note("unknown", count=int(seen.unknown.sum()))
 
 
-def say_unit(seen: observation.Observation, unit: int, p: Watch, show: Show) -> None:
+def say_unit(
+    seen: observation.Observation, unit: int, order: str, feature: str, show: Show
+) -> None:
     """Where a unit goes in words, and what it means that it was chosen as the best of many."""
-    moves = seen.moves(unit) if seen.kind == "characters" else None
+    up, down = (seen.moves(unit, rises) if seen.kind == "characters" else None
+                for rises in (True, False))  # fmt: skip
     low, high = float(seen.values[:, unit - 1].min()), float(seen.values[:, unit - 1].max())
     said = {"symbol": seen.symbol, "unit": unit}
-    if moves is None:
+    if up is None or down is None:
         show.note("between", range=between(low, high, show), **said)
     else:
-        show.note("moves", letters=percent(moves[0], 0), spaces=percent(moves[1], 0),
+        (letters, spaces), key = (up, "moves") if sum(up) >= sum(down) else (down, "moves_down")
+        show.note(key, letters=percent(letters, 0), spaces=percent(spaces, 0),
                   low=number(low), high=number(high), **said)  # fmt: skip
-    best = p.order == "correlation" and unit == seen.order[0] + 1
-    if best and searching.comes_back(p.feature, seen.pieces):
-        same = show.run(searching.search, seen, seen, p.feature, name="same")
+    best = order == "correlation" and unit == seen.order[0] + 1
+    if best and searching.comes_back(feature, seen.pieces):
+        same = show.run(searching.search, seen, seen, feature, name="same")
         show.note("picked", units=seen.hidden, r=number(abs(same.r_found)),
                   chance=percent(same.by_chance), median=number(same.median_best))  # fmt: skip
 
@@ -324,7 +350,8 @@ def say_saturation(seen: observation.Observation, show: Show) -> None:
 def watch(p: Watch, show: Show) -> None:
     name, text = chosen(p)
     symbol = p.lstm if p.cell == "lstm" else p.gru
-    seen = show.run(gates.observe, name, text, symbol, p.order, p.feature, name="seen")
+    feature = p.feature if p.kind in WORDED else "position"
+    seen = show.run(gates.observe, name, text, symbol, p.order, feature, name="seen")
     unit, step = seen.unit_at(p.rank), min(p.step, len(seen.pieces))
     update: Literal["keep", "write"] = "write" if p.writes else "keep"
     if p.view == "map":
@@ -345,13 +372,13 @@ def watch(p: Watch, show: Show) -> None:
     elif p.view == "saturation":
         say_saturation(seen, show)
     else:
-        say_unit(seen, unit, p, show)
+        say_unit(seen, unit, p.order, feature, show)
     piece = literal(shown(seen.pieces)[step - 1])
     where = show.words("metric.value.at", unit=unit, step=step, piece=piece)
     show.readout("value", seen.value_at, unit, step, update, beside=where)
     show.readout("constant", seen.time_constant, unit)
-    feature = show.option("feature", p.feature)
-    show.readout("correlation", seen.correlation, unit, p.feature, beside=feature)
+    beside = show.option("feature", feature)
+    show.readout("correlation", seen.correlation, unit, feature, beside=beside)
     show_answer("answer", seen, show)
     show.caption(card_line(name, show))
     say_what_was_cut(seen, show)
@@ -415,7 +442,7 @@ def force(p: Force, show: Show) -> None:
     show.readout("largest", forced.largest_change, free)
     values = {clamp.gate: clamp.value for clamp in clamps}
     whole = unit is None and (first, last) == (1, steps)
-    say_lengths(symbol, free, forced, show)
+    say_lengths(symbol, free, forced, (first, last) if clamps else (1, steps), show)
     if not clamps:
         show.note("nothing_forced")
     elif whole and values == {"f": 1.0}:
@@ -427,14 +454,24 @@ def force(p: Force, show: Show) -> None:
 
 
 def say_lengths(
-    symbol: str, free: observation.Observation, forced: observation.Observation, show: Show
+    symbol: str,
+    free: observation.Observation,
+    forced: observation.Observation,
+    held: tuple[int, int],
+    show: Show,
 ) -> None:
-    """The length of the state at both ends of the text, and what the answers are worth."""
-    show.note(
-        "held", symbol=symbol, steps=len(forced.pieces), first=number(forced.length_at(1)),
-        last=number(forced.length_at_end), free_first=number(free.length_at(1)),
-        free_last=number(free.length_at_end),
-    )  # fmt: skip
+    """The length of the state at both ends of the text, and from where to where gates are held."""
+    said = {
+        "first": number(forced.length_at(1)),
+        "last": number(forced.length_at_end),
+        "free_first": number(free.length_at(1)),
+        "free_last": number(free.length_at_end),
+    }
+    steps = len(forced.pieces)
+    if held == (1, steps):
+        show.note("held", symbol=symbol, steps=steps, **said)
+    else:
+        show.note("held_part", symbol=symbol, steps=steps, start=held[0], end=held[1], **said)
 
 
 @lesson.bench("learn", Learn)
@@ -466,7 +503,7 @@ def learn(p: Learn, show: Show) -> None:
     always = show.words("metric.usual.majority", share=percent(doubled.majority_whole))
     show.readouts(doubled, whole="whole", beside={"whole": always})
     show.readouts(done.network, "parameters")
-    show.note("learned", updates=int(done.updates[-1]), usual=percent(done.accuracy_at_end),
+    show.note("learned", updates=f"{int(done.updates[-1]):,}", usual=percent(done.accuracy_at_end),
               twice=percent(doubled.accuracy), whole=percent(doubled.whole),
               verdict=show.words("note.learned_above" if doubled.accuracy > doubled.majority
                                  else "note.learned_below", majority=percent(doubled.majority)),
@@ -501,9 +538,14 @@ def agree(p: Agreement, show: Show) -> None:
     if agreement.differing(p.text, p.other) is not None:
         both = show.run(gates.pair, names, p.text, p.other, p.singular, p.plural, name="both")
     show.figure(drawn.agreement, found, *([both] if both else []))
+    alike = found.candidates[0] == found.candidates[1]
     for cell, name in zip(CELLS, names, strict=True):
         more = show.words("metric.bits.more", word=literal(found.likelier_at_end(name)))
+        more = more if not alike else None
         show.readout(f"bits_{cell}", found.bits_at_end, name, beside=more)
+    if alike:
+        show.note("one_word")
+        return
     show.note("agreement", first=literal(found.candidates[0]), second=literal(found.candidates[1]))
     if both is None:
         show.note("no_pair")

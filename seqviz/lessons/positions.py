@@ -191,7 +191,8 @@ def effect(p: Effect, show: Show) -> None:
         show.note("equivariant")
     far = {scheme: found.farthest(scheme) for scheme in found.schemes[1:]}
     if any(far.values()) and not any(map(math.isnan, far.values())):
-        show.note("told", **{scheme: percent(share) for scheme, share in far.items()})
+        key = "told_too" if found.movers("none") else "told"
+        show.note(key, **{scheme: percent(share) for scheme, share in far.items()})
 
 
 @lesson.bench("simple", Simple)
@@ -258,7 +259,10 @@ def clocks_view(p: Distance, show: Show) -> None:
     show.figure(clock_hands, here, there)
     fast = show.readout("fastest", later.degrees, p.offset, 0)
     slow = show.readout("slowest", later.degrees, p.offset, -1)
-    show.note("clocks", offset=p.offset, fast=number(fast), slow=number(slow))
+    if p.d_model == 2:
+        show.note("one_clock", offset=p.offset, fast=number(fast))
+    else:
+        show.note("clocks", offset=p.offset, fast=number(fast), slow=number(slow))
 
 
 @lesson.bench("distance", Distance)
@@ -273,7 +277,9 @@ def distance(p: Distance, show: Show) -> None:
         factor = sines.longest / sines.shortest
         step = factor ** (1 / max(len(sines.wavelengths) - 1, 1))
         many = len(sines.wavelengths) > 1
-        show.note("wavelengths" if many else "one_wave", factor=number(step))
+        # Where each is hardly longer than the one before, a third digit is not enough to say so.
+        said = number(step, 3 if step >= 1.05 else 4)
+        show.note("wavelengths" if many else "one_wave", factor=said)
     else:
         found = show.run(similarity, sines.table, name="found")
         offsets = found.dot_by_offset.offset
@@ -340,12 +346,14 @@ def beside_sines(view: str, own: np.ndarray, waves: np.ndarray, show: Show) -> N
         aged, fresh = show.run(ages, own, name="aged"), show.run(ages, waves, name="fresh")
         show.figure(early_and_late, aged, fresh)
         (norm, beside), (late_norm, late_beside) = aged.early, aged.late
-        end_norm, end_near = aged.last
+        (start_norm, start_near), (end_norm, end_near) = aged.first, aged.last
         broken, broken_near = aged.broken
         show.note(
             "late" if aged.trained else "untrained",
             norm=number(norm), near=number(beside), late_norm=number(late_norm),
-            late_near=number(late_beside), end_norm=number(end_norm), end_near=number(end_near),
+            late_near=number(late_beside), skip=aged.skipped,
+            start_norm=number(start_norm), start_near=number(start_near),
+            end_norm=number(end_norm), end_near=number(end_near),
             last=len(own) - 1, broken=broken, after=broken + 1, broken_near=number(broken_near),
         )  # fmt: skip
 
@@ -431,6 +439,9 @@ def shifted(p: Schemes, show: Show) -> None:
     show.readouts(by["sinusoidal"], absolute="largest")
     show.readouts(by["rotary"], turned="rounding")
     show.readouts(learned, beyond="without_row")
+    if not p.shift:
+        show.note("unshifted")
+        return
     show.note(
         "shift",
         shift=f"{p.shift:,}",
@@ -518,6 +529,10 @@ def task(p: Task, show: Show) -> None:
             sequences=f"{tiny.TEST_SEQUENCES:,}",
             chance=percent(found.test.chance),
             blind=percent(found.test.order_blind),
+            letters=found.test.length,
+            longer=found.longer.length,
+            chance_longer=percent(found.longer.chance),
+            blind_longer=percent(found.longer.order_blind),
         )
     )
 

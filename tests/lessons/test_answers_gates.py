@@ -155,6 +155,12 @@ ENDS = (  # bench, settings, what is said, what is not
     ("agreement", {"text": "The dogs", "other": "The dog"}, "the last word", "one word later"),
     ("watch", {"view": "cell"}, "0.986 · (−0.978) = 0.00168 + (−0.964) = −0.963", "+ −"),
     ("agreement", {}, "leaves out 0 from there to *airline*", "until"),
+    ("agreement", {"singular": "is", "plural": "is"}, "The two words are the same", "expects"),
+    ("watch", {}, "It rises at 82 % of the steps from letter", "It falls"),
+    ("watch", {"cell": "gru"}, "It falls at 88 % of the steps from letter", "It rises"),
+    ("watch", {"cell": "gru"}, "does worse than the five-gram", "of the two"),
+    ("force", {}, "with the gates held: 11.9 after", "from step"),
+    ("force", {"f": 1.0, "last": 10}, "held from step 1 to step 10: 12.4 after", "1997"),
 )  # fmt: skip
 
 
@@ -172,6 +178,20 @@ def test_a_property_that_only_grows_is_not_moved_along_a_text():
     assert searching.comes_back("in_word", list("a film is"))
     asked = dict(controls(lesson.benches["meaning"].declaration))["feature"]
     assert asked.options == searching.FEATURES
+
+
+@pytest.mark.parametrize("kind", tasks.TASKS)
+def test_a_little_job_has_no_words_to_compare_a_unit_with(kind):
+    """Whatever was chosen for a text: its units are held against the position alone."""
+    one, other = (run("watch", {"kind": kind, "feature": f}).readouts for f in ("vowel", "in_word"))
+    assert one["correlation"] == other["correlation"]
+    assert one["correlation"].beside == WORDS["en"]["option"]["feature"]["position"]
+    asked = dict(controls(lesson.benches["watch"].declaration))
+    assert not asked["feature"].when({"kind": kind})
+    # Nor is there a step behind the last symbol.
+    declared = {**vars(lesson.benches["watch"].declaration()), "kind": kind}
+    last = len(gates.observe(f"{kind}_lstm", tasks.EXAMPLES[kind], "c").pieces)
+    assert asked["step"].top(declared) == last
 
 
 def test_with_flight_the_lstm_rises_too_and_the_gru_does_not():

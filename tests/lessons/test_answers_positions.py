@@ -94,8 +94,9 @@ def test_which_scores_a_shift_changes(language):
 def test_without_order_it_writes_the_commonest_letter(language):
     output = lesson.benches["task"].run({}, language)
     share = float(output.readouts["task_none"].value.split()[0])
-    blind = float(re.findall(r"([\d.]+) %", output.notes[-1])[-1])
+    blind, *_, blind_longer = map(float, re.findall(r"([\d.]+) %", output.notes[-1])[-3:])
     assert abs(share - blind) < 3
+    assert blind_longer < blind
     assert 3 < share < 97
     assert marked("copy", language)[0] in (
         "About as many as with the commonest letter everywhere", "与处处都写最常见的字母差不多",
@@ -130,6 +131,13 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
     ("distance", {"view": "clocks"}, "by 172 degrees", {"view": "clocks", "offset": 1}, "by 57.3"),
     ("distance", {"view": "wavelengths"}, "3.16 times", {"view": "wavelengths", "d_model": 2},
      "one wave"),
+    ("effect", {}, "outputs change, the", {"causal": True}, "outputs change as well, the"),
+    ("distance", {"view": "clocks"}, "the slowest by", {"view": "clocks", "d_model": 2},
+     "the only hand by"),
+    ("distance", {"view": "wavelengths"}, "3.16 times",
+     {"view": "wavelengths", "d_model": 256, "base": 1.5}, "1.003 times"),
+    ("schemes", {"view": "shift"}, "Shifted by", {"view": "shift", "shift": 0}, "Nothing is"),
+    ("learned", {"view": "late"}, "position, 0, has the norm 2.36", {"view": "path"}, "12 %"),
     ("schemes", {}, "the score is 10.1", {"offset": 10, "key": 990}, "the query at 1,000"),
     ("schemes", {}, "the score falls", {"d_k": 2}, "does not fall"),
     ("schemes", {"view": "terms"}, "by up to 2.33", {"view": "terms", "seed": 3}, "by up to"),

@@ -118,13 +118,14 @@ class Observation:
             return 0.0
         return float(np.polyfit(np.log(np.arange(1, len(lengths) + 1)), np.log(lengths), 1)[0])
 
-    def moves(self, unit: int) -> tuple[float, float] | None:
+    def moves(self, unit: int, rises: bool = True) -> tuple[float, float] | None:
         """Where a unit, from 1, goes in a text of characters: up at letters, down at white space.
 
         The share of the steps from one letter of a word to the next at which its value rises, and
-        of the steps from a word to the white space behind it at which it falls. None without words.
+        of the steps from a word to the white space behind it at which it falls; without `rises` the
+        other way round. None without words.
         """
-        change = np.diff(self.values[:, unit - 1])
+        change = np.diff(self.values[:, unit - 1]) * (1 if rises else -1)
         letter = np.array([piece.isalnum() for piece in self.pieces], bool)
         space = np.array([piece.isspace() for piece in self.pieces], bool)
         within, behind = letter[:-1] & letter[1:], letter[:-1] & space[1:]

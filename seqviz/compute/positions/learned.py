@@ -98,12 +98,22 @@ class Ages:
     @property
     def early(self) -> tuple[float, float]:
         """Mean norm, and mean cosine with the next, in the first quarter without its first 16."""
-        return self._means(min(16, len(self.norm) // 8), len(self.norm) // 4)
+        return self._means(self.skipped, len(self.norm) // 4)
+
+    @property
+    def skipped(self) -> int:
+        """How many positions at the beginning are left out of the first quarter."""
+        return min(16, len(self.norm) // 8)
 
     @property
     def late(self) -> tuple[float, float]:
         """The same in the last quarter."""
         return self._means(3 * len(self.norm) // 4, len(self.norm))
+
+    @property
+    def first(self) -> tuple[float, float]:
+        """Norm of the first position, and its cosine with the next."""
+        return float(self.norm[0]), float(self.neighbor[0])
 
     @property
     def last(self) -> tuple[float, float]:

@@ -89,7 +89,7 @@ def component_path(found: Path, style: Style = STYLE) -> Figure:
         panel.words(
             f"<b>{text('figure.pos_hover_position', position=place)}</b>",
             float(x[place]), float(y[place]), showarrow=True, arrowhead=0, arrowwidth=1.5,
-            arrowcolor=palette.truth, ax=0, ay=at, standoff=4,
+            arrowcolor=palette.truth, ax=0, ay=at, standoff=4, bgcolor=palette.band,
         )  # fmt: skip
     return sheet.described(
         "alt.pos_path",

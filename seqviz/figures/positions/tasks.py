@@ -17,7 +17,7 @@ from seqviz.text import number
 _SPAN = (-3.0, 106.0)  # percent on the axis of the curves
 _MARKED = 12  # reports up to which each has a marker
 _RUN = 0.12  # rows between two runs of one encoding
-_RIGHT = 122  # percent at which the axis of the accuracies ends, with room for the means
+_RIGHT = 138  # percent at which the axis of the accuracies ends, with room for the means
 
 
 def learning_curves(found: OrderResult, style: Style = STYLE) -> Figure:
