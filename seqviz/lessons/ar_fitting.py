@@ -103,7 +103,7 @@ class Networks:
     """What learns the series: the text's run, or one's own network on the series above."""
 
     view: str = view(("loss", "map", "predictions", "ahead", "window"), "loss")
-    window: int = slider(1, WINDOWS[-1], 4, when=on(view="window"), unit="values")
+    window: int = slider(1, WINDOWS[-1], 3, when=on(view="window"), unit="values")
     preset: str = choice(
         (*PRESETS, "own"), "text", menu=True, when=on(view=("loss", "map", "predictions", "ahead"))
     )
@@ -465,16 +465,16 @@ def draw_windows(p: Networks, show: Show) -> None:
         so_far=(training.windows_so_far, p.window, noise),
     )  # fmt: skip
     show.figure(training.error_by_window, done, p.window, noise)
-    show.readout("network_mse", done.error, p.window, beside=f"MLP, P = {p.window}")
+    error = show.readout("network_mse", done.error, p.window, beside=f"MLP, P = {p.window}")
     show.readouts(done, "rnn_mse")
     show.readout("floor", best.truth_mse, test, beside=f"σ² = {number(path.sigma**2)}")
     beside = show.words("metric.parameters.rnn", count=done.rnn_parameters)
     show.readout("parameters", done.count, p.window, beside=beside)
     few, more, *_, many = done.parameters
     show.note(
-        "window", enough=done.enough, at=number(done.error(done.enough)), best=done.best,
-        least=number(done.error(done.best)), first=number(done.error(1)), few=few, many=many,
-        each=more - few, windows=WINDOWS[-1], last=number(done.error(WINDOWS[-1])),
+        "window", window=p.window, count=done.parameters[p.window - 1], error=number(error),
+        enough=done.enough, best=done.best, least=number(done.error(done.best)), each=more - few,
+        windows=WINDOWS[-1], many=many, last=number(done.error(WINDOWS[-1])),
         rnn=number(done.rnn_mse), rnn_count=done.rnn_parameters, truth=number(noise),
     )  # fmt: skip
 
