@@ -16,6 +16,7 @@ from seqviz.compute.autoregression.estimation import Method, OneStep
 from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
 from seqviz.compute.autoregression.networks import AHEAD, NetworkFit, fit_network
 from seqviz.compute.autoregression.nonlinear import KINDS, Kind
+from seqviz.compute.autoregression.windows import WINDOWS, fit_windows
 from seqviz.data import series, upload
 from seqviz.figures.autoregression import by_hand, estimation, forecast, training
 from seqviz.figures.autoregression.diagnosis import residual_check
@@ -34,6 +35,10 @@ PRESETS = {
     "text_1000": NetworkSettings(epochs=1000),
     "held_out": NetworkSettings(epochs=1000, train=0.6, validation=0.2),
 }
+SEASONAL = (0.0, 0.0, 0.0, 0.7)  # no window below 4 sees anything that helps
+WINDOWED = NetworkSettings(
+    "mlp", hidden=8, epochs=200, learning_rate=0.01, train=0.6, validation=0.2
+)
 SEASONS = {"co2": 12, "elnino": 12, "macro_inflation": 4, "macro_unemployment": 4}
 
 lesson = Lesson("ar_fitting", code=(ar.simulate, ar.fit, ar.forecast_recursive))
@@ -97,8 +102,11 @@ class Fit:
 class Networks:
     """What learns the series: the text's run, or one's own network on the series above."""
 
-    view: str = view(("loss", "map", "predictions", "ahead"), "loss")
-    preset: str = choice((*PRESETS, "own"), "text", menu=True)
+    view: str = view(("loss", "map", "predictions", "ahead", "window"), "loss")
+    window: int = slider(1, WINDOWS[-1], 3, when=on(view="window"), unit="values")
+    preset: str = choice(
+        (*PRESETS, "own"), "text", menu=True, when=on(view=("loss", "map", "predictions", "ahead"))
+    )
     cell: str = choice(CELLS, "rnn", when=OWN)
     epochs: int = steps((50, 100, 200, 500, 1000), 200, when=OWN)
     rate: float = steps((0.0003, 0.001, 0.003, 0.01, 0.03, 0.1), 0.01, when=OWN)
@@ -445,8 +453,37 @@ def verdict(error: float, line: float) -> str:
     return "under" if error / line > 1.01 else "over" if error / line < 0.99 else "even"
 
 
+def draw_windows(p: Networks, show: Show) -> None:
+    """MLPs with windows of every length, and an RNN, on a series with a season."""
+    path = show.run(ar.simulate, SEASONAL, n=2000, seed=p.seed, name="path")
+    settings, order = replace(WINDOWED, seed=p.seed), len(SEASONAL)
+    best = show.run(ar.one_step, path.values, order, settings.train, path.innovations, name="best")
+    test = round((settings.train + settings.validation) * (len(path.values) - 1))
+    noise = best.truth_mse(test)
+    done = show.job(
+        fit_windows, name="done", values=path.values, settings=settings,
+        so_far=(training.windows_so_far, p.window, noise),
+    )  # fmt: skip
+    show.figure(training.error_by_window, done, p.window, noise)
+    error = show.readout("network_mse", done.error, p.window, beside=f"MLP, P = {p.window}")
+    show.readouts(done, "rnn_mse")
+    show.readout("floor", best.truth_mse, test, beside=f"σ² = {number(path.sigma**2)}")
+    beside = show.words("metric.parameters.rnn", count=done.rnn_parameters)
+    show.readout("parameters", done.count, p.window, beside=beside)
+    few, more, *_, many = done.parameters
+    show.note(
+        "window", window=p.window, count=done.parameters[p.window - 1], error=number(error),
+        enough=done.enough, best=done.best, least=number(done.error(done.best)), each=more - few,
+        windows=WINDOWS[-1], many=many, last=number(done.error(WINDOWS[-1])),
+        rnn=number(done.rnn_mse), rnn_count=done.rnn_parameters, truth=number(noise),
+    )  # fmt: skip
+
+
 @lesson.bench("networks", Networks, after=("process",))
 def networks(p: Networks, show: Show) -> None:
+    if p.view == "window":
+        draw_windows(p, show)
+        return
     if p.preset == "own":
         world = lesson.values("process")
         train, validation = (0.6, 0.2) if p.split else (1.0, 0.0)

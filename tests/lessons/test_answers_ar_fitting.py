@@ -156,6 +156,7 @@ SAYS = (
     ("networks", {"preset": "held_out", "view": "ahead"}, ("Fed its own forecasts, the RNN",)),
     ("networks", {"view": "map"}, ("In the middle tenth",)),
     ("networks", {"view": "predictions"}, ("last 120 values",)),
+    ("networks", {"view": "window"}, ("With P = 3 the MLP has 41", "0.970 at P = 4) is **P = 4**")),
     ("nonlinear", {}, ("true rule", )),
     ("nonlinear", {"view": "ahead"}, ("better than the mean for the first",)),
     ("nonlinear", {"view": "loss"}, ("at the last of 500 epochs", "it has not turned")),
@@ -189,6 +190,24 @@ def test_differences_forecast_the_season():
     ]
     assert errors[1] < errors[0] / 3
     assert "difference" not in run("real", source="co2", seasonal=True).readouts
+
+
+def test_a_window_pays_from_the_order_on():
+    """Nothing at P = 1, 2, 3 announces it; the table of the texts has the numbers."""
+    shown = [run("networks", view="window", window=window).readouts for window in range(1, 11)]
+    error = [float(one["network_mse"].value) for one in shown]
+    truth = float(shown[0]["floor"].value)
+    assert min(error[:3]) > 2 * truth
+    assert error[0] < error[1] < error[2]  # a longer window looks like a loss
+    assert truth < error[3] == min(error) < 1.05 * truth
+    assert error[9] > 1.1 * error[3]  # what is beyond the order costs
+    assert [one["parameters"].value for one in shown] == [str(17 + 8 * p) for p in range(1, 11)]
+    assert {one["parameters"].beside for one in shown} == {"the RNN: 97"}
+    assert float(shown[0]["rnn_mse"].value) < error[9]
+    told = [shown[place]["network_mse"].value for place in (0, 2, 3)]
+    for language in LANGUAGES:
+        table = " ".join(str(row) for row in Text(language).items("ar_fitting.texts.rows"))
+        assert all(one in table for one in (*told, shown[0]["floor"].value))
 
 
 def test_sentences_on_a_network_of_one_s_own():

@@ -19,15 +19,17 @@ from tools import measure_trainings
 
 QUICK = "gates.learn.train_tiny"  # two seconds; the others by night
 NAMES = (
-    "ar_fitting.networks.fit_network", "ar_fitting.networks.fit_network 2",
-    "ar_fitting.networks.fit_network 3", "ar_fitting.nonlinear.fit_network",
+    "ar_fitting.networks.fit_network", "ar_fitting.networks.fit_windows",
+    "ar_fitting.networks.fit_network 2", "ar_fitting.networks.fit_network 3",
+    "ar_fitting.nonlinear.fit_network",
     "vanishing_gradients.race.compare", "vanishing_gradients.race.compare 2",
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
     "attention.ablate.mean_outputs", "attention.ablate.each_head",
     "positions.task.train",
 )  # fmt: skip
-VIEWS = {"each_head": "each", "mean_outputs": "both"}  # where it is not the first view that asks
+# Where it is not the first view that asks.
+VIEWS = {"each_head": "each", "mean_outputs": "both", "fit_windows": "window"}
 LATE = {"seconds", "device"}
 
 

@@ -136,6 +136,7 @@ FITTING = (
     },
     {"process": {"phi": -0.35, "shuffle": True},
      "fit": {"view": "sampling", "estimator": "yule_walker"},
+     "networks": {"view": "window", "window": 7},
      "real": {"source": "csv", "seasonal": True, "period": 24}},
 )  # fmt: skip
 ACCURACY = (

@@ -7,6 +7,7 @@ import numpy as np
 from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression.ahead import errors_ahead
 from seqviz.compute.autoregression.networks import EpochReport, NetworkFit, NetworkSettings
+from seqviz.compute.autoregression.windows import WindowErrors, WindowReport
 from seqviz.figures.autoregression import by_hand, diagnosis, estimation, forecast, series, training
 from seqviz.figures.grammar.example import Example
 
@@ -58,6 +59,10 @@ def examples() -> tuple[Example, ...]:
     error = float(np.mean((done.targets - done.predictions)[-120:] ** 2))
     white, bent = ar.diagnose(values, 2), ar.diagnose(values, 1)
     back = errors_ahead(done, (0.6, -0.3), 0.0, (0.6, -0.3))
+    tried = WindowErrors(
+        np.linspace(2, 1, 10)[:, None] * np.ones(4), np.ones(4), np.arange(25, 98, 8), 97, 150
+    )
+    part = WindowReport(3, 110, tried.scores[:3])
     least = float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
     return (
         Example("series", series.series_and_correlations, (values, found), float(found.acf[1])),
@@ -98,6 +103,8 @@ def examples() -> tuple[Example, ...]:
         Example("map of a bent rule", training.one_step_map, (done, values),
                 done.middle_slope, {"rule": np.abs(grid), "line": 0.5 * grid}),
         Example("fed back", training.errors_fed_back, (back, "lstm"), float(back.network[-1])),
+        Example("windows", training.error_by_window, (tried, 4, 0.9), 0.9),
+        Example("windows so far", training.windows_so_far, ([part], 4, 0.9), tried.error(3)),
         Example("residuals", diagnosis.residual_check, (white,), white.q),
         Example("residuals of years", diagnosis.residual_check, (bent, years, "10⁸ m³"), bent.q),
         Example("predictions", training.one_step_predictions, (done,), error),

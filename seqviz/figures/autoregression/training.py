@@ -10,6 +10,7 @@ from jaxtyping import Float
 from seqviz.compute.autoregression.ahead import AheadErrors
 from seqviz.compute.autoregression.network_settings import NetworkSettings
 from seqviz.compute.autoregression.networks import EpochReport, NetworkFit
+from seqviz.compute.autoregression.windows import WINDOWS, Scores, WindowErrors, WindowReport
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
 from seqviz.figures.grammar.axes import axis
 from seqviz.text import number
@@ -166,4 +167,49 @@ def errors_fed_back(errors: AheadErrors, cell: str, style: Style = STYLE) -> Fig
     return sheet.described(
         "alt.fed_back", cell=cell.upper(), origins=errors.origins, steps=len(steps), first=first,
         last=last, line=line, level=level,
+    )  # fmt: skip
+
+
+def error_by_window(done: WindowErrors, window: int, noise: float, style: Style = STYLE) -> Figure:
+    """Test error and number of parameters of the MLP over its window, with those of the RNN.
+
+    window: the one that is read off. noise: mean squared error of the true rule on the same data.
+    """
+    return _windows(done.scores, window, noise, style)
+
+
+def windows_so_far(
+    trail: Sequence[WindowReport], window: int, noise: float, style: Style = STYLE
+) -> Figure:
+    """The same of the networks that are trained so far."""
+    return _windows(trail[-1].scores, window, noise, style)
+
+
+def _windows(scores: Scores, window: int, noise: float, style: Style) -> Figure:
+    text, palette = style.text, style.palette
+    ends = [WINDOWS[0], WINDOWS[-1]]
+    mlp, rnn = scores[: len(WINDOWS)], scores[len(WINDOWS) :]
+    places = list(WINDOWS)[: len(mlp)]
+    sheet = Sheet(style)
+    for panel, key in ((0, "figure.test_mse"), (1, "figure.parameters")):
+        drawn = sheet.panel(
+            axis(text("figure.mlp_window"), dtick=1, range=[0.5, ends[1] + 0.5], showgrid=False),
+            axis(text(key), rangemode="tozero"),
+            across=((0, 0.44), (0.56, 1))[panel],
+        )
+        first = panel == 0
+        if first:
+            drawn.reference(ends, [noise, noise], text("figure.unforeseeable"), width=2)
+        drawn.line(places, [score[panel] for score in mlp], "MLP", palette.mlp, symbol="circle",
+                   group="mlp", legend=first)  # fmt: skip
+        for score in rnn:
+            drawn.line(ends, [score[panel]] * 2, text("figure.any_length"), palette.rnn,
+                       dash="dash", group="rnn", legend=first)  # fmt: skip
+        if window <= len(mlp):
+            drawn.points([window], [mlp[window - 1][panel]], f"P = {window}", palette.highlight,
+                         size=13, symbol="diamond", group="chosen", legend=first)  # fmt: skip
+    return sheet.described(
+        "alt.windows", windows=len(mlp), first=number(mlp[0][0]), last=number(mlp[-1][0]),
+        few=mlp[0][1], many=mlp[-1][1], noise=number(noise),
+        rnn=number(rnn[0][0]) if rnn else "–",
     )  # fmt: skip

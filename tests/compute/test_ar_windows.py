@@ -1,0 +1,50 @@
+"""MLPs on windows of every length beside an RNN: what is trained, told and read off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seqviz.compute import autoregression as ar
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
+from seqviz.compute.autoregression.windows import WINDOWS, WindowErrors, fit_windows
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+VALUES = ar.simulate((0.0, 0.7), n=100, seed=3).values
+SETTINGS = NetworkSettings(hidden=3, epochs=5, learning_rate=0.01, train=0.6, validation=0.2)
+
+
+def test_each_is_a_training_of_its_own_on_the_same_targets():
+    told = []
+    found = fit_windows(VALUES, SETTINGS, told.append)
+    for window in (1, 4, 10):
+        alone = fit_network(VALUES, replace(SETTINGS, cell="mlp", lags=window))
+        assert found.error(window) == pytest.approx(alone.test_mse)
+        assert found.count(window) == alone.parameters == 3 * (window + 2) + 1
+    rnn = fit_network(VALUES, replace(SETTINGS, cell="rnn"))
+    assert (found.rnn_mse, found.rnn_parameters) == (pytest.approx(rnn.test_mse), rnn.parameters)
+    assert found.rnn.size == found.squared.shape[1] == 99 - found.validation_end
+    shares = [one.fraction for one in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert [len(one.scores) for one in told[:: SETTINGS.epochs]] == [*WINDOWS]
+    assert told[-1].scores == found.scores[:-1]
+
+
+def test_a_report_that_raises_ends_it():
+    def stop(_: object) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        fit_windows(VALUES, SETTINGS, stop)
+
+
+def test_enough_is_within_one_standard_error_of_the_mean_difference():
+    noise = np.array([1.0, -1.0, 1.0, -1.0])  # standard error 1 / sqrt(3) = 0.577
+    levels = np.array([9.0, 6.6, 6.5, 6.0, 6.0, 7.0, 7.0, 7.0, 7.0, 7.0])
+    squared = levels[:, None] + np.where(np.arange(10) == 3, 0, 1)[:, None] * noise
+    found = WindowErrors(squared, noise, np.arange(10), 1, 0)
+    assert (found.best, found.enough) == (4, 3)
