@@ -62,7 +62,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
     chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
     low, high = float(before.min()), float(before.max())
     bottom, highest = float(now.min()), float(now.max())
-    top = highest + 0.2 * (highest - bottom)  # two lines of words above the points
+    top = highest + 0.25 * (highest - bottom)  # two lines of words above the points
     data = {
         "pairs": _rows(before=before[chosen].tolist(), now=now[chosen].tolist()),
         "ends": _rows(before=[low, high]),
