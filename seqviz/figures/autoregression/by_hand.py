@@ -40,7 +40,8 @@ def template(style: Style) -> dict[str, Any]:
             "domain": False, "ticks": False}  # fmt: skip
     if style.palette != LIVE:
         axis["gridColor"] = style.palette.grid
-    return {"font": FONT, "axis": axis, "view": {"stroke": None}}
+    # An explosive series has values of twelve digits.
+    return {"font": FONT, "axis": axis, "view": {"stroke": None}, "numberFormat": "~g"}
 
 
 def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.LayerChart:
@@ -75,11 +76,9 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         value=0,
         bind=alt.binding_range(min=-1.2, max=1.2, step=0.01, name=text("figure.your_slope") + " "),
     )
-    # An explosive series has values of twelve digits.
-    across = alt.Axis(tickCount=8, grid=False, format="~g")
-    x = alt.X("before:Q", title=text("figure.before_plain"), axis=across)
+    x = alt.X("before:Q", title=text("figure.before_plain"), axis=alt.Axis(tickCount=8, grid=False))
     y = alt.Y(
-        "now:Q", title=text("figure.now_plain"), axis=alt.Axis(tickCount=6, format="~g"),
+        "now:Q", title=text("figure.now_plain"), axis=alt.Axis(tickCount=6),
         scale=alt.Scale(domain=[bottom, top], nice=True),
     )  # fmt: skip
     misses = colored(

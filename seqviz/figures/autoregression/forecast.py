@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -71,7 +72,9 @@ def error_by_horizon(errors: HorizonErrors, style: Style = STYLE) -> Figure:
         axis(text("figure.horizon"), showgrid=False),
         axis(text("figure.forecast_mse"), rangemode="tozero"),
     )
-    alone = {"symbol": "square", "size": 10} if len(errors.horizon) == 1 else {}  # no line
+    alone: dict[str, Any] = (
+        {"symbol": "square", "size": 10} if len(errors.horizon) == 1 else {}
+    )  # no line
     panel.reference(errors.horizon, errors.theory, text("figure.theory_error"), width=2.5,
                     hover=None, **alone)  # fmt: skip
     for values, name, color, dash, symbol in (
