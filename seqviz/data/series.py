@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Series:
     """One real series, equally spaced in time.
 
-    values: shape (time,), read-only. labels: one axis label per value: "1700", "1958-03" or
-    "1959Q2". source: citation.
+    values: shape (time,), read-only. labels: one axis label per value: "1700", or "1958-03"
+    for a month and for the first month of a quarter. source: citation.
     """
 
     values: Float[np.ndarray, "time"]
@@ -75,7 +75,9 @@ def _by_quarter(values: str, first: int = 0) -> _Read:
     def read(data: pd.DataFrame) -> tuple[pd.Series, tuple[str, ...]]:
         rows = data.iloc[first:]
         dates = zip(rows["year"], rows["quarter"], strict=True)
-        return rows[values], tuple(f"{int(year)}Q{int(quarter)}" for year, quarter in dates)
+        # The first month: an axis of time takes it for a date and "1959Q2" for a name.
+        labels = tuple(f"{int(year)}-{3 * int(quarter) - 2:02d}" for year, quarter in dates)
+        return rows[values], labels
 
     return read
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf, isfinite
+from math import inf, isfinite, sqrt
 from typing import Any, cast
 
 from jaxtyping import Float
@@ -212,12 +212,13 @@ def draw_fan(
     inside = round(show.readout("inside", fan.covers, future) * horizon)
     kind = "some" if horizon > 1 else "one" if inside else "none"
     came = show.words(f"note.came_{kind}", inside=inside, h=horizon)
+    measure = show.words("note.measure_some" if horizon > 1 else "note.measure_one")
     own = show.value(fan.error, future, name="error")
     naive = show.value(ar.error_of_repeating, past, future, season or 1, name="repeating")
     repeating = show.words(f"note.repeat_{'season' if season else 'last'}", season=season)
     show.note(
-        "fan_better" if own < naive else "fan_worse", came=came, error=number(own),
-        naive=number(naive), repeating=repeating,
+        "fan_better" if own < naive else "fan_worse", came=came, measure=measure,
+        error=number(own), naive=number(naive), repeating=repeating,
     )  # fmt: skip
 
 
@@ -225,8 +226,8 @@ def state_note(p: Process, found: ar.Correlogram, show: Show, shown: int) -> Non
     """What the roots say of the process, and what the bars say of them."""
     root, acf = ar.largest_root(coefficients(p)), found.acf
     if p.shuffle:
-        outside, bars = found.outside
-        show.note("shuffled", outside=outside, bars=bars, chance=number(bars / 20, 2))
+        outside, bars = found.outside_acf()  # of independent values the PACF is nearly the ACF
+        show.note("shuffled", outside=outside, bars=bars)
     elif ar.is_stationary(coefficients(p)):
         beyond, after = found.beyond(p.order)
         show.note(
@@ -306,12 +307,19 @@ def draw_sampling(p: Fit, world: Process, show: Show) -> None:
         many, bias="mean_bias", theory_bias="theory_bias", spread="standard_deviation",
         coverage="coverage", beside=beside,
     )  # fmt: skip
+    tell_replications(p, world, many, drawn, show)
     if isfinite(many.theory_sd):
         times = number(many.standard_deviation / many.theory_sd)
         sizes = {"spread": number(many.standard_deviation), "theory": number(many.theory_sd)}
         show.note("spread", times=times, **sizes)
-    elif world.shuffle:
+    elif world.shuffle and many.mean_bias > 2 * many.standard_error_of_bias:
         show.note("shuffled_mean")
+
+
+def tell_replications(
+    p: Fit, world: Process, many: ar.Replications, drawn: dict[str, Any], show: Show
+) -> None:
+    """What the estimates of many series are on average, and how often the interval is right."""
     coverage = many.coverage
     said = {"method": show.option("methods", p.estimator), "n": f"{world.n:,}",
             "phi": number(many.phi), "bias": number(many.mean_bias, 2), "held": coverage.correct,
@@ -361,10 +369,13 @@ def fit(p: Fit, show: Show) -> None:
     order = world.order if p.same else p.model
     found = [show.run(ar.fit, values, order, m, p.intercept, name=m) for m in p.methods]
     show.figure(estimation.estimates_beside_truth, found, truth)
-    method, sigma = show.option("methods", found[0].method), number(world.sigma)
+    method, sigma = show.option("methods", found[0].method), world.sigma
+    if world.shuffle:  # nothing of a value is explained: its noise is the whole of it
+        steady = ar.is_stationary(path.coefficients)
+        sigma = sqrt(ar.stationary_variance(path.coefficients, sigma)) if steady else inf
     show.readouts(
         found[0], estimate="first", interval="first_interval", sigma_hat="sigma",
-        beside={"estimate": method, "sigma_hat": f"σ = {sigma}"},
+        beside={"estimate": method, "sigma_hat": f"σ = {number(sigma)}"},
     )  # fmt: skip
     held, count = show.readout("covered", ar.covering, found, float(truth[0]))
     firsts, (low, high) = [one.first for one in found], found[0].first_interval
@@ -429,12 +440,16 @@ def learn(
         back = show.run(errors_ahead, done, *line, rule, name="back")
         cell, steps, useful = settings.cell.upper(), len(back.network), int(back.useful)
         kind = "all" if useful == steps else {0: "none", 1: "one"}.get(useful, "some")
+        rest = steps - max(useful, 1)
+        later = int((back.network < back.level)[max(useful, 1) :].sum())
         show.figure(training.errors_fed_back, back, settings.cell)
         show.note(
             "ahead", steps=steps, first=number(back.network[0]),
             last=number(back.network[-1]), rule=number(back.rule[-1]), line=number(back.line[-1]),
             level=number(back.level[-1]), origins=back.origins, cell=cell,
-            useful=show.words(f"note.useful_{kind}", cell=cell, useful=useful, steps=steps),
+            useful=show.words(
+                f"note.useful_{kind}", cell=cell, useful=useful, steps=steps, rest=rest, later=later
+            ),
         )  # fmt: skip
     kind, start = ("split", done.validation_end) if held_out else ("train", 0)
     where = show.words(f"metric.network_mse.{kind}")
@@ -601,7 +616,7 @@ def real(p: Real, show: Show) -> None:
         found = show.run(ar.correlogram, steady, min(40, len(steady) // 4), name="found")
         show.figure(series_and_correlations, steady, found, index, unit)
         outside, bars = found.outside
-        show.note("bars", outside=outside, bars=bars, chance=number(bars / 20, 2))
+        show.note("bars", outside=outside, bars=bars, chance=f"{bars / 20:g}")
     elif p.view == "order":
         draw_real_orders(show, steady)
     else:

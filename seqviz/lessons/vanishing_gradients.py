@@ -266,7 +266,7 @@ def tell_sentence(p: Reach, found: list[bptt.Reach], show: Show) -> None:
     labels = found[0].labels or ()
     step = 2 if len(labels) > 2 else 1
     shares = show.words("road.comma").join(
-        f"{show.option('cells', cell)} {percent(one.arrives(step))}"
+        f"{on_road(cell, show)} {percent(one.arrives(step))}"
         for cell, one in zip(p.cells, found, strict=True)
     )
     show.note(
@@ -305,11 +305,14 @@ def reach(p: Reach, show: Show) -> None:
     matrix = matrix_of(p, show)
     show.figure(gradient_reach, p.cells, found, matrix)
     show.readouts(matrix, "sigma_max", "radius")
-    order = sorted(range(len(found)), key=lambda i: found[i].horizon)
-    for name, i in {"longest": order[-1], "shortest": order[0]}.items():
-        if name == "longest" or found[i].horizon < found[order[-1]].horizon:
-            whose = on_road(p.cells[i], show)
-            show.readout(name, found[i].horizon_seen, beside=whose)
+    horizons = [one.horizon for one in found]
+    for name, steps in {"longest": max(horizons), "shortest": min(horizons)}.items():
+        if name == "longest" or steps < max(horizons):
+            whose = [on_road(c, show) for c, h in zip(p.cells, horizons, strict=True) if h == steps]
+            everyone = len(whose) == len(found) > 1
+            beside = show.words("road.all" if everyone else "road.names")
+            beside = beside if everyone else beside.join(whose)
+            show.readout(name, found[horizons.index(steps)].horizon_seen, beside=beside)
     tell_reach(p, found, matrix, show)
 
 
@@ -341,7 +344,8 @@ def pairs(p: Pairs, show: Show) -> None:
     if found.stride > 1:
         show.caption(show.words("note.stride", stride=found.stride))
     if chosen.lost:
-        show.caption(show.words("note.lost", lost=chosen.lost))
+        key = "note.lost" if chosen.lost > 1 else "note.lost_one"
+        show.caption(show.words(key, lost=chosen.lost))
 
 
 @lesson.bench("paths", Paths)

@@ -50,7 +50,7 @@ def words(chart: dict) -> str:
 
 def formatted(expression: str, slope: float) -> list[float]:
     """Every number that the expression formats, computed for a slope."""
-    found = re.findall(r"format\((.+?), '\.3f'\)", expression)
+    found = re.findall(r"format\((.+?), '\.3g'\)", expression)
     # Vega's arithmetic on numbers is Python's; nothing but numbers and the slope is in there.
     assert all(re.fullmatch(r"[-+*() .\de]*(?:slope[-+*() .\de]*)*", part) for part in found), found
     return [float(eval(part, {"__builtins__": {}}, {"slope": slope})) for part in found]
@@ -147,4 +147,13 @@ def test_vega_itself_shows_the_error():
     chart = spec()
     chart["params"][0]["value"] = 0.25
     chart["width"] = 500
-    assert f"{mse(PATH.values, 0.25):.3f}" in vega.vegalite_to_svg(chart)
+    assert f"{mse(PATH.values, 0.25):#.3g}" in vega.vegalite_to_svg(chart)
+
+
+def test_the_words_stand_above_the_points():
+    """Also where the points fall from the left: the top of the axis is that of the words."""
+    falling = ar.simulate((-0.8,), n=500, seed=1).values
+    chart = fit_by_hand(falling).to_dict()
+    (corner,) = chart["datasets"]["corner"]
+    _, top = layer(chart, "text")["encoding"]["y"]["scale"]["domain"]
+    assert corner["now"] == top > falling[1:].max() + 0.24 * np.ptp(falling[1:])

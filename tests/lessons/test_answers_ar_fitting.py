@@ -51,7 +51,7 @@ def test_decay():
     acf = [np.array(traces(run("process", phi=phi).figure)["theory"]["y"]) for phi in (0.8, -0.8)]
     np.testing.assert_allclose(np.abs(acf[0]), np.abs(acf[1]), rtol=1e-12)
     assert (np.sign(acf[1][:4]) == [-1, 1, -1, 1]).all()
-    assert right("decay") == "It alternates in sign; |ρ_k| stays the same"
+    assert right("decay") == "It alternates in sign; |ρₖ| stays the same"
 
 
 def test_bias():
@@ -115,8 +115,8 @@ def test_texts_table():
 SAYS = (
     ("process", {}, ("**Stationary.**", "Beyond lag 1, 1 of 19")),
     ("process", {"order": 3}, ("Beyond lag 3",)),
-    ("process", {"shuffle": True}, ("6 of 40 bars", "about 2.0")),
-    ("process", {"shuffle": True, "seed": 2}, ("2 of 40 bars",)),
+    ("process", {"shuffle": True}, ("3 of 20 bars of the ACF",)),
+    ("process", {"shuffle": True, "seed": 2}, ("1 of 20 bars",)),
     ("process", {"phi": 1.0}, ("Unit root at +1", "straight line")),
     ("process", {"phi": -1.0}, ("Unit root at −1", "changes its sign", "−0.99")),
     ("process", {"order": 2, "free": True, "b1": 0.0, "b2": -1.0}, ("2 roots on the unit",)),
@@ -133,12 +133,12 @@ SAYS = (
     ("fit", {"view": "order", "process__order": 2}, ("the process has order 2",)),
     ("fit", {"view": "order", "process__phi": 0.0}, ("the process has order 0",)),
     ("fit", {"view": "order", "process__phi": 1.0}, ("AIC chooses",)),
-    ("fit", {"view": "sampling"}, ("large-sample value",)),
+    ("fit", {"view": "sampling"}, ("OLS in 500 series", "(95 % would be 475)")),
     ("fit", {"view": "sampling", "process__phi": 1.0}, ("OLS in 500 series",)),
     ("fit", {"view": "sampling", "process__phi": 1.2}, ("the rounding of float64",)),
-    ("fit", {"view": "sampling", "process__shuffle": True}, ("keeps the mean",)),
+    ("fit", {"view": "sampling", "process__shuffle": True}, ("from φ = 0",)),
     ("forecast", {"horizon": 5}, ("of 5 values that came",)),
-    ("forecast", {"horizon": 1}, ("The one value that came is inside",)),
+    ("forecast", {"horizon": 1}, ("The one value that came is inside", "The error is 1.19")),
     ("forecast", {"view": "errors", "horizon": 5}, ("At 5 steps",)),
     ("forecast", {"view": "errors", "horizon": 1}, ("the same one: its error is 1.08",)),
     ("real", {"source": "nile"}, ("gives less",)),
@@ -149,7 +149,7 @@ SAYS = (
     ("real", {"view": "residuals", "model": 9}, ("**Not refused.**", "11 degrees of freedom")),
     ("real", {"view": "order"}, ("pass the test",)),
     ("real", {"view": "order", "source": "co2"}, ("Even the AR(11)",)),
-    ("real", {"view": "correlations"}, ("42 of 80 bars",)),
+    ("real", {"view": "correlations"}, ("42 of 80 bars", "about 4 would")),
     ("networks", {}, ("**Underfit.**",)),
     ("networks", {"preset": "text_1000"}, ("**Below the line.**",)),
     ("networks", {"preset": "held_out"}, ("The validation loss is least after",)),
@@ -158,7 +158,8 @@ SAYS = (
     ("networks", {"view": "predictions"}, ("last 120 values",)),
     ("networks", {"view": "window"}, ("With P = 3 the MLP has 41", "0.970 at P = 4) is **P = 4**")),
     ("nonlinear", {}, ("true rule", )),
-    ("nonlinear", {"view": "ahead"}, ("better than the mean for the first",)),
+    ("nonlinear", {"view": "ahead"}, ("for the first 5 steps and at 0 of the 15",)),
+    ("networks", {"view": "ahead"}, ("for the first 8 steps and at",)),
     ("nonlinear", {"view": "loss"}, ("at the last of 500 epochs", "it has not turned")),
 )  # fmt: skip
 
@@ -236,3 +237,45 @@ def test_the_least_error_of_a_line_is_that_of_least_squares():
 def test_the_line_beside_a_network_is_counted_with_its_intercept():
     for bench, count in (("networks", 1), ("nonlinear", 2)):
         assert run(bench).readouts["parameters"].beside == f"the line: {count}"
+
+
+def test_the_noise_of_a_shuffled_series_is_its_values():
+    shown = run("fit", process__shuffle=True).readouts["sigma_hat"]
+    assert shown.beside == f"σ = {number((1 / (1 - 0.8**2)) ** 0.5)}" == "σ = 1.67"
+    assert run("fit").readouts["sigma_hat"].beside == "σ = 1.00"
+    walk = run("fit", process__shuffle=True, process__phi=1.0).readouts["sigma_hat"]
+    assert walk.beside == "σ = ∞"
+
+
+def test_steps_better_than_the_mean_are_counted_where_the_figure_shows_them():
+    shown = run("networks", view="ahead")
+    network, level = (
+        np.array(traces(shown.figure)[name]["y"]) for name in ("RNN", "always the mean")
+    )
+    better = network < level
+    first, later, rest = map(
+        int, re.search(r"first (\d+) steps and at (\d+) of the (\d+)", shown.notes[0]).groups()
+    )
+    assert better[:first].all()
+    assert (better[first:].sum(), len(better) - first) == (later, rest)
+    assert better[-1] > better[first]  # it is worse at first and better at the last step again
+
+
+@pytest.mark.parametrize("source", ["macro_inflation", "macro_unemployment"])
+def test_quarters_stand_in_the_order_of_time(source):
+    """As names they stood in the order of the traces: the forecast before the history."""
+    for view in ("fan", "correlations", "residuals"):
+        drawn = traces(run("real", source=source, view=view).figure)
+        xs = [
+            str(x)
+            for x in next(t for n, t in drawn.items() if n in ("history", "series", "residuals"))[
+                "x"
+            ]
+        ]
+        assert all(re.fullmatch(r"\d{4}-(01|04|07|10)", x) for x in xs), xs[:3]
+        assert xs == sorted(xs)
+
+
+def test_one_step_ahead_both_forecasts_are_equal():
+    for source in ("sunspots", "nile"):
+        assert run("real", source=source, horizon=1).readouts["difference"].value == "0"

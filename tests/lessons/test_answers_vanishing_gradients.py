@@ -191,6 +191,40 @@ def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
         assert f"{100 * 10 ** (line[1] - line[-1]):.1f} %" in said
 
 
+@pytest.mark.parametrize(
+    ("values", "longest", "shortest"),
+    [
+        ({}, "Linear RNN", "RNN"),
+        ({"steps": 5}, "all of them", None),
+        ({"signal": "sentence"}, "all of them", None),
+        ({"steps": 5, "cells": ("gru",)}, "GRU", None),
+        ({"gain": 0.1}, "LSTM (on c), GRU", "Linear RNN, RNN"),
+        ({"gain": 2.0}, "Linear RNN, RNN, LSTM (on c)", "GRU"),
+    ],
+    ids=str,
+)
+def test_all_that_reach_as_far_are_named(values, longest, shortest):
+    out = lesson.benches["reach"].run(values, code=False).readouts
+    assert out["longest"].beside == longest
+    assert (out["shortest"].beside if "shortest" in out else None) == shortest
+
+
+def test_one_singular_value_that_is_not_drawn_is_one():
+    """Somewhere on the way back exactly one is lost, and no longer."""
+    run = lesson.benches["pairs"].run
+    said = {note for later in range(46, 80) for note in run({"later": later}, code=False).notes}
+    assert any(note.startswith("One singular value is so much") for note in said)
+    assert not any(note.startswith("1 singular") for note in said)
+
+
+def test_where_the_printed_index_is_right_there_is_one_error():
+    notes = lesson.benches["paths"].run({"t": 6, "printed": True}, code=False).notes
+    assert notes == [
+        "At t = T = 6 there is one error and no path: nothing has stretched or shrunk it.",
+        "With t = T = 6 the printed index T + t − τ is τ itself: here it is right.",
+    ]
+
+
 # ------------------------------------------------- sentences: other numbers, another sentence
 @pytest.mark.parametrize(
     ("bench", "one", "other", "keys"),

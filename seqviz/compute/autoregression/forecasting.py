@@ -41,8 +41,12 @@ class Forecast:
         return float(self.upper[-1] - self.lower[-1])
 
     def distance(self, other: Forecast) -> float:
-        """The largest distance between the point forecasts of two, in the unit of the series."""
-        return float(np.abs(self.mean - other.mean).max())
+        """The largest distance between the point forecasts of two, in the unit of the series.
+
+        What is left of equal ones is rounding and counts as 0.
+        """
+        gap = float(np.abs(self.mean - other.mean).max())
+        return gap if gap > 1e-12 * float(np.abs(self.mean).max()) else 0.0
 
     def covers(self, future: Float[np.ndarray, "step"]) -> WholeShare:
         """How many of the values that came lie inside the interval."""

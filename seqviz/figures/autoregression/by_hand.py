@@ -40,7 +40,8 @@ def template(style: Style) -> dict[str, Any]:
             "domain": False, "ticks": False}  # fmt: skip
     if style.palette != LIVE:
         axis["gridColor"] = style.palette.grid
-    return {"font": FONT, "axis": axis, "view": {"stroke": None}}
+    # An explosive series has values of twelve digits.
+    return {"font": FONT, "axis": axis, "view": {"stroke": None}, "numberFormat": "~g"}
 
 
 def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.LayerChart:
@@ -61,10 +62,12 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
     floor = float(np.mean((now - best * before) ** 2))
     chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
     low, high = float(before.min()), float(before.max())
+    bottom, highest = float(now.min()), float(now.max())
+    top = highest + 0.25 * (highest - bottom)  # two lines of words above the points
     data = {
         "pairs": _rows(before=before[chosen].tolist(), now=now[chosen].tolist()),
         "ends": _rows(before=[low, high]),
-        "corner": _rows(before=[low], now=[float(now.max())]),
+        "corner": _rows(before=[low], now=[top]),
     }
     pairs, ends, corner = map(alt.NamedData, data)
 
@@ -73,11 +76,10 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         value=0,
         bind=alt.binding_range(min=-1.2, max=1.2, step=0.01, name=text("figure.your_slope") + " "),
     )
-    reach = [float(now.min()), float(now.max())]
     x = alt.X("before:Q", title=text("figure.before_plain"), axis=alt.Axis(tickCount=8, grid=False))
     y = alt.Y(
         "now:Q", title=text("figure.now_plain"), axis=alt.Axis(tickCount=6),
-        scale=alt.Scale(domain=reach, nice=True),
+        scale=alt.Scale(domain=[bottom, top], nice=True),
     )  # fmt: skip
     misses = colored(
         alt.Chart(pairs)
@@ -103,7 +105,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
     said = f"abs(slope - ({best!r})) < 0.006 ? {found} : " + _spoken(
         text("figure.above_least"), error
     )
-    total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3f')"
+    total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3g')"
     readout = colored(
         alt.Chart(corner)
         .transform_calculate(words=f"[{total}, {said}]")
@@ -131,4 +133,4 @@ def _rows(**columns: list[float]) -> list[dict[str, float]]:
 def _spoken(sentence: str, value: str) -> str:
     """A Vega expression for a sentence with one number, `{}`, where its language puts it."""
     before, after = sentence.split("{}")
-    return f"'{before}' + format({value}, '.3f') + '{after}'"
+    return f"'{before}' + format({value}, '.3g') + '{after}'"

@@ -93,7 +93,13 @@ def sampling_distribution(replications: Replications, style: Style = STYLE) -> F
     if high - low < 1e-6:  # an explosive series pins phi down to the last digits: one bar
         low, high = low - 0.001, high + 0.001
     counts, edges = np.histogram(many.estimates, bins=40, range=(low, high))
-    width, height = float(edges[1] - edges[0]), counts.max() * 1.08
+    width = float(edges[1] - edges[0])
+    grid = np.linspace(edges[0], edges[-1], 161)
+    normal = np.zeros(0)
+    if np.isfinite(deviation) and deviation > 0:
+        density = np.exp(-(((grid - many.phi) / deviation) ** 2) / 2) / np.sqrt(2 * np.pi)
+        normal = density / deviation * count * width
+    height = 1.08 * max(counts.max(), normal.max(initial=0.0))
     sheet = Sheet(style, bargap=0)
     panel = sheet.panel(
         axis(text("figure.phi_hat"), showgrid=False),
@@ -103,11 +109,9 @@ def sampling_distribution(replications: Replications, style: Style = STYLE) -> F
         (edges[1:] + edges[:-1]) / 2, counts, text("figure.estimates", count=count), palette.band,
         width=width, edge={"color": palette.prediction, "width": 1},
     )  # fmt: skip
-    if np.isfinite(deviation) and deviation > 0:
-        grid = np.linspace(edges[0], edges[-1], 161)
-        density = np.exp(-(((grid - many.phi) / deviation) ** 2) / 2) / np.sqrt(2 * np.pi)
-        panel.line(grid, density / deviation * count * width, text("figure.large_sample"),
-                   palette.baseline, width=2, dash="dot")  # fmt: skip
+    if normal.size:
+        panel.line(grid, normal, text("figure.large_sample"), palette.baseline, width=2,
+                   dash="dot")  # fmt: skip
     for value, name, color, dash in (
         (many.phi, "figure.truth", palette.highlight, "dash"),
         (many.phi + many.mean_bias, "figure.mean_estimate", palette.prediction, "solid"),

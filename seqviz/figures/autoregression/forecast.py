@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -48,7 +49,7 @@ def forecast_fan(
     panel.band(ahead, joined(recursive.lower), joined(recursive.upper), palette.band,
                name=text("figure.interval"), opacity=1, legend=True)  # fmt: skip
     panel.line(past, history[-_LAST:], text("figure.history"), palette.truth, width=1.8)
-    panel.line(ahead, joined(future), text("figure.future"), palette.truth, width=1.4, dash="dot")
+    panel.line(ahead, joined(future), text("figure.future"), palette.truth, width=1.4, dash="dash")
     panel.line(ahead, joined(recursive.mean), text("figure.recursive"), palette.prediction, width=3)
     if direct is not None:
         panel.line(ahead[1:], direct, text("figure.direct"), palette.mlp, width=1.6, dash="dash",
@@ -71,8 +72,11 @@ def error_by_horizon(errors: HorizonErrors, style: Style = STYLE) -> Figure:
         axis(text("figure.horizon"), showgrid=False),
         axis(text("figure.forecast_mse"), rangemode="tozero"),
     )
+    alone: dict[str, Any] = (
+        {"symbol": "square", "size": 10} if len(errors.horizon) == 1 else {}
+    )  # no line
     panel.reference(errors.horizon, errors.theory, text("figure.theory_error"), width=2.5,
-                    hover=None)  # fmt: skip
+                    hover=None, **alone)  # fmt: skip
     for values, name, color, dash, symbol in (
         (errors.recursive_mse, "figure.recursive", palette.prediction, "solid", "circle"),
         (errors.direct_mse, "figure.direct", palette.mlp, "dash", "diamond"),

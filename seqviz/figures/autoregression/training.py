@@ -109,8 +109,9 @@ def one_step_map(
     inputs, mean = found.map_inputs, found.map_mean
     sheet = Sheet(style)
     panel = sheet.panel(axis(text("figure.before")), axis(text("figure.predicted")))
-    panel.band(inputs, found.map_low, found.map_high, palette.band, name=text("figure.map_band"),
-               opacity=1, legend=True)  # fmt: skip
+    if found.band_width > 0:
+        panel.band(inputs, found.map_low, found.map_high, palette.band,
+                   name=text("figure.map_band"), opacity=1, legend=True)  # fmt: skip
     panel.points(
         np.asarray(values[:-1], float), np.asarray(values[1:], float), text("figure.pairs"),
         palette.truth, size=4, opacity=0.22,

@@ -45,8 +45,9 @@ def diamond(panel: Panel, x: float, y: float, name: str, color: str, size: float
     """A mark on a line: the place that is chosen, or found."""
     edge = {"color": panel.style.palette.truth, "width": 1.2}
     panel.points(
-        [x], [y], name, color, size=size, symbol="diamond", edge=edge, hover=False, legend=False
-    )
+        [x], [y], name, color, size=size, symbol="diamond", edge=edge, hover=False, legend=False,
+        cliponaxis=False,
+    )  # fmt: skip
 
 
 def bounds(spectrum: Spectrum) -> tuple[tuple[str, float, str], ...]:

@@ -57,5 +57,6 @@ def _badge(place: Place, show: Show) -> str:
     if kind == "browser":
         return label
     if kind != "live":
+        note = note.replace(" cores", f" {place.text('frame.cores')}")  # shipped results say it so
         return f"{label} · {note}"
     return f"{label} · {duration(show.output.seconds)} · {show.device}"
