@@ -47,8 +47,12 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> F
     grid.outline(layer, head)
     reduced = text("figure.reduced", cells=number(found.cells, 2))
     sheet.headline(
-        f"{text('figure.head_label', layer=layer, head=head)}: {name}, "
-        + text("figure.bits", bits=bits)
+        text(
+            "figure.tile",
+            label=text("figure.head_label", layer=layer, head=head),
+            name=name,
+            bits=text("figure.bits", bits=bits),
+        )
         + (f" · {reduced}" if found.cells > 1 else "")
     )
     return sheet.described(
