@@ -176,6 +176,7 @@ def test_where_nothing_is_won_back_the_sentence_does_not_say_so():
 def test_a_system_is_not_compared_with_itself():
     same = {"view": "paired", "first": "lstm", "second": "lstm"}
     assert said("compare", "same_system", **same)
+    assert lesson.benches["compare"].run(same, "en").readouts["needed"].value == "∞"
     assert not said("compare", "same_system", **same | {"second": "gru"})
 
 
