@@ -210,7 +210,8 @@ def by_hand(p: ByHand, show: Show) -> None:
     found, at = (walk.basic, ()) if name == "basic" else (walk.attention, (head,))
     row, column = p.query - 1, p.key - 1
     facts = of_stage(walk, found.weights[at], found.scores[at], row)
-    show.note(f"stage_{name}", stage=p.stage, all=len(STAGES), **facts)
+    plain = name == "scale" and walk.divide_by * walk.temperature == 1
+    show.note(f"stage_{name}{'_by_one' if plain else ''}", stage=p.stage, all=len(STAGES), **facts)
     pair = f"{walk.words[row]} · {walk.words[column]}"
     show.readout("score", found.score_at, *at, row, column, beside=pair)
     show.readout("weight", found.weight_at, *at, row, column)
@@ -230,7 +231,7 @@ def scale(p: Scale, show: Show) -> None:
     show.readout("variance", found.variance_at, 64, "none")
     for name, scaling in (("unscaled", "none"), ("divided", "d_k"), ("too_much", "d")):
         show.readout(name, found.largest_at, 64, scaling)
-    say_scale(found, show)
+    say_scale(found, p.quantity, show)
 
 
 @lesson.bench("real", Real, leads=True)
@@ -336,7 +337,7 @@ def mask(p: Masks, show: Show) -> None:
     )
     change = show.run(attention.masked, above.model, text, masking, name="change")
     show.figure(attention_mask, one, toggles=("cells", "yx"))
-    show.readouts(one, allowed="share_allowed", on_pads="on_padding")
+    show.readouts(one, allowed="share_allowed", **{"on_pads": "on_padding"} if p.pads else {})
     read_change(change, show)
     say_mask(one, change, show)
     if sparse:

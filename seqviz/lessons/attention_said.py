@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,10 +69,17 @@ def compare_walks(
         show.note("other_root", query=walk.words[row], now=number(now), usual=number(usual))
 
 
-def say_scale(found: Saturation, show: Show) -> None:
-    """How far from even each way of dividing leaves the weights at d_k = 64."""
-    shares = {scaling: percent(found.largest_at(64, scaling)) for scaling in found.scalings}
-    show.note("scale", keys=found.keys, even=percent(1 / found.keys), **shares)
+def say_scale(found: Saturation, quantity: str, show: Show) -> None:
+    """What the figure's quantity is at d_k = 64 by each way of dividing, and what to hold it to."""
+    written = percent if quantity == "largest" else number
+    values = {name: written(found.at(quantity, 64, name)) for name in found.scalings}
+    even = {
+        "entropy": number(math.log2(found.keys)),
+        "largest": f"{number(100 / found.keys)} %",
+        "gradient": number(0),
+        "variance": number(found.at("theory", 64, "none")),
+    }[quantity]
+    show.note(f"scale_{quantity}", keys=found.keys, even=even, **values)
 
 
 def say_what_was_read(found: Text, show: Show) -> None:
@@ -124,8 +132,9 @@ def say_weights(found: Mosaic, one: Map | None, p: Any, show: Show) -> None:
                   median=written(float(np.median(values))))  # fmt: skip
     elif one is None:
         count, heads = found.on_first
+        heavy = int((found.carried >= patterns.NAMED_FROM).sum())
         show.note(
-            "mosaic", first=first, count=count, heads=heads, label=label,
+            "mosaic", first=first, count=count, heads=heads, heavy=heavy, label=label,
             norm=number(found.norm_of_first(layer, head)),
             others=number(found.norm_of_others(layer, head)),
             weight=percent(found.habits.first[layer, head]),
@@ -150,8 +159,15 @@ def read_change(change: Change, show: Show) -> None:
         show.metrics(next_after=(after, show.words("metric.next_after.before", piece=before)))
         show.readouts(change, "bits")
     else:
-        moved = literal(change.furthest_piece)
-        show.readouts(change, "sentence", "furthest", beside={"furthest": moved})
+        moved = literal(change.furthest_piece) + _which(change, show)
+        beside = {"furthest": moved} if change.furthest else {}
+        show.readouts(change, "sentence", "furthest", beside=beside)
+
+
+def _which(change: Change, show: Show) -> str:
+    """The place of the token that moved most, where the text has the same token elsewhere, too."""
+    again = change.text.pieces.count(change.furthest_piece) > 1
+    return show.words("note.at", at=change.furthest_place + 1) if again else ""
 
 
 def say_parts(found: Parts, query: int, key: int, p: Any, show: Show) -> None:
@@ -159,8 +175,9 @@ def say_parts(found: Parts, query: int, key: int, p: Any, show: Show) -> None:
     of_query, of_key, first = (literal(found.text.pieces[at]) for at in (query, key, 0))
     entry, added = found.largest_product(query, key)
     best = int(found.weights[query].argmax())
+    most = "_most" if p.view == "chain" and best == key else ""
     show.note(
-        f"apart_{p.view}", query=of_query, to=of_key, entry=entry, added=number(added),
+        f"apart_{p.view}{most}", query=of_query, to=of_key, entry=entry, added=number(added),
         score=number(found.product_at(query, key)), d_k=found.keys.shape[1],
         weight=number(found.weight_at(query, key)), best=literal(found.text.pieces[best]),
         most=number(found.weight_at(query, best)),
@@ -226,5 +243,5 @@ def say_change(change: Change, show: Show) -> str:
         return show.words(f"note.{key}", before=before, after=after, bits=number(change.bits))
     return show.words(
         "note.change_vector", cosine=number(change.sentence, 4), moved=number(change.furthest),
-        token=literal(change.furthest_piece),
+        token=literal(change.furthest_piece), at=_which(change, show),
     )  # fmt: skip

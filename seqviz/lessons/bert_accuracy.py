@@ -182,7 +182,9 @@ class Tune:
     regime: str = choice(("top", "lora", "all"), "all")
     layers: int = slider(1, 6, 2, when=on(regime="top"))
     rank: int = stops((1, 2, 4, 8, 16, 32), 8, when=on(regime="lora"))
-    rate: float = stops(RATES[:6], shipped.TUNE.rate)
+    rate: float = stops(RATES[:6], shipped.TUNE.rate, when=on(regime=("top", "all")))
+    # Each regime opens with the run that is there: adapters need a larger rate.
+    lora_rate: float = stops(RATES[:6], shipped.TUNED["lora"].rate, when=on(regime="lora"))
     sentences: int = stops(TRAINED_ON, shipped.TUNE.sentences)
     epochs: int = slider(1, 5, shipped.TUNE.epochs)
     head_rate: float = stops(RATES, shipped.TUNE.head_rate, more=True)
@@ -329,7 +331,8 @@ def say_fall(found: Knife, controls: Knife, share: float, show: Show) -> None:
     fall = show.value(found.fall, controls, share, name="fall")
     p = formatted(fall.back.p, unit_of(Paired, "p"))
     shown = fall.back.verdict == "real" and min(fall.shift, fall.information) > 0
-    key = "fall" if shown else "no_fall"
+    nothing = found.nearest(share) == 0
+    key = "none_masked" if nothing else "fall" if shown else "no_fall"
     points = {
         name: f"{100 * getattr(fall, name):.1f}" for name in ("total", "shift", "information")
     }
@@ -437,7 +440,7 @@ def own_padding(p: Pads, show: Show) -> None:
         return
     found = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS, name="found")
     show.figure(sentence_padding, found, p.length)
-    show.readouts(found, positive="plain")
+    show.readouts(found, positive_plain="plain")
     told, untold = (
         show.readout(f"positive_{name}", found.positive, name, p.side, p.length) for name in TOLD
     )
@@ -544,8 +547,9 @@ def head(p: Heads, show: Show) -> None:
 
 @lesson.bench("tune", Tune)
 def tune(p: Tune, show: Show) -> None:
+    rate = p.lora_rate if p.regime == "lora" else p.rate
     settings = TuneSettings(
-        p.model, p.regime, p.feature, p.sentences, p.epochs, p.rate, p.head_rate, p.layers, p.rank,
+        p.model, p.regime, p.feature, p.sentences, p.epochs, rate, p.head_rate, p.layers, p.rank,
         runs=p.runs,
     )  # fmt: skip
     show.note("shipped_runs")
@@ -656,7 +660,10 @@ def compare(p: Compare, show: Show) -> None:
             for name, said in (("first", first), ("second", second))
         ]
         show.figure(running_accuracy, *runs, names, n)
-    say_compared(names, pair, show)
+    if p.first == p.second:
+        show.note("same_system")
+    else:
+        say_compared(names, pair, show)
     for name in dict.fromkeys((p.first, p.second)):
         say_runs(systems.said_by(name), show)
     for name, said in (("system_a", first), ("system_b", second)):
@@ -678,13 +685,13 @@ def compare(p: Compare, show: Show) -> None:
     show.rows("differ", columns)
 
 
-REPLACED = ((400, 0.15), (200, 0.15), (1000, 0.15), (500, 0.4), (2000, 0.3))
+REPLACED = ((400, 15), (200, 15), (1000, 15), (500, 40), (2000, 30))  # tokens, percent
 JUDGED = ((80, 100), (1600, 2000), (320, 400), (45, 50), (500, 1000))
 
 
-def replaced(tokens: int, share: float) -> float:
-    """Tokens that BERT's training replaces by another one."""
-    return tokens * share * 0.1
+def replaced(tokens: int, share: int) -> float:
+    """Tokens that BERT's training replaces by another one; share: of the selected, in percent."""
+    return tokens * share / 100 * 0.1
 
 
 def margin(right: int, n: int) -> float:

@@ -378,8 +378,8 @@ def test_tiles_count_who_is_right():
     counts = (found.both, found.only_first, found.only_second, found.neither)
     words = (
         "both right",
-        f"only {ESCAPED} is right",
-        "only all weights is right",
+        f"only<br>{ESCAPED}<br>is right",
+        "only<br>all weights<br>is right",
         "neither is right",
     )
     places = ((1, 1), (2, 1), (1, 2), (2, 2))

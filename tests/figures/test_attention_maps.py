@@ -141,7 +141,7 @@ def test_x_is_the_key_and_y_the_query():
 def test_a_map_is_named_after_what_it_is(draw, layer, head, title):
     found = map_of(layer=layer, head=head)
     figure = draw(found, 3, 5)
-    assert said(figure)[0].startswith(f"{title} · ")
+    assert said(figure)[0].startswith(f"{title}<br>")
     assert figure.alt.startswith(title)
     np.testing.assert_array_equal(np.asarray(figure.data[0].z), found.weights)
 
@@ -207,7 +207,7 @@ def test_any_text_is_drawn_as_plain_text(name):
             shown = [plainly(tick) for tick in axis.ticktext]
             assert shown[name == "products" :] == wanted
         for words in said(figure):
-            inside = words.replace("<b>", "", 1).replace("</b>", "", 1)
+            inside = words.replace("<b>", "", 1).replace("</b>", "", 1).replace("<br>", "", 1)
             # what Plotly would fill in or read as markup
             assert "%{" not in inside
             assert "<" not in inside.replace("<sub>", "").replace("</sub>", "")

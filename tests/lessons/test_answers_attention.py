@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from seqviz.compute.attention.saturation import saturation
 from seqviz.experiments import attention
 from seqviz.lessons.attention import ENCODER_TEXT, lesson
 from seqviz.lessons.bench.offered import MODELS
@@ -183,9 +184,41 @@ def test_a_sentence_at_the_end_of_a_control_reads_like_one():
         shown = run("trials", view="repeated", **head)
         assert "−" not in shown.notes[0] + shown.readouts["tried"].beside
     assert "99.6 %" in run("masks", kind="none", cells="1.1").notes[0]
-    assert "d_k = 1." in run("by_hand", stage=5, d_k=1).notes[0]
+    assert "dₖ = 1." in run("by_hand", stage=5, d_k=1).notes[0]
     assert "Divided by 1," in run("by_hand", stage=5, scale="none").notes[0]
+    assert "stay as they are" in run("by_hand", stage=5, scale="none").notes[0]
+    assert "goes from" in run("by_hand", stage=5).notes[0]
     assert "(bits)" in run("real", view="heads", measure="entropy").notes[0]
+    assert "the largest of this query" in run("apart", view="chain").notes[0]
+    assert "that of “animal”" in run("apart", view="chain", key=4).notes[0]
+
+
+def test_what_is_rounding_is_no_change():
+    """Padding that the model is told about moves tokens by 1e-13."""
+    told = run("masks", kind="own", pads=8)
+    assert told.notes[0].endswith("Nothing has changed.")
+    assert (told.readouts["furthest"].value, told.readouts["furthest"].beside) == ("0", None)
+    assert "on_pads" in told.readouts
+    assert "on_pads" not in run("masks", kind="own").readouts
+    assert "Nothing" not in run("masks", kind="own", pads=8, told=False).notes[0]
+
+
+def test_one_of_two_equal_tokens_is_named_with_its_place():
+    shown = run("masks")
+    assert "“the” (token 2)" in shown.notes[0] or "“the” (token 7)" in shown.notes[0]
+    assert "“because” moves" in run("ablate").notes[0]
+
+
+@pytest.mark.parametrize("quantity", ["entropy", "largest", "gradient", "variance"])
+def test_the_sentence_on_scaling_is_about_what_the_figure_shows(quantity):
+    found = saturation()
+    written = percent if quantity == "largest" else number
+    row = getattr(found, quantity)[:, found.d_k == 64].ravel()
+    for language in ("en", "zh"):
+        sentence = run("scale", language, quantity=quantity).notes[0]
+        for value in row:
+            assert written(float(value)) in sentence
+    assert ("6.25 %" in sentence) == (quantity == "largest")
 
 
 def test_the_value_of_the_first_token_is_small():
@@ -196,5 +229,8 @@ def test_the_value_of_the_first_token_is_small():
     others = np.mean([found.norm_of_others(*at) for at in heads])
     assert others > 10 * first
     shown = run("real")
+    much = found.habits.first >= 0.5
+    assert (found.carried[much] < found.habits.first[much]).all()
+    assert f"in {int((found.carried >= 0.5).sum())}. In layer 3" in shown.notes[0]
     for part in (found.habits.first[3, 1], found.carried_first(3, 1)):
         assert percent(float(part)) in shown.notes[0]

@@ -107,7 +107,7 @@ def test_a_reveal_quotes_what_the_page_shows(name, lang):
 def by_the_hint(name: str, given: Mapping[str, Any]) -> float:
     """The formula in the words of each hint, written out."""
     if name == "replaced":
-        return given["share"] * given["tokens"] * 0.10
+        return given["share"] / 100 * given["tokens"] * 0.10
     n, p, z = given["n"], given["right"] / given["n"], 1.96
     return 100 * 2 * z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
 
@@ -167,8 +167,22 @@ def test_other_numbers_another_sentence(bench, key, values, other):
 
 
 def test_where_nothing_is_won_back_the_sentence_does_not_say_so():
-    assert said("knife", "no_fall", share=0)
+    assert said("knife", "none_masked", share=0)
+    assert not said("knife", "no_fall", share=0)
     assert not said("knife", "fall", share=0)
+    assert not said("knife", "none_masked", share=5)
+
+
+def test_a_system_is_not_compared_with_itself():
+    same = {"view": "paired", "first": "lstm", "second": "lstm"}
+    assert said("compare", "same_system", **same)
+    assert lesson.benches["compare"].run(same, "en").readouts["needed"].value == "∞"
+    assert not said("compare", "same_system", **same | {"second": "gru"})
+
+
+def test_each_regime_opens_with_the_run_that_is_there():
+    for regime in ("top", "lora", "all"):
+        assert lesson.benches["tune"].run({"regime": regime}, "en").readouts["trained"].value
 
 
 def test_two_heads_that_chance_tells_apart_are_no_shift():

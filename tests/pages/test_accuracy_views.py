@@ -205,7 +205,7 @@ def own_padding() -> View:
         {"view": "own", "text": REVIEW, "length": 64, "side": "left"},
         partial(sentence_padding, found, 64),
         {
-            "positive": percent(found.plain),
+            "positive_plain": percent(found.plain),
             "positive_told": percent(found.probability[0, 1, 1]),
             "positive_untold": percent(found.probability[1, 1, 1]),
             "on_pads": percent(found.on_pads[1, 1, 1]),
@@ -369,7 +369,7 @@ VIEWS = (
     ("heads", standard_head),
     ("tune", lambda: trained(result("all"), reported.CURVES[1], texts=True)),
     ("tune", lambda: trained(result("top_2"), None, regime="top")),
-    ("tune", lambda: trained(result("lora"), None, regime="lora", rate=3e-4)),
+    ("tune", lambda: trained(result("lora"), None, regime="lora", lora_rate=3e-4)),
     ("count", partial(count, "bert_base", "head", 2, total="109,483,778", trainable="1,538",
                       share_trained="0.0014 %")),
     ("count", partial(count, "distilbert", "top", 12, total="66,955,010",
@@ -380,7 +380,7 @@ VIEWS = (
     ("compare", partial(pair, "running", "all", "head_mean", 2000)),
     ("compare", partial(pair, "paired", "lstm", "gru", 2000)),
     ("compare", partial(pair, "confusion", "all", "random_head", 20)),
-    ("compare", partial(pair, "running", "gru", "gru", 500)),
+    ("compare", partial(pair, "running", "gru", "lstm", 500)),
 )  # fmt: skip
 
 

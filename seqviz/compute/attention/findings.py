@@ -15,6 +15,7 @@ from seqviz.compute.attention.patterns import NAMED_FROM, Habits, ranked
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.units import Exact, Part, Share, WholeShare, entry
 
+ROUNDING = 1e-9  # 1 - cosine below it is that of float32
 BY = ("weight", "value")  # what a map shows: a weight, or the weight times the norm of the value
 
 
@@ -203,13 +204,19 @@ class Change:
 
     @property
     def furthest(self) -> float:
-        """1 - cosine of the token that moved most."""
-        return float(self.moved.max())
+        """1 - cosine of the token that moved most; 0 where that is the rounding of float32."""
+        most = float(self.moved.max())
+        return most if most > ROUNDING else 0.0
+
+    @property
+    def furthest_place(self) -> int:
+        """The place of the token that moved most, from 0."""
+        return int(self.moved.argmax())
 
     @property
     def furthest_piece(self) -> str:
         """The token that moved most."""
-        return self.text.pieces[int(self.moved.argmax())]
+        return self.text.pieces[self.furthest_place]
 
     @property
     def likeliest(self) -> tuple[str, str]:

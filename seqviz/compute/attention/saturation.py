@@ -40,13 +40,15 @@ class Saturation:
 
     def variance_at(self, d_k: int, scaling: str) -> float:
         """Of what enters the softmax, for one of the sizes in `d_k` and one of the scalings."""
-        return self._at(self.variance, d_k, scaling)
+        return self.at("variance", d_k, scaling)
 
     def largest_at(self, d_k: int, scaling: str) -> float:
         """The largest weight, mean over the draws."""
-        return self._at(self.largest, d_k, scaling)
+        return self.at("largest", d_k, scaling)
 
-    def _at(self, values: Float[np.ndarray, "scaling size"], d_k: int, scaling: str) -> float:
+    def at(self, quantity: str, d_k: int, scaling: str) -> float:
+        """A field, such as "entropy", for one of the sizes in `d_k` and one of the scalings."""
+        values = getattr(self, quantity)
         return float(values[self.scalings.index(scaling), self.d_k == d_k].item())
 
 

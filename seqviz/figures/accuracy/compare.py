@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -38,12 +39,12 @@ def running_accuracy(
     start = min(_SETTLED, count) - 1
     late = [100 * part[start:] for found in both for part in (found.low, found.high)]
     ends = parts.fitted(*late, above=0.02)
-    longest = max(min(len(name), _LONGEST) for name in names)
+    longest = max(_width(short(name, _LONGEST)) for name in names)
     sheet = Sheet(style)
     sheet.margin(r=(46 + 7.5 * longest) * style.scale, t=52 * style.scale)
     sentences = text("figure.acc_first_sentences")
     panel = sheet.panel(
-        axes.axis(sentences, range=[0, max(count, 2)], tickformat=",d", nticks=7),
+        axes.axis(sentences, range=[0, max(count, 2)], tickformat=",d", nticks=4, tickangle=0),
         axes.percent(text("figure.acc_accuracy"), *ends),
     )
     for found, (color, *_) in zip(both, looks, strict=True):
@@ -68,6 +69,11 @@ def running_accuracy(
     sheet.headline("<br>".join(lines), size=13, yshift=4)
     words = {"first": names[0], "second": names[1], "values": "; ".join(said)}
     return sheet.finish(text("alt.acc_running", n=f"{n:,}", all=f"{count:,}", **words))
+
+
+def _width(name: str) -> int:
+    """In letters; a Chinese character is as wide as two."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in name)
 
 
 def paired_answers(found: Paired, names: tuple[str, str], style: Style = STYLE) -> Figure:

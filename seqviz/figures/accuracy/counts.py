@@ -32,12 +32,17 @@ def parameter_counts(found: Counted, title: str, style: Style = STYLE) -> Figure
     words = text(
         "figure.acc_trained_of", title=plain(title), trainable=f"<b>{trained}</b>", **counts
     )
-    # From the left edge of the figure, not of its axes: on a phone it needs all of the width.
+    # Two lines from the left edge of the figure: on a phone one would be too long.
     place = {"x": 0, "xref": "container", "y": 1, "yref": "paper", "yanchor": "bottom"}
-    above = {"text": words, "font": {"size": 13 * style.scale}, "pad": {"l": 10, "b": 5}, **place}
+    above = {
+        "text": words,
+        "font": {"size": 13 * style.scale},
+        "pad": {"l": 10, "b": 5 + 17 * style.scale},
+        **place,
+    }
     sheet = Sheet(style, barmode="overlay", title=above)
-    sheet.legend(y=1.075, traceorder="normal")
-    sheet.margin(t=72 * style.scale)
+    sheet.legend(y=1.14, traceorder="normal")
+    sheet.margin(t=90 * style.scale)
     parts = axes.names(names, text("figure.acc_part"), range=[len(rows) + 0.6, 0.4])
     panel = sheet.panel(_parameters([row.total for row in rows], style), parts)
     hatched = {"shape": "/", "fillmode": "replace", "size": 6, "fgcolor": palette.baseline,

@@ -14,6 +14,7 @@ _COLUMNS = 24  # tokens that find room side by side
 _LAST = 10  # of these, tokens from the end where some are left out
 _NUMBERED = 12  # columns that find room for their numbers, on a phone
 _LONGEST = 16  # characters of a token that stands upright
+_SIZE = 11  # of the words: turned, they stand side by side on a phone
 _FLAT = 8  # tokens that find room without being turned
 _LEFT_OUT = -1  # stands for the places that are not shown
 _ROWS = ("token", "id", "mask")
@@ -88,4 +89,4 @@ def _column(panel: Panel, found: OwnPadding, column: int, place: int, turned: in
         words = (plain(short), str(int(found.ids[place])), str(int(real)))
         color = palette.truth if real else palette.baseline
     for row, (word, angle) in enumerate(zip(words, (turned, turned, 0), strict=True), 1):
-        panel.words(word, column, row, color=color, textangle=angle)
+        panel.words(word, column, row, color=color, textangle=angle, size=_SIZE)

@@ -30,7 +30,9 @@ def train_and_eval(found: Modes, style: Style = STYLE) -> Figure:
         axes.percent(text("figure.acc_positive")), axes.names(names, text("figure.acc_mode"))
     )
     half = text("figure.acc_undecided")
-    panel.reference([50, 50], [0, rows + 1], half, legend=False)
+    # Beside the marks only: on a phone the notes below them reach as far.
+    ends = [end for place in range(1, rows + 1) for end in (place - 0.06, place + 0.5, None)]
+    panel.reference([50] * len(ends), ends, half, legend=False)
     panel.words(half, 50, 1, yref="domain", yanchor="bottom", color=palette.baseline)
     fan = np.linspace(-_LIFT / 2, _LIFT / 2, count) if count > 1 else np.zeros(count)
     values = []

@@ -125,7 +125,7 @@ def _bars(
     palette, text = sheet.style.palette, sheet.style.text
     lengths = [float(values[place]) for place in order]
     panel = sheet.panel(
-        axes.axis(measure, range=[0, 1.9 * max([*lengths, 1e-12])], showgrid=False, nticks=4),
+        axes.axis(measure, range=[0, 2.3 * max([*lengths, 1e-12])], showgrid=False, nticks=4),
         axes.names(
             [f"{a}.{b}" for a, b in order],
             text("figure.layer_head"),

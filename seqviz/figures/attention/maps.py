@@ -47,8 +47,12 @@ def head_mosaic(found: Mosaic, layer: int, head: int, style: Style = STYLE) -> F
     grid.outline(layer, head)
     reduced = text("figure.reduced", cells=number(found.cells, 2))
     sheet.headline(
-        f"{text('figure.head_label', layer=layer, head=head)}: {name}, "
-        + text("figure.bits", bits=bits)
+        text(
+            "figure.tile",
+            label=text("figure.head_label", layer=layer, head=head),
+            name=name,
+            bits=text("figure.bits", bits=bits),
+        )
         + (f" · {reduced}" if found.cells > 1 else "")
     )
     return sheet.described(
@@ -138,7 +142,9 @@ def _map(found: Map, title: str, query: int, key: int, style: Style) -> Figure:
     panel.outline(color, column=key, row=query, width=3.5)
     said = {"query": plain(of_query), "key": plain(to_key), "weight": f"<b>{weight}</b>"}
     carried = "" if found.by == "weight" else "_carried"
-    sheet.headline(f"{plain(title)} · {text(f'figure.chosen_weight{carried}', **said)}")
+    # Two lines: a phone has no room for both in one.
+    sheet.headline(f"{plain(title)}<br>{text(f'figure.chosen_weight{carried}', **said)}")
+    sheet.margin(t=58 * style.scale)
     return sheet.described(
         f"alt.attention_map{carried}",
         title=title,

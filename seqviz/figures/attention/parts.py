@@ -35,7 +35,9 @@ def query_key_products(
     last = _LAST[by]
     names = [text(f"figure.parts_{part}") for part in ("keys", "products", "scaled", last)]
     rows = _rows(found, query, style)
-    others = {**rows, "showticklabels": False, "title": {"text": ""}}
+    # On a phone these have their own labels: none for the query, whose row is in the first only.
+    own = ["", *rows["ticktext"][1:]]
+    others = {**rows, "ticktext": own, "showticklabels": False, "title": {"text": ""}}
     ticks = sorted({1, max(1, d_k // 2), d_k})
     entries = axes.axis(
         text("figure.entry"), range=[0.5, d_k + 0.5], tickvals=ticks, showgrid=False
@@ -48,11 +50,13 @@ def query_key_products(
     middle = sheet.panel(entries, others, across=_ACROSS[1], title=names[1])
     _entries(middle, terms, names[1], key)
     shown = []
-    for place, values in enumerate((found.scaled, getattr(found, last)), 2):
+    under = (names[2], text(f"figure.axis_{last}"))
+    both = zip((found.scaled, getattr(found, last)), under, strict=True)
+    for place, (values, axis) in enumerate(both, 2):
         row = np.where(found.allowed[query - 1], values[query - 1], np.nan).astype(float)
         low, high = np.nanmin(row, initial=0), np.nanmax(np.abs(row), initial=0) or 1.0
-        reach = [-1.15 * high if low < 0 else 0, 1.5 * high]
-        along = axes.axis(names[place], range=reach, nticks=3, showgrid=False)
+        reach = [low - 0.5 * high if low < 0 else 0, 1.5 * high]
+        along = axes.axis(axis, range=reach, nticks=3, showgrid=False)
         panel = sheet.panel(along, others, across=_ACROSS[place], title=names[place])
         written = [number(v) for v in row] if tokens <= _WRITTEN else None
         _bars(panel, row, names[place], key, written, sideways=True)

@@ -56,7 +56,7 @@ def head_on_texts(found: Trials, layer: int, head: int, style: Style = STYLE) ->
     values = 100 * np.sort(found.share[:, layer, head])
     panel = sheet.panel(
         axes.axis(text("figure.texts_by_share"), range=[0, len(values) + 1], showgrid=False),
-        axes.percent(text(f"figure.share_{found.hypothesis}")),
+        axes.percent(_measure(found, style)),
         across=_TRIALS,
     )
     places = np.arange(1, len(values) + 1)
@@ -116,10 +116,17 @@ def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, in
     if even:  # the color of what is chosen is that of what is above even
         at = (layer, head) if grid.deep else (head, layer)
         grid.panel.outline(style.palette.truth, column=at[0], row=at[1], width=1.5)
-    grid.panel.title(measure)
+    grid.panel.title(_measure(found, style))
     # On a phone the legend has two lines, above the title of the grid.
     sheet.legend(x=1, xanchor="right", y=1.06, traceorder="reversed")
     return sheet, layer, head
+
+
+def _measure(found: Trials, style: Style) -> str:
+    """What is counted, with its unit where the scale does not have it."""
+    measure = style.text(f"figure.share_{found.hypothesis}")
+    even = found.hypothesis == "pronoun"
+    return measure if even else style.text("figure.in_percent", measure=measure)
 
 
 def _described(sheet: Sheet, found: Trials, layer: int, head: int) -> Figure:

@@ -15,7 +15,7 @@ from seqviz.figures.grammar import Panel, Sheet, Style, axes, plain, scales
 ABOVE = 68  # pixels over the panels: a line of text, and a title for each
 _ROOM = 1.25  # colors end here times the largest number: text is read on the strongest one, too
 _BAR = 0.085  # share of the width that the color bar takes
-_LABELS = {"words": 0.135, "numbers": 0.085, "hidden": 0.05}  # the same for names of rows
+_LABELS = {"words": 0.165, "numbers": 0.095, "hidden": 0.055}  # the same for names of rows
 _VALUES = {"signed": "%{z:.4f}", "weights": "%{z:.5~g}", "plain": "%{z}"}
 _TAG = re.compile(r"<[^>]+>")
 
@@ -186,7 +186,7 @@ def _closed_cells(panel: Panel, matrix: Matrix) -> None:
         )  # fmt: skip
     down, across = np.nonzero(np.isneginf(matrix.z))
     if len(across) and matrix.digits is not None:
-        size = (12 if matrix.share > 1 else 10) * panel.style.scale
+        size = (12 if matrix.share > 1.5 else 10) * panel.style.scale
         font = {"size": size, "color": palette.truth}
         panel.letters(across + 1, down + 1, ["−∞"] * len(across), textfont=font)
 

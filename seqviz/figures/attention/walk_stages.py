@@ -117,9 +117,9 @@ class Stages:
         factors = np.where(closed, -np.inf, 0.0) if adds else np.where(closed, 0.0, 1.0)
         sign, symbol = ("+", "+") if adds else ("×", "⊙")
         matrices = (
-            self._pairs("S′", before, 0.55, None, limit=limit, unnamed=True),
-            self._pairs("M", factors, 0.85, 0, limit=4, hidden=True, unnamed=True),
-            self._pairs(f"S′ {symbol} M", after, 1.8, 2, limit=limit, forbidden=closed),
+            self._pairs("S′", before, 0.5, None, limit=limit, unnamed=True),
+            self._pairs("M", factors, 1.15, 0, limit=4, hidden=True, unnamed=True),
+            self._pairs(f"S′ {symbol} M", after, 1.7, 2, limit=limit, forbidden=closed),
         )
         at = (self.query - 1, self.key - 1)
         verdict = "closed" if closed[at] else "open" if walk.causal else "none"

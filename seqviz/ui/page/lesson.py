@@ -301,7 +301,9 @@ class PageLesson:
         rows = self.text.items(f"{self.record.slug}.texts.rows")
         with st.expander(self.text("frame.texts"), icon=":material/menu_book:"):
             st.markdown(self.words("texts.intro"))
-            head = "| " + " | ".join(self.text.items("frame.texts_columns")) + " |\n|---|---|---|\n"
+            own = f"{self.record.slug}.texts.columns"
+            heads = self.text.items(own if self.text.has(own) else "frame.texts_columns")
+            head = "| " + " | ".join(heads) + " |\n|---|---|---|\n"
             st.markdown(head + "\n".join(map(_row, rows)))
 
 
