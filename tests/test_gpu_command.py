@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import os
@@ -10,6 +11,7 @@ import sys
 import tarfile
 import time
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ import torch
 from benchmarks.gpu import agreement, machine, speed
 from benchmarks.gpu.agreement import Difference, difference
 from seqviz.compute.autoregression import replicate
+from seqviz.paths import ROOT
 from tools import gpu_bundle
 
 # What a machine with torch and transformers may well lack; huggingface_hub's own needs are there.
@@ -62,6 +65,32 @@ def test_the_command_runs_from_the_unpacked_bundle(tmp_path):
     (results,) = (place / "benchmarks/results").glob("*-gpu-*.json")
     assert json.loads(results.read_text()) == found
     ElementTree.parse(results.with_suffix(".svg"))
+
+
+def test_every_function_that_takes_a_device_has_a_row_or_a_reason():
+    def nodes(path: Path, *kinds: type) -> list:
+        tree = ast.walk(ast.parse(path.read_text("utf-8")))
+        return [node for node in tree if isinstance(node, kinds)]
+
+    functions = {
+        node.name
+        for package in ("compute", "experiments")
+        for path in (ROOT / "seqviz" / package).rglob("*.py")
+        for node in nodes(path, ast.FunctionDef)
+        if not node.name.startswith("_") and any(arg.arg == "device" for arg in args(node))
+    }
+    called = {
+        getattr(node.func, "attr", getattr(node.func, "id", ""))
+        for node in nodes(Path(agreement.__file__), ast.Call)
+    }
+    assert called & functions
+    assert functions - called == agreement.LEFT_OUT.keys()
+
+
+def args(node: ast.FunctionDef) -> list[ast.arg]:
+    # a method's device, or that of what is done with a network at hand, is its caller's
+    every = [*node.args.args, *node.args.kwonlyargs]
+    return [] if every and every[0].arg in ("self", "network") else every
 
 
 def test_a_difference_is_counted_by_the_largest_number_of_each_array():

@@ -39,7 +39,7 @@ from seqviz.experiments import attention, head_effects, head_trials, positions
 from seqviz.experiments.accuracy import encoding, fill, heads, importance, modes, padding
 from seqviz.experiments.accuracy.direction import direction
 from seqviz.experiments.accuracy.training import Data, Progress, Run
-from seqviz.experiments.accuracy.word_masking import knife
+from seqviz.experiments.accuracy.word_masking import controls, knife
 from seqviz.models import forward_cache
 from seqviz.models.forward_cache import Masking
 from seqviz.models.pretrained import load
@@ -262,9 +262,24 @@ SUBJECTS: dict[str, Subject] = {
     "filling in": Subject(_fill, _MINILM),
     "words masked": Subject(
         lambda place, small: knife("minilm", 2 if small else 32, (0.0, 0.5)), _MINILM),
+    "words deleted": Subject(
+        lambda *_: controls("minilm", 16, (0.5,), training=64), _MINILM, full=True),
     "directions": Subject(lambda *_: direction("minilm", 64, training=256), _MINILM, full=True),
     "sentence vectors": Subject(_vectors, _MINILM),
     "training, first steps": Subject(_tuning, _MINILM),
     "SmolLM2, one text": Subject(
         lambda *_: forward_cache.read("smollm2", TEXT), ("smollm2",), full=True),
 }  # fmt: skip
+# Functions that take a device and have no row, and why.
+LEFT_OUT = {
+    "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
+    "fill_in_by_share": "fill_in, for each share",
+    "fit_standard": "a head by numpy, on sentence vectors",
+    "make": "sentence vectors, onto the disk",
+    "padding": "the passes of own_padding, on reviews",
+    "search": "heads by numpy, on sentence vectors",
+    "searches": "search, for each setting",
+    "surface": "heads by numpy, on sentence vectors",
+    "tune": "steps of a Run, as in the first steps of a training",
+    "tune_again": "tune, with another seed",
+}
