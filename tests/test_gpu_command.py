@@ -144,6 +144,18 @@ def test_the_device_wins_from_the_size_on_from_which_it_is_always_faster():
     assert speed.crossover(cpu, {4: 5.0}) is None
 
 
+def test_a_size_that_fails_leaves_the_smaller_ones():
+    def make(size: int, place: str, small: bool):
+        return lambda: bytes(10**18 if size == 2 else size)  # no machine has that much
+
+    found = speed.measure(speed.Row("bytes", (1, 2, 3), (), ("", ""), make), HERE)
+    assert list(found.cpu) == [1]
+    assert list(found.stopped) == ["cpu 2"]
+    assert found.stopped["cpu 2"].startswith("failed: MemoryError")
+    with pytest.raises(MemoryError):
+        speed.measure(speed.Row("bytes", (2,), (), ("", ""), make), HERE)
+
+
 def test_no_row_begins_when_the_time_is_over():
     late = machine.Machine("cpu", "CPU", True, time.monotonic() - 10, 1.0)
     said = {name: one for name, one in agreement.rows(late) if "too long" not in one}

@@ -88,7 +88,7 @@ def said_speed(found: Any) -> str:
         there = [duration(one[size]) if size in one else "-" for one in (found.cpu, found.device)]
         parts.append(f"{size}: {' | '.join(there)}")
     parts.append(f"device wins from {found.crossover if found.crossover is not None else '-'}")
-    return "  ".join(parts)
+    return "  ".join([*parts, *(f"{at}: {why}" for at, why in found.stopped.items())])
 
 
 def said_fault(found: Any) -> str:

@@ -43,9 +43,13 @@ class Machine:
     started: float
     seconds: float
 
+    def over(self, share: float) -> bool:
+        """Whether this share of the time is over: what comes behind needs its own."""
+        return time.monotonic() - self.started > share * self.seconds
+
     def check(self, share: float) -> None:
-        """Raise Skip where this share of the time is over: rows behind need theirs."""
-        if time.monotonic() - self.started > share * self.seconds:
+        """Raise Skip where this share of the time is over."""
+        if self.over(share):
             raise Skip("no time left for it")
 
     def sizes(self, small: tuple[int, ...], full: tuple[int, ...]) -> tuple[int, ...]:

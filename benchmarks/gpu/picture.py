@@ -21,7 +21,7 @@ def svg(machine: Machine, speed: dict[str, Any]) -> str:
     Without a GPU there is one dot a row: the CPU's.
     """
     rows = [
-        (f"{name}, {size} {one.unit}", {"cpu": one.cpu.get(size), "device": one.device.get(size)})
+        (f"{name}, {one.unit}: {size}", {"cpu": one.cpu.get(size), "device": one.device.get(size)})
         for name, one in speed.items()
         if isinstance(one, Times)
         for size in sorted(one.cpu.keys() | one.device.keys())

@@ -75,13 +75,17 @@ class Row(NamedTuple):
 
 @dataclass
 class Times:
-    """Median seconds by size. crossover: None where the device never wins, or is the CPU."""
+    """Median seconds by size, and at which one a place failed.
+
+    crossover: None where the device never wins, or is the CPU.
+    """
 
     unit: str
     what: str
     cpu: dict[int, float] = field(default_factory=dict)
     device: dict[int, float] = field(default_factory=dict)
     crossover: int | None = None
+    stopped: dict[str, str] = field(default_factory=dict)
 
 
 def crossover(cpu: dict[int, float], device: dict[int, float]) -> int | None:
@@ -95,17 +99,23 @@ def crossover(cpu: dict[int, float], device: dict[int, float]) -> int | None:
 
 
 def measure(row: Row, machine: Machine) -> Times:
-    """One row. Raises Skip, and whatever the row's function raises."""
+    """One row; what it has until the time is over. Raises what the first call raises."""
     found = Times(row.unit, row.what[0 if machine.small else 1])
     # on a machine without a GPU both keys are one
     places = {} if row.numpy else {machine.place: found.device}
     places[CPU] = found.cpu
     for place, seconds in places.items():
         for size in machine.sizes(row.small, row.full):
-            machine.check(_SHARE)
-            if max(seconds.values(), default=0.0) > _PATIENCE[machine.small]:
+            slow = max(seconds.values(), default=0.0) > _PATIENCE[machine.small]
+            if slow or machine.over(_SHARE):
                 break
-            seconds[size] = median(row.make(size, place, machine.small), place)
+            try:
+                seconds[size] = median(row.make(size, place, machine.small), place)
+            except Exception as error:  # of any kind, memory above all: smaller sizes stand
+                if not found.cpu and not found.device:
+                    raise
+                found.stopped[f"{place} {size}"] = described(error)
+                break
     found.crossover = crossover(found.cpu, found.device)
     return found
 
