@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.gpu import agreement, machine, speed
+from benchmarks.gpu import agreement, faults, machine, speed
 from benchmarks.gpu.agreement import Difference, difference
 from seqviz.compute.autoregression import replicate
 from seqviz.paths import ROOT
@@ -154,6 +154,18 @@ def test_a_size_that_fails_leaves_the_smaller_ones():
     assert found.stopped["cpu 2"].startswith("failed: MemoryError")
     with pytest.raises(MemoryError):
         speed.measure(speed.Row("bytes", (2,), (), ("", ""), make), HERE)
+
+
+@pytest.mark.nightly
+def test_a_process_that_fails_says_so():
+    (said,) = faults.processes(1, faults.passes, "abacus", 0.1)
+    assert said.startswith("failed: ValueError: SEQVIZ_DEVICE")
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("minilm_on_disk")
+def test_two_processes_compute_at_once():
+    assert all(rate > 0 for rate in faults.processes(2, faults.passes, "cpu", 0.5))
 
 
 def test_no_row_begins_when_the_time_is_over():

@@ -12,9 +12,9 @@ import contextlib
 import copy
 import dataclasses
 import multiprocessing
+import queue
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -96,14 +96,14 @@ def train_a_little(place: str, room: int, report: Report) -> int:
 
 def in_a_training(place: str) -> dict[str, Any]:
     """Memory ends within a training in the app's queue: that job fails, the next one runs."""
-    queue, jobs = Jobs(), []
+    line, jobs = Jobs(), []
     try:
         for room in (40 * _LAYER, 0):
-            job = queue.submit(train_a_little, place, room, owner="benchmark")
+            job = line.submit(train_a_little, place, room, owner="benchmark")
             job.wait(_WAIT)
             jobs.append(job)
     finally:
-        queue.close()
+        line.close()
     first, second = jobs
     return {
         "state": first.state,
@@ -113,12 +113,11 @@ def in_a_training(place: str) -> dict[str, Any]:
     }
 
 
-def lose_the_device(place: str) -> dict[str, Any]:
+def lose_the_device(ready: Any, place: str) -> dict[str, Any]:
     """In a process of its own: break the device's context, then see what is left.
 
     Which error the app's way to a model raises, and whether the CPU computes on.
     """
-    find_model()
     one = model("minilm", place)
     rows = ids(one.network, 1, 8)
 
@@ -141,9 +140,8 @@ def lose_the_device(place: str) -> dict[str, Any]:
     }
 
 
-def passes(place: str, seconds: float) -> float:
+def passes(ready: Any, place: str, seconds: float) -> float:
     """In a process of its own: passes of a text of 32 tokens, a second."""
-    find_model()
     one = model("minilm", place)
     rows = ids(one.network, 1, 32)
 
@@ -151,6 +149,7 @@ def passes(place: str, seconds: float) -> float:
         return network(rows.to(where)).last_hidden_state.cpu()
 
     one.run(work)
+    ready.wait(_WAIT)
     done, started = 0, time.perf_counter()
     while time.perf_counter() - started < seconds:
         one.run(work)
@@ -159,18 +158,39 @@ def passes(place: str, seconds: float) -> float:
 
 
 def processes(count: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """What so many new processes return that do the same at once."""
+    """What so many new processes say that do the same at once: a result, or one sentence.
+
+    work: a module's own function; it also gets a barrier, to begin together. Raises TimeoutError
+    where one says nothing. No process is left behind.
+    """
     fresh = multiprocessing.get_context("spawn")  # a fork would inherit a device that it cannot use
-    with ProcessPoolExecutor(count, mp_context=fresh) as pool:
-        asked = [pool.submit(work, *arguments) for _ in range(count)]
-        return [one.result(_WAIT) for one in asked]
+    ready, answers = fresh.Barrier(count), fresh.Queue()
+    told = (ready, answers, work, arguments)
+    running = [fresh.Process(target=_answer, args=told, daemon=True) for _ in range(count)]
+    for one in running:
+        one.start()
+    try:
+        return [answers.get(timeout=_WAIT) for _ in running]
+    except queue.Empty:
+        raise TimeoutError(f"a process said nothing for {_WAIT:.0f} s") from None
+    finally:
+        for one in running:
+            one.kill()
+
+
+def _answer(ready: Any, answers: Any, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    find_model()
+    try:
+        answers.put(work(ready, *arguments))
+    except Exception as error:  # of any kind: who asked is another process
+        answers.put(described(error))
 
 
 def lost(place: str) -> dict[str, Any]:
     """The device lost to another process, and this one, which is not touched."""
     (found,) = processes(1, lose_the_device, place)
     two = torch.ones(2, device=place).sum().item()
-    return {**found, "others_unharmed": two == 2.0}
+    return {"there": found, "others_unharmed": two == 2.0}
 
 
 def shared(place: str) -> dict[str, Any]:

@@ -78,7 +78,10 @@ def model(name: str, place: str) -> pretrained.Pretrained:
     device.choose.cache_clear()
     pretrained._loaded.pop(name, None)
     try:
-        return pretrained.load(name)
+        found = pretrained.load(name)
+        if found.device != place:  # the app goes on with the CPU; here that would be another row
+            raise Skip(f"{name} did not get onto {place}")
+        return found
     finally:
         device.choose.cache_clear()
         del os.environ["SEQVIZ_DEVICE"]
