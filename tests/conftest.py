@@ -201,7 +201,7 @@ def tell_where_the_time_went(terminalreporter) -> None:
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
-    """Where the time went, and a line for all that had no browser and for all without a model."""
+    """Where the time went, and a line for all without a browser, without a GPU, without a model."""
     tell_where_the_time_went(terminalreporter)
     skipped = {
         report.longrepr[2].removeprefix("Skipped: ")
@@ -213,6 +213,8 @@ def pytest_terminal_summary(terminalreporter) -> None:
         reasons.add(NO_PLAYWRIGHT)
     for reason in sorted(reasons):
         terminalreporter.write_line(f"Browser tests skipped. {reason}")
+    for reason in sorted(reason for reason in skipped if reason.startswith("No GPU")):
+        terminalreporter.write_line(f"Tests marked gpu skipped. {reason}.")
     if names := sorted({r.removesuffix(NO_MODEL) for r in skipped if r.endswith(NO_MODEL)}):
         terminalreporter.write_line(
             f"Tests with pretrained models skipped. "

@@ -109,6 +109,10 @@ def forward(
         tap.weights, tap.norms, tap.stages, tap.layer = [], [], None, 0
         # The model's own mask where it is meant, so that its numbers come out bit for bit.
         tap.allowed = None if masking == OWN else torch.from_numpy(allowed).to(device)
+        # Made for where the model was: the CPU may be taking over from a GPU that is full.
+        tap.on, tap.instead = (
+            None if one is None else one.to(device) for one in (tap.on, tap.instead)
+        )
         output = run_network(network, pretrained, tokens.ids[None], tokens.segments[None], device)
         hidden = output.hidden_states[-1][0] if decoder else output.last_hidden_state[0]
         return hidden, output.logits[0] if decoder else None

@@ -155,7 +155,7 @@ def fit_network(
     with torch.no_grad():
         asked = torch.tensor(grid, dtype=torch.float32, device=device)
         made = (*model.predictions_and_map(asked), model.ahead(origins, AHEAD))
-    predictions, answers, ahead = (part.cpu().numpy().astype(float) for part in made)
+    predictions, answers, ahead = (part.float().cpu().numpy().astype(float) for part in made)
     squared = (targets - predictions) ** 2
     train_mse = _mean(squared[first:train_end])
     _check_finite(train_mse, settings.epochs, settings)

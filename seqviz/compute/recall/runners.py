@@ -80,7 +80,7 @@ class Runner:
     def test(self, examples: Examples) -> Score:
         """Accuracy and loss on sequences it is not trained on. Raises Refusal "race_diverged"."""
         with torch.no_grad():
-            answers = self._answers(examples).cpu().numpy()
+            answers = self._answers(examples).float().cpu().numpy()
         result = score(self.settings.task, answers, examples.targets)
         self._check_finite(result.loss)
         return result

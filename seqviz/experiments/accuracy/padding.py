@@ -180,7 +180,7 @@ def _pass(
         with taps.tapped(tap):
             found = pooled(*hidden(network, device, batch, told=told), real)
         vector = getattr(found, feature)
-        return Seen(vector.float().cpu().numpy(), torch.stack(layers).mean(0).cpu().numpy())
+        return Seen(vector.float().cpu().numpy(), torch.stack(layers).mean(0).float().cpu().numpy())
 
     return pretrained.run(work)
 

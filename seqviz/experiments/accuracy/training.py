@@ -205,7 +205,7 @@ class Run:
             for part in self._portions(data, places):
                 with torch.inference_mode():
                     found = self.logits([data.ids[i] for i in part], training=False)
-                logits[part] = found.cpu().numpy()
+                logits[part] = found.float().cpu().numpy()
                 progress.passed(len(part))
         ahead = logits[:, 1] - logits[:, 0]
         loss = np.logaddexp(0, np.where(data.positive, -ahead, ahead)).mean()

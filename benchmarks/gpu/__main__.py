@@ -1,0 +1,192 @@
+"""Everything that a GPU changes, in minutes: `python -m benchmarks.gpu [--minutes 8] [--write]`.
+
+Needs torch, numpy and, for what runs a network, transformers and MiniLM: fetched (`python -m
+seqviz.models fetch minilm`) or unpacked from the bundle (`python -m tools.gpu_bundle`). No
+Streamlit, no network; a row that lacks something is skipped and says what. Three parts, a table
+each: agreement with the CPU in float32 (`agreement`), speed (`speed`), faults (`faults`). Rows are
+no longer begun where the time is nearly over.
+
+Without a GPU the same with small sizes, at most a minute, and the first line says so: that shows
+that the command runs, and nothing about a GPU. With one, or with --write, table and figure go to
+`benchmarks/results/<date>-gpu-<name>.json` and `.svg`, anew after each part.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: one core, as in a shared classroom
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import argparse
+import dataclasses
+import datetime
+import json
+import math
+import platform
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.gpu import agreement, faults, speed
+from benchmarks.gpu.machine import PRECISIONS, Machine, find_model
+from benchmarks.gpu.picture import svg
+from seqviz.models import device
+from seqviz.text import duration
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+_SMALL = 45.0  # seconds in which rows may be begun without a GPU; the last one may take ten
+_LAST = 30.0  # seconds before the end after which no row is begun
+
+
+def machine(minutes: float, started: float) -> Machine:
+    """What this machine has; the time as `--minutes` says, without a GPU a minute at the most."""
+    chosen = device.choose()
+    small = chosen.kind == "cpu"
+    seconds = min(_SMALL, 60 * minutes) if small else max(60 * minutes - _LAST, 0.0)
+    return Machine(chosen.kind, chosen.name, small, started, seconds)
+
+
+def plain(found: Any) -> Any:
+    """As JSON has it: no dataclasses, numbers with four digits, what is not finite as a word."""
+    if dataclasses.is_dataclass(found) and not isinstance(found, type):
+        found = dataclasses.asdict(found)
+    if isinstance(found, dict):
+        return {str(key): plain(value) for key, value in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [plain(value) for value in found]
+    if isinstance(found, float):
+        return float(f"{found:.4g}") if math.isfinite(found) else str(found)
+    return found
+
+
+def said_agreement(found: Any) -> str:
+    if isinstance(found, str):
+        return found
+    cells = []
+    for mode in PRECISIONS:
+        one = found[mode]
+        cells.append(
+            f"{one.split(':')[0]:>22}" if isinstance(one, str)
+            else f"{one.largest:8.1e} {one.median:7.0e} {100 * one.printed:3.0f} %"
+        )  # fmt: skip
+    return "".join(f"{cell:>24}" for cell in cells)
+
+
+def said_speed(found: Any) -> str:
+    if isinstance(found, str):
+        return found
+    if isinstance(found, dict):
+        return "  ".join(f"{key} {plain(value)}" for key, value in found.items())
+    parts = [f"{found.what}; {found.unit}:"]
+    for size in sorted(found.cpu.keys() | found.device.keys()):
+        there = [duration(one[size]) if size in one else "-" for one in (found.cpu, found.device)]
+        parts.append(f"{size}: {' | '.join(there)}")
+    parts.append(f"device wins from {found.crossover if found.crossover is not None else '-'}")
+    return "  ".join([*parts, *(f"{at}: {why}" for at, why in found.stopped.items())])
+
+
+def said_fault(found: Any) -> str:
+    return found if isinstance(found, str) else "  ".join(f"{k} {plain(found[k])}" for k in found)
+
+
+def part(title: str, rows: Iterator[tuple[str, Any]], said: Callable[[Any], str]) -> dict[str, Any]:
+    """Print the rows of one table as they come."""
+    print(f"\n{title}", flush=True)
+    found: dict[str, Any] = {}
+    for name, one in rows:
+        found[name] = one
+        print(f"{name:34} {said(one)}", flush=True)
+    return found
+
+
+def goals(found: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float, bool]]:
+    """Name, value, goal and whether it is met, of what this run has measured on a GPU."""
+    times = found["speed"]
+
+    def seconds(name: str, size: int) -> float:
+        one = times.get(name)
+        return one.device.get(size, math.nan) if isinstance(one, speed.Times) else math.nan
+
+    def rate(name: str) -> float:
+        one = times.get(name)
+        return one.get("device", math.nan) if isinstance(one, dict) else math.nan
+
+    best = rate("epoch: bfloat16, by length")
+    apart = [
+        one["float32"].largest
+        for one in found["agreement"].values()
+        if isinstance(one, dict) and not isinstance(one["float32"], str)
+    ]
+    one, many = (seconds("SmolLM2's shape", size) for size in (1, 32))
+    for name, value, goal, sense in (
+        ("epoch, s", 7272 / best, 5.0, -1),
+        ("epoch, times the padded recipe", best / rate("epoch: float32, padded to 512"), 15.0, 1),
+        (f"seconds to {speed.GOAL}", rate(f"seconds to {speed.GOAL}"), 10.0, -1),
+        ("all pairs, T = 500, s", seconds("all pairs of Jacobians", 500), 1.0, -1),
+        ("100 texts of 32 tokens, s", seconds("texts in one batch", 100), 0.02, -1),
+        ("32 prompts, times one prompt's rate", 32 * one / many, 10.0, 1),
+        ("float32, largest difference", max(apart, default=math.nan), agreement.TOLERANCE, -1),
+    ):
+        yield name, value, goal, sense * (value - goal) >= 0
+
+
+def write(here: Machine, found: dict[str, Any]) -> None:
+    """The results and the figure, in place of those of an earlier run of the day."""
+    name = re.sub(r"\W+", "-", here.name.lower()).strip("-")
+    path = RESULTS / f"{datetime.date.today()}-gpu-{name}.json"
+    path.write_text(json.dumps(plain(found), indent=1) + "\n", "utf-8")
+    path.with_suffix(".svg").write_text(svg(here, found["speed"]), "utf-8")
+
+
+def main() -> None:
+    started = time.monotonic()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=8.0, help="of which no row begins late")
+    parser.add_argument("--write", action="store_true", help="results and figure without a GPU too")
+    options = parser.parse_args()
+    find_model()
+    threads = device.prepare_torch()
+    here = machine(options.minutes, started)
+    print(
+        f"small: {str(here.small).lower()}; {here.name}"
+        + ("; no GPU here: small sizes, the device is the CPU" if here.small else "")
+    )
+    print(
+        f"torch {torch.__version__}, numpy {np.__version__}, Python {platform.python_version()}; "
+        f"threads of the CPU: {threads}"
+    )
+    found: dict[str, Any] = {"name": "gpu", "device": here.name, "small": here.small}
+    heading = "".join(f"{mode:>24}" for mode in PRECISIONS)
+    tables: tuple[tuple[str, str, Iterator[tuple[str, Any]], Callable[[Any], str]], ...] = (
+        (
+            "agreement",
+            "agreement with the CPU in float32: largest and median relative difference, and share "
+            f"of numbers printed with other digits\n{'':35}{heading}",
+            agreement.rows(here),
+            said_agreement,
+        ),
+        ("speed", "speed: CPU | device, medians", speed.rows(here), said_speed),
+        ("faults", "faults", faults.rows(here), said_fault),
+    )
+    found |= {key: {} for key, *_ in tables}
+    for key, title, rows, said in tables:
+        found[key] = part(title, rows, said)
+        if options.write or not here.small:
+            write(here, found)
+    if not here.small:
+        print("\ngoals")
+        for name, value, goal, met in goals(found):
+            state = "not measured" if math.isnan(value) else "met" if met else "missed"
+            print(f"  {name}: {value:.3g}, goal {goal:g}, {state}")
+    print(f"\n{time.monotonic() - started:.0f} s")
+    print(json.dumps(plain(found)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,285 @@
+"""What the lessons compute with torch, on the device beside the CPU in float32.
+
+`SUBJECTS` is the table: every function of `seqviz.compute` and `seqviz.experiments` that takes a
+device or runs a network, called as the lessons call it, on less. A result is walked through, number
+by number, and its read-outs are written as the page writes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.accuracy_lab import pick
+from benchmarks.gpu.machine import (
+    CPU,
+    HALVES,
+    PRECISIONS,
+    Machine,
+    Skip,
+    described,
+    models_at,
+    precision,
+)
+from seqviz.compute.accuracy.findings import FillSettings, TuneSettings
+from seqviz.compute.autoregression import replicate_paths
+from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
+from seqviz.compute.bptt import Experiment, pair_norms
+from seqviz.compute.gates.tiny import TinySettings, train_tiny
+from seqviz.compute.positions.tiny import OrderSettings, train
+from seqviz.compute.recall import RecallSettings, compare, find_longest_delay
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments import attention, head_effects, head_trials, positions
+from seqviz.experiments.accuracy import encoding, fill, heads, importance, modes, padding
+from seqviz.experiments.accuracy.direction import direction
+from seqviz.experiments.accuracy.training import Data, Progress, Run
+from seqviz.experiments.accuracy.word_masking import controls, knife
+from seqviz.models import forward_cache
+from seqviz.models.forward_cache import Masking
+from seqviz.models.pretrained import load
+from seqviz.text import formatted
+from seqviz.units import NUMBER, Unit, unit_of
+
+TEXT = "The animal did not cross the street because it was too tired."
+OTHER = "A film that is neither funny nor sad, only long."
+TOLERANCE = 1e-4  # largest relative difference of float32, where a GPU is held to it
+_SHARE = 0.5  # of the command's time
+_STRINGS = 2000  # numbers of one array that are written out, evenly taken
+# Which clock and which machine is no result; settings are what was asked.
+_NO_RESULT = frozenset({"seconds", "device", "note", "settings"})
+
+
+class Subject(NamedTuple):
+    """One row. work: (place, small) to a result. models: what it needs by name.
+
+    numpy: on a CPU it computes without torch, so that no precision of torch changes it.
+    full: too long for a CPU that is to be done in a minute.
+    """
+
+    work: Callable[[str, bool], Any]
+    models: tuple[str, ...] = ()
+    numpy: bool = False
+    full: bool = False
+
+
+@dataclasses.dataclass
+class Difference:
+    """How far two results are apart; of all arrays, those of floats and those of choices.
+
+    largest, median: |a - b| over the largest |b| of the array, of all numbers. choices: share of
+    whole numbers, truth values and words that are others. printed: share of numbers, read-outs
+    among them, that are written with other digits.
+    """
+
+    largest: float
+    median: float
+    choices: float
+    printed: float
+
+
+def leaves(found: Any, unit: Unit = NUMBER) -> Iterator[tuple[np.ndarray, Unit]]:
+    """Every array, number and word of a result, and its read-outs (properties), with units."""
+    if dataclasses.is_dataclass(found):
+        kind: Any = type(found)
+        fields = [field.name for field in dataclasses.fields(found)]
+        shown = [n for n in dir(kind) if isinstance(getattr(kind, n), property) and n[0] != "_"]
+        for name in (*fields, *shown):
+            if name in _NO_RESULT:
+                continue
+            with contextlib.suppress(ValueError):  # a read-out that this result does not have
+                yield from leaves(getattr(found, name), unit_of(kind, name))
+    elif isinstance(found, (tuple, list)):
+        for part in found:
+            yield from leaves(part, unit)
+    elif isinstance(found, (np.ndarray, float, int, str, np.generic)):
+        yield np.asarray(found), unit
+
+
+def difference(found: Any, wanted: Any) -> Difference:
+    """Compare a result with the one it should be. Raises ValueError where their shapes differ."""
+    apart, others, printed = [np.zeros(1)], [np.zeros(1)], [np.zeros(1)]
+    for (a, unit), (b, _) in zip(leaves(found), leaves(wanted), strict=True):
+        if a.shape != b.shape:
+            raise ValueError(f"the shapes {a.shape} and {b.shape} differ")
+        if b.dtype.kind not in "fc":
+            others.append((a != b).ravel())
+            continue
+        a, b = a.ravel().astype(float), b.ravel().astype(float)
+        both = np.isfinite(a) & np.isfinite(b)
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        scale = np.abs(b[both]).max(initial=0.0) or 1.0
+        with np.errstate(invalid="ignore"):
+            relative = np.abs(a - b) / scale
+        apart.append(np.where(both, relative, np.where(same, 0.0, math.inf)))
+        every = slice(None, None, max(1, len(a) // _STRINGS))
+        pairs = zip(a[every].tolist(), b[every].tolist(), strict=True)
+        printed.append(np.array([formatted(x, unit) != formatted(y, unit) for x, y in pairs]))
+    # the zeros in front are there for a result without such parts
+    every_apart, choices, strings = (
+        np.concatenate(parts)[len(parts) > 1 :] for parts in (apart, others, printed)
+    )
+    return Difference(
+        float(every_apart.max(initial=0.0)),
+        float(np.median(every_apart)),
+        float(choices.mean()),
+        float(strings.mean()),
+    )
+
+
+def row(name: str, machine: Machine) -> dict[str, Difference | str]:
+    """One row: the difference by precision, or why there is none."""
+    subject = SUBJECTS[name]
+    if machine.small and subject.full:
+        raise Skip("too long for a CPU in a minute")
+    machine.check(_SHARE)
+    models_at(CPU, subject.models)
+    with precision("float32", CPU):
+        wanted = subject.work(CPU, machine.small)
+    found: dict[str, Difference | str] = {}
+    for mode in PRECISIONS:
+        try:
+            if mode in HALVES and subject.numpy and machine.place == CPU:
+                raise Skip("numpy computes it on a CPU")
+            models_at(machine.place, subject.models)
+            with precision(mode, machine.place):
+                found[mode] = difference(subject.work(machine.place, machine.small), wanted)
+        except Exception as error:  # of any kind: the other precisions are worth having
+            found[mode] = described(error)
+    return found
+
+
+def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Difference | str] | str]]:
+    """All rows, each with its differences or one sentence."""
+    for name in SUBJECTS:
+        try:
+            yield name, row(name, machine)
+        except Exception as error:  # of any kind: the next row is another function
+            yield name, described(error)
+
+
+def _importance(place: str, small: bool) -> Any:
+    one, head = load("minilm"), heads.standard_head("minilm")
+    ids = encoding.tokenize(one, [TEXT, OTHER])
+    by_gradient = importance.gradient_times_input(one, ids, head, "mean")
+    return importance.attention_received(one, ids), by_gradient
+
+
+def _padding(place: str, small: bool) -> Any:
+    lengths = (32,) if small else (32, 128, 512)
+    own = padding.own_padding("minilm", TEXT, lengths)
+    return own, padding.pads_in_mean("minilm", 2, lengths)
+
+
+def _fill(place: str, small: bool) -> Any:
+    corrupted = fill.fill_in(FillSettings(sentences=4 if small else 64))
+    both = fill.guesses("minilm", TEXT, 2), fill.guesses_by_direction("minilm", TEXT, 2)
+    return corrupted.rank, corrupted.treatment, both
+
+
+def _vectors(place: str, small: bool) -> Any:
+    texts = sentiment_split()[1].texts[: 16 if small else 256]
+    return encoding.vectors(load("minilm"), encoding.tokenize(load("minilm"), texts))
+
+
+def _tuning(place: str, small: bool) -> Any:
+    """The first steps of all weights, and the answers. Devices draw other dropout: without."""
+    settings = TuneSettings("minilm", "all", "mean", epochs=1, batch=2 if small else 32)
+    steps = 1 if small else 3
+    few = pick("train", steps * settings.batch)
+    data = Data(few, few, few)
+    progress, run = Progress(lambda *_: None, settings, data), Run(load("minilm"), settings, 0)
+    run.network.eval()
+    run.dropout = 0.0
+    places = np.arange(len(few.ids)).reshape(steps, -1)
+    return [run.step(few, some, 1.0, progress) for some in places], run.judge(few, progress)
+
+
+def _updates(small: bool) -> int:
+    return 3 if small else 30
+
+
+def _network(cell: str) -> Callable[[str, bool], Any]:
+    """An AR network with this cell, on one path of an AR(1)."""
+    return lambda place, small: fit_network(
+        replicate_paths(0.8, 200, 2)[0],
+        NetworkSettings(cell, lags=4, epochs=_updates(small), train=0.7, validation=0.2),
+        device=place,
+    )
+
+
+def _gates(cell: str) -> Callable[[str, bool], Any]:
+    return lambda place, small: train_tiny(
+        TinySettings(cell=cell, updates=_updates(small)), device=place
+    )
+
+
+def _pairs(cell: str, norm: str) -> Callable[[str, bool], Any]:
+    return lambda place, small: pair_norms(
+        Experiment(cell, *((24, 16) if small else (100, 64))), norm=norm, stride=1, device=place
+    )
+
+
+_MINILM = ("minilm",)
+SUBJECTS: dict[str, Subject] = {
+    "all pairs, RNN": Subject(_pairs("rnn", "rms"), numpy=True),
+    "all pairs, LSTM, singular values": Subject(_pairs("lstm", "largest"), numpy=True),
+    **{f"AR network, {cell}": Subject(_network(cell)) for cell in CELLS},
+    "recall, three cells": Subject(
+        lambda place, small: compare(
+            RecallSettings(delay=10, updates=_updates(small)), device=place)),
+    "longest delay": Subject(
+        lambda place, small: find_longest_delay(
+            RecallSettings(delay=1, updates=_updates(small)), device=place)),
+    **{f"gates, {cell}": Subject(_gates(cell)) for cell in ("lstm", "gru")},
+    "order of letters": Subject(
+        lambda place, small: train(
+            OrderSettings(length=6, updates=_updates(small), runs=1), device=place), full=True),
+    "order of letters, rotary": Subject(
+        lambda place, small: train(
+            OrderSettings(length=6, encodings=("rotary",), updates=2, runs=1), device=place)),
+    "MiniLM, one text": Subject(lambda *_: forward_cache.read("minilm", TEXT), _MINILM),
+    "stages of one head": Subject(lambda *_: attention.parts("minilm", TEXT, "", 2, 3), _MINILM),
+    "two heads off": Subject(
+        lambda *_: attention.ablate("minilm", TEXT, OTHER, ((0, 1), (5, 2))), _MINILM),
+    "another mask": Subject(
+        lambda *_: attention.masked("minilm", TEXT, Masking("causal")), _MINILM),
+    "each head off": Subject(
+        lambda *_: head_effects.each_head("minilm", TEXT), _MINILM, full=True),
+    "mean outputs": Subject(lambda *_: head_effects.mean_outputs("minilm"), _MINILM, full=True),
+    "heads on repeated tokens": Subject(
+        lambda *_: head_trials.try_heads("repeated", "minilm"), _MINILM, full=True),
+    "other positions": Subject(lambda *_: positions.reordered("minilm", TEXT, OTHER), _MINILM),
+    "evaluation mode": Subject(
+        lambda *_: modes.modes("minilm", TEXT, repeats=2).probability[0], _MINILM),
+    "importance of words": Subject(_importance, _MINILM),
+    "padding": Subject(_padding, _MINILM),
+    "filling in": Subject(_fill, _MINILM),
+    "words masked": Subject(
+        lambda place, small: knife("minilm", 2 if small else 32, (0.0, 0.5)), _MINILM),
+    "words deleted": Subject(
+        lambda *_: controls("minilm", 16, (0.5,), training=64), _MINILM, full=True),
+    "directions": Subject(lambda *_: direction("minilm", 64, training=256), _MINILM, full=True),
+    "sentence vectors": Subject(_vectors, _MINILM),
+    "training, first steps": Subject(_tuning, _MINILM),
+    "SmolLM2, one text": Subject(
+        lambda *_: forward_cache.read("smollm2", TEXT), ("smollm2",), full=True),
+}  # fmt: skip
+# Functions that take a device and have no row, and why.
+LEFT_OUT = {
+    "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
+    "fill_in_by_share": "fill_in, for each share",
+    "fit_standard": "a head by numpy, on sentence vectors",
+    "make": "sentence vectors, onto the disk",
+    "padding": "the passes of own_padding, on reviews",
+    "search": "heads by numpy, on sentence vectors",
+    "searches": "search, for each setting",
+    "surface": "heads by numpy, on sentence vectors",
+    "tune": "steps of a Run, as in the first steps of a training",
+    "tune_again": "tune, with another seed",
+}

@@ -1,0 +1,219 @@
+"""What goes wrong on a GPU, made to go wrong: memory that ends, a lost device, two processes.
+
+Nothing here is pretended on a CPU. The memory is taken by one allocation that leaves a little, so
+that the error is the driver's own, out of the middle of the work. The device is lost in a process
+of its own, by an index out of range in a kernel: the driver then refuses that process everything,
+as it does after a fault of the hardware.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import multiprocessing
+import queue
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.gpu.agreement import TOLERANCE, difference
+from benchmarks.gpu.machine import CPU, Machine, Skip, described, find_model, ids, model
+from seqviz.jobs import Jobs, Report
+
+_TEXTS, _TOKENS, _LAYERS, _HEADS = 8, 512, 6, 12
+_LAYER = 4 * _TEXTS * _HEADS * _TOKENS**2  # bytes of the weights of attention that a layer leaves
+_ROOMS = range(5, 14)  # multiples of it that are left free, until one ends within the layers
+_TOGETHER = 3.0  # seconds of two processes
+_WAIT = 120.0  # seconds for a process
+
+
+@contextlib.contextmanager
+def nearly_full(place: str, room: int) -> Iterator[None]:
+    """All of the device's memory is taken but for `room` bytes."""
+    there = getattr(torch, place)
+    there.empty_cache()
+    free, _ = there.mem_get_info()
+    if free <= room:
+        raise Skip("others have taken the device's memory")
+    taken = torch.empty(free - room, dtype=torch.uint8, device=place)
+    try:
+        yield
+    finally:
+        del taken
+        there.empty_cache()
+
+
+def in_a_forward(place: str) -> dict[str, Any]:
+    """Memory ends within a pass that notes all attention; `Pretrained.run` goes on with the CPU."""
+    from seqviz.models import tap as taps
+
+    one = model("minilm", place)
+    rows = ids(one.network, _TEXTS, _TOKENS)
+    passed: list[tuple[str, int]] = []
+
+    def work(network: Any, where: str) -> np.ndarray:
+        with taps.tapped(taps.Tap(each=lambda layer: passed.append((where, layer)))):
+            found: np.ndarray = network(rows.to(where)).last_hidden_state.cpu().numpy()
+        return found
+
+    wanted = one.run(work)
+    for room in _ROOMS:
+        passed.clear()
+        # `run` moves the object for good: this one, not the one that the next rows use
+        own = dataclasses.replace(one, network=copy.deepcopy(one.network))
+        with nearly_full(place, room * _LAYER):
+            found = own.run(work)
+        layers = sum(where == place for where, _ in passed)
+        if own.device == CPU and layers:
+            break
+    else:
+        raise Skip("the memory did not end within the layers")
+    return {
+        "layers_done": layers,
+        "same_answer": difference(found, wanted).largest < TOLERANCE,
+        "computes_on": difference(one.run(work), wanted).largest < TOLERANCE,
+    }
+
+
+def train_a_little(place: str, room: int, report: Report) -> int:
+    """A job: steps on ever more sentences of 512 tokens, with so little room; how many it made."""
+    from benchmarks.gpu.speed import _run, _sentences
+
+    some = _sentences(512)
+    run, progress = _run(place, "all", some, _TOKENS)
+    run.network.train()
+    with nearly_full(place, room) if room else contextlib.nullcontext():
+        for done, size in enumerate((2, 4, 8, 16, 32, 64, 128, 256, 512) if room else (2, 4)):
+            report(done, 0.0)
+            run.step(some, np.arange(size), 1.0, progress)
+    return done + 1
+
+
+def in_a_training(place: str) -> dict[str, Any]:
+    """Memory ends within a training in the app's queue: that job fails, the next one runs."""
+    line, jobs = Jobs(), []
+    try:
+        for room in (40 * _LAYER, 0):
+            job = line.submit(train_a_little, place, room, owner="benchmark")
+            job.wait(_WAIT)
+            jobs.append(job)
+    finally:
+        line.close()
+    first, second = jobs
+    return {
+        "state": first.state,
+        "steps_before": first.trail[-1] if first.trail else 0,
+        "said": str(first.error),
+        "next_job": second.state,
+    }
+
+
+def lose_the_device(ready: Any, place: str) -> dict[str, Any]:
+    """In a process of its own: break the device's context, then see what is left.
+
+    Which error the app's way to a model raises, and whether the CPU computes on.
+    """
+    one = model("minilm", place)
+    rows = ids(one.network, 1, 8)
+
+    def work(row: torch.Tensor, network: Any, where: str) -> Any:
+        return network(row.to(where)).last_hidden_state.cpu().numpy()
+
+    wanted = one.run(partial(work, rows))
+    broken = torch.full((1, 8), one.network.config.vocab_size + 1)
+    raised = ["", ""]
+    for number, row in enumerate((broken, rows)):  # the second is sound: the device is gone
+        try:
+            one.run(partial(work, row))
+        except Exception as error:  # of any kind: which one it is is the finding
+            raised[number] = type(error).__name__
+    again = model("minilm", CPU).run(partial(work, rows))
+    return {
+        "raised": raised[0],
+        "raised_afterwards": raised[1],
+        "computes_on_with_the_cpu": difference(again, wanted).largest < TOLERANCE,
+    }
+
+
+def passes(ready: Any, place: str, seconds: float) -> float:
+    """In a process of its own: passes of a text of 32 tokens, a second."""
+    one = model("minilm", place)
+    rows = ids(one.network, 1, 32)
+
+    def work(network: Any, where: str) -> Any:
+        return network(rows.to(where)).last_hidden_state.cpu()
+
+    one.run(work)
+    ready.wait(_WAIT)
+    done, started = 0, time.perf_counter()
+    while time.perf_counter() - started < seconds:
+        one.run(work)
+        done += 1
+    return done / (time.perf_counter() - started)
+
+
+def processes(count: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """What so many new processes say that do the same at once: a result, or one sentence.
+
+    work: a module's own function; it also gets a barrier, to begin together. Raises TimeoutError
+    where one says nothing. No process is left behind.
+    """
+    fresh = multiprocessing.get_context("spawn")  # a fork would inherit a device that it cannot use
+    ready, answers = fresh.Barrier(count), fresh.Queue()
+    told = (ready, answers, work, arguments)
+    running = [fresh.Process(target=_answer, args=told, daemon=True) for _ in range(count)]
+    for one in running:
+        one.start()
+    try:
+        return [answers.get(timeout=_WAIT) for _ in running]
+    except queue.Empty:
+        raise TimeoutError(f"a process said nothing for {_WAIT:.0f} s") from None
+    finally:
+        for one in running:
+            one.kill()
+
+
+def _answer(ready: Any, answers: Any, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    find_model()
+    try:
+        answers.put(work(ready, *arguments))
+    except Exception as error:  # of any kind: who asked is another process
+        answers.put(described(error))
+
+
+def lost(place: str) -> dict[str, Any]:
+    """The device lost to another process, and this one, which is not touched."""
+    (found,) = processes(1, lose_the_device, place)
+    two = torch.ones(2, device=place).sum().item()
+    return {"there": found, "others_unharmed": two == 2.0}
+
+
+def shared(place: str) -> dict[str, Any]:
+    """Two processes beside one: passes a second of each."""
+    (alone,) = processes(1, passes, place, _TOGETHER)
+    return {"alone_per_s": alone, "together_per_s": processes(2, passes, place, _TOGETHER)}
+
+
+ROWS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "out of memory in a forward": in_a_forward,
+    "out of memory in a training": in_a_training,
+    "device lost": lost,
+    "two processes": shared,
+}
+
+
+def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Any] | str]]:
+    """All rows, each with what was seen or one sentence."""
+    for name, work in ROWS.items():
+        try:
+            if machine.place == CPU:
+                raise Skip("not on a CPU")
+            machine.check(1.0)
+            yield name, work(machine.place)
+        except Exception as error:  # of any kind: the next fault is another
+            yield name, described(error)

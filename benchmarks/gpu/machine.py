@@ -1,0 +1,167 @@
+"""Where a row computes and how exactly, how long that takes, and when no more rows are begun."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+
+from benchmarks.timing import timed
+from seqviz.models import device, forward_cache, pretrained, store
+from seqviz.paths import ROOT
+
+CARRIED = ROOT / "gpu_bundle"  # where tools/gpu_bundle.py has put the model
+CPU = "cpu"
+HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+PRECISIONS = ("float32", "tf32", *HALVES)
+_ENOUGH, _MOST, _LEAST = 0.4, 20, 3  # seconds of repeating, and the numbers of runs
+_SLOW = 3.0  # seconds: a first call that long is the measurement, as nothing in it is warm-up
+
+
+class Skip(Exception):
+    """A row that cannot be done honestly on this machine; the message says why."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The device under test; `small` where it is the CPU itself.
+
+    place: as torch calls it. name: for people. started: `time.monotonic()` of the first line.
+    seconds: in which rows may be begun.
+    """
+
+    place: str
+    name: str
+    small: bool
+    started: float
+    seconds: float
+
+    def over(self, share: float) -> bool:
+        """Whether this share of the time is over: what comes behind needs its own."""
+        return time.monotonic() - self.started > share * self.seconds
+
+    def check(self, share: float) -> None:
+        """Raise Skip where this share of the time is over."""
+        if self.over(share):
+            raise Skip("no time left for it")
+
+    def sizes(self, small: tuple[int, ...], full: tuple[int, ...]) -> tuple[int, ...]:
+        """The sizes of a row that fit this machine."""
+        return small if self.small else full
+
+
+def find_model() -> None:
+    """Let the store look into the unpacked bundle where there is one; SEQVIZ_CACHE goes first."""
+    if (CARRIED / "models").is_dir():
+        os.environ.setdefault("SEQVIZ_CACHE", str(CARRIED))
+
+
+def need(name: str) -> None:
+    """Raise Skip where a pretrained model is not on this machine; nothing is fetched."""
+    if store.stored(name) is None:
+        raise Skip(f"{name} is not on this machine")
+
+
+@cache
+def model(name: str, place: str) -> pretrained.Pretrained:
+    """A pretrained model at a place, loaded as the app loads it. Raises Skip without its files."""
+    need(name)
+    before = os.environ.get("SEQVIZ_DEVICE")
+    os.environ["SEQVIZ_DEVICE"] = place
+    device.choose.cache_clear()
+    pretrained._loaded.pop(name, None)
+    try:
+        found = pretrained.load(name)
+        if found.device != place:  # the app goes on with the CPU; here that would be another row
+            raise Skip(f"{name} did not get onto {place}")
+        return found
+    finally:
+        device.choose.cache_clear()
+        del os.environ["SEQVIZ_DEVICE"]
+        if before is not None:
+            os.environ["SEQVIZ_DEVICE"] = before
+
+
+def models_at(place: str, names: tuple[str, ...]) -> None:
+    """From now on experiments, which ask for a model by its name, get the one at this place.
+
+    No reading made at another place or in another precision is taken for theirs.
+    """
+    for name in names:
+        pretrained._loaded[name] = model(name, place)
+    forward_cache._shelf = forward_cache._Shelf()
+
+
+@contextlib.contextmanager
+def precision(name: str, place: str) -> Iterator[None]:
+    """Matrix products in one of `PRECISIONS`, by PyTorch's own switches.
+
+    "float32": IEEE single precision. "tf32": products with the mantissa rounded to 10 bits, in
+    cuBLAS and cuDNN. "bfloat16", "float16": torch.autocast, the weights staying float32. Raises
+    Skip for "tf32" on a CPU, which has no such mode.
+    """
+    if name == "tf32" and place == CPU:
+        raise Skip("no TF32 on a CPU")
+    before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    torch.set_float32_matmul_precision("high" if name == "tf32" else "highest")
+    torch.backends.cudnn.allow_tf32 = name == "tf32"
+    try:
+        if name in HALVES:
+            # Without the cache: a training would go on with the weights as first cast.
+            with torch.autocast(place, HALVES[name], cache_enabled=False):
+                yield
+        else:
+            yield
+    finally:
+        torch.set_float32_matmul_precision(before[0])
+        torch.backends.cudnn.allow_tf32 = before[1]
+
+
+def synchronize(place: str) -> None:
+    """Wait for what the device has been asked to do; a CPU has done it."""
+    if place != CPU:
+        getattr(torch, place).synchronize()
+
+
+def median(work: Callable[[], object], place: str) -> float:
+    """Median seconds of 3 to 20 calls, the device's queue drained each time, after one warm-up.
+
+    On a CPU a first call of 3 s or more is the only one.
+    """
+
+    def once() -> None:
+        work()
+        synchronize(place)
+
+    first = timed(once)
+    if place == CPU and first > _SLOW:
+        return first
+    found: list[float] = []
+    while len(found) < _LEAST or (sum(found) < _ENOUGH and len(found) < _MOST):
+        found.append(timed(once))
+    return statistics.median(found)
+
+
+def described(error: Exception) -> str:
+    """Why a row has no result: what it lacks, or how it failed."""
+    if isinstance(error, Skip):
+        return f"skipped: {error}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"skipped: {error.name} is not installed"
+    if "primitive descriptor" in str(error):  # oneDNN, which has no float16 LSTM on most CPUs
+        return "skipped: this CPU cannot do it in this precision"
+    return f"failed: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def ids(model: Any, sentences: int, tokens: int) -> Any:
+    """Token ids [sentence, token] of no meaning, the same in every call; on the CPU."""
+    source = torch.Generator().manual_seed(0)
+    most = model.config.vocab_size
+    return torch.randint(1000, most, (sentences, tokens), generator=source)

@@ -1,0 +1,309 @@
+"""How long the app's dearest calls take on the device and on the CPU, size by size.
+
+Each is the function that a lesson calls. `ROWS` gives for each size a call; the crossover is the
+least size from which on the device was faster at every size that both have done. Threads of the
+CPU: the app's (`SEQVIZ_THREADS`, one by default). PyTorch's switches are as the app leaves them
+(cuDNN may use TF32), but for the epochs, which name their precision.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from benchmarks.accuracy_lab import pick
+from benchmarks.gpu.machine import (
+    CPU,
+    Machine,
+    Skip,
+    described,
+    ids,
+    median,
+    model,
+    precision,
+    synchronize,
+)
+from benchmarks.timing import timed
+from seqviz.compute.accuracy.findings import TuneSettings
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.autoregression import replicate, replicate_paths
+from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import fit_network
+from seqviz.compute.bptt import Experiment, pair_norms
+from seqviz.compute.gates.tiny import TinySettings, train_tiny
+from seqviz.compute.positions.tiny import OrderSettings, train
+from seqviz.compute.recall import RecallSettings, compare, find_longest_delay
+from seqviz.experiments.accuracy import features
+from seqviz.experiments.accuracy.encoding import Batch, hidden
+from seqviz.experiments.accuracy.training import (
+    Data,
+    Progress,
+    Run,
+    batches,
+    share_of_rate,
+    steps_of,
+)
+from seqviz.models import forward_cache, tap
+
+LENGTH = 32  # tokens of a text or prompt in a batch
+LONG = 512  # tokens that the texts' recipe pads to
+GOAL = 0.86  # test accuracy
+_SHARE = 0.85  # of the command's time, with what went before
+_PATIENCE = {True: 1.5, False: 20.0}  # seconds, small or not: a size above one that slow is left
+_EPOCHS = 3  # in which the goal is to be reached
+
+
+class Row(NamedTuple):
+    """unit: what a size counts. small, full: the sizes, and in `what` what else the work is.
+
+    make: (size, place, small) to a call. numpy: the function would not use a device.
+    """
+
+    unit: str
+    small: tuple[int, ...]
+    full: tuple[int, ...]
+    what: tuple[str, str]
+    make: Callable[[int, str, bool], Callable[[], object]]
+    numpy: bool = False
+
+
+@dataclass
+class Times:
+    """Median seconds by size, and at which one a place failed.
+
+    crossover: None where the device never wins, or is the CPU.
+    """
+
+    unit: str
+    what: str
+    cpu: dict[int, float] = field(default_factory=dict)
+    device: dict[int, float] = field(default_factory=dict)
+    crossover: int | None = None
+    stopped: dict[str, str] = field(default_factory=dict)
+
+
+def crossover(cpu: dict[int, float], device: dict[int, float]) -> int | None:
+    """The least size from which on the device is faster, among those that both have done."""
+    found = None
+    for size in sorted(cpu.keys() & device.keys(), reverse=True):
+        if device[size] >= cpu[size]:
+            break
+        found = size
+    return found
+
+
+def measure(row: Row, machine: Machine) -> Times:
+    """One row; what it has until the time is over. Raises what the first call raises."""
+    found = Times(row.unit, row.what[0 if machine.small else 1])
+    # on a machine without a GPU both keys are one
+    places = {} if row.numpy else {machine.place: found.device}
+    places[CPU] = found.cpu
+    for place, seconds in places.items():
+        for size in machine.sizes(row.small, row.full):
+            slow = max(seconds.values(), default=0.0) > _PATIENCE[machine.small]
+            if slow or machine.over(_SHARE):
+                break
+            try:
+                seconds[size] = median(row.make(size, place, machine.small), place)
+            except Exception as error:  # of any kind, memory above all: smaller sizes stand
+                if not found.cpu and not found.device:
+                    raise
+                found.stopped[f"{place} {size}"] = described(error)
+                break
+    found.crossover = crossover(found.cpu, found.device)
+    return found
+
+
+def rows(machine: Machine) -> Iterator[tuple[str, Times | dict[str, Any] | str]]:
+    """All rows, each with what was measured or one sentence."""
+    work: dict[str, Callable[[], Times | dict[str, Any]]] = {
+        **{name: partial(measure, row, machine) for name, row in ROWS.items()},
+        **{name: partial(epoch, machine, *recipe) for name, recipe in EPOCHS.items()},
+        f"seconds to {GOAL}": partial(to_goal, machine),
+    }
+    for name, one in work.items():
+        try:
+            machine.check(_SHARE)
+            yield name, one()
+        except Exception as error:  # of any kind: the next row is another function
+            yield name, described(error)
+
+
+def _text(size: int, place: str, small: bool) -> Callable[[], object]:
+    one = model("minilm", place)
+    nothing = np.zeros(size, int)
+    row = ids(one.network, 1, size)[0].numpy()
+    tokens = Tokens(("",) * size, row, nothing, nothing > 0, nothing == 0, 0)
+    return lambda: forward_cache.forward(one, tokens)
+
+
+def _texts(size: int, place: str, small: bool) -> Callable[[], object]:
+    one = model("minilm", place)
+    rows = ids(one.network, size, LENGTH).numpy()
+    batch = Batch(rows, np.ones_like(rows, bool))
+
+    def work(network: Any, where: str) -> Any:
+        return hidden(network, where, batch)[0].mean(1).float().cpu().numpy()
+
+    return lambda: one.run(work)
+
+
+@cache
+def smollm2_shape(place: str, layers: int) -> Any:
+    """A network of SmolLM2-135M's shape with random weights, in evaluation mode, float32."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    tap.register()
+    config = LlamaConfig(
+        vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=layers,
+        num_attention_heads=9, num_key_value_heads=3, max_position_embeddings=8192,
+        tie_word_embeddings=True, attn_implementation=tap.NAME,
+    )  # fmt: skip
+    return LlamaForCausalLM(config).eval().requires_grad_(False).to(place)
+
+
+def _prompts(size: int, place: str, small: bool) -> Callable[[], object]:
+    network = smollm2_shape(place, 1 if small else 30)
+    prompts = ids(network, size, LENGTH).to(place)
+
+    def work() -> Any:
+        with torch.inference_mode():
+            return network(prompts, use_cache=False).logits[:, -1].cpu()
+
+    return work
+
+
+def _step(size: int, place: str, small: bool) -> Callable[[], object]:
+    some = _sentences(size)
+    run, progress = _run(place, "all", some, None)
+    return lambda: run.step(some, np.arange(size), 1.0, progress)
+
+
+def _updates(small: bool, full: int = 100) -> int:
+    return 2 if small else full
+
+
+_FIT, _CELL = ("2 updates", "100 updates"), ("32 units", "256 units")
+_ENCODER = ("MiniLM, float32",) * 2
+ROWS: dict[str, Row] = {
+    "all pairs of Jacobians": Row(
+        "T", (10, 20), (50, 100, 200, 500), _CELL,
+        lambda size, place, small: partial(
+            pair_norms, Experiment("rnn", size, 32 if small else 256), stride=1, device=place)),
+    "AR replications": Row(
+        "paths", (100, 500), (100, 500), ("n = 1000, numpy on the CPU",) * 2,
+        lambda size, place, small: partial(replicate, 0.8, 1000, size), numpy=True),
+    "fit: AR, LSTM": Row(
+        "hidden", (8, 16), (8, 32, 128, 512), _FIT,
+        lambda size, place, small: partial(
+            fit_network, replicate_paths(0.8, 200, 2)[0],
+            NetworkSettings("lstm", hidden=size, epochs=_updates(small)), device=place)),
+    "fit: recall": Row(
+        "hidden", (16,), (16, 32, 64), _FIT,
+        lambda size, place, small: partial(
+            compare, RecallSettings(hidden=size, updates=_updates(small)), device=place)),
+    "fit: longest delay": Row(
+        "delay", (1,), (1, 10, 50), ("2 updates", "50 updates"),
+        lambda size, place, small: partial(
+            find_longest_delay, RecallSettings(delay=size, updates=_updates(small, 50)),
+            device=place)),
+    "fit: gates, LSTM": Row(
+        "hidden", (8, 16), (8, 64, 256), _FIT,
+        lambda size, place, small: partial(
+            train_tiny, TinySettings(hidden=size, updates=_updates(small)), device=place)),
+    "fit: order, rotary": Row(
+        "runs", (1,), (1, 3, 5), _FIT,
+        lambda size, place, small: partial(
+            train, OrderSettings(
+                length=6, encodings=("rotary",), runs=size, updates=_updates(small)),
+            device=place)),
+    "one text, weights noted": Row("tokens", (8, 32), (8, 32, 128, 512), _ENCODER, _text),
+    "texts in one batch": Row("texts of 32 tokens", (1, 8), (1, 10, 100, 400), _ENCODER, _texts),
+    "SmolLM2's shape": Row(
+        "prompts of 32 tokens", (1, 2), (1, 8, 32),
+        ("random weights, 1 layer of 30", "random weights, 30 layers"), _prompts),
+    "a step of all weights": Row("sentences", (1, 2), (1, 8, 32), _ENCODER, _step),
+}  # fmt: skip
+# regime, padding, precision, and how many sentences are enough on the CPU
+EPOCHS: dict[str, tuple[str, int | None, str, int]] = {
+    "epoch: float32, padded to 512": ("all", LONG, "float32", 8),
+    "epoch: float32, by length": ("all", None, "float32", 64),
+    "epoch: bfloat16, by length": ("all", None, "bfloat16", 64),
+    "epoch: LoRA, bfloat16, by length": ("lora", None, "bfloat16", 64),
+}
+
+
+def epoch(machine: Machine, regime: str, length: int | None, mode: str, few: int) -> dict[str, Any]:
+    """Sentences a second: all 7,272 on the device, `few` on the CPU, an eighth of them if small."""
+    found: dict[str, Any] = {"unit": "sentences/s"}
+    for key, place in (("cpu", CPU), ("device", machine.place)):
+        if key == "device" and machine.small:
+            break  # it is the CPU itself
+        count = max(1, few // 8) if machine.small else few if place == CPU else 0
+        some = _sentences(count)
+        with precision(mode, place):
+            _epoch(place, regime, _sentences(1 if place == CPU else 32), length)  # warm-up
+            seconds = _epoch(place, regime, some, length)
+        found[key] = len(some.ids) / seconds
+        found[f"{key}_sentences"] = len(some.ids)
+    return found
+
+
+def to_goal(machine: Machine) -> dict[str, Any]:
+    """Seconds of training in bfloat16, all weights, until an epoch ends at the accuracy of `GOAL`.
+
+    Tests are not counted. Adam's rates fall over `_EPOCHS` epochs, as in the lesson.
+    """
+    if machine.small:
+        raise Skip("minutes on a CPU")
+    known, test = _sentences(0), _sentences(0, "test")
+    run, progress = _run(machine.place, "all", known, None)
+    lengths, random = np.array([len(one) for one in known.ids]), np.random.RandomState(0)
+    step, steps = 0, _EPOCHS * steps_of(run.settings, len(lengths))
+    seconds = 0.0
+    right: list[float] = []
+    with precision("bfloat16", machine.place):
+        while len(right) < _EPOCHS and max(right, default=0.0) < GOAL:
+            run.network.train()
+            started = time.perf_counter()
+            for places in batches(lengths, run.settings.batch, random):
+                run.step(known, places, share_of_rate(step, steps), progress)
+                step += 1
+            synchronize(machine.place)
+            seconds += time.perf_counter() - started
+            right.append(run.judge(test, progress)[1])
+    return {"unit": "s", "device": seconds, "accuracy": right, "reached": max(right) >= GOAL}
+
+
+def _sentences(count: int, part: str = "train") -> Any:
+    """So many sentences, drawn so that lengths are like those of all; 0 is all of them."""
+    model("minilm", CPU)
+    return pick(part, count or len(features.parts()[part].texts))
+
+
+def _run(place: str, regime: str, some: Any, length: int | None) -> tuple[Any, Any]:
+    """A classifier to train at a place, and a progress that nobody hears."""
+    settings = TuneSettings("minilm", regime, "mean", epochs=1)
+    progress = Progress(lambda *_: None, settings, Data(some, some, some))
+    return Run(model("minilm", place), settings, 0, length), progress
+
+
+def _epoch(place: str, regime: str, some: Any, length: int | None) -> float:
+    """Seconds of one epoch, batches as the lesson makes them."""
+    run, progress = _run(place, regime, some, length)
+    run.network.train()
+    lengths = np.array([len(one) for one in some.ids])
+    order = batches(lengths, run.settings.batch, np.random.RandomState(0))
+
+    def work() -> None:
+        for places in order:
+            run.step(some, places, 1.0, progress)
+        synchronize(place)
+
+    return timed(work)

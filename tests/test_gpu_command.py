@@ -1,0 +1,175 @@
+"""`python -m benchmarks.gpu` on a CPU, from the bundle that travels; and its arithmetic."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import os
+import subprocess
+import sys
+import tarfile
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.gpu import agreement, faults, machine, speed
+from benchmarks.gpu.agreement import Difference, difference
+from seqviz.compute.autoregression import replicate
+from seqviz.paths import ROOT
+from tools import gpu_bundle
+
+# What a machine with torch and transformers may well lack; huggingface_hub's own needs are there.
+LACKING = ("streamlit", "plotly", "altair", "optuna", "orjson", "gguf", "bertviz", "beartype")
+RUN = """
+import runpy, sys
+sys.modules.update(dict.fromkeys({lacking!r}))
+sys.argv = ["gpu", "--minutes", "0.4", "--write"]
+runpy.run_module("benchmarks.gpu", run_name="__main__")
+"""
+HERE = machine.Machine("cpu", "CPU", True, time.monotonic(), math.inf)
+
+
+@pytest.mark.usefixtures("minilm_on_disk")
+def test_the_command_runs_from_the_unpacked_bundle(tmp_path):
+    packed, place = tmp_path / "bundle.tar.gz", tmp_path / "there"
+    assert gpu_bundle.pack(packed, tmp_path / "model") < gpu_bundle.MOST
+    with tarfile.open(packed) as bundle:
+        bundle.extractall(place, filter="data")
+    outside = ("SEQVIZ_CACHE", "SEQVIZ_DEVICE", "PYTHONPATH", "HF_HOME")
+    known = {name: value for name, value in os.environ.items() if name not in outside}
+    run = subprocess.run(
+        [sys.executable, "-c", RUN.format(lacking=LACKING)],
+        cwd=place,
+        env={**known, "HOME": str(tmp_path), "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[0].startswith("small: true")
+    found = json.loads(lines[-1], parse_constant=pytest.fail)
+    assert list(found) == ["name", "device", "small", "agreement", "speed", "faults"]
+    assert (found["name"], found["small"]) == ("gpu", True)
+    assert "failed" not in lines[-1]
+    assert found["agreement"].keys() == agreement.SUBJECTS.keys()
+    assert found["agreement"]["all pairs, RNN"]["float32"]["largest"] == 0
+    assert "is not on this machine" not in str(found["agreement"]["MiniLM, one text"])
+    assert speed.ROWS.keys() < found["speed"].keys()
+    assert set(found["faults"].values()) == {"skipped: not on a CPU"}
+    (results,) = (place / "benchmarks/results").glob("*-gpu-*.json")
+    assert json.loads(results.read_text()) == found
+    ElementTree.parse(results.with_suffix(".svg"))
+
+
+def test_every_function_that_takes_a_device_has_a_row_or_a_reason():
+    def nodes(path: Path, *kinds: type) -> list:
+        tree = ast.walk(ast.parse(path.read_text("utf-8")))
+        return [node for node in tree if isinstance(node, kinds)]
+
+    functions = {
+        node.name
+        for package in ("compute", "experiments")
+        for path in (ROOT / "seqviz" / package).rglob("*.py")
+        for node in nodes(path, ast.FunctionDef)
+        if not node.name.startswith("_") and any(arg.arg == "device" for arg in args(node))
+    }
+    called = {
+        getattr(node.func, "attr", getattr(node.func, "id", ""))
+        for node in nodes(Path(agreement.__file__), ast.Call)
+    }
+    assert called & functions
+    assert functions - called == agreement.LEFT_OUT.keys()
+
+
+def args(node: ast.FunctionDef) -> list[ast.arg]:
+    # a method's device, or that of what is done with a network at hand, is its caller's
+    every = [*node.args.args, *node.args.kwonlyargs]
+    return [] if every and every[0].arg in ("self", "network") else every
+
+
+def test_a_difference_is_counted_by_the_largest_number_of_each_array():
+    wanted = np.array([1.0, -200.0, math.nan, -math.inf]), np.arange(4), ("a", "b")
+    other = np.array([1.02, -200.0, math.nan, -math.inf]), np.array([0, 1, 2, 4]), ("a", "c")
+    assert difference(wanted, wanted) == Difference(0.0, 0.0, 0.0, 0.0)
+    found = difference(other, wanted)
+    assert found.largest == pytest.approx(1e-4)
+    assert (found.median, found.choices, found.printed) == (0.0, 2 / 6, 1 / 4)
+    assert difference(np.array([math.nan]), np.array([1.0])).largest == math.inf
+    with pytest.raises(ValueError, match="shapes"):
+        difference(np.zeros(2), np.zeros(3))
+
+
+def test_read_outs_are_compared_as_the_page_writes_them():
+    one, other = replicate(0.8, 50, 20, seed=1), replicate(0.8, 50, 20, seed=2)
+    units = [unit.kind for array, unit in agreement.leaves(one) if array.dtype.kind == "f"]
+    assert "share" in units  # of the coverage
+    assert difference(one, one).printed == 0.0
+    assert difference(other, one).printed > 0.5
+
+
+@pytest.mark.parametrize("name", ["AR network, mlp", "recall, three cells", "gates, gru"])
+def test_float32_on_a_cpu_is_itself_and_bfloat16_is_not(name):
+    found = agreement.row(name, HERE)
+    assert found["float32"] == Difference(0.0, 0.0, 0.0, 0.0)
+    assert 1e-6 < found["bfloat16"].largest < 0.1
+    assert found["tf32"].startswith("skipped")
+
+
+def test_precisions_are_put_back():
+    before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    with machine.precision("bfloat16", "cpu"):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
+    assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+    assert (torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32) == before
+
+
+def test_a_training_in_half_precision_goes_on_with_its_own_weights():
+    weight = torch.ones(1, 1, requires_grad=True)
+    with machine.precision("bfloat16", "cpu"):
+        before = torch.nn.functional.linear(torch.ones(1, 1), weight).item()
+        weight.data += 1
+        assert torch.nn.functional.linear(torch.ones(1, 1), weight).item() == before + 1
+
+
+def test_the_device_wins_from_the_size_on_from_which_it_is_always_faster():
+    cpu = {1: 1.0, 2: 2.0, 4: 4.0}
+    assert speed.crossover(cpu, {1: 2.0, 2: 1.0, 4: 1.0, 8: 1.0}) == 2
+    assert speed.crossover(cpu, {1: 0.5, 2: 3.0, 4: 1.0}) == 4
+    assert speed.crossover(cpu, {4: 5.0}) is None
+
+
+def test_a_size_that_fails_leaves_the_smaller_ones():
+    def make(size: int, place: str, small: bool):
+        return lambda: bytes(10**18 if size == 2 else size)  # no machine has that much
+
+    found = speed.measure(speed.Row("bytes", (1, 2, 3), (), ("", ""), make), HERE)
+    assert list(found.cpu) == [1]
+    assert list(found.stopped) == ["cpu 2"]
+    assert found.stopped["cpu 2"].startswith("failed: MemoryError")
+    with pytest.raises(MemoryError):
+        speed.measure(speed.Row("bytes", (2,), (), ("", ""), make), HERE)
+
+
+@pytest.mark.nightly
+def test_a_process_that_fails_says_so():
+    (said,) = faults.processes(1, faults.passes, "abacus", 0.1)
+    assert said.startswith("failed: ValueError: SEQVIZ_DEVICE")
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("minilm_on_disk")
+def test_two_processes_compute_at_once():
+    assert all(rate > 0 for rate in faults.processes(2, faults.passes, "cpu", 0.5))
+
+
+def test_no_row_begins_when_the_time_is_over():
+    late = machine.Machine("cpu", "CPU", True, time.monotonic() - 10, 1.0)
+    said = {name: one for name, one in agreement.rows(late) if "too long" not in one}
+    assert set(said.values()) == {"skipped: no time left for it"}
+    assert {one for _, one in speed.rows(late)} == {"skipped: no time left for it"}

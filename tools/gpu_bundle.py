@@ -1,0 +1,102 @@
+"""Everything that `python -m benchmarks.gpu` needs on a machine without a network, in one file.
+
+    python -m tools.gpu_bundle [gpu_bundle.tar.gz]       # anywhere: package, benchmark, data, model
+    python -m tools.gpu_bundle --model [gpu_bundle.tar.gz]  # beside a checkout: the model alone
+
+Unpack it in an empty folder, or at the top of the checkout, and run there. MiniLM travels in half
+precision (its float32 weights rounded: 45 MB) in `gpu_bundle/models/minilm/`, as a cache of models
+with a manifest of its own; the command takes that folder for its cache where it exists
+(`benchmarks.gpu.machine.find_model`; `SEQVIZ_CACHE` goes first) and loads float32 as ever. Of the
+tests only those marked gpu travel, without the suite's conftest, which needs the test tools.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from seqviz.models import sources, store
+from seqviz.paths import ROOT
+
+MODEL = "minilm"
+MOST = 60_000_000  # bytes
+# Of the checkpoints one is used: the others belong to lessons that compute with numpy.
+TAKEN = (
+    "pyproject.toml", "LICENSE", "seqviz/**/*.py", "benchmarks/__init__.py",
+    "benchmarks/timing.py", "benchmarks/accuracy_lab.py", "benchmarks/gpu/*.py",
+    "tests/gpu/*.py", "assets/data/**/*",
+    "assets/checkpoints/fill_in_minilm.*",
+)  # fmt: skip
+
+
+def files() -> Iterator[Path]:
+    """What travels of the checkout, below its top."""
+    for pattern in TAKEN:
+        for path in sorted(ROOT.glob(pattern)):
+            if path.is_file():
+                yield path.relative_to(ROOT)
+
+
+def half_model(folder: Path) -> None:
+    """Put the model into a folder in half precision, with its manifest.
+
+    Raises Refusal("not_fetched") where it is not on this machine.
+    """
+    from safetensors.torch import load_file, save_file
+
+    found = store.verify(MODEL)
+    folder.mkdir(parents=True)
+    for name in found.files:
+        (folder / name).write_bytes((found.folder / name).read_bytes())
+    weights = {
+        name: one.half() if one.is_floating_point() else one
+        for name, one in load_file(found.folder / sources.WEIGHTS).items()
+    }
+    save_file(weights, folder / sources.WEIGHTS, {"format": "pt"})
+    manifest = {
+        "origin": found.origin,
+        "version": f"{found.version}, in half precision",
+        "date": found.date,
+        "files": {name: sources.digest(folder / name) for name in found.files},
+    }
+    (folder / store.MANIFEST).write_text(json.dumps(manifest, indent=1), "utf-8")
+
+
+def pack(target: Path, scratch: Path, model_only: bool = False) -> int:
+    """Write the bundle; its bytes. scratch: an empty folder for the model in half precision.
+
+    Raises ValueError above `MOST` bytes, and what `half_model` raises.
+    """
+    half_model(scratch / MODEL)
+    with tarfile.open(target, "w:gz", compresslevel=6) as packed:
+        for path in () if model_only else files():
+            packed.add(ROOT / path, str(path))
+        if not model_only:  # results go where a checkout has them
+            folder = tarfile.TarInfo("benchmarks/results")
+            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            packed.addfile(folder, io.BytesIO())
+        packed.add(scratch / MODEL, f"gpu_bundle/models/{MODEL}")
+    size = target.stat().st_size
+    if size > MOST:
+        raise ValueError(f"{target} has {size:,} bytes, more than {MOST:,}.")
+    return size
+
+
+def main() -> None:
+    import tempfile
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("target", nargs="?", type=Path, default=Path("gpu_bundle.tar.gz"))
+    parser.add_argument("--model", action="store_true", help="only the model, for a checkout")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        size = pack(options.target, Path(scratch), options.model)
+    print(f"{options.target}: {size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
