@@ -19,12 +19,11 @@ import contextlib
 import json
 import statistics
 import tempfile
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Request
 
 from driver.chromium import chromium, watched
 from driver.server import serve, serve_page
@@ -98,15 +97,17 @@ def worst_window(shifts: Iterable[Sequence[float]]) -> float:
 
 def open_page(page: Page, url: str, network: Network | None = None) -> Visit:
     """Go there and wait for the figure."""
-    asked: list[float] = []
-    page.on("request", lambda _: asked.append(time.time()))
+    asked: list[Request] = []
+    page.on("request", asked.append)
     before = len(network.passed) if network else 0
     page.goto(url, wait_until="commit", timeout=120_000)
     began, painted = page.evaluate(
         "window.painted.then((painted) => [performance.timeOrigin / 1000, painted / 1000])"
     )
     came = sum(size for when, size in network.passed[before:] if when <= painted) if network else 0
-    return Visit(painted - began, came, sum(when <= painted for when in asked))
+    # by the browser's clock: we hear of it later
+    begun = (one.timing["startTime"] / 1000 for one in asked)
+    return Visit(painted - began, came, sum(when <= painted for when in begun))
 
 
 def visit(browser: Browser, url: str, figure: str = FIGURE) -> Visit:

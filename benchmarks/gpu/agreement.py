@@ -274,6 +274,7 @@ SUBJECTS: dict[str, Subject] = {
 LEFT_OUT = {
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
     "fill_in_by_share": "fill_in, for each share",
+    "fit_windows": "fit_network, for each window",
     "fit_standard": "a head by numpy, on sentence vectors",
     "make": "sentence vectors, onto the disk",
     "padding": "the passes of own_padding, on reviews",

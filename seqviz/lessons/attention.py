@@ -337,7 +337,9 @@ def mask(p: Masks, show: Show) -> None:
     )
     change = show.run(attention.masked, above.model, text, masking, name="change")
     show.figure(attention_mask, one, toggles=("cells", "yx"))
-    show.readouts(one, allowed="share_allowed", **{"on_pads": "on_padding"} if p.pads else {})
+    show.readouts(one, allowed="share_allowed")
+    if p.pads:
+        show.readouts(one, on_pads="on_padding")
     read_change(change, show)
     say_mask(one, change, show)
     if sparse:

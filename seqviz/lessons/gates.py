@@ -540,8 +540,8 @@ def agree(p: Agreement, show: Show) -> None:
     show.figure(drawn.agreement, found, *([both] if both else []))
     alike = found.candidates[0] == found.candidates[1]
     for cell, name in zip(CELLS, names, strict=True):
-        more = show.words("metric.bits.more", word=literal(found.likelier_at_end(name)))
-        more = more if not alike else None
+        likelier = literal(found.likelier_at_end(name))
+        more = None if alike else show.words("metric.bits.more", word=likelier)
         show.readout(f"bits_{cell}", found.bits_at_end, name, beside=more)
     if alike:
         show.note("one_word")

@@ -160,7 +160,7 @@ ACCURACY = (
         "fill": {"view": "share"},
         "padding": {"view": "drift", "sentences": 200},
         "looks": {"feature": "cls", "sentences": 200},
-        "tune": {"regime": "lora", "rank": 16},
+        "tune": {"regime": "lora", "rank": 16, "lora_rate": 0.001},
         "count": {"regime": "lora", "rank": 4},
         "search": {"view": "race"},
     },

@@ -31,7 +31,7 @@ def train_and_eval(found: Modes, style: Style = STYLE) -> Figure:
     )
     half = text("figure.acc_undecided")
     # Beside the marks only: on a phone the notes below them reach as far.
-    ends = [end for place in range(1, rows + 1) for end in (place - 0.06, place + 0.5, None)]
+    ends = [end for place in range(1, rows + 1) for end in (place - 0.06, place + 0.5, np.nan)]
     panel.reference([50] * len(ends), ends, half, legend=False)
     panel.words(half, 50, 1, yref="domain", yanchor="bottom", color=palette.baseline)
     fan = np.linspace(-_LIFT / 2, _LIFT / 2, count) if count > 1 else np.zeros(count)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seqviz.refusal import Refusal
+
 _NONE = "-"  # in a link: none of the options
 Condition = Callable[[Mapping[str, Any]], bool]
 
@@ -86,7 +88,10 @@ class Slider(Control):
         """The upper end beside the values of the controls before it."""
         if self.within is None:
             return self.high
-        end = self.within(values) if callable(self.within) else values[self.within]
+        try:
+            end = self.within(values) if callable(self.within) else values[self.within]
+        except Refusal:  # of a file that is damaged: the bench says so
+            return self.high
         return max(self.low, min(self.high, end))
 
 
