@@ -422,7 +422,8 @@ def schemes(p: Schemes, show: Show) -> None:
         show.figure(t5_buckets, places)
         used, of = show.readout("used", relative.buckets_used, places, p.buckets)
         alone = p.buckets // (4 if both else 2)
-        show.note("t5", alone=alone, farthest=p.farthest, used=used, buckets=of)
+        last = relative.t5_last(both, p.buckets, p.farthest)
+        show.note("t5", alone=alone, farthest=last, used=used, buckets=of)
     else:
         shifted(p, show)
 
