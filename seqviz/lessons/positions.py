@@ -228,8 +228,9 @@ def waves(p: Waves, show: Show) -> None:
     whole = int((sines.wavelengths <= p.positions).sum())
     if len(sines.wavelengths) == 1:
         return show.note("one_wave")
+    slower = whole < len(sines.wavelengths) and p.positions > 1  # one has no other to be told from
     show.note(
-        "waves" if whole < len(sines.wavelengths) else "waves_all",
+        "waves" if slower else "waves_all",
         waves=len(sines.wavelengths),
         shortest=number(sines.shortest),
         longest=number(sines.longest),

@@ -210,5 +210,6 @@ def test_the_words_ask_for_nothing_that_the_model_cannot_read():
 
 
 def test_the_wave_that_the_sentence_names_is_that_of_the_formula():
+    assert "The slower" not in notes("waves", {"positions": 1})
     longest = 2 * math.pi * 10_000 ** (62 / 64)
     assert number(longest) in notes("waves")
