@@ -159,7 +159,7 @@ def say_arithmetic(
         keep = now.z if now.update == "keep" else 1 - now.z
         kept, written, result = keep * now.h_before, (1 - keep) * now.n, now.h
         values = {"keep": keep, "before": now.h_before, "write": 1 - keep, "new": now.n}
-        key = "step_gru"
+        key = "step_gru" if now.update == "keep" else "step_gru_write"
     said = {name: term(value) for name, value in values.items()}
     show.note(key, unit=unit, step=step, kept=number(kept), written=term(written),
               result=number(result), **said)  # fmt: skip
@@ -309,11 +309,13 @@ def draw_passage(seen: observation.Observation, unit: int, step: int, show: Show
     )
 
 
-def say_what_was_cut(seen: observation.Observation, show: Show) -> None:
+def say_what_was_cut(seen: observation.Observation, show: Show, marked: bool = False) -> None:
+    """What was not read, or not known; marked: in the text under the figure."""
     if seen.left_out:
         show.note("cut", limit=len(seen.pieces), left=f"{seen.left_out:,}")
     if seen.unknown.any():
-        show.note("unknown", count=int(seen.unknown.sum()))
+        known = "unknown" if marked else "unknown_unmarked"
+        show.note(known, count=int(seen.unknown.sum()))
 
 
 def say_unit(
@@ -381,7 +383,7 @@ def watch(p: Watch, show: Show) -> None:
     show.readout("correlation", seen.correlation, unit, feature, beside=beside)
     show_answer("answer", seen, show)
     show.caption(card_line(name, show))
-    say_what_was_cut(seen, show)
+    say_what_was_cut(seen, show, marked=p.view != "saturation")
 
 
 @dataclass(frozen=True)
@@ -442,11 +444,13 @@ def force(p: Force, show: Show) -> None:
     show.readout("largest", forced.largest_change, free)
     values = {clamp.gate: clamp.value for clamp in clamps}
     whole = unit is None and (first, last) == (1, steps)
-    say_lengths(symbol, free, forced, (first, last) if clamps else (1, steps), show)
     if not clamps:
         show.note("nothing_forced")
-    elif whole and values == {"f": 1.0}:
-        show.note("of_1997", power=number(forced.growth))
+        return
+    say_lengths(symbol, free, forced, (first, last), show)
+    if whole and values == {"f": 1.0}:
+        grows = forced.growth > 0  # not where there is one step, or a state that shrinks
+        show.note("of_1997" if grows else "of_1997_short", power=number(forced.growth))
     elif whole and values.get("i") == 0 and values.get("f") == 0:
         show.note("empty_cell")
     elif whole and values == {"z": 1.0}:

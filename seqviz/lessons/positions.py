@@ -228,8 +228,9 @@ def waves(p: Waves, show: Show) -> None:
     whole = int((sines.wavelengths <= p.positions).sum())
     if len(sines.wavelengths) == 1:
         return show.note("one_wave")
+    slower = whole < len(sines.wavelengths) and p.positions > 1  # one has no other to be told from
     show.note(
-        "waves" if whole < len(sines.wavelengths) else "waves_all",
+        "waves" if slower else "waves_all",
         waves=len(sines.wavelengths),
         shortest=number(sines.shortest),
         longest=number(sines.longest),
@@ -422,7 +423,8 @@ def schemes(p: Schemes, show: Show) -> None:
         show.figure(t5_buckets, places)
         used, of = show.readout("used", relative.buckets_used, places, p.buckets)
         alone = p.buckets // (4 if both else 2)
-        show.note("t5", alone=alone, farthest=p.farthest, used=used, buckets=of)
+        last = relative.t5_last(both, p.buckets, p.farthest)
+        show.note("t5", alone=alone, farthest=last, used=used, buckets=of)
     else:
         shifted(p, show)
 

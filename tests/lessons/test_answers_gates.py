@@ -161,6 +161,13 @@ ENDS = (  # bench, settings, what is said, what is not
     ("watch", {"cell": "gru"}, "does worse than the five-gram", "of the two"),
     ("force", {}, "with the gates held: 11.9 after", "from step"),
     ("force", {"f": 1.0, "last": 10}, "held from step 1 to step 10: 12.4 after", "1997"),
+    ("force", {"gates_lstm": ()}, "No gate is held", "with the gates held"),
+    ("force", {"f": 1.0, "watch.characters": "x"}, "which had no forget gate", "power"),
+    ("watch", {"view": "cell", "cell": "gru"}, "h = z h + (1 − z) n = ", ") h + z n"),
+    ("watch", {"view": "cell", "cell": "gru", "writes": True}, "h = (1 − z) h + z n", "h = z h"),
+    ("watch", {"characters": "你"}, "underlined with dots", "They are read"),
+    ("watch", {"view": "saturation", "characters": "你"}, "They are read as", "underlined"),
+    ("meaning", {"scored_on": "你"}, "They are read as", "underlined"),
 )  # fmt: skip
 
 

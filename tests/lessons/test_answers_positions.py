@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from seqviz.compute.positions import simple
+from seqviz.compute.positions import relative, simple
 from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.positions import lesson
 from seqviz.text import LANGUAGES, Text, catalogue, number
@@ -98,6 +98,7 @@ def test_without_order_it_writes_the_commonest_letter(language):
     assert abs(share - blind) < 3
     assert blind_longer < blind
     assert 3 < share < 97
+    assert {"en": "there, *ALiBi*, gets 47.4 %", "zh": "ALiBi：47.4 %"}[language] in output.notes[0]
     assert marked("copy", language)[0] in (
         "About as many as with the commonest letter everywhere", "与处处都写最常见的字母差不多",
     )  # fmt: skip
@@ -157,6 +158,19 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
 )  # fmt: skip
 
 
+def test_the_last_bucket_begins_where_the_logarithm_says():
+    """Half of one side's buckets are exact; of the others the last is as wide in the logarithm."""
+    settings = ((True, 32, 128), (True, 32, 64), (False, 32, 64), (True, 8, 64))
+    for both, buckets, farthest in settings:
+        side = buckets // 2 if both else buckets
+        exact = side // 2
+        begins = math.ceil(exact * (farthest / exact) ** (1 - 1 / (side - exact)))
+        assert relative.t5_last(both, buckets, farthest) == begins < farthest
+        said = notes("schemes", {"view": "t5", "causal": not both, "buckets": buckets,
+                                 "farthest": farthest})  # fmt: skip
+        assert f"from {begins} on" in said
+
+
 @pytest.mark.parametrize("place", range(len(BOTH)))
 def test_a_sentence_changes_with_its_numbers(place, minilm):
     bench, one, wanted, other, then = BOTH[place]
@@ -196,5 +210,6 @@ def test_the_words_ask_for_nothing_that_the_model_cannot_read():
 
 
 def test_the_wave_that_the_sentence_names_is_that_of_the_formula():
+    assert "The slower" not in notes("waves", {"positions": 1})
     longest = 2 * math.pi * 10_000 ** (62 / 64)
     assert number(longest) in notes("waves")

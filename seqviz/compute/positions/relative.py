@@ -111,6 +111,16 @@ def t5_map(
     return t5_bucket(place[None, :] - place[:, None], bidirectional, buckets, max_distance)
 
 
+def t5_last(bidirectional: bool = True, buckets: int = 32, max_distance: int = 128) -> int:
+    """The distance from which on all keys before a query are in one bucket, the last.
+
+    Below max_distance, as that bucket is as wide as the others on a logarithmic scale. Raises
+    Refusal as `t5_bucket`.
+    """
+    found = t5_bucket(-np.arange(max_distance + 1), bidirectional, buckets, max_distance)
+    return int(np.argmax(found == found.max()))
+
+
 def buckets_used(found: Int[np.ndarray, "query key"], buckets: int) -> Part:
     """How many different buckets the pairs of a map are in, and of how many."""
     return len(np.unique(found)), buckets
