@@ -412,9 +412,15 @@ def fill_in(p: Fill, show: Show) -> None:
     for treatment, name in enumerate(("top_mask", "top_random", "top_kept")):
         show.readout(name, one.top, 1, treatment)
     show.readout("top_frequent", one.by_frequency, 1)
-    shares = {name: percent(one.top(1, place).share) for place, name in enumerate(TREATMENTS)}
-    frequent = percent(one.by_frequency(1).share)
-    show.note("fill", selected=percent(one.settings.share, 0), frequent=frequent, **shares)
+    right = {name: one.top(1, place) for place, name in enumerate(TREATMENTS)}
+    shares = {name: percent(found.share) for name, found in right.items() if found.n}
+    parts = " · ".join(
+        f"{show.text(f'figure.acc_condition_{name}')} {share}" for name, share in shares.items()
+    )
+    show.note(
+        "fill" if len(shares) == len(right) else "fill_some", parts=parts, **shares,
+        selected=percent(one.settings.share, 0), frequent=percent(one.by_frequency(1).share),
+    )  # fmt: skip
 
 
 @lesson.bench("guess", Guess)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqviz.compute.accuracy.findings import Answers
+from seqviz.compute.accuracy.findings import Answers, FillIn, FillSettings
 from seqviz.experiments.accuracy import baselines, fill, systems
 from seqviz.lessons.bench.output import Output
 from seqviz.lessons.bert_accuracy import lesson
@@ -198,6 +198,19 @@ def test_a_sentence_longer_than_the_padded_length_is_not_padded():
     assert "50 tokens" in said("padding", "own_pads_none", length=32, **long)
     assert not said("padding", "own_pads_none", length=64, **long)
     assert not said("padding", "own_pads_none", view="own", length=32)
+
+
+def test_a_treatment_that_no_token_gets_is_not_said(monkeypatch):
+    """Every selected token is masked: the sentence has no dash for those replaced or left alone."""
+
+    def fill_in(settings: FillSettings, model: str, device: str) -> FillIn:
+        return FillIn(settings, np.zeros(4, int), np.array([1, 1, 1, 7]), np.array([1, 9, 9, 9]))
+
+    monkeypatch.setattr(fill, "fill_in", fill_in)
+    for language in LANGUAGES:
+        shown = lesson.benches["fill"].run({"mask": 100}, language, train=True, code=False)
+        assert "[MASK] 75.0 %" in shown.notes[0]
+        assert "–" not in shown.notes[0]
 
 
 def test_one_in_so_many_is_less_than_half():
