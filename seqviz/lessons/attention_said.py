@@ -134,7 +134,8 @@ def say_weights(found: Mosaic, one: Map | None, p: Any, show: Show) -> None:
         count, heads = found.on_first
         heavy = int((found.carried >= patterns.NAMED_FROM).sum())
         show.note(
-            "mosaic", first=first, count=count, heads=heads, heavy=heavy, label=label,
+            "mosaic_one" if len(pieces) == 1 else "mosaic",
+            first=first, count=count, heads=heads, heavy=heavy, label=label,
             norm=number(found.norm_of_first(layer, head)),
             others=number(found.norm_of_others(layer, head)),
             weight=percent(found.habits.first[layer, head]),

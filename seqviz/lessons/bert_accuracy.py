@@ -412,9 +412,15 @@ def fill_in(p: Fill, show: Show) -> None:
     for treatment, name in enumerate(("top_mask", "top_random", "top_kept")):
         show.readout(name, one.top, 1, treatment)
     show.readout("top_frequent", one.by_frequency, 1)
-    shares = {name: percent(one.top(1, place).share) for place, name in enumerate(TREATMENTS)}
-    frequent = percent(one.by_frequency(1).share)
-    show.note("fill", selected=percent(one.settings.share, 0), frequent=frequent, **shares)
+    right = {name: one.top(1, place) for place, name in enumerate(TREATMENTS)}
+    shares = {name: percent(found.share) for name, found in right.items() if found.n}
+    parts = " · ".join(
+        f"{show.text(f'figure.acc_condition_{name}')} {share}" for name, share in shares.items()
+    )
+    show.note(
+        "fill" if len(shares) == len(right) else "fill_some", parts=parts, **shares,
+        selected=percent(one.settings.share, 0), frequent=percent(one.by_frequency(1).share),
+    )  # fmt: skip
 
 
 @lesson.bench("guess", Guess)
@@ -446,8 +452,11 @@ def own_padding(p: Pads, show: Show) -> None:
     )
     show.readout("on_pads", found.on_pads_untold, p.side, p.length)
     key = "own_pads_turned" if (told > 0.5) != (untold > 0.5) else "own_pads_kept"
+    real = int(found.real.sum())
+    if real >= p.length:
+        key = "own_pads_none"
     known = {"plain": percent(found.plain), "told": percent(told), "untold": percent(untold)}
-    show.note(key, length=p.length, side=show.option("side", p.side), **known)
+    show.note(key, real=real, length=p.length, side=show.option("side", p.side), **known)
 
 
 @lesson.bench("padding", Pads)
@@ -579,8 +588,12 @@ def count(p: Count, show: Show) -> None:
     show.figure(parameter_counts, found, title)
     show.readouts(found, "total", "trainable", "share_trained")
     ratio = number(1 / found.share_trained, 2) if found.trainable else "∞"
-    key = "all_of" if found.trainable == found.total else "one_of"
-    show.note(key, trainable=f"{found.trainable:,}", total=f"{found.total:,}", ratio=ratio)
+    most = "most_of" if 2 * found.trainable > found.total else "one_of"
+    show.note(
+        "all_of" if found.trainable == found.total else most, ratio=ratio,
+        trainable=f"{found.trainable:,}", total=f"{found.total:,}",
+        share=percent(found.share_trained),
+    )  # fmt: skip
 
 
 @lesson.bench("search", Search)

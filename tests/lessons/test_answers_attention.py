@@ -193,6 +193,27 @@ def test_a_sentence_at_the_end_of_a_control_reads_like_one():
     assert "that of “animal”" in run("apart", view="chain", key=4).notes[0]
 
 
+@pytest.mark.usefixtures("smollm2")
+def test_a_text_of_one_token_has_no_others():
+    for language in ("en", "zh"):
+        sentence = run("real", language, model="smollm2", decoder="The").notes[0]
+        assert sentence == Text(language)("attention.note.mosaic_one", first="The", heads=270)
+
+
+def test_the_variance_beside_its_theory_is_that_of_what_enters_the_softmax():
+    """The read-out and the sentence: q · k divided by the temperature, and nothing else."""
+    shown = run("scale", quantity="variance", temperature=5.0)
+    assert float(shown.readouts["variance"].value) == pytest.approx(64 / 25, rel=0.15)
+    assert shown.notes[0].endswith("Theory, not scaled: 2.56.")
+
+
+def test_a_mask_that_looks_ahead_lets_a_token_see_itself():
+    tokens = 15
+    shown = run("masks", kind="reverse").notes[0]
+    assert shown.startswith(f"{tokens * (tokens + 1) // 2} of {tokens**2} cells")
+    assert "自己" in Text("zh")("attention.option.kind.reverse")
+
+
 def test_what_is_rounding_is_no_change():
     """Padding that the model is told about moves tokens by 1e-13."""
     told = run("masks", kind="own", pads=8)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqviz.compute.accuracy.findings import Answers
+from seqviz.compute.accuracy.findings import Answers, FillIn, FillSettings
 from seqviz.experiments.accuracy import baselines, fill, systems
 from seqviz.lessons.bench.output import Output
 from seqviz.lessons.bert_accuracy import lesson
@@ -123,6 +123,18 @@ def test_the_hint_gives_the_accepted_answer(name):
             assert more == pytest.approx(answer / 2, rel=0.05)
 
 
+def test_the_simpler_interval_is_not_always_the_narrower():
+    """What the hint says of it: it can leave [0, 1]. In most cases posed it is the wider one."""
+    wider = 0
+    for case in lesson.exercises["margin"].cases:
+        n, p = case["n"], case["right"] / case["n"]
+        simpler = 100 * 2 * 1.96 * math.sqrt(p * (1 - p) / n)
+        wider += simpler > by_the_hint("margin", case)
+    assert wider >= 3
+    few = math.sqrt(0.98 * 0.02 / 50)
+    assert 0.98 + 1.96 * few > 1
+
+
 # ------------------------------------------------------------------------- sentences from numbers
 def said(bench: str, key: str, language: str = "en", **values: Any) -> str:
     """The sentence of this key under the figure; empty where another one stands."""
@@ -147,6 +159,7 @@ SENTENCES = (
     ("tune", "epoch_time", {}, {"regime": "top"}),
     ("count", "one_of", {}, {"regime": "top"}),
     ("count", "all_of", {"regime": "all"}, {}),
+    ("count", "most_of", {"regime": "top", "layers": 12}, {"regime": "top", "layers": 11}),
     ("compare", "no_seed", {"first": "bag_of_words"}, {"first": "lstm"}),
     ("modes", "gradient", {}, {"repeats": 5}),
     ("search", "best_less", {"method": "grid"}, {"view": "race"}),
@@ -178,6 +191,31 @@ def test_a_system_is_not_compared_with_itself():
     assert said("compare", "same_system", **same)
     assert lesson.benches["compare"].run(same, "en").readouts["needed"].value == "∞"
     assert not said("compare", "same_system", **same | {"second": "gru"})
+
+
+def test_a_sentence_longer_than_the_padded_length_is_not_padded():
+    long = {"view": "own", "text": "A good film. " * 12}
+    assert "50 tokens" in said("padding", "own_pads_none", length=32, **long)
+    assert not said("padding", "own_pads_none", length=64, **long)
+    assert not said("padding", "own_pads_none", view="own", length=32)
+
+
+def test_a_treatment_that_no_token_gets_is_not_said(monkeypatch):
+    """Every selected token is masked: the sentence has no dash for those replaced or left alone."""
+
+    def fill_in(settings: FillSettings, model: str, device: str) -> FillIn:
+        return FillIn(settings, np.zeros(4, int), np.array([1, 1, 1, 7]), np.array([1, 9, 9, 9]))
+
+    monkeypatch.setattr(fill, "fill_in", fill_in)
+    for language in LANGUAGES:
+        shown = lesson.benches["fill"].run({"mask": 100}, language, train=True, code=False)
+        assert "[MASK] 75.0 %" in shown.notes[0]
+        assert "–" not in shown.notes[0]
+
+
+def test_one_in_so_many_is_less_than_half():
+    assert said("count", "one_of", regime="top", network="minilm", layers=6)
+    assert not said("count", "one_of", regime="top", layers=12)
 
 
 def test_each_regime_opens_with_the_run_that_is_there():
