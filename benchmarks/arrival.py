@@ -98,7 +98,7 @@ def worst_window(shifts: Iterable[Sequence[float]]) -> float:
 def open_page(page: Page, url: str, network: Network | None = None) -> Visit:
     """Go there and wait for the figure."""
     asked: list[Request] = []
-    page.on("request", asked.append)
+    page.on("request", lambda one: asked.append(one))
     before = len(network.passed) if network else 0
     page.goto(url, wait_until="commit", timeout=120_000)
     began, painted = page.evaluate(

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+import types
 import urllib.request
 from urllib.parse import urlsplit
 
@@ -21,7 +22,7 @@ from driver.protocol import Student, attend
 from driver.server import serve
 from seqviz import catalog
 from seqviz.text import ASSETS
-from seqviz.ui.server import application, gauges, metrics, run_context
+from seqviz.ui.server import application, gauges, metrics, run_context, tidying
 
 ROOT = ASSETS.parent
 PRESSES = 12
@@ -270,3 +271,13 @@ def test_jobs_stop_with_the_server_and_a_missing_model_does_not_stop_it(tmp_path
     assert "model=minilm" in done.stderr
     assert "Refusal[not_fetched]" in done.stderr
     assert "preloaded=none" in done.stderr
+
+
+def test_figures_are_given_while_models_are_half_imported(monkeypatch):
+    """Another thread imports what a lesson needs beside the first answers."""
+    half = types.ModuleType("seqviz.models.pretrained")
+    monkeypatch.setitem(sys.modules, half.__name__, half)
+    (found,) = (one for one in gauges._models() if one.name == "seqviz_models_loaded")
+    assert [sample.value for sample in found.samples] == [0]
+    monkeypatch.setitem(sys.modules, "seqviz.models.forward_cache", half)
+    attend(tidying.let_readings_go())

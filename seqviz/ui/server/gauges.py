@@ -102,9 +102,9 @@ def _queues() -> Iterator[Metric]:
 
 
 def _models() -> Iterator[Metric]:
-    loaded: tuple[Any, ...] = ()
-    if "seqviz.models.pretrained" in sys.modules:  # else there is none, and it need not be loaded
-        loaded = sys.modules["seqviz.models.pretrained"].all_loaded()
+    # Where nobody has loaded a model the module need not be either; or it is half there by now.
+    pretrained = sys.modules.get("seqviz.models.pretrained")
+    loaded: tuple[Any, ...] = getattr(pretrained, "all_loaded", tuple)()
     family = GaugeMetricFamily(
         "seqviz_model_bytes", "Weights of a model in memory", labels=["model", "device"]
     )

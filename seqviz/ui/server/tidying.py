@@ -103,7 +103,7 @@ async def let_go(sweeper: Sweeper) -> None:
 async def let_readings_go() -> None:
     """Long texts that nobody reads any more: a model that was never loaded has none."""
     cache = sys.modules.get("seqviz.models.forward_cache")
-    if cache is not None and cache.let_go():
+    if getattr(cache, "let_go", bool)():  # bool: it is not there, or half there by now
         await asyncio.to_thread(garbage.give_back)
 
 
