@@ -542,7 +542,7 @@ def nonlinear(p: Nonlinear, show: Show) -> None:
     )
     show.note(
         f"bent_{verdict(error, reached)}", error=number(error), line=number(reached),
-        truth=number(best.truth_mse(done.validation_end)), times=number(reached / error, 2),
+        truth=number(best.truth_mse(done.validation_end)), times=number(reached / error),
     )  # fmt: skip
 
 

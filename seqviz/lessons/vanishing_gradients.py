@@ -246,19 +246,18 @@ def tell_race(p: Race, done: recall.Comparison, show: Show) -> None:
         [show.option("cells", c) for c, ok in zip(p.cells, done.learned, strict=True) if ok == won]
         for won in (True, False)
     )
-    if winners and losers:
-        said = {
-            name: show.words("road.names").join(those)
-            for name, those in (("winners", winners), ("losers", losers))
-        }
-        show.note("race_won", **said, updates=int(done.updates[-1]))
-    else:
-        show.note("race_all" if winners else "race_none", updates=int(done.updates[-1]))
+    said = {
+        name: show.words("road.names").join(those)
+        for name, those in (("winners", winners), ("losers", losers))
+    }
+    key = "race_none" if not winners else "race_won" if losers else "race_all"
+    show.note(key, **said, updates=int(done.updates[-1]))
     felt = [
         f"{show.option('cells', cell)} {from_log10(float(norm))}"
         for cell, norm in zip(p.cells, done.log10_gradients[-1, :, 0], strict=True)
     ]
-    show.note("race_felt", gradients=show.words("road.comma").join(felt))
+    key = "race_felt" if p.task == "first" else "race_felt_adding"
+    show.note(key, gradients=show.words("road.comma").join(felt))
 
 
 def tell_sentence(p: Reach, found: list[bptt.Reach], show: Show) -> None:
@@ -400,7 +399,8 @@ def weights(p: WeightGradient, show: Show) -> None:
     share = found.shares[p.t - 1] / found.length if found.length > 0 else 0.0
     show.metrics(weight_step=(percent(float(share)), f"t = {p.t}"))
     few = "weights_one" if found.enough == 1 else "weights_enough"
-    key = few if found.enough <= p.steps / 2 else "weights_all"
+    many = "weights_every" if found.enough == p.steps else "weights_all"
+    key = few if found.enough <= p.steps / 2 else many
     matrix = show.option("matrix", p.matrix)
     show.note(key, enough=found.enough, steps=p.steps, matrix=matrix)
 
@@ -419,8 +419,10 @@ def cut(p: Cut, show: Show) -> None:
             found, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
             fixed="fixed", beside={"all_draws": f"n = {found.draws[-1]:,}"},
         )  # fmt: skip
+        whole = found.window >= asked.steps - 1  # to step 1, before which there is no state
+        key = "random_nearer" if found.error_of_all < found.fixed else "random_farther"
         show.note(
-            "random_nearer" if found.error_of_all < found.fixed else "random_farther",
+            "random_whole" if whole else key,
             draws=f"{found.draws[-1]:,}", mean=number(found.error_of_all),
             one=number(found.error_of_one), window=found.window, fixed=number(found.fixed),
         )  # fmt: skip

@@ -16,6 +16,7 @@ from scenes import words_of
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
 from seqviz.compute.bptt.autograd import matrix_gradient, state_gradients
+from seqviz.compute.recall.tasks import TOLERANCE
 from seqviz.compute.recurrent import jacobians
 from seqviz.data import precomputed
 from seqviz.lessons.vanishing_gradients import lesson
@@ -103,6 +104,33 @@ def test_race_is_won_by_a_gated_network_at_the_bias_that_the_question_names(lang
     closed = lesson.benches["race"].run({"view": "closed"}, language)
     assert "forget_bias=0.0" in closed.code
     assert any(words_of(lesson, "note.race_none", language).fullmatch(n) for n in closed.notes)
+
+
+def test_the_race_of_the_sums_is_not_told_as_that_of_the_first_symbol():
+    """The marked numbers stand one in each half, and the help says which answer is right."""
+    alone = {"delay": 4, "updates_adding": 100, "updates": 100, "cells": ("lstm",)}
+    for language in LANGUAGES:
+        assert f"{TOLERANCE}" in Text(language)(f"{SLUG}.control.task.help")
+        for task, felt in (("first", "race_felt"), ("adding", "race_felt_adding")):
+            shown = lesson.benches["race"].run(
+                {**alone, "task": task}, language, train=True, code=False
+            )
+            verdict = "race_all" if shown.notes[0].find("did not") < 0 else "race_none"
+            assert words_of(lesson, f"note.{felt}", language).fullmatch(shown.notes[1])
+            if language == "en":
+                assert words_of(lesson, f"note.{verdict}", language).fullmatch(shown.notes[0])
+                assert shown.notes[0].startswith("**LSTM** ")  # one network is not "all of them"
+
+
+def test_a_truncation_as_long_as_the_sequence_is_not_told_as_bias():
+    say = lesson.benches["cut"].run
+    for steps, whole in ((2, True), (3, True), (10, False)):
+        values = {"view": "random", "reach.steps": steps, "stop": 0.6}
+        shown = say(values, code=False)
+        assert ("it is the full gradient" in shown.notes[0]) == whole
+        if whole:
+            assert shown.readouts["fixed"].value in ("0", "1.99 × 10⁻⁸")
+            assert "就是完整的梯度" in say(values, "zh", code=False).notes[0]
 
 
 def test_a_ladder_that_ends_before_a_network_fails_says_so():
@@ -236,6 +264,8 @@ def test_where_the_printed_index_is_right_there_is_one_error():
         ("back", {"taken": 1}, {"shift": 2.0}, ("entered", "entered")),
         ("weights", {}, {"loss": "mean"}, ("weights_enough", "weights_all")),
         ("weights", {}, {"matrix": "readout"}, ("weights_enough", "weights_one")),
+        ("weights", {}, {"loss": "mean", "matrix": "input_hidden", "gain": 1.5},
+         ("weights_enough", "weights_every")),
         ("cut", {}, {"window": 1}, ("window_little", "window_much")),
         ("cut", {"kind": "segments"}, {"kind": "segments", "window": 200},
          ("segments_much", "nothing_dropped")),
