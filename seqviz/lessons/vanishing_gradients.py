@@ -29,6 +29,7 @@ MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
 
 DIGITS = 10  # of a singular value beside 1, at most
 LITTLE = (5.0, 0.1)  # degrees that a gradient turns, and share of its length that it loses
+UNSEEN = 1e-6  # of the gradient's length: what a truncation misses is rounding, or next to it
 # The two tasks want different settings to be learned in seconds (see RecallSettings): each has its
 # own three controls.
 SCALED = tuple(init for init in bptt.INITS if init != "non_normal")  # by the gain
@@ -419,10 +420,9 @@ def cut(p: Cut, show: Show) -> None:
             found, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
             fixed="fixed", beside={"all_draws": f"n = {found.draws[-1]:,}"},
         )  # fmt: skip
-        whole = found.window >= asked.steps - 1  # to step 1, before which there is no state
         key = "random_nearer" if found.error_of_all < found.fixed else "random_farther"
         show.note(
-            "random_whole" if whole else key,
+            "random_little" if found.fixed < UNSEEN else key,
             draws=f"{found.draws[-1]:,}", mean=number(found.error_of_all),
             one=number(found.error_of_one), window=found.window, fixed=number(found.fixed),
         )  # fmt: skip

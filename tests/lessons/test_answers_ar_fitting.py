@@ -231,6 +231,11 @@ def test_sentences_on_a_network_of_one_s_own():
     assert "over the last 49 values" in several
 
 
+def test_how_many_times_the_line_s_error_is_is_never_one():
+    """It is told from one percent on: two digits would say "1.0 times as much"."""
+    assert re.search(r"which is \d\d\.\d times as much", run("nonlinear").notes[1])
+
+
 def test_a_shuffled_series_has_no_memory():
     shown = run("process", shuffle=True).readouts
     assert (shown["root"].value, shown["memory"].value) == ("0", "0")
