@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from seqviz.compute import bptt, recall
@@ -295,7 +296,8 @@ def tell_reach(p: Reach, found: list[bptt.Reach], matrix: bptt.Spectrum, show: S
         if its.overflow is not None:
             show.note("overflow", cell=name, step=its.overflow, last=its.overflow - 1)
         if its.left_with is not None:
-            key = "left_above" if its.left_with > 0 else "left_below"
+            below = "left_zero" if its.left_with == -inf else "left_below"
+            key = "left_above" if its.left_with > 0 else below
             show.note(key, cell=name, step=its.left_float32, value=from_log10(its.left_with))
 
 

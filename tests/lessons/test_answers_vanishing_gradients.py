@@ -249,6 +249,22 @@ def test_one_singular_value_that_is_not_drawn_is_one():
     assert not any(note.startswith("1 singular") for note in said)
 
 
+def test_the_printed_index_turns_the_order_of_the_errors_round():
+    """T + t − τ over τ = t ... T; of an odd number of paths the middle one keeps its error."""
+    last, t = 7, 1
+    assert [last + t - tau for tau in range(t, last + 1)] == list(range(last, t - 1, -1))
+    (_, said) = lesson.benches["paths"].run({"steps": last, "printed": True}, code=False).notes
+    assert "in reverse order" in said
+
+
+def test_a_gradient_that_relu_switches_off_is_not_told_as_float32_s():
+    dead = {"cells": ("relu",), "init": "radius", "gain": 1.0, "width": 2}
+    for language in LANGUAGES:
+        said = lesson.benches["reach"].run(dead, language, code=False).notes[-1]
+        assert words_of(lesson, "note.left_zero", language).fullmatch(said)
+        assert "float32" not in said
+
+
 def test_where_the_printed_index_is_right_there_is_one_error():
     notes = lesson.benches["paths"].run({"t": 6, "printed": True}, code=False).notes
     assert notes == [
