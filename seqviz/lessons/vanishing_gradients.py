@@ -229,11 +229,13 @@ def draw_cliff(p: Cut, show: Show) -> None:
         show.note("cliff_same", norm=number(free.largest_norm), threshold=number(p.threshold))
         return
     late = clipped.error[-50:]  # at the foot of the cliff it swings: one error alone is chance
+    low, high = number(late.min()), number(late.max())
     show.note(
-        "cliff", update=free.steepest, norm=number(free.largest_norm),
+        "cliff" if low != high else "cliff_still",
+        update=free.steepest, norm=number(free.largest_norm),
         step=number(free.longest_step), error=number(free.last_error),
         threshold=number(p.threshold), longest=number(clipped.longest_step),
-        clipped=number(clipped.last_error), low=number(late.min()), high=number(late.max()),
+        clipped=number(clipped.last_error), low=low, high=high,
     )  # fmt: skip
 
 
@@ -338,6 +340,8 @@ def pairs(p: Pairs, show: Show) -> None:
     show.readout("bound", matrix.bound, later - earlier)
     if earlier == later:
         show.note("pair_same", step=earlier)
+    elif chosen.largest == -inf:  # units that ReLU has switched off
+        show.note("pair_zero", earlier=earlier, later=later)
     else:
         show.note(
             "pair", earlier=earlier, later=later, largest=from_log10(chosen.largest),
@@ -345,7 +349,7 @@ def pairs(p: Pairs, show: Show) -> None:
         )  # fmt: skip
     if found.stride > 1:
         show.caption(show.words("note.stride", stride=found.stride))
-    if chosen.lost:
+    if chosen.lost and chosen.largest > -inf:
         key = "note.lost" if chosen.lost > 1 else "note.lost_one"
         show.caption(show.words(key, lost=chosen.lost))
 

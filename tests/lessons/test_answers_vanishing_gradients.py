@@ -263,6 +263,9 @@ def test_a_gradient_that_relu_switches_off_is_not_told_as_float32_s():
         said = lesson.benches["reach"].run(dead, language, code=False).notes[-1]
         assert words_of(lesson, "note.left_zero", language).fullmatch(said)
         assert "float32" not in said
+        there = {f"reach.{key}": value for key, value in dead.items() if key != "cells"}
+        (said,) = lesson.benches["pairs"].run({**there, "cell": "relu"}, language, code=False).notes
+        assert words_of(lesson, "note.pair_zero", language).fullmatch(said)
 
 
 def test_where_the_printed_index_is_right_there_is_one_error():
@@ -298,6 +301,7 @@ def test_where_the_printed_index_is_right_there_is_one_error():
          ("random_nearer", "random_little")),
         ("cut", {"view": "clipping"}, {"view": "clipping", "activation": "rnn"},
          ("clipping_better", "clipping_no_better")),
+        ("cut", {"view": "cliff"}, {"view": "cliff", "threshold": 30.0}, ("cliff", "cliff_still")),
         ("cut", {"view": "cliff"}, {"view": "cliff", "threshold": 100.0}, ("cliff", "cliff_same")),
         ("gates", {}, {"reset": 0.5}, ("gated", "gated")),
         ("race", {}, {"view": "closed"}, ("race_felt", "race_felt")),
