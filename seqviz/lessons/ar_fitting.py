@@ -439,7 +439,7 @@ def learn(
         show.note("predictions", count=drawn, mse=mse, naive=number(naive))
     else:
         if not done.origins.size:
-            raise Problem("too_short_to_forecast", horizon=AHEAD, steps=len(values))
+            raise Problem("too_short_ahead", horizon=AHEAD, steps=len(values))
         back = show.run(errors_ahead, done, *line, rule, name="back")
         cell, steps, useful = settings.cell.upper(), len(back.network), int(back.useful)
         kind = "all" if useful == steps else {0: "none", 1: "one"}.get(useful, "some")
