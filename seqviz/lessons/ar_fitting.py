@@ -216,8 +216,9 @@ def draw_fan(
     own = show.value(fan.error, future, name="error")
     naive = show.value(ar.error_of_repeating, past, future, season or 1, name="repeating")
     repeating = show.words(f"note.repeat_{'season' if season else 'last'}", season=season)
+    better = "fan_better" if own < naive else "fan_worse"
     show.note(
-        "fan_better" if own < naive else "fan_worse", came=came, measure=measure,
+        "fan_even" if number(own) == number(naive) else better, came=came, measure=measure,
         error=number(own), naive=number(naive), repeating=repeating,
     )  # fmt: skip
 
@@ -325,7 +326,9 @@ def tell_replications(
             "phi": number(many.phi), "bias": number(many.mean_bias, 2), "held": coverage.correct,
             "count": coverage.n}  # fmt: skip
     if many.standard_deviation < ROUNDING:
-        show.note("sampling_rounding", spread=number(many.standard_deviation, 2), **said)
+        # All alike, at the truth or, by a method that cannot reach it, far off.
+        key = "rounding" if abs(many.mean_bias) < 1e-9 else "inside"
+        show.note(f"sampling_{key}", spread=number(many.standard_deviation, 2), **said)
         return
     if p.estimator == "ols":
         show.note("sampling", nominal=round(0.95 * coverage.n), **said)
@@ -436,7 +439,7 @@ def learn(
         show.note("predictions", count=drawn, mse=mse, naive=number(naive))
     else:
         if not done.origins.size:
-            raise Problem("too_short_to_forecast", horizon=AHEAD, steps=len(values))
+            raise Problem("too_short_ahead", horizon=AHEAD, steps=len(values))
         back = show.run(errors_ahead, done, *line, rule, name="back")
         cell, steps, useful = settings.cell.upper(), len(back.network), int(back.useful)
         kind = "all" if useful == steps else {0: "none", 1: "one"}.get(useful, "some")
@@ -542,7 +545,7 @@ def nonlinear(p: Nonlinear, show: Show) -> None:
     )
     show.note(
         f"bent_{verdict(error, reached)}", error=number(error), line=number(reached),
-        truth=number(best.truth_mse(done.validation_end)), times=number(reached / error, 2),
+        truth=number(best.truth_mse(done.validation_end)), times=number(reached / error),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from seqviz.compute import bptt, recall
@@ -29,6 +30,7 @@ MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
 
 DIGITS = 10  # of a singular value beside 1, at most
 LITTLE = (5.0, 0.1)  # degrees that a gradient turns, and share of its length that it loses
+UNSEEN = 1e-6  # of the gradient's length: what a truncation misses is rounding, or next to it
 # The two tasks want different settings to be learned in seconds (see RecallSettings): each has its
 # own three controls.
 SCALED = tuple(init for init in bptt.INITS if init != "non_normal")  # by the gain
@@ -227,11 +229,13 @@ def draw_cliff(p: Cut, show: Show) -> None:
         show.note("cliff_same", norm=number(free.largest_norm), threshold=number(p.threshold))
         return
     late = clipped.error[-50:]  # at the foot of the cliff it swings: one error alone is chance
+    low, high = number(late.min()), number(late.max())
     show.note(
-        "cliff", update=free.steepest, norm=number(free.largest_norm),
+        "cliff" if low != high else "cliff_still",
+        update=free.steepest, norm=number(free.largest_norm),
         step=number(free.longest_step), error=number(free.last_error),
         threshold=number(p.threshold), longest=number(clipped.longest_step),
-        clipped=number(clipped.last_error), low=number(late.min()), high=number(late.max()),
+        clipped=number(clipped.last_error), low=low, high=high,
     )  # fmt: skip
 
 
@@ -246,19 +250,18 @@ def tell_race(p: Race, done: recall.Comparison, show: Show) -> None:
         [show.option("cells", c) for c, ok in zip(p.cells, done.learned, strict=True) if ok == won]
         for won in (True, False)
     )
-    if winners and losers:
-        said = {
-            name: show.words("road.names").join(those)
-            for name, those in (("winners", winners), ("losers", losers))
-        }
-        show.note("race_won", **said, updates=int(done.updates[-1]))
-    else:
-        show.note("race_all" if winners else "race_none", updates=int(done.updates[-1]))
+    said = {
+        name: show.words("road.names").join(those)
+        for name, those in (("winners", winners), ("losers", losers))
+    }
+    key = "race_none" if not winners else "race_won" if losers else "race_all"
+    show.note(key, **said, updates=int(done.updates[-1]))
     felt = [
         f"{show.option('cells', cell)} {from_log10(float(norm))}"
         for cell, norm in zip(p.cells, done.log10_gradients[-1, :, 0], strict=True)
     ]
-    show.note("race_felt", gradients=show.words("road.comma").join(felt))
+    key = "race_felt" if p.task == "first" else "race_felt_adding"
+    show.note(key, gradients=show.words("road.comma").join(felt))
 
 
 def tell_sentence(p: Reach, found: list[bptt.Reach], show: Show) -> None:
@@ -295,7 +298,8 @@ def tell_reach(p: Reach, found: list[bptt.Reach], matrix: bptt.Spectrum, show: S
         if its.overflow is not None:
             show.note("overflow", cell=name, step=its.overflow, last=its.overflow - 1)
         if its.left_with is not None:
-            key = "left_above" if its.left_with > 0 else "left_below"
+            below = "left_zero" if its.left_with == -inf else "left_below"
+            key = "left_above" if its.left_with > 0 else below
             show.note(key, cell=name, step=its.left_float32, value=from_log10(its.left_with))
 
 
@@ -336,6 +340,8 @@ def pairs(p: Pairs, show: Show) -> None:
     show.readout("bound", matrix.bound, later - earlier)
     if earlier == later:
         show.note("pair_same", step=earlier)
+    elif chosen.largest == -inf:  # units that ReLU has switched off
+        show.note("pair_zero", earlier=earlier, later=later)
     else:
         show.note(
             "pair", earlier=earlier, later=later, largest=from_log10(chosen.largest),
@@ -343,7 +349,7 @@ def pairs(p: Pairs, show: Show) -> None:
         )  # fmt: skip
     if found.stride > 1:
         show.caption(show.words("note.stride", stride=found.stride))
-    if chosen.lost:
+    if chosen.lost and chosen.largest > -inf:
         key = "note.lost" if chosen.lost > 1 else "note.lost_one"
         show.caption(show.words(key, lost=chosen.lost))
 
@@ -400,7 +406,8 @@ def weights(p: WeightGradient, show: Show) -> None:
     share = found.shares[p.t - 1] / found.length if found.length > 0 else 0.0
     show.metrics(weight_step=(percent(float(share)), f"t = {p.t}"))
     few = "weights_one" if found.enough == 1 else "weights_enough"
-    key = few if found.enough <= p.steps / 2 else "weights_all"
+    many = "weights_every" if found.enough == p.steps else "weights_all"
+    key = few if found.enough <= p.steps / 2 else many
     matrix = show.option("matrix", p.matrix)
     show.note(key, enough=found.enough, steps=p.steps, matrix=matrix)
 
@@ -419,8 +426,9 @@ def cut(p: Cut, show: Show) -> None:
             found, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
             fixed="fixed", beside={"all_draws": f"n = {found.draws[-1]:,}"},
         )  # fmt: skip
+        key = "random_nearer" if found.error_of_all < found.fixed else "random_farther"
         show.note(
-            "random_nearer" if found.error_of_all < found.fixed else "random_farther",
+            "random_little" if found.fixed < UNSEEN else key,
             draws=f"{found.draws[-1]:,}", mean=number(found.error_of_all),
             one=number(found.error_of_one), window=found.window, fixed=number(found.fixed),
         )  # fmt: skip

@@ -51,6 +51,11 @@ def test_decay():
     acf = [np.array(traces(run("process", phi=phi).figure)["theory"]["y"]) for phi in (0.8, -0.8)]
     np.testing.assert_allclose(np.abs(acf[0]), np.abs(acf[1]), rtol=1e-12)
     assert (np.sign(acf[1][:4]) == [-1, 1, -1, 1]).all()
+    values = ar.simulate((-0.8,), n=5000, seed=1).values
+    share = (values[1:] * values[:-1] < 0).mean()  # most, not all: arcsin(0.8) / π + 1/2
+    assert share == pytest.approx(0.795, abs=0.02)
+    for language, mostly in (("en", "mostly"), ("zh", "多半")):
+        assert mostly in Text(language)("ar_fitting.predict.decay.reveal")
     assert right("decay") == "It alternates in sign; |ρₖ| stays the same"
 
 
@@ -62,6 +67,12 @@ def test_bias():
     assert right("bias") == "Below 0.9"
     assert theory == pytest.approx(-3.7 / 50, abs=5e-4)
     quotes("bias", number(-theory, 2), number(-bias, 2))
+
+
+def test_only_a_stationary_series_starts_in_its_distribution():
+    for phi, spread in ((0.9, (1 - 0.81) ** -0.5), (1.0, 0.0)):
+        first = ar.replicate_paths(phi, 50)[:, 0]
+        assert first.std() == pytest.approx(spread, rel=0.15)
 
 
 def test_epochs():
@@ -142,6 +153,11 @@ SAYS = (
     ("forecast", {"view": "errors", "horizon": 5}, ("At 5 steps",)),
     ("forecast", {"view": "errors", "horizon": 1}, ("the same one: its error is 1.08",)),
     ("real", {"source": "nile"}, ("gives less",)),
+    ("real", {"source": "nile", "difference": True}, ("is 123; repeating", "gives the same")),
+    ("fit", {"view": "sampling", "process__phi": 1.2, "estimator": "yule_walker"},
+     ("off by −0.37 from φ = 1.20, and all estimates are alike", "stationary models only")),
+    ("fit", {"view": "sampling", "process__phi": 1.2, "estimator": "conditional_ml"},
+     ("the rounding of float64",)),
     ("real", {"source": "elnino"}, ("repeating the last value gives",)),
     ("real", {"source": "elnino", "seasonal": True}, ("last season, 12 values",)),
     ("real", {"view": "residuals", "source": "co2"}, ("**Refused.** Q(20) = 1,055 is above 28.9",)),
@@ -218,6 +234,11 @@ def test_sentences_on_a_network_of_one_s_own():
     assert "reads the last value alone" in one
     several = say({**own, "view": "predictions"}, train=True, code=False).notes[0]
     assert "over the last 49 values" in several
+
+
+def test_how_many_times_the_line_s_error_is_is_never_one():
+    """It is told from one percent on: two digits would say "1.0 times as much"."""
+    assert re.search(r"which is \d\d\.\d times as much", run("nonlinear").notes[1])
 
 
 def test_a_shuffled_series_has_no_memory():

@@ -16,6 +16,7 @@ from scenes import words_of
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment
 from seqviz.compute.bptt.autograd import matrix_gradient, state_gradients
+from seqviz.compute.recall.tasks import TOLERANCE
 from seqviz.compute.recurrent import jacobians
 from seqviz.data import precomputed
 from seqviz.lessons.vanishing_gradients import lesson
@@ -103,6 +104,37 @@ def test_race_is_won_by_a_gated_network_at_the_bias_that_the_question_names(lang
     closed = lesson.benches["race"].run({"view": "closed"}, language)
     assert "forget_bias=0.0" in closed.code
     assert any(words_of(lesson, "note.race_none", language).fullmatch(n) for n in closed.notes)
+
+
+def test_the_race_of_the_sums_is_not_told_as_that_of_the_first_symbol():
+    """The marked numbers stand one in each half, and the help says which answer is right."""
+    alone = {"delay": 4, "updates_adding": 100, "updates": 100, "cells": ("lstm",)}
+    for language in LANGUAGES:
+        assert f"{TOLERANCE}" in Text(language)(f"{SLUG}.control.task.help")
+        for task, felt in (("first", "race_felt"), ("adding", "race_felt_adding")):
+            shown = lesson.benches["race"].run(
+                {**alone, "task": task}, language, train=True, code=False
+            )
+            verdict = "race_all" if shown.notes[0].find("did not") < 0 else "race_none"
+            assert words_of(lesson, f"note.{felt}", language).fullmatch(shown.notes[1])
+            if language == "en":
+                assert words_of(lesson, f"note.{verdict}", language).fullmatch(shown.notes[0])
+                assert shown.notes[0].startswith("**LSTM** ")  # one network is not "all of them"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_truncation_that_drops_next_to_nothing_is_not_told_as_bias(language):
+    say = lesson.benches["cut"].run
+    little = words_of(lesson, "note.random_little", language)
+    for steps, stop, seen in (
+        (2, 0.6, False),
+        (3, 0.6, False),
+        (10, 0.6, True),
+        (100, 0.02, False),
+    ):
+        values = {"view": "random", "reach.steps": steps, "stop": stop}
+        (note,) = say(values, language, code=False).notes
+        assert bool(little.fullmatch(note)) != seen
 
 
 def test_a_ladder_that_ends_before_a_network_fails_says_so():
@@ -217,6 +249,25 @@ def test_one_singular_value_that_is_not_drawn_is_one():
     assert not any(note.startswith("1 singular") for note in said)
 
 
+def test_the_printed_index_turns_the_order_of_the_errors_round():
+    """T + t − τ over τ = t ... T; of an odd number of paths the middle one keeps its error."""
+    last, t = 7, 1
+    assert [last + t - tau for tau in range(t, last + 1)] == list(range(last, t - 1, -1))
+    (_, said) = lesson.benches["paths"].run({"steps": last, "printed": True}, code=False).notes
+    assert "in reverse order" in said
+
+
+def test_a_gradient_that_relu_switches_off_is_not_told_as_float32_s():
+    dead = {"cells": ("relu",), "init": "radius", "gain": 1.0, "width": 2}
+    for language in LANGUAGES:
+        said = lesson.benches["reach"].run(dead, language, code=False).notes[-1]
+        assert words_of(lesson, "note.left_zero", language).fullmatch(said)
+        assert "float32" not in said
+        there = {f"reach.{key}": value for key, value in dead.items() if key != "cells"}
+        (said,) = lesson.benches["pairs"].run({**there, "cell": "relu"}, language, code=False).notes
+        assert words_of(lesson, "note.pair_zero", language).fullmatch(said)
+
+
 def test_where_the_printed_index_is_right_there_is_one_error():
     notes = lesson.benches["paths"].run({"t": 6, "printed": True}, code=False).notes
     assert notes == [
@@ -236,6 +287,8 @@ def test_where_the_printed_index_is_right_there_is_one_error():
         ("back", {"taken": 1}, {"shift": 2.0}, ("entered", "entered")),
         ("weights", {}, {"loss": "mean"}, ("weights_enough", "weights_all")),
         ("weights", {}, {"matrix": "readout"}, ("weights_enough", "weights_one")),
+        ("weights", {}, {"loss": "mean", "matrix": "input_hidden", "gain": 1.5},
+         ("weights_enough", "weights_every")),
         ("cut", {}, {"window": 1}, ("window_little", "window_much")),
         ("cut", {"kind": "segments"}, {"kind": "segments", "window": 200},
          ("segments_much", "nothing_dropped")),
@@ -245,9 +298,10 @@ def test_where_the_printed_index_is_right_there_is_one_error():
         ("cut", {"view": "clipping"}, {"view": "clipping", "threshold": 1000.0},
          ("clipping_better", "clipped_left")),
         ("cut", {"view": "random"}, {"view": "random", "stop": 0.02},
-         ("random_nearer", "random_farther")),
+         ("random_nearer", "random_little")),
         ("cut", {"view": "clipping"}, {"view": "clipping", "activation": "rnn"},
          ("clipping_better", "clipping_no_better")),
+        ("cut", {"view": "cliff"}, {"view": "cliff", "threshold": 30.0}, ("cliff", "cliff_still")),
         ("cut", {"view": "cliff"}, {"view": "cliff", "threshold": 100.0}, ("cliff", "cliff_same")),
         ("gates", {}, {"reset": 0.5}, ("gated", "gated")),
         ("race", {}, {"view": "closed"}, ("race_felt", "race_felt")),

@@ -91,7 +91,7 @@ SCENES = (
     Scene("networks", {"view": "window", "window": 10}, training.error_by_window,
           ("network_mse", "rnn_mse", "floor", "parameters"), ("window",)),
     Scene("networks", {"view": "window", "seed": 9}, waits="train"),
-    Scene("networks", {**OWN, "view": "ahead", "process.n": 50}, refuses="too_short_to_forecast",
+    Scene("networks", {**OWN, "view": "ahead", "process.n": 50}, refuses="too_short_ahead",
           train=True),
     Scene("nonlinear", {}, training.one_step_map, NETWORK, ("bent_map", "bent_over")),
     Scene("nonlinear", {"rule": "threshold", "view": "ahead", "below": 0.8},

@@ -137,7 +137,7 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
         names[bool(again.learned[place])].append(name)
     assert [(one.name, one.value, one.beside) for one in trained.readouts.values()] == wanted
     key = "race_none" if not names[True] else "race_won" if names[False] else "race_all"
-    comma = page.text(f"{SLUG}.road.comma")
+    comma = page.text(f"{SLUG}.road.names")
     words = {"winners": comma.join(names[True]), "losers": comma.join(names[False])}
     assert trained.notes[0] == page.text(f"{SLUG}.note.{key}", **words, updates=100)
     felt = [from_log10(float(norm)) for norm in again.log10_gradients[-1, :, 0]]
