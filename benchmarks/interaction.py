@@ -31,7 +31,7 @@ import logging
 import math
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 import numpy as np
@@ -143,7 +143,7 @@ class Drag:
 class Subject:
     """One page under measurement: its slider, what its slider changes, and the times so far.
 
-    milliseconds: per press, to the change and to the settled picture; the warm-up comes first.
+    presses: for how many it has fresh values, of those that were asked for. milliseconds: per press, to the change and to the settled picture; the warm-up comes first.
     leaps: per step to a value far off, to the change.
     """
 
@@ -151,6 +151,7 @@ class Subject:
     slider: str
     values: list[str]
     key: str = ""
+    presses: int = 0
     milliseconds: list[tuple[float, float]] = field(default_factory=list)
     leaps: list[float] = field(default_factory=list)
 
@@ -251,11 +252,12 @@ def open_lesson(
     lesson: catalog.Lesson,
     presses: int,
     place: tuple[str, str] | None = None,
+    fewer: bool = False,
 ) -> Subject:
     """A lesson, by a link that puts a slider half the presses left of the middle.
 
     place: bench and parameter; the lesson's first. SystemExit when the first slider has too few
-    values for that many fresh ones; another one begins at its left end.
+    values for that many fresh ones, unless `fewer` will do; another one begins where it stands.
     """
     name, parameter = place or lesson.first
     bench = f"{lesson.code}.{name}"
@@ -264,13 +266,16 @@ def open_lesson(
     low, high, step = _ends(subject.page, subject.slider)
     step = step if place is None else max(step, (high - low) / 1000)
     stops = round((high - low) / step)
+    if fewer:
+        presses = min(presses, stops)
     if stops < presses and place is None:
         raise SystemExit(f"{key} has {stops + 1} values, too few for {presses} fresh ones.")
-    if place is not None:
+    if place is not None and not fewer:
         return subject
     subject.page.context.close()
     start = low + step * ((stops - presses) // 2)
-    return _open(browser, f"{address}?{urlencode({key: f'{start:g}'})}", key, chart)
+    subject = _open(browser, f"{address}?{urlencode({key: f'{start:g}'})}", key, chart)
+    return replace(subject, presses=presses)
 
 
 def measure(

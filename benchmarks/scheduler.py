@@ -55,8 +55,7 @@ class Task:
     waiting: Waiting | None = None
     used: float = 0.0
 
-    @property
-    def usual(self) -> float:
+    def usual(self, _rank: Rank, /) -> float:
         """Who does such things does them again."""
         return self.seconds
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from driver.protocol import attend
+from seqviz.ui.server.accounts import Account
 from seqviz.ui.shared import draw_queue as module
 from seqviz.ui.shared.draw_queue import DrawQueue, Order, Rank, Waiting
 
@@ -20,7 +21,10 @@ TICK = 0.01
 @dataclass
 class Somebody:
     used: float = 0.0
-    usual: float = 0.0
+    turn: float = 0.0
+
+    def usual(self, _rank: Rank, /) -> float:
+        return self.turn
 
 
 class Simulated:
@@ -67,7 +71,7 @@ class Simulated:
 
 def test_one_at_a_time_a_press_before_a_page_before_the_rest():
     room = Simulated()
-    first = room.come(Rank.PAGE)
+    first = room.come(Rank.FOLLOWING)
     for _ in range(3):
         for rank in reversed(Rank):
             room.come(rank)
@@ -122,7 +126,7 @@ def test_who_has_used_much_comes_after_those_who_have_not():
 
 def test_a_short_press_does_not_wait_for_twenty_devices_with_long_ones():
     """As `benchmarks.hostile exports`: each has used little, as it waits so long for the others."""
-    room, many = Simulated(), [Somebody(usual=0.12) for _ in range(20)]
+    room, many = Simulated(), [Somebody(turn=0.12) for _ in range(20)]
     short = []
     for tick in range(1000):
         for user in many:
@@ -130,17 +134,40 @@ def test_a_short_press_does_not_wait_for_twenty_devices_with_long_ones():
                 user.used = 0.0  # it comes back while they wait
                 room.come(Rank.PRESS, 0.12, user)
         if not tick % 50:
-            short.append(room.come(Rank.PRESS, 0.01, Somebody(usual=0.01)))
+            short.append(room.come(Rank.PRESS, 0.01, Somebody(turn=0.01)))
         room.tick()
     assert max(map(room.waited, short)) <= module.YOUNG + 5 * TICK  # a second and more before
+
+
+def test_three_devices_with_long_presses_leave_a_place_for_short_ones():
+    """As `benchmarks.hostile texts`: each has used less than a step when it begins."""
+    room, many = Simulated(), [Somebody(0.9, 1.5) for _ in range(6)]
+    for user in many:
+        room.come(Rank.PRESS, 1.5, user)
+    short = []
+    for tick in range(500):
+        if not tick % 5:
+            short.append(room.come(Rank.PRESS, 0.01, Somebody(turn=0.01)))
+        room.tick()
+    assert max(map(room.waited, short)) <= 2 * TICK
+    room.run()
+    assert all(any(one.user is user for one in room.let_in) for user in many)
+
+
+def test_a_page_that_took_long_says_nothing_of_presses_that_are_known():
+    account = Account()
+    account.took(0.5, Rank.PAGE)
+    assert account.usual(Rank.PRESS) == 0.5  # until there was one
+    account.took(0.01, Rank.PRESS)
+    assert account.usual(Rank.PRESS) == 0.01 < account.usual(Rank.PAGE)
 
 
 def test_a_long_press_comes_among_short_ones_without_end():
     room = Simulated()
     for tick in range(1000):
-        room.come(Rank.PRESS, TICK, Somebody(usual=TICK))
+        room.come(Rank.PRESS, TICK, Somebody(turn=TICK))
         if tick == 100:
-            long = room.come(Rank.PRESS, 0.1, Somebody(usual=0.1))
+            long = room.come(Rank.PRESS, 0.1, Somebody(turn=0.1))
         room.tick()
     assert room.waited(long) <= module.LONGER * 0.1 + 2 * TICK
 
@@ -156,6 +183,16 @@ def test_one_with_ten_connections_gets_no_more_than_another():
         for _ in range(10):
             room.tick()
     assert one.used == pytest.approx(many.used, abs=2 * module.STEP)
+
+
+def test_a_press_begins_at_once_beside_a_page_and_another_page_does_not():
+    room = Simulated()
+    page, second, following, press = (
+        room.come(rank, 0.3) for rank in (Rank.PAGE, Rank.PAGE, Rank.FOLLOWING, Rank.PRESS)
+    )
+    assert room.let_in == [page, press]
+    room.run()
+    assert room.let_in == [page, press, second, following]
 
 
 def test_a_press_does_not_wait_for_one_that_is_a_step_behind():
@@ -250,11 +287,11 @@ def test_whatever_comes_all_leave_and_the_rules_hold(seed):
     for ranks in room.together:
         assert len(ranks) <= max(module.PLACES.values())
     began = {one: room.ends[one] - room.seconds[one] for one in room.let_in}
-    for one in room.let_in:  # none beside one that has only just begun
+    for one in room.let_in:  # none beside one that is not slow and has only just begun
         beside = (
             o
             for o in room.let_in
-            if not o.step(began[one]) and began[o] < began[one] < room.ends[o] - 1e-6
+            if not o.slow(began[one]) and began[o] < began[one] < room.ends[o] - 1e-6
         )
         ages = [began[one] - began[o] for o in beside]
         assert min(ages, default=1.0) >= module.YOUNG - 1e-9

@@ -313,7 +313,7 @@ async def _respond(
 ) -> tuple[int, bytes]:
     """Status and body. has: names of arrays that the browser has."""
     turn = await draw_queue().reached(rank, session.account)
-    work = pool().submit(_answered, bench, query, session, has)
+    work = pool().submit(_answered, bench, query, session, has, rank=rank)
     work.add_done_callback(lambda _: draw_queue().leave(turn))
     return await asyncio.shield(asyncio.wrap_future(work))
 
@@ -324,10 +324,11 @@ def _answered(
     session: Session,
     has: Set[str],
     hand: type[MovingHand] = MovingHand,
+    rank: Rank = Rank.PRESS,
 ) -> tuple[int, bytes]:
     """As `_respond`, without a turn. Raises OnlyThere, in a worker."""
     name = bench.lesson.slug
-    with run_context.answering(session, name, bench.name), limits.charged(session.account):
+    with run_context.answering(session, name, bench.name), limits.charged(session.account, rank):
         try:
             return 200, answer(bench, query, session, hand).sent(has)
         except OnlyThere:

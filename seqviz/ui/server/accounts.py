@@ -121,7 +121,8 @@ class Sessions(weakref.WeakSet[Any]):
 class Account:
     """What one device has used. texts: those last read, with their tokens. messages: of its pages.
 
-    usual: seconds of the processor that a turn takes, of the last ones more than of those before.
+    turns: seconds of the processor that a turn of each kind takes, of the last ones more than of
+    those before.
     shared: of all at one address that are not told apart. name: in the queues of `seqviz.jobs`.
     tabs: its sessions, of which those that are open count.
     """
@@ -130,14 +131,21 @@ class Account:
     tokens: Bucket = field(default_factory=Bucket)
     messages: Bucket = field(default_factory=Bucket)
     texts: OrderedDict[str, int] = field(default_factory=OrderedDict)
-    usual: float = 0.0
+    turns: dict[int, float] = field(default_factory=dict)
     shared: bool = False
     name: str = field(default_factory=partial(secrets.token_hex, 8))
     tabs: Sessions = field(default_factory=Sessions, repr=False)
 
-    def took(self, seconds: float) -> None:
-        """One turn has taken so long."""
-        self.usual += LAST_TURN * (seconds - self.usual)
+    def took(self, seconds: float, rank: int) -> None:
+        """One turn of this kind (a `draw_queue.Rank`) has taken so long."""
+        usual = self.turns.get(rank, seconds)
+        self.turns[rank] = usual + LAST_TURN * (seconds - usual)
+
+    def usual(self, rank: int, /) -> float:
+        """Seconds of the processor that a turn of this kind usually takes; the longest of others
+        where there was none of it.
+        """
+        return self.turns.get(rank) or max(self.turns.values(), default=0.0)
 
     @property
     def students(self) -> int:

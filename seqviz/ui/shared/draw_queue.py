@@ -6,17 +6,19 @@ have theirs in half the time, and the thread that sends the messages shares with
 
 What always holds (docs/scheduler.md says why; `benchmarks.scheduler` compares it with classes):
 
-* One computes. Where it has done so for YOUNG seconds another begins beside it (at once, where that
-  one is a step behind and the other is not), up to PLACES of the kind that begins: there is a place
-  for a press beside two long pages, none for a file beside them, and never are two files made at a
-  time.
+* One computes. Where it has done so for YOUNG seconds another begins beside it, up to PLACES of the
+  kind that begins: there is a place for a press beside two long pages, none for a file beside them,
+  and never are two files made at a time.
+* Slow are pages, files, who is a step behind, and whose turns of this kind usually take YOUNG
+  seconds. Beside them another of their kind, or one before it, that is not slow begins at once; the
+  last place of a press is not for them.
 * A press goes before a page, a page before what follows, that before a picture under a hand that
   moves on, and a file comes last. But no kind is passed over for ever: one that waits goes after
   PASSES others at the latest (and after kinds before it whose turn is due as well).
 * Within a kind whoever has used least of late goes first, counted in steps of STEP seconds: who has
   just come and who presses now and then are equal. Of equals, whoever has waited longest for its
-  length goes first: for each second that a turn of theirs usually takes, others may go before who
-  come LONGER seconds later.
+  length goes first: for each second that a turn of theirs of this kind usually takes, others may go
+  before who come LONGER seconds later.
 * One user computes OWN things at a time, one where it is a step behind: nobody
   fills all places.
 * Who has used HEAVY seconds of late comes after everybody else, and only alone. Whoever has waited
@@ -73,9 +75,8 @@ class User(Protocol):
     def used(self) -> float:
         """Seconds of the processor that it has used of late."""
 
-    @property
-    def usual(self) -> float:
-        """Seconds of the processor that one of its turns takes, as the last of them did."""
+    def usual(self, rank: Rank, /) -> float:
+        """Seconds of the processor that one of its turns takes, as the last of this kind did."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,10 @@ class Nobody:
     """What the server does by itself."""
 
     used: float = 0.0
-    usual: float = 0.0
+
+    def usual(self, _rank: Rank, /) -> float:
+        """Nothing that others would have to wait for."""
+        return 0.0
 
 
 @dataclass(eq=False)
@@ -101,7 +105,12 @@ class Waiting:
 
     def due(self) -> float:
         """When it has waited long enough for its length: of equals the earliest goes first."""
-        return self.came + min(OVERDUE, LONGER * self.user.usual)
+        return self.came + min(OVERDUE, LONGER * self.user.usual(self.rank))
+
+    def slow(self, now: float) -> bool:
+        """Whether it takes long, or its user has used much."""
+        long = self.rank in (Rank.PAGE, Rank.FILE) or self.user.usual(self.rank) >= YOUNG
+        return long or self.step(now) > 0
 
     def heavy(self, now: float) -> bool:
         """Whether it comes after everybody else."""
@@ -147,30 +156,30 @@ class Order:
 
     def _next(self, now: float) -> Waiting | None:
         """The first that there is a place for; none beside one that has only just begun."""
-        counted = [since for since in self.drawing.values() if now - since < HANGS]
-        young = [one.step(now) for one, since in self.drawing.items() if now - since < YOUNG]
-        if len(self.drawing) >= MOST or 0 in young:
+        counted = sum(now - since < HANGS for since in self.drawing.values())
+        young = [one for one, since in self.drawing.items() if now - since < YOUNG]
+        if len(self.drawing) >= MOST or not all(one.slow(now) for one in young):
             return None
         heads = []
         for rank, queue in self._queues.items():
-            if queue:
-                able = [one for one in queue if self._own(one) < (1 if one.step(now) else OWN)]
-                if not able:
-                    continue
+            before = all(rank <= one.rank for one in young)
+            able = [one for one in queue if before and self._has_place(one, now, counted, young)]
+            if able:
                 head = min(able, key=lambda one: (one.step(now), one.due()))
                 due = self._passed.get(rank, 0) >= PASSES.get(rank, 1)
                 heads.append((head.heavy(now), not due, rank, head))
-        files = any(one.rank == Rank.FILE for one in self.drawing)  # however long it takes
-        for heavy, _, rank, head in sorted(heads, key=lambda found: found[:3]):
-            if (rank == Rank.FILE and files) or (young and head.step(now)):
-                continue
-            if len(counted) < (1 if heavy else PLACES[rank]):
-                return head
-        return None
+        return min(heads, key=lambda found: found[:3])[3] if heads else None
 
-    def _own(self, one: Waiting) -> int:
-        """What is computed for its user now; nobody shares what the server does by itself."""
-        return sum(other.user is one.user for other in self.drawing)
+    def _has_place(self, one: Waiting, now: float, counted: int, young: list[Waiting]) -> bool:
+        """counted: places that are taken. young: those that have only just begun."""
+        slow = one.slow(now)
+        places = 1 if one.heavy(now) else PLACES[one.rank] - (slow and one.rank == Rank.PRESS)
+        if counted >= places or (young and slow):
+            return False
+        if one.rank == Rank.FILE and any(other.rank == Rank.FILE for other in self.drawing):
+            return False  # however long that one takes
+        own = sum(other.user is one.user for other in self.drawing)
+        return own < (1 if one.step(now) else OWN)
 
 
 class DrawQueue:

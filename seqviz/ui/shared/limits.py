@@ -87,7 +87,7 @@ def metered(function: Callable[..., R]) -> Callable[..., R]:
 
 
 @contextmanager
-def charged(account: Account) -> Iterator[None]:
+def charged(account: Account, rank: Rank) -> Iterator[None]:
     """Within: what this thread computes counts; a student does not pay for waiting for others."""
     started = time.thread_time()
     try:
@@ -95,7 +95,7 @@ def charged(account: Account) -> Iterator[None]:
     finally:
         seconds = time.thread_time() - started
         account.seconds.draw(seconds, *_seconds(account))
-        account.took(seconds)
+        account.took(seconds, rank)
 
 
 def room(account: Account) -> bool:
@@ -114,7 +114,7 @@ def turn(rank: Rank) -> Iterator[None]:
         return
     account, taken = run_context.session().account, _taken.set(True)
     try:
-        with draw_queue().turn(rank, account), charged(account):
+        with draw_queue().turn(rank, account), charged(account, rank):
             yield
     finally:
         _taken.reset(taken)
@@ -127,7 +127,7 @@ async def file(connection: str, work: Callable[[], str]) -> str:
     turn = await draw_queue().reached(Rank.FILE, account)
 
     def counted() -> str:
-        with charged(account):
+        with charged(account, Rank.FILE):
             return work()
 
     made = asyncio.get_running_loop().run_in_executor(_files(), counted)
@@ -154,7 +154,7 @@ def lent(account: Account) -> Account | None:
 def charge(account: Account, used: Account) -> None:
     """Count what was computed there, on an account that was `lent`."""
     account.seconds.draw(used.seconds.drawn, *_seconds(account))
-    account.took(used.seconds.drawn)
+    account.took(used.seconds.drawn, Rank.PRESS)
     _read(account, {text: partial(int, size) for text, size in used.texts.items()})
 
 
