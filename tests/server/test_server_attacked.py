@@ -94,7 +94,7 @@ def test_a_class_without_a_picture_has_waited_for_its_page():
 @pytest.mark.parametrize("name", ["exports", "notebooks", "sockets", "texts", "trainings"])
 def test_an_attack_does_what_it_says(name):
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
-        attacker = Attacker(server.url, ["127.0.0.7"], "kept", 15.0)
+        attacker = Attacker(server.url, ["127.0.0.7"], "kept", 30.0)
         did = attacks.begin(hostile.ROWS[name].attacks[name], attacker)
         assert server.healthy(30.0)
     assert sum(count for what, count in did.items() if not what.endswith("Error")) > 0, did
