@@ -7,7 +7,7 @@
 A page promises what the bench behind a link shows: in its line, a number in **bold** after a link
 stands among the read-outs, sentences or description of that bench at these settings. A number that
 no bench shows has its formula behind it, `**6.58**<!--= log(0.5) / log(0.9) -->`. A link names the
-bench as its fragment: `/gates?ga.force.f=1&lang=en#force`. `tests/teaching` holds them to it.
+bench as its fragment: `/gates?ga.force.f=1&lang=en#bench-force`. `tests/teaching` holds them to it.
 """
 
 from __future__ import annotations
@@ -109,9 +109,10 @@ def setting(link: str) -> tuple[Bench, dict[str, Any], str]:
     lesson = import_module(f"seqviz.lessons.{slug}").lesson
     given = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
     language = given.pop("lang", "")
-    if language not in LANGUAGES or parts.fragment not in lesson.benches:
+    place, _, name = parts.fragment.partition("-")
+    if language not in LANGUAGES or place != "bench" or name not in lesson.benches:
         raise ValueError(f"{link}: a link names its language and, as its fragment, a bench.")
-    bench = lesson.benches[parts.fragment]
+    bench = lesson.benches[name]
     values: dict[str, dict[str, Any]] = {}
     for key, raw in given.items():
         code, _, rest = key.partition(".")

@@ -103,15 +103,15 @@ def test_a_page_is_whole(slug, lang):
 @pytest.mark.parametrize(
     ("link", "why"),
     [
-        ("/gate?lang=en#force", "no lesson"),
-        ("/gates?ga.force.f=0.95#force", "language"),
+        ("/gate?lang=en#bench-force", "no lesson"),
+        ("/gates?ga.force.f=0.95#bench-force", "language"),
         ("/gates?ga.force.f=0.95&lang=en", "fragment"),
-        ("/gates?ga.force.f=2&lang=en#force", "cannot be"),
-        ("/gates?ga.force.f=0.90&lang=en#force", "changed"),
-        ("/gates?ga.force.f=0.9&lang=en#force", "default"),
-        ("/gates?ga.force.q=0.95&lang=en#force", "cannot be"),
-        ("/gates?ga.force.z=0.95&lang=en#force", "apply"),
-        ("/gates?ga.learn.task=parity&lang=en#force", "not of this bench"),
+        ("/gates?ga.force.f=2&lang=en#bench-force", "cannot be"),
+        ("/gates?ga.force.f=0.90&lang=en#bench-force", "changed"),
+        ("/gates?ga.force.f=0.9&lang=en#bench-force", "default"),
+        ("/gates?ga.force.q=0.95&lang=en#bench-force", "cannot be"),
+        ("/gates?ga.force.z=0.95&lang=en#bench-force", "apply"),
+        ("/gates?ga.learn.task=parity&lang=en#bench-force", "not of this bench"),
     ],
 )
 def test_a_wrong_link_is_refused(link, why):
@@ -120,7 +120,7 @@ def test_a_wrong_link_is_refused(link, why):
 
 
 def test_a_link_may_set_the_bench_that_its_own_builds_on():
-    bench, values, _ = teaching.setting("/gates?ga.watch.kind=parity&lang=en#force")
+    bench, values, _ = teaching.setting("/gates?ga.watch.kind=parity&lang=en#bench-force")
     assert (bench.name, values) == ("force", {"watch.kind": "parity"})
 
 
@@ -131,5 +131,7 @@ def test_numbers_are_found_whole():
 
 def test_a_number_without_bold_is_noticed():
     assert teaching.unpromised("It ends at 54.4.") == ["line 1: 54.4"]
-    assert not teaching.unpromised("[f = 0.95](/gates?ga.force.f=0.95&lang=en#force): **54.4**.")
+    assert not teaching.unpromised(
+        "[f = 0.95](/gates?ga.force.f=0.95&lang=en#bench-force): **54.4**."
+    )
     assert teaching.unpromised("答对 57.5 %。") != []
