@@ -30,7 +30,8 @@ def lay_out(pages: Path, address: str) -> None:
     """Every page where it lies in the repository, and one for each package of the library."""
     shutil.rmtree(pages, ignore_errors=True)
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
-    for source in [*found, *ROOT.glob("docs/**/*.ipynb"), *ROOT.glob("docs/*.png")]:
+    others = ("CITATION.cff", "docs/**/*.ipynb", "docs/**/*.py", "docs/*.png")  # links lead to them
+    for source in [*found, *(path for one in others for path in ROOT.glob(one))]:
         target = pages / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)
@@ -82,7 +83,7 @@ def build(out: Path, address: str) -> int:
         "INHERIT": str(ROOT / "docs" / "mkdocs.yml"), "docs_dir": str(room / "docs"),
         "site_dir": str(out), "nav": navigation(),
     }), "utf-8")  # fmt: skip
-    return subprocess.run([sys.executable, "-m", "mkdocs", "build", "-q", "-f", config]).returncode
+    return subprocess.run([sys.executable, "-m", "mkdocs", "build", "-f", config]).returncode
 
 
 def main() -> None:

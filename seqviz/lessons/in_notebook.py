@@ -111,8 +111,8 @@ def _told(
     common = {"label": label, "help": help_text}
     if isinstance(control, Slider | Steps):
         top = control.top(values) if isinstance(control, Slider) else None
-        options = slider_options(control, value, label, help_text, words.text, top)
-        return {"kind": "slider", "options": options}
+        told = slider_options(control, value, label, help_text, words.text, top)
+        return {"kind": "slider", "options": told}
     if isinstance(control, Choice):
         options = [(option, words.option(name, option)) for option in control.options]
         chosen = value if control.many else (value,)
