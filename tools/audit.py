@@ -39,13 +39,17 @@ NOT_IMPORTED = {
 }
 # Imported by us, but always in the version that another package asks for.
 BROUGHT = {
+    "anywidget": "the extra [notebook], asked for by who wants live benches there",
     "httpx2": "huggingface_hub's client, whose errors are caught",
     "ipython": "a notebook, which shows what a bench gives",
+    "marimo": "a notebook, which shows what a bench gives",
     "packaging": "pip's and pytest's versions",
     "pluggy": "pytest's",
     "protobuf": "the messages between streamlit and the browser",
+    "pyyaml": "huggingface_hub's, which reads a file of this kind as well",
     "starlette": "streamlit's server",
     "tokenizers": "transformers' own, of which one is put together for a package's model",
+    "traitlets": "anywidget's",
     "uvicorn": "what speaks HTTP for it",
 }
 # Not to be had for a program that is given away under the MIT license.

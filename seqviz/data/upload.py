@@ -58,7 +58,7 @@ class Table:
 
     names: one per column, unique: the header's, or the spreadsheet's letters A, B, C.
     numeric_columns: names of the columns of which at least half of the cells are numbers.
-    cells: text by column and row, cells[column][row], without the header.
+    cells: text by column and row, `cells[column][row]`, without the header.
     first_row: the spreadsheet's number of the first row in cells.
     decimal_comma: whether a comma may be the decimal mark (semicolon-separated files).
     """

@@ -9,11 +9,11 @@ import sys
 import pytest
 from hub import REPO, record
 
+from seqviz.lessons.bench.problems import sentence
 from seqviz.models import registry, store
 from seqviz.models.__main__ import main
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.shared.problems import sentence
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from seqviz.data import series as series_data
 from seqviz.figures.autoregression import by_hand, estimation, forecast, series, training
 from seqviz.figures.autoregression.diagnosis import residual_check
 from seqviz.lessons.ar_fitting import lesson
+from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.bench.words import Words
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text, number
-from seqviz.ui.shared.problems import sentence
 
 SLUG = "ar_fitting"
 X = ar.simulate((0.8,), n=500, seed=1).values

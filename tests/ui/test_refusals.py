@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression import networks
 from seqviz.data import DataProblem
+from seqviz.lessons.bench.problems import sentence
 from seqviz.refusal import Problem
 from seqviz.text import LANGUAGES, Text, duration
-from seqviz.ui.shared.problems import sentence
 
 PAGE = """
 import streamlit as st

@@ -12,7 +12,7 @@ from seqviz import catalog
 from seqviz.figures.grammar.style import Style
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import Alone, Host, NotYet
-from seqviz.lessons.bench.output import Output
+from seqviz.lessons.bench.output import Output, Source
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.bench.words import Words
 from seqviz.text import Text
@@ -132,12 +132,13 @@ class Bench:
     ) -> Output:
         """Figure, read-outs, notes and code at these settings, without a page.
 
-        values: of its parameters by name, and of a bench that it builds on as "<bench>.<name>"; the
-        others have their defaults. train: long work whose result did not come with the app is done
-        now. code: whether the script is written. Raises ValueError for a value that the control
-        does not have, and what the body raises.
+        values: of its parameters by name (`text`: the first that it reads), and of a bench that it
+        builds on as "<bench>.<name>"; the others have their defaults. train: long work whose result
+        did not come with the app is done now. code: whether the script is written. Raises
+        ValueError for a value that the control does not have, and what the body raises.
         """
-        given = dict(values or {})
+        given = self._meant(values or {})
+        source = Source(self, dict(given), language if style is None else style.lang)
         looks = style or Style(lang=language)
         who = host or Alone(train=train)
         with self.lesson.read_by(who.values):
@@ -149,7 +150,28 @@ class Bench:
                 }
                 who.others[other] = controls.filled(self.lesson.benches[other].declaration, part)
             params = controls.filled(self.declaration, given)
-            return self.shown(params, who, Text(looks.lang), looks, code)
+            output = self.shown(params, who, Text(looks.lang), looks, code)
+        output.source = source
+        return output
+
+    def _meant(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values, with `text` for the one sentence that is read beside the others.
+
+        A bench may have several, one for each model; who has a text need not know their names.
+        """
+        known = dict(controls.controls(self.declaration))
+        if "text" not in values or "text" in known:
+            return dict(values)
+        given = {name: value for name, value in values.items() if name != "text"}
+        own = {name: value for name, value in given.items() if name in known}
+        params = vars(controls.filled(self.declaration, own))
+        read = [
+            name
+            for name, control in known.items()
+            if isinstance(control, controls.Sentence)
+            and (control.when is None or control.when(params))
+        ]
+        return {**given, read[0] if read else "text": values["text"]}
 
     def shown(self, params: Any, host: Host, text: Text, style: Style, code: bool = True) -> Output:
         """What it shows with these parameters on a host."""

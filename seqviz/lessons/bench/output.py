@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seqviz.lessons.bench.lesson import Bench
 
 Pair = tuple[str, str]
 
@@ -139,17 +142,28 @@ class Download:
 Item = Chart | Live | Readout | Note | Passage | Page | Rows | Pieces | Download
 
 
+@dataclass(frozen=True)
+class Source:
+    """What gave an output: a bench, its values as `Bench.run` takes them, and the language."""
+
+    bench: Bench
+    values: Mapping[str, Any]
+    language: str
+
+
 @dataclass
 class Output:
     """All that one run of a bench shows, in its order.
 
     code: the calls that gave it, as a script. waits: why there is no figure yet, in one sentence.
+    source: the bench and the values that it was run with, where it was run without a page.
     """
 
     items: list[Item] = field(default_factory=list)
     code: str = ""
     seconds: float = 0.0
     waits: str = ""
+    source: Source | None = None
 
     def of(self, kind: type[Any]) -> list[Any]:
         """The items of one kind."""
@@ -173,13 +187,46 @@ class Output:
         """The sentences under the figure."""
         return [item.sentence for item in self.of(Note)]
 
-    def _ipython_display_(self) -> None:
-        from IPython.display import Markdown, display
+    def live(self) -> Any:
+        """This bench with its controls, for a notebook; its `output` is what they are set to.
 
-        if self.figure is not None:
-            display(self.figure)
+        Raises ImportError without anywidget (`pip install '.[notebook]'`), ValueError for what no
+        bench gave.
+        """
+        from seqviz.lessons.in_notebook import LiveBench
+
+        if self.source is None:
+            raise ValueError("Only what a bench shows has controls.")
+        return LiveBench(self.source.bench, self, self.source.values, self.source.language)
+
+    def _shown(self) -> Any:
+        """Live where that can be; else the figure, and below it read-outs and sentences."""
+        try:
+            return self.live()
+        except (ImportError, ValueError):
+            return None
+
+    def _said(self) -> str:
         read = " · ".join(
             f"**{one.label}** {one.value}" + (f" ({one.beside})" if one.beside else "")
             for one in self.readouts.values()
         )
-        display(Markdown("\n\n".join(part for part in (read, *self.notes, self.waits) if part)))
+        return "\n\n".join(part for part in (read, *self.notes, self.waits) if part)
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import Markdown, display
+
+        live = self._shown()
+        if live is not None:
+            display(live)
+            return
+        if self.figure is not None:
+            display(self.figure)
+        display(Markdown(self._said()))
+
+    def _display_(self) -> Any:
+        """The same for marimo."""
+        import marimo as mo
+
+        figure = self.figure.plotly() if hasattr(self.figure, "plotly") else self.figure
+        return self._shown() or mo.vstack([figure, mo.md(self._said())])

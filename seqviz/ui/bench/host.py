@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from seqviz.lessons.bench.host import Drawing, NotYet, Trained, shipped
+from seqviz.lessons.bench.problems import sentence
 from seqviz.models import device, forward_cache
 from seqviz.ui.bench import job_progress, model_progress
 from seqviz.ui.bench.class_host import ClassHost
 from seqviz.ui.bench.place import Place
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import css, limits
-from seqviz.ui.shared.problems import sentence
 
 R = TypeVar("R")
 log = logging.getLogger(__name__)

@@ -14,13 +14,13 @@ import streamlit as st
 
 from seqviz import jobs
 from seqviz.lessons.bench.host import Drawing
+from seqviz.lessons.bench.problems import sentence as said
 from seqviz.models import device
 from seqviz.refusal import Problem
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import limits
 from seqviz.ui.shared.caching import drawn
 from seqviz.ui.shared.fragments import fragment
-from seqviz.ui.shared.problems import sentence as said
 
 if TYPE_CHECKING:
     from seqviz.ui.bench.place import Place

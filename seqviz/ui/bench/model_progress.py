@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from seqviz import jobs
+from seqviz.lessons.bench.problems import sentence
 from seqviz.models import device, pretrained, ready
 from seqviz.models.registry import model as record_of
 from seqviz.ui.bench.job_progress import ACTIVE, POLL_SECONDS, group, owner, row
 from seqviz.ui.shared.fragments import fragment
-from seqviz.ui.shared.problems import sentence
 
 if TYPE_CHECKING:
     from seqviz.ui.bench.place import Place

@@ -20,7 +20,8 @@ from seqviz.lessons.bench.controls import (
     controls,
     encoded,
 )
-from seqviz.text import Text, number
+from seqviz.lessons.bench.slider_options import slider_options
+from seqviz.text import Text
 from seqviz.ui.shared import components
 
 P = TypeVar("P")
@@ -146,7 +147,7 @@ def _widget(
         case Slider() | Steps():
             value = start
             top = control.top(values) if isinstance(control, Slider) else None
-            options = _options(control, start, label, help_text, text, top)
+            options = slider_options(control, start, label, help_text, text, top)
             rested = partial(_rested, key, control)
             components.slider(f"{key}.slider", prefix, key, options, rested)
         case Choice(many=True):
@@ -200,32 +201,6 @@ def hear(prefix: str, declaration: type[Any]) -> None:
         key = f"{prefix}.{name}"
         if isinstance(text := components.said(f"{key}.slider", "value"), str):
             _rested(key, control, text)
-
-
-def _options(
-    control: Slider | Steps, value: Any, label: str, help_text: str | None, text: Text, top: Any
-) -> dict[str, Any]:
-    """What a slider is told, see `assets/static/slider.js`."""
-    words = {"exact": text("frame.exact")}
-    if isinstance(control, Slider) and control.buttons:
-        words |= {"back": text("frame.earlier"), "forward": text("frame.later")}
-    common = {
-        "label": label,
-        "help": help_text,
-        "start": encoded(control.default),
-        "value": encoded(value),
-        "unit": text(f"unit.{control.unit}") if control.unit else "",
-        "words": words,
-    }
-    if isinstance(control, Steps):
-        stops = [{"text": _stop(stop), "value": encoded(stop)} for stop in control.stops]
-        return {**common, "stops": stops}
-    whole = isinstance(control.default, int)
-    return {**common, "low": control.low, "high": top, "step": control.step, "whole": whole}
-
-
-def _stop(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else number(value, 2)
 
 
 def _write_link(key: str, value: Any, control: Control) -> None:

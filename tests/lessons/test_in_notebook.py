@@ -1,0 +1,128 @@
+"""Benches in notebooks without the server: live where anywidget is, else standing still."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import nbformat
+import orjson
+import pytest
+from nbclient import NotebookClient
+
+from seqviz import lessons
+from seqviz.lessons.in_notebook import LiveBench
+from seqviz.paths import ROOT, STATIC
+
+TEXT = "It is never dull."
+EXAMPLES = ROOT / "examples"
+HERE = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def asked(live: LiveBench, **values: str) -> dict:
+    """What the browser gets when it asks for other values."""
+    before = live.asked
+    number = live.shown["number"] + 1
+    live.asked = {"values": {**before["values"], **values}, "number": number}
+    assert live.shown["number"] == number
+    return live.shown
+
+
+def test_a_text_goes_to_the_sentence_that_is_read():
+    assert lessons.gates.watch(text=TEXT).source.values == {"characters": TEXT}
+    judged = lessons.gates.watch(kind="sentiment", text="A fine film.")
+    assert judged.source.values == {"kind": "sentiment", "sentiment": "A fine film."}
+    with pytest.raises(ValueError, match="There is no text"):
+        lessons.gates.size(text=TEXT)
+
+
+def test_moving_a_control_computes_and_draws_anew():
+    live = lessons.gates.watch(text=TEXT, step=3).live()
+    first = live.shown["figure"]
+    shown = asked(live, step="5", view="unit")
+    again = lessons.gates.watch(text=TEXT, step=5, view="unit")
+    assert live.output.readouts == again.readouts
+    assert shown["figure"] != first
+    assert orjson.loads(shown["figure"])["data"]
+    assert again.readouts["value"].value in shown["said"][0][1]
+
+
+def test_only_controls_that_apply_are_there():
+    live = lessons.gates.force().live()
+    names = [one["name"] for one in asked(live, gates_lstm="i+f")["controls"]]
+    assert "i" in names
+    assert "z" not in names
+    (f,) = (one for one in live.shown["controls"] if one["name"] == "f")
+    assert f["options"] | {"low": 0.0, "high": 1.0, "value": "0.9"} == f["options"]
+
+
+def test_a_bench_keeps_what_it_builds_on():
+    live = lessons.gates.force(**{"watch.characters": TEXT}).live()
+    asked(live, f="1")
+    assert (
+        live.output.readouts == lessons.gates.force(**{"f": 1.0, "watch.characters": TEXT}).readouts
+    )
+
+
+def test_what_cannot_work_is_said_and_the_figure_stays():
+    live = lessons.gates.watch(text=TEXT).live()
+    figure = live.shown["figure"]
+    for raw in ({"characters": ""}, {"step": "x"}, {"no_such": "1"}):
+        live.asked = {"values": raw, "number": live.shown["number"] + 1}
+        assert live.shown["problem"]
+        assert live.shown["figure"] == figure
+    assert not asked(live, characters=TEXT).get("problem") or live.asked["values"].get("no_such")
+
+
+def test_nothing_is_fetched_from_anywhere():
+    module = lessons.gates.size().live()._esm
+    assert re.findall(r"^(?:import|export) .*", module, re.MULTILINE) == [
+        "export default { render };"
+    ]
+    assert not re.search(r"https?://", (STATIC / "notebook.css").read_text("utf-8"))
+
+
+def test_without_anywidget_the_figure_stands_still():
+    """In an interpreter that has none: figure, numbers and sentences, and no error."""
+    script = (
+        "import sys; sys.modules['anywidget'] = None\n"
+        "from IPython.core.formatters import DisplayFormatter\n"
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "from IPython.utils.capture import capture_output\n"
+        "from seqviz import lessons\n"
+        "InteractiveShell.instance()\n"
+        "with capture_output() as shown:\n"
+        "    lessons.gates.size()._ipython_display_()\n"
+        "kinds = {kind for one in shown.outputs for kind in one.data}\n"
+        "assert 'text/markdown' in kinds, kinds\n"
+        "assert kinds & {'application/vnd.plotly.v1+json', 'text/html'}, kinds\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, env=HERE, timeout=120)
+
+
+def test_the_library_is_imported_without_it():
+    script = (
+        "import sys; from seqviz import lessons; lessons.gates.size()\n"
+        "sys.exit('anywidget' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, env=HERE, timeout=120)
+
+
+def test_the_jupyter_example_runs():
+    book = nbformat.read(EXAMPLES / "jupyter_watch.ipynb", as_version=4)
+    client = NotebookClient(book, timeout=120, resources={"metadata": {"path": str(ROOT)}})
+    client.execute()
+    shown = [out.data for cell in book.cells for out in cell.get("outputs", ()) if "data" in out]
+    live = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
+    assert len(live) == 2
+    assert any("1,354" in data.get("text/plain", "") for data in shown)
+
+
+def test_the_marimo_example_runs():
+    ran = subprocess.run(
+        [sys.executable, EXAMPLES / "marimo_reach.py"],
+        check=True, env=HERE, timeout=120, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "0.945" in ran.stdout

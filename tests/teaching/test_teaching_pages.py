@@ -1,0 +1,137 @@
+"""What the pages for teachers promise: every link sets its bench, every number is what it shows.
+
+`tools.teaching` says how a page marks them.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import pytest
+from rings import in_turn
+
+from seqviz.lessons.bench.lesson import Bench
+from seqviz.lessons.bench.output import Output
+from seqviz.text import LANGUAGES
+from tools import teaching
+
+PARTS = 5  # what they can say, the lesson, questions, homework, and where to go on
+
+
+@functools.cache
+def page(slug: str, lang: str) -> str:
+    return (teaching.PAGES / f"{slug}.{lang}.md").read_text("utf-8")
+
+
+def told(out: Output) -> str:
+    """All words that stand around a figure, its description too."""
+    shown = [f"{one.label} {one.value} {one.beside or ''}" for one in out.readouts.values()]
+    drawn = [one.drawn.alt for one in out.items if hasattr(one, "drawn")]
+    return "\n".join([*shown, *out.notes, *drawn])
+
+
+@functools.cache
+def said(link: str) -> str:
+    bench, values, language = teaching.setting(link)
+    assert isinstance(bench, Bench)
+    return told(bench.run(values, language, code=False))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("slug", teaching.SLUGS)
+def test_every_link_sets_its_bench(slug, lang):
+    links = teaching.links(page(slug, lang))
+    assert len(links) >= 6
+    for link in links:
+        bench, _, language = teaching.setting(link)
+        assert language == lang
+        assert bench.lesson.slug == slug
+
+
+@pytest.mark.parametrize(("slug", "lang"), in_turn(teaching.SLUGS))
+def test_every_number_is_what_the_bench_shows(slug, lang):
+    promised = list(teaching.promises(page(slug, lang)))
+    assert len(promised) >= 12
+    for one in promised:
+        if one.formula:
+            digits = len(one.number.partition(".")[2].split()[0]) if "." in one.number else 0
+            found = f"{teaching.value(one.formula):,.{digits}f}".replace("-", "−")
+            assert one.number.split()[0] == found, f"line {one.line}"
+        else:
+            assert one.link, f"line {one.line}: {one.number} has no link before it"
+            shown = said(one.link)
+            assert teaching.shows(one.number, shown), f"line {one.line}: {one.number}\n{shown}"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("slug", teaching.SLUGS)
+def test_no_number_without_a_promise(slug, lang):
+    assert not teaching.unpromised(page(slug, lang))
+
+
+@pytest.mark.parametrize("slug", teaching.SLUGS)
+def test_both_languages_promise_the_same(slug):
+    """The same benches at the same settings (a text may differ), and numbers as many."""
+    ours = [
+        [re.sub(r"lang=\w+|=[^&#]*%[^&#]*", "", link) for link in teaching.links(page(slug, lang))]
+        for lang in LANGUAGES
+    ]
+    assert ours[0] == ours[1]
+    numbers = [sorted(p.number for p in teaching.promises(page(slug, lang))) for lang in LANGUAGES]
+    assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("slug", teaching.SLUGS)
+def test_a_page_is_whole(slug, lang):
+    """Its parts, fifty minutes, and two pieces of homework with a notebook each."""
+    text = page(slug, lang)
+    assert len(re.findall(r"^## ", text, re.MULTILINE)) == PARTS
+    minutes = re.findall(r"^(\d+)\. \*(\d+)[–-](\d+) ", text, re.MULTILINE)
+    starts, ends = [int(start) for _, start, _ in minutes], [int(end) for _, _, end in minutes]
+    assert [*starts, 50] == [0, *ends]
+    for number in (1, 2):
+        name = f"notebooks/{slug}-{number}.{lang}.ipynb"
+        assert f"({name})" in text
+        assert (teaching.PAGES / name).exists()
+
+
+# ------------------------------------------------------------------------- the checks can say no
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ("/gate?lang=en#bench-force", "no lesson"),
+        ("/gates?ga.force.f=0.95#bench-force", "language"),
+        ("/gates?ga.force.f=0.95&lang=en", "fragment"),
+        ("/gates?ga.force.f=2&lang=en#bench-force", "cannot be"),
+        ("/gates?ga.force.f=0.90&lang=en#bench-force", "changed"),
+        ("/gates?ga.force.f=0.9&lang=en#bench-force", "default"),
+        ("/gates?ga.force.q=0.95&lang=en#bench-force", "cannot be"),
+        ("/gates?ga.force.z=0.95&lang=en#bench-force", "apply"),
+        ("/gates?ga.learn.task=parity&lang=en#bench-force", "not of this bench"),
+    ],
+)
+def test_a_wrong_link_is_refused(link, why):
+    with pytest.raises(ValueError, match=why):
+        teaching.setting(link)
+
+
+def test_a_link_may_set_the_bench_that_its_own_builds_on():
+    bench, values, _ = teaching.setting("/gates?ga.watch.kind=parity&lang=en#bench-force")
+    assert (bench.name, values) == ("force", {"watch.kind": "parity"})
+
+
+def test_numbers_are_found_whole():
+    assert teaching.shows("12.4", "it is 12.4.")
+    assert not teaching.shows("12.4", "112.4, 12.45, 1,12.4")
+
+
+def test_a_number_without_bold_is_noticed():
+    assert teaching.unpromised("It ends at 54.4.") == ["line 1: 54.4"]
+    assert not teaching.unpromised(
+        "[f = 0.95](/gates?ga.force.f=0.95&lang=en#bench-force): **54.4**."
+    )
+    assert teaching.unpromised("答对 57.5 %。") != []

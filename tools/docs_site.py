@@ -1,0 +1,101 @@
+"""The documentation as a site: README, `docs/` and the docstrings of the library, by MkDocs.
+
+    pip install -r docs/requirements.txt && python -m tools.docs_site
+
+writes `tmp/site`, which opens from a folder and asks no other server for anything. The pages keep
+their places beside each other, so that a link means the same here and in the repository; one that
+leads nowhere ends the build. Links of the teaching pages that set a bench lead to `--address`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from seqviz import catalog
+from seqviz.text import LANGUAGES, Text
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("lessons", "experiments", "compute", "figures", "models", "data")  # of the library
+_RUN = ["operations", "faults", "scheduler", "threats"]
+_CHANGE = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/add-a-lesson.md", "benchmarks/README.md",
+           "CHANGELOG.md"]  # fmt: skip
+
+
+def lay_out(pages: Path, address: str) -> None:
+    """Every page where it lies in the repository, and one for each package of the library."""
+    shutil.rmtree(pages, ignore_errors=True)
+    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
+    others = ("CITATION.cff", "docs/**/*.ipynb", "docs/**/*.py", "docs/*.png")  # links lead to them
+    for source in [*found, *(path for one in others for path in ROOT.glob(one))]:
+        target = pages / source.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+    for page in (pages / "docs" / "teaching").glob("*.md"):
+        page.write_text(page.read_text("utf-8").replace("](/", f"]({address}/"), "utf-8")
+    for package in packages():
+        target = pages / "library" / f"{package}.md"
+        target.parent.mkdir(exist_ok=True)
+        target.write_text("\n\n".join(f"::: {name}" for name in modules(package)) + "\n", "utf-8")
+
+
+def packages() -> list[str]:
+    """Those of the library that have modules of their own: one page each."""
+    folders = (path for room in ROOMS for path in (ROOT / "seqviz" / room).rglob("__init__.py"))
+    return sorted(".".join(path.parent.relative_to(ROOT).parts) for path in folders)
+
+
+def modules(package: str) -> list[str]:
+    """A package and its modules."""
+    folder = ROOT / Path(*package.split("."))
+    return [
+        package,
+        *sorted(f"{package}.{p.stem}" for p in folder.glob("*.py") if p.stem[0] != "_"),
+    ]
+
+
+def navigation() -> list[object]:
+    """The pages in the order in which a reader comes: teach, run, change, use."""
+    taught = [
+        {Text(lang)(f"{record.slug}.title"): f"docs/teaching/{record.slug}.{lang}.md"}
+        for lang in LANGUAGES
+        for record in catalog.LESSONS
+    ]
+    return [
+        {"SeqViz": "README.md"},
+        {"Teach": ["docs/teaching/README.md", *taught]},
+        {"Run it": [*(f"docs/{name}.md" for name in _RUN), "SECURITY.md"]},
+        {"Change it": _CHANGE},
+        {"Library": [{name: f"library/{name}.md"} for name in packages()]},
+    ]
+
+
+def build(out: Path, address: str) -> int:
+    """Build the site; what MkDocs returns."""
+    room = ROOT / "tmp"
+    lay_out(room / "docs", address)
+    config = room / "mkdocs.yml"  # JSON is YAML
+    config.write_text(json.dumps({
+        "INHERIT": str(ROOT / "docs" / "mkdocs.yml"), "docs_dir": str(room / "docs"),
+        "site_dir": str(out), "nav": navigation(),
+    }), "utf-8")  # fmt: skip
+    return subprocess.run([sys.executable, "-m", "mkdocs", "build", "-f", config]).returncode
+
+
+def main() -> None:
+    """Build the site into a folder."""
+    parser = argparse.ArgumentParser(description="Build the documentation site.")
+    parser.add_argument("--out", type=Path, default=ROOT / "tmp" / "site")
+    parser.add_argument(
+        "--address", default="http://localhost:8501", help="of a server with lessons"
+    )
+    asked = parser.parse_args()
+    sys.exit(build(asked.out.resolve(), asked.address.rstrip("/")))
+
+
+if __name__ == "__main__":
+    main()

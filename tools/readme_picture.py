@@ -1,0 +1,75 @@
+"""README's picture of a bench, taken from the running app: `python -m tools.readme_picture`.
+
+The forget gate of a trained LSTM held at 1, in both themes. `tests/browser/test_browser_readme.py`
+takes it again and compares (`apart`).
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from driver.chromium import chromium
+from driver.server import serve
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+ROOT = Path(__file__).parents[1]
+SCHEMES = ("light", "dark")
+LINK = "/gates?ga.force.f=1&lang=en"
+BENCH = ".st-key-bench-force"
+COLORS = 64  # of the file: a chart has few
+_SMALL = (128, 64)  # on which two pictures are compared: letters become gray
+
+
+def path(scheme: str) -> Path:
+    """Where README finds it."""
+    return ROOT / "docs" / f"picture-{scheme}.png"
+
+
+def take(browser: Browser, url: str, scheme: str, link: str = LINK) -> Image.Image:
+    """The bench on the page behind a link, when it is drawn and nothing moves any more."""
+    context = browser.new_context(
+        color_scheme=scheme, locale="en-US", viewport={"width": 1280, "height": 1000},
+        reduced_motion="reduce",
+    )  # fmt: skip
+    page = context.new_page()
+    page.goto(url + link)
+    bench = page.locator(BENCH)
+    bench.wait_for(timeout=60_000)
+    bench.scroll_into_view_if_needed()
+    bench.locator(".main-svg").first.wait_for(timeout=60_000)
+    page.locator(f"{BENCH} [data-testid=stMetric]").first.wait_for()
+    page.wait_for_timeout(2_000)  # fonts, and the last of the page's own movements
+    image = Image.open(io.BytesIO(bench.screenshot(animations="disabled"))).convert("RGB")
+    context.close()
+    return image
+
+
+def apart(one: Image.Image, other: Image.Image) -> float:
+    """How much two pictures differ: mean difference of the colors (0 to 255) at a small size,
+    and 255 times by how much their shapes differ.
+    """
+    shapes = abs(np.log(one.width / one.height * other.height / other.width))
+    small = [np.asarray(x.convert("RGB").resize(_SMALL, Image.Resampling.BOX), float)
+             for x in (one, other)]  # fmt: skip
+    return float(np.abs(small[0] - small[1]).mean() + 255 * shapes)
+
+
+def main() -> None:
+    """Take both and write them."""
+    with serve() as server, chromium() as browser:
+        for scheme in SCHEMES:
+            image = take(browser, server.url, scheme)
+            few = image.quantize(COLORS, dither=Image.Dither.NONE)
+            few.save(path(scheme), optimize=True)
+            print(f"{path(scheme).name}: {path(scheme).stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
