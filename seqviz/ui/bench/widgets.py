@@ -146,9 +146,9 @@ def _widget(
         case Slider() | Steps():
             value = start
             top = control.top(values) if isinstance(control, Slider) else None
-            options = _options(control, start, label, help_text, text, top)
+            told = options(control, start, label, help_text, text, top)
             rested = partial(_rested, key, control)
-            components.slider(f"{key}.slider", prefix, key, options, rested)
+            components.slider(f"{key}.slider", prefix, key, told, rested)
         case Choice(many=True):
             chosen = st.pills(
                 label,
@@ -202,7 +202,7 @@ def hear(prefix: str, declaration: type[Any]) -> None:
             _rested(key, control, text)
 
 
-def _options(
+def options(
     control: Slider | Steps, value: Any, label: str, help_text: str | None, text: Text, top: Any
 ) -> dict[str, Any]:
     """What a slider is told, see `assets/static/slider.js`."""
