@@ -14,20 +14,22 @@ from functools import cache
 from seqviz import catalog, glossary
 from seqviz.text import LANGUAGES, Text, catalogue, sections
 
-# Minutes that a lesson takes. Words are read more slowly than a story (238 a minute: Brysbaert 2019)
-# as formulas stand among them; the others are what a bench, a question and a task ask for at least.
+# Minutes that a lesson takes. Its words are read more slowly than a story's (238 a minute:
+# Brysbaert 2019), as formulas stand among them; the others are the least that a bench, a question
+# and a task ask for.
 WORDS_A_MINUTE, A_BENCH, A_QUESTION, A_TASK, ROUNDED = 200, 3, 1, 3, 5
 NOT_READ = "sources"  # the section that nobody reads in the lesson
 _FORMULA = re.compile(r"\$+([^$]+)\$+")
+_COMMAND = re.compile(r"\\(?:var)?([a-z]+)")
 _MARKS = re.compile(r"[\\{}$_^*`“”\"']")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that is searched for. kind: "lesson", "bench" or "term". en, zh: what it is called.
+    """Something that is searched for. kind: "lesson", "bench" or "term". en, zh: its names.
 
-    slug: of the lesson to go to. bench: the figure in it, or empty. words: what finds it besides its
-    names, as `normal` writes it.
+    slug: of the lesson to go to. bench: the figure in it, or empty. words: what finds it besides
+    its names, as `normal` writes it.
     """
 
     kind: str
@@ -38,11 +40,12 @@ class Entry:
     words: str
 
 
-def named(slug: str, kind: str) -> list[str]:
+@cache
+def named(slug: str, kind: str) -> tuple[str, ...]:
     """Names of the benches ("bench"), questions ("predict") or tasks ("exercise") of a lesson."""
     start = f"{slug}.{kind}."
     keys = (key.removeprefix(start) for key in catalogue("en") if key.startswith(start))
-    return list(dict.fromkeys(key.partition(".")[0] for key in keys))
+    return tuple(dict.fromkeys(key.partition(".")[0] for key in keys))
 
 
 @cache
@@ -63,18 +66,17 @@ def normal(text: str) -> str:
 
 def shown(text: str) -> str:
     r"""A title without the marks of Markdown and of LaTeX around its formulas (`\varphi` -> φ)."""
-    greek = re.sub(
-        r"\\(?:var)?([a-z]+)", lambda found: glossary.GREEK.get(found[1], found[0]), text
-    )
+    greek = _COMMAND.sub(lambda found: glossary.GREEK.get(found[1], found[0]), text)
     return re.sub(r"[\\{}$*`]", "", greek)
 
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """Everything that can be found: lessons and benches in teaching order, then letters and terms."""
+    """Everything that can be found: lessons and benches in teaching order, letters, terms."""
     return (*_lessons(), *_benches(), *_meanings())
 
 
+@cache
 def rows(lang: str) -> list[list[str]]:
     """The entries for the browser: kind, name, place of the lesson, address, what finds it."""
     return [
@@ -139,7 +141,7 @@ class _Known:
 
 
 def _bench_of(slug: str, meaning: glossary.Meaning, forms: list[str]) -> str:
-    """The first bench of a lesson in whose title or prose this stands; empty where there is none."""
+    """The first bench of a lesson in whose title or prose this stands, or empty."""
     prose = sections(slug, "en")
     said = re.compile(rf"\b{re.escape(meaning.en)}s?\b", re.IGNORECASE)
     benches = named(slug, "bench")

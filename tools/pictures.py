@@ -1,9 +1,9 @@
-"""Draw the small pictures of the lessons and the one that home is sent with: `python -m tools.pictures`.
+"""Draw the pictures of the lessons' cards, and home's: `python -m tools.pictures`.
 
-Each is the figure of a lesson's first bench at its defaults, as our page draws it (`chart.js`,
-Plotly) and as Plotly writes it into an SVG. Cards have no words, and a file for each theme: an
-image knows nothing of the page around it. Home's stands in the page itself, in which it takes its
-colors from the theme. A test draws all of them anew and compares.
+Each is the figure of a lesson's first bench at its defaults, as Plotly writes it into an SVG. Cards
+have no words, and a file for each theme: an image knows nothing of the page around it. Home's
+stands in the page itself and takes its colors from the theme. A test draws all of them anew and
+compares.
 """
 
 from __future__ import annotations

@@ -29,13 +29,13 @@ function follow(name) {
     const bench = document.querySelector(`.st-key-bench-${name}`);
     if (left.signal.aborted || performance.now() > end) {
       clearInterval(timer);
+      if (!left.signal.aborted && bench && document.activeElement === document.body) {
+        bench.tabIndex = -1; // a reader with a keyboard goes on from here
+        bench.focus({ preventScroll: true });
+      }
       left.abort();
     } else if (bench && Math.abs(bench.getBoundingClientRect().top - TOP) > 2) {
       bench.scrollIntoView({ block: "start" });
-      if (document.activeElement === document.body) {
-        bench.tabIndex = -1;
-        bench.focus({ preventScroll: true });
-      }
     }
   }, LOOK_MS);
 }

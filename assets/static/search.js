@@ -3,7 +3,7 @@
 // rows: [kind, name, lesson, address, what finds it] (seqviz/road.py, which also says what `normal` does).
 
 const MOST = 12;
-const KINDS = ["lesson", "bench", "term"];
+const KINDS = { lesson: 1.1, bench: 0.5, term: 0 }; // a lesson goes before a word that is found better
 const MARKS = /[\\{}$_^*`“”"']/g;
 const normal = (text) => text.normalize("NFKC").toLowerCase().replace(MARKS, "").trim();
 const letter = /[\p{Script=Latin}\p{Script=Greek}\p{N}]/u;
@@ -25,7 +25,8 @@ export function found(rows, typed) {
   return rows
     .map((row) => [Math.min(...words.map((word) => weight(row[4], word))), row])
     .filter(([much]) => much > 0)
-    .sort(([a, one], [b, other]) => b - a || KINDS.indexOf(one[0]) - KINDS.indexOf(other[0]))
+    .map(([much, row]) => [much + KINDS[row[0]], row])
+    .sort(([a], [b]) => b - a)
     .map(([, row]) => row);
 }
 

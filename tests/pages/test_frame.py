@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
@@ -10,7 +12,7 @@ from looking import alerts, bench, figures, walk
 from rings import in_turn, one_of
 from streamlit.testing.v1 import AppTest
 
-from seqviz import catalog
+from seqviz import catalog, road
 from seqviz.compute import autoregression as ar
 from seqviz.text import ASSETS, LANGUAGES, Text
 from seqviz.ui.bench import export
@@ -201,17 +203,21 @@ def test_the_map_leads_to_what_is_built_in_the_same_language(lang):
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
     app.query_params["lang"] = lang
     app.run()
-    links = app.get("page_link")
-    assert [link.label for link in links] == [
-        Text(lang)(f"{lesson.slug}.title") for lesson in catalog.LESSONS
+    text, cards = Text(lang), rules(app)
+    assert re.findall(r'href="([^"]*)"', cards) == [
+        f"{lesson.slug}?lang={lang}" for lesson in catalog.LESSONS
     ]
-    for link, lesson in zip(links, catalog.LESSONS, strict=True):
-        assert link.proto.page == lesson.slug
-        assert query(f"?{link.proto.query_string}") == {"lang": lang}
-    shown = " ".join(markdown.value for markdown in app.markdown)
-    assert all(Text(lang)(f"stage.{stage}.title") in shown for stage in catalog.STAGES)
-    later = [caption.value for caption in app.caption].count(Text(lang)("home.not_built"))
-    assert later == len(catalog.STAGES) - len({lesson.stage for lesson in catalog.LESSONS})
+    assert re.findall(r"<h3>(.*?)</h3>", cards) == [
+        html.escape(f"{place} · {text(f'{lesson.slug}.title')}")
+        for place, lesson in enumerate(catalog.LESSONS, start=1)
+    ]
+    for lesson in catalog.LESSONS:
+        assert html.escape(text(f"stage.{lesson.stage}.question")) in cards
+        assert text("home.minutes", minutes=road.minutes(lesson.slug)) in cards
+    built = {lesson.stage for lesson in catalog.LESSONS}
+    (line,) = re.findall(r'</ol><p class="small">(.*?)</p>', cards)
+    for stage in catalog.STAGES:
+        assert (text(f"stage.{stage}.title") in line) == (stage not in built)
 
 
 def test_a_bench_that_fails_takes_no_other_with_it(visit, monkeypatch, caplog):

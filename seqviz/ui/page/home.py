@@ -16,6 +16,7 @@ from seqviz import catalog, lessons, road
 from seqviz.lessons.bench.controls import Slider, controls
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.lessons.bench.words import Words
+from seqviz.paths import STATIC
 from seqviz.text import Text
 from seqviz.ui.bench import fast_path, first_page, widgets
 from seqviz.ui.page import header
@@ -23,9 +24,10 @@ from seqviz.ui.server import run_context, static_files
 from seqviz.ui.shared import components, css
 
 SENTENCE = 1  # of those under the figure: what was measured, per step, in each network
+_PICTURE = """<img src="{}" alt="" width="304" height="152" loading="lazy" decoding="async">"""
 _CARD = """
 <li><a class="seqviz-card" href="{href}" data-slug="{slug}" data-code="{code}" data-tasks="{tasks}">
-<img src="{picture}" alt="" width="304" height="152" loading="lazy" decoding="async">
+{picture}
 <h3>{number} · {title}</h3><p>{question}</p><p class="small"><span>{minutes}</span></p></a></li>"""
 
 
@@ -48,7 +50,7 @@ def bench(text: Text) -> None:
     top = control.top(vars(params))
     options = widgets.options(control, getattr(params, name), label, help_text, text, top)
     components.home_bench(
-        f"home.{found.name}",
+        "home-bench",
         {
             **answer.around,
             "live": live,
@@ -66,7 +68,7 @@ def bench(text: Text) -> None:
 def search(text: Text) -> None:
     """The field, and what this browser remembers of the lessons."""
     titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
-    components.road("home.search", road.rows(text.lang), titles, text.table("home"))
+    components.road("home-search", road.rows(text.lang), titles, text.table("home"))
 
 
 def cards(text: Text) -> None:
@@ -77,7 +79,7 @@ def cards(text: Text) -> None:
     later = [text(f"stage.{stage}.title") for stage in catalog.STAGES if stage not in built]
     line = html.escape(text("home.later", stages=text("home.joined").join(later)))
     after = f'<p class="small">{line}</p>' if later else ""
-    with st.container(key="home.cards"):
+    with st.container(key="home-cards"):
         st.html(f'<ol class="seqviz-cards">{listed}</ol>{after}')
 
 
@@ -89,13 +91,19 @@ def _card(number: int, record: catalog.Lesson, text: Text) -> str:
         "slug": record.slug,
         "code": record.code,
         "tasks": " ".join(tasks),
-        "picture": static_files.address(f"card_{record.slug}_{css.theme()}.svg"),
         "number": number,
         "title": text(f"{record.slug}.title"),
         "question": text(f"stage.{record.stage}.question"),
         "minutes": text("home.minutes", minutes=road.minutes(record.slug)),
     }
-    return _CARD.format_map({key: html.escape(str(value)) for key, value in values.items()})
+    written = {key: html.escape(str(value)) for key, value in values.items()}
+    return _CARD.format(**written, picture=_picture(record.slug))
+
+
+def _picture(slug: str) -> str:
+    """Of a lesson's first bench; nothing for one that has just been added."""
+    name = f"card_{slug}_{css.theme()}.svg"
+    return _PICTURE.format(static_files.address(name)) if (STATIC / name).exists() else ""
 
 
 def _address(slug: str, text: Text) -> str:

@@ -1,7 +1,7 @@
-"""What the head of a page says of it: its language, title, description, and the same page in others.
+"""What the head of a page says: language, title, description, and where it is in other languages.
 
-Streamlit's says "Streamlit" in English until its scripts have run; who looks for pages reads no more
-than this, and a browser offers to translate what says that it is English.
+Streamlit's says "Streamlit" in English until its scripts have run; who looks for pages reads no
+more than this, and a browser offers to translate what says that it is English.
 """
 
 from __future__ import annotations

@@ -67,9 +67,9 @@ def near(
 ) -> None:
     """Call `come(names)` when the reader comes near benches that only keep their place.
 
-    lesson: its slug. benches: all of the page. leads: those that others build on, which may wait for what they load:
-    they are named when they have been passed as well. whole: the key of a button that needs every
-    one.
+    lesson: its slug. benches: all of the page. leads: those that others build on, which may wait
+    for what they load: they are named when they have been passed as well. whole: the key of a
+    button that needs every one.
     """
 
     def told() -> None:
