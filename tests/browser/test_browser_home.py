@@ -27,14 +27,14 @@ def home(visit, lang: str = "en", **options):
     return page
 
 
-@pytest.mark.parametrize("size", one_of([(1280, 800), (420, 800)]))
-def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, size):
-    context = browser.new_context(viewport=dict(zip(("width", "height"), size, strict=True)))
+@pytest.mark.parametrize(("width", "height"), one_of([(1280, 800), (420, 800)]))
+def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, width, height):
+    context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
     page.route_web_socket("**/_stcore/stream", lambda line: None)
     page.goto(f"{server.url}/?lang=en")
     stills = page.locator("#seqviz-first .home svg")
-    assert [one.is_visible() for one in stills.all()] == [size[0] > 640, size[0] <= 640]
+    assert [one.is_visible() for one in stills.all()] == [width > 640, width <= 640]
     expect(stills.locator("visible=true")).to_contain_text("0.937")  # of the linear network
     color = page.locator(
         "#seqviz-first svg .legendlines path, #seqviz-first svg path"

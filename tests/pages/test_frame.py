@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from seqviz import catalog, road
 from seqviz.compute import autoregression as ar
+from seqviz.refusal import Problem
 from seqviz.text import ASSETS, LANGUAGES, Text
 from seqviz.ui.bench import export
 from tests.sliders import sliders
@@ -245,3 +246,15 @@ def test_files_are_made_when_somebody_asks(visit, monkeypatch):
     page.app.get_by_key("ar.process.export").click().run()
     page.healthy()
     assert made == []
+
+
+def test_home_without_its_figure_still_leads_to_the_lessons(monkeypatch):
+    def refused(*_: object, **__: object) -> None:
+        raise Problem("compute_limit", wait=3)
+
+    monkeypatch.setattr("seqviz.ui.bench.fast_path.answer", refused)
+    app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
+    app.run()
+    assert not app.exception
+    assert [one.value for one in app.warning] == [Text("en")("problem.compute_limit", wait=3)]
+    assert rules(app).count("seqviz-card") >= len(catalog.LESSONS)

@@ -19,6 +19,7 @@ from seqviz.lessons.bench.words import Words
 from seqviz.paths import STATIC
 from seqviz.text import Text
 from seqviz.ui.bench import fast_path, first_page, widgets
+from seqviz.ui.bench.host import guarded
 from seqviz.ui.page import header
 from seqviz.ui.server import run_context, static_files
 from seqviz.ui.shared import components, css
@@ -37,8 +38,13 @@ def shown() -> Bench:
 
 
 def bench(text: Text) -> None:
-    """Figure, slider and sentence, with the way into the lesson."""
-    found, words, dark = shown(), Words(catalog.SHOWN, text), css.theme() == "dark"
+    """Figure, slider and sentence, with the way into the lesson; else one sentence, why not."""
+    words = Words(catalog.SHOWN, text)
+    guarded(lambda: _bench(words, text), words)
+
+
+def _bench(words: Words, text: Text) -> None:
+    found, dark = shown(), css.theme() == "dark"
     name = catalog.lesson(catalog.SHOWN).first[1]
     params = found.declaration()
     live = fast_path.source(found, {found.prefix: params}, text.lang, header.presenting(), dark)
