@@ -113,8 +113,8 @@ def _lessons() -> Iterator[Entry]:
 def _benches() -> Iterator[Entry]:
     for record in catalog.LESSONS:
         for name in named(record.slug, "bench"):
-            titles = [catalogue(lang)[f"{record.slug}.bench.{name}"] for lang in LANGUAGES]
-            yield Entry("bench", *map(shown, titles), record.slug, name, normal(" ".join(titles)))
+            en, zh = (str(catalogue(lang)[f"{record.slug}.bench.{name}"]) for lang in LANGUAGES)
+            yield Entry("bench", shown(en), shown(zh), record.slug, name, normal(f"{en} {zh}"))
 
 
 def _meanings() -> Iterator[Entry]:
@@ -123,8 +123,8 @@ def _meanings() -> Iterator[Entry]:
         for slug, forms in one.meaning.here.items():
             words = normal(" ".join([one.meaning.en, one.meaning.zh, *(f"${f}$" for f in forms)]))
             signs = "".join(f"{shown(form)}: " for form in forms[:1])
-            names = (signs + shown(said) for said in (one.meaning.en, one.meaning.zh))
-            yield Entry("term", *names, slug, _bench_of(slug, one.meaning, forms), words)
+            en, zh = (signs + shown(said) for said in (one.meaning.en, one.meaning.zh))
+            yield Entry("term", en, zh, slug, _bench_of(slug, one.meaning, forms), words)
 
 
 @dataclass(frozen=True, eq=False)

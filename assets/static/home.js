@@ -12,9 +12,12 @@ class HomeBench {
     this.said = host.querySelector(".said");
     this.door = host.querySelector(".door");
     this.slider = new Slider(host.querySelector(".seqviz-slider"), {
-      input: (text, dragged) => this.place.move(this.key, text, dragged),
+      input: (text, dragged) => {
+        this.place.move(this.key, text, dragged);
+        this.lead(text);
+      },
       stop: () => this.place.stop(),
-      rest: (text) => this.rest(text),
+      rest: () => this.rest(),
     });
   }
 
@@ -51,10 +54,9 @@ class HomeBench {
     this.said.innerHTML = notes[this.sentence] ?? "";
   }
 
-  rest(text) {
+  rest() {
     this.place.stop();
     this.place.expect(this.key, this.slider.likely);
-    this.lead(text);
   }
 
   // The lesson goes on where the hand is.

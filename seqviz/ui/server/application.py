@@ -77,8 +77,8 @@ def routes() -> list[BaseRoute]:
     """What is served besides the pages."""
     from starlette.routing import Route
 
-    found = [Route("/robots.txt", _robots)]
-    return [*found, Route("/metrics", _metrics)] if settings.value("SEQVIZ_METRICS") else found
+    metrics_too = [Route("/metrics", _metrics)] if settings.value("SEQVIZ_METRICS") else []
+    return [Route("/robots.txt", _robots), *metrics_too]
 
 
 def middleware() -> list[Middleware]:
