@@ -14,9 +14,11 @@ from streamlit.testing.v1 import AppTest
 
 from seqviz import catalog, road
 from seqviz.compute import autoregression as ar
+from seqviz.lessons.bench.lesson import Bench
 from seqviz.refusal import Problem
 from seqviz.text import ASSETS, LANGUAGES, Text
 from seqviz.ui.bench import export
+from seqviz.ui.shared import caching
 from tests.sliders import sliders
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
@@ -258,3 +260,19 @@ def test_home_without_its_figure_still_leads_to_the_lessons(monkeypatch):
     assert not app.exception
     assert [one.value for one in app.warning] == [Text("en")("problem.compute_limit", wait=3)]
     assert rules(app).count("seqviz-card") >= len(catalog.LESSONS)
+
+
+def test_home_s_figure_is_computed_once_for_the_class(monkeypatch):
+    shelves, drawn, run = caching.Shelves(1e7), [], Bench.run
+
+    def counted(bench: Bench, *args: object, **keywords: object) -> object:
+        drawn.append(bench.name)
+        return run(bench, *args, **keywords)
+
+    monkeypatch.setattr(caching, "shelves", lambda: shelves)
+    monkeypatch.setattr(Bench, "run", counted)
+    for _ in range(3):
+        app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
+        app.run()
+        assert not app.exception
+    assert drawn == [catalog.lesson(catalog.SHOWN).first[0]]
