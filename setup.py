@@ -20,6 +20,7 @@ FOLDERS = {  # from -> to; what the browser loads is carried once, where Streaml
     "assets/glossary": "assets/glossary",
     "assets/lessons": "assets/lessons",
     "assets/locale": "assets/locale",
+    "assets/pictures": "assets/pictures",
     "assets/static": "static",
 }
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "secrets.toml", ".*_cache", ".DS_Store")

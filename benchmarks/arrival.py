@@ -9,6 +9,10 @@ back; the second of them has what the browser has kept from the first. Bytes are
 let through by the moment of the figure, headers and websocket included. Layout shift is the worst
 window of a visit (5 s at most, pauses below 1 s), until the page rests.
 
+Home is measured besides, over the slowest line: until a true picture of its bench is on the screen,
+and until it is live, which is when the picture has followed a slider that was pressed as soon as it
+could be.
+
 `python -m benchmarks.arrival [--rounds 3] [--lessons ar_fitting,gates]`
 """
 
@@ -36,6 +40,8 @@ FIGURE = (
     "[class*=st-key-][class*=-live] canvas"
 )
 CHART = ".stPlotlyChart svg.main-svg .mlayer path"
+HOME_PICTURE = "#seqviz-first .home svg path, .seqviz-home-bench svg.main-svg .mlayer path"
+HOME_LIVE = ".seqviz-home-bench[data-live] svg.main-svg"
 DELAY = 0.03  # s
 FAST, MIDDLE, SLOW = 1e9, 10e6, 2e6  # bit/s
 WINDOW_S, PAUSE_S = 5.0, 1.0  # of a window of layout shifts
@@ -135,8 +141,34 @@ def slow_visit(browser: Browser, port: int, path: str, rate: float, times: int =
     return found
 
 
-def measure(slugs: Sequence[str], rounds: int) -> dict[str, dict[str, float]]:
-    """The numbers of each lesson."""
+def home_visit(browser: Browser, port: int, rate: float = SLOW) -> dict[str, float]:
+    """A first visit to home: seconds to a picture of its bench and until it is live, and bytes."""
+    with slow_network(port, rate, DELAY) as network:
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        page = watched(context, HOME_PICTURE)
+        found = open_page(page, network.url, network)
+        page.locator(HOME_LIVE).first.wait_for(timeout=120_000)
+        page.locator("#seqviz-first").wait_for(state="detached")
+        page.locator(".seqviz-home-bench input[type=range]").press("ArrowRight")
+        followed = "(bench) => seqvizLive(bench).pictures[0]?.at"
+        live = page.wait_for_function(followed, arg=home_bench(), timeout=60_000).json_value()
+        shift = worst_window(page.evaluate(SHIFTS))
+        passed = sum(size for _, size in network.passed)
+        context.close()
+    return {"picture_s": round(found.seconds, 2), "live_s": round(live / 1000, 2),
+            "bytes": passed, "shift": round(shift, 3)}  # fmt: skip
+
+
+def home_bench() -> str:
+    """The prefix of the bench that home opens with."""
+    record = catalog.lesson(catalog.SHOWN)
+    return f"{record.code}.{record.first[0]}"
+
+
+def measure(
+    slugs: Sequence[str], rounds: int
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+    """The numbers of each lesson, and home's."""
     loopback: dict[str, list[Visit]] = {slug: [] for slug in slugs}
     floor: list[Visit] = []
     found: dict[str, dict[str, float]] = {}
@@ -146,6 +178,8 @@ def measure(slugs: Sequence[str], rounds: int) -> dict[str, dict[str, float]]:
         plain = stack.enter_context(serve_page(Path(folder), ONE_CHART))
         browser = stack.enter_context(chromium())
         visit(browser, plain.url, CHART)
+        home_visit(browser, app.port, FAST)
+        home = home_visit(browser, app.port)
         for slug in slugs:
             visit(browser, f"{app.url}/{slug}")
         for _ in range(rounds):
@@ -168,7 +202,7 @@ def measure(slugs: Sequence[str], rounds: int) -> dict[str, dict[str, float]]:
                 "again_s_2mbit": round(again.seconds, 2),
                 "shift": round(statistics.median(one.shift for one in visits), 3),
             }
-    return found
+    return found, home
 
 
 def worst(lessons: dict[str, dict[str, float]]) -> dict[str, float]:
@@ -182,13 +216,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="measured visits over loopback")
     parser.add_argument("--lessons", default=",".join(one.slug for one in catalog.LESSONS))
     given = parser.parse_args()
-    lessons = measure(given.lessons.split(","), given.rounds)
-    most = worst(lessons)
+    lessons, home = measure([*filter(None, given.lessons.split(","))], given.rounds)
+    print("home, first visit at 2 Mbit/s:", json.dumps(home))
+    most = worst(lessons) if lessons else {}
     print(f"first visit to the first figure, {given.rounds} visits over loopback, one slow one")
     print(f"{'':20}" + "".join(f"{name:>14}" for name in most))
     for slug, numbers in lessons.items():
         print(f"{slug:20}" + "".join(f"{number:14,}" for number in numbers.values()))
-    print(json.dumps({"name": "arrival", **most, "lessons": lessons}))
+    print(json.dumps({"name": "arrival", **most, "home": home, "lessons": lessons}))
 
 
 if __name__ == "__main__":

@@ -50,6 +50,10 @@ LESSONS = (
            ("knife", "share")),
 )  # fmt: skip
 
+# The lesson whose first bench stands on the home page: what one slider does to four networks is
+# seen without having read anything.
+SHOWN = "vanishing_gradients"
+
 
 def lesson(slug: str) -> Lesson:
     """The record of one lesson; KeyError when there is none of that name."""

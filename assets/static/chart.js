@@ -52,7 +52,7 @@ function listen(host) {
 }
 
 // Two lines of JSON: what is said around the figure, and the figure.
-function unpacked(text) {
+export function unpacked(text) {
   const end = text.indexOf("\n");
   return { ...JSON.parse(text.slice(0, end)), figure: text.slice(end + 1) };
 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from lesson_page import CHARTS, watched
+from playwright.sync_api import expect
 from rings import in_turn, one_of
 
 from driver.server import serve
 from seqviz import catalog
+from seqviz.figures.grammar.wordless import WIDTH
 from seqviz.text import LANGUAGES, Text
 
 # The class that says which figure it is.
@@ -45,8 +47,13 @@ def test_the_map_paints(visit, lang):
     home = visit("", {"lang": lang})
     text = Text(lang)
     home.titled(text("home.title"))
-    for stage in catalog.STAGES:
-        home.page.get_by_text(text(f"stage.{stage}.title")).first.wait_for()
+    home.page.locator(".seqviz-home-bench[data-live] .main-svg").first.wait_for()
+    for record in catalog.LESSONS:
+        card = home.page.locator(f'.seqviz-card[data-slug="{record.slug}"]')
+        card.scroll_into_view_if_needed()
+        expect(card).to_contain_text(text(f"{record.slug}.title"))
+        expect(card.locator("img")).to_have_js_property("complete", True)
+        assert card.locator("img").evaluate("(one) => one.naturalWidth") == WIDTH
 
 
 @pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))

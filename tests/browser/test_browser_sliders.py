@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from driver.chromium import css_class, slider_input
 from driver.server import serve
+from seqviz.text import Text
 
 BENCH, KEY = "ar.process", "ar.process.phi"
 COPY = ".seqviz-over"
@@ -479,9 +480,13 @@ CHART = """async ([closed, figures]) => {
 def test_a_chart_shows_what_it_was_told_last(server, browser, closed):
     context = browser.new_context()
     page = context.new_page()
-    page.goto(server.url)
+    if not closed:  # home's own figure is to go without it as well
+        page.route("**/plotly.min.js", lambda route: route.abort())
+    page.goto(f"{server.url}/?lang=en")
     page.locator(".stApp").wait_for()
     if not closed:
+        page.get_by_text(Text("en")("frame.no_library")).wait_for()
+        page.unroute("**/plotly.min.js")
         page.route("**/plotly.min.js", lambda route: route.abort(), times=1)
     page.evaluate(CHART, [closed, ["before", "after"]])
     context.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
@@ -10,10 +12,13 @@ from looking import alerts, bench, figures, walk
 from rings import in_turn, one_of
 from streamlit.testing.v1 import AppTest
 
-from seqviz import catalog
+from seqviz import catalog, road
 from seqviz.compute import autoregression as ar
+from seqviz.lessons.bench.lesson import Bench
+from seqviz.refusal import Problem
 from seqviz.text import ASSETS, LANGUAGES, Text
 from seqviz.ui.bench import export
+from seqviz.ui.shared import caching
 from tests.sliders import sliders
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
@@ -201,17 +206,21 @@ def test_the_map_leads_to_what_is_built_in_the_same_language(lang):
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
     app.query_params["lang"] = lang
     app.run()
-    links = app.get("page_link")
-    assert [link.label for link in links] == [
-        Text(lang)(f"{lesson.slug}.title") for lesson in catalog.LESSONS
+    text, cards = Text(lang), rules(app)
+    assert re.findall(r'href="([^"]*)"', cards) == [
+        f"{lesson.slug}?lang={lang}" for lesson in catalog.LESSONS
     ]
-    for link, lesson in zip(links, catalog.LESSONS, strict=True):
-        assert link.proto.page == lesson.slug
-        assert query(f"?{link.proto.query_string}") == {"lang": lang}
-    shown = " ".join(markdown.value for markdown in app.markdown)
-    assert all(Text(lang)(f"stage.{stage}.title") in shown for stage in catalog.STAGES)
-    later = [caption.value for caption in app.caption].count(Text(lang)("home.not_built"))
-    assert later == len(catalog.STAGES) - len({lesson.stage for lesson in catalog.LESSONS})
+    assert re.findall(r"<h3>(.*?)</h3>", cards) == [
+        html.escape(f"{place} · {text(f'{lesson.slug}.title')}")
+        for place, lesson in enumerate(catalog.LESSONS, start=1)
+    ]
+    for lesson in catalog.LESSONS:
+        assert html.escape(text(f"stage.{lesson.stage}.question")) in cards
+        assert text("home.minutes", minutes=road.minutes(lesson.slug)) in cards
+    built = {lesson.stage for lesson in catalog.LESSONS}
+    (line,) = re.findall(r'</ol><p class="small">(.*?)</p>', cards)
+    for stage in catalog.STAGES:
+        assert (text(f"stage.{stage}.title") in line) == (stage not in built)
 
 
 def test_a_bench_that_fails_takes_no_other_with_it(visit, monkeypatch, caplog):
@@ -239,3 +248,31 @@ def test_files_are_made_when_somebody_asks(visit, monkeypatch):
     page.app.get_by_key("ar.process.export").click().run()
     page.healthy()
     assert made == []
+
+
+def test_home_without_its_figure_still_leads_to_the_lessons(monkeypatch):
+    def refused(*_: object, **__: object) -> None:
+        raise Problem("compute_limit", wait=3)
+
+    monkeypatch.setattr("seqviz.ui.bench.fast_path.answer", refused)
+    app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
+    app.run()
+    assert not app.exception
+    assert [one.value for one in app.warning] == [Text("en")("problem.compute_limit", wait=3)]
+    assert rules(app).count("seqviz-card") >= len(catalog.LESSONS)
+
+
+def test_home_s_figure_is_computed_once_for_the_class(monkeypatch):
+    shelves, drawn, run = caching.Shelves(1e7), [], Bench.run
+
+    def counted(bench: Bench, *args: object, **keywords: object) -> object:
+        drawn.append(bench.name)
+        return run(bench, *args, **keywords)
+
+    monkeypatch.setattr(caching, "shelves", lambda: shelves)
+    monkeypatch.setattr(Bench, "run", counted)
+    for _ in range(3):
+        app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
+        app.run()
+        assert not app.exception
+    assert drawn == [catalog.lesson(catalog.SHOWN).first[0]]

@@ -13,6 +13,7 @@ from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.text import LANGUAGES, Text
 from seqviz.ui.bench import first_figure, first_page
+from seqviz.ui.page import home
 
 DATA = re.compile(r'id="seqviz-first-figure">(.*?)</script>', re.DOTALL)
 
@@ -40,10 +41,16 @@ def test_the_first_bench_as_it_stands_with_nothing_set(record, lang, minilm):
     assert DATA.findall(sent(record.slug, lang, plain=False)) != [data]
 
 
-def test_the_map_has_its_title_and_no_bench():
-    page = sent("", "zh")
-    assert html.escape(Text("zh")("home.title")) in page
-    assert 'class="bench' not in page
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_home_has_its_title_and_a_picture_of_its_bench_as_it_stands_there(lang):
+    page = sent("", lang)
+    assert html.escape(Text(lang)("home.title")) in page
+    assert page.count("<svg") == 2  # on a wide window, and on a phone
+    words = first_page.home_words(lang)
+    bench = getattr(lessons, catalog.SHOWN).lesson.benches[catalog.lesson(catalog.SHOWN).first[0]]
+    assert bench is home.shown()
+    assert str(bench.declaration().steps) in words["lead"]  # said without loading the lesson
+    assert all(html.escape(words[name]) in page for name in ("title", "lead"))
 
 
 def test_a_failure_is_logged_and_leaves_the_place_empty(monkeypatch, tmp_path, caplog):

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from seqviz import whole_file
+from seqviz import catalog, whole_file
 from seqviz.models import store
 from seqviz.paths import ASSETS, PACKAGE
 from seqviz.text import Text
@@ -36,7 +36,15 @@ _PAGE = """
 _HTML = """
   <div class="masthead"><div class="title">{title}</div><b></b><b></b><b></b><b></b></div>
   <div class="goal">{goal}</div>"""
-_CARDS = ":is([class*='st-key-open-'], [class*='st-key-later-'])"  # of the map
+# Home's bench, with its picture as it is on a wide window and on a phone (`tools/pictures.py`).
+_HOME = """
+  <div class="bench home">
+    <h2 class="name">{title}</h2>
+    <div class="stage">{wide}{narrow}</div>
+    <div class="side"><p>{lead}</p><i></i></div>
+  </div>"""
+_LIVE = ".seqviz-home-bench[data-live] .main-svg"
+_STEPS = 100  # that the networks of home's bench read, by default; a test looks
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ def page(slug: str, lang: str, plain: bool, undrawn: Callable[[str, str], First]
     if slug:
         first = kept(slug, lang) or undrawn(slug, lang)
     else:
-        first = First(head("home", lang), {"stands": _CARDS})
+        first = First(head("home", lang) + _home(lang), {"stands": _LIVE})
     figures = first.figures if plain else {}
     data = json.dumps({**first.told, "figures": figures}, ensure_ascii=False)
     return _PAGE.format(
@@ -71,6 +79,30 @@ def page(slug: str, lang: str, plain: bool, undrawn: Callable[[str, str], First]
         theme=index_page.theme_script(),
         script=static_files.address("first.js"),
     )
+
+
+def home_words(lang: str) -> dict[str, str]:
+    """What is written around home's bench."""
+    text, slug = Text(lang), catalog.SHOWN
+    return {
+        "title": text(f"{slug}.bench.{catalog.lesson(slug).first[0]}"),
+        "lead": text("home.lead", steps=_STEPS),
+        "open": text("home.open", title=text(f"{slug}.title")),
+    }
+
+
+@cache
+def _home(lang: str) -> str:
+    words = {name: html.escape(said) for name, said in home_words(lang).items()}
+    stills = {
+        size: f'<div class="{size}">{_still(f"home.{lang}.{size}.svg")}</div>'
+        for size in ("wide", "narrow")
+    }
+    return _HOME.format(**words, **stills)
+
+
+def _still(name: str) -> str:
+    return (ASSETS / "pictures" / name).read_text("utf-8").strip()
 
 
 @cache

@@ -113,6 +113,7 @@ class PageLesson:
             for key in st.query_params
             if key.startswith(f"{self.record.code}.")
         )
+        asked = self.parts.get(asked or "", asked)  # a link to a bench may name it itself
         first = asked if asked in labels else next(filter(None, changed), next(iter(labels)))
         key = f"{self.record.code}.tabs"
         opened = st.session_state.setdefault(f"_{key}", first)  # the hand decides from then on
@@ -292,7 +293,7 @@ class PageLesson:
 
         def near() -> None:
             leads = tuple(name for name in self.placed if self.declared.benches[name].leads)
-            components.near(key, tuple(self.placed), leads, button, self._come)
+            components.near(key, self.record.slug, tuple(self.placed), leads, button, self._come)
 
         fragment(near, key)
         header.neighbours(self.record.slug, self.text)

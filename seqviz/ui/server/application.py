@@ -77,7 +77,8 @@ def routes() -> list[BaseRoute]:
     """What is served besides the pages."""
     from starlette.routing import Route
 
-    return [Route("/metrics", _metrics)] if settings.value("SEQVIZ_METRICS") else []
+    metrics_too = [Route("/metrics", _metrics)] if settings.value("SEQVIZ_METRICS") else []
+    return [Route("/robots.txt", _robots), *metrics_too]
 
 
 def middleware() -> list[Middleware]:
@@ -217,6 +218,13 @@ def _close() -> None:
     deadline = time.monotonic() + CLOSING_SECONDS
     for queue in jobs.queues().values():
         queue.close(timeout=max(0.1, deadline - time.monotonic()))
+
+
+async def _robots(_request: Request) -> Response:
+    """All pages may be found; what is asked for while a hand moves is none."""
+    from starlette.responses import PlainTextResponse
+
+    return PlainTextResponse(f"User-agent: *\nDisallow: {static_files.base()}/live/\n")
 
 
 async def _metrics(_request: Request) -> Response:

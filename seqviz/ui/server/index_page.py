@@ -22,7 +22,7 @@ import streamlit as st
 
 from seqviz import catalog, settings
 from seqviz.paths import STATIC
-from seqviz.ui.server import static_files
+from seqviz.ui.server import page_head, static_files
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -73,12 +73,18 @@ body:has(> #seqviz-first) > #root {{visibility: hidden; opacity: 0;}}
   display: block; height: .25rem; margin: 2.4rem 0; border-radius: 2px; background: var(--border);
 }}
 #seqviz-first .stage-figure {{height: 100%;}}
+#seqviz-first .home h2 {{margin: 0; font-size: 1.25rem;}}
+#seqviz-first .home .side p {{margin: 0 0 1rem; line-height: 1.5;}}
+#seqviz-first .home svg {{display: block; max-width: 100%; height: auto;}}
+#seqviz-first .narrow {{display: none;}}
 @media (max-width: 863px) {{#seqviz-first > div {{padding: 4rem 1rem 0;}}}}
 @media (max-width: 640px) {{
   #seqviz-first b:nth-of-type(2) {{display: none;}}
   #seqviz-first .title {{flex-basis: 100%;}}
   #seqviz-first .bench {{grid-template-columns: 1fr;}}
   #seqviz-first .below-choice {{margin-top: 65px;}}
+  #seqviz-first .wide {{display: none;}}
+  #seqviz-first .narrow {{display: block;}}
 }}
 """
 # Without them the page comes whole and as it is: to be read here.
@@ -138,8 +144,7 @@ class KnownServer:
             parts.append(message.get("body", b""))
             if not message.get("more_body", False):
                 body = b"".join(parts).replace(BEFORE, self._added + BEFORE, 1)
-                before = await asyncio.to_thread(self._before, scope, asked)  # it reads a file
-                body = body.replace(ROOT, before + ROOT, 1)
+                body = await asyncio.to_thread(self._known_page, body, scope, asked)  # reads a file
                 headers = [h for h in start["headers"] if h[0].lower() not in STALE]
                 if zipped:
                     body = gzip.compress(body, mtime=0)
@@ -150,15 +155,19 @@ class KnownServer:
 
         await self.app(scope, receive, answer)
 
-    def _before(self, scope: Scope, headers: dict[bytes, bytes]) -> bytes:
-        """What stands there before the page does; nothing where that looks otherwise."""
+    def _known_page(self, page: bytes, scope: Scope, headers: dict[bytes, bytes]) -> bytes:
+        """With its head, and with what stands there before the page does where that looks alike."""
         slug = scope["path"].removeprefix(static_files.base()).strip("/")
+        if slug not in self._known:
+            return page
         query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
-        if slug not in self._known or not OTHERS.isdisjoint(query):
-            return b""
         preferred = headers.get(b"accept-language", b"").decode("latin-1")
         lang = settings.language(query.get("lang"), preferred)
-        return self._first(slug, lang, query.keys() <= {"lang"}).encode()
+        page = page_head.put(page, slug, lang, scope)
+        if not OTHERS.isdisjoint(query):
+            return page
+        before = self._first(slug, lang, query.keys() <= {"lang"}).encode()
+        return page.replace(ROOT, before + ROOT, 1)
 
 
 @cache
@@ -173,7 +182,9 @@ def _first_style() -> str:
         ))  # fmt: skip
         style += (
             f"#seqviz-first.{theme} {{background: {page}; color: {text}; --border: {border}; "
-            f"--st-chart-categorical-colors: {','.join(colors)};}}\n"
+            f"--st-chart-categorical-colors: {','.join(colors)}; "
+            + "; ".join(f"--seqviz-{slot}: {color}" for slot, color in enumerate(colors, 1))
+            + "}\n"
         )
     return style
 

@@ -59,6 +59,7 @@ def settle(
 
 def near(
     key: str,
+    lesson: str,
     benches: Sequence[str],
     leads: Sequence[str],
     whole: str,
@@ -66,9 +67,9 @@ def near(
 ) -> None:
     """Call `come(names)` when the reader comes near benches that only keep their place.
 
-    benches: all of the page. leads: those that others build on, which may wait for what they load:
-    they are named when they have been passed as well. whole: the key of a button that needs every
-    one.
+    lesson: its slug. benches: all of the page. leads: those that others build on, which may wait
+    for what they load: they are named when they have been passed as well. whole: the key of a
+    button that needs every one.
     """
 
     def told() -> None:
@@ -77,6 +78,7 @@ def near(
     _component("near")(
         key=key,
         data=_plain(
+            lesson=lesson,
             benches=list(benches),
             leads=list(leads),
             whole=f".st-key-{whole.replace('.', '-')}",
@@ -125,6 +127,31 @@ def chart(
     )
 
 
+def home_bench(key: str, around: Mapping[str, Any], figure: str) -> None:
+    """A bench with one slider, which the page draws once (`assets/static/home.js`).
+
+    around: what is said around the figure, its words, and where the browser asks for others.
+    """
+    _component("home", _HOME_BENCH, "slider", "home")(
+        key=key, data=f"{json.dumps(dict(around))}\n{figure}".encode(), height="content"
+    )
+
+
+def road(
+    key: str,
+    rows: Sequence[Sequence[str]],
+    lessons: Mapping[str, str],
+    words: Mapping[str, str],
+) -> None:
+    """The search, and what this browser remembers, on the cards below (`assets/static/road.js`).
+
+    rows: what can be found (`seqviz.road.rows`). lessons: their titles by their slugs.
+    """
+    _component("road", '<div class="seqviz-road"></div>')(
+        key=key, data=_plain(rows=rows, lessons=dict(lessons), words=dict(words)), height="content"
+    )
+
+
 def sinusoid(
     key: str,
     values: Mapping[str, Any],
@@ -155,6 +182,12 @@ def sinusoid(
 
 # Drawings that answer in the browser, by the name with which a bench asks for them.
 IN_BROWSER = {"sinusoid": sinusoid}
+
+
+_HOME_BENCH = """<section class="seqviz-home-bench"><h2 class="name"></h2>
+<div class="stage"><div class="home-figure"><div class="seqviz-chart"></div></div></div>
+<div class="side"><p class="lead"></p><div class="seqviz-slider"></div><div class="said"></div>
+<a class="door"></a></div></section>"""
 
 
 def _plain(**data: Any) -> list[dict[str, Any]]:

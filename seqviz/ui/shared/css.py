@@ -17,6 +17,7 @@ _PAGE = """
 [data-stale="true"] {opacity: 1 !important; transition: none !important;}
 /* While a hand moves, a copy with the new numbers stands before the page's own (said.js). */
 .seqviz-behind > :not(.seqviz-over) {display: none !important;}
+[class*="st-key-bench-"] {scroll-margin-top: 68px; outline: none;}
 .seqviz-chart {position: relative;}
 .seqviz-chart.waiting::after {
   content: ""; position: absolute; inset: 0 auto auto 0; width: 3rem; height: 2px;
@@ -75,9 +76,6 @@ _PAGE = """
   .st-key-glossary-table td {padding: 0 .25rem;}
   .st-key-glossary-table tr {padding: .4rem 0; border-bottom: 1px solid #8885;}
 }
-[class*="st-key-open-"] {border: 2px solid currentColor;}
-[class*="st-key-later-"] {border-style: dashed;}
-[class*="st-key-later-"] p {opacity: .72;}
 """
 # Type grows to 125 %, charts take 60 % of the window, everything around the lesson goes.
 _PRESENTER = """

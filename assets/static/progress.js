@@ -1,0 +1,45 @@
+// What has been done on this device: lessons visited, predictions answered, exercises solved. It stays in
+// the browser's storage; nothing of it is ever sent. Where there is none, or something else lies in it,
+// nothing is remembered and nothing else is lost.
+
+const KEY = "seqviz.progress";
+const DONE = /\bst-key-\w+?-((?:predict|exercise)-\w+)-done\b/; // as ui/page/questions.py names them
+
+// { slug: [what] }, of which "visited" is one.
+export function read() {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEY));
+    const kept = Object.entries(found ?? {}).filter(([, done]) => Array.isArray(done));
+    return Object.fromEntries(kept.map(([slug, done]) => [slug, done.filter((one) => typeof one === "string")]));
+  } catch {
+    return {};
+  }
+}
+
+export function erase() {
+  try {
+    localStorage.removeItem(KEY);
+  } catch {
+    // there is nothing
+  }
+}
+
+function note(slug, what) {
+  const all = read();
+  const done = new Set(all[slug]);
+  const before = done.size;
+  what.forEach((one) => done.add(one));
+  if (done.size === before) return;
+  try {
+    localStorage.setItem(KEY, JSON.stringify({ ...all, [slug]: [...done] }));
+  } catch {
+    // a browser that keeps nothing, or has no room
+  }
+}
+
+// What the page of this lesson shows as done.
+export function notice(slug) {
+  const shown = document.querySelectorAll('[class*="st-key-"][class*="-done"]');
+  const done = [...shown].map((one) => DONE.exec(one.className)?.[1]).filter(Boolean);
+  note(slug, ["visited", ...done]);
+}

@@ -1,0 +1,160 @@
+"""What home says of each lesson, read off its words: minutes, questions and tasks, and the search.
+
+No lesson is imported for it: home would wait for what they load.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from seqviz import catalog, glossary
+from seqviz.text import LANGUAGES, Text, catalogue, sections
+
+# Minutes that a lesson takes. Its words are read more slowly than a story's (238 a minute:
+# Brysbaert 2019), as formulas stand among them; the others are the least that a bench, a question
+# and a task ask for.
+WORDS_A_MINUTE, A_BENCH, A_QUESTION, A_TASK, ROUNDED = 200, 3, 1, 3, 5
+NOT_READ = "sources"  # the section that nobody reads in the lesson
+_FORMULA = re.compile(r"\$+([^$]+)\$+")
+_COMMAND = re.compile(r"\\(?:var)?([a-z]+)")
+_MARKS = re.compile(r"[\\{}$_^*`“”\"']")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that is searched for. kind: "lesson", "bench" or "term". en, zh: its names.
+
+    slug: of the lesson to go to. bench: the figure in it, or empty. words: what finds it besides
+    its names, as `normal` writes it.
+    """
+
+    kind: str
+    en: str
+    zh: str
+    slug: str
+    bench: str
+    words: str
+
+
+@cache
+def named(slug: str, kind: str) -> tuple[str, ...]:
+    """Names of the benches ("bench"), questions ("predict") or tasks ("exercise") of a lesson."""
+    start = f"{slug}.{kind}."
+    keys = (key.removeprefix(start) for key in catalogue("en") if key.startswith(start))
+    return tuple(dict.fromkeys(key.partition(".")[0] for key in keys))
+
+
+@cache
+def minutes(slug: str) -> int:
+    """How long a lesson takes, in steps of five minutes: its words and what there is to do."""
+    prose = " ".join(said for name, said in sections(slug, "en").items() if name != NOT_READ)
+    benches, questions, tasks = (len(named(slug, k)) for k in ("bench", "predict", "exercise"))
+    whole = len(prose.split()) / WORDS_A_MINUTE
+    whole += A_BENCH * benches + A_QUESTION * questions + A_TASK * tasks
+    return ROUNDED * round(whole / ROUNDED)
+
+
+def normal(text: str) -> str:
+    r"""Words as they are compared: without case, marks of LaTeX and width (`$d_k$`, `dₖ` -> dk)."""
+    plain = _FORMULA.sub(lambda found: glossary.plain(found[1]), text)
+    return _MARKS.sub("", unicodedata.normalize("NFKC", plain)).casefold()
+
+
+def shown(text: str) -> str:
+    r"""A title without the marks of Markdown and of LaTeX around its formulas (`\varphi` -> φ)."""
+    greek = _COMMAND.sub(lambda found: glossary.GREEK.get(found[1], found[0]), text)
+    return re.sub(r"[\\{}$*`]", "", greek)
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Everything that can be found: lessons and benches in teaching order, letters, terms."""
+    return (*_lessons(), *_benches(), *_meanings())
+
+
+@cache
+def rows(lang: str) -> list[list[str]]:
+    """The entries for the browser: kind, name, place of the lesson, address, what finds it."""
+    return [
+        [
+            one.kind,
+            one.zh if lang == "zh" else one.en,
+            one.slug if one.kind != "lesson" else "",
+            address(one.slug, lang, one.bench),
+            " ".join(dict.fromkeys([normal(one.en), normal(one.zh), one.words])),
+        ]
+        for one in entries()
+    ]
+
+
+def address(slug: str, lang: str, bench: str = "") -> str:
+    """Of a lesson, or of a bench in it, beside home."""
+    code = catalog.lesson(slug).code
+    part = f"&{code}.part={bench}" if bench and Text("en").table(f"{slug}.part") else ""
+    return f"{slug}?lang={lang}{part}" + (f"#bench-{bench}" if bench else "")
+
+
+def _both(key: str) -> tuple[str, str]:
+    en, zh = (shown(str(catalogue(lang)[key])) for lang in LANGUAGES)
+    return en, zh
+
+
+def _lessons() -> Iterator[Entry]:
+    for record in catalog.LESSONS:
+        stage = [_both(f"stage.{record.stage}.{part}") for part in ("title", "question")]
+        words = normal(" ".join(said for pair in stage for said in pair))
+        yield Entry("lesson", *_both(f"{record.slug}.title"), record.slug, "", words)
+
+
+def _benches() -> Iterator[Entry]:
+    for record in catalog.LESSONS:
+        for name in named(record.slug, "bench"):
+            en, zh = (str(catalogue(lang)[f"{record.slug}.bench.{name}"]) for lang in LANGUAGES)
+            yield Entry("bench", shown(en), shown(zh), record.slug, name, normal(f"{en} {zh}"))
+
+
+def _meanings() -> Iterator[Entry]:
+    letters = [one for letter in glossary.letters() for one in letter.meanings]
+    for one in dict.fromkeys([*map(_Known, letters), *map(_Known, glossary.terms())]):
+        for slug, forms in one.meaning.here.items():
+            words = normal(" ".join([one.meaning.en, one.meaning.zh, *(f"${f}$" for f in forms)]))
+            signs = "".join(f"{shown(form)}: " for form in forms[:1])
+            en, zh = (signs + shown(said) for said in (one.meaning.en, one.meaning.zh))
+            yield Entry("term", en, zh, slug, _bench_of(slug, one.meaning, forms), words)
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A meaning that stands under several letters is one."""
+
+    meaning: glossary.Meaning
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and self.meaning is other.meaning
+
+    def __hash__(self) -> int:
+        return id(self.meaning)
+
+
+def _bench_of(slug: str, meaning: glossary.Meaning, forms: list[str]) -> str:
+    """The first bench of a lesson in whose title or prose this stands, or empty."""
+    prose = sections(slug, "en")
+    said = re.compile(rf"\b{re.escape(meaning.en)}s?\b", re.IGNORECASE)
+    benches = named(slug, "bench")
+    titles = {name: str(catalogue("en")[f"{slug}.bench.{name}"]) for name in benches}
+    for place in (titles, prose):
+        for name in benches:
+            text = place.get(name, "")
+            formulas = " ".join(_FORMULA.findall(text))
+            if any(_stands(form, formulas) for form in forms) or (not forms and said.search(text)):
+                return name
+    return ""
+
+
+def _stands(form: str, formulas: str) -> bool:
+    """Whether a letter stands in these formulas, and not as a part of another name."""
+    return bool(re.search(rf"(?<![A-Za-z\\]){re.escape(form)}(?![A-Za-z])", formulas))

@@ -1,0 +1,117 @@
+"""What stands on the home page: a live bench, the search, and the lessons as cards.
+
+Each is one element of Streamlit's, as building them is what takes a browser its time. The bench is
+the first of a lesson, and asks as it does there while a hand moves (`fast_path`); at rest nothing
+is left to be drawn.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import streamlit as st
+
+from seqviz import catalog, lessons, road
+from seqviz.lessons.bench.controls import Slider, controls
+from seqviz.lessons.bench.lesson import Bench
+from seqviz.lessons.bench.slider_options import slider_options
+from seqviz.lessons.bench.words import Words
+from seqviz.paths import STATIC
+from seqviz.text import Text
+from seqviz.ui.bench import fast_path, first_page
+from seqviz.ui.bench.host import guarded
+from seqviz.ui.page import header
+from seqviz.ui.server import run_context, static_files
+from seqviz.ui.shared import components, css
+
+SENTENCE = 1  # of those under the figure: what was measured, per step, in each network
+_PICTURE = """<img src="{}" alt="" width="304" height="152" loading="lazy" decoding="async">"""
+_CARD = """
+<li><a class="seqviz-card" href="{href}" data-slug="{slug}" data-code="{code}" data-tasks="{tasks}">
+{picture}
+<h3>{number} · {title}</h3><p>{question}</p><p class="small"><span>{minutes}</span></p></a></li>"""
+
+
+def shown() -> Bench:
+    """The bench that home opens with."""
+    return next(iter(getattr(lessons, catalog.SHOWN).lesson.benches.values()))
+
+
+def bench(text: Text) -> None:
+    """Figure, slider and sentence, with the way into the lesson; else one sentence, why not."""
+    words = Words(catalog.SHOWN, text)
+    guarded(lambda: _bench(words, text), words)
+
+
+def _bench(words: Words, text: Text) -> None:
+    found, dark = shown(), css.theme() == "dark"
+    name = catalog.lesson(catalog.SHOWN).first[1]
+    params = found.declaration()
+    live = fast_path.source(found, {found.prefix: params}, text.lang, header.presenting(), dark)
+    assert live is not None  # the slider is one of its own
+    answer = fast_path.answer(found, live["query"], run_context.session())
+    label, help_text = words.control(name)
+    control = dict(controls(found.declaration))[name]
+    assert isinstance(control, Slider)
+    top = control.top(vars(params))
+    options = slider_options(control, getattr(params, name), label, help_text, text, top)
+    components.home_bench(
+        "home-bench",
+        {
+            **answer.around,
+            "live": live,
+            "key": f"{found.prefix}.{name}",
+            "options": options,
+            "lesson": _address(catalog.SHOWN, text),
+            "missing": text("frame.no_library"),
+            "sentence": SENTENCE,
+            "words": first_page.home_words(text.lang),
+        },
+        answer.figure.decode(),
+    )
+
+
+def search(text: Text) -> None:
+    """The field, and what this browser remembers of the lessons."""
+    titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
+    components.road("home-search", road.rows(text.lang), titles, text.table("home"))
+
+
+def cards(text: Text) -> None:
+    """The lessons in teaching order, and in one line what there is not."""
+    number = enumerate(catalog.LESSONS, start=1)
+    listed = "".join(_card(place, record, text) for place, record in number)
+    built = {record.stage for record in catalog.LESSONS}
+    later = [text(f"stage.{stage}.title") for stage in catalog.STAGES if stage not in built]
+    line = html.escape(text("home.later", stages=text("home.joined").join(later)))
+    after = f'<p class="small">{line}</p>' if later else ""
+    with st.container(key="home-cards"):
+        st.html(f'<ol class="seqviz-cards">{listed}</ol>{after}')
+
+
+def _card(number: int, record: catalog.Lesson, text: Text) -> str:
+    tasks = [f"{kind}-{name}" for kind in ("predict", "exercise")
+             for name in road.named(record.slug, kind)]  # fmt: skip
+    values: dict[str, Any] = {
+        "href": _address(record.slug, text),
+        "slug": record.slug,
+        "code": record.code,
+        "tasks": " ".join(tasks),
+        "number": number,
+        "title": text(f"{record.slug}.title"),
+        "question": text(f"stage.{record.stage}.question"),
+        "minutes": text("home.minutes", minutes=road.minutes(record.slug)),
+    }
+    written = {key: html.escape(str(value)) for key, value in values.items()}
+    return _CARD.format(**written, picture=_picture(record.slug))
+
+
+def _picture(slug: str) -> str:
+    """Of a lesson's first bench; nothing for one that has just been added."""
+    name = f"card_{slug}_{css.theme()}.svg"
+    return _PICTURE.format(static_files.address(name)) if (STATIC / name).exists() else ""
+
+
+def _address(slug: str, text: Text) -> str:
+    return road.address(slug, text.lang) + ("&present=true" if header.presenting() else "")

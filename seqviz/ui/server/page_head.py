@@ -1,0 +1,58 @@
+"""What the head of a page says: language, title, description, and where it is in other languages.
+
+Streamlit's says "Streamlit" in English until its scripts have run; who looks for pages reads no
+more than this, and a browser offers to translate what says that it is English.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from seqviz import settings
+from seqviz.text import LANGUAGES, Text
+from seqviz.ui.server.static_files import base
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+TAGS = {"en": "en", "zh": "zh-CN"}  # as `assets/static/theme.js` says it afterwards
+LONGEST = 300  # characters of a description
+_HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", re.ASCII)
+_LANG, _TITLE = re.compile(rb'<html lang="[^"]*"'), re.compile(rb"<title>[^<]*</title>")
+
+
+def put(page: bytes, slug: str, lang: str, scope: Scope) -> bytes:
+    """The page with the head of a lesson ("" is home) in a language.
+
+    Addresses in it begin with the host that was asked for; without one there are none.
+    """
+    name, tag = slug or "home", TAGS.get(lang, lang)
+    page = _LANG.sub(f'<html lang="{tag}"'.encode(), page, 1)
+    return _TITLE.sub((_said(name, lang) + _others(slug, scope)).encode(), page, 1)
+
+
+@cache
+def _said(name: str, lang: str) -> str:
+    text = Text(lang)
+    title = html.escape(f"{text(f'{name}.title')} · SeqViz")
+    told = re.sub(r"[*`$\\\\]", "", text(f"{name}.goal")).strip()
+    told = told if len(told) <= LONGEST else told[:LONGEST].rsplit(" ", 1)[0] + " …"
+    return f'<title>{title}</title>\n    <meta name="description" content="{html.escape(told)}" />'
+
+
+def _others(slug: str, scope: Scope) -> str:
+    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    host, scheme = headers.get(b"host", ""), scope.get("scheme", "http")
+    if settings.value("SEQVIZ_PROXIES"):  # which end the encryption
+        scheme = headers.get(b"x-forwarded-proto", scheme)
+    if not _HOST.fullmatch(host) or scheme not in ("http", "https"):
+        return ""
+    here = f"{scheme}://{host}{base()}/{slug}"
+    tags = {TAGS.get(lang, lang): f"{here}?lang={lang}" for lang in LANGUAGES}
+    return "".join(
+        f'\n    <link rel="alternate" hreflang="{tag}" href="{address}" />'
+        for tag, address in {**tags, "x-default": here}.items()
+    )

@@ -1,0 +1,152 @@
+"""Home as a newcomer meets it: picture, slider, search, and what the browser remembers."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+from rings import one_of
+
+from benchmarks.arrival import home_bench
+from seqviz import catalog
+from seqviz.text import Text
+from tools import pictures
+
+BENCH = ".seqviz-home-bench"
+LIVE = f"{BENCH}[data-live] .main-svg"
+KEY = "seqviz.progress"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def home(visit, lang: str = "en", **options):
+    page = visit("", {"lang": lang} if lang else None, **options).page
+    page.locator(LIVE).first.wait_for()
+    page.locator("#seqviz-first").wait_for(state="detached")
+    return page
+
+
+@pytest.mark.parametrize(("width", "height"), one_of([(1280, 800), (420, 800)]))
+def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, width, height):
+    context = browser.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    page.route_web_socket("**/_stcore/stream", lambda line: None)
+    page.goto(f"{server.url}/?lang=en")
+    stills = page.locator("#seqviz-first .home svg")
+    assert [one.is_visible() for one in stills.all()] == [width > 640, width <= 640]
+    expect(stills.locator("visible=true")).to_contain_text("0.937")  # of the linear network
+    color = page.locator(
+        "#seqviz-first svg .legendlines path, #seqviz-first svg path"
+    ).evaluate_all("(all) => all.map((one) => getComputedStyle(one).stroke)")
+    assert "rgb(194, 65, 12)" in color  # the RNN's, in the light theme
+    context.close()
+
+
+def test_the_bench_follows_a_hand_and_its_lesson_goes_on_there(visit):
+    page = home(visit)
+    said, door = page.locator(f"{BENCH} .said"), page.locator(f"{BENCH} .door")
+    before = said.inner_text()
+    assert "ρ = 0.945" in before
+    expect(door).to_have_attribute("href", f"{catalog.SHOWN}?lang=en")
+    page.locator(f"{BENCH} input[type=range]").press("PageUp")
+    expect(said).to_contain_text("ρ = 1.05")
+    assert page.evaluate(f"seqvizLive({json.dumps(home_bench())}).pictures.length") >= 1
+    door.click()
+    page.wait_for_url(re.compile(rf"/{catalog.SHOWN}\?.*vg\.reach\.gain=1(\.0)?\b"))
+    page.get_by_text("ρ = 1.05").first.wait_for()
+
+
+def test_a_search_by_keyboard_leads_to_the_bench(visit):
+    page = home(visit, "zh")
+    field = page.get_by_role("combobox")
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url))
+    for typed in ("position", "位置"):
+        field.fill(typed)
+        expect(page.get_by_role("option").first).to_contain_text(Text("zh")("positions.title"))
+    field.fill("zzzz")
+    expect(page.locator(".seqviz-road [role=status]").first).to_contain_text("zzzz")
+    expect(field).to_have_attribute("aria-expanded", "false")
+    field.fill("dk")
+    field.press("ArrowDown")
+    option = page.get_by_role("option").first
+    expect(option).to_have_attribute("aria-selected", "true")
+    assert field.get_attribute("aria-activedescendant") == option.get_attribute("id")
+    assert [one for one in asked if "/_stcore/health" not in one] == []  # no request for a key
+    field.press("Enter")
+    page.wait_for_url("**/attention?lang=zh#bench-scale")
+    page.wait_for_function("""() => {
+        const bench = document.querySelector(".st-key-bench-scale");
+        const {top} = bench?.getBoundingClientRect() ?? {top: -1};
+        return top > 50 && top < 90 && bench.querySelector(".main-svg");
+    }""")
+
+
+def test_what_was_done_is_on_the_cards_is_never_sent_and_can_be_erased(visit):
+    lesson = visit("gates", {"lang": "en"})
+    page = lesson.page
+    sent: list[str] = []
+    page.on("request", lambda one: sent.append(f"{one.url} {one.post_data or ''}"))
+    page.on("websocket", lambda line: line.on("framesent", lambda one: sent.append(str(one))))
+    question = page.get_by_role("radiogroup").filter(has=page.locator("input[type=radio]")).first
+    question.locator("label").first.click()
+    page.wait_for_function(f"() => localStorage.getItem('{KEY}')?.includes('predict-')")
+    page.goto(page.url.partition("gates")[0] + "?lang=en")
+    card = page.locator('.seqviz-card[data-slug="gates"]')
+    expect(card).to_contain_text("visited · predictions 1 of 4 · exercises 0 of 1")
+    assert "visited" not in page.locator('.seqviz-card[data-slug="attention"]').inner_text()
+    page.get_by_role("button", name=Text("en")("home.erase")).click()
+    expect(card).not_to_contain_text("visited")
+    assert page.evaluate(f"localStorage.getItem('{KEY}')") is None
+    assert sent
+    assert not any("predict-" in one or KEY in one for one in sent)
+
+
+@pytest.mark.parametrize(
+    "script",
+    one_of([
+        f"localStorage.setItem('{KEY}', '{{\"gates\": [1, \"visited\"], \"x\": 3}}')",
+        "Object.defineProperty(window, 'localStorage', {get() { throw new Error('none') }})",
+        f"localStorage.setItem('{KEY}', '{{')",
+        f"localStorage.setItem('{KEY}', '[1]')",
+    ], keep=2),
+)  # fmt: skip
+def test_strange_or_no_storage_takes_nothing_away(browser, server, script):
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script(script)
+    page.goto(f"{server.url}/?lang=en")
+    page.locator(LIVE).first.wait_for()
+    cards = page.locator(".seqviz-card")
+    expect(cards).to_have_count(len(catalog.LESSONS))
+    expect(page.get_by_role("combobox")).to_be_visible()
+    known = "gates" in script
+    expect(page.locator('.seqviz-card[data-slug="gates"] .done')).to_have_text(
+        re.compile("visited" if known else "^$")
+    )
+    context.close()
+
+
+def test_a_chinese_browser_is_sent_chinese(browser, server):
+    context = browser.new_context(locale="zh-CN")
+    page = context.new_page()
+    page.route_web_socket("**/_stcore/stream", lambda line: None)
+    page.goto(server.url)
+    assert page.title().startswith(Text("zh")("home.title"))
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    expect(page.locator("#seqviz-first")).to_contain_text(Text("zh")("home.goal")[:12])
+    context.close()
+
+
+def test_every_picture_is_what_its_lesson_shows_today(browser):
+    """Drawn anew: the same elements, every number within a pixel."""
+    seen = set()
+    for path, svg in pictures.pictures(browser):
+        kept = path.read_text("utf-8")
+        seen.add(path)
+        assert NUMBER.sub("", svg.strip()) == NUMBER.sub("", kept.strip()), path.name
+        pairs = zip(NUMBER.findall(svg), NUMBER.findall(kept), strict=True)
+        assert all(abs(float(one) - float(other)) <= 1 for one, other in pairs), path.name
+        assert len(kept) < 40_000
+    assert seen == {*pictures.CARDS.glob("card_*.svg"), *pictures.HOME.glob("*.svg")}

@@ -1,0 +1,67 @@
+"""What a page says of itself before any script: to a browser, and to who looks for pages."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from seqviz import catalog
+from seqviz.text import LANGUAGES, Text
+from seqviz.ui.server import page_head
+
+PAGE = b'<!DOCTYPE html><html lang="en"><head><title>Streamlit</title></head></html>'
+SLUGS = ["", *(record.slug for record in catalog.LESSONS)]
+
+
+def put(slug: str, lang: str, host: str = "seqviz.example", scheme: str = "http", **headers) -> str:
+    told = {"host": host, **headers}
+    scope = {"scheme": scheme, "headers": [
+        (name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in told.items()
+    ]}  # fmt: skip
+    return page_head.put(PAGE, slug, lang, scope).decode()
+
+
+def alternates(page: str) -> dict[str, str]:
+    return dict(re.findall(r'<link rel="alternate" hreflang="([^"]*)" href="([^"]*)"', page))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_language_title_and_description(slug, lang):
+    page, text = put(slug, lang), Text(lang)
+    assert f'<html lang="{page_head.TAGS[lang]}">' in page
+    (title,) = re.findall("<title>(.*)</title>", page)
+    name = slug or "home"
+    assert html.unescape(title) == f"{text(f'{name}.title')} · SeqViz"
+    (told,) = re.findall('name="description" content="([^"]*)"', page)
+    assert 20 < len(html.unescape(told)) <= page_head.LONGEST + 2
+    assert not set("*`$<>") & set(told)
+
+
+def test_each_page_names_itself_in_every_language():
+    assert alternates(put("gates", "zh")) == {
+        "en": "http://seqviz.example/gates?lang=en",
+        "zh-CN": "http://seqviz.example/gates?lang=zh",
+        "x-default": "http://seqviz.example/gates",
+    }
+
+
+@pytest.mark.parametrize(
+    "host", ['a"><script>', "a b", "", "a/b", "a:1:2", "é", "[::1", "x" * 9 + "'"]
+)
+def test_a_host_that_is_none_is_not_written_into_the_page(host):
+    page = put("", "en", host)
+    assert alternates(page) == {}
+    assert "<script" not in page
+
+
+def test_only_a_proxy_of_ones_own_says_that_the_line_is_encrypted(monkeypatch):
+    def begins() -> str:
+        return alternates(put("", "en", x_forwarded_proto="https"))["en"].partition(":")[0]
+
+    assert begins() == "http"
+    monkeypatch.setenv("SEQVIZ_PROXIES", "1")
+    assert begins() == "https"
+    assert alternates(put("", "en", x_forwarded_proto="ftp")) == {}

@@ -1,0 +1,89 @@
+"""What home says of the lessons is true of them, and what is searched for is where it leads."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from seqviz import catalog, lessons, road
+from seqviz.text import LANGUAGES, Text, catalogue, sections
+
+SLUGS = [record.slug for record in catalog.LESSONS]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_what_is_read_off_the_words_is_what_the_lesson_declares(slug):
+    lesson = getattr(lessons, slug).lesson
+    assert set(road.named(slug, "bench")) == set(lesson.benches)
+    assert set(road.named(slug, "exercise")) == set(lesson.exercises)
+    questions = [key for key in catalogue("en") if key.startswith(f"{slug}.predict.")]
+    assert len(road.named(slug, "predict")) == sum(key.endswith(".answer") for key in questions)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_minutes_follow_their_rule(slug):
+    words = sum(len(said.split()) for name, said in sections(slug, "en").items()
+                if name != "sources")  # fmt: skip
+    lesson = getattr(lessons, slug).lesson
+    questions = sum(key.startswith(f"{slug}.predict.") and key.endswith(".answer")
+                    for key in catalogue("en"))  # fmt: skip
+    whole = words / 200 + 3 * len(lesson.benches) + questions + 3 * len(lesson.exercises)
+    assert abs(road.minutes(slug) - whole) <= 2.5
+    assert road.minutes(slug) % 5 == 0
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_address_leads_to_a_bench_of_its_lesson(lang):
+    benches = set()
+    for _, name, slug, address, words in road.rows(lang):
+        parts = urlsplit(address)
+        assert parts.path in SLUGS
+        assert slug in ("", parts.path)
+        lesson, query = getattr(lessons, parts.path).lesson, parse_qs(parts.query)
+        assert query.pop("lang") == [lang]
+        bench = parts.fragment.removeprefix("bench-")
+        assert bench in ("", *lesson.benches)
+        part = {f"{lesson.record.code}.part": [bench]} if lesson.parts and bench else {}
+        assert query == part
+        assert name
+        assert not set("\\$*`{}") & set(name), name
+        assert road.normal(name) in words
+        benches |= {(parts.path, bench)} if bench else set()
+    assert len(benches) == sum(len(getattr(lessons, slug).lesson.benches) for slug in SLUGS)
+
+
+def found(typed: str) -> list[road.Entry]:
+    """Those in whose words this is a word, or the beginning of one."""
+    return [one for one in road.entries() if f" {road.normal(typed)}" in f" {one.words}"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind", "slug", "bench"),
+    [
+        ("d_k", "bench", "attention", "scale"), ("dk", "term", "attention", "scale"),
+        ("dₖ", "term", "attention", "scale"), ("POSITION", "lesson", "positions", ""),
+        ("位置", "lesson", "positions", ""),
+        ("gradient clipping", "term", "vanishing_gradients", ""),
+        ("Truncation", "bench", "vanishing_gradients", "cut"),
+        ("phi", "term", "ar_fitting", ""),
+    ],
+)  # fmt: skip
+def test_letters_titles_and_terms_are_found_in_both_languages(typed, kind, slug, bench):
+    assert (kind, slug) in {(one.kind, one.slug) for one in found(typed)}
+    if bench:
+        assert bench in {one.bench for one in found(typed)}
+
+
+def test_a_letter_that_is_part_of_another_name_is_not_found_in_its_formula():
+    assert road._stands("d_k", r"\sqrt{d_k}")
+    assert not road._stands("k", r"\sqrt{dk}")
+    assert not road._stands("h", r"\hat y")
+
+
+def test_a_bench_that_a_link_names_by_itself_has_its_tab_named(monkeypatch):
+    assert road.address("bert_accuracy", "zh", "tune").endswith(
+        "bert_accuracy?lang=zh&ba.part=tune#bench-tune"
+    )
+    assert road.address("gates", "en") == "gates?lang=en"
+    assert Text("en").table("bert_accuracy.part")
