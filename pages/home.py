@@ -19,7 +19,7 @@ def stop(number: int, stage: str) -> None:
     """One stop of the road: its question, and the way in if there is one."""
     built = lessons.get(stage, [])
     with st.container(border=True, height="stretch", key=f"{'open' if built else 'later'}-{stage}"):
-        st.markdown(f"###### {number} · {text(f'stage.{stage}.title')}")
+        st.markdown(f"## {number} · {text(f'stage.{stage}.title')}")
         st.markdown(text(f"stage.{stage}.question"))
         for lesson in built:
             st.page_link(

@@ -10,7 +10,9 @@ import subprocess
 
 from driver.server import serve
 
-COMMAND = ["npx", "--yes", "lighthouse@13.5.0", "--preset=desktop", "--only-categories=performance"]
+CATEGORIES = ("performance", "accessibility")
+COMMAND = ["npx", "--yes", "lighthouse@13.5.0", "--preset=desktop"]
+COMMAND += [f"--only-categories={','.join(CATEGORIES)}"]
 COMMAND += ["--output=json", "--quiet", "--chrome-flags=--headless=new --no-sandbox"]
 AUDITS = {"CLS": "cumulative-layout-shift", "TBT, ms": "total-blocking-time"}
 
@@ -24,7 +26,13 @@ if __name__ == "__main__":
                 command = [*COMMAND, f"{server.url}/{path}"]
                 said = subprocess.run(command, env=environment, capture_output=True, check=True)
                 found = json.loads(said.stdout)
-                score = f"{100 * found['categories']['performance']['score']:.0f}"
+                scores = {c: round(100 * found["categories"][c]["score"]) for c in CATEGORIES}
+                wrong = [
+                    name
+                    for part in found["categories"]["accessibility"]["auditRefs"]
+                    if part["weight"]
+                    and found["audits"][name := part["id"]]["score"] not in (None, 1)
+                ]
                 seen = {n: round(found["audits"][a]["numericValue"], 3) for n, a in AUDITS.items()}
                 if turn:  # the first warms the server
-                    print(path or "home", "performance", score, seen, flush=True)
+                    print(path or "home", scores, seen, *wrong, flush=True)

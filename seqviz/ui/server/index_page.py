@@ -22,12 +22,14 @@ import streamlit as st
 
 from seqviz import catalog, settings
 from seqviz.paths import STATIC
+from seqviz.text import Text
 from seqviz.ui.server import static_files
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BEFORE = b"<script"  # Streamlit's first one, so that ours has run before
+LANGUAGE = b'<html lang="en"'  # Streamlit's page says so, whatever stands in it
 ROOT = b'<div id="root"'  # in which Streamlit builds its page
 OTHERS = frozenset({"present", "embed", "embed_options"})  # in an address: the page looks otherwise
 STALE = (b"content-length", b"etag", b"last-modified")  # they are the file's, not of what is sent
@@ -74,8 +76,10 @@ body:has(> #seqviz-first) > #root {{visibility: hidden; opacity: 0;}}
 }}
 #seqviz-first .stage-figure {{height: 100%;}}
 @media (max-width: 863px) {{#seqviz-first > div {{padding: 4rem 1rem 0;}}}}
-@media (max-width: 640px) {{
+@media (max-width: 640px) and (pointer: coarse) {{
   #seqviz-first b:nth-of-type(2) {{display: none;}}
+}}
+@media (max-width: 640px) {{
   #seqviz-first .title {{flex-basis: 100%;}}
   #seqviz-first .bench {{grid-template-columns: 1fr;}}
   #seqviz-first .below-choice {{margin-top: 65px;}}
@@ -138,7 +142,10 @@ class KnownServer:
             parts.append(message.get("body", b""))
             if not message.get("more_body", False):
                 body = b"".join(parts).replace(BEFORE, self._added + BEFORE, 1)
-                before = await asyncio.to_thread(self._before, scope, asked)  # it reads a file
+                lang = _language(scope, asked)
+                tag = Text(lang)("frame.language_tag")
+                body = body.replace(LANGUAGE, f'<html lang="{tag}"'.encode(), 1)
+                before = await asyncio.to_thread(self._before, scope, lang)  # it reads a file
                 body = body.replace(ROOT, before + ROOT, 1)
                 headers = [h for h in start["headers"] if h[0].lower() not in STALE]
                 if zipped:
@@ -150,15 +157,23 @@ class KnownServer:
 
         await self.app(scope, receive, answer)
 
-    def _before(self, scope: Scope, headers: dict[bytes, bytes]) -> bytes:
+    def _before(self, scope: Scope, lang: str) -> bytes:
         """What stands there before the page does; nothing where that looks otherwise."""
         slug = scope["path"].removeprefix(static_files.base()).strip("/")
-        query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+        query = _query(scope)
         if slug not in self._known or not OTHERS.isdisjoint(query):
             return b""
-        preferred = headers.get(b"accept-language", b"").decode("latin-1")
-        lang = settings.language(query.get("lang"), preferred)
         return self._first(slug, lang, query.keys() <= {"lang"}).encode()
+
+
+def _query(scope: Scope) -> dict[str, str]:
+    return dict(parse_qsl(scope["query_string"].decode("latin-1")))
+
+
+def _language(scope: Scope, headers: dict[bytes, bytes]) -> str:
+    """Of the page that is asked for."""
+    preferred = headers.get(b"accept-language", b"").decode("latin-1")
+    return settings.language(_query(scope).get("lang"), preferred)
 
 
 @cache
