@@ -72,6 +72,9 @@ function mend() {
 
 function pressed(event) {
   const { key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
+  // The table keeps this key for its cells, and a panel with it in it would not close.
+  if (key === "Escape" && target.matches?.(".stDataFrame canvas"))
+    target.closest('[role="dialog"]')?.querySelector("button")?.click();
   if (altKey || ctrlKey || metaKey || shiftKey || !["d", "D", "Enter"].includes(key)) return;
   if (!target.matches?.(PICTURES)) return;
   const button = dataButton(target);
@@ -88,4 +91,4 @@ export function tend(told) {
   mend();
 }
 
-window.addEventListener("keydown", pressed);
+window.addEventListener("keydown", pressed, { capture: true });
