@@ -125,10 +125,10 @@ def one_step_map(
         panel.line(inputs, rule, text("figure.true_rule"), palette.highlight, dash="dash")
     learned = text("figure.learned_map", cell=cell.upper())
     panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
-    said = {"cell": cell.upper(), "slope": number(found.middle_slope)}
+    slope = number(found.middle_slope)
     if truth is None:
-        return sheet.described("alt.map_alone", **said)
-    return sheet.described("alt.map", **said, truth=number(truth))
+        return sheet.described("alt.map_alone", cell=cell.upper(), slope=slope)
+    return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=number(truth))
 
 
 def one_step_predictions(found: NetworkFit, style: Style = STYLE) -> Figure:
