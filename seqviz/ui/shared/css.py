@@ -81,7 +81,6 @@ _PAGE = """
 }
 [class*="st-key-open-"] {border: 2px solid currentColor;}
 [class*="st-key-later-"] {border-style: dashed;}
-[class*="st-key-later-"] p {opacity: .72;}
 """
 # Type grows to 125 %, charts take 60 % of the window, everything around the lesson goes.
 _PRESENTER = """
