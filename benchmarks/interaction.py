@@ -143,7 +143,8 @@ class Drag:
 class Subject:
     """One page under measurement: its slider, what its slider changes, and the times so far.
 
-    presses: for how many it has fresh values, of those that were asked for. milliseconds: per press, to the change and to the settled picture; the warm-up comes first.
+    presses: for how many it has fresh values, of those that were asked for.
+    milliseconds: per press, to the change and to the settled picture; the warm-up comes first.
     leaps: per step to a value far off, to the change.
     """
 

@@ -1,6 +1,8 @@
 """The glossary: what each letter means in the lessons and in the five texts, and the terms.
 
-Letters are in `assets/glossary/letters.toml`, terms in `terms.toml`, both languages side by side.
+Letters are in `assets/glossary/letters.toml`, terms in `terms.toml`, English and Chinese side by
+side; a further language has a file of its own, `<lang>.toml`: `[meaning]` and `[remark]` by the
+names in letters.toml, `[term]` by the English terms.
 Which lessons use a letter is written there and checked against their tables of symbols; which
 lessons use a term is read off their words.
 """
@@ -18,7 +20,7 @@ from typing import Any
 
 from seqviz import catalog
 from seqviz.paths import ASSETS
-from seqviz.text import catalogue, sections
+from seqviz.text import LANGUAGES, catalogue, sections
 
 TEXTS = ("S0", "S1", "S2", "S3", "S4")
 GREEK = {  # in the order of the alphabet
@@ -38,15 +40,24 @@ _PLAIN = re.compile(r"\\(?:var(?=[a-z])|cdot|langle|rangle|hat|tilde|mathcal|mat
 class Meaning:
     """What a letter stands for, or a term without one.
 
-    en, zh: the term in each language. here: how a lesson writes it, in LaTeX, by its slug; empty
+    words: the term in each language. here: how a lesson writes it, in LaTeX, by its slug; empty
     lists for a term that has no letter. texts: how one of the five texts writes or calls it, in
     Markdown.
     """
 
-    en: str
-    zh: str
+    words: Mapping[str, str]
     here: Mapping[str, list[str]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def en(self) -> str:
+        """The term in English."""
+        return self.words["en"]
+
+    @property
+    def zh(self) -> str:
+        """The term in Chinese, as the five texts have it."""
+        return self.words["zh"]
 
     @property
     def letters(self) -> set[str]:
@@ -68,7 +79,7 @@ class Meaning:
     def matches(self, typed: str) -> bool:
         """Whether these words are in its terms, in how it is written or in what a text calls it."""
         forms = map(plain, chain(*self.here.values(), self.texts.values()))
-        return typed.casefold() in " ".join([self.en, self.zh, *forms]).casefold()
+        return typed.casefold() in " ".join([*self.words.values(), *forms]).casefold()
 
 
 @dataclass(frozen=True)
@@ -99,17 +110,27 @@ def _read(name: str) -> dict[str, Any]:
     return tomllib.loads((ASSETS / "glossary" / f"{name}.toml").read_text("utf-8"))
 
 
+def _words(kind: str, name: str, told: Mapping[str, Any]) -> dict[str, str]:
+    """A meaning, a remark or a term in every language, from its line or the language's own file."""
+    if not told:
+        return {}
+    return {lang: told[lang] if lang in told else _read(lang)[kind][name] for lang in LANGUAGES}
+
+
 @cache
 def letters() -> tuple[Letter, ...]:
     """Every letter: Latin by the alphabet, small before large, then Greek, then signs."""
     told = _read("letters")
-    meanings = [Meaning(**one) for one in told["meaning"].values()]
+    meanings = [
+        Meaning(_words("meaning", name, one), one.get("here", {}), one.get("texts", {}))
+        for name, one in told["meaning"].items()
+    ]
     names = sorted({name for one in meanings for name in one.letters}, key=_order)
     return tuple(
         Letter(
             name,
             tuple(one for one in meanings if name in one.letters),
-            told["remark"].get(name, {}),
+            _words("remark", name, told["remark"].get(name, {})),
         )
         for name in names
     )
@@ -124,11 +145,10 @@ def _order(name: str) -> tuple[int, str, bool]:
 @cache
 def terms() -> tuple[Meaning, ...]:
     """Terms without a letter, by their English words, with the lessons in whose words they are."""
-    words = {slug: "\n".join(_words(slug)) for slug in _slugs()}
+    words = {slug: "\n".join(_said_in(slug)) for slug in _slugs()}
     return tuple(
         Meaning(
-            told["en"],
-            told["zh"],
+            _words("term", told["en"], told),
             {slug: [] for slug, said in words.items() if _said(told["en"]).search(said)},
             told.get("texts", {}),
         )
@@ -173,7 +193,7 @@ def _slugs() -> list[str]:
     return [record.slug for record in catalog.LESSONS]
 
 
-def _words(slug: str) -> Iterator[str]:
+def _said_in(slug: str) -> Iterator[str]:
     """All English words of a lesson."""
     yield from sections(slug, "en").values()
     yield from (str(said) for key, said in catalogue("en").items() if key.startswith(f"{slug}."))

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seqviz.languages import DEFAULT, LANGUAGES
+
 DEVICES = ("auto", "cpu", "cuda", "mps")
-LANGUAGES = ("en", "zh")
 LEVELS = ("debug", "info", "warning", "error")
 UPLOAD_MB = 5  # .streamlit/config.toml lets the server take 6, so that the app can explain
 
@@ -55,7 +56,8 @@ def language(asked: str | None, preferred: str) -> str:
     """What a visitor sees: what the link asks for, else the server's, else the browser's."""
     if asked in LANGUAGES:
         return asked
-    return value("SEQVIZ_LANGUAGE") or ("zh" if preferred.lower().startswith("zh") else "en")
+    (first,) = re.findall(r"^[a-z]*", preferred.lower())  # of zh-CN,en;q=0.5
+    return value("SEQVIZ_LANGUAGE") or (first if first in LANGUAGES else DEFAULT)
 
 
 def check() -> None:
@@ -191,7 +193,7 @@ SETTINGS = (
     Setting(
         "SEQVIZ_LANGUAGE",
         "",
-        "what a visitor sees whose link names no language: `en`, `zh`",
+        f"what a visitor sees whose link names no language: `{'`, `'.join(LANGUAGES)}`",
         f"one of {', '.join(LANGUAGES)}",
         _language,
         shown="the browser's",

@@ -1,4 +1,4 @@
-"""The words of the app in two languages, and how a number is written.
+"""The words of the app in each of its languages, and how a number is written.
 
 Labels live in `assets/locale/<lang>.toml` (shared), `assets/locale/figures/<subject>/<lang>.toml`
 and `assets/lessons/<slug>/<lang>.toml` (one lesson); prose lives in
@@ -14,12 +14,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from seqviz.languages import DEFAULT
+from seqviz.languages import LANGUAGES as LANGUAGES
 from seqviz.paths import ASSETS
 from seqviz.units import NUMBER, Unit
 
-LANGUAGES = ("en", "zh")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What Streamlit's Markdown changes after its escapes have been read: addresses, icons, arrows.
 _TAKEN = re.compile(
@@ -72,7 +74,7 @@ class Text:
     missing word is found there and not in a lecture.
     """
 
-    lang: str = "en"
+    lang: str = DEFAULT
 
     def __call__(self, key: str, /, **values: object) -> str:
         sentence = catalogue(self.lang)[key]

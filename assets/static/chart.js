@@ -79,6 +79,7 @@ export class Chart {
   show(figure, alt, moving = false) {
     this.host.setAttribute("role", "img");
     this.host.setAttribute("aria-label", alt);
+    this.figure = figure;
     const written = themed(figure, this.host);
     if (written === this.written && this.host._fullLayout) return;
     const before = this.written;
@@ -117,6 +118,13 @@ export class Chart {
     this.spreadBefore = null;
     window.Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG);
     listen(host);
+  }
+
+  // In the colors that its place has now: on paper they are the light ones.
+  recolored() {
+    if (!this.figure || !window.Plotly?.react) return;
+    this.written = themed(this.figure, this.host);
+    this.paint();
   }
 
   resized() {

@@ -3,6 +3,7 @@
 // forgotten them), so their places are read a few times a second, which takes some microseconds.
 
 import { notice } from "./progress.js";
+import { asksForPaper, dress, print, undress } from "./print.js";
 import { near } from "./sight.js";
 
 const LOOK_MS = 150;
@@ -76,11 +77,24 @@ export default function ({ data, parentElement, setTriggerValue }) {
     ask(data.benches.filter((name) => near(name, ahead, above(name))));
   }, LOOK_MS);
   const scrolled = () => (settled = 0);
-  window.addEventListener("scroll", scrolled, { capture: true, passive: true });
-  window.addEventListener("beforeprint", everything);
+  const paper = (event) => {
+    if (!(event.type === "click" ? event.target.closest?.('a[href="#print"]') : asksForPaper(event))) return;
+    event.preventDefault();
+    print(everything);
+  };
+  const listening = new AbortController();
+  const listen = (kind, heard) =>
+    window.addEventListener(kind, heard, { capture: true, passive: kind === "scroll", signal: listening.signal });
+  listen("scroll", scrolled);
+  listen("keydown", paper);
+  listen("click", paper);
+  listen("beforeprint", ({ isTrusted }) => {
+    everything();
+    if (isTrusted) dress(); // another only asks for the whole lesson
+  });
+  listen("afterprint", undress);
   stop = () => {
     clearInterval(timer);
-    window.removeEventListener("beforeprint", everything);
-    window.removeEventListener("scroll", scrolled, { capture: true });
+    listening.abort();
   };
 }

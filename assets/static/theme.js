@@ -1,19 +1,21 @@
 // Tell the browser the language of the page, and the server when the reader switches between light and dark: a chart whose data have not
 // changed keeps the colors it was first painted with, so it has to be sent again.
 
+import { tend } from "./access.js";
 import { stopTelling, tellParent } from "./parent.js";
 
 const INTERVAL_MS = 400;
 let timer;
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  document.documentElement.lang = data.lang === "zh" ? "zh-CN" : data.lang;
+  document.documentElement.lang = data.lang;
   const host = parentElement.host ?? parentElement;
   tellParent(() => host.isConnected);
   let told = data.theme;
   clearInterval(timer);
   timer = setInterval(() => {
     if (!host.isConnected) return clearInterval(timer);
+    tend(data.words);
     const [red, green, blue] = getComputedStyle(document.querySelector(".stApp"))
       .backgroundColor.match(/\d+/g)
       .map(Number);

@@ -52,7 +52,7 @@ def padding_effect(
         guess = baseline or _more_frequent(found)
         ends = parts.fitted(low, high, more.share, [100 * guess.share], below=0.08)
     sheet = Sheet(style)
-    sheet.margin(r=(130 if style.lang == "en" else 112) * style.scale, t=34 * style.scale)
+    sheet.margin(r=(112 if style.lang == "zh" else 130) * style.scale, t=34 * style.scale)
     title = axes.axis(text(f"figure.acc_measure_{measure}"), range=list(ends))
     panel = sheet.panel(_lengths_axis(found.lengths, style), title)
     _lines(panel, found.lengths, Shares(middle, low, high, seen.n), at, measure)

@@ -130,5 +130,7 @@ def lag_plot(
     if truth is not None:
         name = text("figure.true_line", slope=number(truth))
         panel.line(ends, truth * ends, name, palette.highlight, width=2.5, dash="dash")
-    known = number(truth) if truth is not None else "–"
+    if truth is None:
+        return sheet.described("alt.lag_plot_alone", n=len(now), slope=number(slope))
+    known = number(truth)
     return sheet.described("alt.lag_plot", n=len(now), slope=number(slope), truth=known)

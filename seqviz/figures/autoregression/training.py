@@ -126,8 +126,9 @@ def one_step_map(
     learned = text("figure.learned_map", cell=cell.upper())
     panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
     slope = number(found.middle_slope)
-    known = number(truth) if truth is not None else "–"
-    return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=known)
+    if truth is None:
+        return sheet.described("alt.map_alone", cell=cell.upper(), slope=slope)
+    return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=number(truth))
 
 
 def one_step_predictions(found: NetworkFit, style: Style = STYLE) -> Figure:

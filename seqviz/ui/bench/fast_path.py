@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING, Any
 from seqviz import catalog, fingerprint, lessons, settings
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style
+from seqviz.languages import DEFAULT, LANGUAGES
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.lessons.bench.output import Chart, Item, Note, Passage, Readout
-from seqviz.text import LANGUAGES
 from seqviz.ui.bench.afar import DistantHand, OnlyThere, Question, Reply
 from seqviz.ui.bench.moving_hand import MovingHand
 from seqviz.ui.server import metrics, run_context
@@ -166,8 +166,8 @@ def answer(
     Raises ValueError for values that no control has, NotYet where the page would wait, and what the
     body of the bench raises.
     """
-    lang = query.get("lang", "en")
-    looks = style(lang if lang in LANGUAGES else "en", query.get("present") == "true")
+    lang = query.get("lang", DEFAULT)
+    looks = style(lang if lang in LANGUAGES else DEFAULT, query.get("present") == "true")
     prefix = f"{bench.lesson.record.code}."
     values: dict[str, Any] = {
         key.removeprefix(prefix).removeprefix(f"{bench.name}."): text

@@ -108,7 +108,9 @@ class Place:
                 told = on_pick(self.prefix, self.declaration, clicks) if clicks else None
                 components.chart(key, picture.json, picture.alt, missing, told, self.live)
             else:
-                st.vega_lite_chart(json.loads(picture.json), key=key)
+                spec = json.loads(picture.json)
+                spec.pop("description", None)  # which Streamlit does not say; it warns of both
+                st.vega_lite_chart(spec, key=key, alt=picture.alt)
 
     def _say(self, item: items.Note | items.Passage) -> None:
         """What follows each other stands in one place, which the fast path writes to."""

@@ -137,7 +137,7 @@ def _where(one: Meaning, letter: Letter, text: Text) -> str:
 
 
 def _term(one: Meaning, text: Text) -> str:
-    return one.zh if text.lang == "zh" else one.en
+    return one.words[text.lang]
 
 
 def _sign(letter: Letter) -> str:

@@ -16,7 +16,6 @@ from seqviz.ui.shared import components, css
 from seqviz.ui.shared.share_link import link_and_code
 
 LONGEST = 2000  # characters of an address without its parameters
-_NAMES = {"en": "English", "zh": "中文"}
 
 
 def language() -> str:
@@ -44,7 +43,7 @@ def open_page(slug: str) -> Text:
         glossary.button(slug, text)
         _share(text)
         _about(text)
-        components.watch_theme(text.lang)
+        components.watch_theme(text("frame.language_tag"), {"data": text("frame.data_key")})
         if presenting():
             components.present()
     if presenting():
@@ -57,7 +56,7 @@ def _language_switch(text: Text) -> None:
     st.segmented_control(
         text("frame.language"),
         LANGUAGES,
-        format_func=_NAMES.__getitem__,
+        format_func=lambda lang: Text(lang)("frame.language_name"),
         key="lang",
         required=True,
         persist_state="session",

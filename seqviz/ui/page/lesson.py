@@ -153,7 +153,7 @@ class PageLesson:
 
     def _title(self, name: str) -> None:
         if self.text.has(f"{self.record.slug}.bench.{name}"):
-            st.markdown(f"##### {self.words(f'bench.{name}')}")
+            st.markdown(f"## {self.words(f'bench.{name}')}")
 
     def _keep_place(self, name: str) -> None:
         self._title(name)
@@ -288,6 +288,7 @@ class PageLesson:
             key=button,
             on_click="ignore",
         )
+        st.html(f'<a href="#print">{self.text("frame.print")}</a>')
 
         key = f"{self.record.code}.near"
 

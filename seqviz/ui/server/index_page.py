@@ -78,8 +78,10 @@ body:has(> #seqviz-first) > #root {{visibility: hidden; opacity: 0;}}
 #seqviz-first .home svg {{display: block; max-width: 100%; height: auto;}}
 #seqviz-first .narrow {{display: none;}}
 @media (max-width: 863px) {{#seqviz-first > div {{padding: 4rem 1rem 0;}}}}
-@media (max-width: 640px) {{
+@media (max-width: 640px) and (pointer: coarse) {{
   #seqviz-first b:nth-of-type(2) {{display: none;}}
+}}
+@media (max-width: 640px) {{
   #seqviz-first .title {{flex-basis: 100%;}}
   #seqviz-first .bench {{grid-template-columns: 1fr;}}
   #seqviz-first .below-choice {{margin-top: 65px;}}

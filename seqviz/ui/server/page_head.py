@@ -18,7 +18,6 @@ from seqviz.ui.server.static_files import base
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-TAGS = {"en": "en", "zh": "zh-CN"}  # as `assets/static/theme.js` says it afterwards
 LONGEST = 300  # characters of a description
 _HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 _LANG, _TITLE = re.compile(rb'<html lang="[^"]*"'), re.compile(rb"<title>[^<]*</title>")
@@ -29,7 +28,7 @@ def put(page: bytes, slug: str, lang: str, scope: Scope) -> bytes:
 
     Addresses in it begin with the host that was asked for; without one there are none.
     """
-    name, tag = slug or "home", TAGS.get(lang, lang)
+    name, tag = slug or "home", Text(lang)("frame.language_tag")
     page = _LANG.sub(f'<html lang="{tag}"'.encode(), page, 1)
     return _TITLE.sub((_said(name, lang) + _others(slug, scope)).encode(), page, 1)
 
@@ -51,7 +50,7 @@ def _others(slug: str, scope: Scope) -> str:
     if not _HOST.fullmatch(host) or scheme not in ("http", "https"):
         return ""
     here = f"{scheme}://{host}{base()}/{slug}"
-    tags = {TAGS.get(lang, lang): f"{here}?lang={lang}" for lang in LANGUAGES}
+    tags = {Text(lang)("frame.language_tag"): f"{here}?lang={lang}" for lang in LANGUAGES}
     return "".join(
         f'\n    <link rel="alternate" hreflang="{tag}" href="{address}" />'
         for tag, address in {**tags, "x-default": here}.items()

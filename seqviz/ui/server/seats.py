@@ -115,7 +115,7 @@ def page(scope: Scope, place: int, most: int) -> str:
     text = Text(settings.language(query.get("lang"), preferred))
     minutes = math.ceil(RESTS / 60)
     return PAGE.format(
-        lang=text.lang,
+        lang=text("frame.language_tag"),
         again=AGAIN,
         title=escape(text("seats.title")),
         full=escape(text("seats.full", seats=most)),

@@ -14,15 +14,17 @@ from seqviz.ui.server import static_files
 from seqviz.ui.shared import css as looks
 
 
-def watch_theme(lang: str) -> None:
+def watch_theme(tag: str, words: Mapping[str, str]) -> None:
     """Run the page again when the reader switches the theme, so that every chart is repainted.
 
-    The script also tells the browser the language of the page, for its voice and its fonts, and the
-    page around a frame what the address bar would show (`assets/static/parent.js`).
+    The script also tells the browser the language of the page by its tag (zh-CN), for its voice and
+    its fonts, and the page around a frame what the address bar would show
+    (`assets/static/parent.js`). words: what
+    `assets/static/access.js` says.
     """
-    _component("theme")(
+    _component("theme", "<span></span>", "access")(
         key="theme",
-        data=_plain(theme=looks.theme(), lang=lang),
+        data=_plain(theme=looks.theme(), lang=tag, words=dict(words)),
         on_theme_change=lambda: None,
         height=0,
     )
@@ -75,7 +77,7 @@ def near(
     def told() -> None:
         come(_named(key, "near", benches))
 
-    _component("near")(
+    _component("near", "<span></span>", "print")(
         key=key,
         data=_plain(
             lesson=lesson,

@@ -8,6 +8,9 @@ _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
 .st-key-masthead {row-gap: .25rem;}
 .st-key-masthead h1 {padding: 0;}
+/* Sections and benches: the second level of headings, at the size of small ones. */
+.stMarkdown.stMarkdown h2 {font-size: 1.05rem; padding: .5rem 0 1rem;}
+[class*="st-key-bench-"] .stMarkdown.stMarkdown h2 {font-size: 1rem; padding: .375rem 0 1rem;}
 [class*="-footer"] button {padding-left: .4rem; padding-right: .4rem;}
 [class*="-figure"] {overflow: hidden;}
 /* A bench out of sight is not laid out or painted again at every press: a quarter of the time. One
@@ -32,8 +35,9 @@ _PAGE = """
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
 /* On a phone the figure stays in sight while its controls are moved: what holds it apart from them
    has no box of its own there (sight.js). A phone is for no lecture hall. */
+@media (max-width: 640px) and (pointer: coarse) {.st-key-present {display: none;}}
 @media (max-width: 640px) {
-  .st-key-present, .st-key-masthead > :nth-child(2) {display: none;}
+  .st-key-masthead > :nth-child(2) {display: none;}
   .st-key-masthead > :first-child {flex: 0 0 100%;}
   [class*="st-key-bench-"] .stColumn:has([class*="-figure"]),
   [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has([class*="-figure"]) {display: contents;}

@@ -33,7 +33,7 @@ def link_and_code(text: Text, url: str) -> None:
     except segno.DataOverflowError:  # a pasted text is in it
         st.caption(text("frame.long_link"))
         return
-    st.image(picture, width=260)
+    st.image(picture, width=260, alt=text("frame.qr_code"))
 
 
 def svg_code(url: str) -> str:

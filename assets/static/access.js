@@ -1,0 +1,94 @@
+// For who reads the page by ear or has no mouse: what Streamlit's page and Plotly leave out is put there
+// when the page has drawn something new, and a key opens the data of the figure that has the focus.
+
+const PICTURES = '[class*="-figure"] :is(.seqviz-chart, canvas[role="img"])';
+const OVERFLOWS = ".katex-display, .stMarkdown table, .stCode pre, .seqviz-scrolls";
+const KEYS = "D Enter";
+let words = {};
+
+const keyOf = (element, part) =>
+  [...element.classList].find((name) => name.startsWith("st-key-") && name.endsWith(part))?.slice(0, -part.length);
+
+const dataButton = (picture) => {
+  const bench = keyOf(picture.closest('[class*="-figure"]'), "-figure");
+  return bench && document.querySelector(`.${bench}-data button`);
+};
+
+// The sentences under a figure describe it; they have come, or have others in their place.
+function describe(picture) {
+  const bench = keyOf(picture.closest('[class*="-figure"]'), "-figure");
+  const places = [...document.querySelectorAll(`[class*="${bench}-notes-"]`)].filter((place) => !place.closest(".seqviz-over"));
+  places.forEach((place, at) => (place.id ||= `${bench.replace("st-key-", "said-")}-${at + 1}`));
+  const ids = places.map(({ id }) => id).join(" ");
+  if (ids) set(picture, "aria-describedby", ids);
+}
+
+function set(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+// A picture can have the focus, for its key and for its words.
+function reachPictures() {
+  for (const picture of document.querySelectorAll(PICTURES)) {
+    if (!dataButton(picture)) continue;
+    set(picture, "tabindex", "0");
+    set(picture, "aria-keyshortcuts", KEYS);
+    set(picture, "data-keys", words.data ?? "");
+    describe(picture);
+  }
+}
+
+// What is wider than its place is scrolled by the arrows, and has the focus for it.
+function reachWhatScrolls() {
+  for (const box of document.querySelectorAll(OVERFLOWS)) {
+    const wider = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+    if (wider) set(box, "tabindex", "0");
+    else box.removeAttribute("tabindex");
+  }
+}
+
+// A bench is a group with the name that stands above it: "Data" is there once for each.
+function nameBenches() {
+  for (const bench of document.querySelectorAll('[class*="st-key-bench-"]:not([aria-labelledby])')) {
+    const title = bench.querySelector("h2[id]");
+    if (!title) continue;
+    set(bench, "role", "group");
+    set(bench, "aria-labelledby", title.id);
+  }
+}
+
+// In a narrow window Streamlit's list of pages has sections in it that are no items, with the items in
+// them. The word of an icon is its name in a font ("bolt icon"); Plotly measures texts in a picture.
+const MENDED = [
+  ['[data-testid="stSidebarNavItems"] > div', "role", "listitem"],
+  ['[data-testid="stSidebarNavItems"] > div > li', "role", "none"],
+  ['[data-testid="stMarkdownContainer"] [role="img"][aria-label$=" icon"]', "aria-hidden", "true"],
+  ["#js-plotly-tester", "aria-hidden", "true"],
+];
+function mend() {
+  for (const [selector, name, value] of MENDED)
+    document.querySelectorAll(selector).forEach((element) => set(element, name, value));
+}
+
+function pressed(event) {
+  const { key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
+  // The table keeps this key for its cells, and a panel with it in it would not close.
+  if (key === "Escape" && target.matches?.(".stDataFrame canvas"))
+    target.closest('[role="dialog"]')?.querySelector("button")?.click();
+  if (altKey || ctrlKey || metaKey || shiftKey || !["d", "D", "Enter"].includes(key)) return;
+  if (!target.matches?.(PICTURES)) return;
+  const button = dataButton(target);
+  if (!button) return;
+  event.preventDefault();
+  button.click();
+}
+
+export function tend(told) {
+  words = told;
+  reachPictures();
+  reachWhatScrolls();
+  nameBenches();
+  mend();
+}
+
+window.addEventListener("keydown", pressed, { capture: true });

@@ -1,0 +1,78 @@
+"""A lesson on paper: a readable handout, whichever theme and width it is read in."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from seqviz import catalog
+from seqviz.paths import ROOT, STATIC
+
+SLUGS = [record.slug for record in catalog.LESSONS]
+# What is on the page while it is being printed; ours has been told before.
+SNAPSHOT = """() => window.addEventListener("beforeprint", ({isTrusted}) => {
+    if (!isTrusted) return;
+    const frame = (host) => host.closest('[class*="-figure"]').getBoundingClientRect();
+    const charts = [...document.querySelectorAll(".seqviz-chart")]
+        .filter((host) => host.chart?.written);
+    window.paper = {
+        values: [...document.querySelectorAll("p.seqviz-printed:not(.address)")]
+            .map((one) => one.textContent),
+        address: document.querySelector(".seqviz-printed.address").textContent,
+        ink: charts.map((host) => getComputedStyle(host.querySelector(".xtick text")
+            ?? host.querySelector("text")).fill),
+        wider: charts.filter((host) => host.querySelector(".main-svg").getBoundingClientRect()
+            .right > frame(host).right + 1).length,
+        charts: charts.length,
+        waiting: document.querySelectorAll('[class*="-waiting"]').length,
+        parts: [...document.querySelectorAll("[data-testid=stTabPanel]")]
+            .filter((one) => one.getClientRects().length === 0).length,
+    };
+}, {once: true, capture: true})"""
+PRINTS = """() => {
+    window.print = () => (window.waiting = document.querySelectorAll('[class*="-waiting"]').length);
+}"""
+
+
+@pytest.mark.nightly
+def test_ctrl_p_draws_all_benches_before_it_prints(visit):
+    lesson = visit("vanishing_gradients", {"lang": "en"})
+    lesson.page.evaluate(PRINTS)
+    lesson.rest()
+    assert lesson.page.locator('[class*="-waiting"]').count() > 0
+    lesson.page.keyboard.press("Control+p")
+    lesson.page.wait_for_function("() => window.waiting !== undefined")
+    assert lesson.page.evaluate("window.waiting") == 0
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_lesson_read_in_the_dark_is_a_handout(visit, slug):
+    """Light, as wide as a sheet, with the values in place of the controls; then as it was."""
+    lesson = visit(slug, {"lang": "en"}, color_scheme="dark")
+    lesson.whole()
+    lesson.rest()
+    page = lesson.page
+    before = page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.written")
+    page.evaluate(SNAPSHOT)
+    made = page.pdf(format="A4")
+    paper = page.evaluate("window.paper")
+    assert paper["charts"] > 0
+    assert paper["wider"] == paper["waiting"] == paper["parts"] == 0
+    assert set(paper["ink"]) == {"rgb(27, 36, 48)"}  # of the light theme
+    assert paper["address"].startswith(lesson.page.url.partition("?")[0])
+    if slug == "ar_fitting":
+        first = "Figure: ACF and PACF · Order P: 1 · φ: 0.8 · Length n: 500 · Random seed: 1"
+        assert paper["values"][0].startswith(first)
+    assert len(re.findall(rb"/Type /Page\b", made)) >= 4
+    page.wait_for_function("() => !document.querySelector('.seqviz-printed')")
+    assert page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.written") == before
+
+
+def test_paper_has_the_colors_of_the_light_theme():
+    """They stand in the rules for paper, which a dark page has as well."""
+    config = (ROOT / ".streamlit" / "config.toml").read_text("utf-8")
+    light = config.partition("[theme.light]")[2].partition("[theme.dark]")[0]
+    colors = re.findall(r"#[0-9A-F]{6}", light)
+    assert set(colors) <= set(re.findall(r"#[0-9A-F]{6}", (STATIC / "print.css").read_text()))

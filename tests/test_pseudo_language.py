@@ -1,0 +1,89 @@
+"""docs/add-a-language.md, proved by following it: a language of invented letters, by files alone.
+
+What is still English on a page that is read in it stands in the code, where nobody translates it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pseudo_language import KEPT, LANG, NAME, project, pseudo
+from rings import one_of
+
+from seqviz import catalog, lessons
+from seqviz.data import pronoun_pairs
+from seqviz.lessons.bench import controls
+from seqviz.models import registry
+from seqviz.text import sections
+
+PAGES = ["home", *(record.slug for record in catalog.LESSONS)]
+READER = Path(__file__).with_name("pseudo_read.py")
+# A word of three letters, of which not all are capitals, beside no letter of the invented language.
+ENGLISH = re.compile(
+    r"(?<![\w\u00c0-\u024f\u1e00-\u1eff-])[A-Za-z][a-z]{2,}(?![\w\u00c0-\u024f\u1e00-\u1eff])"
+)
+BADGE = re.compile(r":\w+-badge\[|\\\w+|rgba?\(")
+# What readers of any language see: names, words of layout; data, and what a model says of them.
+NAMED = f"English min normal outside stretch {registry.MODELS}"
+DATA = {
+    "ar_fitting": "Yearly sunspot numbers 1700-2008, NOAA National Geophysical Data Center.",
+    "attention": f"you can help translate this sentence {pronoun_pairs.PAIRS}",
+    "bert_accuracy": "movie movies moments days actors city filmmakers filmmaking filmmaker comedy",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return project(tmp_path_factory.mktemp("pseudo"))
+
+
+def read(folder: Path, page: str) -> list[str]:
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, str(READER), LANG, page], cwd=folder, env=environment,
+        capture_output=True, text=True, timeout=280,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)[page]
+
+
+def own_words(slug: str) -> str:
+    """The texts that the controls of a lesson have: a reader of any language changes them."""
+    benches = getattr(lessons, slug).lesson.benches.values() if slug != "home" else ()
+    return " ".join(
+        str(value)
+        for bench in benches
+        for name, control in controls.controls(bench.declaration)
+        for value in (control.default, *getattr(control, "options", ()))
+    )
+
+
+def english(said: list[str], data: str = "") -> dict[str, str]:
+    """Words that are English, each with where it stands."""
+    known = set(ENGLISH.findall(f"{data} {NAMED}"))
+    found = {}
+    for sentence in said:
+        if not sentence.startswith("<style"):
+            for word in ENGLISH.findall(BADGE.sub(" ", KEPT.sub(" ", sentence))):
+                if word not in known:
+                    found.setdefault(word, sentence[:200])
+    return found
+
+
+@pytest.mark.parametrize("page", one_of(PAGES))
+def test_a_page_in_a_new_language_has_no_english_left(folder, page):
+    said = read(folder, page)
+    assert NAME in said  # in the switch
+    text = pseudo(sections(page, "en")["sources"]) if page != "home" else ""
+    assert any(text in one for one in said)
+    assert english(said, f"{DATA.get(page)} {own_words(page)}") == {}
+
+
+def test_english_would_be_found():
+    assert set(english(["Šöûŕçé öƒ data", "`code` and $\\\\alpha$", "LSTM"])) == {"data", "and"}
