@@ -51,7 +51,7 @@ def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
     return value
 
 
-def _fixed(control: Control, values: Mapping[str, Any]) -> bool:
+def is_fixed(control: Control, values: Mapping[str, Any]) -> bool:
     """Whether there is nothing to choose, such as a place in a text of one token: not drawn."""
     return isinstance(control, Slider) and control.top(values) <= control.low
 
@@ -99,7 +99,7 @@ def draw(
         place = front
         if isinstance(control, Choice | Sentence) and control.above:
             place = above
-        elif control.more and not _fixed(control, values):
+        elif control.more and not is_fixed(control, values):
             behind = behind or side.expander(text("frame.more"), type="compact")
             place = behind
         with place:
@@ -141,12 +141,12 @@ def _widget(
         "persist_state": "page",
     }
     match control:
-        case Slider() if _fixed(control, values):
+        case Slider() if is_fixed(control, values):
             value = start
         case Slider() | Steps():
             value = start
             top = control.top(values) if isinstance(control, Slider) else None
-            options = _options(control, start, label, help_text, text, top)
+            options = slider_options(control, start, label, help_text, text, top)
             rested = partial(_rested, key, control)
             components.slider(f"{key}.slider", prefix, key, options, rested)
         case Choice(many=True):
@@ -202,7 +202,7 @@ def hear(prefix: str, declaration: type[Any]) -> None:
             _rested(key, control, text)
 
 
-def _options(
+def slider_options(
     control: Slider | Steps, value: Any, label: str, help_text: str | None, text: Text, top: Any
 ) -> dict[str, Any]:
     """What a slider is told, see `assets/static/slider.js`."""
