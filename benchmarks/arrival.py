@@ -9,10 +9,10 @@ back; the second of them has what the browser has kept from the first. Bytes are
 let through by the moment of the figure, headers and websocket included. Layout shift is the worst
 window of a visit (5 s at most, pauses below 1 s), until the page rests.
 
-With `--embeds` a first visit to the first bench of each lesson in a page of its own (`ui.bench.embed`)
-comes beside its lesson's, counted alike; then ten of them open in frames of one page of another
-origin, and each is live when its figure has answered a step of its first slider. The clock stops
-with the last of them.
+With `--embeds` a first visit to the first bench of each lesson in a page of its own
+(`ui.bench.embed`) comes beside its lesson's, counted alike; then ten of them open in frames of one
+page of another origin, and each is live when its figure has answered a step of its first slider.
+The clock stops with the last of them.
 
 `python -m benchmarks.arrival [--rounds 3] [--lessons ar_fitting,gates] [--embeds]`
 """
@@ -179,8 +179,8 @@ def measure(slugs: Sequence[str], rounds: int) -> dict[str, dict[str, float]]:
     return found
 
 
-# Presses the first slider of a frame as soon as its figure stands; the moment (milliseconds since the
-# epoch) at which the figure had answered. That was drawn by the way of a moving hand.
+# Presses the first slider of a frame as soon as its figure stands; the moment (milliseconds since
+# the epoch) at which the figure had answered, by the way of a moving hand.
 ANSWERED = """() => new Promise((resolve) => {
   const outline = () => [...document.querySelectorAll(".main-svg .mlayer :is(path, image)")]
     .map((one) => one.outerHTML).join();

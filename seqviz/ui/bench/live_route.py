@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ROUTE = "/live/{slug}/{bench}"
 EMBED = "/embed/{slug}/{bench}"
+STILL = "/still/{slug}/{bench}"
 
 
 class Straight:
@@ -36,6 +37,7 @@ class Straight:
             Route(base() + ROUTE, _endpoint),
             Route(base() + EMBED, _opened),
             Route(base() + EMBED, _told, methods=["POST"]),
+            Route(base() + STILL, _still),
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,3 +66,9 @@ async def _told(request: Request) -> Response:
     from seqviz.ui.bench.embed import route
 
     return await route.told(request)
+
+
+async def _still(request: Request) -> Response:
+    from seqviz.ui.bench.embed import route
+
+    return await route.still(request)

@@ -38,6 +38,8 @@ def link_and_code(text: Text, url: str, frame: tuple[str, str] | None = None) ->
     if frame:
         st.caption(text("embed.line"))
         st.code(iframe(url, *frame), language="html", wrap_lines=True)
+        path = frame[0].replace("embed/", "still/", 1)
+        st.link_button(text("embed.for_print"), beside(url, path), icon=":material/print:")
     try:
         picture = svg_code(url)
     except segno.DataOverflowError:  # a pasted text is in it
@@ -52,13 +54,16 @@ def iframe(url: str, path: str, title: str) -> str:
     >>> iframe("http://h/gates?ga.one.unit=3&lang=en", "embed/gates/one", "One").split(" title")[0]
     '<iframe src="http://h/embed/gates/one?ga.one.unit=3&amp;lang=en"'
     """
-    parts = urlsplit(url)
-    folder = parts.path.rpartition("/")[0]
-    source = urlunsplit(parts._replace(path=f"{folder}/{path}"))
     return (
-        f'<iframe src="{escape(source)}" title="{escape(title)}" loading="lazy" width="100%" '
-        f'height="{HEIGHT}" style="border:0"></iframe>'
+        f'<iframe src="{escape(beside(url, path))}" title="{escape(title)}" loading="lazy" '
+        f'width="100%" height="{HEIGHT}" style="border:0"></iframe>'
     )
+
+
+def beside(url: str, path: str) -> str:
+    """An address beside that of a page, with the same settings."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=f"{parts.path.rpartition('/')[0]}/{path}"))
 
 
 def frame_of(slug: str, bench: str, text: Text) -> tuple[str, str]:

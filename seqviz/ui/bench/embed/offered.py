@@ -57,12 +57,12 @@ def _one(
             options = slider_options(control, value, label, about, words.text, top)
             return {**common, "kind": "slider", "slider": options}
         case Choice():
-            options = [
+            named = [
                 {"value": option, "html": markdown.inline(words.option(name, option))}
                 for option in control.options
             ]
             kind = "several" if control.many else "menu" if control.menu else "one"
-            return {**common, "kind": kind, "options": options, "none": control.none}
+            return {**common, "kind": kind, "options": named, "none": control.none}
         case Sentence():
             most = words.text("frame.text_limit", limit=f"{control.limit:,}")
             about = f"{about} {most}" if about else most

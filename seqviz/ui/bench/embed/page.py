@@ -63,7 +63,7 @@ def page(asked: Wanted, shown: Shown) -> str:
     text, slug = Text(asked.lang), asked.bench.lesson.slug
     told = shown.told
     return _PAGE.format(
-        lang=_language(asked.lang),
+        lang=language(asked.lang),
         theme=asked.theme,
         present=str(asked.present).lower(),
         title=escape(frame_of(slug, asked.bench.name, text)[1]),
@@ -84,7 +84,7 @@ def page(asked: Wanted, shown: Shown) -> str:
 
 def none(lang: str, sentence: str) -> str:
     """What stands where there is no bench: one sentence."""
-    return _NONE.format(lang=_language(lang), sentence=escape(sentence))
+    return _NONE.format(lang=language(lang), sentence=escape(sentence))
 
 
 def title(asked: Wanted) -> str:
@@ -126,5 +126,6 @@ def _links(drawn: bool, component: str) -> str:
     return styles + (library if drawn else "") + early
 
 
-def _language(lang: str) -> str:
+def language(lang: str) -> str:
+    """As HTML names it."""
     return "zh-CN" if lang == "zh" else lang

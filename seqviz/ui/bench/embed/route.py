@@ -14,16 +14,17 @@ import gzip
 import json
 import time
 from collections import Counter
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from seqviz import fingerprint, settings
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.text import Text
 from seqviz.ui.bench import fast_path
-from seqviz.ui.bench.embed import page
-from seqviz.ui.bench.embed.shown import picked, shown
+from seqviz.ui.bench.embed import page, still_page
+from seqviz.ui.bench.embed.shown import Shown, picked, shown
 from seqviz.ui.bench.embed.wanted import Wanted, bench_of, wanted
 from seqviz.ui.server import metrics
 from seqviz.ui.server.accounts import Account, accounts, by_scope
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
 LARGEST = 250_000  # bytes of a body: every text of a bench, of which some take 10,000 characters
 BODY_SECONDS = 10.0
 WAITING = 64  # pages that one student may wait for
+LONGEST = 255  # characters of a host's name
 LOOKS = ("lang", "present", "theme")
 PAGE = "text/html; charset=utf-8"
+Written = Callable[[Wanted, Shown], str]
 _waiting: Counter[Account] = Counter()
 
 
@@ -61,6 +64,20 @@ class _OnlyNow(Exception):
 
 async def opened(request: Request) -> Response:
     """The page of a bench."""
+    return await _opened(request, page.page)
+
+
+async def still(request: Request) -> Response:
+    """A bench for print: a picture with its address as a code."""
+    proto = request.headers.get("x-forwarded-proto", "").split(",")[0].strip()
+    scheme = proto if proto in ("http", "https") else request.url.scheme
+    origin = f"{scheme}://{request.headers.get('host', '')[:LONGEST]}"
+    color = request.query_params.get("color") == "true"
+    return await _opened(request, partial(still_page.page, origin, color), origin, color)
+
+
+async def _opened(request: Request, written: Written, *kind: Any) -> Response:
+    """A page, as it is written of what the bench shows; kind: what else its words depend on."""
     from starlette.responses import Response
 
     lang = _language(request)
@@ -70,16 +87,17 @@ async def opened(request: Request) -> Response:
         return Response(body, 404, media_type=PAGE)
     query = _known(bench, request.query_params)
     account = accounts().of(*by_scope(request.scope))
-    key = fingerprint.digest(("embed", bench.prefix, sorted(query.items()), lang))
+    key = fingerprint.digest(("embed", bench.prefix, sorted(query.items()), lang, kind))
     kept: Kept | None = caching.shelves().kept(key)
-    found = kept and kept.body
+    found = None if kept is None else kept.body
     if found is None:
         if _waiting[account] >= WAITING * account.students:
             body = page.none(lang, Text(lang)("embed.full"))
             return Response(body, 429, {"retry-after": "5"}, PAGE)
         _waiting[account] += 1
         try:
-            work = fast_path.in_turn(Rank.PAGE, account, _page, key, bench, query, lang, account)
+            made = partial(_page, written, key, bench, query, lang, account)
+            work = fast_path.in_turn(Rank.PAGE, account, made)
             found = await _while_there(request, bench, work)
         finally:
             _waiting[account] -= 1
@@ -135,13 +153,20 @@ def _known(bench: Bench, query: Mapping[str, str]) -> dict[str, str]:
     return {key: text for key, text in query.items() if key in LOOKS or key.startswith(starts)}
 
 
-def _page(key: bytes, bench: Bench, query: Mapping[str, str], lang: str, account: Account) -> bytes:
+def _page(
+    written: Written,
+    key: bytes,
+    bench: Bench,
+    query: Mapping[str, str],
+    lang: str,
+    account: Account,
+) -> bytes:
     """In a thread, when it is its turn."""
 
     def made() -> Kept:
         asked = wanted(bench, query, {}, lang)
         found = shown(asked, Session("embed", 0.0, account=account))
-        body = gzip.compress(page.page(asked, found).encode(), 6, mtime=0)
+        body = gzip.compress(written(asked, found).encode(), 6, mtime=0)
         if not found.settled:
             raise _OnlyNow(body)
         return Kept(body)
