@@ -7,7 +7,8 @@ import { Chart } from "./chart.js";
 import { Controls } from "./embed_controls.js";
 import { bench } from "./live.js";
 
-const AGAIN_MS = 2000; // between two looks whether a model is there
+const AGAIN_MS = 2000; // between two looks whether a model is there; after a failure twice as long
+const MOST_MS = 60_000;
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 const part = (id) => document.getElementById(id);
 const root = document.documentElement;
@@ -19,6 +20,7 @@ class Embed {
   token = "";
   asked = 0; // numbers of what was told; the last answer counts
   begun = false;
+  patience = AGAIN_MS;
 
   constructor() {
     const host = document.querySelector(".seqviz-chart");
@@ -94,10 +96,12 @@ class Embed {
       const answer = await fetch(document.body.dataset.post, { method: "POST", credentials: "same-origin", headers, body });
       if (!answer.ok) throw new Error(answer.status);
       const told = await answer.json();
+      this.patience = AGAIN_MS;
       this.token = told.live?.token ?? this.token;
       if (mine === this.asked) this.take(told);
     } catch {
-      if (mine === this.asked) this.again = setTimeout(() => this.tell(more), AGAIN_MS);
+      if (mine === this.asked) this.again = setTimeout(() => this.tell(more), this.patience);
+      this.patience = Math.min(MOST_MS, 2 * this.patience);
     }
     clearTimeout(wait);
     this.chart.host.classList.remove("waiting");

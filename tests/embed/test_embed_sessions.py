@@ -134,3 +134,17 @@ def test_a_page_waits_as_a_page_and_what_is_set_as_a_press(client, post, monkeyp
     client.get("/embed/gates/size?lang=en&ga.size.hidden=16")
     post("/embed/gates/size", {"lang": "en"})
     assert ranks == [draw_queue.Rank.PAGE, draw_queue.Rank.PRESS]
+
+
+def test_what_fails_is_said_without_the_words_of_the_reader(
+    client, post, seen, monkeypatch, caplog
+):
+    def fail(*_):
+        raise RuntimeError(TEXT)
+
+    monkeypatch.setattr(route, "wanted", fail)
+    opened = client.get("/embed/gates/size?lang=en&ga.size.inputs=4")
+    assert opened.status_code == 500
+    assert "could not be drawn" in seen(opened)
+    assert post(WATCH, {"lang": "en"}, {KEY: TEXT}).status_code == 500
+    assert all(TEXT not in record.getMessage() for record in caplog.records)

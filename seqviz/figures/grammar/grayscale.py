@@ -33,9 +33,10 @@ def grayscale(figure: Figure) -> Figure:
     {'color': '#363636', 'pattern': {'shape': '', 'fgcolor': '#000000', 'bgcolor': '#363636'}}
     """
     whole = read(figure.to_json())
-    _told_apart(whole.traces)
+    traces: list[Any] = whole.traces
+    _told_apart(traces)
     page = {**whole.page, "paper_bgcolor": "#ffffff", "plot_bgcolor": "#ffffff"}
-    return Figure([_gray(trace) for trace in whole.traces], _gray(page))
+    return Figure([_gray(trace) for trace in traces], _gray(page))
 
 
 def lightness(color: str) -> int:
@@ -44,12 +45,15 @@ def lightness(color: str) -> int:
     >>> lightness("#ffffff"), lightness("rgba(0,0,0,0.5)")
     (255, 128)
     """
-    color = _ROLES.get(color, color)
+    color, strength = _ROLES.get(color, color), 1.0
+    red: float
+    green: float
+    blue: float
     if color.startswith("#"):
-        red, green, blue, strength = *(int(color[k : k + 2], 16) for k in (1, 3, 5)), 1.0
+        red, green, blue = (int(color[k : k + 2], 16) for k in (1, 3, 5))
     else:
-        parts = [float(part) for part in re.findall(r"[\d.]+", color)]
-        red, green, blue, strength = *parts[:3], (parts[3:] or [1.0])[0]
+        red, green, blue, *more = (float(part) for part in re.findall(r"[\d.]+", color))
+        strength = more[0] if more else 1.0
     light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return round(light * strength + 255 * (1 - strength))
 

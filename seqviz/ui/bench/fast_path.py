@@ -279,8 +279,7 @@ async def endpoint(request: Request) -> Response:
             found = await unless(gone, asyncio.wrap_future(sent))
         if found is None and not gone.done():
             rank = Rank.MOVING if ahead or MOVING in request.headers else Rank.PRESS
-            work = in_turn(rank, session.account, _answered, bench, query, session, has)
-            found = await unless(gone, work)
+            found = await unless(gone, _respond(rank, bench, query, session, has))
     finally:
         session.asked -= not ahead
         gone.cancel()
@@ -311,6 +310,13 @@ async def unless(gone: asyncio.Future[Any], work: Awaitable[Any]) -> Any:
     return found
 
 
+async def _respond(
+    rank: Rank, bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
+) -> tuple[int, bytes]:
+    """Status and body. has: names of arrays that the browser has."""
+    return await in_turn(rank, session.account, _answered, bench, query, session, has)
+
+
 async def in_turn(rank: Rank, account: Account, work: Callable[..., R], *args: Any) -> R:
     """What `work(*args)` returns, in a thread, when it is this account's turn."""
     turn = await draw_queue().reached(rank, account)
@@ -326,7 +332,7 @@ def _answered(
     has: Set[str],
     hand: type[MovingHand] = MovingHand,
 ) -> tuple[int, bytes]:
-    """Status and body. has: names of arrays that the browser has. Raises OnlyThere, in a worker."""
+    """As `_respond`, without a turn. Raises OnlyThere, in a worker."""
     name = bench.lesson.slug
     with run_context.answering(session, name, bench.name), limits.charged(session.account):
         try:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -43,6 +44,7 @@ WAITING = 64  # pages that one student may wait for
 LONGEST = 255  # characters of a host's name
 LOOKS = ("lang", "present", "theme")
 PAGE = "text/html; charset=utf-8"
+log = logging.getLogger(__name__)
 Written = Callable[[Wanted, Shown], str]
 _waiting: Counter[Account] = Counter()
 
@@ -99,6 +101,9 @@ async def _opened(request: Request, written: Written, *kind: Any) -> Response:
             made = partial(_page, written, key, bench, query, lang, account)
             work = fast_path.in_turn(Rank.PAGE, account, made)
             found = await _while_there(request, bench, work)
+        except Exception:
+            log.exception("a page of a bench failed")
+            return Response(page.none(lang, Text(lang)("frame.failed")), 500, media_type=PAGE)
         finally:
             _waiting[account] -= 1
             if not _waiting[account]:
@@ -131,6 +136,9 @@ async def told(request: Request) -> Response:
             Rank.PRESS, session.account, _told, bench, said, _language(request, said), session
         )
         found = await _while_there(request, bench, work)
+    except Exception:
+        log.exception("a page of a bench failed")
+        return Response(status_code=500)
     finally:
         session.asked -= 1
     if found is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -83,8 +84,8 @@ def picked(asked: Wanted, session: Session, x: Any, y: Any) -> Wanted:
     """What is asked for by a click on a place of the figure; what is said of it may be anything."""
     bench = asked.bench
     host = _host(asked, session)
-    with run_context.answering(session, bench.lesson.slug, bench.name):
-        _run(asked, host, session)
+    with run_context.answering(session, bench.lesson.slug, bench.name), suppress(ValueError):
+        _run(asked, host, session)  # what it refuses is said when it is shown
     clicks = next((item.clicks for item in host.items if isinstance(item, Chart)), Clicks())
     start = f"{bench.prefix}."
     state = {f"{start}{name}": getattr(asked.own, name) for name, *_ in asked.applying()}
