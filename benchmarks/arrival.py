@@ -234,7 +234,8 @@ def framing(sources: Sequence[str]) -> Iterator[str]:
 
 def all_live(browser: Browser, sources: Sequence[str]) -> float:
     """Seconds from the navigation until each of these has answered its first slider."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    # All in sight: what is not, Chromium does not paint, and its scripts wait.
+    context = browser.new_context(viewport={"width": 1640, "height": 3400})
     with framing(sources) as url:
         page = context.new_page()
         page.goto(url, wait_until="commit")

@@ -20,9 +20,9 @@ export function element(tag, parent, properties = {}) {
   return made;
 }
 
-// Label and help of a control; `id` is of what it labels.
+// Label and help of a control; `id` is of what it labels, "" for a group.
 export function headed(head, label, help, id = "") {
-  if (label) element("label", head, { htmlFor: id, textContent: label });
+  if (label) Object.assign(element(id ? "label" : "span", head, { textContent: label }), id && { htmlFor: id });
   if (!help) return;
   const asked = element("button", head, { type: "button", className: "help", textContent: "?" });
   asked.setAttribute("aria-label", help);

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqviz import catalog, lessons
+from seqviz import catalog, jobs, lessons
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
+from seqviz.models import ready, store
 from seqviz.text import Text
 from seqviz.ui.bench.embed.wanted import bench_of, wanted
+from seqviz.ui.server import run_context
 from seqviz.ui.shared import caching
 from tests.hostile import strange
 from tests.hostile.declared import keys
@@ -146,3 +148,39 @@ def test_what_is_written_by_others_is_text(client, told):
     assert bad not in answer.text
     assert "<img" not in answer.text
     assert any(one["value"] == bad for one in told(answer)["controls"])
+
+
+def test_a_model_that_is_not_here_is_named_and_nothing_is_fetched(client, told, monkeypatch):
+    monkeypatch.setattr(ready, "is_ready", lambda *_: False)
+    monkeypatch.setattr(store, "stored", lambda _: None)
+    found = told(client.get("/embed/positions/learned?lang=en&po.learned.view=map"))
+    assert "is not on this server yet" in found["problem"]
+    assert "figure" not in found
+    assert not found["loading"]
+
+
+def test_a_model_that_is_on_its_way_is_asked_for_again(client, told, monkeypatch, minilm_on_disk):
+    monkeypatch.setattr(ready, "is_ready", lambda *_: False)
+    asked = []
+    monkeypatch.setattr(
+        jobs.default("models"), "submit", lambda *_, **given: asked.append(given) or FakeJob()
+    )
+    found = told(client.get("/embed/positions/learned?lang=zh&theme=dark"))
+    assert found["loading"]
+    assert "正在载入" in found["problem"]
+    assert [one["model"] for one in asked] == ["minilm"]
+
+
+class FakeJob:
+    """Stands in for a load that takes its time."""
+
+    def touch(self, owner: str) -> None:
+        assert run_context.connected(owner)  # else the server would take it out of the queue
+
+
+def test_what_is_not_trained_says_so_beside_its_controls(client, told):
+    found = told(client.get("/embed/gates/learn?lang=en&ga.learn.seed=4711"))
+    assert "figure" not in found
+    assert found["problem"]
+    assert found["controls"]
+    assert found["lesson"] == "/gates?ga.learn.seed=4711&lang=en"
