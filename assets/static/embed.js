@@ -158,18 +158,18 @@ class Embed {
     const host = this.chart.host;
     host.innerHTML ||= `<div class="seqviz-${name}"></div>`;
     const { default: start } = await import(`./${name}.js`);
-    const setTriggerValue = (_, values) => {
-      for (const [key, value] of Object.entries(values)) this.told.query[`${this.told.bench}.${key}`] = String(value);
-      this.linked();
-    };
+    const setTriggerValue = (_, values) => this.linked(data.start, values);
     start({ data, parentElement: host, setTriggerValue });
   }
 
   // The lesson's address with what the drawing has been set to.
-  linked() {
+  linked(start, values) {
     const link = new URL(part("lesson").href);
-    for (const [key, text] of Object.entries(this.told.query))
-      if (key.startsWith(this.told.bench)) link.searchParams.set(key, text);
+    for (const name of Object.keys(start)) {
+      const key = `${this.told.bench}.${name}`;
+      if (values[name] === start[name]) link.searchParams.delete(key);
+      else link.searchParams.set(key, values[name]);
+    }
     part("lesson").href = link.href;
   }
 
