@@ -205,7 +205,7 @@ ANSWERED = """() => new Promise((resolve) => {
 TEN = (
     "ar_fitting/process", "ar_fitting/forecast", "vanishing_gradients/reach",
     "vanishing_gradients/paths", "vanishing_gradients/gates", "gates/one", "gates/size",
-    "attention/scale", "positions/simple", "bert_accuracy/fill",
+    "attention/scale", "positions/simple", "bert_accuracy/knife",
 )  # fmt: skip
 
 

@@ -54,10 +54,27 @@ class Embed {
   begin() {
     if (this.begun) return;
     this.begun = true;
-    if (this.told.live) this.tell();
+    const { live } = this.told;
+    if (!live) return;
+    const place = bench(this.told.bench);
+    this.beginning = this.post({ begin: true }).then(
+      ({ live: mine }) => {
+        if (this.token || this.told.live !== live) return; // told meanwhile
+        this.token = mine.token;
+        place.source = mine;
+        if (place.moved.size > 0) this.asks(place);
+      },
+      () => (this.begun = false),
+    );
+  }
+
+  asks(place) {
+    place.wanted = true;
+    place.ask();
   }
 
   move(key, text, dragged) {
+    this.begin();
     this.place.move(key, text, dragged);
   }
 
@@ -85,17 +102,22 @@ class Embed {
     this.tell();
   }
 
-  async tell(more = {}) {
-    const mine = (this.asked += 1);
-    clearTimeout(this.again);
+  async post(more) {
     const { query, texts } = this.told;
     const body = JSON.stringify({ query, texts, dark: this.dark, ...more });
     const headers = { "Content-Type": "application/json", "X-SeqViz-Visitor": this.token };
+    const answer = await fetch(document.body.dataset.post, { method: "POST", credentials: "same-origin", headers, body });
+    if (!answer.ok) throw new Error(answer.status);
+    return answer.json();
+  }
+
+  async tell(more = {}) {
+    const mine = (this.asked += 1);
+    clearTimeout(this.again);
     const wait = setTimeout(() => this.chart.host.classList.add("waiting"), 300);
     try {
-      const answer = await fetch(document.body.dataset.post, { method: "POST", credentials: "same-origin", headers, body });
-      if (!answer.ok) throw new Error(answer.status);
-      const told = await answer.json();
+      await this.beginning; // else there would be two sessions
+      const told = await this.post(more);
       this.patience = AGAIN_MS;
       this.token = told.live?.token ?? this.token;
       if (mine === this.asked) this.take(told);
@@ -119,9 +141,8 @@ class Embed {
       const source = { ...live, address: live.token ? live.address : null };
       if (late) {
         place.source = source;
-        place.wanted = true;
         place.painter ??= this.painter();
-        place.ask();
+        this.asks(place);
       } else place.drawn(source, this.painter());
     }
     this.controls.take(told.controls);
@@ -205,3 +226,7 @@ class Embed {
 }
 
 globalThis.seqvizEmbed = new Embed(); // for measuring from outside
+// The font comes after the figure.
+const drawn = () => document.querySelector("#box[hidden], .seqviz-chart :is(.main-svg, svg, canvas)");
+const look = () => (drawn() ? (part("type").media = "all") : setTimeout(look, 100));
+look();

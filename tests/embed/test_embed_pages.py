@@ -181,6 +181,6 @@ class FakeJob:
 def test_what_is_not_trained_says_so_beside_its_controls(client, told):
     found = told(client.get("/embed/gates/learn?lang=en&ga.learn.seed=4711"))
     assert "figure" not in found
-    assert found["problem"]
+    assert Text("en")("embed.not_trained") in found["problem"]
     assert found["controls"]
     assert found["lesson"] == "/gates?ga.learn.seed=4711&lang=en"

@@ -31,6 +31,16 @@ def test_who_only_looks_has_no_session_and_who_moves_has_one(client, post):
     assert moved.status_code == 200
 
 
+def test_to_begin_is_to_have_a_session_and_nothing_is_computed(post, monkeypatch):
+    def fail(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(route, "shown", fail)
+    found = post("/embed/gates/one", {"lang": "en", "ga.one.unit": "3"}, begin=True).json()
+    assert run_context.by_token(found["live"]["token"])
+    assert found["live"]["query"] == {"lang": "en", "ga.one.unit": "3"}
+
+
 def test_a_reader_s_text_is_drawn_and_stands_in_no_address_and_no_log(client, post, caplog):
     caplog.set_level(logging.DEBUG)
     found = post(WATCH, {"lang": "en", "ga.watch.step": "5"}, {KEY: TEXT}).json()

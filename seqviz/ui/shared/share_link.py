@@ -39,7 +39,7 @@ def link_and_code(text: Text, url: str, frame: tuple[str, str] | None = None) ->
         st.caption(text("embed.line"))
         st.code(iframe(url, *frame), language="html", wrap_lines=True)
         path = frame[0].replace("embed/", "still/", 1)
-        st.link_button(text("embed.for_print"), beside(url, path), icon=":material/print:")
+        st.link_button(text("embed.for_print"), beside(url, path), icon=":material/download:")
     try:
         picture = svg_code(url)
     except segno.DataOverflowError:  # a pasted text is in it

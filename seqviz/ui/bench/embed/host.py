@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from cachetools import TTLCache
 
 from seqviz import fingerprint, jobs
-from seqviz.lessons.bench.host import NotYet
+from seqviz.lessons.bench.host import Drawing, NotYet, Trained
 from seqviz.lessons.bench.output import Item
 from seqviz.lessons.bench.words import Words
 from seqviz.models import forward_cache, pretrained, ready, store
@@ -27,6 +28,7 @@ from seqviz.ui.server.embeds import OPEN, Embedded
 from seqviz.ui.shared import limits
 from seqviz.ui.shared.problems import sentence
 
+R = TypeVar("R")
 # In whose name each model and text is made ready: it waits as long as anybody has asked of late.
 _waiting: TTLCache[bytes, Embedded] = TTLCache(64, OPEN)
 _lock = threading.Lock()
@@ -43,6 +45,15 @@ class EmbedHost(MovingHand):
     def put(self, item: Item) -> None:
         """Show this."""
         self.items.append(item)
+
+    def trained(
+        self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: Drawing | None
+    ) -> Trained[R]:
+        """As there; raises NotYet with where it can be started."""
+        found = super().trained(function, keywords, so_far)
+        if found is None:
+            raise NotYet(self.words("embed.not_trained"))
+        return found
 
     def model(self, name: str, text: str | None, other: str) -> str:
         """The device of a model that has read the text; raises NotYet with what it waits for."""

@@ -27,6 +27,7 @@ _PAGE = """<!doctype html>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><title>{title}</title>
 <style>{colors}</style>
+<style id="type" media="not all">{font}</style>
 {links}</head>
 <body data-post="{post}"><main>
 <h1>{heading}</h1>
@@ -69,6 +70,7 @@ def page(asked: Wanted, shown: Shown) -> str:
         title=escape(frame_of(slug, asked.bench.name, text)[1]),
         heading=markdown.inline(title(asked)),
         colors=colors(),
+        font=font(),
         links=_links("figure" in told, told.get("component", {}).get("name", "")),
         post=escape(f"{base()}/embed/{slug}/{asked.bench.name}"),
         more=escape(text("frame.more")),
@@ -95,16 +97,23 @@ def title(asked: Wanted) -> str:
 
 
 @cache
+def font() -> str:
+    """The house's font, an eighth of all bytes: a page has it after its figure."""
+    return (
+        '@font-face {font-family: "Source Sans"; font-weight: 200 900; font-display: swap; '
+        f'src: url("{base()}/{index_page.font()}") format("woff2");}}'
+    )
+
+
+@cache
 def colors() -> str:
-    """The house's colors in both themes, and its font, as Streamlit has them."""
+    """The house's colors in both themes, as Streamlit has them."""
     light, dark = (
         " ".join(f"{name}: {_option(theme, option)};" for name, option in _NAMES.items())
         for theme in ("light", "dark")
     )
     family = st.get_option("theme.font")
     return f"""
-@font-face {{font-family: "Source Sans"; font-weight: 200 900; font-display: swap;
-  src: url("{base()}/{index_page.font()}") format("woff2");}}
 :root {{--st-font: {family}; color-scheme: light; {light}}}
 :root[data-theme="dark"] {{color-scheme: dark; {dark}}}
 @media (prefers-color-scheme: dark) {{:root[data-theme=""] {{color-scheme: dark; {dark}}}}}

@@ -25,7 +25,7 @@ from seqviz.lessons.bench.lesson import Bench
 from seqviz.text import Text
 from seqviz.ui.bench import fast_path
 from seqviz.ui.bench.embed import page, still_page
-from seqviz.ui.bench.embed.shown import Shown, picked, shown
+from seqviz.ui.bench.embed.shown import Shown, begun, picked, shown
 from seqviz.ui.bench.embed.wanted import Wanted, bench_of, wanted
 from seqviz.ui.server import metrics
 from seqviz.ui.server.accounts import Account, accounts, by_scope
@@ -189,6 +189,8 @@ def _told(bench: Bench, said: Mapping[str, Any], lang: str, session: Embedded) -
     """In a thread, when it is its turn."""
     query, typed = _known(bench, _texts(said.get("query"))), _texts(said.get("texts"))
     asked: Wanted = wanted(bench, query, _known(bench, typed), lang, said.get("dark") is True)
+    if said.get("begin") is True:
+        return gzip.compress(begun(asked, session).encode(), 1, mtime=0)
     if isinstance(place := said.get("pick"), dict):
         asked = picked(asked, session, place.get("x"), place.get("y"))
     return gzip.compress(shown(asked, session).json(session.token).encode(), 1, mtime=0)

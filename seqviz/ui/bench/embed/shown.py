@@ -63,7 +63,7 @@ def shown(asked: Wanted, session: Session) -> Shown:
         except Exception:
             log.exception("a bench failed in a page of its own")
             problem, host.settled = words("frame.failed"), False
-        live = fast_path.source(bench, asked.params, asked.lang, asked.present, asked.dark)
+        live = _live(asked)
     told = {
         "bench": bench.prefix,
         "query": {**asked.shared, **asked.looks},
@@ -78,6 +78,12 @@ def shown(asked: Wanted, session: Session) -> Shown:
         **items.said(host.items, words, seconds),
     }
     return Shown(told, live, host.settled and not asked.typed)
+
+
+def begun(asked: Wanted, session: Session) -> str:
+    """As JSON, only where to ask while a hand moves: the page knows all the rest."""
+    with run_context.answering(session, asked.bench.lesson.slug, asked.bench.name):
+        return json.dumps({"live": _live(asked)})
 
 
 def picked(asked: Wanted, session: Session, x: Any, y: Any) -> Wanted:
@@ -106,6 +112,10 @@ def lesson_link(asked: Wanted, origin: str = "") -> str:
     present = {"present": "true"} if asked.present else {}
     query = urlencode({**parts, **asked.shared, "lang": asked.lang, **present})
     return f"{origin}{base()}/{lesson.slug}?{query}"
+
+
+def _live(asked: Wanted) -> dict[str, Any] | None:
+    return fast_path.source(asked.bench, asked.params, asked.lang, asked.present, asked.dark)
 
 
 def _host(asked: Wanted, session: Session) -> EmbedHost:
