@@ -226,7 +226,3 @@ class Embed {
 }
 
 globalThis.seqvizEmbed = new Embed(); // for measuring from outside
-// The font comes after the figure.
-const drawn = () => document.querySelector("#box[hidden], .seqviz-chart :is(.main-svg, svg, canvas)");
-const look = () => (drawn() ? (part("type").media = "all") : setTimeout(look, 100));
-look();

@@ -98,7 +98,7 @@ def _share(slug: str, text: Text) -> None:
     first = next(iter(getattr(lessons, slug).lesson.benches)) if known else None
     with panel:
         frame = frame_of(slug, first, text) if first else None
-        link_and_code(text, address(st.query_params.to_dict()), frame)
+        link_and_code(text, address(st.query_params.to_dict()), frame, "embed.line_first")
 
 
 def _about(text: Text) -> None:

@@ -162,17 +162,11 @@ class KnownServer:
 
 
 @cache
-def font() -> str:
-    """Where Streamlit's own page has its font, below the app's address."""
-    index = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
-    (found,) = re.findall(r"static/media/SourceSansVF-Upright[^\"]+", index)
-    return str(found)
-
-
-@cache
 def _first_style() -> str:
     """In the colors of the theme, which Streamlit's scripts bring later."""
-    style = FIRST.format(font=font(), family=st.get_option("theme.font"))
+    index = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
+    (font,) = re.findall(r"static/media/SourceSansVF-Upright[^\"]+", index)
+    style = FIRST.format(font=font, family=st.get_option("theme.font"))
     for theme in ("light", "dark"):
         page, text, border, colors = (st.get_option(f"theme.{theme}.{name}") for name in (
             "backgroundColor", "textColor", "borderColor", "chartCategoricalColors"

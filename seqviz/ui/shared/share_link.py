@@ -19,10 +19,13 @@ LOOPBACK = "127.0.0.1"  # for which Streamlit says None
 HEIGHT = 640  # pixels of a bench in a frame as wide as a page's text: figure, read-outs, sentences
 
 
-def link_and_code(text: Text, url: str, frame: tuple[str, str] | None = None) -> None:
+def link_and_code(
+    text: Text, url: str, frame: tuple[str, str] | None = None, line: str = "embed.line"
+) -> None:
     """A permalink to copy and its QR code for the class.
 
-    frame: path below the app's address, and title, of the bench that another page may embed.
+    frame: path below the app's address, and title, of the bench that another page may embed; line:
+    what is said before the HTML that does so.
     """
     parts = urlsplit(url)
     if is_local(parts.netloc):
@@ -36,7 +39,7 @@ def link_and_code(text: Text, url: str, frame: tuple[str, str] | None = None) ->
             st.caption(text("frame.same_network"))
     st.code(url, language=None, wrap_lines=True)
     if frame:
-        st.caption(text("embed.line"))
+        st.caption(text(line))
         st.code(iframe(url, *frame), language="html", wrap_lines=True)
         path = frame[0].replace("embed/", "still/", 1)
         st.link_button(text("embed.for_print"), beside(url, path), icon=":material/download:")

@@ -26,7 +26,7 @@ from seqviz.ui.bench import fast_path
 from seqviz.ui.shared import markdown
 
 _PAGE = (
-    '<iframe class="page" sandbox="allow-scripts allow-same-origin" loading="lazy" '
+    '<iframe class="page" sandbox="allow-scripts" loading="lazy" '
     'height="{height}" title="{alt}" srcdoc="{html}"></iframe>'
 )
 

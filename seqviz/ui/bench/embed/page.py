@@ -10,7 +10,6 @@ import streamlit as st
 from seqviz.text import Text
 from seqviz.ui.bench.embed.shown import Shown
 from seqviz.ui.bench.embed.wanted import Wanted
-from seqviz.ui.server import index_page
 from seqviz.ui.server.static_files import address, base
 from seqviz.ui.shared import markdown
 from seqviz.ui.shared.share_link import frame_of
@@ -27,7 +26,6 @@ _PAGE = """<!doctype html>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><title>{title}</title>
 <style>{colors}</style>
-<style id="type" media="not all">{font}</style>
 {links}</head>
 <body data-post="{post}"><main>
 <h1>{heading}</h1>
@@ -70,7 +68,6 @@ def page(asked: Wanted, shown: Shown) -> str:
         title=escape(frame_of(slug, asked.bench.name, text)[1]),
         heading=markdown.inline(title(asked)),
         colors=colors(),
-        font=font(),
         links=_links("figure" in told, told.get("component", {}).get("name", "")),
         post=escape(f"{base()}/embed/{slug}/{asked.bench.name}"),
         more=escape(text("frame.more")),
@@ -97,17 +94,12 @@ def title(asked: Wanted) -> str:
 
 
 @cache
-def font() -> str:
-    """The house's font, an eighth of all bytes: a page has it after its figure."""
-    return (
-        '@font-face {font-family: "Source Sans"; font-weight: 200 900; font-display: swap; '
-        f'src: url("{base()}/{index_page.font()}") format("woff2");}}'
-    )
-
-
-@cache
 def colors() -> str:
-    """The house's colors in both themes, as Streamlit has them."""
+    """The house's colors in both themes, as Streamlit has them.
+
+    Its font is used where the reader has it: it would be an eighth of all bytes, and as it comes
+    every figure would be painted again.
+    """
     light, dark = (
         " ".join(f"{name}: {_option(theme, option)};" for name, option in _NAMES.items())
         for theme in ("light", "dark")

@@ -16,7 +16,7 @@ from seqviz.figures.grammar.figure import Figure, read
 from seqviz.figures.grammar.grayscale import grayscale
 from seqviz.figures.grammar.style import LIGHT, LIVE, opaque, recolored
 from seqviz.text import Text
-from seqviz.ui.bench.embed.page import colors, font, language, title
+from seqviz.ui.bench.embed.page import colors, language, title
 from seqviz.ui.bench.embed.shown import Shown, lesson_link
 from seqviz.ui.bench.embed.wanted import Wanted
 from seqviz.ui.server.static_files import address
@@ -61,7 +61,7 @@ def page(origin: str, color: bool, asked: Wanted, shown: Shown) -> str:
         lang=language(asked.lang),
         present=str(asked.present).lower(),
         title=escape(frame_of(bench.lesson.slug, bench.name, text)[1]),
-        colors=font() + colors(),
+        colors=colors(),
         styles="".join(f'<link rel="stylesheet" href="{address(one)}">\n' for one in css),
         gray="" if color else " gray",
         stem=escape(bench.prefix.replace(".", "-")),
