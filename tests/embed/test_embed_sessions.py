@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from seqviz.ui.bench.embed import route
-from seqviz.ui.server import embeds, run_context
+from seqviz.ui.server import embeds, run_context, seats
 from seqviz.ui.server.accounts import Account
 from seqviz.ui.shared import draw_queue
 
@@ -94,6 +94,14 @@ def test_there_are_so_many_in_all(monkeypatch):
     for _ in range(50):
         found.of("", Account())
     assert found.open == 20
+
+
+def test_who_waits_for_a_seat_does_not_come_in_by_an_embedded_bench():
+    front = seats.Seats(active=lambda _: 1)
+    waiting = Account()
+    assert front.arrive(waiting, most=1) == 1
+    embeds.Embeds().of("", waiting)
+    assert front.arrive(waiting, most=1) == 1
 
 
 def test_those_at_one_address_have_room_for_each_that_uses_it():

@@ -61,6 +61,8 @@ class Embeds:
         if len(same) >= (SHARED if account.shared else OWN):
             del self._kept[same[0].token]
         made = Embedded(secrets.token_hex(4), time.monotonic(), account=account)
+        if account.shared:  # of a device told apart, tabs are what has come past the line (`seats`)
+            account.tabs.add(made)
         return run_context.registered(made)
 
     @property

@@ -162,7 +162,6 @@ def by_token(token: str) -> Session | None:
 
 def registered(made: S) -> S:
     """Found by its token and by its owner from now on, as long as somebody keeps it."""
-    made.account.tabs.add(made)
     _by_token[made.token] = _by_owner[made.owner] = made
     return made
 
@@ -207,6 +206,7 @@ def _session() -> Session:
         secrets.token_hex(4), time.monotonic(), connection=connection.name(), account=_account()
     )
     st.session_state[KEY] = made
+    made.account.tabs.add(made)
     _alive.add(registered(made))
     # Garbage is collected in any thread, perhaps in one that counts or logs: only noted then.
     weakref.finalize(made, _left.append, (made.name, made.opened)).atexit = False
