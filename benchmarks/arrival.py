@@ -13,7 +13,12 @@ Home is measured besides, over the slowest line: until a true picture of its ben
 and until it is live, which is when the picture has followed a slider that was pressed as soon as it
 could be.
 
-`python -m benchmarks.arrival [--rounds 3] [--lessons ar_fitting,gates]`
+With `--embeds` a first visit to the first bench of each lesson in a page of its own
+(`ui.bench.embed`) comes beside its lesson's, counted alike; then ten of them open in frames of one
+page of another origin, and each is live when its figure has answered a step of its first slider.
+The clock stops with the last of them.
+
+`python -m benchmarks.arrival [--rounds 3] [--lessons ar_fitting,gates] [--embeds]`
 """
 
 from __future__ import annotations
@@ -23,8 +28,10 @@ import contextlib
 import json
 import statistics
 import tempfile
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Request
@@ -33,6 +40,7 @@ from driver.chromium import chromium, watched
 from driver.server import serve, serve_page
 from driver.slow_network import Network, slow_network
 from seqviz import catalog
+from seqviz import lessons as lessons_of
 
 # One of Plotly's, or one that is drawn in the browser alone.
 FIGURE = (
@@ -205,6 +213,103 @@ def measure(
     return found, home
 
 
+# Presses the first slider of a frame as soon as its figure stands; the moment (milliseconds since
+# the epoch) at which the figure had answered, by the way of a moving hand.
+ANSWERED = """() => new Promise((resolve) => {
+  const outline = () => [...document.querySelectorAll(".main-svg .mlayer :is(path, image)")]
+    .map((one) => one.outerHTML).join();
+  let before = "";
+  const look = () => {
+    const slider = [...document.querySelectorAll("#side input[type=range]")].find(
+      (one) => one.getClientRects().length > 0);
+    const drawn = outline();
+    if (before && drawn !== before)
+      return requestAnimationFrame(() => resolve(performance.timeOrigin + performance.now()));
+    if (!before && drawn && slider) {
+      before = drawn;
+      slider.focus();
+      const key = Number(slider.value) < Number(slider.max) ? "ArrowRight" : "ArrowLeft";
+      slider.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+})"""
+# Benches of which a step of the first slider moves the figure, at their defaults.
+TEN = (
+    "ar_fitting/process", "ar_fitting/forecast", "vanishing_gradients/reach",
+    "vanishing_gradients/paths", "vanishing_gradients/gates", "gates/one", "gates/size",
+    "attention/scale", "positions/simple", "bert_accuracy/knife",
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def framing(sources: Sequence[str]) -> Iterator[str]:
+    """The address of a page of another origin that has these in frames, none of them lazy."""
+    frames = "".join(f'<iframe src="{one}" width="800" height="640"></iframe>' for one in sources)
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(f"<!doctype html><title>frames</title>{frames}".encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://localhost:{server.server_port}"
+    finally:
+        server.shutdown()
+
+
+def all_live(browser: Browser, sources: Sequence[str]) -> float:
+    """Seconds from the navigation until each of these has answered its first slider."""
+    # All in sight: what is not, Chromium does not paint, and its scripts wait.
+    context = browser.new_context(viewport={"width": 1640, "height": 3400})
+    with framing(sources) as url:
+        page = context.new_page()
+        page.goto(url, wait_until="commit")
+        began = page.evaluate("performance.timeOrigin")
+        page.wait_for_function(f"document.querySelectorAll('iframe').length === {len(sources)}")
+        frames = page.main_frame.child_frames
+        for frame in frames:  # all look for their sliders before any is waited for
+            frame.evaluate(f"() => {{ window.answered = ({ANSWERED})() }}")
+        ended = [frame.evaluate("window.answered") for frame in frames]
+    context.close()
+    return float(max(ended) - began) / 1000
+
+
+def measure_embeds(slugs: Sequence[str], rounds: int) -> dict[str, dict[str, float]]:
+    """Bytes and requests of each lesson's first bench, alone and in its lesson; ten on one page."""
+    found: dict[str, dict[str, float]] = {}
+    with serve() as app, chromium() as browser:
+        for slug in slugs:
+            bench = next(iter(getattr(lessons_of, slug).lesson.benches))
+            visit(browser, f"{app.url}/{slug}")
+            path = f"embed/{slug}/{bench}?lang=en"
+            slow_visit(browser, app.port, path, FAST)  # its page is kept from now on
+            (whole,) = slow_visit(browser, app.port, slug, FAST)
+            (alone,) = slow_visit(browser, app.port, path, FAST)
+            (slow,) = slow_visit(browser, app.port, path, SLOW)
+            found[slug] = {
+                "bytes": alone.bytes,
+                "requests": alone.requests,
+                "lesson_bytes": whole.bytes,
+                "share": round(alone.bytes / whole.bytes, 3),
+                "s_2mbit": round(slow.seconds, 2),
+            }
+            print(slug, found[slug], flush=True)
+        sources = [f"{app.url}/embed/{one}?lang=en" for one in TEN]
+        all_live(browser, sources)
+        seconds = [all_live(browser, sources) for _ in range(rounds)]
+        found["ten on a page"] = {"seconds": round(statistics.median(seconds), 2)}
+    return found
+
+
 def worst(lessons: dict[str, dict[str, float]]) -> dict[str, float]:
     """Of each number that of the lesson where it is largest."""
     names = next(iter(lessons.values()))
@@ -215,7 +320,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Navigation to first figure, in a new browser.")
     parser.add_argument("--rounds", type=int, default=3, help="measured visits over loopback")
     parser.add_argument("--lessons", default=",".join(one.slug for one in catalog.LESSONS))
+    parser.add_argument("--embeds", action="store_true", help="benches in pages of their own")
     given = parser.parse_args()
+    if given.embeds:
+        embeds = measure_embeds(given.lessons.split(","), given.rounds)
+        print("ten on a page", embeds["ten on a page"])
+        print(json.dumps({"name": "embeds", **embeds}))
+        return
     lessons, home = measure([*filter(None, given.lessons.split(","))], given.rounds)
     print("home, first visit at 2 Mbit/s:", json.dumps(home))
     most = worst(lessons) if lessons else {}

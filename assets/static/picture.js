@@ -8,8 +8,8 @@ function chart(key) {
   return document.querySelector(".st-key-" + key.replaceAll(".", "-"));
 }
 
-function picture(key) {
-  const host = chart(key);
+// What is drawn in an element as one SVG on its paper; null where nothing is.
+export function pictured(host, color) {
   const layers = host.querySelectorAll("svg.main-svg, svg.marks");
   const canvas = [...host.querySelectorAll("canvas")].find((one) => one.enlarged);
   const drawn = layers[0] ?? canvas;
@@ -23,7 +23,7 @@ function picture(key) {
   const paper = document.createElementNS(svg.namespaceURI, "rect");
   paper.setAttribute("width", "100%");
   paper.setAttribute("height", "100%");
-  paper.setAttribute("fill", getComputedStyle(document.querySelector(".stApp")).backgroundColor);
+  paper.setAttribute("fill", color);
   svg.append(paper);
   if (drawn === canvas) {
     const image = document.createElementNS(svg.namespaceURI, "image");
@@ -40,6 +40,13 @@ function picture(key) {
     svg.append(copy);
   }
   return svg;
+}
+
+// As a file: "svg", or "png" at twice the size.
+export function saved(svg, kind, stem) {
+  const blob = new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml;charset=utf-8" });
+  if (kind === "svg") save(blob, `${stem}.svg`);
+  else savePng(blob, +svg.getAttribute("width"), +svg.getAttribute("height"), `${stem}.png`);
 }
 
 function save(blob, name) {
@@ -67,13 +74,9 @@ export default function ({ data, parentElement }) {
     const kind = button.dataset.kind;
     button.textContent = data[kind];
     button.onclick = () => {
-      const svg = picture(data.figure);
-      if (!svg) return;
-      const blob = new Blob([new XMLSerializer().serializeToString(svg)], {
-        type: "image/svg+xml;charset=utf-8",
-      });
-      if (kind === "svg") save(blob, `${data.stem}.svg`);
-      else savePng(blob, +svg.getAttribute("width"), +svg.getAttribute("height"), `${data.stem}.png`);
+      const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
+      const svg = pictured(chart(data.figure), paper);
+      if (svg) saved(svg, kind, data.stem);
     };
   }
 }

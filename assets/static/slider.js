@@ -14,10 +14,19 @@ const FINE = 10; // parts of a step, with Shift
 const FEW = 12; // places of the handle
 const PAGE = 10; // steps of Page Up and Page Down
 
-function element(tag, parent, properties = {}) {
+export function element(tag, parent, properties = {}) {
   const made = Object.assign(document.createElement(tag), properties);
   parent.append(made);
   return made;
+}
+
+// Label and help of a control; `id` is of what it labels, "" for a group.
+export function headed(head, label, help, id = "") {
+  if (label) Object.assign(element(id ? "label" : "span", head, { textContent: label }), id && { htmlFor: id });
+  if (!help) return;
+  const asked = element("button", head, { type: "button", className: "help", textContent: "?" });
+  asked.setAttribute("aria-label", help);
+  element("span", asked, { className: "tip", textContent: help });
 }
 
 const decimals = (step) => Math.min(10, (String(step).split(".")[1] ?? "").length);
@@ -53,12 +62,7 @@ export class Slider {
     host.replaceChildren();
     const id = `seqviz-${Math.random().toString(36).slice(2)}`;
     const head = element("div", host, { className: "head" });
-    element("label", head, { htmlFor: id, textContent: label });
-    if (help) {
-      const asked = element("button", head, { type: "button", className: "help", textContent: "?" });
-      asked.setAttribute("aria-label", help);
-      element("span", asked, { className: "tip", textContent: help });
-    }
+    headed(head, label, help, id);
     if (stops) this.exact = element("output", head, { className: "exact" });
     else {
       this.exact = element("input", head, { type: "number", className: "exact", min: low, max: high });

@@ -125,11 +125,24 @@ def code(page, name: str) -> None:
     assert shown.value.strip() == page.lesson.sources()[name].strip()
 
 
+def framed(line: str) -> tuple[str, str]:
+    """Address and title in the line of HTML that embeds a bench."""
+    (frame,) = re.findall("<iframe ([^>]+)></iframe>", line)
+    named = dict(re.findall('([a-z]+)="([^"]*)"', frame))
+    assert named["loading"] == "lazy"
+    assert int(named["height"]) >= 420
+    return html.unescape(named["src"]), html.unescape(named["title"])
+
+
 def link(page, name: str) -> None:
-    (shown,) = press(page, name, "link").get("code")
+    shown, line = press(page, name, "link").get("code")
     tab = page.lesson.parts.get(name)  # a link names the tab of its bench
     where = {page.lesson.prefix("part"): tab} if tab else {}
     assert query(shown.value) == {"lang": page.text.lang, **where}
+    source, title = framed(line.value)
+    assert urlsplit(source).path == f"/embed/{page.lesson.declared.slug}/{name}"
+    assert query(source) == query(shown.value)
+    assert page.text(f"{page.lesson.declared.slug}.title") in title
 
 
 @pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
@@ -160,12 +173,13 @@ def test_a_link_carries_what_its_bench_builds_on(visit):
     page = visit(SLUG)
     page.run(ar__process__phi=0.5, ar__fit__view="order", ar__forecast__horizon=5)
     page.app.get_by_key("ar.fit.link").click().run()
-    (address,) = dialog(page.app).get("code")
+    address, line = dialog(page.app).get("code")
+    assert query(framed(line.value)[0]) == query(address.value)
     assert query(address.value) == {
         "lang": "en", "ar.process.phi": "0.5", "ar.fit.view": "order",
     }  # fmt: skip
     page.app.get_by_key("ar.real.link").click().run()
-    (address,) = dialog(page.app).get("code")
+    address, _ = dialog(page.app).get("code")
     assert query(address.value) == {"lang": "en"}
 
 
@@ -178,6 +192,9 @@ def test_sharing_the_page_shares_all_of_it(visit):
     assert query(address) == {
         "lang": "zh", "ar.process.phi": "0.5", "ar.real.source": "nile",
     }  # fmt: skip
+    source, _ = framed(page.app.code[1].value)  # its first bench
+    assert urlsplit(source).path == "/embed/ar_fitting/process"
+    assert query(source) == query(address)
     assert page.app.get("imgs") or page.app.get("image")  # the code to scan
 
 

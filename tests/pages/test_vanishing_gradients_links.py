@@ -166,6 +166,6 @@ def test_the_link_of_a_bench_carries_the_network_it_studies(visit):
     page = opened(visit, reach__gain=0.7, cut__window=6, gates__update=0.4)
     page.app.get_by_key("vg.cut.link").click().run()
     (panel,) = (node for node in walk(page.app._tree) if node.type == "dialog")
-    (address,) = panel.get("code")
+    address, _ = panel.get("code")
     query = {key: values[0] for key, values in parse_qs(urlsplit(address.value).query).items()}
     assert query == {"lang": "en", "vg.reach.gain": "0.7", "vg.cut.window": "6"}

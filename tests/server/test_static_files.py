@@ -65,6 +65,12 @@ def test_what_carries_a_hash_is_kept_and_what_does_not_is_asked_for_again(server
     assert len(body) < 0.4 * len(whole)
 
 
+def test_the_largest_is_kept_packed_and_is_the_same(server):
+    packed = (STATIC / "plotly.min.js.br").read_bytes()
+    assert brotli.decompress(packed) == (STATIC / "plotly.min.js").read_bytes()
+    assert get(server, versioned("plotly.min.js"), Accept_Encoding="br")[2] == packed
+
+
 def test_a_page_says_what_to_load_while_its_script_is_on_its_way(server):
     early = get(server, "/ar_fitting")[1]["link"]
     for name in static_files.EARLY:

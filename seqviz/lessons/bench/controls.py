@@ -300,14 +300,14 @@ def permalink(prefix: str, params: Any) -> dict[str, str]:
     }
 
 
-def filled(declaration: type[Any], values: Mapping[str, Any]) -> Any:
+def filled(declaration: type[Any], values: Mapping[str, Any], link: bool = False) -> Any:
     """The parameters with these values and, for the others, their defaults.
 
     As on a page: what does not apply has its default, and a slider ends where its upper end is.
-    Raises ValueError for a name or a value that no control has.
+    Raises ValueError for a name or a value that no control has; of a link these are passed over.
     """
     known = dict(controls(declaration))
-    if strange := sorted(set(values) - set(known)):
+    if not link and (strange := sorted(set(values) - set(known))):
         raise ValueError(f"There is no {', '.join(strange)}; there are {', '.join(known)}.")
     found: dict[str, Any] = {}
     for name, control in known.items():
@@ -316,7 +316,8 @@ def filled(declaration: type[Any], values: Mapping[str, Any]) -> Any:
             try:
                 value = control.clean(encoded(values[name]))
             except (ValueError, KeyError):
-                raise ValueError(f"{name} cannot be {values[name]!r}.") from None
+                if not link:
+                    raise ValueError(f"{name} cannot be {values[name]!r}.") from None
         if isinstance(control, Slider) and value > control.top(found):
             value = type(control.default)(control.top(found))
         found[name] = value

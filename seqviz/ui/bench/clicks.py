@@ -6,7 +6,7 @@ Both arrive before the next run, which draws them. What the browser sends may be
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import partial
 from typing import Any
 
@@ -23,13 +23,14 @@ def on_pick(
     prefix: str,
     declaration: type[Any] | None,
     clicks: Clicks,
+    state: MutableMapping[Any, Any] = st.session_state,
 ) -> Callable[[Any, Any], None] | None:
-    """What a click does. None where a click does nothing."""
+    """What a click does to the values in `state`. None where a click does nothing."""
     if clicks.toggles:
-        return partial(_toggle, prefix, *clicks.toggles)
+        return partial(_toggle, state, prefix, *clicks.toggles)
     if clicks.picks is None:
         return None
-    return partial(_move, prefix, declaration, clicks.picks, clicks.opens)
+    return partial(_move, state, prefix, declaration, clicks.picks, clicks.opens)
 
 
 def take(prefix: str, declaration: type[Any] | None, values: Mapping[str, Any]) -> None:
@@ -57,34 +58,41 @@ def landed(number: float, control: Control | None) -> float:
             return round(number)
 
 
-def _toggle(prefix: str, name: str, order: str, x: Any, y: Any) -> None:
+def _toggle(
+    state: MutableMapping[Any, Any], prefix: str, name: str, order: str, x: Any, y: Any
+) -> None:
     """Put a pair into a control, or take it out."""
     key = f"{prefix}.{name}"
-    if key not in st.session_state or not (_finite(x) and _finite(y)):
+    if key not in state or not (_finite(x) and _finite(y)):
         return
     pair = (round(x), round(y)) if order == "xy" else (round(y), round(x))
     try:
         (cell,) = masks.pairs(masks.written((pair,)))  # no browser of ours says another
-        pairs = set(masks.pairs(st.session_state[key]))
+        pairs = set(masks.pairs(state[key]))
     except ValueError:
         return  # what stands there is said to be wrong under the figure
-    st.session_state[key] = masks.written(tuple(sorted(pairs ^ {cell})))
+    state[key] = masks.written(tuple(sorted(pairs ^ {cell})))
 
 
 def _move(
-    prefix: str, declaration: type[Any] | None, names: Pair, opens: Pair | None, *place: Any
+    state: MutableMapping[Any, Any],
+    prefix: str,
+    declaration: type[Any] | None,
+    names: Pair,
+    opens: Pair | None,
+    *place: Any,
 ) -> None:
     """Move two controls to a place on the chart."""
     if opens:
-        st.session_state[f"{prefix}.{opens[0]}"] = opens[1]
+        state[f"{prefix}.{opens[0]}"] = opens[1]
     known = dict(controls(declaration)) if declaration else {}
     for name, number in zip(names, place, strict=True):
         key = f"{prefix}.{name}"
         # A control that does not apply is not there.
-        if key not in st.session_state or not _finite(number):
+        if key not in state or not _finite(number):
             continue
-        kind = type(st.session_state[key])
-        st.session_state[key] = kind(landed(number, known.get(name)))
+        kind = type(state[key])
+        state[key] = kind(landed(number, known.get(name)))
 
 
 def _finite(number: Any) -> bool:

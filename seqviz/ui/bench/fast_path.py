@@ -20,12 +20,12 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Awaitable, Iterator, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seqviz import catalog, fingerprint, lessons, settings
 from seqviz.figures.grammar.figure import Figure
@@ -38,6 +38,7 @@ from seqviz.lessons.bench.output import Chart, Item, Note, Passage, Readout
 from seqviz.ui.bench.afar import DistantHand, OnlyThere, Question, Reply
 from seqviz.ui.bench.moving_hand import MovingHand
 from seqviz.ui.server import metrics, run_context
+from seqviz.ui.server.accounts import Account
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.server.static_files import base
 from seqviz.ui.server.workers import Gone, Workers
@@ -59,6 +60,7 @@ AT_ONCE = 4  # requests of one visitor; a browser has one for each bench that a 
 SMALL = 1000  # bytes that are not worth compressing
 FEW = 1000  # addresses that are remembered as not for a worker
 log = logging.getLogger(__name__)
+R = TypeVar("R")
 
 
 def style(lang: str, presenting: bool) -> Style:
@@ -270,14 +272,14 @@ async def endpoint(request: Request) -> Response:
     has = frozenset(request.headers.get(HAS, "").split(","))
     session.asked += not ahead  # one that is given up is not in the way of the hand
     started = time.perf_counter()
-    gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(request))
+    gone: asyncio.Future[Any] = asyncio.ensure_future(left(request))
     try:
         found = None
         if (sent := _sent_away(bench, query, session, has)) is not None:
-            found = await _unless(gone, asyncio.wrap_future(sent))
+            found = await unless(gone, asyncio.wrap_future(sent))
         if found is None and not gone.done():
             rank = Rank.MOVING if ahead or MOVING in request.headers else Rank.PRESS
-            found = await _unless(gone, _respond(rank, bench, query, session, has))
+            found = await unless(gone, _respond(rank, bench, query, session, has))
     finally:
         session.asked -= not ahead
         gone.cancel()
@@ -292,7 +294,7 @@ async def endpoint(request: Request) -> Response:
     return Response(body, status, headers, "text/plain; charset=utf-8")
 
 
-async def _unless(gone: asyncio.Future[Any], work: Awaitable[Any]) -> tuple[int, bytes] | None:
+async def unless(gone: asyncio.Future[Any], work: Awaitable[Any]) -> Any:
     """Status and body; None where somebody has gone: who asks, or the worker that answers."""
     waiting = asyncio.ensure_future(work)
     await asyncio.wait({waiting, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -312,10 +314,16 @@ async def _respond(
     rank: Rank, bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
 ) -> tuple[int, bytes]:
     """Status and body. has: names of arrays that the browser has."""
-    turn = await draw_queue().reached(rank, session.account)
-    work = pool().submit(_answered, bench, query, session, has, rank=rank)
-    work.add_done_callback(lambda _: draw_queue().leave(turn))
-    return await asyncio.shield(asyncio.wrap_future(work))
+    work = partial(_answered, bench, query, session, has, rank=rank)
+    return await in_turn(rank, session.account, work)
+
+
+async def in_turn(rank: Rank, account: Account, work: Callable[..., R], *args: Any) -> R:
+    """What `work(*args)` returns, in a thread, when it is this account's turn."""
+    turn = await draw_queue().reached(rank, account)
+    done = pool().submit(work, *args)
+    done.add_done_callback(lambda _: draw_queue().leave(turn))
+    return await asyncio.shield(asyncio.wrap_future(done))
 
 
 def _answered(
@@ -401,6 +409,7 @@ def _answer_afar(question: Question) -> Reply:
     return Reply(status, body, question.account, metrics.noted())
 
 
-async def _gone(request: Request) -> None:
+async def left(request: Request) -> None:
+    """Returns when who has asked waits no more."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

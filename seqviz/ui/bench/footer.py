@@ -23,8 +23,13 @@ _BADGES: dict[str, tuple[str, Any]] = {
 }
 
 
-def footer(place: Place, show: Show, link: Callable[[], str]) -> None:
-    """Badge, then the four quiet buttons. What they show is made when one is pressed."""
+def footer(
+    place: Place, show: Show, link: Callable[[], str], frame: tuple[str, str] | None = None
+) -> None:
+    """Badge, then the four quiet buttons. What they show is made when one is pressed.
+
+    frame: as `share_link.link_and_code` takes it.
+    """
     if place.shown is None:
         return
     chart = place.shown.drawn.chart if isinstance(place.shown, Chart) else place.shown.chart
@@ -33,7 +38,7 @@ def footer(place: Place, show: Show, link: Callable[[], str]) -> None:
         ("data", ":material/table_chart:", lambda: export.data_panel(text, chart)),
         ("export", ":material/download:", lambda: export.files_panel(text, prefix, chart)),
         ("code", ":material/code:", lambda: export.code_panel(text, show.trace.source())),
-        ("link", ":material/link:", lambda: link_and_code(text, link())),
+        ("link", ":material/link:", lambda: link_and_code(text, link(), frame)),
     )
     with (
         place.below,

@@ -1,4 +1,6 @@
-"""Where the requests of a moving hand arrive; `fast_path`, which answers, is loaded with the first.
+"""Where the requests of a moving hand arrive, and those of benches in pages of their own (`embed`).
+
+What answers, such as `fast_path`, is loaded with the first.
 
 It brings numpy, the figures and what benches are made of, half a second in which a server that
 starts could have sent its first page already.
@@ -18,29 +20,55 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 ROUTE = "/live/{slug}/{bench}"
+EMBED = "/embed/{slug}/{bench}"
+STILL = "/still/{slug}/{bench}"
 
 
 class Straight:
-    """Middleware that answers the route before anything else looks at the request.
+    """Middleware that answers these routes before anything else looks at the request.
 
     A hand asks ten times a second: what else of Streamlit's and ours looks at each request costs
-    more than most answers.
+    more than most answers. And a page of a single bench gets no cookie and takes no seat.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._route = Route(base() + ROUTE, _endpoint)
+        self._routes = [
+            Route(base() + ROUTE, _endpoint),
+            Route(base() + EMBED, _opened),
+            Route(base() + EMBED, _told, methods=["POST"]),
+            Route(base() + STILL, _still),
+        ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or pass on."""
-        match, found = self._route.matches(scope)
-        if match is not Match.FULL:
-            await self.app(scope, receive, send)
-            return
-        await self._route.handle({**scope, **found}, receive, send)
+        for route in self._routes:
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                await route.handle({**scope, **found}, receive, send)
+                return
+        await self.app(scope, receive, send)
 
 
 async def _endpoint(request: Request) -> Response:
     from seqviz.ui.bench import fast_path
 
     return await fast_path.endpoint(request)
+
+
+async def _opened(request: Request) -> Response:
+    from seqviz.ui.bench.embed import route
+
+    return await route.opened(request)
+
+
+async def _told(request: Request) -> Response:
+    from seqviz.ui.bench.embed import route
+
+    return await route.told(request)
+
+
+async def _still(request: Request) -> Response:
+    from seqviz.ui.bench.embed import route
+
+    return await route.still(request)

@@ -52,7 +52,7 @@ def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
     return value
 
 
-def _fixed(control: Control, values: Mapping[str, Any]) -> bool:
+def is_fixed(control: Control, values: Mapping[str, Any]) -> bool:
     """Whether there is nothing to choose, such as a place in a text of one token: not drawn."""
     return isinstance(control, Slider) and control.top(values) <= control.low
 
@@ -100,7 +100,7 @@ def draw(
         place = front
         if isinstance(control, Choice | Sentence) and control.above:
             place = above
-        elif control.more and not _fixed(control, values):
+        elif control.more and not is_fixed(control, values):
             behind = behind or side.expander(text("frame.more"), type="compact")
             place = behind
         with place:
@@ -142,7 +142,7 @@ def _widget(
         "persist_state": "page",
     }
     match control:
-        case Slider() if _fixed(control, values):
+        case Slider() if is_fixed(control, values):
             value = start
         case Slider() | Steps():
             value = start

@@ -8,12 +8,12 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from seqviz import catalog, settings
+from seqviz import catalog, lessons, settings
 from seqviz.models import device, pretrained
 from seqviz.text import LANGUAGES, Text
 from seqviz.ui.page import glossary
 from seqviz.ui.shared import components, css
-from seqviz.ui.shared.share_link import link_and_code
+from seqviz.ui.shared.share_link import frame_of, link_and_code
 
 LONGEST = 2000  # characters of an address without its parameters
 
@@ -41,7 +41,7 @@ def open_page(slug: str) -> Text:
         _language_switch(text)
         _presenter_switch(text)
         glossary.button(slug, text)
-        _share(text)
+        _share(slug, text)
         _about(text)
         components.watch_theme(text("frame.language_tag"), {"data": text("frame.data_key")})
         if presenting():
@@ -89,11 +89,15 @@ def _popover(text: Text, name: str, icon: str) -> Any:
     )
 
 
-def _share(text: Text) -> None:
+def _share(slug: str, text: Text) -> None:
     panel = _popover(text, "share", ":material/qr_code_2:")
-    if panel.open:
-        with panel:
-            link_and_code(text, address(st.query_params.to_dict()))
+    if not panel.open:
+        return
+    known = slug in {record.slug for record in catalog.LESSONS}
+    first = next(iter(getattr(lessons, slug).lesson.benches)) if known else None
+    with panel:
+        frame = frame_of(slug, first, text) if first else None
+        link_and_code(text, address(st.query_params.to_dict()), frame, "embed.line_first")
 
 
 def _about(text: Text) -> None:

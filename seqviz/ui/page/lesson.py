@@ -30,6 +30,7 @@ from seqviz.ui.server import run_context
 from seqviz.ui.shared import components, limits
 from seqviz.ui.shared.draw_queue import Rank
 from seqviz.ui.shared.fragments import fragment
+from seqviz.ui.shared.share_link import frame_of
 from seqviz.ui.streamlit_internals import deferred_files as files
 from seqviz.ui.streamlit_internals.fragment_reruns import draw_besides
 from seqviz.ui.streamlit_internals.navigation import went_back
@@ -190,7 +191,8 @@ class PageLesson:
                     bench.body(params, show)
             finally:
                 show.trace.close()
-                footer(host, show, lambda: header.address(self.permalink(bench.name)))
+                frame = frame_of(self.record.slug, bench.name, self.text)
+                footer(host, show, lambda: header.address(self.permalink(bench.name)), frame)
             self.traces[bench.name] = show.trace
 
         with stage:

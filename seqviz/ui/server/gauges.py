@@ -16,7 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from seqviz import garbage, jobs
-from seqviz.ui.server import metrics
+from seqviz.ui.server import embeds, metrics
 
 ENDS = ("done", "failed", "cancelled", "given_up")
 
@@ -60,6 +60,7 @@ class _Now(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield _gauge("sessions_connected", "Tabs that are connected now", connections.open)
+        yield _gauge("embeds_open", "Benches in other pages in use", embeds.embeds().open)
         yield from _queues()
         yield from _models()
         yield from _process()

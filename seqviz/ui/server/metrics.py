@@ -18,7 +18,7 @@ from seqviz import catalog
 TYPE = prometheus.CONTENT_TYPE_LATEST
 ELSEWHERE = "none"  # the map, a notebook, a job: not a page of the catalogue
 LESSONS = (*(lesson.slug for lesson in catalog.LESSONS), ELSEWHERE)
-RUNS = ("page", "new", "bench", "live")
+RUNS = ("page", "new", "bench", "live", "embed")
 # Fixed kinds, so that nothing that a student wrote becomes a label.
 REFUSALS = ("compute", "tokens", "jobs", "queue", "upload", "seat", "other")
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -99,7 +99,7 @@ def closed() -> None:
 def ran(lesson: str, kind: str, seconds: float) -> None:
     """A page ("page"), a bench that was not there before ("new") or a press ("bench") has run.
 
-    Or a bench has been answered for while a hand moved ("live").
+    Or a bench has been answered for while a hand moved ("live"), or shown alone ("embed").
     """
     _run[lesson, kind].observe(seconds)
 

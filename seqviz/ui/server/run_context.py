@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 
@@ -61,6 +62,9 @@ class Session:
     def is_open(self) -> bool:
         """Whether its page is connected."""
         return connection.is_open(self.connection)
+
+
+S = TypeVar("S", bound=Session)
 
 
 def lesson() -> str:
@@ -156,10 +160,16 @@ def by_token(token: str) -> Session | None:
     return _by_token.get(token)
 
 
+def registered(made: S) -> S:
+    """Found by its token and by its owner from now on, as long as somebody keeps it."""
+    _by_token[made.token] = _by_owner[made.owner] = made
+    return made
+
+
 def connected(owner: str) -> bool:
     """Whether the page of this owner is connected; True where nothing is served."""
     known = _by_owner.get(owner)
-    return connection.is_open(known.connection if known else "")
+    return known.is_open if known else connection.is_open("")
 
 
 @contextmanager
@@ -197,8 +207,7 @@ def _session() -> Session:
     )
     st.session_state[KEY] = made
     made.account.tabs.add(made)
-    _alive.add(made)
-    _by_token[made.token] = _by_owner[made.owner] = made
+    _alive.add(registered(made))
     # Garbage is collected in any thread, perhaps in one that counts or logs: only noted then.
     weakref.finalize(made, _left.append, (made.name, made.opened)).atexit = False
     metrics.opened()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from seqviz import garbage, jobs
 from seqviz.ui.server import gauges, run_context
+from seqviz.ui.server.embeds import embeds
 from seqviz.ui.streamlit_internals import session_release
 
 LOOKING_SECONDS = 5.0
@@ -54,7 +55,7 @@ class Sweeper:
 
     async def sweep(self) -> None:
         """Do what is due."""
-        if gauges.connections.open or session_release.remembered():
+        if gauges.connections.open or embeds().open or session_release.remembered():
             self.seen()
             due = next((one for one in self.plan if self.occupied > one.last + one.every), None)
         elif not self.tidy and time.monotonic() > self.occupied + EMPTY_SECONDS:

@@ -52,6 +52,12 @@ class Shelves:
         with self._lock:
             return float(self._once.currsize + self._again.currsize)
 
+    def kept(self, key: bytes) -> Any:
+        """What is kept under a key; None where nothing is."""
+        with self._lock:
+            found = self._look(key)
+        return None if found is None else found.result
+
     def ask(self, key: bytes, compute: Callable[[], R]) -> Found[R]:
         """What is kept under a key, else what `compute` gives; raises what it raises.
 

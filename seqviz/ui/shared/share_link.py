@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from html import escape
 from urllib.parse import urlsplit, urlunsplit
 
 import segno
@@ -15,8 +16,17 @@ from seqviz.ui.streamlit_internals.origin_check import is_local
 LOOPBACK = "127.0.0.1"  # for which Streamlit says None
 
 
-def link_and_code(text: Text, url: str) -> None:
-    """A permalink to copy and its QR code for the class."""
+HEIGHT = 640  # pixels of a bench in a frame as wide as a page's text: figure, read-outs, sentences
+
+
+def link_and_code(
+    text: Text, url: str, frame: tuple[str, str] | None = None, line: str = "embed.line"
+) -> None:
+    """A permalink to copy and its QR code for the class.
+
+    frame: path below the app's address, and title, of the bench that another page may embed; line:
+    what is said before the HTML that does so.
+    """
     parts = urlsplit(url)
     if is_local(parts.netloc):
         # Who only says that it is here is not told where this is.
@@ -28,12 +38,42 @@ def link_and_code(text: Text, url: str) -> None:
             url = urlunsplit(parts._replace(netloc=f"{own}:{parts.port or 80}"))
             st.caption(text("frame.same_network"))
     st.code(url, language=None, wrap_lines=True)
+    if frame:
+        st.caption(text(line))
+        st.code(iframe(url, *frame), language="html", wrap_lines=True)
+        path = frame[0].replace("embed/", "still/", 1)
+        st.link_button(text("embed.for_print"), beside(url, path), icon=":material/download:")
     try:
         picture = svg_code(url)
     except segno.DataOverflowError:  # a pasted text is in it
         st.caption(text("frame.long_link"))
         return
     st.image(picture, width=260, alt=text("frame.qr_code"))
+
+
+def iframe(url: str, path: str, title: str) -> str:
+    """The line of HTML that shows a bench in another page, at the settings of its permalink.
+
+    >>> iframe("http://h/gates?ga.one.unit=3&lang=en", "embed/gates/one", "One").split(" title")[0]
+    '<iframe src="http://h/embed/gates/one?ga.one.unit=3&amp;lang=en"'
+    """
+    return (
+        f'<iframe src="{escape(beside(url, path))}" title="{escape(title)}" loading="lazy" '
+        f'width="100%" height="{HEIGHT}" style="border:0"></iframe>'
+    )
+
+
+def beside(url: str, path: str) -> str:
+    """An address beside that of a page, with the same settings."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=f"{parts.path.rpartition('/')[0]}/{path}"))
+
+
+def frame_of(slug: str, bench: str, text: Text) -> tuple[str, str]:
+    """Path and title of a bench that another page may embed."""
+    own, title = f"{slug}.bench.{bench}", text(f"{slug}.title")
+    name = text(own).replace("$", "") if text.has(own) else ""  # a frame's title has no formula
+    return f"embed/{slug}/{bench}", f"{name} · {title}" if name else title
 
 
 def svg_code(url: str) -> str:

@@ -1,0 +1,135 @@
+"""What a bench shows in a page of its own, as data that the browser puts on screen."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from seqviz.lessons.bench.controls import encoded
+from seqviz.lessons.bench.output import Chart, Clicks, Output
+from seqviz.lessons.bench.problems import sentence
+from seqviz.lessons.bench.words import Words
+from seqviz.text import Text
+from seqviz.ui.bench import fast_path
+from seqviz.ui.bench.clicks import on_pick
+from seqviz.ui.bench.embed import items
+from seqviz.ui.bench.embed.host import EmbedHost
+from seqviz.ui.bench.embed.offered import offered
+from seqviz.ui.bench.embed.wanted import Wanted, wanted
+from seqviz.ui.server import run_context
+from seqviz.ui.server.run_context import Session
+from seqviz.ui.server.static_files import base
+from seqviz.ui.shared import limits, markdown
+from seqviz.ui.shared.draw_queue import Rank
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """told: what the browser is told (`assets/static/embed.js`), but for who it is.
+
+    live: where it asks while a hand moves; None where nothing is to be moved. settled: whether it
+    would be the same for everybody who asks for the same, at any time.
+    """
+
+    told: Mapping[str, Any]
+    live: Mapping[str, Any] | None
+    settled: bool
+
+    def json(self, token: str = "") -> str:
+        """With what the browser names itself by; without what would end a script around it."""
+        live = self.live and {**self.live, "token": token}
+        told = json.dumps({**self.told, "live": live}, ensure_ascii=False)
+        return told.replace("<", "\\u003c")
+
+
+def shown(asked: Wanted, session: Session, rank: Rank = Rank.PRESS) -> Shown:
+    """Run the bench; what goes wrong is one sentence, beside what there is before it.
+
+    rank: as what it counts for the session's account.
+    """
+    bench, text = asked.bench, Text(asked.lang)
+    words = Words(bench.lesson.slug, text)
+    host = _host(asked, session)
+    problem, seconds, loading = "", 0.0, False
+    with run_context.answering(session, bench.lesson.slug, bench.name):
+        try:
+            output = _run(asked, host, session, rank)
+            problem, seconds, loading = output.waits, output.seconds, host.loading
+        except ValueError as refusal:
+            problem, host.settled = sentence(refusal, words), False
+        except Exception:
+            log.exception("a bench failed in a page of its own")
+            problem, host.settled = words("frame.failed"), False
+        live = _live(asked)
+    told = {
+        "bench": bench.prefix,
+        "query": {**asked.shared, **asked.looks},
+        "texts": dict(asked.typed),
+        "dark": asked.dark,
+        "lesson": lesson_link(asked),
+        "controls": offered(asked, text),
+        "problem": markdown.html(problem) if problem else "",
+        "loading": loading,
+        "missing": text("frame.no_library"),
+        **items.drawn(host.items, vars(bench.declaration())),
+        **items.said(host.items, words, seconds),
+    }
+    return Shown(told, live, host.settled and not asked.typed)
+
+
+def begun(asked: Wanted, session: Session) -> str:
+    """As JSON, only where to ask while a hand moves: the page knows all the rest."""
+    with run_context.answering(session, asked.bench.lesson.slug, asked.bench.name):
+        return json.dumps({"live": _live(asked)})
+
+
+def picked(asked: Wanted, session: Session, x: Any, y: Any) -> Wanted:
+    """What is asked for by a click on a place of the figure; what is said of it may be anything."""
+    bench = asked.bench
+    host = _host(asked, session)
+    with run_context.answering(session, bench.lesson.slug, bench.name), suppress(ValueError):
+        _run(asked, host, session)  # what it refuses is said when it is shown
+    clicks = next((item.clicks for item in host.items if isinstance(item, Chart)), Clicks())
+    start = f"{bench.prefix}."
+    state = {f"{start}{name}": getattr(asked.own, name) for name, *_ in asked.applying()}
+    if move := on_pick(bench.prefix, bench.declaration, clicks, state):
+        move(x, y)
+    written = {key: encoded(value) for key, value in state.items()}
+    # What a click writes into a text of the reader's stays the reader's.
+    typed = {key: written.pop(key, text) for key, text in asked.typed.items()}
+    query = {**asked.link, **asked.looks, **written}
+    return wanted(bench, query, typed, asked.lang, asked.dark)
+
+
+def lesson_link(asked: Wanted, origin: str = "") -> str:
+    """The address of the bench in its lesson, with the same settings."""
+    lesson = asked.bench.lesson
+    inside = (part for part, names in lesson.parts.items() if asked.bench.name in names)
+    parts = {lesson.prefix("part"): part for part in inside}
+    present = {"present": "true"} if asked.present else {}
+    query = urlencode({**parts, **asked.shared, "lang": asked.lang, **present})
+    return f"{origin}{base()}/{lesson.slug}?{query}"
+
+
+def _live(asked: Wanted) -> dict[str, Any] | None:
+    return fast_path.source(asked.bench, asked.params, asked.lang, asked.present, asked.dark)
+
+
+def _host(asked: Wanted, session: Session) -> EmbedHost:
+    bench = asked.bench
+    others = {name: asked.params[bench.lesson.prefix(name)] for name in bench.after}
+    words = Words(bench.lesson.slug, Text(asked.lang))
+    return EmbedHost(others, dark=asked.dark, session=session, prefix=bench.prefix, words=words)
+
+
+def _run(asked: Wanted, host: EmbedHost, session: Session, rank: Rank) -> Output:
+    bench, text = asked.bench, Text(asked.lang)
+    with asked.reading(), limits.charged(session.account, rank):
+        return bench.shown(asked.own, host, text, asked.style, code=False)

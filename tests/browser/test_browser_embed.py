@@ -1,0 +1,158 @@
+"""A bench in a frame of another site's page, as somebody there uses it; and for print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from benchmarks.arrival import framing
+from driver.chromium import GEOMETRY
+
+CHART = ".seqviz-chart"
+TEXT = "quite my own words"
+
+
+class Framed:
+    """A page of another origin with one bench in it; `frame` is the bench's."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        page.on("console", lambda one: self.said.append(one.text))
+        page.on("pageerror", lambda one: self.said.append(str(one)))
+        page.on("request", lambda one: self.asked.append(one.url))
+        page.goto(url)
+        expect(page.frame_locator("iframe").locator("#lesson")).to_be_visible()
+        self.frame: Frame = page.frames[1]
+        self.frame.wait_for_selector(f"{CHART} .main-svg")
+
+    @property
+    def geometry(self) -> str:
+        return str(self.frame.locator(CHART).evaluate(GEOMETRY))
+
+    def changes(self, before: str) -> None:
+        self.frame.wait_for_function(
+            f"(before) => ({GEOMETRY})(document.querySelector('{CHART}')) !== before", arg=before
+        )
+
+
+@pytest.fixture
+def framed(browser, server):
+    @contextmanager
+    def opened(path: str, **options) -> Iterator[Framed]:
+        context = browser.new_context(**options)
+        with framing([f"{server.url}/embed/{path}"]) as url:
+            made = Framed(context.new_page(), url)
+            assert context.cookies() == []
+            yield made
+            assert made.said == []
+            hosts = {re.sub(r"https?://([^/:]+).*", r"\1", one) for one in made.asked}
+            assert hosts <= {"127.0.0.1", "localhost"}
+        context.close()
+
+    return opened
+
+
+def test_a_slider_in_another_sites_page_moves_the_figure(framed):
+    with framed("gates/one?lang=en") as bench:
+        before, frame = bench.geometry, bench.frame
+        handle = frame.locator("#side input[type=range]").first.bounding_box()
+        middle = handle["y"] + handle["height"] / 2
+        bench.page.mouse.move(handle["x"] + handle["width"] / 2, middle)
+        bench.page.mouse.down()
+        bench.page.mouse.move(handle["x"] + 0.8 * handle["width"], middle, steps=4)
+        bench.changes(before)  # the hand still holds it
+        bench.page.mouse.up()
+        expect(frame.locator("#lesson")).to_have_attribute("href", re.compile("temperature=4"))
+        said = frame.locator("#under").inner_text()
+        assert "T = 4" in said
+        with bench.page.context.expect_page() as coming:
+            frame.locator("#lesson").click()
+        assert "/gates?ga.one.temperature=4" in coming.value.url
+
+
+def test_by_keyboard_alone_in_chinese_on_a_phone(framed):
+    with framed("gates/one?lang=zh", viewport={"width": 360, "height": 700}) as bench:
+        frame = bench.frame
+        assert frame.evaluate("document.documentElement.lang") == "zh-CN"
+        assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        named = frame.evaluate(
+            """[...document.querySelectorAll("input, select, button, summary, a")].every((one) =>
+            (one.labels?.length || one.ariaLabel || one.textContent.trim()) !== "" )"""
+        )
+        assert named
+        view = frame.locator("#above input").first
+        view.focus()
+        before = bench.geometry
+        bench.page.keyboard.press("ArrowRight")
+        bench.changes(before)
+        expect(frame.locator("#above input").nth(1)).to_be_focused()
+        before = bench.geometry
+        frame.locator("#side input[type=range]").first.focus()
+        bench.page.keyboard.press("PageUp")
+        bench.changes(before)
+        assert re.search("[\u4e00-\u9fff]", frame.locator("#under").inner_text())
+
+
+def test_the_readers_own_text_is_drawn_and_stays_out_of_every_address(framed):
+    with framed("gates/watch?lang=en&theme=dark") as bench:
+        before, frame = bench.geometry, bench.frame
+        paper = frame.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        assert paper == "rgb(17, 22, 29)"
+        field = frame.locator("#side input[type=text]").first
+        field.fill(TEXT)
+        field.press("Enter")
+        bench.changes(before)
+        drawn = frame.evaluate("seqvizLive('ga.watch').pictures.length")
+        frame.locator("#side input[type=range]").first.focus()
+        bench.page.keyboard.press("PageUp")
+        frame.wait_for_function("(n) => seqvizLive('ga.watch').pictures.length > n", arg=drawn)
+        expect(field).to_have_value(TEXT)
+        assert any("/live/" in one and "own=" in one for one in bench.asked)
+        assert all("quite" not in one for one in bench.asked)
+        assert "quite" not in frame.locator("#lesson").get_attribute("href")
+
+
+def test_a_bench_that_is_drawn_in_the_browser_answers_in_its_frame(browser, server):
+    page = browser.new_page(viewport={"width": 900, "height": 700})
+    page.goto(f"{server.url}/embed/positions/waves?lang=en")
+    canvas = page.locator("canvas").first
+    page.wait_for_function("() => document.querySelector('canvas')?.dataset.drawn")
+    before = canvas.get_attribute("data-drawn")
+    page.locator("input[type=range]").first.press("ArrowRight")
+    expect(canvas).not_to_have_attribute("data-drawn", before)
+    expect(page.locator("#lesson")).to_have_attribute(
+        "href", re.compile("lang=en&po.waves.positions=80$")
+    )
+    page.close()
+
+
+@pytest.mark.parametrize("path", ["gates/size?lang=zh", "positions/waves?lang=en"])
+def test_a_picture_for_print_is_saved_with_its_name_and_the_code_of_its_address(
+    browser, server, tmp_path, path
+):
+    page = browser.new_page()
+    page.goto(f"{server.url}/still/{path}")
+    page.wait_for_selector(f"{CHART} :is(.main-svg .mlayer path, canvas)")
+    for kind in ("svg", "png"):
+        with page.expect_download() as coming:
+            page.locator(f"[data-kind={kind}]").click()
+        coming.value.save_as(tmp_path / f"still.{kind}")
+    whole = ElementTree.parse(tmp_path / "still.svg").getroot()
+    words = " ".join(whole.itertext())
+    assert page.locator("h1").inner_text() in words
+    assert page.locator("#address a").inner_text() in words
+    assert whole.findall(".//{http://www.w3.org/2000/svg}path[@class='qrline']")
+    start = (tmp_path / "still.png").read_bytes()[16:24]
+    width, height = int.from_bytes(start[:4], "big"), int.from_bytes(start[4:], "big")
+    assert (width, height) == tuple(2 * int(float(whole.get(one))) for one in ("width", "height"))
+    drawn = re.sub('<rect class="scrollbar"[^>]*>', "", (tmp_path / "still.svg").read_text())
+    colors = set(re.findall(r"rgb\((\d+), (\d+), (\d+)\)", drawn))
+    assert [one for one in colors if len(set(one)) > 1] == []
+    page.close()

@@ -1,0 +1,59 @@
+"""Another site's side of the pages of single benches."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from seqviz.ui.bench import live_route
+from seqviz.ui.server import embeds
+
+
+@pytest.fixture(scope="session")
+def client():
+    with TestClient(Starlette(middleware=[Middleware(live_route.Straight)])) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _own_sessions():
+    embeds.embeds.cache_clear()
+
+
+@pytest.fixture
+def told():
+    """What the script of a page is told in it."""
+
+    def read(answer) -> dict:
+        found = re.search(r'id="told">(.*?)</script>', answer.text, re.DOTALL)
+        return json.loads(found[1])
+
+    return read
+
+
+@pytest.fixture
+def seen():
+    """The words of a page without its script, as somebody reads them."""
+
+    def read(answer) -> str:
+        body = re.sub(r"<(script|style).*?</\1>", "", answer.text, flags=re.DOTALL)
+        return html.unescape(re.sub(r"<[^>]+>", " ", body))
+
+    return read
+
+
+@pytest.fixture
+def post(client):
+    """Tell a page that something was set in it."""
+
+    def ask(address, query=None, texts=None, token="", **more):
+        said = {"query": query or {}, "texts": texts or {}, **more}
+        return client.post(address, json=said, headers={"x-seqviz-visitor": token})
+
+    return ask

@@ -1,0 +1,168 @@
+"""What is set in a page of a single bench: where a reader's text goes, how many there may be."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from seqviz.ui.bench.embed import route
+from seqviz.ui.server import embeds, run_context, seats
+from seqviz.ui.server.accounts import Account
+from seqviz.ui.shared import draw_queue
+
+WATCH = "/embed/gates/watch"
+TEXT = "A sentence of my own, which nobody else is to see."
+KEY = "ga.watch.characters"
+
+
+def test_who_only_looks_has_no_session_and_who_moves_has_one(client, post):
+    seats = run_context.active(0.0)
+    client.get("/embed/gates/one?lang=en")
+    assert embeds.embeds().open == 0
+    first = post("/embed/gates/one", {"lang": "en", "ga.one.temperature": "2"}).json()
+    token = first["live"]["token"]
+    assert embeds.embeds().open == 1
+    again = post("/embed/gates/one", {"ga.one.temperature": "3"}, token=token).json()
+    assert again["live"]["token"] == token
+    assert run_context.active(0.0) == seats
+    query = {**again["live"]["query"], "ga.one.temperature": "4"}
+    moved = client.get("/live/gates/one", params=query, headers={"x-seqviz-visitor": token})
+    assert moved.status_code == 200
+
+
+def test_to_begin_is_to_have_a_session_and_nothing_is_computed(post, monkeypatch):
+    def fail(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(route, "shown", fail)
+    found = post("/embed/gates/one", {"lang": "en", "ga.one.unit": "3"}, begin=True).json()
+    assert run_context.by_token(found["live"]["token"])
+    assert found["live"]["query"] == {"lang": "en", "ga.one.unit": "3"}
+
+
+def test_a_reader_s_text_is_drawn_and_stands_in_no_address_and_no_log(client, post, caplog):
+    caplog.set_level(logging.DEBUG)
+    found = post(WATCH, {"lang": "en", "ga.watch.step": "5"}, {KEY: TEXT}).json()
+    assert found["figure"] != post(WATCH, {"lang": "en", "ga.watch.step": "5"}).json()["figure"]
+    assert any(one["value"] == TEXT for one in found["controls"])
+    live = found["live"]
+    word = "sentence"
+    assert all(word not in text for text in (found["lesson"], str(found["query"]), str(live)))
+    assert live["query"]["own"]
+    moved = client.get("/live/gates/watch", params={**live["query"], "ga.watch.step": "6"},
+                       headers={"x-seqviz-visitor": live["token"]})  # fmt: skip
+    assert moved.status_code == 200
+    assert all(word not in str(call.getMessage()) for call in caplog.records)
+    assert f"{KEY}=" not in found["lesson"]
+    assert "ga.watch.step=5" in found["lesson"]
+
+
+def test_a_session_that_was_forgotten_is_made_anew_and_nobody_notices(post):
+    before = post(WATCH, {"lang": "en"}, {KEY: TEXT}, token="of another day").json()
+    embeds.embeds.cache_clear()
+    after = post(WATCH, before["query"], before["texts"], token=before["live"]["token"]).json()
+    assert after["live"]["token"] != before["live"]["token"]
+    assert after["figure"] == before["figure"]
+
+
+@pytest.mark.parametrize(("shared", "most"), [(False, embeds.OWN), (True, embeds.SHARED)])
+def test_of_one_account_the_one_used_longest_ago_goes(shared, most):
+    found, account = embeds.Embeds(), Account(shared=shared)
+    first, second = found.of("", account), found.of("", account)
+    found.of(first.token, account)
+    for _ in range(most - 1):
+        found.of("", account)
+    assert found.open == most
+    assert found.of(first.token, account) is first
+    assert found.of(second.token, account) is not second
+
+
+def test_one_that_rests_is_forgotten():
+    now = [0.0]
+    found, account = embeds.Embeds(lambda: now[0]), Account()
+    one = found.of("", account)
+    now[0] = embeds.IDLE - 1
+    assert found.of(one.token, account) is one
+    now[0] += embeds.IDLE + 1
+    assert found.of(one.token, account) is not one
+
+
+def test_there_are_so_many_in_all(monkeypatch):
+    monkeypatch.setattr(embeds, "MOST", 20)
+    found = embeds.Embeds()
+    for _ in range(50):
+        found.of("", Account())
+    assert found.open == 20
+
+
+def test_who_waits_for_a_seat_does_not_come_in_by_an_embedded_bench():
+    front = seats.Seats(active=lambda _: 1)
+    waiting = Account()
+    assert front.arrive(waiting, most=1) == 1
+    embeds.Embeds().of("", waiting)
+    assert front.arrive(waiting, most=1) == 1
+
+
+def test_those_at_one_address_have_room_for_each_that_uses_it():
+    found, account = embeds.Embeds(), Account(shared=True)
+    kept = [found.of("", account) for _ in range(3)]
+    assert account.students == 3
+    for one in kept:
+        one.seen -= embeds.OPEN + 1
+    account.tabs._counted = float("-inf")  # it counts once a second
+    assert account.students == 1
+
+
+@pytest.mark.parametrize(("body", "kind", "status"), [
+    (b"{}", "text/plain", 415), (b"{", "application/json", 400), (b"[]", "application/json", 400),
+    (b'{"query": 3, "texts": [], "pick": {"x": 1e999}}', "application/json", 200),
+    (b'{"texts": {"ga.watch.characters": "\\ud800", "x": 1}}', "application/json", 200),
+    (b'{"pick": {"x": "<b>", "y": null}}', "application/json", 200),
+    (b"[" * 100_000, "application/json", 400),
+    (b'{"x": "' + route.LARGEST * b"a" + b'"}', "application/json", 400),
+])  # fmt: skip
+def test_what_a_browser_says_may_be_anything(client, body, kind, status):
+    answer = client.post(WATCH, content=body, headers={"content-type": kind})
+    assert answer.status_code == status
+
+
+def test_a_click_on_the_figure_moves_what_it_moves_in_the_lesson(post):
+    address = "/embed/vanishing_gradients/pairs"
+    found = post(address, {"lang": "en"}, pick={"x": 3, "y": 9}).json()
+    assert found["picks"]
+    named = {one["key"].rpartition(".")[2]: one["value"] for one in found["controls"]}
+    assert {"3", "9"} == {named["earlier"], named["later"]}
+
+
+def test_too_many_pages_from_one_place_wait_no_further(client, seen, monkeypatch):
+    monkeypatch.setattr(route, "WAITING", 0)
+    answer = client.get("/embed/gates/size?lang=en&ga.size.inputs=8")
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
+    assert "few seconds" in seen(answer)
+
+
+def test_a_page_waits_as_a_page_and_what_is_set_as_a_press(client, post, monkeypatch):
+    ranks = []
+    come = draw_queue.DrawQueue.come
+    monkeypatch.setattr(
+        draw_queue.DrawQueue, "come",
+        lambda self, rank, *rest: ranks.append(rank) or come(self, rank, *rest),
+    )  # fmt: skip
+    client.get("/embed/gates/size?lang=en&ga.size.hidden=16")
+    post("/embed/gates/size", {"lang": "en"})
+    assert ranks == [draw_queue.Rank.PAGE, draw_queue.Rank.PRESS]
+
+
+def test_what_fails_is_said_without_the_words_of_the_reader(
+    client, post, seen, monkeypatch, caplog
+):
+    def fail(*_):
+        raise RuntimeError(TEXT)
+
+    monkeypatch.setattr(route, "wanted", fail)
+    opened = client.get("/embed/gates/size?lang=en&ga.size.inputs=4")
+    assert opened.status_code == 500
+    assert "could not be drawn" in seen(opened)
+    assert post(WATCH, {"lang": "en"}, {KEY: TEXT}).status_code == 500
+    assert all(TEXT not in record.getMessage() for record in caplog.records)

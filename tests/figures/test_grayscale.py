@@ -1,0 +1,47 @@
+"""Figures for a printer without colors: all of them, and nothing is told by color alone."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from seqviz.figures.grammar.example import examples
+from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar.grayscale import SIGNED, grayscale, lightness
+from seqviz.figures.grammar.style import LIVE, Style
+
+NUMBERS = {"x", "y", "z", "customdata"}
+HEX = re.compile(r"#([0-9a-fA-F]{6})\b")
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda one: one.name)
+def test_every_figure_prints_in_grays_and_lines_stay_apart(example):
+    drawn = example.figure(style=Style(LIVE))
+    if not isinstance(drawn, Figure):
+        return  # Vega's: its page takes the color out
+    before = drawn.to_json()
+    gray = grayscale(drawn)
+    assert drawn.to_json() == before
+    page = {key: value for key, value in gray.page.items() if key != "images"}
+    traces = [{key: one[key] for key in one.keys() - NUMBERS} for one in gray.traces]
+    for color in HEX.findall(json.dumps([page, traces])):
+        assert color[:2] == color[2:4] == color[4:], color
+    looks: dict[str, str] = {}
+    for old, new in zip(drawn.traces, gray.traces, strict=True):
+        if "lines" in str(old.get("mode", "")) and isinstance(new["line"].get("dash"), str):
+            color = str(old.get("line", {}).get("color"))
+            assert looks.setdefault(new["line"]["dash"], color) == color
+    gray.plotly()  # it is still a figure of Plotly's
+
+
+def test_a_scale_with_two_signs_keeps_both_apart():
+    signed = [[0, "rgba(43,108,196,1)"], [0.5, "rgba(43,108,196,0)"], [1, "rgba(214,104,20,1)"]]
+    plain = [[0, "#00224e"], [0.5, "#7c7b78"], [1, "#fee838"]]
+    figure = Figure([{"type": "heatmap", "colorscale": scale} for scale in (signed, plain)], {})
+    first, second = grayscale(figure).traces
+    assert first["colorscale"] == SIGNED
+    lights = [lightness(color) for _, color in second["colorscale"]]
+    assert lights == sorted(lights)
+    assert lights[-1] - lights[0] > 150
