@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,20 +21,20 @@ WORDS_A_MINUTE, A_BENCH, A_QUESTION, A_TASK, ROUNDED = 200, 3, 1, 3, 5
 NOT_READ = "sources"  # the section that nobody reads in the lesson
 _FORMULA = re.compile(r"\$+([^$]+)\$+")
 _COMMAND = re.compile(r"\\(?:var)?([a-z]+)")
+_HAT = re.compile(r"\\hat\s*\{?(\w)\}?")
 _MARKS = re.compile(r"[\\{}$_^*`“”\"']")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that is searched for. kind: "lesson", "bench" or "term". en, zh: its names.
+    """Something that is searched for. kind: "lesson", "bench" or "term". names: by language.
 
     slug: of the lesson to go to. bench: the figure in it, or empty. words: what finds it besides
     its names, as `normal` writes it.
     """
 
     kind: str
-    en: str
-    zh: str
+    names: Mapping[str, str]
     slug: str
     bench: str
     words: str
@@ -66,6 +66,7 @@ def normal(text: str) -> str:
 
 def shown(text: str) -> str:
     r"""A title without the marks of Markdown and of LaTeX around its formulas (`\varphi` -> φ)."""
+    text = _HAT.sub("\\1\u0302", text).replace(r"\odot", "⊙")
     greek = _COMMAND.sub(lambda found: glossary.GREEK.get(found[1], found[0]), text)
     return re.sub(r"[\\{}$*`]", "", greek)
 
@@ -82,10 +83,10 @@ def rows(lang: str) -> list[list[str]]:
     return [
         [
             one.kind,
-            one.zh if lang == "zh" else one.en,
+            one.names[lang],
             one.slug if one.kind != "lesson" else "",
             address(one.slug, lang, one.bench),
-            " ".join(dict.fromkeys([normal(one.en), normal(one.zh), one.words])),
+            " ".join(dict.fromkeys([*map(normal, one.names.values()), one.words])),
         ]
         for one in entries()
     ]
@@ -98,33 +99,38 @@ def address(slug: str, lang: str, bench: str = "") -> str:
     return f"{slug}?lang={lang}{part}" + (f"#bench-{bench}" if bench else "")
 
 
-def _both(key: str) -> tuple[str, str]:
-    en, zh = (shown(str(catalogue(lang)[key])) for lang in LANGUAGES)
-    return en, zh
+def _named(key: str) -> dict[str, str]:
+    return {lang: str(catalogue(lang)[key]) for lang in LANGUAGES}
+
+
+def _shown(names: Mapping[str, str], before: str = "") -> dict[str, str]:
+    return {lang: before + shown(name) for lang, name in names.items()}
 
 
 def _lessons() -> Iterator[Entry]:
     for record in catalog.LESSONS:
-        stage = [_both(f"stage.{record.stage}.{part}") for part in ("title", "question")]
-        words = normal(" ".join(said for pair in stage for said in pair))
-        yield Entry("lesson", *_both(f"{record.slug}.title"), record.slug, "", words)
+        stage = [_shown(_named(f"stage.{record.stage}.{part}")) for part in ("title", "question")]
+        words = normal(" ".join(said for names in stage for said in names.values()))
+        yield Entry("lesson", _shown(_named(f"{record.slug}.title")), record.slug, "", words)
 
 
 def _benches() -> Iterator[Entry]:
     for record in catalog.LESSONS:
         for name in named(record.slug, "bench"):
-            en, zh = (str(catalogue(lang)[f"{record.slug}.bench.{name}"]) for lang in LANGUAGES)
-            yield Entry("bench", shown(en), shown(zh), record.slug, name, normal(f"{en} {zh}"))
+            names = _named(f"{record.slug}.bench.{name}")
+            words = normal(" ".join(names.values()))
+            yield Entry("bench", _shown(names), record.slug, name, words)
 
 
 def _meanings() -> Iterator[Entry]:
     letters = [one for letter in glossary.letters() for one in letter.meanings]
     for one in dict.fromkeys([*map(_Known, letters), *map(_Known, glossary.terms())]):
         for slug, forms in one.meaning.here.items():
-            words = normal(" ".join([one.meaning.en, one.meaning.zh, *(f"${f}$" for f in forms)]))
+            said = one.meaning.words
+            words = normal(" ".join([*said.values(), *(f"${form}$" for form in forms)]))
             signs = "".join(f"{shown(form)}: " for form in forms[:1])
-            en, zh = (signs + shown(said) for said in (one.meaning.en, one.meaning.zh))
-            yield Entry("term", en, zh, slug, _bench_of(slug, one.meaning, forms), words)
+            names, place = _shown(said, signs), _bench_of(slug, one.meaning, forms)
+            yield Entry("term", names, slug, place, words)
 
 
 @dataclass(frozen=True, eq=False)

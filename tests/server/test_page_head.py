@@ -31,7 +31,8 @@ def alternates(page: str) -> dict[str, str]:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_language_title_and_description(slug, lang):
     page, text = put(slug, lang), Text(lang)
-    assert f'<html lang="{page_head.TAGS[lang]}">' in page
+    tag = text("frame.language_tag")
+    assert f'<html lang="{tag}">' in page
     (title,) = re.findall("<title>(.*)</title>", page)
     name = slug or "home"
     assert html.unescape(title) == f"{text(f'{name}.title')} · SeqViz"

@@ -95,7 +95,7 @@ def picked(asked: Wanted, session: Session, x: Any, y: Any) -> Wanted:
     bench = asked.bench
     host = _host(asked, session)
     with run_context.answering(session, bench.lesson.slug, bench.name), suppress(ValueError):
-        _run(asked, host, session)  # what it refuses is said when it is shown
+        _run(asked, host, session, Rank.PRESS)  # what it refuses is said when it is shown
     clicks = next((item.clicks for item in host.items if isinstance(item, Chart)), Clicks())
     start = f"{bench.prefix}."
     state = {f"{start}{name}": getattr(asked.own, name) for name, *_ in asked.applying()}
