@@ -13,7 +13,6 @@ bench as its fragment: `/gates?ga.force.f=1&lang=en#bench-force`. `tests/teachin
 from __future__ import annotations
 
 import argparse
-import math
 import re
 import sys
 from collections.abc import Iterator
@@ -148,8 +147,9 @@ def shows(number: str, said: str) -> bool:
 
 
 def value(formula: str) -> float:
-    """The value of a formula of a page: arithmetic, and what `math` has."""
-    return float(eval(formula, {"__builtins__": {}}, {**vars(math), "sum": sum, "range": range}))
+    """The value of a formula of a page: a number, or a number to a power (`0.8**50`)."""
+    base, _, power = formula.partition("**")
+    return float(base) ** float(power or 1)
 
 
 # ---------------------------------------------------------------------------------- the notebooks

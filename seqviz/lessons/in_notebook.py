@@ -8,6 +8,7 @@ stands still.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ def _module() -> str:
     slider, plotly, bench = (
         (STATIC / name).read_text("utf-8") for name in ("slider.js", "plotly.min.js", "notebook.js")
     )
-    return "\n".join([slider.replace("export class", "class"), plotly, bench])
+    return "\n".join([re.sub(r"(?m)^export ", "", slider), plotly, bench])
 
 
 class LiveBench(anywidget.AnyWidget):

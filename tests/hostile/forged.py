@@ -84,7 +84,9 @@ def draw(slug: str) -> None:
     if text.has(f"{slug}.control.csv.label"):
         host.upload("csv")
         host.pick("column", ("a", "b"), 0)
-    components.near("near", tuple(declared.benches), (), "whole", lambda names: None)
+    components.near(
+        "near", declared.record.slug, tuple(declared.benches), (), "whole", lambda names: None
+    )
     for exercise in declared.exercises.values():
         questions.ask(words, f"{declared.record.code}.exercise.{exercise.name}", exercise)
     for key in text.table(f"{slug}.predict"):
