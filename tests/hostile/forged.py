@@ -84,7 +84,8 @@ def draw(slug: str) -> None:
     if text.has(f"{slug}.control.csv.label"):
         host.upload("csv")
         host.pick("column", ("a", "b"), 0)
-    components.near(
+    places = tuple(declared.benches)
+    components.near("near", declared.record.slug, places, (), "whole", lambda names: None)
         "near", declared.record.slug, tuple(declared.benches), (), "whole", lambda names: None
     )
     for exercise in declared.exercises.values():
