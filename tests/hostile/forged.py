@@ -86,8 +86,6 @@ def draw(slug: str) -> None:
         host.pick("column", ("a", "b"), 0)
     places = tuple(declared.benches)
     components.near("near", declared.record.slug, places, (), "whole", lambda names: None)
-        "near", declared.record.slug, tuple(declared.benches), (), "whole", lambda names: None
-    )
     for exercise in declared.exercises.values():
         questions.ask(words, f"{declared.record.code}.exercise.{exercise.name}", exercise)
     for key in text.table(f"{slug}.predict"):
