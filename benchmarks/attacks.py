@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
@@ -240,6 +242,39 @@ async def texts(attacker: Attacker) -> None:
                 attacker.did["texts"] += 1
                 await asyncio.sleep(max(0.0, 1.0 - taken))
             attacker.did["refused"] += 1
+
+    await attacker.together(10, once)
+
+
+async def embeds(attacker: Attacker) -> None:
+    """Benches of their own pages, the costliest settings and another seed or text each time.
+
+    Ten connections; each opens a page, then sets in it what it had, by a body.
+    """
+    address, turns, draw = urlsplit(attacker.url), itertools.count(1), random.Random(SEED)
+    benches = [(slug, name) for slug in COSTLY for name in getattr(lessons, slug).lesson.benches]
+
+    def ask(at: str, method: str, path: str, body: str | None = None) -> int:
+        source = (at, 0) if at else None
+        line = HTTPConnection(address.netloc, timeout=30, source_address=source)
+        try:
+            line.request(method, path, body, {"content-type": "application/json"})
+            answer = line.getresponse()
+            answer.read()
+            return answer.status
+        finally:
+            line.close()
+
+    async def once(number: int) -> None:
+        at = attacker.addresses[number % len(attacker.addresses)]
+        (slug, name), turn = draw.choice(benches), next(turns)
+        query = costliest(slug, turn)
+        path = f"/embed/{slug}/{name}"
+        said = json.dumps({"query": {}, "texts": query})
+        opened = await asyncio.to_thread(ask, at, "GET", f"{path}?{urlencode(query)}")
+        told = await asyncio.to_thread(ask, at, "POST", path, said)
+        attacker.did[f"opened {opened}"] += 1
+        attacker.did[f"told {told}"] += 1
 
     await attacker.together(10, once)
 

@@ -173,6 +173,7 @@ ROWS = {
     "events": Row({"events": attacks.events}, 100, "cpu_ms", alone=events_cost),
     "trainings": Row({"trainings": attacks.trainings}, lead=15.0, beside=own_training),
     "texts": Row({"texts": attacks.texts}),
+    "embeds": Row({"embeds": attacks.embeds}),
     "sockets": Row({"sockets": attacks.sockets}),
     "unread": Row({"unread": attacks.unread}),
 }

@@ -4,7 +4,7 @@
 // What a reader writes goes in the body, never in an address.
 
 import { Chart } from "./chart.js";
-import { Controls } from "./embed_controls.js";
+import { Controls } from "./plain_controls.js";
 import { bench } from "./live.js";
 
 const AGAIN_MS = 2000; // between two looks whether a model is there; after a failure twice as long

@@ -2,6 +2,8 @@
 // found, Enter opens it, Escape clears. Everything that can be found is there: nothing is asked for.
 // rows: [kind, name, lesson, address, what finds it] (seqviz/road.py, which also says what `normal` does).
 
+import { element } from "./slider.js";
+
 const MOST = 12;
 const KINDS = { lesson: 1.1, bench: 0.5, term: 0 }; // a lesson goes before a word that is found better
 const MARKS = /[\\{}$_^*`“”"']/g;
@@ -32,10 +34,9 @@ export function found(rows, typed) {
 
 const filled = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-function element(tag, parent, properties = {}, attributes = {}) {
-  const made = Object.assign(document.createElement(tag), properties);
+function described(tag, parent, properties, attributes) {
+  const made = element(tag, parent, properties);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  parent.append(made);
   return made;
 }
 
@@ -44,13 +45,13 @@ export class Search {
     Object.assign(this, { rows, lessons, words, at: -1, shown: [] });
     const id = "seqviz-search";
     element("label", host, { htmlFor: id, textContent: words.search });
-    this.input = element("input", host, { id, type: "text", autocomplete: "off", placeholder: words.placeholder }, {
+    this.input = described("input", host, { id, type: "text", autocomplete: "off", placeholder: words.placeholder }, {
       role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": `${id}-list`,
       enterkeyhint: "go", maxlength: 80,
     });
-    this.list = element("ul", host, { id: `${id}-list` }, { role: "listbox", "aria-label": words.search });
-    this.status = element("p", host, { className: "status" }, { role: "status" });
-    this.none = element("p", host, { className: "none" }, { "aria-hidden": "true" });
+    this.list = described("ul", host, { id: `${id}-list` }, { role: "listbox", "aria-label": words.search });
+    this.status = described("p", host, { className: "status" }, { role: "status" });
+    this.none = described("p", host, { className: "none" }, { "aria-hidden": "true" });
     this.input.oninput = () => this.look();
     this.input.onkeydown = (event) => this.key(event);
     this.input.onblur = () => this.close();
@@ -64,7 +65,7 @@ export class Search {
     this.shown = all.slice(0, MOST);
     this.list.replaceChildren();
     this.shown.forEach(([kind, name, lesson, href], place) => {
-      const option = element("li", this.list, { id: `seqviz-found-${place}` }, { role: "option", "aria-selected": "false" });
+      const option = described("li", this.list, { id: `seqviz-found-${place}` }, { role: "option", "aria-selected": "false" });
       element("span", option, { textContent: name });
       element("small", option, { textContent: filled(words[`kind_${kind}`], { lesson: this.lessons[lesson] }) });
       option.onmousedown = (event) => event.preventDefault(); // the field keeps the focus

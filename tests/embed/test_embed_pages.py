@@ -183,4 +183,4 @@ def test_what_is_not_trained_says_so_beside_its_controls(client, told):
     assert "figure" not in found
     assert Text("en")("embed.not_trained") in found["problem"]
     assert found["controls"]
-    assert found["lesson"] == "/gates?ga.learn.seed=4711&lang=en"
+    assert found["lesson"] == "/gates?ga.learn.seed=4711&lang=en#bench-learn"

@@ -51,11 +51,11 @@ def test_moving_a_control_computes_and_draws_anew():
 
 def test_only_controls_that_apply_are_there():
     live = lessons.gates.force().live()
-    names = [one["name"] for one in asked(live, gates_lstm="i+f")["controls"]]
+    names = [one["key"] for one in asked(live, gates_lstm="i+f")["controls"]]
     assert "i" in names
     assert "z" not in names
-    (f,) = (one for one in live.shown["controls"] if one["name"] == "f")
-    assert f["options"] | {"low": 0.0, "high": 1.0, "value": "0.9"} == f["options"]
+    (f,) = (one for one in live.shown["controls"] if one["key"] == "f")
+    assert f["slider"] | {"low": 0.0, "high": 1.0, "value": "0.9"} == f["slider"]
 
 
 def test_a_bench_keeps_what_it_builds_on():

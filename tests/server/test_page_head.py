@@ -58,11 +58,9 @@ def test_a_host_that_is_none_is_not_written_into_the_page(host):
     assert "<script" not in page
 
 
-def test_only_a_proxy_of_ones_own_says_that_the_line_is_encrypted(monkeypatch):
-    def begins() -> str:
-        return alternates(put("", "en", x_forwarded_proto="https"))["en"].partition(":")[0]
+def test_what_ends_the_encryption_says_that_the_line_is_encrypted():
+    def begins(told: str) -> str:
+        return alternates(put("", "en", x_forwarded_proto=told))["en"].partition(":")[0]
 
-    assert begins() == "http"
-    monkeypatch.setenv("SEQVIZ_PROXIES", "1")
-    assert begins() == "https"
-    assert alternates(put("", "en", x_forwarded_proto="ftp")) == {}
+    assert begins("https") == begins("https, http") == "https"
+    assert begins("http") == begins("ftp") == begins("") == "http"

@@ -91,7 +91,9 @@ def test_a_class_without_a_picture_has_waited_for_its_page():
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["exports", "notebooks", "sockets", "texts", "trainings"])
+@pytest.mark.parametrize(
+    "name", ["embeds", "exports", "notebooks", "sockets", "texts", "trainings"]
+)
 def test_an_attack_does_what_it_says(name):
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
         attacker = Attacker(server.url, ["127.0.0.7"], "kept", 30.0)

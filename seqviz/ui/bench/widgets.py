@@ -20,7 +20,7 @@ from seqviz.lessons.bench.controls import (
     controls,
     encoded,
 )
-from seqviz.lessons.bench.slider_options import slider_options
+from seqviz.lessons.bench.controls_told import is_fixed, slider_options
 from seqviz.text import Text
 from seqviz.ui.shared import components
 
@@ -50,11 +50,6 @@ def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(control, Slider) and value > control.top(values):
         return type(control.default)(control.top(values))
     return value
-
-
-def is_fixed(control: Control, values: Mapping[str, Any]) -> bool:
-    """Whether there is nothing to choose, such as a place in a text of one token: not drawn."""
-    return isinstance(control, Slider) and control.top(values) <= control.low
 
 
 def _value(key: str, control: Control) -> Any:

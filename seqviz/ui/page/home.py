@@ -14,8 +14,8 @@ import streamlit as st
 
 from seqviz import catalog, lessons, road
 from seqviz.lessons.bench.controls import Slider, controls
+from seqviz.lessons.bench.controls_told import slider_options
 from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.slider_options import slider_options
 from seqviz.lessons.bench.words import Words
 from seqviz.paths import STATIC
 from seqviz.text import Text

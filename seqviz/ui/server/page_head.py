@@ -11,7 +11,6 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from seqviz import settings
 from seqviz.text import LANGUAGES, Text
 from seqviz.ui.server.static_files import base
 
@@ -42,14 +41,23 @@ def _said(name: str, lang: str) -> str:
     return f'<title>{title}</title>\n    <meta name="description" content="{html.escape(told)}" />'
 
 
-def _others(slug: str, scope: Scope) -> str:
+def origin(scope: Scope) -> str:
+    """Scheme and host of the server, as who asks knows it; empty where that is no address.
+
+    What ends the encryption in front of the app says so in a header; who forges it misleads nobody
+    but themselves.
+    """
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-    host, scheme = headers.get(b"host", ""), scope.get("scheme", "http")
-    if settings.value("SEQVIZ_PROXIES"):  # which end the encryption
-        scheme = headers.get(b"x-forwarded-proto", scheme)
-    if not _HOST.fullmatch(host) or scheme not in ("http", "https"):
+    host, plain = headers.get(b"host", ""), scope.get("scheme", "http")
+    told = headers.get(b"x-forwarded-proto", "").split(",")[0].strip()
+    scheme = told if told in ("http", "https") else plain
+    return f"{scheme}://{host}" if _HOST.fullmatch(host) else ""
+
+
+def _others(slug: str, scope: Scope) -> str:
+    if not (server := origin(scope)):
         return ""
-    here = f"{scheme}://{host}{base()}/{slug}"
+    here = f"{server}{base()}/{slug}"
     tags = {Text(lang)("frame.language_tag"): f"{here}?lang={lang}" for lang in LANGUAGES}
     return "".join(
         f'\n    <link rel="alternate" hreflang="{tag}" href="{address}" />'

@@ -76,9 +76,9 @@ def frame_of(slug: str, bench: str, text: Text) -> tuple[str, str]:
     return f"embed/{slug}/{bench}", f"{name} · {title}" if name else title
 
 
-def svg_code(url: str) -> str:
+def svg_code(url: str, scale: int = 6) -> str:
     """The QR code of an address; its own white border lets it be read from a dark page too."""
-    return str(segno.make(url, error="m").svg_inline(scale=6, border=4, light="#fff"))
+    return str(segno.make(url, error="m").svg_inline(scale=scale, border=4, light="#fff"))
 
 
 def _own_address() -> str | None:

@@ -17,10 +17,10 @@ from seqviz.ui.shared.share_link import frame_of
 # What the page loads before its script has asked for it: the same files as a lesson, without
 # Streamlit's.
 SCRIPTS = (
-    "embed.js", "embed_controls.js", "chart.js", "live.js", "repaint.js", "said.js", "sight.js",
+    "embed.js", "plain_controls.js", "chart.js", "live.js", "repaint.js", "said.js", "sight.js",
     "stack.js", "slider.js",
 )  # fmt: skip
-STYLES = ("slider.css", "embed.css")
+STYLES = ("slider.css", "plain_controls.css", "embed.css")
 _PAGE = """<!doctype html>
 <html lang="{lang}" data-theme="{theme}" data-present="{present}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -62,7 +62,7 @@ def page(asked: Wanted, shown: Shown) -> str:
     text, slug = Text(asked.lang), asked.bench.lesson.slug
     told = shown.told
     return _PAGE.format(
-        lang=language(asked.lang),
+        lang=text("frame.language_tag"),
         theme=asked.theme,
         present=str(asked.present).lower(),
         title=escape(frame_of(slug, asked.bench.name, text)[1]),
@@ -81,9 +81,10 @@ def page(asked: Wanted, shown: Shown) -> str:
     )
 
 
-def none(lang: str, sentence: str) -> str:
-    """What stands where there is no bench: one sentence."""
-    return _NONE.format(lang=language(lang), sentence=escape(sentence))
+def none(lang: str, key: str) -> str:
+    """What stands where there is no bench: one sentence, by its key."""
+    text = Text(lang)
+    return _NONE.format(lang=text("frame.language_tag"), sentence=escape(text(key)))
 
 
 def title(asked: Wanted) -> str:
@@ -125,8 +126,3 @@ def _links(drawn: bool, component: str) -> str:
     library = f'<link rel="preload" as="script" href="{address("plotly.min.js")}">\n'
     styles = "".join(f'<link rel="stylesheet" href="{address(one)}">\n' for one in names)
     return styles + (library if drawn else "") + early
-
-
-def language(lang: str) -> str:
-    """As HTML names it."""
-    return "zh-CN" if lang == "zh" else lang

@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 from seqviz import fingerprint, settings
 from seqviz.lessons.bench.lesson import Bench
-from seqviz.text import Text
 from seqviz.ui.bench import fast_path
 from seqviz.ui.bench.embed import page, still_page
 from seqviz.ui.bench.embed.shown import Shown, begun, picked, shown
 from seqviz.ui.bench.embed.wanted import Wanted, bench_of, wanted
-from seqviz.ui.server import metrics
+from seqviz.ui.server import metrics, page_head
 from seqviz.ui.server.accounts import Account, accounts, by_scope
 from seqviz.ui.server.embeds import Embedded, embeds
 from seqviz.ui.server.run_context import Session
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 LARGEST = 250_000  # bytes of a body: every text of a bench, of which some take 10,000 characters
 BODY_SECONDS = 10.0
 WAITING = 64  # pages that one student may wait for
-LONGEST = 255  # characters of a host's name
 LOOKS = ("lang", "present", "theme")
 PAGE = "text/html; charset=utf-8"
 log = logging.getLogger(__name__)
@@ -71,9 +69,7 @@ async def opened(request: Request) -> Response:
 
 async def still(request: Request) -> Response:
     """A bench for print: a picture with its address as a code."""
-    proto = request.headers.get("x-forwarded-proto", "").split(",")[0].strip()
-    scheme = proto if proto in ("http", "https") else request.url.scheme
-    origin = f"{scheme}://{request.headers.get('host', '')[:LONGEST]}"
+    origin = page_head.origin(request.scope)
     color = request.query_params.get("color") == "true"
     return await _opened(request, partial(still_page.page, origin, color), origin, color)
 
@@ -85,7 +81,7 @@ async def _opened(request: Request, written: Written, *kind: Any) -> Response:
     lang = _language(request)
     bench = await asyncio.to_thread(_bench, request)
     if bench is None:
-        body = page.none(lang, Text(lang)("embed.none"))
+        body = page.none(lang, "embed.none")
         return Response(body, 404, media_type=PAGE)
     query = _known(bench, request.query_params)
     account = accounts().of(*by_scope(request.scope))
@@ -94,7 +90,7 @@ async def _opened(request: Request, written: Written, *kind: Any) -> Response:
     found = None if kept is None else kept.body
     if found is None:
         if _waiting[account] >= WAITING * account.students:
-            body = page.none(lang, Text(lang)("embed.full"))
+            body = page.none(lang, "embed.full")
             return Response(body, 429, {"retry-after": "5"}, PAGE)
         _waiting[account] += 1
         try:
@@ -103,7 +99,7 @@ async def _opened(request: Request, written: Written, *kind: Any) -> Response:
             found = await _while_there(request, bench, work)
         except Exception:
             log.exception("a page of a bench failed")
-            return Response(page.none(lang, Text(lang)("frame.failed")), 500, media_type=PAGE)
+            return Response(page.none(lang, "frame.failed"), 500, media_type=PAGE)
         finally:
             _waiting[account] -= 1
             if not _waiting[account]:

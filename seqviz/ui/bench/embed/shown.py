@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from seqviz.lessons.bench.controls import encoded
+from seqviz.lessons.bench.controls_told import applying, offered
 from seqviz.lessons.bench.output import Chart, Clicks, Output
 from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.bench.words import Words
@@ -19,7 +20,6 @@ from seqviz.ui.bench import fast_path
 from seqviz.ui.bench.clicks import on_pick
 from seqviz.ui.bench.embed import items
 from seqviz.ui.bench.embed.host import EmbedHost
-from seqviz.ui.bench.embed.offered import offered
 from seqviz.ui.bench.embed.wanted import Wanted, wanted
 from seqviz.ui.server import run_context
 from seqviz.ui.server.run_context import Session
@@ -68,13 +68,15 @@ def shown(asked: Wanted, session: Session, rank: Rank = Rank.PRESS) -> Shown:
             log.exception("a bench failed in a page of its own")
             problem, host.settled = words("frame.failed"), False
         live = _live(asked)
+    with asked.reading():
+        controls = offered(asked.own, words, f"{bench.prefix}.", markdown.inline)
     told = {
         "bench": bench.prefix,
         "query": {**asked.shared, **asked.looks},
         "texts": dict(asked.typed),
         "dark": asked.dark,
         "lesson": lesson_link(asked),
-        "controls": offered(asked, text),
+        "controls": controls,
         "problem": markdown.html(problem) if problem else "",
         "loading": loading,
         "missing": text("frame.no_library"),
@@ -98,7 +100,7 @@ def picked(asked: Wanted, session: Session, x: Any, y: Any) -> Wanted:
         _run(asked, host, session, Rank.PRESS)  # what it refuses is said when it is shown
     clicks = next((item.clicks for item in host.items if isinstance(item, Chart)), Clicks())
     start = f"{bench.prefix}."
-    state = {f"{start}{name}": getattr(asked.own, name) for name, *_ in asked.applying()}
+    state = {f"{start}{name}": getattr(asked.own, name) for name, *_ in applying(asked.own)}
     if move := on_pick(bench.prefix, bench.declaration, clicks, state):
         move(x, y)
     written = {key: encoded(value) for key, value in state.items()}
@@ -115,7 +117,7 @@ def lesson_link(asked: Wanted, origin: str = "") -> str:
     parts = {lesson.prefix("part"): part for part in inside}
     present = {"present": "true"} if asked.present else {}
     query = urlencode({**parts, **asked.shared, "lang": asked.lang, **present})
-    return f"{origin}{base()}/{lesson.slug}?{query}"
+    return f"{origin}{base()}/{lesson.slug}?{query}#bench-{asked.bench.name}"
 
 
 def _live(asked: Wanted) -> dict[str, Any] | None:

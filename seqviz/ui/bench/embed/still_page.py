@@ -16,12 +16,12 @@ from seqviz.figures.grammar.figure import Figure, read
 from seqviz.figures.grammar.grayscale import grayscale
 from seqviz.figures.grammar.style import LIGHT, LIVE, opaque, recolored
 from seqviz.text import Text
-from seqviz.ui.bench.embed.page import colors, language, title
+from seqviz.ui.bench.embed.page import colors, title
 from seqviz.ui.bench.embed.shown import Shown, lesson_link
 from seqviz.ui.bench.embed.wanted import Wanted
 from seqviz.ui.server.static_files import address
 from seqviz.ui.shared import markdown
-from seqviz.ui.shared.share_link import frame_of
+from seqviz.ui.shared.share_link import frame_of, svg_code
 
 _PAGE = """<!doctype html>
 <html lang="{lang}" data-theme="light" data-present="{present}">
@@ -58,7 +58,7 @@ def page(origin: str, color: bool, asked: Wanted, shown: Shown) -> str:
     css = [*("slider.css", "embed.css"), *(["sinusoid.css"] if "component" in told else [])]
     query = dict(asked.shared) | dict(asked.looks) | ({} if color else {"color": "true"})
     return _PAGE.format(
-        lang=language(asked.lang),
+        lang=text("frame.language_tag"),
         present=str(asked.present).lower(),
         title=escape(frame_of(bench.lesson.slug, bench.name, text)[1]),
         colors=colors(),
@@ -88,6 +88,6 @@ def _on_paper(figure: Figure, color: bool) -> Figure:
 def _code(url: str) -> str:
     """Nothing where a pasted text makes it too long."""
     try:
-        return str(segno.make(url, error="m").svg_inline(scale=3, border=2, light="#fff"))
+        return svg_code(url, scale=3)
     except segno.DataOverflowError:
         return ""

@@ -11,7 +11,7 @@ from typing import Any
 from seqviz import catalog, fingerprint, lessons
 from seqviz.figures.grammar.style import Style
 from seqviz.lessons.bench import controls
-from seqviz.lessons.bench.controls import Control, Sentence
+from seqviz.lessons.bench.controls import Sentence
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.ui.bench import fast_path
 
@@ -63,15 +63,6 @@ class Wanted:
     def own(self) -> Any:
         """The parameters of the bench itself."""
         return self.params[self.bench.prefix]
-
-    def applying(self) -> Iterator[tuple[str, Control, dict[str, Any]]]:
-        """Each of its controls that applies, with the values down to its own."""
-        values: dict[str, Any] = {}
-        for name, control in controls.controls(self.bench.declaration):
-            applies = control.when is None or control.when(values)
-            values[name] = getattr(self.own, name)
-            if applies:
-                yield name, control, values
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -1,0 +1,121 @@
+"""What the browser is told of a bench's controls, where Streamlit does not draw them.
+
+A slider is one of our own everywhere (`assets/static/slider.js`); in a page of a single bench and
+in a notebook all controls are (`assets/static/plain_controls.js`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from seqviz.lessons.bench.controls import (
+    Choice,
+    Control,
+    Seed,
+    Sentence,
+    Slider,
+    Steps,
+    Toggle,
+    controls,
+    encoded,
+)
+from seqviz.lessons.bench.words import Words
+from seqviz.text import Text, number
+
+
+def applying(params: Any) -> Iterator[tuple[str, Control, dict[str, Any]]]:
+    """Each control that applies at these parameters, with the values down to its own."""
+    values: dict[str, Any] = {}
+    for name, control in controls(type(params)):
+        applies = control.when is None or control.when(values)
+        values[name] = getattr(params, name)
+        if applies:
+            yield name, control, values
+
+
+def is_fixed(control: Control, values: Mapping[str, Any]) -> bool:
+    """Whether there is nothing to choose, such as a place in a text of one token: not drawn."""
+    return isinstance(control, Slider) and control.top(values) <= control.low
+
+
+def offered(
+    params: Any, words: Words, prefix: str, inline: Callable[[str], str]
+) -> list[dict[str, Any]]:
+    """The controls that apply at these parameters, in their order.
+
+    Each has key (`prefix` and its name), kind, label, help and value (as in a link); more and above
+    as it is declared; and what its kind needs: slider (see `slider_options`), options, limit.
+    inline: the HTML of an option's name in Markdown.
+    """
+    return [
+        _one(prefix, name, control, values, words, inline)
+        for name, control, values in applying(params)
+        if not control.client and not is_fixed(control, values)
+    ]
+
+
+def _one(
+    prefix: str,
+    name: str,
+    control: Control,
+    values: Mapping[str, Any],
+    words: Words,
+    inline: Callable[[str], str],
+) -> dict[str, Any]:
+    (label, about), value = words.control(name), values[name]
+    common = {
+        "key": f"{prefix}{name}",
+        "label": label,
+        "help": about,
+        "value": encoded(value),
+        "more": control.more,
+        "above": getattr(control, "above", False),
+    }
+    match control:
+        case Slider() | Steps():
+            top = control.top(values) if isinstance(control, Slider) else None
+            options = slider_options(control, value, label, about, words.text, top)
+            return {**common, "kind": "slider", "slider": options}
+        case Choice():
+            named = [
+                {"value": option, "html": inline(words.option(name, option))}
+                for option in control.options
+            ]
+            kind = "several" if control.many else "menu" if control.menu else "one"
+            return {**common, "kind": kind, "options": named, "none": control.none}
+        case Sentence():
+            most = words.text("frame.text_limit", limit=f"{control.limit:,}")
+            about = f"{about} {most}" if about else most
+            return {**common, "kind": "text", "help": about, "limit": control.limit}
+        case Toggle():
+            return {**common, "kind": "switch"}
+        case Seed():
+            return {**common, "kind": "seed"}
+    raise TypeError(f"no control for {type(control).__name__}")
+
+
+def slider_options(
+    control: Slider | Steps, value: Any, label: str, help_text: str | None, text: Text, top: Any
+) -> dict[str, Any]:
+    """A slider as JSON. top: its upper end beside the values of the controls before it."""
+    words = {"exact": text("frame.exact")}
+    if isinstance(control, Slider) and control.buttons:
+        words |= {"back": text("frame.earlier"), "forward": text("frame.later")}
+    common = {
+        "label": label,
+        "help": help_text,
+        "start": encoded(control.default),
+        "value": encoded(value),
+        "unit": text(f"unit.{control.unit}") if control.unit else "",
+        "words": words,
+    }
+    if isinstance(control, Steps):
+        stops = [{"text": _stop(stop), "value": encoded(stop)} for stop in control.stops]
+        return {**common, "stops": stops}
+    whole = isinstance(control.default, int)
+    return {**common, "low": control.low, "high": top, "step": control.step, "whole": whole}
+
+
+def _stop(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else number(value, 2)
