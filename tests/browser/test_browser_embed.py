@@ -128,7 +128,7 @@ def test_a_bench_that_is_drawn_in_the_browser_answers_in_its_frame(browser, serv
     page.locator("input[type=range]").first.press("ArrowRight")
     expect(canvas).not_to_have_attribute("data-drawn", before)
     expect(page.locator("#lesson")).to_have_attribute(
-        "href", re.compile("lang=en&po.waves.positions=80$")
+        "href", re.compile("lang=en&po.waves.positions=80#bench-waves$")
     )
     page.close()
 

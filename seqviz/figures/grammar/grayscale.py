@@ -29,7 +29,10 @@ _ROLES = dict(zip(LIVE.colors(), LIGHT.colors(), strict=True))
 def grayscale(figure: Figure) -> Figure:
     """The same figure in grays on white; `figure` stays as it is.
 
-    >>> grayscale(Figure([{"type": "bar", "marker": {"color": "#ff0000"}}], {})).traces[0]["marker"]
+    Example:
+
+    >>> red = Figure([{"type": "bar", "marker": {"color": "#ff0000"}}], {})
+    >>> grayscale(red).traces[0].get("marker")
     {'color': '#363636', 'pattern': {'shape': '', 'fgcolor': '#000000', 'bgcolor': '#363636'}}
     """
     whole = read(figure.to_json())

@@ -8,6 +8,12 @@ _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
 .st-key-masthead {row-gap: .25rem;}
 .st-key-masthead h1 {padding: 0;}
+/* A long title takes a second line, and no switch does. */
+@media (min-width: 1200px) {
+  .st-key-masthead {flex-wrap: nowrap;}
+  .st-key-masthead > * {flex-shrink: 0;}
+  .st-key-masthead > :first-child {flex-shrink: 1; min-width: 0;}
+}
 /* Sections and benches: the second level of headings, at the size of small ones. */
 .stMarkdown.stMarkdown h2 {font-size: 1.05rem; padding: .5rem 0 1rem;}
 [class*="st-key-bench-"] .stMarkdown.stMarkdown h2 {font-size: 1rem; padding: .375rem 0 1rem;}
