@@ -14,8 +14,9 @@ the first chart, and every press waits until the whole page has been idle.
 Then the same sliders are dragged for three seconds with sixty moves a second, there and back over
 values of their own: how many different pictures are drawn in a second, and how old the value is
 that is on screen (at each frame the time since the hand set the value that is drawn; 95th
-percentile). Of each lesson its first bench is measured and the one whose answer takes the server
-longest (found in this run); the worse of the two stands for the lesson.
+percentile). Of each lesson its first bench is measured (or the one that a class presses, where the
+first slider has few values) and the one whose answer takes the server longest (found in this run);
+the worse of the two stands for the lesson.
 
 With `--apart` servers run on one core and the browser, with what measures, on another.
 
@@ -37,6 +38,7 @@ from urllib.parse import urlencode
 import numpy as np
 from playwright.sync_api import Browser, Page
 
+from benchmarks.classroom import INSTEAD, pressed
 from driver.chromium import GEOMETRY, chromium, css_class, draw_whole, slider_input
 from driver.server import serve, serve_empty_page
 from seqviz import catalog, lessons
@@ -295,7 +297,10 @@ def measure(
         browser = stack.enter_context(chromium())
         floor = open_floor(browser, empty.url)
         opened = {
-            lesson.slug: open_lesson(browser, app.url, lesson, total) for lesson in catalog.LESSONS
+            lesson.slug: open_lesson(
+                browser, app.url, lesson, total, INSTEAD.get(lesson.slug), True
+            )
+            for lesson in catalog.LESSONS
         }
         subjects = [floor, *opened.values()]
         for _ in range(total):
@@ -307,9 +312,10 @@ def measure(
                 subject.leap(low + part * (high - low))
         drags: dict[str, dict[str, Drag]] = {}
         for lesson in catalog.LESSONS:
-            drags[lesson.slug] = {lesson.first[0]: opened[lesson.slug].drag()}
+            first = pressed(lesson)[0]
+            drags[lesson.slug] = {first: opened[lesson.slug].drag()}
             opened[lesson.slug].page.context.close()
-            if (place := slowest(lesson)) and place[0] != lesson.first[0]:
+            if (place := slowest(lesson)) and place[0] != first:
                 other = open_lesson(browser, app.url, lesson, total, place)
                 drags[lesson.slug][place[0]] = other.drag()
                 other.page.context.close()
