@@ -626,6 +626,8 @@ def real(p: Real, show: Show) -> None:
         check = show.run(ar.diagnose, steady, p.model, name="check")
         show.figure(residual_check, check, index, unit)
         tell_diagnosis(show, check)
+    if p.source == "sunspots" and steady is values and p.view in ("fan", "residuals"):
+        show.target("white", not check.refused, q=number(check.q), limit=number(check.q_limit))
     if source:
         show.caption(source)
         if p.source == "sunspots":

@@ -307,7 +307,7 @@ def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(visit):
     page = lesson.page
     page.locator(slider_input(KEY)).press("PageDown")
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.7"))
-    page.get_by_role("link", name="The map").click()
+    page.get_by_role("link", name="Home").click()
     expect(page).to_have_url(re.compile(r"/(\?[^/]*)?$"))
     page.get_by_role("link", name="AR fitting").first.click()
     lesson.titled("AR fitting")

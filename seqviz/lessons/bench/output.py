@@ -95,6 +95,15 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Target(Note):
+    """A state of the bench to reach, and how near it is; reached: by the numbers of this run."""
+
+    kind: str = "target"
+    name: str = ""
+    reached: bool = False
+
+
+@dataclass(frozen=True)
 class Passage:
     """A text whose pieces are colored by numbers, as HTML without a script."""
 

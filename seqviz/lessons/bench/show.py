@@ -239,6 +239,16 @@ class Show:
         """As `note`, with a sentence that lessons share."""
         self.put(items.Note(self.words.text(key, **values)))
 
+    def target(self, name: str, reached: bool, **values: object) -> None:
+        """A state of this bench to reach: the task, and how far these settings are from it.
+
+        Its words are `target.<name>.task` and `.now`. reached: computed from what is shown here.
+        """
+        task, now = (self.words(f"target.{name}.{part}", **values) for part in ("task", "now"))
+        state = self.words.text("frame.reached" if reached else "frame.not_reached")
+        said = f"**{self.words.text('frame.goal')}** {task} {now} **{state}**"
+        self.put(items.Target(said, name=name, reached=bool(reached)))
+
     def unknown_tokens(self, unknown: int, tokens: int) -> None:
         """So many of a text's tokens are [UNK] to the model (`texts.unknown_tokens`), if any is."""
         if unknown:

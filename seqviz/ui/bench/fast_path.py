@@ -34,7 +34,7 @@ from seqviz.languages import DEFAULT, LANGUAGES
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.output import Chart, Item, Note, Passage, Readout
+from seqviz.lessons.bench.output import Chart, Item, Note, Passage, Readout, Target
 from seqviz.ui.bench.afar import DistantHand, OnlyThere, Question, Reply
 from seqviz.ui.bench.moving_hand import MovingHand
 from seqviz.ui.server import metrics, run_context
@@ -242,6 +242,9 @@ def html(note: Note | Passage) -> str | None:
     """
     if isinstance(note, Passage):
         return note.html
+    if isinstance(note, Target):  # `assets/static/progress.js` looks for it
+        state = f'data-target="{note.name}" data-reached="{str(note.reached).lower()}"'
+        return f'<div class="seqviz-target" {state}>{markdown.html(note.sentence)}</div>'
     return None if "$$" in note.sentence else markdown.html(note.sentence)
 
 
