@@ -31,7 +31,10 @@ WAYS = {
     "attention": Way("masks", {"kind": "strided", "reach": 2}, {"kind": "window"}, "37.3 %"),
     "positions": Way("distance", {"base": 100.0}, {"base": 10.0}, "18.1 %"),
     "bert_accuracy": Way(
-        "guess", {"text": "This is one of the best cows of the year."}, {"text": "This is one of the best parts of the year."}, "5,0"
+        "guess",
+        {"text": "This is one of the best cows of the year."},
+        {"text": "This is one of the best parts of the year."},
+        "5,0",
     ),
 }
 
