@@ -406,10 +406,10 @@ def learn(
     levels = (floor, best.least, best.line_mse(*ends) if held_out else None)
     done = show.job(
         fit_network, name="done", values=values, settings=settings,
-        so_far=(training.loss_so_far, settings, *levels),
+        so_far=(training.loss_so_far, settings, levels),
     )  # fmt: skip
     if view == "loss":
-        show.figure(training.loss_of_fit, done, *levels)
+        show.figure(training.loss_of_fit, done, levels)
         if held_out:
             turned = done.least_epoch < settings.epochs
             show.note(

@@ -33,13 +33,13 @@ def done(cell: str, values: np.ndarray = PATH.values, curve: np.ndarray = INPUTS
 def so_far(losses: list[tuple[float, float]]):
     """A run of 100 epochs, told of the first few."""
     trail = [EpochReport(e, 100, *both) for e, both in enumerate(losses, start=1)]
-    return loss_so_far(trail, NetworkSettings("rnn", epochs=100), 1.0, 0.977)
+    return loss_so_far(trail, NetworkSettings("rnn", epochs=100), (1.0, 0.977, None))
 
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_losses_in_the_color_of_the_cell(cell):
     fit = done(cell)
-    chart = loss_of_fit(fit, 1.0, 0.977)
+    chart = loss_of_fit(fit, (1.0, 0.977, None))
     drawn = [
         trace(chart, TEXT(f"figure.{part}_loss", cell=cell.upper()))
         for part in ("train", "validation")
