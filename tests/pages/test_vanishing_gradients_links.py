@@ -153,8 +153,9 @@ def test_how_far_each_cell_came():
     settings = recall.RecallSettings(cells=("rnn", "gru"), seed=5)
     one = np.ones((1, 2))
     found = recall.LongestDelay(
-        settings, np.array([1]), one > 0, one > 0, one.astype(int), one, np.array([0, 50]),
-        np.zeros(2), "cpu",
+        settings=settings, delays=np.array([1]), tried=one > 0, learned=one > 0,
+        updates=one.astype(int), accuracy=one, longest=np.array([0, 50]), seconds=np.zeros(2),
+        device="cpu",
     )  # fmt: skip
     trained = lesson.benches["race"].run(link, host=Given(found))
     read = {name: one.value for name, one in trained.readouts.items()}
