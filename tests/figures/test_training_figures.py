@@ -79,7 +79,7 @@ def test_map_band_curve_and_pairs():
     found = done("lstm", curve=np.tanh(INPUTS))
     chart = one_step_map(found, PATH.values, 0.6)
     band = trace(chart, TEXT("figure.map_band"))
-    np.testing.assert_array_equal(band.y, [*found.map_low, *found.map_high[::-1]])
+    np.testing.assert_array_equal(band.y, [*found.map.low, *found.map.high[::-1]])
     np.testing.assert_array_equal(band.x, [*INPUTS, *INPUTS[::-1]])
     curve = trace(chart, TEXT("figure.learned_map", cell="LSTM"))
     np.testing.assert_array_equal(curve.x, INPUTS)

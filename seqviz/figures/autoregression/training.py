@@ -90,11 +90,11 @@ def one_step_map(
     at the map's inputs.
     """
     text, palette, cell = style.text, style.palette, found.settings.cell
-    inputs, mean = found.map_inputs, found.map_mean
+    inputs, mean = found.map.inputs, found.map.mean
     sheet = Sheet(style)
     panel = sheet.panel(axis(text("figure.before")), axis(text("figure.predicted")))
-    if found.band_width > 0:
-        panel.band(inputs, found.map_low, found.map_high, palette.band,
+    if found.map.band_width > 0:
+        panel.band(inputs, found.map.low, found.map.high, palette.band,
                    name=text("figure.map_band"), opacity=1, legend=True)  # fmt: skip
     panel.points(
         np.asarray(values[:-1], float), np.asarray(values[1:], float), text("figure.pairs"),
@@ -109,7 +109,7 @@ def one_step_map(
         panel.line(inputs, rule, text("figure.true_rule"), palette.highlight, dash="dash")
     learned = text("figure.learned_map", cell=cell.upper())
     panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
-    slope = number(found.middle_slope)
+    slope = number(found.map.slope)
     if truth is None:
         return sheet.described("alt.map_alone", cell=cell.upper(), slope=slope)
     return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=number(truth))
