@@ -37,6 +37,7 @@ from seqviz.lessons.bench.controls import encoded
 REST_SECONDS = 0.25  # after which settle.js speaks
 CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCachedMessageAge)
 PATIENCE = 60.0
+GZIP = b"\x1f\x8b"  # begins what is compressed
 T = TypeVar("T")
 SETTLE, NEAR, CHART = "seqviz_settle", "seqviz_near", "seqviz_chart"
 HAND = ".hand"  # how the key of what hears of a hand at rest ends, after that of its bench
@@ -84,7 +85,7 @@ class Student:
     asked for. widgets: the controls of the page by their keys. charts: how many the last run has
     drawn. errors: what went wrong on the page so far, warnings: what it has warned of. progress:
     what the last bar of progress said. polls: fragments that ask to be run again by themselves (a
-    running job's progress), with their seconds. Where the server hangs up, whatever waits for it
+    running job's progress), with their seconds. body: of the file that was downloaded last. Where the server hangs up, whatever waits for it
     raises websockets' ConnectionClosed; where it has no page for a newcomer, this raises
     ConnectionRefusedError.
     """
@@ -101,6 +102,7 @@ class Student:
     warnings: list[str] = field(default_factory=list)
     progress: str = ""
     polls: dict[str, float] = field(default_factory=dict)
+    body: bytes = field(default=b"", repr=False)
     socket: ClientConnection = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -182,8 +184,7 @@ class Student:
         headers = {"X-SeqViz-Visitor": live["token"]} | ({"X-SeqViz-Moving": "1"} if moving else {})
         status, _, body = await self._get(f"{live['address']}?{query}", headers)
         if status == 200:
-            around = gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body
-            shape = json.loads(around.partition(b"\n")[0])["shape"]
+            shape = json.loads(body.partition(b"\n")[0])["shape"]
             self._seen[live["bench"]] = (key, encoded(value), shape)
         return status
 
@@ -201,7 +202,7 @@ class Student:
         address = message.backend_operation_response.deferred_file.url
         if not address:
             return 0
-        status, *_ = await self._get(address, {})
+        status, _, self.body = await self._get(address, {})
         return status
 
     def file_request(self, key: str, name: str = "") -> bytes:
@@ -259,7 +260,7 @@ class Student:
         finally:
             if self._line is not line:
                 writer.close()
-        return int(head.split()[1]), head, body
+        return int(head.split()[1]), head, gzip.decompress(body) if body[:2] == GZIP else body
 
     async def press(self, key: str) -> float:
         """Press a button; seconds until what it changes is drawn."""
