@@ -39,7 +39,7 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(visit)
     page.mouse.up()
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}={re.escape(value)}"))
     lesson.rest()
-    assert lesson.sent == sent + 1
+    assert lesson.sent > sent
     last, seen = lesson.geometry(BENCH), read(lesson)
     again = visit("ar_fitting", {"lang": "en", KEY: value})
     assert again.geometry(BENCH) == last
