@@ -16,7 +16,7 @@ values of their own: how many different pictures are drawn in a second, and how 
 that is on screen (at each frame the time since the hand set the value that is drawn; 95th
 percentile). Of each lesson its first bench is measured (or the one that a class presses, where the
 first slider has few values) and the one whose answer takes the server longest (found in this run);
-the worse of the two stands for the lesson.
+the worse of the two stands for the lesson, where no drag of them drew all that the hand came by.
 
 With `--apart` servers run on one core and the browser, with what measures, on another.
 
@@ -237,7 +237,8 @@ def age(moves: list[tuple[float, float]], frames: list[tuple[float, float]]) -> 
 def slowest(lesson: catalog.Lesson, but: str) -> tuple[str, str] | None:
     """Bench and parameter of the slider whose answer takes the server longest, in this process.
 
-    but: a bench that is measured already. Of the sliders that apply to a lesson as it opens, where there is a picture at once.
+    but: a bench that is measured already. Of the sliders that apply to a lesson as it opens, where
+    there is a picture at once.
     """
     session = Session("benchmark", 0.0)
     found: dict[tuple[str, str], float] = {}

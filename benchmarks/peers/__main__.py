@@ -239,7 +239,10 @@ def peer(python: Path, name: str) -> Iterator[str]:
 
 
 def measure(rounds: int, presses: int, apart: bool = False) -> dict[str, Subject]:
-    """Ours ("seqviz") and the others, in turns. apart: servers on one core, the browser on another."""
+    """Ours ("seqviz") and the others, in turns.
+
+    apart: servers on one core, the browser on another.
+    """
     python, cores = environment(), sorted(os.sched_getaffinity(0))
     with contextlib.ExitStack() as stack:
         if apart:
