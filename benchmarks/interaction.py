@@ -16,7 +16,8 @@ values of their own: how many different pictures are drawn in a second, and how 
 that is on screen (at each frame the time since the hand set the value that is drawn; 95th
 percentile). Of each lesson its first bench is measured (or the one that a class presses, where the
 first slider has few values) and the one whose answer takes the server longest (found in this run);
-the worse of the two stands for the lesson, where no drag of them drew all that the hand came by.
+the worse of the two stands for the lesson. A drag that drew all that the hand came by is not the
+worse one: a slider with few values has no more pictures.
 
 With `--apart` servers run on one core and the browser, with what measures, on another.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -224,10 +224,11 @@ def frame(params: Any) -> list[tuple[str, float | None]]:
     ]
 
 
-def write_links(prefix: str, params: Any) -> None:
-    """Keep the address bar in step without drawing the controls."""
-    for name, control in controls(type(params)):
-        _write_link(f"{prefix}.{name}", getattr(params, name), control)
+def write_links(prefix: str, params: Any, names: Iterable[str]) -> None:
+    """Keep the address bar in step with these controls, without drawing them."""
+    declared = dict(controls(type(params)))
+    for name in names:
+        _write_link(f"{prefix}.{name}", getattr(params, name), declared[name])
 
 
 def _write_link(key: str, value: Any, control: Control) -> None:

@@ -246,7 +246,6 @@ class PageLesson:
     def _hand(self, bench: Bench) -> None:
         """What hears of a hand that rests, and says it to the benches that build on this one."""
         prefix, shown = bench.prefix, self.shown[bench.name]
-        widgets.write_links(prefix, shown.params)
         if shown.moved:
             components.hand(f"{prefix}.hand", prefix, shown.shape, partial(self._rested, bench))
         if bench.leads:
@@ -263,6 +262,7 @@ class PageLesson:
         same = before.shape is not None and told.get("shape") == before.shape
         if as_told and same and widgets.frame(params) == widgets.frame(before.params):
             self.shown[bench.name] = replace(before, params=params, drawn=False)
+            widgets.write_links(bench.prefix, params, taken)
         else:
             draw_besides([bench.prefix])
 
