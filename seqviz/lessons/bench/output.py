@@ -166,6 +166,7 @@ class Output:
 
     code: the calls that gave it, as a script. waits: why there is no figure yet, in one sentence.
     source: the bench and the values that it was run with, where it was run without a page.
+    device: on which it was computed.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -173,6 +174,7 @@ class Output:
     seconds: float = 0.0
     waits: str = ""
     source: Source | None = None
+    device: str = "CPU"
 
     def of(self, kind: type[Any]) -> list[Any]:
         """The items of one kind."""

@@ -33,7 +33,6 @@ class Show:
     style: Style
     trace: CodeTrace = field(default_factory=CodeTrace)
     output: items.Output = field(default_factory=items.Output)
-    device: str = "CPU"
     shared: bool = True
     origin: items.Provenance = items.COMPUTED
 
@@ -65,7 +64,7 @@ class Show:
 
         Raises NotYet where it is not; whoever runs the bench says so.
         """
-        self.device = self.host.model(name, text, other)
+        self.output.device = self.host.model(name, text, other)
 
     def job(
         self,
@@ -96,7 +95,7 @@ class Show:
                 self.trace.record(draw, (unfinished, *chosen), self._spoken({}), None, "figure")
             raise NotYet
         self.output.seconds += found.seconds
-        self.device = found.device
+        self.output.device = found.device
         if found.shipped:
             self.origin = items.Provenance("precomputed", found.shipped)
             self.trace.record(

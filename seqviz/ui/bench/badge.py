@@ -1,0 +1,17 @@
+"""What the badge under a figure says: where its numbers come from, how long they took, on what."""
+
+from __future__ import annotations
+
+from seqviz.lessons.bench.output import Output, Provenance
+from seqviz.text import Text, duration
+
+
+def badge(origin: Provenance, output: Output, text: Text) -> str:
+    """In words."""
+    label = text(f"frame.{origin.kind}")
+    if origin.kind == "browser":
+        return label
+    if origin.kind != "live":
+        cores = f" {text('frame.cores')}"
+        return f"{label} · {origin.note.replace(' cores', cores)}"  # shipped results say it so
+    return f"{label} · {duration(output.seconds)} · {output.device}"
