@@ -19,7 +19,8 @@ import threading
 import time
 import traceback
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from seqviz import fingerprint, settings
@@ -29,6 +30,9 @@ from seqviz.refusal import Refusal
 STALL_SECONDS = 120.0
 MOST_LEFT_BEHIND = 3
 log = logging.getLogger(__name__)
+
+rescue: Callable[[BaseException, Mapping[str, Any]], dict[str, Any] | None] | None = None
+"""Of an error and a job's arguments: those for another try; None where it has failed."""
 
 
 class Jobs:
@@ -120,7 +124,7 @@ class Jobs:
                 if full and not self._make_room(group or owner):
                     raise QueueFull(len(self._queue))
                 args, parameters = copy.deepcopy((args, parameters))
-                call = _call(function, args, parameters)
+                call = partial(function, *args, **parameters)
                 number = next(self._numbers)
                 job = Job(self, key, name, call, function.__qualname__, number)
                 if self._stuck():
@@ -287,7 +291,7 @@ class Jobs:
         assert job._call is not None
         result, failure = None, None
         try:
-            result = job._call(report)
+            result = _tried(job, report)
             state: State = "done"
         except Cancelled:
             state = "cancelled"
@@ -402,7 +406,17 @@ def queues() -> dict[str, Jobs]:
         return dict(_defaults)
 
 
-def _call(
-    function: Callable[..., T], args: tuple[Any, ...], parameters: dict[str, Any]
-) -> Callable[[Report], T]:
-    return lambda report: function(*args, report=report, **parameters)
+def _tried(job: Job[T], report: Report) -> T:
+    """The job's work, once more with what `rescue` says where it fails."""
+    call = job._call
+    assert call is not None
+    try:
+        return call(report=report)
+    except Exception as error:
+        other = rescue(error, call.keywords) if rescue else None
+        if other is None:
+            raise
+        log.warning("a job begins again on %s: %s", other.get("device"), job._name)
+        traceback.clear_frames(error.__traceback__)  # they hold what is on the device
+    job.device = str(other.get("device", job.device))
+    return call.func(*call.args, report=report, **other)

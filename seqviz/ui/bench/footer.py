@@ -9,6 +9,7 @@ import streamlit as st
 
 from seqviz.lessons.bench.output import Chart
 from seqviz.lessons.bench.show import Show
+from seqviz.models import placement
 from seqviz.text import duration
 from seqviz.ui.bench import export
 from seqviz.ui.bench.place import Place
@@ -64,4 +65,7 @@ def _badge(place: Place, show: Show) -> str:
     if kind != "live":
         note = note.replace(" cores", f" {place.text('frame.cores')}")  # shipped results say it so
         return f"{label} · {note}"
-    return f"{label} · {duration(show.output.seconds)} · {show.device}"
+    where = show.device
+    if note := placement.note(where):  # it should have been another device
+        where = f"{where} ({place.text(f'frame.{note}')})"
+    return f"{label} · {duration(show.output.seconds)} · {where}"
