@@ -107,6 +107,7 @@ class Job(Generic[T]):
         self._number = number  # those that came before have smaller ones
         self._call: partial[T] | None = call
         self.device = str(call.keywords.get("device", "cpu"))  # on which it runs, or has run
+        self.note = ""  # why on another than was asked for
         self._state: State = "queued"
         self._wishes: dict[str, Wish] = {}  # by owner
         self._unwanted = False

@@ -31,8 +31,9 @@ STALL_SECONDS = 120.0
 MOST_LEFT_BEHIND = 3
 log = logging.getLogger(__name__)
 
-rescue: Callable[[BaseException, Mapping[str, Any]], dict[str, Any] | None] | None = None
-"""Of an error and a job's arguments: those for another try; None where it has failed."""
+Rescue = Callable[[BaseException, Mapping[str, Any]], tuple[dict[str, Any], str] | None]
+rescue: Rescue | None = None
+"""Of an error and a job's arguments: those for another try, and a note on why; None: it failed."""
 
 
 class Jobs:
@@ -413,10 +414,11 @@ def _tried(job: Job[T], report: Report) -> T:
     try:
         return call(report=report)
     except Exception as error:
-        other = rescue(error, call.keywords) if rescue else None
-        if other is None:
+        again = rescue(error, call.keywords) if rescue else None
+        if again is None:
             raise
-        log.warning("a job begins again on %s: %s", other.get("device"), job._name)
         traceback.clear_frames(error.__traceback__)  # they hold what is on the device
-    job.device = str(other.get("device", job.device))
-    return call.func(*call.args, report=report, **other)
+    arguments, job.note = again
+    job.device = str(arguments.get("device", job.device))
+    log.warning("a job begins again on %s: %s", job.device, job._name)
+    return call.func(*call.args, report=report, **arguments)

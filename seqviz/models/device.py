@@ -19,8 +19,9 @@ from seqviz import settings
 
 Kind = Literal["cpu", "cuda", "mps"]
 Trouble = Literal["", "memory", "lost"]
+NOTES: dict[Trouble, str] = {"memory": "out_of_gpu_memory", "lost": "gpu_lost"}
 _LOST = ("CUDA error", "CUDNN_STATUS_", "CUBLAS_STATUS_", "MPS backend")
-_lost, _full = threading.Event(), threading.Event()
+_lost = threading.Event()
 log = logging.getLogger(__name__)
 
 aside: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -83,16 +84,6 @@ def lose(error: BaseException) -> None:
         log.error("the device is lost, the CPU goes on: %s", error)
         _lost.set()
     choose.cache_clear()
-
-
-def fill() -> None:
-    """Work has moved to the CPU because this device's memory had no room for it."""
-    _full.set()
-
-
-def was_full() -> bool:
-    """Whether that has happened in this process."""
-    return _full.is_set()
 
 
 def release() -> None:

@@ -161,9 +161,10 @@ def forwards(pretrained: Pretrained, asked: Sequence[tuple[Tokens, Masking]]) ->
                     pretrained,
                     tokens,
                     allowed[row, :n, :n].copy(),
-                    weights[row, :, :, :n, :n],
-                    norms[row, :, :, :n],
-                    hidden[row, :n],
+                    # copies: else a text would hold what all others in its pass have
+                    weights[row, :, :, :n, :n].clone(),
+                    norms[row, :, :, :n].clone(),
+                    hidden[row, :n].clone(),
                     output.logits[row, :n] if decoder else None,
                 )
             )
@@ -184,11 +185,7 @@ def _reading(
     """From the tensors of one text, [layer, head, query, key] and so on; copied to main memory."""
     import torch
 
-    weights, norms, vectors = (
-        # a copy: else a text would hold what all others in its pass have
-        one.float().clone(memory_format=torch.contiguous_format).cpu().numpy()
-        for one in (weights, norms, hidden)
-    )
+    weights, norms, vectors = (one.float().cpu().numpy() for one in (weights, norms, hidden))
     last = int(tokens.real.sum()) - 1
     following = np.zeros(0) if logits is None else torch.softmax(logits[last].double(), -1).cpu()
     following = np.asarray(following)

@@ -84,22 +84,11 @@ def of(function: Callable[..., Any], keywords: Mapping[str, Any]) -> device.Devi
     return device.Device("cpu", device.cpu_name(), chosen.wish)
 
 
-def named(kind: str) -> str:
-    """A device, by torch's name, for people."""
+def named(kind: str, note: str = "") -> str:
+    """A device, by torch's name, for people; a note of `device.NOTES` stands in brackets."""
     chosen = device.choose()
-    return chosen.name if kind == chosen.kind else device.cpu_name()
-
-
-def note(name: str) -> str:
-    """Why networks compute on the device of this name: "gpu_lost", "gpu_full", or as they should.
-
-    "gpu_full": a model or a training had no room on the GPU.
-    """
-    if name != device.cpu_name():
-        return ""
-    if device.choose().note == "lost":
-        return "gpu_lost"
-    return "gpu_full" if device.was_full() else ""
+    name = chosen.name if kind == chosen.kind else device.cpu_name()
+    return f"{name} [{note}]" if note else name
 
 
 def said() -> tuple[str, ...]:
@@ -121,16 +110,16 @@ def facts() -> dict[str, str]:
     return {"name": found.name, "date": found.date, "largest": largest}
 
 
-def on_the_cpu(error: BaseException, keywords: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A job's arguments for another try where a device has failed it; None where none has."""
+def on_the_cpu(
+    error: BaseException, keywords: Mapping[str, Any]
+) -> tuple[dict[str, Any], str] | None:
+    """A job's arguments for another try where a device has failed it, and the note; else None."""
     if keywords.get("device", "cpu") == "cpu" or not (trouble := device.trouble(error)):
         return None
     if trouble == "lost":
         device.lose(error)
-    else:
-        device.fill()
     device.release()
-    return {**keywords, "device": "cpu"}
+    return {**keywords, "device": "cpu"}, device.NOTES[trouble]
 
 
 queue.rescue = on_the_cpu

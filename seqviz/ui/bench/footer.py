@@ -9,7 +9,7 @@ import streamlit as st
 
 from seqviz.lessons.bench.output import Chart
 from seqviz.lessons.bench.show import Show
-from seqviz.models import placement
+from seqviz.models import device
 from seqviz.text import duration
 from seqviz.ui.bench import export
 from seqviz.ui.bench.place import Place
@@ -66,6 +66,6 @@ def _badge(place: Place, show: Show) -> str:
         note = note.replace(" cores", f" {place.text('frame.cores')}")  # shipped results say it so
         return f"{label} · {note}"
     where = show.device
-    if note := placement.note(where):  # it should have been another device
-        where = f"{where} ({place.text(f'frame.{note}')})"
+    for why in device.NOTES.values():
+        where = where.replace(f"[{why}]", f"({place.text(f'frame.{why}')})")
     return f"{label} · {duration(show.output.seconds)} · {where}"

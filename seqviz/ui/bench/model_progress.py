@@ -76,7 +76,8 @@ def _leaders() -> dict[str, str]:
 
 def device_of(model: str) -> str:
     """Where a model computes that is in memory."""
-    return placement.named(pretrained.load(model).device)
+    found = pretrained.load(model)
+    return placement.named(found.device, found.note)
 
 
 def _progress(place: Place, model: str, job: jobs.Job[str], stopped: str) -> None:

@@ -43,7 +43,7 @@ class MovingHand(ClassHost, Alone):
         self.settled = False
         job = job_progress.find(function, keywords)
         if job is not None and job.state == "done":
-            return Trained(job.result, job.seconds, placement.named(job.device))
+            return Trained(job.result, job.seconds, placement.named(job.device, job.note))
         return shipped(function, keywords)
 
     def upload(self, name: str) -> bytes | None:

@@ -93,8 +93,7 @@ def _device() -> Iterator[Metric]:
     )
     if device.choose.cache_info().currsize:  # asking may import torch
         chosen = device.choose()
-        note = chosen.note or ("full" if device.was_full() else "")
-        family.add_metric([chosen.kind, chosen.name, note], 1)
+        family.add_metric([chosen.kind, chosen.name, chosen.note], 1)
     yield family
 
 
