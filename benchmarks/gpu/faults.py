@@ -95,7 +95,7 @@ def train_a_little(place: str, room: int, report: Report) -> int:
 
 
 def in_a_training(place: str) -> dict[str, Any]:
-    """Memory ends within a training in the app's queue, step by step in halves; then the next job."""
+    """Memory ends within a training in the app's queue; then the next job."""
     line, jobs = Jobs(), []
     try:
         for room in (40 * _LAYER, 0):

@@ -189,10 +189,11 @@ def _levels(a: Mapping[str, Any], b: Mapping[str, Any]) -> float:
     ):
         wanted = np.asarray(theirs.get(key, ()))
         if wanted.dtype.kind in "iuf" and wanted.size:
-            ends = theirs.get(low), theirs.get(high)
-            least, most = _ends(wanted) if None in ends else ends
+            least, most = _ends(wanted)
+            if theirs.get(low) is not None and theirs.get(high) is not None:
+                least, most = float(theirs[low]), float(theirs[high])
             far = _largest(np.asarray(ours[key], float), wanted.astype(float))
-            worst = max(worst, 255 * far / (float(most - least) or 1.0))
+            worst = max(worst, 255 * far / ((most - least) or 1.0))
     return worst
 
 
