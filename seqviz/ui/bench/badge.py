@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seqviz.lessons.bench.output import Output, Provenance
+from seqviz.models import device
 from seqviz.text import Text, duration
 
 
@@ -14,4 +15,7 @@ def badge(origin: Provenance, output: Output, text: Text) -> str:
     if origin.kind != "live":
         cores = f" {text('frame.cores')}"
         return f"{label} · {origin.note.replace(' cores', cores)}"  # shipped results say it so
-    return f"{label} · {duration(output.seconds)} · {output.device}"
+    where = output.device
+    for why in device.NOTES.values():
+        where = where.replace(f"[{why}]", f"({text(f'frame.{why}')})")
+    return f"{label} · {duration(output.seconds)} · {where}"

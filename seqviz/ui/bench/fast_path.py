@@ -45,7 +45,7 @@ from seqviz.ui.server.run_context import Session
 from seqviz.ui.server.static_files import base
 from seqviz.ui.server.workers import Gone, Workers
 from seqviz.ui.shared import caching, limits, markdown, startup
-from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
+from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue, held
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -352,7 +352,12 @@ async def _respond(
 async def in_turn(rank: Rank, account: Account, work: Callable[..., R], *args: Any) -> R:
     """What `work(*args)` returns, in a thread, when it is this account's turn."""
     turn = await draw_queue().reached(rank, account)
-    done = pool().submit(work, *args)
+
+    def made() -> R:
+        with held(turn):
+            return work(*args)
+
+    done = pool().submit(made)
     done.add_done_callback(lambda _: draw_queue().leave(turn))
     return await asyncio.shield(asyncio.wrap_future(done))
 
