@@ -5,7 +5,7 @@ from seqviz.ui.page.lesson import begin
 
 lesson = begin(declared)
 lesson.bench("account")
-lesson.predict("late")
+lesson.predict("knows")
 lesson.prose("account")
 lesson.prose("lens")
 lesson.bench("lens")
