@@ -1,0 +1,1 @@
+"""Figures of the Transformer block and of what it is made of."""
