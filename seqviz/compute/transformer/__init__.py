@@ -1,1 +1,1 @@
-"""The Transformer block: its norms, its masks, its data flow, its depth and what it costs."""
+"""The Transformer block: normalization, masks, depth, and what it costs."""

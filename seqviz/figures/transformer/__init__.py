@@ -1,1 +1,1 @@
-"""Figures of the Transformer block and of what it is made of."""
+"""Figures of the Transformer block: its tensors, norms, masks, depth, and what it costs."""

@@ -1,0 +1,11 @@
+"""The Transformer block: what each part adds, what is missed without it, and what it costs."""
+
+from seqviz.lessons.transformer import lesson as declared
+from seqviz.ui.page.lesson import begin
+
+lesson = begin(declared)
+lesson.bench("account")
+lesson.prose("account")
+lesson.prose("equations")
+lesson.code()
+lesson.end()
