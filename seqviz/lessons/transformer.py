@@ -13,6 +13,7 @@ from seqviz.figures.interpretability.account import logit_account, part_name
 from seqviz.lessons.bench.controls import sentence, stepper
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
+from seqviz.lessons.transformer_block import Bill, Norms, bill, norms
 from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS, MODELS
 from seqviz.text import literal, number
@@ -82,3 +83,7 @@ def say_account(found: Any, split: Any, show: Show) -> None:
         best=best, value=number(value), kept=len(split.values), rest=number(split.rest),
         others=f"{split.others:,}",
     )  # fmt: skip
+
+
+lesson.bench("norms", Norms)(norms)
+lesson.bench("bill", Bill)(bill)

@@ -10,7 +10,7 @@ from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, sca
 from seqviz.text import number
 
 _ROOM = 1.6  # colors end here times the largest number: numbers are read in the cells
-_ACROSS, _UP = ((0, 0.46), (0.54, 1)), ((0.58, 1), (0, 0.4))
+_ACROSS, _UP = ((0, 0.48), (0.52, 1)), ((0.55, 1), (0, 0.45))
 
 
 def three_norms(found: Norms, row: int, feature: int, style: Style = STYLE) -> Figure:
@@ -40,7 +40,7 @@ def three_norms(found: Norms, row: int, feature: int, style: Style = STYLE) -> F
     panels = []
     for place, kind in enumerate(("input", *KINDS)):
         panel = sheet.panel(
-            columns if place > 1 else {**columns, "title": {"text": ""}},
+            columns if place > 1 else {**columns, "title": {"text": ""}, "showticklabels": False},
             sides if place % 2 == 0 else {**sides, "title": {"text": ""}, "showticklabels": False},
             across=_ACROSS[place % 2], up=_UP[place // 2], title=text(f"figure.tr_{kind}"),
         )  # fmt: skip
@@ -55,12 +55,12 @@ def three_norms(found: Norms, row: int, feature: int, style: Style = STYLE) -> F
     before = found.tensor.reshape(-1, features)[at]
     return sheet.described(
         "alt.tr_norms", words=len(rows), features=features, cell=f"{names[at[0]]}[{feature - 1}]",
-        value=number(float(before)), **{kind: _said(float(flat[kind])) for kind in KINDS},
+        value=f"{before:.4g}", **{kind: _said(float(flat[kind])) for kind in KINDS},
     )  # fmt: skip
 
 
 def _said(value: float) -> str:
-    return "–" if np.isnan(value) else number(value, 4)
+    return "–" if np.isnan(value) else number(value)
 
 
 def _numbers(panel: Panel, found: Norms, kind: str, rows: np.ndarray) -> None:
