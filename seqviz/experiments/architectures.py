@@ -6,7 +6,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,7 @@ def time_passes(report: Report = silent, device: str = "cpu") -> Timed:
         for repeat in range(-1, REPEATS):
             for place, length in enumerate(LENGTHS):
                 start = time.perf_counter()
-                pretrained.run(lambda network, to, n=length: _pass(network, ids[:, :n].to(to)))
+                pretrained.run(partial(_pass, ids[:, :length]))
                 if repeat >= 0:
                     seconds[at, repeat, place] = time.perf_counter() - start
                 done += 1
@@ -144,6 +144,7 @@ def time_passes(report: Report = silent, device: str = "cpu") -> Timed:
     return Timed(names, np.array(LENGTHS), seconds)
 
 
-def _pass(network: Any, ids: Any) -> None:
+def _pass(ids: Any, network: Any, device: str) -> None:
+    ids = ids.to(device)
     result = network(input_ids=ids, attention_mask=ids.new_ones(ids.shape), use_cache=False)
     result[0].sum().item()  # a GPU has finished when it says the number

@@ -13,7 +13,7 @@ from seqviz.figures.interpretability.account import logit_account, part_name
 from seqviz.lessons.bench.controls import sentence, stepper
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
-from seqviz.lessons.transformer_block import Bill, Norms, bill, norms
+from seqviz.lessons.transformer_block import Bill, Masks, Norms, Steps, bill, masks, norms, steps
 from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS, MODELS
 from seqviz.text import literal, number
@@ -85,5 +85,7 @@ def say_account(found: Any, split: Any, show: Show) -> None:
     )  # fmt: skip
 
 
+lesson.bench("steps", Steps)(steps)
+lesson.bench("masks", Masks)(masks)
 lesson.bench("norms", Norms)(norms)
 lesson.bench("bill", Bill)(bill)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.transformer import cost, normalization
+from seqviz.compute.transformer import cost, flow, masking, normalization
 from seqviz.experiments import architectures
 from seqviz.figures.transformer.cost import (
     cache_lines,
@@ -16,16 +16,20 @@ from seqviz.figures.transformer.cost import (
     operation_lines,
     parameter_map,
 )
+from seqviz.figures.transformer.flow import step_tensor, two_operators
 from seqviz.figures.transformer.norms import three_norms
-from seqviz.lessons.bench.controls import choice, on, sentence, slider, view
+from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.show import Show
 from seqviz.models.registry import MODELS
 from seqviz.text import number, percent
 
 CELLS = 200  # characters of a written tensor
+PASTED = 200  # characters of a text of which at most 16 words are read
 EPS = (1e-12, 1e-5, 1e-3, 0.1)
 HALF = 0.5
+WIDTH = 512  # of S0's encoder
+INSIDE = on(step=tuple(range(4, len(flow.STEPS))))  # steps that each layer has
 
 
 def shape(v: Mapping[str, Any]) -> tuple[int, int, int]:
@@ -34,7 +38,8 @@ def shape(v: Mapping[str, Any]) -> tuple[int, int, int]:
         found = normalization.read(v["tensor"])
     except ValueError:
         found = normalization.read()
-    return found.shape  # type: ignore[return-value]
+    sentences, words, features = found.shape
+    return sentences, words, features
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,34 @@ class Norms:
     added: float = slider(-10.0, 10.0, 0.0, 0.1)
     given: str = choice(normalization.PARTS, "all")
     eps: float = stops(EPS, 1e-5, more=True)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The way of a text through an untrained encoder of S0's size."""
+
+    step: int = stepper(1, len(flow.STEPS), 5)
+    words: str = sentence(flow.TEXT, PASTED)
+    depth: int = slider(1, flow.MOST_LAYERS, 6)
+    layer: int = slider(0, flow.MOST_LAYERS - 1, 0, within=lambda v: v["depth"] - 1, when=INSIDE)
+    hidden: int = stops((256, 512, 1024, 2048, 4096), 2048, more=True)
+    split: int = stops((1, 2, 4, 8, 16, 32), 8, more=True)
+    seed: int = seed(0, more=True)
+
+
+@dataclass(frozen=True)
+class Masks:
+    """One matrix of scores under a mask, with two operators."""
+
+    scores: str = sentence(masking.SCORES, CELLS)
+    mask: str = choice(masking.KINDS, "causal", menu=True)
+    pads: int = slider(
+        1, 5, 1, within=lambda v: max(1, shape({"tensor": v["scores"]})[1] - 1),
+        when=on(mask=("padding", "both")),
+    )  # fmt: skip
+    key: int = slider(
+        1, 6, 2, within=lambda v: shape({"tensor": v["scores"]})[1], when=on(mask="token")
+    )
 
 
 own = on(design="own", view=("parameters", "operations"))
@@ -66,6 +99,45 @@ class Bill:
     heads: int = stops((1, 2, 4, 8, 16, 32, 64), 8, when=own)
     layers: int = slider(1, 24, 6, when=own)
     d_ff: int = stops((256, 512, 1024, 2048, 3072, 4096, 8192), 2048, when=own)
+
+
+def steps(p: Steps, show: Show) -> None:
+    layer = min(p.layer, p.depth - 1)
+    found = show.run(
+        flow.flow, p.words, layer, p.depth, WIDTH, p.split, p.hidden, p.seed, name="found"
+    )
+    show.figure(step_tensor, found, p.step)
+    step = p.step - 1
+    name = found.steps[step].name
+    show.readout("numbers", found.size, step)
+    if name != "tokens":
+        show.readout("row_norm", found.norm, step)
+    show.readouts(found, active="active")
+    show.note(
+        f"steps.{name}", step=p.step, all=len(flow.STEPS), words=len(found.words), width=WIDTH,
+        heads=p.split, each=WIDTH // p.split, hidden=p.hidden, layer=layer, layers=p.depth,
+        active=percent(found.active), norm=number(found.norm(step)),
+        before=number(found.norm(max(0, step - 1))),
+    )  # fmt: skip
+
+
+def masks(p: Masks, show: Show) -> None:
+    found = show.run(
+        masking.masked, p.scores, p.mask, p.pads, min(p.key, shape({"tensor": p.scores})[1]),
+        name="found",
+    )  # fmt: skip
+    show.figure(two_operators, found)
+    show.readouts(found, leaked="leaked", worst="worst")
+    closed = int((~found.allowed).sum())
+    if not closed:
+        show.note("masks.open")
+        return
+    show.note(
+        "masks.closed", closed=closed, cells=found.allowed.size, leaked=percent(found.leaked),
+        worst=percent(found.worst),
+    )  # fmt: skip
+    if not found.allowed.any(axis=1).all():
+        show.note("masks.blind")
 
 
 def norms(p: Norms, show: Show) -> None:

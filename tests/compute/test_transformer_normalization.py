@@ -32,7 +32,7 @@ def by_torch(kind: str, tensor: np.ndarray, eps: float) -> np.ndarray:
     return norm(x.permute(0, 2, 1)).permute(0, 2, 1).detach().numpy()
 
 
-@pytest.mark.parametrize("kind, printed", [("layer", LAYER), ("batch", BATCH)])
+@pytest.mark.parametrize(("kind", "printed"), [("layer", LAYER), ("batch", BATCH)])
 def test_all_24_numbers_of_s0_come_out(kind, printed):
     found = norms.compare().of(kind).values
     np.testing.assert_allclose(found, printed, atol=5.1e-5)
@@ -84,7 +84,7 @@ def test_one_number_moves_its_word_or_its_feature_and_nothing_else(feature, adde
 
 
 @pytest.mark.parametrize(
-    "text, code",
+    ("text", "code"),
     [
         ("", "ragged"), ("1 2, 3", "ragged"), ("1 2 | 3 4, 5 6", "ragged"), ("1 x", "tensor"),
         ("nan 1", "tensor"), ("1e7 1", "tensor"), ("1 2 3 4 5 6 7", "large_tensor"),
@@ -99,8 +99,8 @@ def test_what_is_no_tensor_is_refused(text, code):
 
 def test_settings_beyond_their_limits_are_refused():
     for bad in ({"kind": "group"}, {"eps": 0.0}, {"eps": float("nan")}):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"norm is|eps is"):
             norms.normalize(norms.read(), **bad)
     for bad in ({"part": "half"}, {"sentence": 2}, {"feature": 3}, {"word": -1}):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"part is|no number"):
             norms.compare(**bad)

@@ -19,7 +19,7 @@ TOTALS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name, total", TOTALS.items())
+@pytest.mark.parametrize(("name", "total"), TOTALS.items())
 def test_totals(name, total):
     found = architectures.architecture(name)
     assert found.total == total == found.counts.sum()
@@ -31,7 +31,9 @@ def test_those_of_this_app_are_as_the_registry_has_them():
             assert architectures.architecture(model.name).total == model.parameters
 
 
-@pytest.mark.parametrize("d, heads, layers, ff", [(512, 8, 6, 2048), (64, 4, 2, 96), (8, 8, 1, 1)])
+@pytest.mark.parametrize(
+    ("d", "heads", "layers", "ff"), [(512, 8, 6, 2048), (64, 4, 2, 96), (8, 8, 1, 1)]
+)
 def test_parts_of_nn_transformer_by_hand(d, heads, layers, ff):
     counts = architectures.seq2seq(d, heads, layers, ff).counts
     attention = 4 * (d * d + d)
@@ -92,7 +94,7 @@ def test_cache_of_grouped_keys(smollm2):
     out = smollm2.network(input_ids=torch.arange(100, 107)[None], use_cache=True)
     kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in out.past_key_values.layers)
     assert kept == cost.cache_bytes(model, 7)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="-1 tokens"):
         cost.cache_bytes(model, -1)
 
 
@@ -110,7 +112,7 @@ def test_the_fit_finds_the_powers_and_never_a_negative_one():
 
 def test_no_other_model():
     for bad in ((512, 7, 6, 2048), (0, 1, 1, 1), (512, 8, 60, 2048)):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"No such|cannot share"):
             architectures.seq2seq(*bad)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="one of"):
         architectures.architecture("gpt5")

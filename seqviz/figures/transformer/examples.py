@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.compute.transformer import cost, normalization
+from seqviz.compute.transformer import cost, flow, masking, normalization
 from seqviz.figures.grammar.example import Example
 from seqviz.figures.transformer.cost import (
     cache_lines,
@@ -12,12 +12,13 @@ from seqviz.figures.transformer.cost import (
     operation_lines,
     parameter_map,
 )
+from seqviz.figures.transformer.flow import step_tensor, two_operators
 from seqviz.figures.transformer.norms import three_norms
 
 
 def examples() -> tuple[Example, ...]:
     """Every figure of the subject; several where its parts differ."""
-    return (*_norms(), *_cost())
+    return (*_norms(), *_steps(), *_cost())
 
 
 def _norms() -> tuple[Example, ...]:
@@ -26,6 +27,18 @@ def _norms() -> tuple[Example, ...]:
     return (
         Example("transformer: norms", three_norms, (whole, 1, 3), whole.at("layer", 0, 0, 2)),
         Example("transformer: one word", three_norms, (alone, 4, 1), 4),
+    )
+
+
+def _steps() -> tuple[Example, ...]:
+    found = flow.flow("<b>the cat&dog %{x} the", d_model=16, heads=2, d_ff=24, layers=2)
+    leaking = masking.masked()
+    return (
+        *(
+            Example(f"transformer: step {step}", step_tensor, (found, step), found.norm(step - 1))
+            for step in (1, 2, 4, 5, 8, 10)
+        ),
+        Example("transformer: masks", two_operators, (leaking,), 0.7870),
     )
 
 

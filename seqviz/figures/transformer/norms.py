@@ -51,11 +51,11 @@ def three_norms(found: Norms, row: int, feature: int, style: Style = STYLE) -> F
     for panel, kind in zip(panels[1:], KINDS, strict=True):
         panel.outline(color, **({"column": feature} if kind == "batch" else {"row": row}), width=2)
     at = (row - rows[0], feature - 1)
-    flat = {kind: found.of(kind).values.reshape(-1, features)[at] for kind in KINDS}
+    flat = [_said(float(one.values.reshape(-1, features)[at])) for one in found.found]
     before = found.tensor.reshape(-1, features)[at]
     return sheet.described(
         "alt.tr_norms", words=len(rows), features=features, cell=f"{names[at[0]]}[{feature - 1}]",
-        value=f"{before:.4g}", **{kind: _said(float(flat[kind])) for kind in KINDS},
+        value=f"{before:.4g}", layer=flat[0], batch=flat[1], rms=flat[2],
     )  # fmt: skip
 
 
