@@ -13,7 +13,18 @@ from seqviz.figures.interpretability.account import logit_account, part_name
 from seqviz.lessons.bench.controls import sentence, stepper
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
-from seqviz.lessons.transformer_block import Bill, Masks, Norms, Steps, bill, masks, norms, steps
+from seqviz.lessons.transformer_block import (
+    Bill,
+    Depths,
+    Masks,
+    Norms,
+    Steps,
+    bill,
+    depths,
+    masks,
+    norms,
+    steps,
+)
 from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS, MODELS
 from seqviz.text import literal, number
@@ -88,4 +99,5 @@ def say_account(found: Any, split: Any, show: Show) -> None:
 lesson.bench("steps", Steps)(steps)
 lesson.bench("masks", Masks)(masks)
 lesson.bench("norms", Norms)(norms)
+lesson.bench("depths", Depths)(depths)
 lesson.bench("bill", Bill)(bill)

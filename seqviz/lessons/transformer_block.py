@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.transformer import cost, flow, masking, normalization
+from seqviz.compute.transformer.depth import MOST_BLOCKS, QUANTITIES
+from seqviz.compute.transformer.depth_signal import depth as by_depth
 from seqviz.experiments import architectures
 from seqviz.figures.transformer.cost import (
     cache_lines,
@@ -16,13 +18,14 @@ from seqviz.figures.transformer.cost import (
     operation_lines,
     parameter_map,
 )
+from seqviz.figures.transformer.depth import norms_by_depth
 from seqviz.figures.transformer.flow import step_tensor, two_operators
 from seqviz.figures.transformer.norms import three_norms
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.show import Show
 from seqviz.models.registry import MODELS
-from seqviz.text import number, percent
+from seqviz.text import from_log10, number, percent
 
 CELLS = 200  # characters of a written tensor
 PASTED = 200  # characters of a text of which at most 16 words are read
@@ -82,6 +85,16 @@ class Masks:
     )
 
 
+@dataclass(frozen=True)
+class Depths:
+    """Untrained stacks of blocks, forward and back."""
+
+    view: str = view(QUANTITIES[::-1], "gradient")
+    blocks: int = slider(2, MOST_BLOCKS, 24)
+    gain: float = slider(0.5, 1.2, 1.0, 0.05)
+    seed: int = seed(0, more=True)
+
+
 own = on(design="own", view=("parameters", "operations"))
 
 
@@ -115,7 +128,7 @@ def steps(p: Steps, show: Show) -> None:
     show.readouts(found, active="active")
     show.note(
         f"steps.{name}", step=p.step, all=len(flow.STEPS), words=len(found.words), width=WIDTH,
-        heads=p.split, each=WIDTH // p.split, hidden=p.hidden, layer=layer, layers=p.depth,
+        heads=p.split, each=WIDTH // p.split, hidden=f"{p.hidden:,}", layer=layer, layers=p.depth,
         active=percent(found.active), norm=number(found.norm(step)),
         before=number(found.norm(max(0, step - 1))),
     )  # fmt: skip
@@ -138,6 +151,18 @@ def masks(p: Masks, show: Show) -> None:
     )  # fmt: skip
     if not found.allowed.any(axis=1).all():
         show.note("masks.blind")
+
+
+def depths(p: Depths, show: Show) -> None:
+    found = show.run(by_depth, p.blocks, p.gain, p.seed, name="found")
+    show.figure(norms_by_depth, found, p.view)
+    end = p.blocks if p.view == "signal" else 0
+    for arrangement in found.arrangements:
+        show.readout(f"arranged_{arrangement}", found.at, p.view, arrangement, end)
+    show.note(
+        f"depths.{p.view}", blocks=p.blocks,
+        **{name: from_log10(found.at(p.view, name, end)) for name in found.arrangements},
+    )  # fmt: skip
 
 
 def norms(p: Norms, show: Show) -> None:

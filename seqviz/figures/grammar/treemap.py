@@ -42,8 +42,9 @@ def treemap(
         said = [words[group][at] for group in there]
         panel.bars(
             starts[there], heights[there, at], name, color, base=floors[there, at],
-            width=widths[there], offset=np.zeros(len(there)), opacity=_TINT,
-            edge={"color": color, "width": 1}, customdata=said,
+            width=widths[there], offset=np.zeros(len(there)),
+            marker={"color": color, "opacity": _TINT, "line": {"color": color, "width": 1}},
+            customdata=said,
             text=[one if fits else "" for one, fits in zip(said, large, strict=True)],
             textposition="inside", insidetextanchor="middle", textangle=0,
             insidetextfont={"size": 13 * panel.style.scale, "color": panel.style.palette.truth},

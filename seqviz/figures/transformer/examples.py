@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.transformer import cost, flow, masking, normalization
+from seqviz.compute.transformer.depth import ARRANGEMENTS, RUNS, Depth
 from seqviz.figures.grammar.example import Example
 from seqviz.figures.transformer.cost import (
     cache_lines,
@@ -12,13 +13,14 @@ from seqviz.figures.transformer.cost import (
     operation_lines,
     parameter_map,
 )
+from seqviz.figures.transformer.depth import norms_by_depth
 from seqviz.figures.transformer.flow import step_tensor, two_operators
 from seqviz.figures.transformer.norms import three_norms
 
 
 def examples() -> tuple[Example, ...]:
     """Every figure of the subject; several where its parts differ."""
-    return (*_norms(), *_steps(), *_cost())
+    return (*_norms(), *_steps(), *_depth(), *_cost())
 
 
 def _norms() -> tuple[Example, ...]:
@@ -39,6 +41,16 @@ def _steps() -> tuple[Example, ...]:
             for step in (1, 2, 4, 5, 8, 10)
         ),
         Example("transformer: masks", two_operators, (leaking,), 0.7870),
+    )
+
+
+def _depth() -> tuple[Example, ...]:
+    slopes = np.array([0.0, 0.1, 0.3, -0.75])[:, None, None]
+    runs = 0.01 * np.arange(RUNS)[:, None]
+    found = Depth(ARRANGEMENTS, 4, slopes * np.arange(5) + runs, slopes * np.arange(5)[::-1] + runs)
+    return tuple(
+        Example(f"transformer: {quantity}", norms_by_depth, (found, quantity), 10**-2.98)
+        for quantity in ("signal", "gradient")
     )
 
 

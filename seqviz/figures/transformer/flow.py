@@ -55,7 +55,7 @@ def two_operators(found: Masked, style: Style = STYLE) -> Figure:
     queries = axes.names(places, text("figure.queries"), range=[n + 0.5, 0.5])
     hidden = {**queries, "title": {"text": ""}, "showticklabels": False}
     sheet = Sheet(style)
-    font = {"size": 14 * style.scale}
+    font = {"size": 14 * style.scale, "color": style.palette.truth}
     limit = _ROOM * scales.largest(found.scores)
     for across, name, z, scale in zip(
         _PANELS,

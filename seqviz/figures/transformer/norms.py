@@ -79,7 +79,7 @@ def _numbers(panel: Panel, found: Norms, kind: str, rows: np.ndarray) -> None:
     panel.cells(
         z, text(f"figure.tr_{kind}"), scales.signed(_ROOM * scales.largest(z)), y=rows, bar=None,
         text=said, texttemplate=written, hover=f"<b>{written}</b><br>%{{text}}", xgap=1, ygap=1,
-        textfont={"size": 13 * panel.style.scale}, hoverongaps=False, pick=True,
+        textfont={"size": 13 * panel.style.scale, "color": panel.style.palette.truth}, hoverongaps=False, pick=True,
     )  # fmt: skip
     if np.isnan(z).any():
         panel.words(text("figure.tr_one_number"), 0.5, 0.5, xref="domain", yref="domain")
