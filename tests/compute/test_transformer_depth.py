@@ -1,4 +1,4 @@
-"""Signal and gradient by depth: against torch's own layers, and what each arrangement is known for."""
+"""Signal and gradient by depth: against torch's own layers and against finite differences."""
 
 from __future__ import annotations
 

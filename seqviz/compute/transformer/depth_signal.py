@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
+from jaxtyping import Float
 
-from seqviz.compute.positions.tiny.network import attention
 from seqviz.compute.transformer.depth import (
     ARRANGEMENTS,
     HEADS,
@@ -19,7 +18,11 @@ from seqviz.compute.transformer.depth import (
     Depth,
 )
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 _TINY = 1e-38
+Norms = Float[np.ndarray, "run depth"]
 
 
 def depth(blocks: int = 24, gain: float = 1.0, seed: int = 0) -> Depth:
@@ -37,6 +40,8 @@ def depth(blocks: int = 24, gain: float = 1.0, seed: int = 0) -> Depth:
         raise ValueError(f"There are 2 to {MOST_BLOCKS} blocks, not {blocks}.")
     if not 0.5 <= gain <= 1.2:
         raise ValueError(f"The gain is between 0.5 and 1.2, not {gain}.")
+    import torch  # two seconds, paid by the first press here and not by the first visitor
+
     random = np.random.default_rng(seed)
 
     def drawn(rows: int, columns: int) -> Tensor:
@@ -53,8 +58,10 @@ def depth(blocks: int = 24, gain: float = 1.0, seed: int = 0) -> Depth:
 
 def _norms(
     x: Tensor, direction: Tensor, stack: list[tuple[Tensor, ...]], arrangement: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """log10 of signal and gradient, [run, depth]."""
+) -> tuple[Norms, Norms]:
+    """log10 of signal and gradient."""
+    import torch
+
     with torch.enable_grad():
         passed = [x.clone().requires_grad_()]
         for weights in stack:
@@ -63,18 +70,24 @@ def _norms(
     signal = torch.stack([one.detach().pow(2).mean((1, 2)).sqrt() for one in passed], 1)
     gradient = torch.stack([one.norm(dim=(1, 2)) for one in found], 1)
     gradient = gradient / gradient[:, -1:]
-    return tuple(np.log10(np.maximum(one.numpy(), _TINY)) for one in (signal, gradient))  # type: ignore[return-value]
+    return _log10(signal), _log10(gradient)
+
+
+def _log10(norms: Tensor) -> Norms:
+    return np.log10(np.maximum(norms.numpy(), _TINY))
 
 
 def _block(x: Tensor, weights: tuple[Tensor, ...], arrangement: str) -> Tensor:
     """One block, tensors [run, token, width]."""
+    from seqviz.compute.positions.tiny.network import attention
+
     into, out, up, down = weights
 
     def attend(y: Tensor) -> Tensor:
         parts = (y @ into).unflatten(-1, (3, HEADS, -1)).permute(2, 0, 3, 1, 4)
         return attention(*parts).transpose(1, 2).flatten(-2) @ out
 
-    for part in (attend, lambda y: torch.relu(y @ up) @ down):
+    for part in (attend, lambda y: (y @ up).relu() @ down):
         if arrangement == "pre":
             x = x + part(_norm(x))
         elif arrangement == "post":
@@ -85,4 +98,6 @@ def _block(x: Tensor, weights: tuple[Tensor, ...], arrangement: str) -> Tensor:
 
 
 def _norm(x: Tensor) -> Tensor:
-    return torch.nn.functional.layer_norm(x, x.shape[-1:])
+    from torch.nn.functional import layer_norm
+
+    return layer_norm(x, x.shape[-1:])

@@ -76,10 +76,11 @@ def _numbers(panel: Panel, found: Norms, kind: str, rows: np.ndarray) -> None:
         each = [text("figure.tr_shared", mean=number(m), deviation=number(d)) for m, d in pairs]
         said = [each[at : at + z.shape[1]] for at in range(0, len(each), z.shape[1])]
         written = "%{z:.4f}"
+    font = {"size": 13 * panel.style.scale, "color": panel.style.palette.truth}
     panel.cells(
         z, text(f"figure.tr_{kind}"), scales.signed(_ROOM * scales.largest(z)), y=rows, bar=None,
         text=said, texttemplate=written, hover=f"<b>{written}</b><br>%{{text}}", xgap=1, ygap=1,
-        textfont={"size": 13 * panel.style.scale, "color": panel.style.palette.truth}, hoverongaps=False, pick=True,
+        textfont=font, hoverongaps=False, pick=True,
     )  # fmt: skip
     if np.isnan(z).any():
         panel.words(text("figure.tr_one_number"), 0.5, 0.5, xref="domain", yref="domain")
