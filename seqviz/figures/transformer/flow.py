@@ -31,10 +31,11 @@ def step_tensor(found: Flow, step: int, style: Style = STYLE) -> Figure:
         scale = scales.weights()
     elif name == "tokens":
         scale = scales.plain(0, 30_000)
-    more = {"texttemplate": "%{z:.0f}", "textfont": {"size": 14 * style.scale}}
+    written = "%{z:.0f}" if name == "tokens" else ""
     panel.cells(
         z, said, scale, x=np.arange(z.shape[1]), ygap=1,
-        hover="%{y}, %{x}: <b>%{z:.4~g}</b>", **(more if name == "tokens" else {}),
+        hover="%{y}, %{x}: <b>%{z:.4~g}</b>", texttemplate=written,
+        textfont={"size": 14 * style.scale},
     )  # fmt: skip
     if name in ("queries", "weights"):
         width = z.shape[1] // found.heads
