@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqviz.compute.interpretability.account import place
+from seqviz.compute.interpretability.removal import CHANGES, of_change
 from seqviz.experiments import functional
 from seqviz.experiments.interpretability import account as accounts
+from seqviz.experiments.interpretability import removal as removals
+from seqviz.experiments.interpretability.removal import FIRST
+from seqviz.figures.attention.trials import trials_so_far
 from seqviz.figures.interpretability.account import logit_account, part_name
-from seqviz.lessons.bench.controls import sentence, stepper
+from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
+from seqviz.lessons.bench.controls import choice, sentence, stepper, view
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.transformer_block import (
@@ -27,7 +32,7 @@ from seqviz.lessons.transformer_block import (
 )
 from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS, MODELS
-from seqviz.text import literal, number
+from seqviz.text import literal, number, percent
 
 DECODER, ENCODER = DEFAULTS["decoder"], DEFAULTS["encoder"]
 LAYERS = {record.name: record.layers for record in MODELS}
@@ -48,19 +53,27 @@ class Account:
     part: int = stepper(1, 2 * LAYERS[DECODER] + 1, 48)
 
 
+@dataclass(frozen=True)
+class Remove:
+    """What is changed in one layer of the decoder, for the text above or for many."""
+
+    view: str = view(("own", "many"), "own")
+    change: str = choice(CHANGES, FIRST, menu=True)
+
+
 def read(show: Show, text: str) -> None:
     """The decoder is here, and the text is short enough for a pass after every press."""
     show.model(DECODER, text)
     ready.check_live(DECODER, text)
 
 
-@lesson.bench("account", Account)
+@lesson.bench("account", Account, leads=True)
 def account(p: Account, show: Show) -> None:
     read(show, p.text)
     asked = (DECODER, p.text, p.target, p.against)
     found = show.run(accounts.account, *asked, name="found")
     units = show.run(accounts.split, *asked, p.part - 1, name="units")
-    show.figure(logit_account, found, units, picks=("part", "target"))
+    show.figure(logit_account, found, units, picks=("part", ""))
     beside = {
         "logit": literal(found.target),
         "chance": show.words("metric.chance.beside", rank=f"{found.rank:,}"),
@@ -93,6 +106,46 @@ def say_account(found: Any, split: Any, show: Show) -> None:
         f"split_{kind}", part=part_name(split.part, show.text), total=number(split.total),
         best=best, value=number(value), kept=len(split.values), rest=number(split.rest),
         others=f"{split.others:,}",
+    )  # fmt: skip
+
+
+@lesson.bench("remove", Remove, after=("account",))
+def remove(p: Remove, show: Show) -> None:
+    text = lesson.values("account").text
+    if p.view == "many":
+        show.model(DECODER)
+        many = show.job(removals.remove_from_many, name="many", model=DECODER,
+                        so_far=(trials_so_far,))  # fmt: skip
+        show.figure(removal_of_many, many, p.change)
+        say_many(many, p.change, show)
+        return
+    read(show, text)
+    found = show.job(removals.remove, name="found", model=DECODER, text=text,
+                     so_far=(removal_so_far, p.change))  # fmt: skip
+    show.figure(removal_bars, found, p.change)
+    one = show.value(of_change, found, p.change, name="one")
+    beside = show.text("figure.removal_of", layer=one.largest)
+    show.readouts(one, "same", worst="most", middle="median", beside={"worst": beside})
+    show.note(
+        "removed", change=show.option("change", p.change), layer=one.largest,
+        most=number(one.most), after=literal(one.after[one.largest]), before=literal(one.before),
+        median=number(one.median), same=one.same[0], layers=one.same[1],
+    )  # fmt: skip
+
+
+def say_many(found: Any, change: str, show: Show) -> None:
+    """The layer that is missed most on many texts, with its interval, and how many are not."""
+    layer = found.largest(change)
+    low, high = found.interval(change, layer)
+    show.readout("mean", found.mean_of, change, layer,
+                 beside=show.text("figure.removal_of", layer=layer))  # fmt: skip
+    show.readout("stays", found.kept_share, change, layer)
+    show.readout("middle", found.median, change)
+    show.note(
+        "removed_many", change=show.option("change", change), texts=found.texts,
+        tokens=found.tokens, layer=layer, mean=number(found.mean_of(change, layer)),
+        low=number(low), high=number(high), median=number(found.median(change)),
+        kept=percent(found.kept_share(change, layer)),
     )  # fmt: skip
 
 

@@ -140,7 +140,7 @@ def masks(p: Masks, show: Show) -> None:
         name="found",
     )  # fmt: skip
     show.figure(two_operators, found)
-    show.readouts(found, leaked="leaked", worst="worst")
+    show.readouts(found, leaked="leaked", most_leaked="worst")
     closed = int((~found.allowed).sum())
     if not closed:
         show.note("masks.open")

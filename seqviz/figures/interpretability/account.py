@@ -85,7 +85,7 @@ def _units(sheet: Sheet, split: Split, title: str) -> Panel:
     reach = 1.75 * max(*np.abs(values), 1e-6)
     low = -reach if min(values) < 0 else 0.0
     panel = sheet.panel(
-        axes.axis(text("figure.account_adds"), range=[low, reach], nticks=4),
+        axes.axis(text("figure.account_adds"), range=[low, reach], nticks=5),
         axes.names(names, text(f"figure.account_units_{split.kind}"),
                    range=[len(names) + 0.6, 0.4]),
         across=_RIGHT,
@@ -115,8 +115,9 @@ def _layers(layers: int, text: Text) -> dict[str, object]:
     shown = list(range(0, layers, every))
     return {
         "range": [0.2, 2 * layers + 1.8],
-        "tickvals": [1, *[2 * k + 2.5 for k in shown]],
-        "ticktext": [text("figure.account_short"), *map(str, shown)],
+        "tickvals": [1, *[2 * k + 2.5 for k in shown[1:]]],
+        "ticktext": [text("figure.account_short"), *map(str, shown[1:])],
+        "tickangle": 0,
         "showgrid": False,
     }
 

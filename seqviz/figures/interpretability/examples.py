@@ -6,15 +6,17 @@ import numpy as np
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.interpretability.account import Account, Split, foremost
+from seqviz.compute.interpretability.removal import CHANGES, Removal, Removals, of_change
 from seqviz.figures.grammar.example import Example
 from seqviz.figures.interpretability.account import logit_account
+from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
 
 WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
 
 
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
-    return _of_accounts()
+    return (*_of_accounts(), *_of_removals())
 
 
 def tokens_of(words: tuple[str, ...] = WORDS) -> Tokens:
@@ -52,4 +54,35 @@ def _of_accounts() -> tuple[Example, ...]:
         Example("account, embedding", logit_account, (found, split_of(found, 0)), largest),
         Example("account of a difference", logit_account, (other, split_of(other, 5)),
                 float(other.parts[other.largest])),
+    )  # fmt: skip
+
+
+def removals_of(layers: int = 8, known: int = 8) -> tuple[Removal, ...]:
+    """Changes of a text, of whose layers the last `known` are known."""
+    rng = np.random.RandomState(layers)
+    words = np.where(rng.uniform(size=layers) < 0.7, "␣Paris", "<b>").tolist()
+    bits = rng.exponential(2, (len(CHANGES), layers))
+    bits[:, : layers - known] = np.nan
+    words[: layers - known] = [""] * (layers - known)
+    return tuple(
+        Removal(change, row, "␣Paris", tuple(words))
+        for change, row in zip(CHANGES, bits, strict=True)
+    )
+
+
+def many_of(layers: int = 8, count: int = 20) -> Removals:
+    """Changes of many texts; nothing is known of a swap of the last layer."""
+    rng = np.random.RandomState(count)
+    bits = rng.exponential(2, (len(CHANGES), count, layers))
+    bits[CHANGES.index("swap"), :, -1] = np.nan
+    return Removals(bits, rng.uniform(size=bits.shape) < 0.6, count, 12)
+
+
+def _of_removals() -> tuple[Example, ...]:
+    found, some, many = removals_of(), removals_of(known=3), many_of()
+    return (
+        Example("removals", removal_bars, (found, "skip"), of_change(found, "skip").most),
+        Example("removals so far", removal_so_far, ([some], "mlp"), of_change(some, "mlp").most),
+        Example("removals, many", removal_of_many, (many, "swap"),
+                many.mean_of("swap", many.largest("swap"))),
     )  # fmt: skip
