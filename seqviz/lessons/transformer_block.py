@@ -270,8 +270,11 @@ def say_time(show: Show) -> None:
     show.figure(measured_passes, found, titles)
     for at, name in enumerate(found.models):
         once = 1000 * np.median(found.seconds[at], axis=0)
+        longest = int(found.tokens[-1])
+        built = show.run(architectures.architecture, name, name=f"built_{at}")
+        work = show.run(cost.operations, built, name=f"work_{at}")
         show.note(
-            "bill.time", model=titles[name], longest=int(found.tokens[-1]),
-            time=number(float(once[-1])), shortest=int(found.tokens[0]),
-            short=number(float(once[0])), share=percent(found.quadratic_share(at)),
+            "bill.time", model=titles[name], longest=longest, time=number(float(once[-1])),
+            shortest=int(found.tokens[0]), short=number(float(once[0])),
+            share=percent(found.quadratic_share(at)), counted=percent(work.share_at(longest)),
         )  # fmt: skip
