@@ -123,7 +123,7 @@ def steps(p: Steps, show: Show) -> None:
     step = p.step - 1
     name = found.steps[step].name
     show.readout("numbers", found.size, step)
-    if name != "tokens":
+    if name not in ("tokens", "weights"):
         show.readout("row_norm", found.norm, step)
     show.readouts(found, active="active")
     show.note(
