@@ -21,6 +21,18 @@ from seqviz.figures.interpretability.removal import removal_bars, removal_of_man
 from seqviz.lessons.bench.controls import choice, on, sentence, stepper, view
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
+from seqviz.lessons.transformer_block import (
+    Bill,
+    Depths,
+    Masks,
+    Norms,
+    Steps,
+    bill,
+    depths,
+    masks,
+    norms,
+    steps,
+)
 from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS, MODELS
 from seqviz.text import literal, number, percent
@@ -182,3 +194,10 @@ def say_many(found: Any, change: str, show: Show) -> None:
         low=number(low), high=number(high), median=number(found.median(change)),
         kept=percent(found.kept_share(change, layer)),
     )  # fmt: skip
+
+
+lesson.bench("steps", Steps)(steps)
+lesson.bench("masks", Masks)(masks)
+lesson.bench("norms", Norms)(norms)
+lesson.bench("depths", Depths)(depths)
+lesson.bench("bill", Bill)(bill)
