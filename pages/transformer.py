@@ -5,7 +5,13 @@ from seqviz.ui.page.lesson import begin
 
 lesson = begin(declared)
 lesson.bench("account")
+lesson.predict("knows")
 lesson.prose("account")
+lesson.prose("lens")
+lesson.bench("lens")
+lesson.predict("missed")
+lesson.prose("remove")
+lesson.bench("remove")
 lesson.prose("steps")
 lesson.bench("steps")
 lesson.prose("masks")

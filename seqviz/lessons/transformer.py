@@ -9,13 +9,16 @@ from typing import Any
 from seqviz.compute.interpretability.account import place
 from seqviz.compute.interpretability.removal import CHANGES, of_change
 from seqviz.experiments import functional
+from seqviz.experiments.attention import count
 from seqviz.experiments.interpretability import account as accounts
+from seqviz.experiments.interpretability import lens as lenses
 from seqviz.experiments.interpretability import removal as removals
 from seqviz.experiments.interpretability.removal import FIRST
 from seqviz.figures.attention.trials import trials_so_far
 from seqviz.figures.interpretability.account import logit_account, part_name
+from seqviz.figures.interpretability.lens import lens_table, row_name
 from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
-from seqviz.lessons.bench.controls import choice, sentence, stepper, view
+from seqviz.lessons.bench.controls import choice, on, sentence, stepper, view
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.transformer_block import (
@@ -39,6 +42,7 @@ LAYERS = {record.name: record.layers for record in MODELS}
 PASTED = 1_000  # characters of a text that is read anew after every press
 WORD = 40
 TEXT = "The capital of France is"
+FILLED = "The film was [MASK]."
 
 lesson = Lesson("transformer", code=(functional.forward,))
 
@@ -53,6 +57,26 @@ class Account:
     part: int = stepper(1, 2 * LAYERS[DECODER] + 1, 48)
 
 
+def places(values: Mapping[str, Any]) -> int:
+    """How many tokens of the text are looked at, as soon as the model is here to say so."""
+    return min(lenses.PLACES, count(values["model"], read_by_lens(values)))
+
+
+def read_by_lens(values: Mapping[str, Any]) -> str:
+    """The text that the chosen model reads."""
+    decoder = values["model"] == DECODER
+    return str(lesson.values("account").text if decoder else values["filled"])
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a model would say after each layer."""
+
+    model: str = choice((DECODER, ENCODER), DECODER)
+    filled: str = sentence(FILLED, PASTED, above=True, when=on(model=(ENCODER,)))
+    place: int = stepper(1, lenses.PLACES, 1, within=places)
+
+
 @dataclass(frozen=True)
 class Remove:
     """What is changed in one layer of the decoder, for the text above or for many."""
@@ -61,10 +85,10 @@ class Remove:
     change: str = choice(CHANGES, FIRST, menu=True)
 
 
-def read(show: Show, text: str) -> None:
-    """The decoder is here, and the text is short enough for a pass after every press."""
-    show.model(DECODER, text)
-    ready.check_live(DECODER, text)
+def read(show: Show, text: str, model: str = DECODER) -> None:
+    """The model is here, and the text is short enough for a pass after every press."""
+    show.model(model, text)
+    ready.check_live(model, text)
 
 
 @lesson.bench("account", Account, leads=True)
@@ -107,6 +131,29 @@ def say_account(found: Any, split: Any, show: Show) -> None:
         best=best, value=number(value), kept=len(split.values), rest=number(split.rest),
         others=f"{split.others:,}",
     )  # fmt: skip
+
+
+@lesson.bench("lens", Look, after=("account",))
+def lens(p: Look, show: Show) -> None:
+    text = read_by_lens(vars(p))
+    read(show, text, p.model)
+    found = show.run(lenses.lens, p.model, text, name="found")
+    show.figure(lens_table, found, p.place, picks=("place", ""))
+    column = len(found.pieces) - min(p.place, len(found.pieces))
+    settled = found.settled(column)
+    answer = literal(found.likeliest[-1][column])
+    show.readout("ends", found.chance_of, column, beside=answer)
+    if settled:
+        before = row_name(settled - 1, show.text)
+        show.readout("comes", found.before_settled, column, beside=before)
+    show.readouts(found, "median_settled")
+    show.note(
+        "lens" if settled else "lens_always", token=literal(found.pieces[column]), answer=answer,
+        chance=number(found.chance_of(column)), settled=row_name(settled, show.text),
+        before=number(found.before_settled(column)), last=found.rows - 1,
+        bits=number(float(found.bits[:-1, column].max())), median=number(found.median_settled),
+    )  # fmt: skip
+    show.unknown_tokens(found.tokens.unknown, found.tokens.own)
 
 
 @lesson.bench("remove", Remove, after=("account",))

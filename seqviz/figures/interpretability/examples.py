@@ -6,9 +6,11 @@ import numpy as np
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.interpretability.account import Account, Split, foremost
+from seqviz.compute.interpretability.lens import Lens
 from seqviz.compute.interpretability.removal import CHANGES, Removal, Removals, of_change
 from seqviz.figures.grammar.example import Example
 from seqviz.figures.interpretability.account import logit_account
+from seqviz.figures.interpretability.lens import lens_table
 from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
 
 WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
@@ -16,7 +18,7 @@ WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
 
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
-    return (*_of_accounts(), *_of_removals())
+    return (*_of_accounts(), *_of_removals(), *_of_lenses())
 
 
 def tokens_of(words: tuple[str, ...] = WORDS) -> Tokens:
@@ -86,3 +88,21 @@ def _of_removals() -> tuple[Example, ...]:
         Example("removals, many", removal_of_many, (many, "swap"),
                 many.mean_of("swap", many.largest("swap"))),
     )  # fmt: skip
+
+
+def lens_of(rows: int = 7, count: int = 5) -> Lens:
+    """A lens whose layers come closer to the last one."""
+    rng = np.random.RandomState(rows)
+    likeliest = tuple(tuple(rng.choice(WORDS, count).tolist()) for _ in range(rows))
+    chance = rng.uniform(0.2, 0.9, (rows, count))
+    bits = np.linspace(20, 0, rows)[:, None] * rng.uniform(0.5, 1, count)
+    pieces = tuple((WORDS * 3)[:count])
+    return Lens(tokens_of(pieces), pieces, likeliest, chance, chance / 2, bits, True)
+
+
+def _of_lenses() -> tuple[Example, ...]:
+    few, deep = lens_of(), lens_of(31, 12)
+    return (
+        Example("lens", lens_table, (few, 1), float(few.chance[-1, -1])),
+        Example("lens, deep", lens_table, (deep, 7), float(deep.chance[-1, 5])),
+    )
