@@ -26,7 +26,8 @@ NAMES = (
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
     "attention.ablate.mean_outputs", "attention.ablate.each_head",
-    "positions.task.train", "transformer.bill.time_passes",
+    "positions.task.train", "transformer.remove.remove", "transformer.remove.remove_from_many",
+    "transformer.bill.time_passes",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {"each_head": "each", "mean_outputs": "both", "fit_windows": "window",

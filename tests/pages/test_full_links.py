@@ -169,6 +169,7 @@ ACCURACY = (
 TRANSFORMER = (
     {
         "account": {"text": "a b <i> & 1*", "target": "d=e?", "against": "c", "part": 5},
+        "lens": {"place": 3},
         "remove": {"change": "mlp"},
         "steps": {"step": 6, "words": TEXT, "layer": 2, "depth": 4, "hidden": 512, "split": 4,
                   "seed": 9},
@@ -179,11 +180,11 @@ TRANSFORMER = (
         "bill": {"design": "own", "width": 256, "heads": 4, "layers": 3, "d_ff": 1024},
     },
     {
-        "remove": {"view": "many"},
+        "lens": {"model": "minilm", "filled": "a <i> [MASK] $b$", "place": 2},
         "masks": {"scores": "1 2 3 4, 1 2 3 4, 1 2 3 4, 1 2 3 4", "mask": "both", "pads": 2},
         "bill": {"view": "operations", "tokens": 1024},
     },
-    {"bill": {"view": "cache"}},
+    {"remove": {"view": "many"}, "bill": {"view": "cache"}},
 )  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,
