@@ -174,18 +174,17 @@ TRANSFORMER = (
         "steps": {"step": 6, "words": TEXT, "layer": 2, "depth": 4, "hidden": 512, "split": 4,
                   "seed": 9},
         "masks": {"scores": "1 2, 3 4", "mask": "token", "key": 1},
-        "norms": {"tensor": "1 2 4 8, 2 3 4 5, 0 1 0 7", "row": 2, "feature": 3, "added": -1.5,
+        "norms": {"tensor": "1 2 4 8, 2 3 4 5, 0 1 0 7", "row": 2, "feature": 4, "added": -1.5,
                   "given": "word", "eps": 0.1},
         "depths": {"view": "signal", "blocks": 12, "gain": 0.8, "seed": 3},
         "bill": {"design": "own", "width": 256, "heads": 4, "layers": 3, "d_ff": 1024},
     },
     {
-        "lens": {"model": "minilm", "filled": "a b [MASK] <i> 我们"},
-        "remove": {"view": "many"},
+        "lens": {"model": "minilm", "filled": "a <i> [MASK] $b$", "place": 2},
         "masks": {"scores": "1 2 3 4, 1 2 3 4, 1 2 3 4, 1 2 3 4", "mask": "both", "pads": 2},
         "bill": {"view": "operations", "tokens": 1024},
     },
-    {"bill": {"view": "cache"}},
+    {"remove": {"view": "many"}, "bill": {"view": "cache"}},
 )  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,
