@@ -30,8 +30,13 @@ NAMES = (
     "transformer.bill.time_passes",
 )  # fmt: skip
 # Where it is not the first view that asks.
-VIEWS = {"each_head": "each", "mean_outputs": "both", "fit_windows": "window",
-         "time_passes": "time", "remove_from_many": "many"}
+VIEWS = {
+    "each_head": "each",
+    "mean_outputs": "both",
+    "fit_windows": "window",
+    "time_passes": "time",
+    "remove_from_many": "many",
+}
 LATE = {"seconds", "device"}
 
 

@@ -22,7 +22,7 @@ def treemap(
     sizes: Float[np.ndarray, "group part"],
     groups: Sequence[str],
     parts: Sequence[tuple[str, str]],
-    words: Float[np.ndarray, "group part"] | Sequence[Sequence[str]],
+    words: Sequence[Sequence[str]],
 ) -> None:
     """Draw one on an axis from 0 to the sum of `sizes` (x) and one from 0 to 100 % (y).
 
@@ -39,7 +39,7 @@ def treemap(
         if not len(there):
             continue
         large = sizes[there, at] >= _NAMED * sizes.sum()
-        said = [words[group][at] for group in there]
+        said = [words[group][at] for group in there.tolist()]
         panel.bars(
             starts[there], heights[there, at], name, color, base=floors[there, at],
             width=widths[there], offset=np.zeros(len(there)),

@@ -72,7 +72,11 @@ def parameters(d, encoder, decoder, d_ff):
 # %% [markdown] zh
 # **检查。** 公式里没有头数。为什么？
 # %%
-for d, heads, encoder, decoder, d_ff in ((512, 8, 6, 6, 2048), (64, 4, 2, 3, 100), (32, 1, 1, 1, 8)):
+for d, heads, encoder, decoder, d_ff in (
+    (512, 8, 6, 6, 2048),
+    (64, 4, 2, 3, 100),
+    (32, 1, 1, 1, 8),
+):
     found = parameters(d, encoder, decoder, d_ff)
     assert found == counted(d, heads, encoder, decoder, d_ff), f"d = {d}: {found:,} is not right"
     share = (encoder + decoder) * feed_forward(d, d_ff) / found
