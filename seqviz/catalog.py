@@ -46,6 +46,8 @@ LESSONS = (
            ("scale", "temperature")),
     Lesson("positions", "po", "positions", "transformer", ":material/waves:",
            ("effect", "strength")),
+    Lesson("transformer", "tr", "transformer", "transformer", ":material/stacks:",
+           ("account", "part")),
     Lesson("bert_accuracy", "ba", "bert", "transformer", ":material/visibility_off:",
            ("knife", "share")),
 )  # fmt: skip

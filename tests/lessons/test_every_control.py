@@ -25,6 +25,7 @@ from seqviz.text import LANGUAGES
 MODELS = {
     "attention": ("minilm", "smollm2"),
     "positions": ("minilm", "smollm2"),
+    "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
 }
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")

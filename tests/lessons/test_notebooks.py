@@ -21,7 +21,12 @@ from tools import measure_trainings
 
 BENCHES = {f"{bench.lesson.slug}.{bench.name}": bench for bench in measure_trainings.benches()}
 del BENCHES["attention.bertviz"]  # draws no figure of ours: a page of BertViz
-MODELS = {"attention": ("minilm",), "positions": ("minilm",), "bert_accuracy": ("vectors",)}
+MODELS = {
+    "attention": ("minilm",),
+    "positions": ("minilm",),
+    "transformer": ("smollm2",),
+    "bert_accuracy": ("vectors",),
+}
 TINY: dict[str, dict[str, Any]] = {
     "gates.learn": {"seed": 12},
     "ar_fitting.networks": {"preset": "own", "cell": "mlp", "hidden": 2, "epochs": 50, "seed": 9},

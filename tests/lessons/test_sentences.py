@@ -21,6 +21,7 @@ from seqviz.refusal import Refusal
 MODELS = {
     "attention": ("minilm", "smollm2"),
     "positions": ("minilm", "smollm2"),
+    "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
 }
 BENCHES = [

@@ -26,10 +26,17 @@ NAMES = (
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
     "attention.ablate.mean_outputs", "attention.ablate.each_head",
-    "positions.task.train",
+    "positions.task.train", "transformer.remove.remove", "transformer.remove.remove_from_many",
+    "transformer.bill.time_passes",
 )  # fmt: skip
 # Where it is not the first view that asks.
-VIEWS = {"each_head": "each", "mean_outputs": "both", "fit_windows": "window"}
+VIEWS = {
+    "each_head": "each",
+    "mean_outputs": "both",
+    "fit_windows": "window",
+    "time_passes": "time",
+    "remove_from_many": "many",
+}
 LATE = {"seconds", "device"}
 
 
@@ -115,8 +122,9 @@ def alike(one: Any, other: Any, place: str = "") -> None:
     [name if name == QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in NAMES],
 )
 def test_it_is_what_this_very_code_computes(name, request):
-    if name.startswith("attention"):
-        request.getfixturevalue("minilm")
+    for lesson, model in (("attention", "minilm"), ("transformer", "smollm2")):
+        if name.startswith(lesson):
+            request.getfixturevalue(model)
     _, function, keywords = trainings()[name]
     found = function(**keywords, report=lambda *_: None, device="cpu")
     alike(precomputed.find(function, keywords).result, found)

@@ -23,6 +23,7 @@ SECONDS = 60
 MODELS = {
     "attention": ("minilm", "smollm2"),
     "positions": ("minilm", "smollm2"),
+    "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
 }
 _untouched: dict[tuple[str, str], Visit] = {}

@@ -166,6 +166,26 @@ ACCURACY = (
     },
     {"tune": {"texts": True}},
 )  # fmt: skip
+TRANSFORMER = (
+    {
+        "account": {"text": "a b <i> & 1*", "target": "d=e?", "against": "c", "part": 5},
+        "lens": {"place": 3},
+        "remove": {"change": "mlp"},
+        "steps": {"step": 6, "words": TEXT, "layer": 2, "depth": 4, "hidden": 512, "split": 4,
+                  "seed": 9},
+        "masks": {"scores": "1 2, 3 4", "mask": "token", "key": 1},
+        "norms": {"tensor": "1 2 4 8, 2 3 4 5, 0 1 0 7", "row": 2, "feature": 3, "added": -1.5,
+                  "given": "word", "eps": 0.1},
+        "depths": {"view": "signal", "blocks": 12, "gain": 0.8, "seed": 3},
+        "bill": {"design": "own", "width": 256, "heads": 4, "layers": 3, "d_ff": 1024},
+    },
+    {
+        "lens": {"model": "minilm", "filled": "a b [MASK] <i> 我们", "place": 2},
+        "masks": {"scores": "1 2 3 4, 1 2 3 4, 1 2 3 4, 1 2 3 4", "mask": "both", "pads": 2},
+        "bill": {"view": "operations", "tokens": 1024},
+    },
+    {"remove": {"view": "many"}, "bill": {"view": "cache"}},
+)  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,
     "bert_accuracy": ACCURACY,
@@ -173,6 +193,7 @@ LINKS = {
     "gates": GATES,
     "attention": ATTENTION,
     "positions": POSITIONS,
+    "transformer": TRANSFORMER,
 }
 EACH = [(slug, link) for slug, links in LINKS.items() for link in links]
 

@@ -264,6 +264,13 @@ class Panel:
                      "textfont": {"size": ends_size * self.style.scale}}  # fmt: skip
         self.trace("bar", **{**keys, **more})
 
+    def waterfall(
+        self, at: Values, change: Values, start: Values, name: str, color: Any, **more: Any
+    ) -> None:
+        """Bars that each begin where the sum stood before (`start`) and reach `change` further."""
+        keys = {"base": start, "width": 0.86, "hover": False, **more}
+        self.bars(at, change, name, color, **keys)
+
     def cells(
         self,
         z: Any,

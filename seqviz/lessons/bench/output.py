@@ -42,9 +42,9 @@ class Clicks:
     """What a click on a point or cell of a trace whose `meta` is "pick" does.
 
     picks: two controls of the bench; it moves the first to the clicked x and the second to the
-    clicked y. opens: a control and the value that such a click gives it, such as another view.
-    toggles: a control with pairs of numbers ("2.5 3.0") and the order of a pair, "xy" or "yx"; it
-    puts the pair of its place in, or takes it out.
+    clicked y; an empty name moves nothing. opens: a control and the value that such a click gives
+    it, such as another view. toggles: a control with pairs of numbers ("2.5 3.0") and the order of
+    a pair, "xy" or "yx"; it puts the pair of its place in, or takes it out.
     """
 
     picks: Pair | None = None

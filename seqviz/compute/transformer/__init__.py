@@ -1,0 +1,1 @@
+"""The Transformer block: normalization, masks, depth, and what it costs."""

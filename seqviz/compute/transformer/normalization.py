@@ -1,0 +1,143 @@
+"""LayerNorm, BatchNorm and RMSNorm of one small tensor, and which numbers share a mean."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.refusal import Refusal
+from seqviz.units import Exact
+
+KINDS = ("layer", "batch", "rms")
+PARTS = ("all", "sentence", "word")
+PRINTED = "1 2 4, 2 3 4 | 3 4 4, 4 4 4"  # the tensor of S0
+MOST_WORDS, MOST_FEATURES = 8, 6  # of all sentences together; of a word
+_LARGEST = 1e6
+# The axes over which a number shares its mean and its variance: [batch, time, hidden].
+_AXES = {"layer": (2,), "rms": (2,), "batch": (0, 1)}
+
+
+@dataclass(frozen=True)
+class Normalized:
+    """A tensor normalized in one way.
+
+    values: (x - mean) / deviation. mean: 0 for "rms". deviation: sqrt(variance + eps), for "rms"
+    sqrt(mean of squares + eps). All are nan for "batch" where a feature has one number: its
+    variance is no estimate, and PyTorch refuses.
+    """
+
+    kind: str
+    values: Float[np.ndarray, "batch time hidden"]
+    mean: Float[np.ndarray, "batch time hidden"]
+    deviation: Float[np.ndarray, "batch time hidden"]
+
+
+@dataclass(frozen=True)
+class Norms:
+    """One tensor and what the three norms make of it, in the order of `KINDS`.
+
+    first: sentence and word, from 0, that stand first in it: of a part they are not (0, 0).
+    """
+
+    tensor: Float[np.ndarray, "batch time hidden"]
+    found: tuple[Normalized, ...]
+    eps: float
+    first: tuple[int, int] = (0, 0)
+
+    def of(self, kind: str) -> Normalized:
+        """What one of `KINDS` makes of the tensor."""
+        return self.found[KINDS.index(kind)]
+
+    def at(self, kind: str, sentence: int, word: int, feature: int) -> Exact:
+        """What becomes of one number, counted from 0 in the whole tensor."""
+        place = sentence - self.first[0], word - self.first[1], feature
+        return float(self.of(kind).values[place])
+
+
+def read(text: str = PRINTED) -> Float[np.ndarray, "batch time hidden"]:
+    """ "1 2 4, 2 3 4 | 3 4 4, 4 4 4" as a tensor: sentences, in them words, in them numbers.
+
+    Raises Refusal "tensor" for what is no number or larger than a million, "ragged" where words or
+    sentences differ in size, "large_tensor" beyond 8 words or 6 numbers a word.
+    """
+    sentences = [[word.split() for word in part.split(",")] for part in text.split("|")]
+    words = {len(sentence) for sentence in sentences}
+    features = {len(word) for sentence in sentences for word in sentence}
+    if len(words) > 1 or len(features) > 1 or 0 in features:
+        raise Refusal("ragged", "Every sentence has as many words, every word as many numbers.")
+    if len(sentences) * max(words) > MOST_WORDS or max(features) > MOST_FEATURES:
+        raise Refusal(
+            "large_tensor",
+            f"At most {MOST_WORDS} words in all and {MOST_FEATURES} numbers a word.",
+            words=MOST_WORDS,
+            features=MOST_FEATURES,
+        )
+    for part in (number for sentence in sentences for word in sentence for number in word):
+        try:
+            fits = abs(float(part)) <= _LARGEST  # also false for nan
+        except ValueError:
+            fits = False
+        if not fits:
+            raise Refusal("tensor", f"“{part[:20]}” is not a number up to 1e6.", part=part[:20])
+    return np.array(sentences, float)
+
+
+def normalize(
+    tensor: Float[np.ndarray, "batch time hidden"], kind: str = "layer", eps: float = 1e-5
+) -> Normalized:
+    """One norm, without the gain and the bias that a layer learns.
+
+    "layer": mean and variance of each word over its features (Ba, Kiros & Hinton 2016). "batch": of
+    each feature over all words of all sentences (Ioffe & Szegedy 2015), as in training. "rms":
+    divided by the root mean square of the word, no mean subtracted (Zhang & Sennrich 2019). The
+    variance divides by the count, as PyTorch's norms do; eps is added to it. Raises ValueError for
+    another kind or an eps that is not positive.
+
+    >>> normalize(np.array([[[1.0, 3.0]]]), eps=1e-12).values.round(3).tolist()
+    [[[-1.0, 1.0]]]
+    """
+    if kind not in KINDS:
+        raise ValueError(f"The norm is one of {', '.join(KINDS)}, not {kind!r}.")
+    if not (math.isfinite(eps) and eps > 0):
+        raise ValueError(f"eps is a positive number, not {eps}.")
+    axes = _AXES[kind]
+    if math.prod(tensor.shape[axis] for axis in axes) < 2 and kind == "batch":
+        nothing = np.full_like(tensor, np.nan)
+        return Normalized(kind, nothing, nothing, nothing)
+    mean = np.zeros_like(tensor) if kind == "rms" else tensor.mean(axes, keepdims=True)
+    deviation = np.sqrt(((tensor - mean) ** 2).mean(axes, keepdims=True) + eps)
+    mean, deviation = (np.broadcast_to(part, tensor.shape) for part in (mean, deviation))
+    return Normalized(kind, (tensor - mean) / deviation, mean, deviation)
+
+
+def compare(
+    text: str = PRINTED,
+    sentence: int = 0,
+    word: int = 0,
+    feature: int = 0,
+    added: float = 0.0,
+    part: str = "all",
+    eps: float = 1e-5,
+) -> Norms:
+    """The three norms of a written tensor, one of whose numbers has `added` to it.
+
+    sentence, word, feature: which one, from 0. part: one of `PARTS`: the whole tensor, the sentence
+    of that number alone (a batch of one), or its word alone (a length of one as well). Raises
+    ValueError for another part or a place beyond the tensor, and what `read` refuses.
+    """
+    tensor = read(text)
+    place = (sentence, word, feature)
+    if part not in PARTS:
+        raise ValueError(f"The part is one of {', '.join(PARTS)}, not {part!r}.")
+    if any(not 0 <= at < size for at, size in zip(place, tensor.shape, strict=True)):
+        raise ValueError(f"There is no number {place} in a tensor of the shape {tensor.shape}.")
+    tensor[place] += added
+    first = {"all": (0, 0), "sentence": (sentence, 0), "word": (sentence, word)}[part]
+    if part != "all":
+        tensor = tensor[sentence : sentence + 1]
+    if part == "word":
+        tensor = tensor[:, word : word + 1]
+    return Norms(tensor, tuple(normalize(tensor, kind, eps) for kind in KINDS), eps, first)

@@ -1,0 +1,117 @@
+"""Something is taken from one layer of a decoder, for every layer: what becomes of the next token.
+
+The rows of one batch are the layers; those that are changed late come first, as they share all that
+lies below.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.interpretability.removal import CHANGES, Removal, Removals, divergence
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments import functional
+from seqviz.experiments.functional import Variant
+from seqviz.jobs import Report, silent
+from seqviz.models import texts
+from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.texts import Read
+
+TEXTS, TOKENS = 200, 12  # film reviews, and how much of each is read
+FIRST = "skip"  # the change that is computed first
+_CHUNK = 6  # layers that are changed in one pass
+
+
+def variants(change: str, layers: int) -> tuple[Variant, ...]:
+    """The change of each layer; a swap is with the layer above, so the last one has none.
+
+    Raises ValueError for what is none of `CHANGES`.
+    """
+    if change not in CHANGES:
+        raise ValueError(f"A change is one of {', '.join(CHANGES)}, not {change!r}.")
+    if change == "skip":
+        return tuple(functional.skipped(layers, k) for k in range(layers))
+    if change == "swap":
+        return tuple(functional.swapped(layers, k, k + 1) for k in range(layers - 1))
+    if change == "repeat":
+        return tuple(functional.repeated(layers, k) for k in range(layers))
+    return tuple(functional.off(change, k) for k in range(layers))
+
+
+def remove(
+    model: str, text: Read, report: Report = silent, device: str = "cpu"
+) -> tuple[Removal, ...]:
+    """A job: the next token of a text under every change of each layer, one layer at a time.
+
+    Reports what is known after every few layers. In the order of `CHANGES`. Raises the refusals of
+    `load` and `texts.tokens`. (`device` names the queue.)
+    """
+    pretrained = load(model)
+    tokens = texts.tokens(pretrained, text)
+    rows = {one: variants(one, pretrained.network.config.num_hidden_layers) for one in CHANGES}
+    before = _following(pretrained, tokens, (Variant(),))[0]
+    piece = texts.piece(pretrained, int(before.argmax()))
+    bits = {one: np.full(len(rows[one]), np.nan) for one in CHANGES}
+    after = {one: [""] * len(rows[one]) for one in CHANGES}
+
+    def known() -> tuple[Removal, ...]:
+        return tuple(Removal(one, bits[one].copy(), piece, tuple(after[one])) for one in CHANGES)
+
+    for number, one in enumerate(sorted(CHANGES, key=lambda change: change != FIRST)):
+        for end in range(len(rows[one]), 0, -_CHUNK):
+            some = range(max(0, end - _CHUNK), end)
+            found = _following(pretrained, tokens, [rows[one][k] for k in some])
+            bits[one][list(some)] = divergence(before, found)
+            for k, row in zip(some, found, strict=True):
+                after[one][k] = texts.piece(pretrained, int(row.argmax()))
+            report(known(), (number + 1 - some[0] / len(rows[one])) / len(CHANGES))
+    return known()
+
+
+def remove_from_many(model: str, report: Report = silent, device: str = "cpu") -> Removals:
+    """A job: every change of every layer on the beginnings of film reviews.
+
+    (`device` names the queue.)
+    """
+    pretrained = load(model)
+    layers = pretrained.network.config.num_hidden_layers
+    beginnings = _beginnings(pretrained)
+    bits = np.full((len(CHANGES), len(beginnings), layers), np.nan)
+    kept = np.zeros(bits.shape, bool)
+    for number, tokens in enumerate(beginnings):
+        before = _following(pretrained, tokens, (Variant(),))[0]
+        for place, change in enumerate(CHANGES):
+            found = _following(pretrained, tokens, variants(change, layers))
+            bits[place, number, : len(found)] = divergence(before, found)
+            kept[place, number, : len(found)] = found.argmax(-1) == before.argmax()
+        report((number + 1) / len(beginnings), (number + 1) / len(beginnings))
+    return Removals(bits, kept, len(beginnings), TOKENS)
+
+
+def _beginnings(pretrained: Pretrained) -> list[Tokens]:
+    """The first tokens of the first reviews that are long enough."""
+    found = []
+    for sentence in sentiment_split()[1].texts:
+        read = texts.tokens(pretrained, sentence)
+        if len(read.ids) >= TOKENS:
+            own = (read.ids, read.segments, read.special, read.real)
+            found.append(Tokens(read.pieces[:TOKENS], *(one[:TOKENS] for one in own), 0))
+        if len(found) == TEXTS:
+            break
+    return found
+
+
+def _following(
+    pretrained: Pretrained, tokens: Tokens, rows: Any
+) -> np.ndarray:  # [row, vocabulary], natural logarithms of probabilities
+    import torch
+
+    def work(network: Any, device: str) -> np.ndarray:
+        parts = functional.Parts(network, tokens.ids, tokens.segments, device)
+        last = parts.last(functional.forward(parts, rows)[:, -1])
+        return torch.log_softmax(network.lm_head(last).double(), -1).cpu().numpy()
+
+    return pretrained.run(work)

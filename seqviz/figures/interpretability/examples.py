@@ -1,0 +1,108 @@
+"""Findings about a model taken apart, made of seeded numbers, and every figure drawn of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.interpretability.account import Account, Split, foremost
+from seqviz.compute.interpretability.lens import Lens
+from seqviz.compute.interpretability.removal import CHANGES, Removal, Removals, of_change
+from seqviz.figures.grammar.example import Example
+from seqviz.figures.interpretability.account import logit_account
+from seqviz.figures.interpretability.lens import lens_table
+from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
+
+WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
+
+
+def examples() -> tuple[Example, ...]:
+    """Each figure function once or more, where its branches differ."""
+    return (*_of_accounts(), *_of_removals(), *_of_lenses())
+
+
+def tokens_of(words: tuple[str, ...] = WORDS) -> Tokens:
+    """Tokens of a text that no tokenizer has read."""
+    none = np.zeros(len(words), bool)
+    return Tokens(words, np.arange(len(words)), none.astype(int), none, ~none, 0)
+
+
+def account_of(layers: int = 6, against: str = "") -> Account:
+    """An account whose parts are drawn at random."""
+    parts = np.random.RandomState(layers).normal(0.4, 1, 2 * layers + 1)
+    logit = float(parts.sum())
+    return Account(tokens_of(), "␣Paris", against, parts, logit, 0.77, 1, 0.03)
+
+
+def split_of(found: Account, part: int) -> Split:
+    """A split of one of its parts: five heads, or four of forty neurons."""
+    value, rng = float(found.parts[part]), np.random.RandomState(part)
+    if part == 0:
+        return Split(0, "embedding", np.zeros(1, int), np.array([value]), 0.0, 0)
+    units = rng.normal(0, 1, 5 if part % 2 else 40)
+    units += (value - units.sum()) / len(units)
+    if part % 2:
+        return Split(part, "attention", np.arange(5), units, 0.0, 0)
+    numbers, kept, rest = foremost(units, 4)
+    return Split(part, "mlp", numbers, kept, rest, 36)
+
+
+def _of_accounts() -> tuple[Example, ...]:
+    found, other = account_of(), account_of(11, "␣<i>")
+    largest = float(found.parts[found.largest])
+    return (
+        Example("account", logit_account, (found, split_of(found, 3)), largest),
+        Example("account, MLP", logit_account, (found, split_of(found, 4)), largest),
+        Example("account, embedding", logit_account, (found, split_of(found, 0)), largest),
+        Example("account of a difference", logit_account, (other, split_of(other, 5)),
+                float(other.parts[other.largest])),
+    )  # fmt: skip
+
+
+def removals_of(layers: int = 8, known: int = 8) -> tuple[Removal, ...]:
+    """Changes of a text, of whose layers the last `known` are known."""
+    rng = np.random.RandomState(layers)
+    words = np.where(rng.uniform(size=layers) < 0.7, "␣Paris", "<b>").tolist()
+    bits = rng.exponential(2, (len(CHANGES), layers))
+    bits[:, : layers - known] = np.nan
+    words[: layers - known] = [""] * (layers - known)
+    return tuple(
+        Removal(change, row, "␣Paris", tuple(words))
+        for change, row in zip(CHANGES, bits, strict=True)
+    )
+
+
+def many_of(layers: int = 8, count: int = 20) -> Removals:
+    """Changes of many texts; nothing is known of a swap of the last layer."""
+    rng = np.random.RandomState(count)
+    bits = rng.exponential(2, (len(CHANGES), count, layers))
+    bits[CHANGES.index("swap"), :, -1] = np.nan
+    return Removals(bits, rng.uniform(size=bits.shape) < 0.6, count, 12)
+
+
+def _of_removals() -> tuple[Example, ...]:
+    found, some, many = removals_of(), removals_of(known=3), many_of()
+    return (
+        Example("removals", removal_bars, (found, "skip"), of_change(found, "skip").most),
+        Example("removals so far", removal_so_far, ([some], "mlp"), of_change(some, "mlp").most),
+        Example("removals, many", removal_of_many, (many, "swap"),
+                many.mean_of("swap", many.largest("swap"))),
+    )  # fmt: skip
+
+
+def lens_of(rows: int = 7, count: int = 5) -> Lens:
+    """A lens whose layers come closer to the last one."""
+    rng = np.random.RandomState(rows)
+    likeliest = tuple(tuple(rng.choice(WORDS, count).tolist()) for _ in range(rows))
+    chance = rng.uniform(0.2, 0.9, (rows, count))
+    bits = np.linspace(20, 0, rows)[:, None] * rng.uniform(0.5, 1, count)
+    pieces = tuple((WORDS * 3)[:count])
+    return Lens(tokens_of(pieces), pieces, likeliest, chance, chance / 2, bits, True)
+
+
+def _of_lenses() -> tuple[Example, ...]:
+    few, deep = lens_of(), lens_of(31, 12)
+    return (
+        Example("lens", lens_table, (few, 1), float(few.chance[-1, -1])),
+        Example("lens, deep", lens_table, (deep, 7), float(deep.chance[-1, 5])),
+    )

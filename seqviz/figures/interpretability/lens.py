@@ -1,0 +1,83 @@
+"""What a model would say after each layer: a table of tokens, and one of its columns as lines."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.interpretability.lens import Lens
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
+from seqviz.figures.grammar.tokens import short
+from seqviz.text import Text, number
+
+_LEFT, _RIGHT = (0.0, 0.58), (0.78, 1.0)
+_ROWS = 16  # that find room for words
+_LETTERS, _WRITTEN = 8, 8  # letters of a token in a cell; tokens side by side that have room
+
+
+def lens_table(found: Lens, place: int, style: Style = STYLE) -> Figure:
+    """Left the likeliest token after each layer at each place; right one place by layer.
+
+    place: counted from the last token, which is 1; so is the x of the table. Where there are many
+    layers every second one is in the table, the last among them. The lines: the probability of what
+    the model says in the end, and how many bits the reading is away from that.
+    """
+    text, palette = style.text, style.palette
+    count = len(found.pieces)
+    place = min(place, count)
+    step = -(-(found.rows - 1) // (_ROWS - 1))
+    rows = list(range(found.rows - 1, -1, -step))[::-1]
+    names = [text("figure.lens_embedding") if row == 0 else str(row - 1) for row in rows]
+    sheet = Sheet(style)
+    pieces = [plain(short(piece, _LETTERS)) for piece in found.pieces]
+    table = sheet.panel(
+        axes.axis(text("figure.lens_token"), range=[count + 0.5, 0.5], showgrid=False,
+                  tickvals=list(range(count, 0, -1)), ticktext=pieces),
+        axes.names(names, text("figure.lens_layer")),
+        across=_LEFT,
+    )  # fmt: skip
+    shown = found.chance[rows][:, ::-1].astype(np.float32)
+    table.cells(
+        shown, text("figure.lens_chance"), scales.plain(0, 1), x=np.arange(1, count + 1),
+        pick=True, xgap=1, ygap=1,
+        text=[[plain(short(found.likeliest[row][k], _LETTERS)) for k in range(count - 1, -1, -1)]
+              for row in rows],
+        texttemplate="%{text}" if count <= _WRITTEN else None,
+        textfont={"size": 11 * style.scale},
+        hover=text("figure.lens_hover", layer="%{y}", token="%{text}", chance="%{z:.3f}"),
+    )  # fmt: skip
+    table.outline(palette.highlight, column=place, width=3)
+    column, layers = count - place, np.arange(found.rows) - 1
+    answer = found.likeliest[-1][column]
+    top = sheet.panel(
+        axes.axis(text("figure.lens_layer"), range=[-1.5, found.rows - 1.5], nticks=5),
+        axes.axis(text("figure.lens_answer", token=plain(short(answer, _LETTERS))),
+                  range=[-0.03, 1.03], nticks=3),
+        across=_RIGHT, up=(0.6, 1.0),
+    )  # fmt: skip
+    top.line(layers, found.answer[:, column], text("figure.lens_answer_line"), palette.prediction,
+             legend=False, hover="%{x}: %{y:.3f}")  # fmt: skip
+    bits = found.bits[:, column]
+    below = sheet.panel(
+        axes.axis(text("figure.lens_layer"), range=[-1.5, found.rows - 1.5], nticks=5),
+        axes.axis(text("figure.lens_bits"), range=[0, 1.08 * max(1e-6, float(bits.max()))],
+                  nticks=3),
+        across=_RIGHT, up=(0.0, 0.38),
+    )  # fmt: skip
+    below.line(layers, bits, text("figure.lens_bits_line"), palette.mlp, legend=False,
+               hover="%{x}: %{y:.3g}")  # fmt: skip
+    return sheet.described(
+        "alt.lens",
+        names={"x": list(found.pieces[::-1]), "y": names},
+        token=found.pieces[column],
+        answer=answer,
+        chance=number(float(found.chance[-1, column])),
+        settled=row_name(found.settled(column), text),
+        bits=number(float(bits[:-1].max(initial=0))),
+    )  # fmt: skip
+
+
+def row_name(row: int, text: Text) -> str:
+    """What a row of a lens is called: 0 is the embedding, 1 the stream behind layer 0."""
+    return (
+        text("figure.lens_row_layer", layer=row - 1) if row else text("figure.lens_row_embedding")
+    )

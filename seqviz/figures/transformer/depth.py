@@ -1,0 +1,42 @@
+"""Signal and gradient by depth, for four arrangements of a block."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.transformer.depth import Depth
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
+from seqviz.text import from_log10
+
+_LOOKS = {"post": ("lstm", "solid"), "pre": ("gru", "dash"), "none": ("rnn", "dot"),
+          "plain": ("mlp", "dashdot")}  # fmt: skip
+
+
+def norms_by_depth(found: Depth, quantity: str, style: Style = STYLE) -> Figure:
+    """Signal or gradient after each block: the median of the runs in a band from least to most."""
+    text, palette = style.text, style.palette
+    values = getattr(found, quantity)
+    sheet = Sheet(style)
+    sheet.margin(r=130 * style.scale)
+    blocks = np.arange(found.blocks + 1)
+    y = axes.decades(values, text(f"figure.tr_{quantity}"))
+    way = [0, found.blocks] if quantity == "signal" else [found.blocks, 0]
+    x = axes.axis(text("figure.tr_depth"), range=way, dtick=max(1, found.blocks // 8))
+    panel = sheet.panel(x, y)
+    names: list[str] = []
+    colors: list[str] = []
+    ends: list[float] = []
+    for at, arrangement in enumerate(found.arrangements):
+        role, dash = _LOOKS[arrangement]
+        color, name = getattr(palette, role), text(f"figure.tr_{arrangement}")
+        low, middle, high = (10.0 ** f(values[at], axis=0) for f in (np.min, np.median, np.max))
+        panel.band(blocks, low, high, color)
+        panel.line(blocks, middle, name, color, dash=dash, legend=False,
+                   hover=f"%{{x}}: %{{y:.3~g}}{NAMED}")  # fmt: skip
+        names.append(name)
+        colors.append(color)
+        ends.append(float(np.log10(middle[-1 if quantity == "signal" else 0])))
+    # All gradients are 1 at the output: their lines are apart at the input, which is on the right.
+    panel.ends(names, colors, ends, found.blocks if quantity == "signal" else 0, y["range"])
+    said = "; ".join(f"{name}: {from_log10(end)}" for name, end in zip(names, ends, strict=True))
+    return sheet.described(f"alt.tr_depth_{quantity}", blocks=found.blocks, values=said)

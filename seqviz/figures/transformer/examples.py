@@ -1,0 +1,73 @@
+"""An example of every figure about the block: its norms, its masks, its depth and its cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.transformer import cost, flow, masking, normalization
+from seqviz.compute.transformer.depth import ARRANGEMENTS, RUNS, Depth
+from seqviz.figures.grammar.example import Example
+from seqviz.figures.transformer.cost import (
+    cache_lines,
+    measured_passes,
+    operation_lines,
+    parameter_map,
+)
+from seqviz.figures.transformer.depth import norms_by_depth
+from seqviz.figures.transformer.flow import step_tensor, two_operators
+from seqviz.figures.transformer.norms import three_norms
+
+
+def examples() -> tuple[Example, ...]:
+    """Every figure of the subject; several where its parts differ."""
+    return (*_norms(), *_steps(), *_depth(), *_cost())
+
+
+def _norms() -> tuple[Example, ...]:
+    whole = normalization.compare()
+    alone = normalization.compare(sentence=1, word=1, part="word")
+    return (
+        Example("transformer: norms", three_norms, (whole, 1, 3), whole.at("layer", 0, 0, 2)),
+        Example("transformer: one word", three_norms, (alone, 4, 1), 4),
+    )
+
+
+def _steps() -> tuple[Example, ...]:
+    found = flow.flow("<b>the cat&dog %{x} the", d_model=16, heads=2, d_ff=24, layers=2)
+    leaking = masking.masked()
+    return (
+        *(
+            Example(f"transformer: step {step}", step_tensor, (found, step), found.norm(step - 1))
+            for step in (1, 2, 4, 5, 8, 10)
+        ),
+        Example("transformer: masks", two_operators, (leaking,), 0.7870),
+    )
+
+
+def _depth() -> tuple[Example, ...]:
+    slopes = np.array([0.0, 0.1, 0.3, -0.75])[:, None, None]
+    runs = 0.01 * np.arange(RUNS)[:, None]
+    found = Depth(ARRANGEMENTS, 4, slopes * np.arange(5) + runs, slopes * np.arange(5)[::-1] + runs)
+    return tuple(
+        Example(f"transformer: {quantity}", norms_by_depth, (found, quantity), 10**-2.98)
+        for quantity in ("signal", "gradient")
+    )
+
+
+def _cost() -> tuple[Example, ...]:
+    counts = np.zeros((len(cost.GROUPS), len(cost.PARTS)), int)
+    counts[0, 0], counts[2, 1:5] = 30, (400, 200, 250, 20)
+    shared = cost.Architecture("smollm2", counts, 3, 3, 32, 8, 2, 4, 14_000, True)
+    found = cost.operations(shared)
+    tokens = np.array([8, 64, 512])
+    seconds = 1e-3 * (3 + tokens / 8 + np.arange(2)[:, None] / 4 + (tokens / 99) ** 2)
+    timed = cost.Timed(("minilm", "smollm2"), tokens, np.stack([seconds, 3 * seconds]))
+    titles = {"minilm": "<b>MiniLM", "smollm2": "SmolLM2"}
+    longest = float(np.median(1000 * timed.seconds[0, :, -1]))
+    kept = cost.cache_bytes(shared, 100) / 1e6
+    return (
+        Example("transformer: parameters", parameter_map, (shared,), int(shared.total)),
+        Example("transformer: operations", operation_lines, (found, 128), 128),
+        Example("transformer: cache", cache_lines, ((shared,), 100), kept),
+        Example("transformer: time", measured_passes, (timed, titles), longest),
+    )

@@ -1,0 +1,86 @@
+"""One tensor before and after LayerNorm, BatchNorm and RMSNorm, number by number."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.transformer.normalization import KINDS, Norms
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, scales
+from seqviz.text import number
+
+_ROOM = 1.6  # colors end here times the largest number: numbers are read in the cells
+_ACROSS, _UP = ((0, 0.48), (0.52, 1)), ((0.55, 1), (0, 0.45))
+
+
+def three_norms(found: Norms, row: int, feature: int, style: Style = STYLE) -> Figure:
+    """A tensor, and what the norms make of it; outlined what shares its mean with one number.
+
+    row: of that number, counted from 1 over the words of all sentences; feature: from 1. A click
+    gives feature (x) and row (y).
+    """
+    text = style.text
+    sentences, words, features = found.tensor.shape
+    first = found.first[0] * words + found.first[1]  # of a part the words before it are missing
+    if found.first[1]:  # a word alone: `words` is 1 and does not say how many its sentence has
+        first = row - 1
+    rows = first + 1 + np.arange(sentences * words)
+    sheet = Sheet(style)
+    sheet.margin(t=56)
+    columns = axes.names(
+        [f"{feature}" for feature in range(features)], text("figure.tr_feature"),
+        range=[0.5, features + 0.5],
+    )  # fmt: skip
+    places = np.argwhere(np.ones((sentences, words), bool)) + found.first
+    names = [f"w[{sentence}, {word}]" for sentence, word in places.tolist()]
+    sides = axes.axis(
+        text("figure.tr_word"), tickvals=rows, ticktext=names, showgrid=False,
+        range=[rows[-1] + 0.5, rows[0] - 0.5],
+    )  # fmt: skip
+    panels = []
+    for place, kind in enumerate(("input", *KINDS)):
+        panel = sheet.panel(
+            columns if place > 1 else {**columns, "title": {"text": ""}, "showticklabels": False},
+            sides if place % 2 == 0 else {**sides, "title": {"text": ""}, "showticklabels": False},
+            across=_ACROSS[place % 2], up=_UP[place // 2], title=text(f"figure.tr_{kind}"),
+        )  # fmt: skip
+        _numbers(panel, found, kind, rows)
+        panel.outline(style.palette.highlight, column=feature, row=row, width=3)
+        panels.append(panel)
+    color = style.palette.truth
+    for panel, kind in zip(panels[1:], KINDS, strict=True):
+        panel.outline(color, **({"column": feature} if kind == "batch" else {"row": row}), width=2)
+    at = (row - rows[0], feature - 1)
+    flat = [_said(float(one.values.reshape(-1, features)[at])) for one in found.found]
+    before = found.tensor.reshape(-1, features)[at]
+    return sheet.described(
+        "alt.tr_norms", words=len(rows), features=features, cell=f"{names[at[0]]}[{feature - 1}]",
+        value=f"{before:.4g}", layer=flat[0], batch=flat[1], rms=flat[2],
+    )  # fmt: skip
+
+
+def _said(value: float) -> str:
+    return "–" if np.isnan(value) else number(value)
+
+
+def _numbers(panel: Panel, found: Norms, kind: str, rows: np.ndarray) -> None:
+    """The numbers of one tensor, written in its cells, with their mean and deviation on hover."""
+    text = panel.style.text
+    values = found.tensor if kind == "input" else found.of(kind).values
+    z: Float[np.ndarray, "row feature"] = values.reshape(len(rows), -1)
+    if kind == "input":
+        said, written = [[""] * z.shape[1]] * len(z), "%{z:.4~g}"
+    else:
+        one = found.of(kind)
+        pairs = zip(one.mean.ravel().tolist(), one.deviation.ravel().tolist(), strict=True)
+        each = [text("figure.tr_shared", mean=number(m), deviation=number(d)) for m, d in pairs]
+        said = [each[at : at + z.shape[1]] for at in range(0, len(each), z.shape[1])]
+        written = "%{z:.4f}"
+    font = {"size": 13 * panel.style.scale, "color": panel.style.palette.truth}
+    panel.cells(
+        z, text(f"figure.tr_{kind}"), scales.signed(_ROOM * scales.largest(z)), y=rows, bar=None,
+        text=said, texttemplate=written, hover=f"<b>{written}</b><br>%{{text}}", xgap=1, ygap=1,
+        textfont=font, hoverongaps=False, pick=True,
+    )  # fmt: skip
+    if np.isnan(z).any():
+        panel.words(text("figure.tr_one_number"), 0.5, 0.5, xref="domain", yref="domain")

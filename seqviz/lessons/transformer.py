@@ -1,0 +1,203 @@
+"""The Transformer block: what each part adds, what is missed without it, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute.interpretability.account import place
+from seqviz.compute.interpretability.removal import CHANGES, of_change
+from seqviz.experiments import functional
+from seqviz.experiments.attention import count
+from seqviz.experiments.interpretability import account as accounts
+from seqviz.experiments.interpretability import lens as lenses
+from seqviz.experiments.interpretability import removal as removals
+from seqviz.experiments.interpretability.removal import FIRST
+from seqviz.figures.attention.trials import trials_so_far
+from seqviz.figures.interpretability.account import logit_account, part_name
+from seqviz.figures.interpretability.lens import lens_table, row_name
+from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
+from seqviz.lessons.bench.controls import choice, on, sentence, stepper, view
+from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.show import Show
+from seqviz.lessons.transformer_block import (
+    Bill,
+    Depths,
+    Masks,
+    Norms,
+    Steps,
+    bill,
+    depths,
+    masks,
+    norms,
+    steps,
+)
+from seqviz.models import ready
+from seqviz.models.registry import DEFAULTS, MODELS
+from seqviz.text import literal, number, percent
+
+DECODER, ENCODER = DEFAULTS["decoder"], DEFAULTS["encoder"]
+LAYERS = {record.name: record.layers for record in MODELS}
+PASTED = 1_000  # characters of a text that is read anew after every press
+WORD = 40
+TEXT = "The capital of France is"
+FILLED = "The film was [MASK]."
+
+lesson = Lesson("transformer", code=(functional.forward,))
+
+
+@dataclass(frozen=True)
+class Account:
+    """The logit of a token as a sum over the parts of a decoder."""
+
+    text: str = sentence(TEXT, PASTED, above=True)
+    target: str = sentence("", WORD)
+    against: str = sentence("", WORD)
+    part: int = stepper(1, 2 * LAYERS[DECODER] + 1, 48)
+
+
+def places(values: Mapping[str, Any]) -> int:
+    """How many tokens of the text are looked at, as soon as the model is here to say so."""
+    return min(lenses.PLACES, count(values["model"], read_by_lens(values)))
+
+
+def read_by_lens(values: Mapping[str, Any]) -> str:
+    """The text that the chosen model reads."""
+    decoder = values["model"] == DECODER
+    return str(lesson.values("account").text if decoder else values["filled"])
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a model would say after each layer."""
+
+    model: str = choice((DECODER, ENCODER), DECODER)
+    filled: str = sentence(FILLED, PASTED, above=True, when=on(model=(ENCODER,)))
+    place: int = stepper(1, lenses.PLACES, 1, within=places)
+
+
+@dataclass(frozen=True)
+class Remove:
+    """What is changed in one layer of the decoder, for the text above or for many."""
+
+    view: str = view(("own", "many"), "own")
+    change: str = choice(CHANGES, FIRST, menu=True)
+
+
+def read(show: Show, text: str, model: str = DECODER) -> None:
+    """The model is here, and the text is short enough for a pass after every press."""
+    show.model(model, text)
+    ready.check_live(model, text)
+
+
+@lesson.bench("account", Account, leads=True)
+def account(p: Account, show: Show) -> None:
+    read(show, p.text)
+    asked = (DECODER, p.text, p.target, p.against)
+    found = show.run(accounts.account, *asked, name="found")
+    units = show.run(accounts.split, *asked, p.part - 1, name="units")
+    show.figure(logit_account, found, units, picks=("part", ""))
+    beside = {
+        "logit": literal(found.target),
+        "chance": show.words("metric.chance.beside", rank=f"{found.rank:,}"),
+        "largest": part_name(found.largest, show.text),
+    }
+    show.readouts(found, "logit", "total", chance="probability", largest="most", beside=beside)
+    say_account(found, units, show)
+
+
+def say_account(found: Any, split: Any, show: Show) -> None:
+    """The sum of the parts, where half of it is reached, and what the split part consists of."""
+    facts: Mapping[str, object] = {
+        "target": literal(found.target),
+        "logit": number(found.logit, 4),
+        "embedding": number(float(found.parts[0])),
+        "attention": number(float(found.attention.sum())),
+        "mlp": number(float(found.mlp.sum())),
+        "layers": found.layers,
+        "gap": number(found.gap, 2),
+        "half": part_name(found.half, show.text),
+    }
+    against = {"against": literal(found.against)} if found.against else {}
+    show.note("account_difference" if against else "account", **facts, **against)
+    kind, _ = place(split.part)
+    if kind == "embedding":
+        return
+    best = int(split.foremost)
+    value = float(split.values[list(split.numbers).index(best)])
+    show.note(
+        f"split_{kind}", part=part_name(split.part, show.text), total=number(split.total),
+        best=best, value=number(value), kept=len(split.values), rest=number(split.rest),
+        others=f"{split.others:,}",
+    )  # fmt: skip
+
+
+@lesson.bench("lens", Look, after=("account",))
+def lens(p: Look, show: Show) -> None:
+    text = read_by_lens(vars(p))
+    read(show, text, p.model)
+    found = show.run(lenses.lens, p.model, text, name="found")
+    show.figure(lens_table, found, p.place, picks=("place", ""))
+    column = len(found.pieces) - min(p.place, len(found.pieces))
+    settled = found.settled(column)
+    answer = literal(found.likeliest[-1][column])
+    show.readout("ends", found.chance_of, column, beside=answer)
+    if settled:
+        before = row_name(settled - 1, show.text)
+        show.readout("comes", found.before_settled, column, beside=before)
+    show.readouts(found, "median_settled")
+    show.note(
+        "lens" if settled else "lens_always", token=literal(found.pieces[column]), answer=answer,
+        chance=number(found.chance_of(column)), settled=row_name(settled, show.text),
+        before=number(found.before_settled(column)), last=found.rows - 1,
+        bits=number(float(found.bits[:-1, column].max())), median=number(found.median_settled),
+    )  # fmt: skip
+    show.unknown_tokens(found.tokens.unknown, found.tokens.own)
+
+
+@lesson.bench("remove", Remove, after=("account",))
+def remove(p: Remove, show: Show) -> None:
+    text = lesson.values("account").text
+    if p.view == "many":
+        show.model(DECODER)
+        many = show.job(removals.remove_from_many, name="many", model=DECODER,
+                        so_far=(trials_so_far,))  # fmt: skip
+        show.figure(removal_of_many, many, p.change)
+        say_many(many, p.change, show)
+        return
+    read(show, text)
+    found = show.job(removals.remove, name="found", model=DECODER, text=text,
+                     so_far=(removal_so_far, p.change))  # fmt: skip
+    show.figure(removal_bars, found, p.change)
+    one = show.value(of_change, found, p.change, name="one")
+    beside = show.text("figure.removal_of", layer=one.largest)
+    show.readouts(one, "same", worst="most", middle="median", beside={"worst": beside})
+    show.note(
+        "removed", change=show.option("change", p.change), layer=one.largest,
+        most=number(one.most), after=literal(one.after[one.largest]), before=literal(one.before),
+        median=number(one.median), same=one.same[0], layers=one.same[1],
+    )  # fmt: skip
+
+
+def say_many(found: Any, change: str, show: Show) -> None:
+    """The layer that is missed most on many texts, with its interval, and how many are not."""
+    layer = found.largest(change)
+    low, high = found.interval(change, layer)
+    show.readout("mean", found.mean_of, change, layer,
+                 beside=show.text("figure.removal_of", layer=layer))  # fmt: skip
+    show.readout("stays", found.kept_share, change, layer)
+    show.readout("middle", found.median, change)
+    show.note(
+        "removed_many", change=show.option("change", change), texts=found.texts,
+        tokens=found.tokens, layer=layer, mean=number(found.mean_of(change, layer)),
+        low=number(low), high=number(high), median=number(found.median(change)),
+        kept=percent(found.kept_share(change, layer)),
+    )  # fmt: skip
+
+
+lesson.bench("steps", Steps)(steps)
+lesson.bench("masks", Masks)(masks)
+lesson.bench("norms", Norms)(norms)
+lesson.bench("depths", Depths)(depths)
+lesson.bench("bill", Bill)(bill)

@@ -1,0 +1,85 @@
+"""Signal and gradient by depth: against torch's own layers and against finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.compute.transformer import depth_signal
+from seqviz.compute.transformer.depth import ARRANGEMENTS, HEADS, RUNS, TOKENS, WIDTH
+
+
+@pytest.mark.parametrize("arrangement", ["pre", "post"])
+def test_a_block_is_that_of_torch(arrangement):
+    torch.manual_seed(0)
+    sizes = ((WIDTH, 3 * WIDTH), (WIDTH, WIDTH), (WIDTH, 4 * WIDTH), (4 * WIDTH, WIDTH))
+    weights = tuple(torch.randn(1, *size) / 8 for size in sizes)
+    theirs = torch.nn.TransformerEncoderLayer(
+        WIDTH, HEADS, 4 * WIDTH, dropout=0.0, batch_first=True, norm_first=arrangement == "pre"
+    ).eval()
+    with torch.no_grad():
+        for parameter, value in zip(
+            (theirs.self_attn.in_proj_weight, theirs.self_attn.out_proj.weight,
+             theirs.linear1.weight, theirs.linear2.weight),
+            weights,
+            strict=True,
+        ):  # fmt: skip
+            parameter.copy_(value[0].T)
+        theirs.linear1.bias.zero_()
+        theirs.linear2.bias.zero_()
+        x = torch.randn(1, TOKENS, WIDTH)
+        ours = depth_signal._block(x, weights, arrangement)
+        np.testing.assert_allclose(ours, theirs(x), atol=1e-5)
+
+
+def test_norms_at_both_ends():
+    found = depth_signal.depth(6, seed=2)
+    assert found.signal.shape == found.gradient.shape == (len(ARRANGEMENTS), RUNS, 7)
+    np.testing.assert_allclose(found.gradient[:, :, -1], 0, atol=1e-12)
+    np.testing.assert_allclose(10 ** found.signal[:, :, 0], 1, atol=0.1)
+    np.testing.assert_array_equal(found.signal[:1, :, 0], found.signal[1:2, :, 0])
+    post = found.signal[found.arrangements.index("post"), :, 1:]
+    np.testing.assert_allclose(post, 0, atol=1e-5)  # every row is normalized
+    assert found.at("signal", "pre", 6) == np.median(found.signal[1, :, 6])
+
+
+def test_gradients_are_those_of_finite_differences():
+    """The gradient at the input, along one direction, from two losses."""
+    random = np.random.default_rng(1)
+    x, direction, way = (torch.from_numpy(random.standard_normal((RUNS, 3, WIDTH))) for _ in "xdw")
+    sizes = ((WIDTH, 3 * WIDTH), (WIDTH, WIDTH), (WIDTH, 4 * WIDTH), (4 * WIDTH, WIDTH))
+    stack = [
+        tuple(torch.from_numpy(random.standard_normal((RUNS, *size)) / 8) for size in sizes)
+        for _ in range(2)
+    ]
+
+    def loss(start: torch.Tensor) -> torch.Tensor:
+        for weights in stack:
+            start = depth_signal._block(start, weights, "pre")
+        return (start * direction).sum((1, 2))
+
+    _, gradient = depth_signal._norms(x, direction, stack, "pre")
+    start = x.clone().requires_grad_()
+    (whole,) = torch.autograd.grad(loss(start).sum(), start)
+    along = (whole * way).sum((1, 2)).numpy()
+    step = 1e-5
+    np.testing.assert_allclose(
+        (loss(x + step * way) - loss(x - step * way)) / (2 * step), along, rtol=1e-5
+    )
+    wanted = np.log10(whole.norm(dim=(1, 2)) / direction.norm(dim=(1, 2)))
+    np.testing.assert_allclose(gradient[:, 0], wanted)
+
+
+def test_without_residual_the_gradient_goes_with_depth_and_with_it_stays():
+    found = depth_signal.depth(24)
+    assert found.at("gradient", "plain", 0) < -6
+    for arrangement in ("pre", "none"):
+        assert found.at("gradient", arrangement, 0) > -0.1
+    assert depth_signal.depth(24).gradient == pytest.approx(found.gradient)
+
+
+def test_limits():
+    for bad in ({"blocks": 1}, {"blocks": 65}, {"gain": 5.0}):
+        with pytest.raises(ValueError, match=r"blocks|gain"):
+            depth_signal.depth(**bad)

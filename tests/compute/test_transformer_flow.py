@@ -1,0 +1,122 @@
+"""The encoder's ten steps against PyTorch's layer, and masks against the numbers of the texts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqviz.compute.transformer import flow, masking
+from seqviz.refusal import Refusal
+
+
+def torch_layer(layer: flow.Weights, heads: int) -> torch.nn.Module:
+    d, ff = layer.up.shape
+    made = torch.nn.TransformerEncoderLayer(d, heads, ff, dropout=0.0, batch_first=True).eval()
+    with torch.no_grad():
+        made.self_attn.in_proj_weight.copy_(torch.tensor(layer.into.T))
+        made.self_attn.out_proj.weight.copy_(torch.tensor(layer.out.T))
+        made.linear1.weight.copy_(torch.tensor(layer.up.T))
+        made.linear2.weight.copy_(torch.tensor(layer.down.T))
+        made.linear1.bias.zero_()
+        made.linear2.bias.zero_()
+    return made
+
+
+@pytest.mark.parametrize(("d", "heads", "ff", "layers"), [(512, 8, 2048, 6), (32, 4, 16, 2)])
+def test_the_output_is_that_of_torch(d, heads, ff, layers):
+    found = flow.flow(d_model=d, heads=heads, d_ff=ff, layers=layers, layer=1, seed=3)
+    x = torch.tensor(found.steps[2].values)[None]
+    with torch.no_grad():
+        for number in range(layers):
+            x = torch_layer(flow.weights(number, d, ff, 3), heads)(x)
+            if number == 1:
+                np.testing.assert_allclose(found.steps[8].values, x[0], atol=2e-5)
+    np.testing.assert_allclose(found.steps[9].values, x[0], atol=2e-5)
+
+
+def test_weights_are_drawn_as_nn_transformer_draws_them():
+    torch.manual_seed(0)
+    theirs = torch.nn.Transformer(512, 8, 1, 1, 2048, batch_first=True).encoder.layers[0]
+    ours = flow.weights(0, 512, 2048, 0)
+    for one, other in (
+        (ours.into, theirs.self_attn.in_proj_weight), (ours.out, theirs.self_attn.out_proj.weight),
+        (ours.up, theirs.linear1.weight), (ours.down, theirs.linear2.weight),
+    ):  # fmt: skip
+        assert one.T.shape == tuple(other.shape)
+        assert abs(one).max() == pytest.approx(float(other.abs().max()), rel=1e-3)
+        assert one.std() == pytest.approx(float(other.std()), rel=1e-2)
+
+
+def test_steps_have_the_shapes_of_s0():
+    found = flow.flow("a b a", layer=0)
+    assert tuple(step.name for step in found.steps) == flow.STEPS
+    shapes = [step.shape for step in found.steps]
+    d = (3, 512)
+    assert shapes == [(3,), d, d, (8, 3, 64), (8, 3, 3), d, d, (3, 2048), d, d]
+    for place, step in enumerate(found.steps):
+        assert step.values.size == found.size(place)
+    embedded, weights = found.steps[1].values, found.steps[4].values
+    np.testing.assert_array_equal(embedded[0], embedded[2])
+    assert not np.allclose(found.steps[2].values[0], found.steps[2].values[2])
+    np.testing.assert_allclose(weights.reshape(3, 8, 3).sum(-1), 1, rtol=1e-5)
+    assert found.norm(8) == pytest.approx(512**0.5, rel=1e-4)  # 512 numbers of variance 1
+    assert found.active == (found.steps[7].values > 0).mean()
+    assert embedded.std() == pytest.approx(1, rel=0.05)
+
+
+def test_texts_and_sizes_that_cannot_work():
+    for text, code in (("  ", "no_words"), ("a " * 17, "many_words")):
+        with pytest.raises(Refusal) as refused:
+            flow.flow(text)
+        assert refused.value.code == code
+    for bad in ({"layer": 6}, {"heads": 7}, {"layers": 13, "layer": 0}):
+        with pytest.raises(ValueError, match="No layer"):
+            flow.flow(**bad)
+
+
+def test_multiplying_leaks_and_adding_does_not():
+    found = masking.masked()
+    added, multiplied = found.weights
+    np.testing.assert_allclose(added[0], [1, 0, 0])
+    np.testing.assert_allclose(added[1], [0.2689, 0.7311, 0], atol=5e-5)
+    np.testing.assert_allclose(multiplied[0], [0.7870, 0.1065, 0.1065], atol=5e-5)
+    np.testing.assert_allclose(multiplied[1], [0.2447, 0.6652, 0.0900], atol=5e-5)
+    assert found.leak("add") == 0
+    assert found.leaked == pytest.approx((2 * 0.1065 + 0.0900) / 3, abs=1e-4)
+    assert found.worst == pytest.approx(0.2130, abs=1e-4)
+
+
+@given(
+    scores=st.lists(st.lists(st.floats(-4, 4), min_size=4, max_size=4), min_size=4, max_size=4),
+    kind=st.sampled_from(masking.KINDS),
+    pads=st.integers(0, 3),
+    hidden=st.integers(1, 4),
+)
+@settings(max_examples=40, deadline=None)
+def test_masks_are_those_of_torch(scores, kind, pads, hidden):
+    text = ", ".join(" ".join(map(repr, row)) for row in scores)
+    found = masking.masked(text, kind, pads, hidden)
+    allowed = torch.ones(4, 4, dtype=torch.bool)
+    if kind in ("causal", "both"):
+        allowed = allowed.tril()
+    if kind in ("padding", "both") and pads:
+        allowed[:, -pads:] = False
+    if kind == "token":
+        allowed[:, hidden - 1] = False
+    np.testing.assert_array_equal(found.allowed, allowed)
+    wanted = torch.tensor(scores).double().masked_fill(~allowed, -torch.inf).softmax(-1)
+    np.testing.assert_allclose(found.weights[0], wanted.nan_to_num(), atol=1e-6)
+    assert found.leak("add") == 0
+    assert (found.leaked > 0) == (not bool(allowed.all()))
+
+
+def test_scores_that_are_no_square():
+    for text in ("1 2", "1 2 | 3 4", "1 2 3, 4 5 6"):
+        with pytest.raises(Refusal) as refused:
+            masking.masked(text)
+        assert refused.value.code == "square"
+    with pytest.raises(ValueError, match="one of"):
+        masking.masked(kind="diagonal")

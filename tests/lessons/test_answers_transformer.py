@@ -1,0 +1,95 @@
+"""The questions of the lesson on the Transformer block are answered by what its benches compute."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from seqviz.compute.interpretability.account import place
+from seqviz.compute.interpretability.removal import of_change
+from seqviz.data import precomputed
+from seqviz.experiments import architectures
+from seqviz.experiments.interpretability import account
+from seqviz.lessons.transformer import TEXT, lesson
+from seqviz.text import LANGUAGES, Text, number, percent
+
+
+def of(name: str, part: str, language: str):
+    text = Text(language)
+    key = f"transformer.predict.{name}.{part}"
+    return text.items(key) if part == "options" else text(key)
+
+
+def test_every_question_is_looked_at_here():
+    asked = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
+    assert asked == {"knows", "missed", "norms", "bill"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_knows_the_difference(language, smollm2):
+    one = account.account("smollm2", TEXT, "Paris")
+    both = account.account("smollm2", TEXT, "Paris", "London")
+    assert place(both.largest) == ("attention", 23)
+    assert place(one.largest) == ("mlp", 29)
+    assert int(of("knows", "answer", language)) == 1
+    reveal = of("knows", "reveal", language)
+    for shown in (number(both.logit, 4), number(both.most), number(one.most),
+                  number(both.parts[one.largest])):  # fmt: skip
+        assert shown in reveal, shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_in_how_many_cases_the_likeliest_word_stays(language):
+    found = precomputed.result("remove", model="smollm2", text=TEXT)
+    skip, around = of_change(found, "skip"), of_change(found, "residual")
+    assert skip.same == (22, 30)
+    assert around.same == (0, 30)
+    assert int(of("missed", "answer", language)) == 2
+    reveal = of("missed", "reveal", language)
+    foremost = np.argsort(-skip.bits)[:3]
+    assert foremost.tolist() == [0, 11, 1]
+    for shown in ("22", "30", number(skip.median), *(number(skip.bits[k]) for k in foremost)):
+        assert re.search(rf"(?<![\d.]){re.escape(shown)}(?![\d])", reveal), shown
+
+
+def test_how_many_numbers_of_a_word_move(language="en"):
+    before, after = (lesson.benches["norms"].run({"added": added}).figure for added in (0.0, 1.0))
+    moved = [
+        int((np.abs(np.asarray(a["z"], float) - np.asarray(b["z"], float)) > 1e-3).sum())
+        for a, b in zip(before.traces, after.traces, strict=True)
+        if a["type"] == "heatmap"
+    ]
+    assert 3 in moved
+    assert 4 in moved
+    assert of("norms", "options", language)[int(of("norms", "answer", language))].startswith("3")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_has_most_parameters(language):
+    model = architectures.architecture("transformer")
+    shares = [model.share(part) for part in ("self_attention", "cross_attention", "feed_forward",
+                                             "norm")]  # fmt: skip
+    assert int(of("bill", "answer", language)) == int(np.argmax(shares))
+    reveal = of("bill", "reveal", language)
+    for shown in (f"{model.total:,.0f}", *map(percent, shares)):
+        assert shown in reveal, shown
+
+
+@pytest.mark.parametrize(
+    ("bench", "one", "said", "other", "then"),
+    [
+        ("account", {}, "MLP of layer 28", {"against": "London"}, "attention of layer 23 on"),
+        ("account", {}, "head 4 adds most", {"part": 61}, "number 1066 adds most"),
+        ("lens", {}, "from layer 29 on", {"place": 2}, "At “␣France”"),
+        ("lens", {"model": "minilm"}, "At “\\[SEP\\]”", {"model": "minilm", "place": 3},
+         "At “\\[MASK\\]”"),
+        ("remove", {}, "in 22 of 30", {"change": "residual"}, "in 0 of 30"),
+    ],
+)  # fmt: skip
+def test_sentences_follow_the_numbers(bench, one, said, other, then, minilm, smollm2):
+    before, after = ("\n".join(lesson.benches[bench].run(values).notes) for values in (one, other))
+    assert said in before
+    assert then not in before
+    assert then in after

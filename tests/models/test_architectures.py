@@ -1,0 +1,118 @@
+"""Parts of well-known Transformers: published totals, the closed form, PyTorch's own counter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+from transformers import AutoModel
+
+from seqviz.compute.transformer import cost
+from seqviz.compute.transformer.cost import GROUPS, PARTS
+from seqviz.experiments import architectures
+from seqviz.models.registry import MODELS
+
+TOTALS = {
+    "transformer": 44_140_544, "bert_base": 109_482_240, "bert_large": 335_141_888,
+    "gpt1": 116_534_784, "gpt2": 124_439_808, "minilm": 22_713_216, "smollm2": 134_515_008,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "total"), TOTALS.items())
+def test_totals(name, total):
+    found = architectures.architecture(name)
+    assert found.total == total == found.counts.sum()
+
+
+def test_those_of_this_app_are_as_the_registry_has_them():
+    for model in MODELS:
+        if model.name in architectures.NAMES:
+            assert architectures.architecture(model.name).total == model.parameters
+
+
+@pytest.mark.parametrize(
+    ("d", "heads", "layers", "ff"), [(512, 8, 6, 2048), (64, 4, 2, 96), (8, 8, 1, 1)]
+)
+def test_parts_of_nn_transformer_by_hand(d, heads, layers, ff):
+    counts = architectures.seq2seq(d, heads, layers, ff).counts
+    attention = 4 * (d * d + d)
+    feed_forward = 2 * d * ff + ff + d
+    wanted = {
+        ("encoder", "self_attention"): layers * attention,
+        ("encoder", "feed_forward"): layers * feed_forward,
+        ("encoder", "norm"): (2 * layers + 1) * 2 * d,
+        ("decoder", "self_attention"): layers * attention,
+        ("decoder", "cross_attention"): layers * attention,
+        ("decoder", "feed_forward"): layers * feed_forward,
+        ("decoder", "norm"): (3 * layers + 1) * 2 * d,
+    }
+    for i, group in enumerate(GROUPS):
+        for j, part in enumerate(PARTS):
+            assert counts[i, j] == wanted.get((group, part), 0), (group, part)
+
+
+def test_heads_do_not_change_the_count():
+    assert architectures.seq2seq(64, 1, 2).total == architectures.seq2seq(64, 16, 2).total
+
+
+@pytest.mark.parametrize("name", ["bert_base", "minilm", "smollm2", "gpt2"])
+@pytest.mark.parametrize("tokens", [16, 128])
+def test_operations_are_those_that_pytorch_counts(name, tokens):
+    config = architectures._config(name)
+    config._attn_implementation = "eager"
+    with torch.device("meta"):
+        network = AutoModel.from_config(config)
+        ids = torch.zeros(1, tokens, dtype=torch.long)
+        with FlopCounterMode(display=False) as counter:
+            network(input_ids=ids, attention_mask=None)
+    model = architectures.architecture(name)
+    found = cost.operations(model)
+    a_token, a_pair = (part[0] / found.tokens[0] for part in (found.linear, found.quadratic))
+    output = 2 * config.vocab_size * config.hidden_size * tokens if model.decoder else 0
+    pooler = 0 if model.decoder else 2 * config.hidden_size**2  # of one token
+    ours = a_token * tokens + a_pair * tokens**2 - output + pooler
+    # Rotary angles are a product of matrices in Llama's code, too.
+    assert counter.get_total_flops() == pytest.approx(ours, rel=1e-3 if name == "smollm2" else 1e-9)
+
+
+def test_where_both_parts_are_equal():
+    found = cost.operations(architectures.architecture("bert_base"))
+    at = np.interp(found.crossing, found.tokens, found.quadratic - found.linear)
+    assert found.crossing == pytest.approx(4608)  # 12 d^2 / (2 d), d = 768
+    assert at != 0
+    assert found.share_at(4608) == pytest.approx(0.5)
+    part = found.quadratic / (found.linear + found.quadratic)
+    assert [found.share_at(n) for n in found.tokens.tolist()] == pytest.approx(part.tolist())
+
+
+def test_cache_of_grouped_keys(smollm2):
+    model = architectures.architecture("smollm2")
+    assert cost.cache_bytes(model, 1) == 2 * 30 * 3 * 64 * 4 == 46_080
+    assert cost.cache_bytes(model, 7, 9) == 3 * cost.cache_bytes(model, 7)
+    assert cost.cache_bytes(architectures.architecture("bert_base"), 7) == 0
+    out = smollm2.network(input_ids=torch.arange(100, 107)[None], use_cache=True)
+    kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in out.past_key_values.layers)
+    assert kept == cost.cache_bytes(model, 7)
+    with pytest.raises(ValueError, match="-1 tokens"):
+        cost.cache_bytes(model, -1)
+
+
+def test_the_fit_finds_the_powers_and_never_a_negative_one():
+    n = np.array(architectures.LENGTHS)
+    true = 0.01 + 2e-3 * n + 3e-6 * n**2
+    noise = 1 + 0.01 * np.random.RandomState(0).standard_normal((2, 5, len(n)))
+    found = cost.Timed(("a", "b"), n, true * noise)
+    assert found.fit(0) == pytest.approx((0.01, 2e-3, 3e-6), rel=0.2)
+    share = 3e-6 * 512**2 / true[-1]
+    assert found.quadratic_share(1) == pytest.approx(share, rel=0.1)
+    falling = cost.Timed(("a",), n, np.broadcast_to(0.01 + 1e-3 * np.sqrt(n), (1, 3, len(n))))
+    assert min(falling.fit(0)) >= 0
+
+
+def test_no_other_model():
+    for bad in ((512, 7, 6, 2048), (0, 1, 1, 1), (512, 8, 60, 2048)):
+        with pytest.raises(ValueError, match=r"No such|cannot share"):
+            architectures.seq2seq(*bad)
+    with pytest.raises(ValueError, match="one of"):
+        architectures.architecture("gpt5")

@@ -1,0 +1,160 @@
+"""A real decoder taken apart: sums are right, and a change is what a private copy makes of it."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.compute.interpretability import account as sums
+from seqviz.compute.interpretability.removal import CHANGES, Removals, divergence, of_change
+from seqviz.experiments.interpretability import account, removal
+from seqviz.models import texts
+from seqviz.refusal import Refusal
+
+TEXT = "The capital of France is"
+
+
+@pytest.fixture(scope="module")
+def removed(smollm2):
+    """All changes of the lesson's text, and what has been told on the way."""
+    told = []
+    return removal.remove("smollm2", TEXT, lambda record, share: told.append((record, share))), told
+
+
+def prompts(pretrained, count: int) -> list[str]:
+    """Texts of 1 to 12 tokens, drawn at random from the vocabulary."""
+    rng = np.random.RandomState(25)
+    words = [pretrained.tokenizer.decode(int(k)) for k in rng.randint(300, 49_000, 12 * count)]
+    return ["".join(words[12 * k : 12 * k + 1 + k % 12]) or "a" for k in range(count)]
+
+
+def test_the_account_of_the_lesson_is_the_models_own_logit(smollm2):
+    found = account.account("smollm2", TEXT)
+    ids = texts.tokens(smollm2, TEXT).ids
+    with torch.inference_mode():
+        logits = smollm2.network(input_ids=torch.tensor(ids)[None]).logits[0, -1].double()
+    assert found.target == "␣Paris"
+    assert found.rank == 1
+    assert found.logit == pytest.approx(float(logits.max()), abs=1e-5)
+    assert found.probability == pytest.approx(float(torch.softmax(logits, -1).max()), rel=1e-5)
+    assert len(found.parts) == 61
+    assert found.gap < 1e-3
+    assert sums.place(found.largest) == ("mlp", 29)
+
+
+def test_accounts_sum_and_so_do_their_splits_on_random_prompts(smollm2):
+    rng = np.random.RandomState(4)
+    worst = split_worst = 0.0
+    for number, text in enumerate(prompts(smollm2, 12)):
+        target, against = ("", "") if number % 3 == 0 else ("house", "" if number % 3 == 1 else "7")
+        found = account.account("smollm2", text, target, against)
+        worst = max(worst, found.gap)
+        assert found.total == pytest.approx(found.parts.sum())
+        for part in (0, *rng.choice(np.arange(1, 61), 12, replace=False)):
+            split = account.split("smollm2", text, target, against, int(part))
+            split_worst = max(split_worst, abs(split.total - found.parts[part]))
+    assert worst < 1e-3
+    assert split_worst < 1e-3
+
+
+def test_a_split_has_all_heads_or_the_foremost_neurons_and_the_rest(smollm2):
+    heads = account.split("smollm2", TEXT, part=47)
+    assert (heads.kind, heads.numbers.tolist(), heads.others) == ("attention", list(range(9)), 0)
+    assert heads.foremost == 4
+    neurons = account.split("smollm2", TEXT, part=60)
+    assert (neurons.kind, len(neurons.values), neurons.others) == ("mlp", 8, 1528)
+    assert (np.diff(np.abs(neurons.values)) <= 0).all()
+    assert account.split("smollm2", TEXT, part=0).kind == "embedding"
+
+
+def test_the_difference_of_two_words_is_the_difference_of_their_accounts(smollm2):
+    one, other = (account.account("smollm2", TEXT, word) for word in ("Paris", "London"))
+    both = account.account("smollm2", TEXT, "Paris", "London")
+    np.testing.assert_allclose(both.parts, one.parts - other.parts, atol=1e-5)
+    assert sums.place(both.largest) == ("attention", 23)
+    with pytest.raises(Refusal) as caught:
+        account.account("smollm2", TEXT, "Paris", "Paris")
+    assert caught.value.code == "same_token"
+
+
+def test_an_encoder_has_no_next_token(minilm):
+    with pytest.raises(Refusal) as caught:
+        account.account("minilm", TEXT)
+    assert caught.value.code == "decoder_only"
+
+
+def test_where_half_is_passed_for_good():
+    assert sums.passed_for_good(np.array([1.0, 5, -4, 3, 1])) == 3
+    assert sums.passed_for_good(np.array([-1.0, -5, 4, -3, -1])) == 3
+    assert sums.passed_for_good(np.array([6.0, -1, -1])) == 0
+    order, values, rest = sums.foremost(np.array([1.0, -3, 2, 0.5]), 2)
+    assert (order.tolist(), values.tolist(), rest) == ([1, 2], [-3, 2], 1.5)
+
+
+def test_each_change_is_what_a_private_copy_makes_of_it(smollm2, removed):
+    """Two layers of each change, by zeroed weights or another list of layers in a copy."""
+    found, _ = removed
+    assert [one.change for one in found] == list(CHANGES)
+    ids = torch.tensor(texts.tokens(smollm2, TEXT).ids)[None]
+
+    def following(network) -> np.ndarray:
+        with torch.inference_mode():
+            logits = network(input_ids=ids, use_cache=False).logits[0, -1]
+        return torch.log_softmax(logits.double(), -1).numpy()
+
+    before = following(smollm2.network)
+    for change, layer in (("attention", 1), ("mlp", 8), ("skip", 11), ("swap", 1), ("repeat", 0)):
+        private = copy.deepcopy(smollm2.network)
+        layers = private.model.layers
+        if change in ("attention", "mlp"):
+            block = layers[layer]
+            part = block.self_attn.o_proj if change == "attention" else block.mlp.down_proj
+            part.weight.zero_()
+        order = removal.variants(change, 30)[layer].order
+        if order is not None:
+            private.model.layers = torch.nn.ModuleList([layers[k] for k in order])
+            private.config.num_hidden_layers = len(order)
+        after = following(private)
+        one = of_change(found, change)
+        assert one.bits[layer] == pytest.approx(divergence(before, after[None])[0], abs=1e-3)
+        assert one.after[layer] == texts.piece(smollm2, int(after.argmax()))
+        del private
+    assert len(of_change(found, "swap").bits) == 29
+    assert of_change(found, "skip").largest == 0
+
+
+def test_what_is_known_is_reported_from_the_last_layers_on(removed):
+    told = removed[1]
+    first = told[0][0]
+    bits = of_change(first, removal.FIRST).bits
+    assert np.isfinite(bits[-6:]).all()
+    assert np.isnan(bits[:-6]).all()
+    assert of_change(first, "mlp").most == of_change(first, "mlp").median == 0
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
+    with pytest.raises(ValueError, match="not 'shuffle'"):
+        removal.variants("shuffle", 3)
+
+
+def test_means_over_many_texts_have_the_interval_of_student(smollm2):
+    bits = np.random.RandomState(0).exponential(1, (len(CHANGES), 20, 4))
+    bits[CHANGES.index("swap"), :, -1] = np.nan
+    found = Removals(bits, bits < 1, 20, 12)
+    low, high = found.interval("mlp", 2)
+    values = bits[CHANGES.index("mlp"), :, 2]
+    reach = 2.093024 * values.std(ddof=1) / np.sqrt(20)  # t(0.975) with 19 degrees of freedom
+    assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach), rel=1e-6)
+    assert len(found.means("swap")) == 3
+    assert found.kept_share("mlp", 2) == (values < 1).mean()
+    assert found.mean_of("mlp", found.largest("mlp")) == found.means("mlp").max()
+    assert found.median("mlp") == np.median(found.means("mlp"))
+
+
+def test_divergence_is_zero_of_equals():
+    before = np.log(np.array([0.5, 0.25, 0.25]))
+    after = np.log(np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]))
+    np.testing.assert_allclose(divergence(before, after), [0, 0.25], atol=1e-12)
