@@ -25,7 +25,7 @@ class Show:
     """One bench during one run.
 
     shared: nothing had to be computed for it so far: the class has been here before. origin: of the
-    numbers in the figures that are drawn from now on.
+    numbers in the figures that are drawn from now on. reads: the pretrained model that is asked.
     """
 
     words: Words
@@ -34,6 +34,7 @@ class Show:
     trace: CodeTrace = field(default_factory=CodeTrace)
     output: items.Output = field(default_factory=items.Output)
     device: str = "CPU"
+    reads: str = ""
     shared: bool = True
     origin: items.Provenance = items.COMPUTED
 
@@ -65,7 +66,7 @@ class Show:
 
         Raises NotYet where it is not; whoever runs the bench says so.
         """
-        self.device = self.host.model(name, text, other)
+        self.device, self.reads = self.host.model(name, text, other), name
 
     def job(
         self,
@@ -96,7 +97,7 @@ class Show:
                 self.trace.record(draw, (unfinished, *chosen), self._spoken({}), None, "figure")
             raise NotYet
         self.output.seconds += found.seconds
-        self.device = found.device
+        self.device, self.reads = found.device, ""
         if found.shipped:
             self.origin = items.Provenance("precomputed", found.shipped)
             self.trace.record(

@@ -12,6 +12,7 @@ from seqviz.lessons.bench.show import Show
 from seqviz.models import device
 from seqviz.text import duration
 from seqviz.ui.bench import export
+from seqviz.ui.bench.model_progress import device_of
 from seqviz.ui.bench.place import Place
 from seqviz.ui.shared import panels
 from seqviz.ui.shared.share_link import link_and_code
@@ -65,7 +66,8 @@ def _badge(place: Place, show: Show) -> str:
     if kind != "live":
         note = note.replace(" cores", f" {place.text('frame.cores')}")  # shipped results say it so
         return f"{label} · {note}"
-    where = show.device
+    # A model may have left its device while this bench was drawn.
+    where = device_of(show.reads) if show.reads else show.device
     for why in device.NOTES.values():
         where = where.replace(f"[{why}]", f"({place.text(f'frame.{why}')})")
     return f"{label} · {duration(show.output.seconds)} · {where}"
