@@ -89,9 +89,10 @@ class Difference:
 class Seen:
     """What differs on the pages of a lesson (`seen`).
 
-    benches: those that were compared, and by how many pixels each differs. pixels: largest distance of two points of a figure. levels: of two colors, of 255. words: shares
-    of read-outs, sentences and labels that are written otherwise. refused: exercises that would not
-    accept the device's answer, of so many. skipped: benches without a comparison, and why.
+    benches: those that were compared, and by how many pixels each differs. pixels: largest distance
+    of two points of a figure. levels: of two colors, of 255. words: share of read-outs, sentences
+    and labels that are written otherwise. refused: exercises that would not accept the device's
+    answer, of so many. skipped: benches without a comparison, and why.
     """
 
     pixels: float = 0.0
