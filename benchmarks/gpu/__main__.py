@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.gpu import agreement, faults, seen, speed
+from benchmarks.gpu import agreement, faults, speed
 from benchmarks.gpu.machine import PRECISIONS, Machine, find_model
 from benchmarks.gpu.picture import svg
 from seqviz.models import device, placement
@@ -69,7 +69,7 @@ def plain(found: Any) -> Any:
 def said_agreement(found: Any) -> str:
     if isinstance(found, str):
         return found
-    if isinstance(found, seen.Seen):
+    if isinstance(found, agreement.Seen):
         return (
             f"{len(found.benches)} benches: {found.pixels:.2g} pixels, {found.levels:.2g} of 255 "
             f"levels, {100 * found.words:.2g} % of words; {found.refused} of {found.exercises} "
@@ -127,7 +127,7 @@ def goals(found: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float,
 
     best = rate("epoch: bfloat16, by length")
     apart = apart_in_float32(found)
-    pages = [one for one in found["agreement"].values() if isinstance(one, seen.Seen)]
+    pages = [one for one in found["agreement"].values() if isinstance(one, agreement.Seen)]
     one, many = (seconds("SmolLM2's shape", size) for size in (1, 32))
     for name, value, goal, sense in (
         ("epoch, s", 7272 / best, 5.0, -1),
@@ -137,7 +137,12 @@ def goals(found: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float,
         ("100 texts of 32 tokens, s", seconds("texts in one batch", 100), 0.02, -1),
         ("32 prompts, times one prompt's rate", 32 * one / many, 10.0, 1),
         ("float32, largest difference", max(apart, default=math.nan), agreement.TOLERANCE, -1),
-        ("figures, pixels", max((one.pixels for one in pages), default=math.nan), seen.PIXEL, -1),
+        (
+            "figures, pixels",
+            max((one.pixels for one in pages), default=math.nan),
+            agreement.PIXEL,
+            -1,
+        ),
     ):
         yield name, value, goal, sense * (value - goal) >= 0
 
@@ -193,7 +198,7 @@ def main() -> None:
             "agreement",
             "agreement with the CPU in float32: largest and median relative difference, and share "
             f"of numbers printed with other digits\n{'':35}{heading}",
-            itertools.chain(agreement.rows(here), seen.rows(here)),
+            itertools.chain(agreement.rows(here), agreement.pages(here)),
             said_agreement,
         ),
         ("speed", "speed: CPU | device, medians", speed.rows(here), said_speed),

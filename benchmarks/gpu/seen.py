@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
+from benchmarks.gpu.agreement import Seen
 from benchmarks.gpu.machine import CPU, Machine, Skip, described, models_at, precision
 from seqviz import catalog, lessons
 from seqviz.figures.grammar.figure import Figure
@@ -21,29 +22,10 @@ from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.output import Note, Output, Passage, Readout
 from seqviz.models import placement, store
 
-PIXEL = 1.0  # the most that no student sees; of a color, one of its 255 levels
 _SHARE = 0.6  # of the command's time, with what went before
 _WIDTH, _HEIGHT = 1000, 500  # pixels of a figure on a large screen
 _LONG = ("task",)  # benches whose training is tested for longer than a small run may take
 _UPDATES = {True: 3, False: 30}  # of a training, small or not
-
-
-@dataclass
-class Seen:
-    """What differs. benches: those that were compared, with how much each differs in pixels.
-
-    pixels: largest distance of two points of a figure. levels: of two colors, of 255. words: shares
-    of read-outs, sentences and labels that are written otherwise. refused: exercises that would not
-    accept the device's answer, of so many. skipped: benches without a comparison, and why.
-    """
-
-    pixels: float = 0.0
-    levels: float = 0.0
-    words: float = 0.0
-    refused: int = 0
-    exercises: int = 0
-    benches: dict[str, float] = field(default_factory=dict)
-    skipped: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass

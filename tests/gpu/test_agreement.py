@@ -44,7 +44,7 @@ def test_float32_is_within_a_ten_thousandth_of_the_cpu(gpu):
 @pytest.mark.timeout(900)
 def test_a_student_would_not_see_the_difference(gpu):
     """No point moves by a pixel, no color by a level, and no exercise refuses the answer."""
-    from benchmarks.gpu import seen
+    from benchmarks.gpu import agreement, seen
 
     found = dict(seen.rows(gpu))
     assert not [one for one in found.values() if isinstance(one, str) and one.startswith("failed")]
@@ -53,5 +53,5 @@ def test_a_student_would_not_see_the_difference(gpu):
     failed = {name: one.skipped for name, one in pages.items() if "failed" in str(one.skipped)}
     assert not failed
     worst = {name: (one.pixels, one.levels) for name, one in pages.items()}
-    assert {name: both for name, both in worst.items() if max(both) >= seen.PIXEL} == {}
+    assert {name: both for name, both in worst.items() if max(both) >= agreement.PIXEL} == {}
     assert sum(one.refused for one in pages.values()) == 0

@@ -166,7 +166,7 @@ class Output:
 
     code: the calls that gave it, as a script. waits: why there is no figure yet, in one sentence.
     source: the bench and the values that it was run with, where it was run without a page.
-    device: on which it was computed.
+    device: on which it was computed. reads: the pretrained model that computed it, if one did.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -175,6 +175,7 @@ class Output:
     waits: str = ""
     source: Source | None = None
     device: str = "CPU"
+    reads: str = ""
 
     def of(self, kind: type[Any]) -> list[Any]:
         """The items of one kind."""

@@ -64,7 +64,7 @@ class Show:
 
         Raises NotYet where it is not; whoever runs the bench says so.
         """
-        self.output.device = self.host.model(name, text, other)
+        self.output.device, self.output.reads = self.host.model(name, text, other), name
 
     def job(
         self,
@@ -95,7 +95,7 @@ class Show:
                 self.trace.record(draw, (unfinished, *chosen), self._spoken({}), None, "figure")
             raise NotYet
         self.output.seconds += found.seconds
-        self.output.device = found.device
+        self.output.device, self.output.reads = found.device, ""
         if found.shipped:
             self.origin = items.Provenance("precomputed", found.shipped)
             self.trace.record(
