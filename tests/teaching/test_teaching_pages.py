@@ -65,6 +65,22 @@ def test_every_number_is_what_the_bench_shows(slug, lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_is_called_rounding_is_as_small_as_that(lang):
+    """How large it is differs from one processor to another: a page says below what it is."""
+    bound = re.compile(r"(?:less than|不到) 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+    shown = re.compile(r"([\d.]+) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+    plain = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+    text = page("positions", lang)
+    found = list(bound.finditer(text))
+    assert len(found) == 3
+    for one in found:
+        link = teaching.links(text[: one.start()])[-1]
+        small = [float(a) / 10 ** int(b.translate(plain)) for a, b in shown.findall(said(link))]
+        assert small, link
+        assert max(small) < 10.0 ** -int(one[1].translate(plain)), link
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", teaching.SLUGS)
 def test_no_number_without_a_promise(slug, lang):
     assert not teaching.unpromised(page(slug, lang))
