@@ -3,7 +3,8 @@
 FROM python:3.11-slim
 
 # cpu or cuda. TORCH_INDEX: address of PyTorch's package index for the CPU (its build for x86-64 is in the lock); empty: the
-# one pip uses anyway, whose build for Linux is CUDA's (it runs on a CPU, but is several gigabytes larger).
+# one pip uses anyway, whose build for Linux is CUDA's (it runs on a CPU, but is several gigabytes larger). The locks pin
+# that build: torch 2.13.0 with the libraries of CUDA 13.0 (requirements-cuda.lock); the GPU's driver must know CUDA 13.
 ARG DEVICE=cpu
 ARG TORCH_INDEX=
 
@@ -18,6 +19,7 @@ WORKDIR /home/user/app
 COPY --chown=user requirements.lock requirements-torch.lock requirements-cuda.lock ./
 RUN python3 -m venv /home/user/env && \
     case "$DEVICE" in cpu|cuda) ;; *) echo "DEVICE must be cpu or cuda, not '$DEVICE'." >&2; exit 1 ;; esac && \
+    if [ "$DEVICE" = cuda ] && [ -n "$TORCH_INDEX" ]; then echo "TORCH_INDEX is for DEVICE=cpu." >&2; exit 1; fi && \
     if [ -n "$TORCH_INDEX" ]; then \
         pip install --no-cache-dir --no-deps --require-hashes --index-url "$TORCH_INDEX" -r requirements-torch.lock; \
     else \

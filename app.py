@@ -18,7 +18,7 @@ if __name__ == "__main__":
     text = Text(header.language())
     st.set_page_config(page_icon=str(STATIC / "icon.svg"), layout="wide")
 
-    home = st.Page("pages/home.py", title=text("frame.map"), icon=":material/map:", default=True)
+    home = st.Page("pages/home.py", title=text("frame.map"), icon=":material/home:", default=True)
     pages = {"": [home]}
     for lesson in catalog.LESSONS:
         title = text(f"{lesson.slug}.title")

@@ -105,7 +105,8 @@ class Plan:
     """A class: how many, how long they think on average, over how long they arrive and press.
 
     drag: before each press the slider is dragged for `DRAG` seconds. live: a press asks for the
-    picture before the page hears of it, as in a browser.
+    picture before the page hears of it, as in a browser. devices: the students' cookies, by their
+    number: the same class goes on to the next lesson, where another would wait for its seats.
     """
 
     students: int
@@ -114,6 +115,7 @@ class Plan:
     seconds: float
     drag: bool = False
     live: bool = False
+    devices: dict[int, dict[str, str]] = field(default_factory=dict, repr=False)
 
 
 def pressed(lesson: catalog.Lesson) -> tuple[str, str]:
@@ -190,7 +192,7 @@ async def sit(url: str, lesson: catalog.Lesson, number: int, plan: Plan, times: 
     loop = asyncio.get_running_loop()
     end = loop.time() + plan.arrive + plan.seconds
     await asyncio.sleep(draw.random() * plan.arrive)
-    student = Student(url, lesson.slug, cookies={})
+    student = Student(url, lesson.slug, cookies=plan.devices.setdefault(number, {}))
     started = loop.time()
     with noted(student, times):
         async with student:

@@ -12,6 +12,7 @@ it and are in sight. What it does not do is paint. It can also say what no brows
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import re
 import time
@@ -36,8 +37,10 @@ from seqviz.lessons.bench.controls import encoded
 REST_SECONDS = 0.25  # after which settle.js speaks
 CACHED_RUNS = 2  # for how many runs the browser keeps a message (global.maxCachedMessageAge)
 PATIENCE = 60.0
+GZIP = b"\x1f\x8b"  # begins what is compressed
 T = TypeVar("T")
 SETTLE, NEAR, CHART = "seqviz_settle", "seqviz_near", "seqviz_chart"
+HAND = ".hand"  # how the key of what hears of a hand at rest ends, after that of its bench
 SLIDER = ".slider"  # how the key of a slider's component ends, after that of its parameter
 PLACE = ".waiting"  # how the key of what keeps a bench's place ends
 
@@ -82,9 +85,9 @@ class Student:
     asked for. widgets: the controls of the page by their keys. charts: how many the last run has
     drawn. errors: what went wrong on the page so far, warnings: what it has warned of. progress:
     what the last bar of progress said. polls: fragments that ask to be run again by themselves (a
-    running job's progress), with their seconds. Where the server hangs up, whatever waits for it
-    raises websockets' ConnectionClosed; where it has no page for a newcomer, this raises
-    ConnectionRefusedError.
+    running job's progress), with their seconds. body: of the file that was downloaded last. Where
+    the server hangs up, whatever waits for it raises websockets' ConnectionClosed; where it has no
+    page for a newcomer, this raises ConnectionRefusedError.
     """
 
     url: str
@@ -99,6 +102,7 @@ class Student:
     warnings: list[str] = field(default_factory=list)
     progress: str = ""
     polls: dict[str, float] = field(default_factory=dict)
+    body: bytes = field(default=b"", repr=False)
     socket: ClientConnection = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -110,6 +114,8 @@ class Student:
         self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._settings: dict[str, str] = {}  # bench -> settings that settle.js last told
         self._waiting: set[str] = set()  # benches that only keep their place
+        self._seen: dict[str, tuple[str, str, str | None]] = {}  # bench -> what stands on screen
+        self._rests = 0
 
     async def __aenter__(self) -> Student:
         if self.cookies is not None:
@@ -139,9 +145,17 @@ class Student:
     async def move(self, key: str, value: Any) -> float:
         """Move a control; seconds until the bench is redrawn. KeyError where it is not there.
 
-        Of a slider this is what the page hears when the hand has come to rest.
+        Of a slider this is what the page hears when the hand has come to rest: only that it does,
+        where its `picture` stands on screen and shows all that the page would draw.
         """
         if slider := self.widgets.get(f"{key}{SLIDER}"):
+            bench = key.rpartition(".")[0]
+            name, text, shape = self._seen.pop(bench, ("", "", None))
+            hand = self.widgets.get(f"{bench}{HAND}")
+            if hand and shape and (name, text, shape) == (key, encoded(value), hand.told["shape"]):
+                self._rests += 1
+                told = {"values": {key: text}, "shape": shape, "number": self._rests}
+                return await self._tell(hand, "rest", told)
             return await self._tell(slider, "value", encoded(value))
         widget = self.widgets[key]
         state = WidgetState(id=widget.id)
@@ -168,7 +182,10 @@ class Student:
         live = json.loads(chart.partition(b"\n")[0])["live"]
         query = urlencode({**live["query"], key: encoded(value)})
         headers = {"X-SeqViz-Visitor": live["token"]} | ({"X-SeqViz-Moving": "1"} if moving else {})
-        status, _ = await self._get(f"{live['address']}?{query}", headers)
+        status, _, body = await self._get(f"{live['address']}?{query}", headers)
+        if status == 200:
+            shape = json.loads(body.partition(b"\n")[0])["shape"]
+            self._seen[live["bench"]] = (key, encoded(value), shape)
         return status
 
     async def download(self, key: str) -> int:
@@ -185,7 +202,7 @@ class Student:
         address = message.backend_operation_response.deferred_file.url
         if not address:
             return 0
-        status, _ = await self._get(address, {})
+        status, _, self.body = await self._get(address, {})
         return status
 
     def file_request(self, key: str, name: str = "") -> bytes:
@@ -198,7 +215,8 @@ class Student:
 
     async def _visit(self) -> None:
         """Ask for the page in HTML, and keep its cookies."""
-        status, head = await self._get(f"/{self.page}?{self._query}", {"Accept": "text/html"})
+        page = f"/{self.page}?{self._query}"
+        status, head, _ = await self._get(page, {"Accept": "text/html"})
         if status != 200:
             raise ConnectionRefusedError(f"the page: {status}")
         for name, value in re.findall(r"^set-cookie: *([^=;\s]+)=([^;\r\n]*)", head, re.I | re.M):
@@ -213,9 +231,9 @@ class Student:
         """Where connections come from, for those who make one."""
         return {"local_addr": (self.source, 0)} if self.source else {}
 
-    async def _get(self, address: str, headers: Mapping[str, str]) -> tuple[int, str]:
-        """Status and head of the answer. One connection is kept; where this is cancelled, it is
-        closed."""
+    async def _get(self, address: str, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
+        """Status, head and body of the answer. One connection is kept; where this is cancelled, it
+        is closed."""
         place = urlsplit(self.url)
         sent = {"Host": place.netloc, "Accept-Encoding": "gzip", **self._sent_cookies(), **headers}
         lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
@@ -230,19 +248,19 @@ class Student:
 
     async def _asked(
         self, line: tuple[asyncio.StreamReader, asyncio.StreamWriter], request: bytes
-    ) -> tuple[int, str]:
-        """Status and head of the answer, which is read whole."""
+    ) -> tuple[int, str, bytes]:
+        """Status, head and body of the answer."""
         reader, writer = line
         try:
             writer.write(request)
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             size = re.search(r"content-length: (\d+)", head, re.I)
-            await reader.readexactly(int(size[1]) if size else 0)
+            body = await reader.readexactly(int(size[1]) if size else 0)
             self._line = line
         finally:
             if self._line is not line:
                 writer.close()
-        return int(head.split()[1]), head
+        return int(head.split()[1]), head, gzip.decompress(body) if body[:2] == GZIP else body
 
     async def press(self, key: str) -> float:
         """Press a button; seconds until what it changes is drawn."""

@@ -165,13 +165,22 @@ class _Writer:
 
     def _holders(self) -> Iterator[tuple[str, object]]:
         for name, result in reversed(self.known.items()):
-            yield name, result
-            if dataclasses.is_dataclass(result):
-                for f in dataclasses.fields(result):
-                    yield f"{name}.{f.name}", getattr(result, f.name)
-            elif isinstance(result, tuple):
-                for place, part in enumerate(result):
-                    yield f"{name}[{place}]", part
+            yield from _held(name, result)
+
+
+def _held(name: str, result: object) -> Iterator[tuple[str, object]]:
+    """A result, the parts of a tuple, and the fields of a result; of results in it the arrays."""
+    yield name, result
+    if dataclasses.is_dataclass(result):
+        for f in dataclasses.fields(result):
+            field, part = f"{name}.{f.name}", getattr(result, f.name)
+            yield field, part
+            if dataclasses.is_dataclass(part):
+                inner = ((g.name, getattr(part, g.name)) for g in dataclasses.fields(part))
+                yield from ((f"{field}.{g}", a) for g, a in inner if isinstance(a, np.ndarray))
+    elif isinstance(result, tuple):
+        for place, part in enumerate(result):
+            yield f"{name}[{place}]", part
 
 
 def _slice(whole: np.ndarray, part: np.ndarray) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from urllib.parse import quote
 
 from seqviz import catalog, glossary
 from seqviz.text import LANGUAGES, Text, catalogue, sections
@@ -30,7 +31,7 @@ class Entry:
     """Something that is searched for. kind: "lesson", "bench" or "term". names: by language.
 
     slug: of the lesson to go to. bench: the figure in it, or empty. words: what finds it besides
-    its names, as `normal` writes it.
+    its names, as `normal` writes it. term: as the glossary has it, by language.
     """
 
     kind: str
@@ -38,11 +39,12 @@ class Entry:
     slug: str
     bench: str
     words: str
+    term: Mapping[str, str] = field(default_factory=dict)
 
 
 @cache
 def named(slug: str, kind: str) -> tuple[str, ...]:
-    """Names of the benches ("bench"), questions ("predict") or tasks ("exercise") of a lesson."""
+    """Names of the benches, questions ("predict"), exercises or targets of a lesson."""
     start = f"{slug}.{kind}."
     keys = (key.removeprefix(start) for key in catalogue("en") if key.startswith(start))
     return tuple(dict.fromkeys(key.partition(".")[0] for key in keys))
@@ -52,7 +54,8 @@ def named(slug: str, kind: str) -> tuple[str, ...]:
 def minutes(slug: str) -> int:
     """How long a lesson takes, in steps of five minutes: its words and what there is to do."""
     prose = " ".join(said for name, said in sections(slug, "en").items() if name != NOT_READ)
-    benches, questions, tasks = (len(named(slug, k)) for k in ("bench", "predict", "exercise"))
+    benches, questions = (len(named(slug, kind)) for kind in ("bench", "predict"))
+    tasks = len(named(slug, "exercise")) + len(named(slug, "target"))
     whole = len(prose.split()) / WORDS_A_MINUTE
     whole += A_BENCH * benches + A_QUESTION * questions + A_TASK * tasks
     return ROUNDED * round(whole / ROUNDED)
@@ -85,7 +88,7 @@ def rows(lang: str) -> list[list[str]]:
             one.kind,
             one.names[lang],
             one.slug if one.kind != "lesson" else "",
-            address(one.slug, lang, one.bench),
+            _leads(one, lang),
             " ".join(dict.fromkeys([*map(normal, one.names.values()), one.words])),
         ]
         for one in entries()
@@ -97,6 +100,12 @@ def address(slug: str, lang: str, bench: str = "") -> str:
     code = catalog.lesson(slug).code
     part = f"&{code}.part={bench}" if bench and Text("en").table(f"{slug}.part") else ""
     return f"{slug}?lang={lang}{part}" + (f"#bench-{bench}" if bench else "")
+
+
+def _leads(one: Entry, lang: str) -> str:
+    """Where it leads: a term that no figure is about to its place in the glossary."""
+    place = address(one.slug, lang, one.bench)
+    return place if one.bench or not one.term else f"{place}&glossary={quote(one.term[lang])}"
 
 
 def _named(key: str) -> dict[str, str]:
@@ -130,7 +139,7 @@ def _meanings() -> Iterator[Entry]:
             words = normal(" ".join([*said.values(), *(f"${form}$" for form in forms)]))
             signs = "".join(f"{shown(form)}: " for form in forms[:1])
             names, place = _shown(said, signs), _bench_of(slug, one.meaning, forms)
-            yield Entry("term", names, slug, place, words)
+            yield Entry("term", names, slug, place, words, said)
 
 
 @dataclass(frozen=True, eq=False)

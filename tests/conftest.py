@@ -220,3 +220,14 @@ def pytest_terminal_summary(terminalreporter) -> None:
             f"Tests with pretrained models skipped. "
             f"`python -m seqviz.models fetch {' '.join(names)}`"
         )
+
+
+@pytest.fixture
+def on_the_cpu(monkeypatch):
+    """Numbers are the CPU's, whatever else this machine has."""
+    from seqviz.models import device
+
+    monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
+    device.choose.cache_clear()
+    yield
+    device.choose.cache_clear()

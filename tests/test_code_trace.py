@@ -12,6 +12,7 @@ import pytest
 from seqviz.code_trace import CodeTrace
 from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression.network_settings import NetworkSettings
+from seqviz.compute.autoregression.networks import LearnedMap
 from seqviz.figures.autoregression.estimation import estimates_beside_truth
 from seqviz.figures.autoregression.series import lag_plot, series_and_correlations
 from seqviz.figures.grammar.figure import Figure
@@ -55,6 +56,15 @@ class Pair:
 class Held:
     values: np.ndarray
     inner: Pair
+
+
+@dataclass(frozen=True)
+class Learned:
+    map: LearnedMap
+
+
+def learned() -> Learned:
+    return Learned(LearnedMap(*np.arange(12.0).reshape(4, 3)))
 
 
 def hold(n: int = 3) -> Held:
@@ -117,6 +127,13 @@ def test_a_whole_result_is_named():
     values = run(recipe, ar.shuffled, path.values, 3, name="values")
     run(recipe, echo, values, name="found")
     assert first(recipe) == "values"
+
+
+def test_what_a_part_of_a_result_holds_is_named():
+    recipe = CodeTrace()
+    done = run(recipe, learned, name="done")
+    run(recipe, echo, done.map.inputs, name="again")
+    assert "echo(done.map.inputs" in recipe.source()
 
 
 def test_several_results_in_a_list_are_named():

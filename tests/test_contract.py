@@ -78,6 +78,20 @@ VIOLATIONS = {
 }  # fmt: skip
 
 
+def test_every_room_is_in_the_contracts():
+    """What is new keeps them too: a subject of figures, and what stands beside the interface."""
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    contracts = {one["name"]: one for one in told["contracts"]}
+    subjects = {one for one in modules("seqviz/figures") if one.count(".") == 2}
+    subjects -= {"seqviz.figures.grammar"}
+    apart = contracts["No arrow from one subject of figures to another"]
+    above = contracts["The grammar of figures knows no subject"]["layers"][0]
+    assert set(apart["modules"]) == set(re.findall(r"[\w.]+", above)) == subjects
+    rooms = {".".join(one.split(".")[:2]) for one in modules("seqviz")} - {"seqviz"}
+    served = {"seqviz.ui", "seqviz.__main__"}
+    assert set(contracts["Only seqviz.ui knows Streamlit"]["source_modules"]) == rooms - served
+
+
 def test_each_contract_is_broken_by_an_import_that_it_forbids(tmp_path):
     """A module is added to each of these packages of a copy, with that import and no other."""
     copied = [*(ROOT / "seqviz").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]

@@ -17,9 +17,14 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.gpu import agreement, faults, machine, speed
+from benchmarks.gpu import __main__ as command
+from benchmarks.gpu import agreement, faults, machine, seen, speed
 from benchmarks.gpu.agreement import Difference, difference
+from seqviz import catalog, lessons
 from seqviz.compute.autoregression import replicate
+from seqviz.figures.grammar.figure import Figure
+from seqviz.lessons.bench.output import Chart, Drawn, Note, Output
+from seqviz.models import placement
 from seqviz.paths import ROOT
 from tools import gpu_bundle
 
@@ -57,7 +62,11 @@ def test_the_command_runs_from_the_unpacked_bundle(tmp_path):
     assert list(found) == ["name", "device", "small", "agreement", "speed", "faults"]
     assert (found["name"], found["small"]) == ("gpu", True)
     assert "failed" not in lines[-1]
-    assert found["agreement"].keys() == agreement.SUBJECTS.keys()
+    pages = {f"page: {record.slug}" for record in catalog.LESSONS}
+    assert found["agreement"].keys() == agreement.SUBJECTS.keys() | pages
+    # the colors of figures are plotly's
+    assert {found["agreement"][name] for name in pages} == {"skipped: plotly is not installed"}
+    assert not (place / "assets/data/crossover.json").exists()
     assert found["agreement"]["all pairs, RNN"]["float32"]["largest"] == 0
     assert "is not on this machine" not in str(found["agreement"]["MiniLM, one text"])
     assert speed.ROWS.keys() < found["speed"].keys()
@@ -154,6 +163,86 @@ def test_a_size_that_fails_leaves_the_smaller_ones():
     assert found.stopped["cpu 2"].startswith("failed: MemoryError")
     with pytest.raises(MemoryError):
         speed.measure(speed.Row("bytes", (2,), (), ("", ""), make), HERE)
+
+
+def shown(y, z, note: str = "It is 0.5.", **axis) -> Output:
+    traces = [
+        {"type": "scatter", "x": np.array([1.0, 2.0]), "y": np.array(y)},
+        {"type": "heatmap", "x": ["a", "b"], "z": np.array(z), "zmin": 0, "zmax": 1},
+    ]
+    figure = Figure(traces, {"yaxis": axis})
+    return Output([Chart(Drawn(figure, "", "")), Note(note)])
+
+
+def test_what_a_student_sees_is_counted_in_pixels_levels_and_words():
+    one = shown([0.0, 10.0], [[0.0, 1.0]])
+    assert seen.apart(one, one) == (0.0, 0.0, [False, False])
+    pixels, levels, words = seen.apart(shown([0.0, 9.9], [[0.0, 0.9]], "It is 0.6."), one)
+    assert pixels == pytest.approx(0.01 * 500)  # a hundredth of the axis
+    assert levels == pytest.approx(25.5)
+    assert words == [True, False]
+    half = {"range": [0, 20], "domain": [0.5, 1.0]}
+    wanted = shown([0.0, 10.0], [[0.0, 1.0]], **half)
+    pixels, *_ = seen.apart(shown([0.0, 9.0], [[0.0, 1.0]]), wanted)
+    assert pixels == pytest.approx(1 / 20 * 250)
+    wanted = shown([1.0, 100.0], [[0.0, 1.0]], type="log")
+    pixels, *_ = seen.apart(shown([1.0, 10.0], [[0.0, 1.0]]), wanted)
+    assert pixels == pytest.approx(250)  # one decade of two
+    pixels, *_ = seen.apart(shown([math.nan, 10.0], [[0.0, 1.0]]), one)
+    assert pixels == math.inf
+    with pytest.raises(ValueError, match="shapes"):
+        seen.apart(shown([0.0], [[0.0, 1.0]]), one)
+
+
+def test_a_page_whose_device_computes_otherwise_is_told_apart(monkeypatch):
+    """Trainings of the lesson at the second place begin from another seed."""
+    lesson = lessons.gates.lesson
+    alike = seen.lesson(lesson, HERE)
+    assert (alike.benches, alike.skipped) == ({"learn": 0.0}, {})
+    assert (alike.pixels, alike.levels, alike.words) == (0.0, 0.0, 0.0)
+    assert (alike.refused, alike.exercises) == (0, 5)
+    real, hosts = seen.At.trained, []
+
+    def trained(host, function, keywords, so_far):
+        hosts.append(host)
+        if len(hosts) == 2:
+            other = seen.replace(keywords["settings"], seed=7)
+            keywords = {**keywords, "settings": other}
+        return real(host, function, keywords, so_far)
+
+    monkeypatch.setattr(seen.At, "trained", trained)
+    exercise = next(iter(lesson.exercises.values()))
+    answers = iter([*[1.0] * 5, *[1.0] * 3, *[2.0] * 2])
+    other = seen.replace(exercise, answer=lambda **case: next(answers))
+    monkeypatch.setattr(lesson, "exercises", {"one": other})
+    found = seen.lesson(lesson, HERE)
+    assert found.pixels > agreement.PIXEL
+    assert (found.refused, found.exercises) == (2, 5)
+
+
+def test_what_a_gpu_has_shown_is_what_the_app_reads(tmp_path, monkeypatch):
+    gpu = machine.Machine("cuda", "H", False, time.monotonic(), math.inf)
+    times = speed.Times("hidden", "", {8: 1.0, 32: 4.0}, {8: 2.0, 32: 2.0}, 32)
+    never = speed.Times("hidden", "", {8: 1.0}, {8: 2.0})
+    unmeasured = speed.Times("paths", "", {100: 1.0})
+    agreed = {
+        "a": {"float32": Difference(2e-6, 0.0, 0.0, 0.0)},
+        "b": {"float32": "skipped"},
+        "page: gates": agreement.Seen(),
+    }
+    found = {
+        "agreement": agreed,
+        "faults": {},
+        "speed": {"fit: recall": times, "fit: gates, LSTM": never, "AR": unmeasured},
+    }
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    monkeypatch.setattr(placement, "FILE", tmp_path / "crossover.json")
+    command.write(gpu, found)
+    placement.measured.cache_clear()
+    read = placement.measured()
+    placement.measured.cache_clear()
+    assert (read.name, read.largest) == ("H", 2e-6)
+    assert read.crossover == {"fit: recall": 32, "fit: gates, LSTM": None}
 
 
 @pytest.mark.nightly

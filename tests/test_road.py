@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from seqviz import catalog, lessons, road
+from seqviz import catalog, glossary, lessons, road
 from seqviz.text import LANGUAGES, Text, catalogue, sections
 
 SLUGS = [record.slug for record in catalog.LESSONS]
@@ -28,7 +28,10 @@ def test_minutes_follow_their_rule(slug):
     lesson = getattr(lessons, slug).lesson
     questions = sum(key.startswith(f"{slug}.predict.") and key.endswith(".answer")
                     for key in catalogue("en"))  # fmt: skip
-    whole = words / 200 + 3 * len(lesson.benches) + questions + 3 * len(lesson.exercises)
+    targets = sum(key.startswith(f"{slug}.target.") and key.endswith(".task")
+                  for key in catalogue("en"))  # fmt: skip
+    tasks = len(lesson.exercises) + targets
+    whole = words / 200 + 3 * len(lesson.benches) + questions + 3 * tasks
     assert abs(road.minutes(slug) - whole) <= 2.5
     assert road.minutes(slug) % 5 == 0
 
@@ -44,6 +47,9 @@ def test_every_address_leads_to_a_bench_of_its_lesson(lang):
         assert query.pop("lang") == [lang]
         bench = parts.fragment.removeprefix("bench-")
         assert bench in ("", *lesson.benches)
+        for term in query.pop("glossary", []):
+            assert glossary.found(term, ""), term
+            assert not bench
         part = {f"{lesson.record.code}.part": [bench]} if lesson.parts and bench else {}
         assert query == part
         assert name

@@ -34,6 +34,9 @@ PLACEHOLDER = re.compile(r"{(\w+)}")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 # A sentence this long that has words is prose; anything else may be a symbol, a name, a formula.
 PROSE = 25
+NAMES = {  # words in small letters that Chinese texts print as they are
+    "BERT base", "BERT large", "DistilBERT", "Transformer", "Yule-Walker", "pooler", "tanh",
+}  # fmt: skip
 WORD = re.compile(r"[A-Za-z]{3,}")
 NAMESPACES = ("figure", "alt", "frame", "work", "home", "nav", "stage")
 KEY = re.compile(rf"(?:{'|'.join(NAMESPACES)})\.[a-z0-9_.]+")
@@ -122,6 +125,19 @@ def test_prose_is_translated():
             and (e == c or not HAN.search(c))
         ]
     assert not same
+
+
+def test_chinese_is_chinese_but_for_names():
+    """A label too short for the test above; placeholders, formulas and code are no words."""
+    no_words = re.compile(r"{[^}]*}|\$[^$]*\$|`[^`]*`|<[^>]*>")
+    left = {
+        sentence
+        for value in catalogue("zh").values()
+        for sentence in flat(value)
+        if not HAN.search(sentence)
+        and re.search("[a-z]{4}|[a-z]{2} [a-z]{2}", no_words.sub(" ", sentence))
+    }
+    assert left <= NAMES
 
 
 def test_english_has_no_chinese_but_names_of_the_texts():

@@ -28,7 +28,8 @@ MOST = 60_000_000  # bytes
 TAKEN = (
     "pyproject.toml", "LICENSE", "seqviz/**/*.py", "benchmarks/__init__.py",
     "benchmarks/timing.py", "benchmarks/accuracy_lab.py", "benchmarks/gpu/*.py",
-    "tests/gpu/*.py", "assets/data/**/*",
+    "tests/gpu/*.py", "assets/data/**/*", "assets/lessons/**/*.toml",
+    "assets/locale/*", "assets/glossary/*",
     "assets/checkpoints/fill_in_minilm.*",
 )  # fmt: skip
 

@@ -3,7 +3,7 @@
 
 import { afterwards, bench } from "./live.js";
 import { named, repainted } from "./repaint.js";
-import { showNotes, showReadouts, uncover } from "./said.js";
+import { showBadge, showNotes, showReadouts, uncover } from "./said.js";
 import { stay } from "./sight.js";
 import { stacked } from "./stack.js";
 
@@ -138,21 +138,27 @@ export class Chart {
   painter(prefix) {
     const readouts = () => document.querySelector(`.${css(prefix)}-readouts`);
     const notes = () => document.querySelectorAll(`[class*="${css(prefix)}-notes-"]`);
-    const back = () => [readouts(), ...notes()].forEach(uncover);
+    const badge = () => document.querySelector(`.${css(prefix)}-footer > :has(.stMarkdownBadge)`);
+    const back = () => [readouts(), ...notes(), badge()].forEach(uncover);
+    const paint = (answer, moving) => {
+      const { figure, alt, readouts: read, notes: said, badge: how } = unpacked(answer);
+      this.show(figure, alt, moving);
+      showReadouts(readouts(), read);
+      showNotes(notes(), said);
+      showBadge(badge(), how);
+    };
+    let own = null; // in place of what the page has drawn, an answer that the page knows of
     back();
     return {
+      keep: (answer) => (own = answer),
       uncover: () => {
+        if (own !== null) return paint(own, false);
         back();
         this.show(this.own.figure, this.own.alt);
       },
       there: () => this.host.isConnected,
       wait: (on) => this.host.classList.toggle("waiting", on),
-      paint: (answer) => {
-        const { figure, alt, readouts: read, notes: said } = unpacked(answer);
-        this.show(figure, alt, true);
-        showReadouts(readouts(), read);
-        showNotes(notes(), said);
-      },
+      paint: (answer) => paint(answer, true),
     };
   }
 }

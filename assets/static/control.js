@@ -12,6 +12,7 @@ class Control {
   constructor(host, data) {
     this.place = bench(data.bench);
     this.key = data.key;
+    this.place.controls.set(this.key, this);
     this.slider = new Slider(host, {
       input: (text, dragged) => {
         clearTimeout(this.again);
@@ -26,7 +27,6 @@ class Control {
     this.place.stop();
     // The page is there already, and is not about to go elsewhere.
     if (this.said === null && same(text, this.value)) return this.place.forget(this.key);
-    this.place.told(this.key);
     this.said = text;
     this.saidAt = performance.now();
     this.say(text, AGAIN_MS);
@@ -39,7 +39,7 @@ class Control {
 
   // Until the page has drawn it.
   say(text, patience) {
-    this.tell(text);
+    this.place.rest(this.key, () => this.tell(text));
     clearTimeout(this.again);
     this.again = setTimeout(() => this.say(text, Math.min(MOST_MS, 2 * patience)), patience);
   }
@@ -51,18 +51,31 @@ class Control {
       this.forgoes = afterwards(() => this.take(data)); // the page does not say it twice
       return;
     }
+    const rests = this.known(options.value);
+    this.slider.set(options);
+    if (rests) this.place.expect(this.key, this.slider.likely);
+  }
+
+  // The page knows this value; whether the hand rests there.
+  known(value) {
     clearTimeout(this.again);
     const rests = this.said !== null && this.slider.resting === 0;
     this.said = null;
-    this.value = options.value;
+    this.value = value;
     if (this.slider.resting === 0) this.place.known(this.key);
-    this.slider.set(options);
-    if (rests) this.place.expect(this.key, this.slider.likely);
+    return rests;
+  }
+
+  // The page knows this value without having drawn anything.
+  heard(value) {
+    if (this.said !== null && !same(value, this.said)) return; // what was said since is on its way
+    if (this.known(value)) this.place.expect(this.key, this.slider.likely);
   }
 
   close() {
     clearTimeout(this.again);
     this.forgoes?.();
+    if (this.place.controls.get(this.key) === this) this.place.controls.delete(this.key);
     this.slider.close();
     this.place.forget(this.key);
   }

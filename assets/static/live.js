@@ -58,11 +58,19 @@ class Bench {
   ahead = new Map(); // answers to what has not been asked for yet
   expecting = null; // fetches them: can be aborted
   pictures = []; // when the last ones were painted, for measuring
+  controls = new Map(); // by key, those that want to hear that the page knows where the hand rests
+  painted = null; // { names, answer }: what stands on screen in place of what the page has drawn
+  offered = null; // { number, values, answer } of the rest that the page was told last
+  rests = 0;
+  tell = null; // says to the page that the hand rests (`hand.js`)
+  shape = null; // of what the page has drawn: of one shape, it would not draw more than an answer shows
+  waiting = []; // for the last answer
 
   // The page has drawn the bench: with these values, and this is where to ask for others.
   drawn(source, painter) {
     this.source = source;
     this.painter = painter;
+    this.painted = null;
     for (const [key, { text, told }] of this.moved)
       if (told && same(text, source.values[key])) this.moved.delete(key);
   }
@@ -113,6 +121,45 @@ class Bench {
     if (moved) moved.told = performance.now();
   }
 
+  // The hand rests on this control. What the page would draw is on screen already, or `draw` asks for it.
+  async rest(key, draw) {
+    this.told(key);
+    const moved = this.moved.get(key);
+    if (this.busy || this.wanted)
+      await new Promise((resolve) => {
+        this.waiting.push(resolve);
+        setTimeout(resolve, SLOW_MS);
+      });
+    if (this.moved.get(key) !== moved) return; // it has moved on, and rests again later
+    const { painted, shape } = this;
+    const shows =
+      shape && painted?.names === named(this.asked()) && said(painted.answer).shape === shape &&
+      [...this.moved.values()].every(({ told }) => told);
+    if (!shows || !this.tell) return draw();
+    const values = Object.fromEntries([...this.moved].map(([name, { text }]) => [name, text]));
+    this.offered = { number: ++this.rests, values, answer: painted.answer };
+    this.tell({ number: this.rests, values, shape });
+  }
+
+  // The page knows where the hand rests, and has not drawn the bench; or it has, as of this shape.
+  heard({ shape, number }) {
+    this.shape = shape;
+    if (this.offered?.number !== number) return;
+    const { values, answer } = this.offered;
+    this.offered = null;
+    Object.assign(this.source.query, values);
+    Object.assign(this.source.values, values);
+    this.painter.keep(answer);
+    for (const [key, text] of Object.entries(values)) this.controls.get(key)?.heard(text);
+  }
+
+  // What is asked for: where the hand is, and everything else as the page has it.
+  asked() {
+    const values = { ...this.source.query };
+    for (const [key, { text }] of this.moved) values[key] = text;
+    return values;
+  }
+
   // The page knows this value, and draws the bench with it next.
   known(key) {
     this.moved.delete(key);
@@ -123,7 +170,12 @@ class Bench {
     this.moved.delete(key);
     if (this.moved.size > 0) return;
     this.home = true;
-    if (this.painter?.there()) this.painter.uncover();
+    if (this.painter?.there()) this.uncover();
+  }
+
+  uncover() {
+    this.painted = null;
+    this.painter.uncover();
   }
 
   // An answer with the arrays that only were named, of those that were there when it was asked for;
@@ -186,8 +238,7 @@ class Bench {
     this.busy = true;
     this.wanted = false;
     const asked = this.source;
-    const values = { ...asked.query };
-    for (const [key, { text }] of this.moved) values[key] = text;
+    const values = this.asked();
     const slow = setTimeout(() => this.painter.wait(true), SLOW_MS);
     const aborter = new AbortController();
     const patience = setTimeout(() => aborter.abort(), PATIENCE_MS);
@@ -210,13 +261,18 @@ class Bench {
     if (old && this.moved.size > 0) this.wanted = true;
     if (this.wanted) this.ask(); // the next is on its way while this one is painted
     this.painter.wait(false);
-    if (old || answer === null || !this.painter.there()) return;
+    if (!old && answer !== null && this.painter.there()) this.paint(answer, values);
+    if (!this.busy) this.waiting.splice(0).forEach((resolve) => resolve());
+  }
+
+  paint(answer, values) {
     try {
       this.painter.paint(answer);
     } catch {
       return; // something between here and the server has answered in its place
     }
-    if (this.home) this.painter.uncover();
+    this.painted = { names: named(values), answer };
+    if (this.home) this.uncover();
     this.pictures.push({ at: performance.now(), values });
     if (this.pictures.length > 500) this.pictures.splice(0, 250);
   }

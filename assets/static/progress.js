@@ -1,4 +1,4 @@
-// What has been done on this device: lessons visited, predictions answered, exercises solved. It stays in
+// What has been done on this device: lessons visited, predictions answered, exercises solved, targets reached. It stays in
 // the browser's storage; nothing of it is ever sent. Where there is none, or something else lies in it,
 // nothing is remembered and nothing else is lost.
 
@@ -41,5 +41,6 @@ function note(slug, what) {
 export function notice(slug) {
   const shown = document.querySelectorAll('[class*="st-key-"][class*="-done"]');
   const done = [...shown].map((one) => DONE.exec(one.className)?.[1]).filter(Boolean);
-  note(slug, ["visited", ...done]);
+  const targets = [...document.querySelectorAll('.seqviz-target[data-reached="true"]')];
+  note(slug, ["visited", ...done, ...targets.map((one) => `target-${one.dataset.target}`)]);
 }

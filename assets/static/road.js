@@ -12,7 +12,7 @@ const filled = (sentence, done, all) => sentence.replace("{done}", done).replace
 function said(card, done, words) {
   if (!done.includes("visited")) return "";
   const tasks = card.dataset.tasks.split(" ").filter(Boolean);
-  const parts = [["predict", words.answered], ["exercise", words.solved]].map(([kind, sentence]) => {
+  const parts = [["predict", words.answered], ["exercise", words.solved], ["target", words.reached]].map(([kind, sentence]) => {
     const all = tasks.filter((task) => task.startsWith(`${kind}-`));
     return all.length > 0 ? filled(sentence, all.filter((task) => done.includes(task)).length, all.length) : "";
   });

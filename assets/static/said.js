@@ -1,12 +1,13 @@
-// The read-outs beside a figure and the sentences under it, while a hand moves: a copy of what the
+// The read-outs beside a figure, the sentences and the badge under it, under a hand: a copy of what the
 // page shows, with the new words in it, stands in its place until the page itself has drawn them.
 
 const OVER = "seqviz-over";
 
-function over(place) {
+// original: what is copied of it.
+function over(place, original = place) {
   let copy = place.querySelector(`:scope > .${OVER}`);
   if (copy) return copy;
-  copy = place.cloneNode(true);
+  copy = original.cloneNode(true);
   copy.removeAttribute("id");
   copy.className = `${copy.className.replace(/\bst-key-\S+/g, "")} ${OVER}`;
   place.append(copy);
@@ -14,9 +15,13 @@ function over(place) {
   return copy;
 }
 
+const inside = (place) => over(place, place.firstElementChild);
+
 export function uncover(place) {
-  place?.querySelector(`:scope > .${OVER}`)?.remove();
-  place?.classList.remove("seqviz-behind");
+  place?.querySelectorAll(`.${OVER}`).forEach((copy) => {
+    copy.parentElement.classList.remove("seqviz-behind");
+    copy.remove();
+  });
 }
 
 // Words into an element of the page's own, past the elements that only wrap them.
@@ -27,24 +32,28 @@ function write(element, text) {
   if (inner && inner.textContent !== text) inner.textContent = text;
 }
 
-// readouts: [{ value, beside }] in the order of the page. Another number of them waits.
+// readouts: [{ value, beside }] in the order of the page. Another number of them waits. Of each only
+// what changes is a copy: its label and its help answer as before.
 export function showReadouts(place, readouts) {
-  const shown = place?.querySelectorAll(":scope > :not(.seqviz-over) [data-testid=stMetric]").length;
-  if (!place || shown !== readouts.length) return;
-  over(place)
-    .querySelectorAll("[data-testid=stMetric]")
-    .forEach((metric, at) => {
-      write(metric.querySelector("[data-testid=stMetricValue]"), readouts[at].value);
-      const beside = metric.querySelector("[data-testid=stMetricDelta]");
-      if (beside) write(beside, readouts[at].beside ?? "");
-    });
+  const shown = place?.querySelectorAll("[data-testid=stMetric]") ?? [];
+  if (shown.length !== readouts.length) return;
+  shown.forEach((metric, at) => {
+    write(inside(metric.querySelector("[data-testid=stMetricValue]")), readouts[at].value);
+    const beside = metric.querySelector("[data-testid=stMetricDelta]");
+    if (beside) write(inside(beside), readouts[at].beside ?? "");
+  });
+}
+
+export function showBadge(place, words) {
+  if (!place || words === undefined) return;
+  inside(place).querySelector(".stMarkdownBadge").lastChild.nodeValue = ` ${words}`;
 }
 
 const SAID = "[data-testid=stMarkdownContainer], [data-testid=stHtml]";
 
 // notes: HTML that the server has made of its own sentences; null: it stays as it is.
 export function showNotes(places, notes) {
-  const copies = [...places].map(over);
+  const copies = [...places].map((place) => over(place));
   const said = copies.flatMap((copy) => [...copy.querySelectorAll(SAID)]);
   if (said.length !== notes.length) return places.forEach(uncover);
   said.forEach((one, at) => {

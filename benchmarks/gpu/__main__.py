@@ -21,6 +21,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import argparse
 import dataclasses
 import datetime
+import itertools
 import json
 import math
 import platform
@@ -36,7 +37,7 @@ import torch
 from benchmarks.gpu import agreement, faults, speed
 from benchmarks.gpu.machine import PRECISIONS, Machine, find_model
 from benchmarks.gpu.picture import svg
-from seqviz.models import device
+from seqviz.models import device, placement
 from seqviz.text import duration
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -68,6 +69,13 @@ def plain(found: Any) -> Any:
 def said_agreement(found: Any) -> str:
     if isinstance(found, str):
         return found
+    if isinstance(found, agreement.Seen):
+        return (
+            f"{len(found.benches)} benches: {found.pixels:.2g} pixels, {found.levels:.2g} of 255 "
+            f"levels, {100 * found.words:.2g} % of words; {found.refused} of {found.exercises} "
+            "exercises refuse the answer"
+            + "".join(f"; {name} {why}" for name, why in found.skipped.items())
+        )
     cells = []
     for mode in PRECISIONS:
         one = found[mode]
@@ -118,11 +126,8 @@ def goals(found: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float,
         return one.get("device", math.nan) if isinstance(one, dict) else math.nan
 
     best = rate("epoch: bfloat16, by length")
-    apart = [
-        one["float32"].largest
-        for one in found["agreement"].values()
-        if isinstance(one, dict) and not isinstance(one["float32"], str)
-    ]
+    apart = apart_in_float32(found)
+    pages = [one for one in found["agreement"].values() if isinstance(one, agreement.Seen)]
     one, many = (seconds("SmolLM2's shape", size) for size in (1, 32))
     for name, value, goal, sense in (
         ("epoch, s", 7272 / best, 5.0, -1),
@@ -132,6 +137,12 @@ def goals(found: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float,
         ("100 texts of 32 tokens, s", seconds("texts in one batch", 100), 0.02, -1),
         ("32 prompts, times one prompt's rate", 32 * one / many, 10.0, 1),
         ("float32, largest difference", max(apart, default=math.nan), agreement.TOLERANCE, -1),
+        (
+            "figures, pixels",
+            max((one.pixels for one in pages), default=math.nan),
+            agreement.PIXEL,
+            -1,
+        ),
     ):
         yield name, value, goal, sense * (value - goal) >= 0
 
@@ -142,6 +153,25 @@ def write(here: Machine, found: dict[str, Any]) -> None:
     path = RESULTS / f"{datetime.date.today()}-gpu-{name}.json"
     path.write_text(json.dumps(plain(found), indent=1) + "\n", "utf-8")
     path.with_suffix(".svg").write_text(svg(here, found["speed"]), "utf-8")
+    if not here.small:
+        placement.FILE.write_text(json.dumps(kept(here, found), indent=1) + "\n", "utf-8")
+
+
+def kept(here: Machine, found: dict[str, Any]) -> dict[str, Any]:
+    """What the app reads of a run on a GPU (`seqviz.models.placement.Measured`)."""
+    times = {name: one for name, one in found["speed"].items() if isinstance(one, speed.Times)}
+    whole = {name: one.crossover for name, one in times.items() if one.cpu and one.device}
+    largest = max(apart_in_float32(found), default=None)
+    return plain(
+        {"name": here.name, "date": str(datetime.date.today()), "crossover": whole,
+         "largest": largest}
+    )  # fmt: skip
+
+
+def apart_in_float32(found: dict[str, Any]) -> list[float]:
+    """The largest relative difference of each row of the agreement that was measured."""
+    rows = [one["float32"] for one in found["agreement"].values() if isinstance(one, dict)]
+    return [one.largest for one in rows if not isinstance(one, str)]
 
 
 def main() -> None:
@@ -168,7 +198,7 @@ def main() -> None:
             "agreement",
             "agreement with the CPU in float32: largest and median relative difference, and share "
             f"of numbers printed with other digits\n{'':35}{heading}",
-            agreement.rows(here),
+            itertools.chain(agreement.rows(here), agreement.pages(here)),
             said_agreement,
         ),
         ("speed", "speed: CPU | device, medians", speed.rows(here), said_speed),

@@ -26,6 +26,7 @@ from benchmarks.gpu.machine import (
     models_at,
     precision,
 )
+from seqviz import catalog
 from seqviz.compute.accuracy.findings import FillSettings, TuneSettings
 from seqviz.compute.autoregression import replicate_paths
 from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
@@ -48,6 +49,7 @@ from seqviz.units import NUMBER, Unit, unit_of
 
 TEXT = "The animal did not cross the street because it was too tired."
 OTHER = "A film that is neither funny nor sad, only long."
+PIXEL = 1.0  # the most that no student sees; of a color, one of its 255 levels
 TOLERANCE = 1e-4  # largest relative difference of float32, where a GPU is held to it
 _SHARE = 0.5  # of the command's time
 _STRINGS = 2000  # numbers of one array that are written out, evenly taken
@@ -81,6 +83,25 @@ class Difference:
     median: float
     choices: float
     printed: float
+
+
+@dataclasses.dataclass
+class Seen:
+    """What differs on the pages of a lesson (`seen`).
+
+    benches: those that were compared, and by how many pixels each differs. pixels: largest distance
+    of two points of a figure. levels: of two colors, of 255. words: share of read-outs, sentences
+    and labels that are written otherwise. refused: exercises that would not accept the device's
+    answer, of so many. skipped: benches without a comparison, and why.
+    """
+
+    pixels: float = 0.0
+    levels: float = 0.0
+    words: float = 0.0
+    refused: int = 0
+    exercises: int = 0
+    benches: dict[str, float] = dataclasses.field(default_factory=dict)
+    skipped: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 def leaves(found: Any, unit: Unit = NUMBER) -> Iterator[tuple[np.ndarray, Unit]]:
@@ -161,6 +182,17 @@ def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Difference | str] | 
             yield name, row(name, machine)
         except Exception as error:  # of any kind: the next row is another function
             yield name, described(error)
+
+
+def pages(machine: Machine) -> Iterator[tuple[str, Seen | str]]:
+    """A row for each lesson: would a student see it? Named and left where the figures cannot be."""
+    try:
+        from benchmarks.gpu import seen
+
+        yield from seen.rows(machine)
+    except ModuleNotFoundError as error:
+        for record in catalog.LESSONS:
+            yield f"page: {record.slug}", described(error)
 
 
 def _importance(place: str, small: bool) -> Any:

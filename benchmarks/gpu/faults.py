@@ -95,7 +95,7 @@ def train_a_little(place: str, room: int, report: Report) -> int:
 
 
 def in_a_training(place: str) -> dict[str, Any]:
-    """Memory ends within a training in the app's queue: that job fails, the next one runs."""
+    """Memory ends within a training in the app's queue; then the next job."""
     line, jobs = Jobs(), []
     try:
         for room in (40 * _LAYER, 0):
@@ -116,7 +116,8 @@ def in_a_training(place: str) -> dict[str, Any]:
 def lose_the_device(ready: Any, place: str) -> dict[str, Any]:
     """In a process of its own: break the device's context, then see what is left.
 
-    Which error the app's way to a model raises, and whether the CPU computes on.
+    The app's way to a model goes on with the CPU: there the broken row is an error of its own kind,
+    and the sound one after it an answer. note: what the badge says.
     """
     one = model("minilm", place)
     rows = ids(one.network, 1, 8)
@@ -134,6 +135,7 @@ def lose_the_device(ready: Any, place: str) -> dict[str, Any]:
             raised[number] = type(error).__name__
     again = model("minilm", CPU).run(partial(work, rows))
     return {
+        "note": one.note,
         "raised": raised[0],
         "raised_afterwards": raised[1],
         "computes_on_with_the_cpu": difference(again, wanted).largest < TOLERANCE,

@@ -97,6 +97,7 @@ def models_at(place: str, names: tuple[str, ...]) -> None:
     for name in names:
         pretrained._loaded[name] = model(name, place)
     forward_cache._shelf = forward_cache._Shelf()
+    forward_cache._passes.clear()
 
 
 @contextlib.contextmanager
@@ -154,7 +155,7 @@ def described(error: Exception) -> str:
     if isinstance(error, Skip):
         return f"skipped: {error}"
     if isinstance(error, ModuleNotFoundError):
-        return f"skipped: {error.name} is not installed"
+        return f"skipped: {str(error.name).partition('.')[0]} is not installed"
     if "primitive descriptor" in str(error):  # oneDNN, which has no float16 LSTM on most CPUs
         return "skipped: this CPU cannot do it in this precision"
     return f"failed: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

@@ -14,7 +14,7 @@ Ours shares results between the visitors of a class, so presses and drags have a
 each time: no value comes twice. The others run in an environment of their own, made from
 `requirements.txt` in the user's cache folder, where what runs here is found as well.
 
-`python -m benchmarks.peers [--rounds 3] [--presses 8]`
+`python -m benchmarks.peers [--rounds 3] [--presses 8] [--apart]`
 """
 
 from __future__ import annotations
@@ -238,16 +238,25 @@ def peer(python: Path, name: str) -> Iterator[str]:
         process.wait()
 
 
-def measure(rounds: int, presses: int) -> dict[str, Subject]:
-    """Ours ("seqviz") and the others, in turns."""
-    python = environment()
+def measure(rounds: int, presses: int, apart: bool = False) -> dict[str, Subject]:
+    """Ours ("seqviz") and the others, in turns.
+
+    apart: servers on one core, the browser on another.
+    """
+    python, cores = environment(), sorted(os.sched_getaffinity(0))
     with contextlib.ExitStack() as stack:
+        if apart:
+            os.sched_setaffinity(0, cores[-1:])
         browser = stack.enter_context(chromium())
+        if apart:
+            os.sched_setaffinity(0, cores[:1])
         ours = f"{stack.enter_context(serve()).url}/ar_fitting"
         place = [css_class("ar.process.figure")]
         subjects = {"seqviz": Subject(ours, place, slider_input(KEY), FIRST, "?ar.process.seed={}")}
         for name, place in PEERS.items():
             subjects[name] = Subject(stack.enter_context(peer(python, name)), place)
+        if apart:
+            os.sched_setaffinity(0, cores[-1:])  # what measures is where the browser is
         for turn in range(rounds + 1):
             for subject in subjects.values():
                 subject.arrive(browser)
@@ -273,8 +282,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The same figure in other frameworks.")
     parser.add_argument("--rounds", type=int, default=3, help="visits of each kind")
     parser.add_argument("--presses", type=int, default=8, help="measured presses of a visit")
+    parser.add_argument("--apart", action="store_true", help="browser and servers: a core each")
     given = parser.parse_args()
-    subjects = measure(given.rounds, given.presses)
+    subjects = measure(given.rounds, given.presses, given.apart)
     medians = {
         number: {
             name: round(statistics.median(getattr(subject, number)), 3)

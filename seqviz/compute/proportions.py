@@ -134,8 +134,14 @@ def shares(right: Float[np.ndarray, "*rows case"]) -> Shares:
     n = np.asarray(np.isfinite(right).sum(axis=-1))
     some = np.maximum(n, 1)
     share = np.where(n > 0, np.nansum(right, axis=-1) / some, np.nan)
-    low, high = wilson(share, some)
-    return Shares(share, np.asarray(low), np.asarray(high), n)
+    return with_intervals(share, n)
+
+
+def with_intervals(share: Float[np.ndarray, "*rows"], n: int | Int[np.ndarray, "*rows"]) -> Shares:
+    """Shares of n cases each; nan is a share of none."""
+    cases = np.where(np.isnan(share), 0, n)
+    low, high = (np.asarray(end) for end in wilson(share, np.maximum(cases, 1)))
+    return Shares(share, low, high, cases)
 
 
 def running(right: Bool[np.ndarray, "case"]) -> Running:

@@ -268,14 +268,15 @@ def forward(parts: Parts, variants: Sequence[Variant], watch: Watch | None = Non
 
 def _first(variant: Variant, order: tuple[int, ...], count: int) -> int:
     """The step at which a variant is first another than the model as it is."""
-    changed = [one.layer for one in (*variant.factors, *variant.puts)]
+    changed = [*(one.layer for one in variant.factors), *(one.layer for one in variant.puts)]
     moved = [step for step, layer in enumerate(order) if layer != step]
     short = [len(order)] if len(order) < count else []
     return min([*changed, *moved[:1], *short, count])
 
 
 def _check(variants: Sequence[Variant], orders: Sequence[tuple[int, ...]], count: int) -> None:
-    named = [one.layer for v in variants for one in (*v.factors, *v.puts)]
+    named = [one.layer for v in variants for one in v.factors]
+    named += [one.layer for v in variants for one in v.puts]
     named += [layer for order in orders for layer in order]
     if strange := sorted({layer for layer in named if not 0 <= layer < count}):
         raise ValueError(f"There is no layer {strange[0]}: they go from 0 to {count - 1}.")

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from seqviz.refusal import Refusal
@@ -97,14 +98,16 @@ class Job(Generic[T]):
         jobs: Keeper,
         key: bytes,
         function: bytes,
-        call: Callable[..., T],
+        call: partial[T],
         name: str = "",
         number: int = 0,
     ):
         self._jobs, self._key, self._function = jobs, key, function
         self._name = name  # for the log
         self._number = number  # those that came before have smaller ones
-        self._call: Callable[..., T] | None = call
+        self._call: partial[T] | None = call
+        self.device = str(call.keywords.get("device", "cpu"))  # on which it runs, or has run
+        self.note = ""  # why on another than was asked for
         self._state: State = "queued"
         self._wishes: dict[str, Wish] = {}  # by owner
         self._unwanted = False

@@ -19,7 +19,8 @@ import threading
 import time
 import traceback
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from seqviz import fingerprint, settings
@@ -29,6 +30,10 @@ from seqviz.refusal import Refusal
 STALL_SECONDS = 120.0
 MOST_LEFT_BEHIND = 3
 log = logging.getLogger(__name__)
+
+Rescue = Callable[[BaseException, Mapping[str, Any]], tuple[dict[str, Any], str] | None]
+rescue: Rescue | None = None
+"""Of an error and a job's arguments: those for another try, and a note on why; None: it failed."""
 
 
 class Jobs:
@@ -120,7 +125,7 @@ class Jobs:
                 if full and not self._make_room(group or owner):
                     raise QueueFull(len(self._queue))
                 args, parameters = copy.deepcopy((args, parameters))
-                call = _call(function, args, parameters)
+                call = partial(function, *args, **parameters)
                 number = next(self._numbers)
                 job = Job(self, key, name, call, function.__qualname__, number)
                 if self._stuck():
@@ -287,7 +292,7 @@ class Jobs:
         assert job._call is not None
         result, failure = None, None
         try:
-            result = job._call(report)
+            result = _tried(job, report)
             state: State = "done"
         except Cancelled:
             state = "cancelled"
@@ -402,7 +407,18 @@ def queues() -> dict[str, Jobs]:
         return dict(_defaults)
 
 
-def _call(
-    function: Callable[..., T], args: tuple[Any, ...], parameters: dict[str, Any]
-) -> Callable[[Report], T]:
-    return lambda report: function(*args, report=report, **parameters)
+def _tried(job: Job[T], report: Report) -> T:
+    """The job's work, once more with what `rescue` says where it fails."""
+    call = job._call
+    assert call is not None
+    try:
+        return call(report=report)
+    except Exception as error:
+        again = rescue(error, call.keywords) if rescue else None
+        if again is None:
+            raise
+        traceback.clear_frames(error.__traceback__)  # they hold what is on the device
+    arguments, job.note = again
+    job.device = str(arguments.get("device", job.device))
+    log.warning("a job begins again on %s: %s", job.device, job._name)
+    return call.func(*call.args, report=report, **arguments)

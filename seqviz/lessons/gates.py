@@ -52,6 +52,7 @@ SECOND = (
 AGREEMENT = "The flights the airline was cancelling"
 SINGULAR = "The flight the airline was cancelling"
 TEMPERATURES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
+HALF_A_BIT = 0.5  # per character, that a constant gate may cost
 LASTING = 20.0  # steps: a time constant above is said to be long
 
 lesson = Lesson("gates", code=(run_cell, observation.observe, activations.time_constants))
@@ -455,6 +456,9 @@ def force(p: Force, show: Show) -> None:
         show.note("empty_cell")
     elif whole and values == {"z": 1.0}:
         show.note("kept_for_good")
+    if whole and forced.kind == "characters" and set(values) == {"f"}:
+        lost = forced.bits_per_character() - free.bits_per_character()
+        show.target("constant_gate", lost <= HALF_A_BIT, lost=number(lost))
 
 
 def say_lengths(

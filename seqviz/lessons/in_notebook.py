@@ -34,6 +34,11 @@ SCRIPTS = ("slider.js", "plain_controls.js", "plotly.min.js", "notebook.js")
 STYLES = ("slider.css", "plain_controls.css", "notebook.css")
 
 
+def _inline(name: str) -> str:
+    """The HTML of an option's name, of whose Markdown there are only letters in italics."""
+    return re.sub(r"\*([^*]+)\*", r"<i>\1</i>", html.escape(name))
+
+
 def _module() -> str:
     """Controls, Plotly.js and the bench as one module: a notebook cannot load one from another."""
     slider, plain, plotly, bench = ((STATIC / name).read_text("utf-8") for name in SCRIPTS)
@@ -87,7 +92,7 @@ class LiveBench(anywidget.AnyWidget):
             for one in output.of(Readout)
         ]
         return {
-            "controls": offered(params, words, "", html.escape),
+            "controls": offered(params, words, "", _inline),
             "figure": opaque(figure, LIGHT).to_json() if isinstance(figure, Figure) else "",
             "said": [("readouts", " · ".join(read)), *said, ("hint", output.waits)],
             "more": self._text("frame.more"),

@@ -56,6 +56,7 @@ BASES = (1.5, 10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0,
 DEFAULT = "minilm" if "minilm" in ENCODERS else next(iter(ENCODERS or MODELS))
 FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
 PASTED = 2000  # characters of a text field
+A_TENTH = 0.1  # of a turn
 ROUNDING = 1e-6  # of a cosine, in an encoder of float32
 
 lesson = Lesson("positions", code=(encoding, rotary.rotate, relative.alibi_slopes, order.attend))
@@ -292,6 +293,8 @@ def distance(p: Distance, show: Show) -> None:
         near, far = sines.dot(1), sines.dot(13)
         show.note("same_offset", spread=number(found.dot_by_offset.spread, 2))
         show.note("nearer" if near > far else "farther", near=number(near), far=number(far))
+    turn = p.length / sines.longest
+    show.target("slowest", A_TENTH <= turn <= 1, turn=percent(turn), length=p.length)
     root = f"√({p.d_model}/2)"
     show.readouts(sines, "norm", "shortest", "longest", beside={"norm": root})
 

@@ -41,6 +41,7 @@ DECODER, ENCODER = DEFAULTS["decoder"], DEFAULTS["encoder"]
 LAYERS = {record.name: record.layers for record in MODELS}
 PASTED = 1_000  # characters of a text that is read anew after every press
 WORD = 40
+UNDECIDED = 0.1  # of the likeliest token
 TEXT = "The capital of France is"
 FILLED = "The film was [MASK]."
 
@@ -105,6 +106,9 @@ def account(p: Account, show: Show) -> None:
     }
     show.readouts(found, "logit", "total", chance="probability", largest="most", beside=beside)
     say_account(found, units, show)
+    if not p.target and not p.against:
+        chance, token = found.probability, literal(found.target)
+        show.target("undecided", chance < UNDECIDED, chance=percent(chance), token=token)
 
 
 def say_account(found: Any, split: Any, show: Show) -> None:

@@ -30,6 +30,7 @@ MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
 
 DIGITS = 10  # of a singular value beside 1, at most
 LITTLE = (5.0, 0.1)  # degrees that a gradient turns, and share of its length that it loses
+FAR = 50  # steps that the target wants
 UNSEEN = 1e-6  # of the gradient's length: what a truncation misses is rounding, or next to it
 # The two tasks want different settings to be learned in seconds (see RecallSettings): each has its
 # own three controls.
@@ -318,6 +319,9 @@ def reach(p: Reach, show: Show) -> None:
             beside = beside if everyone else beside.join(whose)
             show.readout(name, found[horizons.index(steps)].horizon_seen, beside=beside)
     tell_reach(p, found, matrix, show)
+    if "rnn" in p.cells and p.steps > FAR:
+        rnn = found[p.cells.index("rnn")]
+        show.target("rnn_reaches", rnn.horizon >= FAR, far=FAR, horizon=rnn.horizon_seen())
 
 
 @lesson.bench("pairs", Pairs, after=("reach",))

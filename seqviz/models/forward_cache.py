@@ -10,8 +10,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,16 @@ from jaxtyping import Bool, Float
 
 from seqviz import settings
 from seqviz.compute.attention import masks
+from seqviz.models import device, placement, texts
 from seqviz.models import tap as taps
-from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import Read, Tokens
+from seqviz.models.together import Together
 
 MOST_PADS = 64
 LARGE = 10_000_000  # bytes of a reading: of MiniLM from 180 tokens on, of SmolLM2 from 90
 RESTS = 45.0  # seconds in which nobody asks for it
+LIKE = 16  # tokens: texts of one pass differ by less, so that little is padding
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Masking:
     reach: int = masks.REACH
 
 
+_guard = threading.Lock()
+_passes: dict[str, Together[Any, Reading]] = {}
 OWN = Masking()
 Key = tuple[str, str, str, Masking]
 
@@ -119,18 +124,89 @@ def forward(
 
     with taps.tapped(tap):
         hidden, logits = pretrained.run(work)
-    weights, norms = (
-        torch.stack([layer[0] for layer in noted]).float().cpu().numpy()
-        for noted in (tap.weights, tap.norms)
-    )
-    vectors = hidden.float().cpu().numpy()
+    weights, norms = (torch.stack([layer[0] for layer in one]) for one in (tap.weights, tap.norms))
+    return _reading(pretrained, tokens, allowed, weights, norms, hidden, logits)
+
+
+def forwards(pretrained: Pretrained, asked: Sequence[tuple[Tokens, Masking]]) -> list[Reading]:
+    """The readings of several texts from one pass, padded to the longest behind each.
+
+    No token looks at the padding. Within rounding they are those of `forward`, one by one.
+    """
+    import torch
+
+    if len(asked) == 1:
+        return [forward(pretrained, *asked[0])]
+    decoder = pretrained.card.kind == "decoder"
+
+    def work(network: Any, device: str, rows: Sequence[tuple[Tokens, Masking]]) -> list[Reading]:
+        count, width = len(rows), max(len(tokens.ids) for tokens, _ in rows)
+        ids, segments = np.zeros((2, count, width), np.int64)
+        allowed = np.zeros((count, width, width), bool)
+        for row, (tokens, one) in enumerate(rows):
+            n = len(tokens.ids)
+            ids[row, :n], segments[row, :n] = tokens.ids, tokens.segments
+            allowed[row, :n, :n] = masks.allowed(
+                tokens.real, one.kind, decoder, one.told, one.cells, one.reach
+            )
+        with taps.tapped(taps.Tap(allowed=torch.from_numpy(allowed).to(device))) as tap:
+            output = run_network(network, pretrained, ids, segments, device)
+        weights, norms = torch.stack(tap.weights, 1), torch.stack(tap.norms, 1)
+        hidden = output.hidden_states[-1] if decoder else output.last_hidden_state
+        found = []
+        for row, (tokens, _) in enumerate(rows):
+            n = len(tokens.ids)
+            found.append(
+                _reading(
+                    pretrained,
+                    tokens,
+                    allowed[row, :n, :n].copy(),
+                    # copies: else a text would hold what all others in its pass have
+                    weights[row, :, :, :n, :n].clone(),
+                    norms[row, :, :, :n].clone(),
+                    hidden[row, :n].clone(),
+                    output.logits[row, :n] if decoder else None,
+                )
+            )
+        return found
+
+    return [one for part in pretrained.run_in_parts(work, asked) for one in part]
+
+
+def _reading(
+    pretrained: Pretrained,
+    tokens: Tokens,
+    allowed: np.ndarray,
+    weights: Any,
+    norms: Any,
+    hidden: Any,
+    logits: Any,
+) -> Reading:
+    """From the tensors of one text, [layer, head, query, key] and so on; copied to main memory."""
+    import torch
+
+    weights, norms, vectors = (one.float().cpu().numpy() for one in (weights, norms, hidden))
     last = int(tokens.real.sum()) - 1
-    following = torch.softmax(logits[last].double(), -1).cpu().numpy() if decoder else np.zeros(0)
+    following = np.zeros(0) if logits is None else torch.softmax(logits[last].double(), -1).cpu()
+    following = np.asarray(following)
     own = (tokens.ids, tokens.segments, tokens.special, tokens.real)
     for array in (weights, norms, vectors, following, allowed, *own):
         array.flags.writeable = False
     where = pretrained.device, pretrained.note
     return Reading(tokens, weights, norms, vectors, following, allowed, *where)
+
+
+def _asked(pretrained: Pretrained, tokens: Tokens, masking: Masking) -> Reading:
+    """One reading of the class: with others of about its length in one pass, where that pays."""
+    most = placement.TOGETHER[pretrained.device]
+    if most == 1:
+        return forward(pretrained, tokens, masking)
+    with _guard:
+        together = _passes.setdefault(
+            pretrained.card.name, Together(partial(forwards, pretrained), most)
+        )
+    with device.aside():
+        return together.ask(len(tokens.ids) // LIKE, (tokens, masking))
 
 
 def run_network(
@@ -175,7 +251,10 @@ class _Shelf:
                 model, text, other, masking = key
                 pretrained = load(model)
                 tokens = texts.tokens(pretrained, text, other, min(masking.pads, MOST_PADS))
-                found = forward(pretrained, tokens, masking, taps.Tap(each=each))
+                if each is None:
+                    found = _asked(pretrained, tokens, masking)
+                else:  # it may be left on the way, alone
+                    found = forward(pretrained, tokens, masking, taps.Tap(each=each))
                 self._keep(key, found)
                 return found
         finally:

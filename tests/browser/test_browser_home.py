@@ -94,13 +94,23 @@ def test_what_was_done_is_on_the_cards_is_never_sent_and_can_be_erased(visit):
     page.wait_for_function(f"() => localStorage.getItem('{KEY}')?.includes('predict-')")
     page.goto(page.url.partition("gates")[0] + "?lang=en")
     card = page.locator('.seqviz-card[data-slug="gates"]')
-    expect(card).to_contain_text("visited · predictions 1 of 4 · exercises 0 of 1")
+    expect(card).to_contain_text("visited · predictions 1 of 4 · exercises 0 of 1 · goals 0 of 1")
     assert "visited" not in page.locator('.seqviz-card[data-slug="attention"]').inner_text()
     page.get_by_role("button", name=Text("en")("home.erase")).click()
     expect(card).not_to_contain_text("visited")
     assert page.evaluate(f"localStorage.getItem('{KEY}')") is None
     assert sent
     assert not any("predict-" in one or KEY in one for one in sent)
+
+
+def test_a_target_that_is_reached_is_remembered(visit):
+    page = visit("positions", {"lang": "en", "po.distance.base": "100"}).page
+    page.locator(".st-key-bench-distance").scroll_into_view_if_needed()
+    expect(page.locator('.seqviz-target[data-reached="true"]')).to_be_visible()
+    page.wait_for_function(f"() => localStorage.getItem('{KEY}')?.includes('target-slowest')")
+    page.goto(page.url.partition("positions")[0] + "?lang=en")
+    card = page.locator('.seqviz-card[data-slug="positions"]')
+    expect(card).to_contain_text("goals 1 of 1")
 
 
 @pytest.mark.parametrize(

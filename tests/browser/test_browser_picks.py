@@ -90,3 +90,19 @@ def test_only_what_can_be_clicked_is_clicked(page):
     assert "picking" in hand.get_attribute("class")
     area = page.figure(BENCH).locator(".nsewdrag[data-subplot=xy]")
     assert area.evaluate("(area) => getComputedStyle(area).cursor") == "pointer"
+
+
+def test_a_click_on_the_place_that_the_page_has_drawn_last_is_drawn(visit):
+    """Meanwhile a hand has rested elsewhere, and the page has drawn nothing."""
+    lesson, bench, step = visit("gates"), "ga.watch", "ga.watch.step"
+    lesson.geometry(bench)
+    value = lesson.by_key(f"{bench}.readouts").get_by_test_id("stMetricDelta").first
+    drawn, at = value.text_content(), lesson.slider(step).input_value()
+    lesson.slider(step).press("ArrowRight")
+    expect(value).not_to_have_text(drawn)
+    lesson.rest()
+    assert lesson.page.evaluate(f"seqvizLive('{bench}').rests") == 1
+    host = lesson.figure(bench).locator(".js-plotly-plot")
+    lesson.page.mouse.click(*host.evaluate(PIXELS, ["xy", int(at), 1]))
+    expect(lesson.slider(step)).to_have_value(at)
+    expect(value).to_have_text(drawn)

@@ -39,12 +39,50 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(visit)
     page.mouse.up()
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}={re.escape(value)}"))
     lesson.rest()
-    expect(page.locator(COPY)).to_have_count(0)  # the page's own words stand there again
     assert lesson.sent > sent
-    last = lesson.geometry(BENCH)
+    last, seen = lesson.geometry(BENCH), read(lesson)
     again = visit("ar_fitting", {"lang": "en", KEY: value})
     assert again.geometry(BENCH) == last
-    assert read(again) == read(lesson)
+    assert read(again) == seen
+    assert page.locator(COPY).count() > 0  # the page has drawn nothing anew
+    lesson.by_key("ar.process.footer").get_by_role("button").nth(2).click()
+    expect(page.get_by_role("dialog")).to_contain_text(f"simulate(({value},)")
+    page.keyboard.press("Escape")
+    expect(page.locator(COPY)).to_have_count(0)  # its own words stand there again
+    assert lesson.geometry(BENCH) == last
+    assert read(lesson) == seen
+
+
+def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(visit):
+    lesson = visit("ar_fitting")
+    lesson.geometry(BENCH)
+    lesson.slider(KEY).press("ArrowRight")
+    lesson.rest()
+    rested, numbers = lesson.geometry(BENCH), read(lesson)
+    badge = lesson.page.locator(f"{css_class(BENCH + '.footer')} .stMarkdownBadge >> visible=true")
+    expect(badge).to_have_count(1)
+    lesson.page.evaluate("""([selector, places]) => {
+        const range = document.querySelector(selector);
+        for (const place of [...places, range.value]) {
+            range.value = place;
+            range.dispatchEvent(new Event("input"));
+        }
+    }""", [slider_input(KEY), [-0.9, 0.1]])  # fmt: skip
+    lesson.page.wait_for_function(f"() => !seqvizLive('{BENCH}').busy")
+    lesson.rest()
+    assert lesson.geometry(BENCH) == rested
+    assert read(lesson) == numbers
+
+
+def test_the_help_of_a_readout_answers_under_a_hand(visit):
+    lesson = visit("ar_fitting")
+    before = lesson.geometry(BENCH)
+    lesson.slider(KEY).press("ArrowRight")
+    lesson.changed(BENCH, before)
+    lesson.rest()
+    first = lesson.by_key(f"{BENCH}.readouts").get_by_role("button").first
+    first.hover()
+    expect(lesson.page.get_by_role("tooltip")).to_be_visible()
 
 
 def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(visit):
@@ -307,7 +345,7 @@ def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(visit):
     page = lesson.page
     page.locator(slider_input(KEY)).press("PageDown")
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.7"))
-    page.get_by_role("link", name="The map").click()
+    page.get_by_role("link", name="Home").click()
     expect(page).to_have_url(re.compile(r"/(\?[^/]*)?$"))
     page.get_by_role("link", name="AR fitting").first.click()
     lesson.titled("AR fitting")

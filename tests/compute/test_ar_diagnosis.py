@@ -17,11 +17,11 @@ def test_ljung_box_is_its_formula_on_the_residuals_of_autoreg():
     theirs = AutoReg(values, 2, trend="c").fit()
     np.testing.assert_allclose(found.residuals, theirs.resid, atol=1e-9)
     r, n = found.correlations.acf, found.residuals.size
-    for place, m in enumerate(found.lags):
+    for place, m in enumerate(found.tests.lags):
         q = n * (n + 2) * sum(r[k] ** 2 / (n - k) for k in range(1, m + 1))
-        assert found.statistic[place] == pytest.approx(q, rel=1e-9)
-        assert found.limit[place] == pytest.approx(chi2.ppf(0.95, m - 2), rel=1e-9)
-        assert found.p[place] == pytest.approx(chi2.sf(q, m - 2), rel=1e-6, abs=1e-300)
+        assert found.tests.statistic[place] == pytest.approx(q, rel=1e-9)
+        assert found.tests.limit[place] == pytest.approx(chi2.ppf(0.95, m - 2), rel=1e-9)
+        assert found.tests.p[place] == pytest.approx(chi2.sf(q, m - 2), rel=1e-6, abs=1e-300)
     assert (found.tested, found.refused) == (20, True)
 
 
@@ -52,7 +52,7 @@ def test_the_test_refuses_noise_once_in_twenty():
 
 def test_a_short_series_is_tested_on_the_lags_it_has():
     found = ar.diagnose(ar.simulate((0.5,), n=30, seed=3).values, 12)
-    assert found.lags.tolist() == [13]
+    assert found.tests.lags.tolist() == [13]
     assert found.tested == 13
 
 

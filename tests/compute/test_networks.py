@@ -157,10 +157,10 @@ def test_the_map_is_the_answer_to_a_replaced_last_value(settings):
     # 40 values are short enough for every input to be one of the moments, 150 are not
     values = ar1(5, 150 if settings.layers == 1 else 40)
     fit = fit_network(values, settings)
-    assert (fit.map_inputs[0], fit.map_inputs[-1]) == (values.min(), values.max())
+    assert (fit.map.inputs[0], fit.map.inputs[-1]) == (values.min(), values.max())
     network = Plain(settings)
     x, _ = inputs_and_targets(values, settings)
-    grid = torch.tensor(fit.map_inputs, dtype=torch.float32)
+    grid = torch.tensor(fit.map.inputs, dtype=torch.float32)
     window = settings.cell == "mlp"
     count = len(x) if window else x.shape[1] - 1  # before its first input a state says nothing
     answers = []
@@ -173,9 +173,9 @@ def test_the_map_is_the_answer_to_a_replaced_last_value(settings):
                 network(asked[..., 0] if window else asked).reshape(len(grid), -1)[:, -1]
             )
     low, high = np.percentile(answers, [10, 90], axis=0)
-    np.testing.assert_allclose(fit.map_mean, np.mean(answers, axis=0), atol=FLOAT32)
-    np.testing.assert_allclose(fit.map_low, low, atol=FLOAT32)
-    np.testing.assert_allclose(fit.map_high, high, atol=FLOAT32)
+    np.testing.assert_allclose(fit.map.mean, np.mean(answers, axis=0), atol=FLOAT32)
+    np.testing.assert_allclose(fit.map.low, low, atol=FLOAT32)
+    np.testing.assert_allclose(fit.map.high, high, atol=FLOAT32)
 
 
 # --- segments, reports, devices -----------------------------------------------------------------

@@ -105,10 +105,10 @@ def test_who_keeps_at_twice_the_length_what_it_had_learned():
     rows = dict(zip(result.settings.encodings, range(5), strict=True))
 
     def scored(scores, **means):
-        accuracy = scores.accuracy.copy()
+        share = scores.accuracy.share.copy()
         for name, mean in means.items():
-            accuracy[rows[name]] = mean
-        return replace(scores, accuracy=accuracy)
+            share[rows[name]] = mean
+        return replace(scores, accuracy=replace(scores.accuracy, share=share))
 
     none = dict.fromkeys(rows, 0.36)
     test = scored(result.test, **none | {"rotary": 0.9, "alibi": 0.8})

@@ -36,12 +36,12 @@ def reversing() -> OrderResult:
 
 
 def test_reversing_needs_positions(reversing):
-    none, learned = reversing.test.accuracy
+    none, learned = reversing.test.accuracy.share
     # 1,000 sequences; a standard error of 0.005, as the share of the most frequent letter varies
     # by about 0.15 between sequences. Five of these.
     assert np.abs(none - reversing.test.order_blind).max() < 0.025
     assert learned.min() > 0.95
-    assert reversing.test.low[1].min() > reversing.test.high[0].max()
+    assert reversing.test.accuracy.low[1].min() > reversing.test.accuracy.high[0].max()
 
 
 def test_without_encoding_all_slots_get_one_of_the_most_frequent_letters(reversing):
@@ -56,36 +56,38 @@ def test_without_encoding_all_slots_get_one_of_the_most_frequent_letters(reversi
 def test_longer_sequences_have_no_rows_in_a_learned_table(reversing):
     longer = reversing.longer
     assert longer.length == 12
-    assert np.isnan([longer.low[1], longer.high[1], longer.accuracy[1]]).all()
+    found = longer.accuracy
+    assert np.isnan([found.low[1], found.high[1], found.share[1]]).all()
+    assert not found.n[1].any()
     assert np.isnan(reversing.right_longer("learned"))
     # the most frequent letter is found among twice as many
-    assert np.abs(longer.accuracy[0] - longer.order_blind).max() < 0.05
+    assert np.abs(longer.accuracy.share[0] - longer.order_blind).max() < 0.05
 
 
 def test_counting_needs_no_positions():
     result = train(OrderSettings("count", 6, encodings=("none",), updates=100))
     assert result.test.order_blind == 1
-    assert result.test.accuracy.min() > 0.95
+    assert result.test.accuracy.share.min() > 0.95
     assert result.curve[0].max() < 0.5  # it did not know at the beginning; chance is 1/7
 
 
 def test_before_needs_an_encoding_or_a_mask():
     settings = OrderSettings("before", 6, encodings=("none", "rotary"), updates=100)
     open_, masked = train(settings), train(replace(settings, encodings=("none",), causal=True))
-    none, rotated = open_.test.accuracy
+    none, rotated = open_.test.accuracy.share
     # a standard error of sqrt(0.63 x 0.37 / 1000) = 0.015; four of these
     assert none.max() < open_.test.order_blind + 0.06
     assert rotated.min() > 0.95
-    assert masked.test.accuracy.min() > 0.95  # D-40: a causal mask alone tells the order
+    assert masked.test.accuracy.share.min() > 0.95  # D-40: a causal mask alone tells the order
 
 
 def test_scores_and_their_intervals_by_definition(reversing):
     test = reversing.test
     assert test.mean.tolist() == [reversing.right(name) for name in ("none", "learned")]
-    np.testing.assert_array_equal(test.mean, test.accuracy.mean(1))
-    right = test.accuracy * TEST_SEQUENCES
+    np.testing.assert_array_equal(test.mean, test.accuracy.share.mean(1))
+    right = test.accuracy.share * TEST_SEQUENCES
     wilson = proportion_confint(right, TEST_SEQUENCES, method="wilson")
-    np.testing.assert_allclose([test.low, test.high], wilson, rtol=1e-12)
+    np.testing.assert_allclose([test.accuracy.low, test.accuracy.high], wilson, rtol=1e-12)
 
 
 # --- data ---------------------------------------------------------------------------------------

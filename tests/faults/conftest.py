@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from borrow import conftest_of, reach
 
-from seqviz.models import device
 from seqviz.ui.shared import caching
 
 reach("pages", "models", "browser")  # for `looking`, `hub` and `lesson_page`
@@ -25,14 +24,6 @@ small_disk = models.small_disk
 def nothing_kept() -> None:
     """No result of another test: what a page shows has to be computed now."""
     caching.shelves.cache_clear()
-
-
-@pytest.fixture
-def on_the_cpu(monkeypatch) -> Iterator[None]:
-    monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
-    device.choose.cache_clear()
-    yield
-    device.choose.cache_clear()
 
 
 @pytest.fixture

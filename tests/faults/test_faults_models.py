@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from attention_page import MODEL_BENCHES, opened
 from looking import alerts, bench, figures
 from rings import one_of
 
-from seqviz.models import forward_cache, pretrained, sources, store
+from seqviz.models import device, forward_cache, placement, pretrained, sources, store
 from seqviz.text import LANGUAGES, literal
 
 pytestmark = pytest.mark.usefixtures("nothing_kept")
@@ -122,8 +123,16 @@ def test_a_disk_without_room_for_a_model(
     assert {path.suffix for path in small_disk.rglob("*") if path.is_file()} <= {".lock"}
 
 
-def test_a_full_gpu_as_its_error_from_inside_the_network(visit, minilm, monkeypatch):
+FULL = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+GONE = torch.AcceleratorError("CUDA error: unspecified launch failure")
+
+
+@pytest.mark.parametrize(("error", "note"), [(FULL, "out_of_gpu_memory"), (GONE, "gpu_lost")])
+def test_a_gpu_fails_within_the_network(visit, minilm, monkeypatch, error, note):
     """There is no GPU here: a second name of the CPU stands for it; the error is the real kind."""
+    monkeypatch.setattr(device, "_lost", threading.Event())
+    monkeypatch.setitem(placement.TOGETHER, "cpu:0", 32)
+    monkeypatch.setattr(forward_cache, "_passes", {})
     pretend = dataclasses.replace(minilm, device="cpu:0")
     monkeypatch.setattr(pretrained, "_loaded", {"minilm": pretend})
     monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
@@ -133,7 +142,7 @@ def test_a_full_gpu_as_its_error_from_inside_the_network(visit, minilm, monkeypa
     def hook(layer, _inputs) -> None:
         if layer is there.encoder.layer[3]:  # not the copy in main memory
             full.append("full")
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+            raise error
 
     handle = there.encoder.layer[3].register_forward_pre_hook(hook)
     try:
@@ -145,6 +154,10 @@ def test_a_full_gpu_as_its_error_from_inside_the_network(visit, minilm, monkeypa
         assert not page.warned()
         for name in MODEL_BENCHES:
             assert len(figures(bench(page.app, name))) == 1, name
+            words = [str(one.value) for one in bench(page.app, name).markdown]
+            (badge,) = (one for one in words if "-badge[" in one)
+            assert badge.endswith(f"{device.cpu_name()} ({page.text(f'frame.{note}')})]"), badge
     assert full == ["full"]  # from then on the CPU computes
-    assert (pretend.device, pretend.note) == ("cpu", "out_of_gpu_memory")
+    assert (pretend.device, pretend.note) == ("cpu", note)
     assert pretend.network is not there
+    device.choose.cache_clear()

@@ -10,6 +10,7 @@ import json
 import re
 from dataclasses import fields, is_dataclass
 from html.parser import HTMLParser
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -38,6 +39,12 @@ STYLES = {
     "large": Style(height=333, scale=1.25),
 }
 GIVEN = ("ACF", "PACF")  # names of axes that are the same in both languages
+# Examples, and axes of theirs, on which some points are left out: where the best are, where a
+# criterion is least, what float32 still holds, and the cliff from which a step leaps away.
+CLOSER = {
+    ("best so far", "y"), ("running", "y"), ("order", "y"), ("order, no truth", "y"),
+    ("reach beyond float32", "y"), ("a cliff", "x"), ("a cliff", "y"),
+}  # fmt: skip
 
 
 def plain(text: str | None) -> str:
@@ -163,6 +170,35 @@ def axes_speak_the_readers_language(example: Example, drawn) -> None:
             assert english != chinese, name
 
 
+def holds_all_its_points(example: Example, drawn) -> None:
+    """What can be read off lies within its axes, but where a figure looks closer on purpose."""
+    chart = drawn["light"]
+    shown = [trace for trace in chart.traces if trace.get("hoverinfo") != "skip"]
+    for trace, way in product(shown, "xy"):
+        axis, given = chart.axis(trace.get(f"{way}axis", way)), trace.get(way)
+        if given is None or axis.get("range") is None or isinstance(axis["range"][0], str):
+            continue
+        low, high = sorted(axis["range"])
+        values = np.asarray(given)
+        if values.dtype.kind not in "iuf" or (example.name, way) in CLOSER:
+            continue
+        if axis.get("type") == "log":
+            values = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))
+        known = values[np.isfinite(values)]
+        assert ((known >= low - 1e-9) & (known <= high + 1e-9)).all(), (trace.get("name"), way)
+
+
+def panels_stand_apart(example: Example, drawn) -> None:
+    chart = drawn["light"]
+    pairs = {(trace.get("xaxis", "x"), trace.get("yaxis", "y")) for trace in chart.traces}
+    used = [[chart.axis(name) for name in pair] for pair in pairs]
+    apart = [pair for pair in used if not any("overlaying" in axis for axis in pair)]
+    panels = [[axis.get("domain", (0, 1)) for axis in pair] for pair in apart]
+    for one, other in combinations(panels, 2):
+        common = [min(a[1], b[1]) - max(a[0], b[0]) for a, b in zip(one, other, strict=True)]
+        assert min(common) < 1e-6, (one, other)
+
+
 def type_is_that_of_the_house(example: Example, drawn) -> None:
     """14 px for axis names (Plotly's own default is a fifth larger), scaled as told."""
     for style, scale in (("light", 1.0), ("large", 1.25)):
@@ -241,6 +277,8 @@ EVERY = (
 PLOTLY = (
     every_axis_has_a_name,
     axes_speak_the_readers_language,
+    holds_all_its_points,
+    panels_stand_apart,
     type_is_that_of_the_house,
     traces_have_names,
     colors_leave_with_the_file,

@@ -81,9 +81,10 @@ def test_points_are_the_runs_with_their_intervals(axis, scores):
     figure = accuracies(DONE)
     for row, name in enumerate(NAMES):
         points, mean = named(figure, axis, name), named(figure, axis, f"{name}, mean")
-        np.testing.assert_allclose(points.x, 100 * scores.accuracy[row])
-        np.testing.assert_allclose(points.x + points.error_x.array, 100 * scores.high[row])
-        np.testing.assert_allclose(points.x - points.error_x.arrayminus, 100 * scores.low[row])
+        found = scores.accuracy
+        np.testing.assert_allclose(points.x, 100 * found.share[row])
+        np.testing.assert_allclose(points.x + points.error_x.array, 100 * found.high[row])
+        np.testing.assert_allclose(points.x - points.error_x.arrayminus, 100 * found.low[row])
         np.testing.assert_allclose(mean.x, 100 * scores.mean[[row]])
         assert mean.y[0] == pytest.approx(np.mean(points.y))
         bottom, top = figure.layout.yaxis.range

@@ -33,13 +33,13 @@ def done(cell: str, values: np.ndarray = PATH.values, curve: np.ndarray = INPUTS
 def so_far(losses: list[tuple[float, float]]):
     """A run of 100 epochs, told of the first few."""
     trail = [EpochReport(e, 100, *both) for e, both in enumerate(losses, start=1)]
-    return loss_so_far(trail, NetworkSettings("rnn", epochs=100), 1.0, 0.977)
+    return loss_so_far(trail, NetworkSettings("rnn", epochs=100), (1.0, 0.977, None))
 
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_losses_in_the_color_of_the_cell(cell):
     fit = done(cell)
-    chart = loss_of_fit(fit, 1.0, 0.977)
+    chart = loss_of_fit(fit, (1.0, 0.977, None))
     drawn = [
         trace(chart, TEXT(f"figure.{part}_loss", cell=cell.upper()))
         for part in ("train", "validation")
@@ -79,7 +79,7 @@ def test_map_band_curve_and_pairs():
     found = done("lstm", curve=np.tanh(INPUTS))
     chart = one_step_map(found, PATH.values, 0.6)
     band = trace(chart, TEXT("figure.map_band"))
-    np.testing.assert_array_equal(band.y, [*found.map_low, *found.map_high[::-1]])
+    np.testing.assert_array_equal(band.y, [*found.map.low, *found.map.high[::-1]])
     np.testing.assert_array_equal(band.x, [*INPUTS, *INPUTS[::-1]])
     curve = trace(chart, TEXT("figure.learned_map", cell="LSTM"))
     np.testing.assert_array_equal(curve.x, INPUTS)

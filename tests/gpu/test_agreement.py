@@ -39,3 +39,19 @@ def test_float32_is_within_a_ten_thousandth_of_the_cpu(gpu):
     apart = {name: one.largest for name, one in measured.items() if not isinstance(one, str)}
     assert apart
     assert {name: size for name, size in apart.items() if size > agreement.TOLERANCE} == {}
+
+
+@pytest.mark.timeout(900)
+def test_a_student_would_not_see_the_difference(gpu):
+    """No point moves by a pixel, no color by a level, and no exercise refuses the answer."""
+    from benchmarks.gpu import agreement, seen
+
+    found = dict(seen.rows(gpu))
+    assert not [one for one in found.values() if isinstance(one, str) and one.startswith("failed")]
+    pages = {name: one for name, one in found.items() if not isinstance(one, str)}
+    assert any(one.benches for one in pages.values())
+    failed = {name: one.skipped for name, one in pages.items() if "failed" in str(one.skipped)}
+    assert not failed
+    worst = {name: (one.pixels, one.levels) for name, one in pages.items()}
+    assert {name: both for name, both in worst.items() if max(both) >= agreement.PIXEL} == {}
+    assert sum(one.refused for one in pages.values()) == 0

@@ -8,16 +8,7 @@ from functools import cache
 from typing import Any
 
 from seqviz import catalog, lessons
-from seqviz.lessons.bench.controls import (
-    Choice,
-    Control,
-    Seed,
-    Sentence,
-    Slider,
-    Steps,
-    Toggle,
-    controls,
-)
+from seqviz.lessons.bench import controls as kinds
 
 SLUGS = tuple(lesson.slug for lesson in catalog.LESSONS)
 
@@ -31,41 +22,41 @@ def benches(slug: str) -> Mapping[str, type[Any]]:
 
 
 @cache
-def keys(slug: str) -> Mapping[str, Control]:
+def keys(slug: str) -> Mapping[str, kinds.Control]:
     """Every control of a lesson by its key: the name in a link and in the session."""
     code = catalog.lesson(slug).code
     return {
         f"{code}.{bench}.{name}": control
         for bench, declaration in benches(slug).items()
-        for name, control in controls(declaration)
+        for name, control in kinds.controls(declaration)
     }
 
 
-def text_fields() -> Iterator[tuple[str, str, Sentence]]:
+def text_fields() -> Iterator[tuple[str, str, kinds.Sentence]]:
     """(lesson, key, control) of every field that takes a text."""
     for slug in SLUGS:
         for key, control in keys(slug).items():
-            if isinstance(control, Sentence):
+            if isinstance(control, kinds.Sentence):
                 yield slug, key, control
 
 
-def fits(control: Control, value: Any) -> bool:
+def fits(control: kinds.Control, value: Any) -> bool:
     """Whether the widget of a control takes a value without complaint."""
     match control:
-        case Slider(low=low, high=high, default=default):
+        case kinds.Slider(low=low, high=high, default=default):
             whole = type(value) is type(default) and math.isfinite(value) and low <= value <= high
             return whole and str(value) != "-0.0"
-        case Steps(stops=stops):
+        case kinds.Steps(stops=stops):
             return type(value) is type(stops[0]) and value in stops
-        case Choice(many=True, options=options, none=none):
+        case kinds.Choice(many=True, options=options, none=none):
             ordered = tuple(option for option in options if option in value)
             return isinstance(value, tuple) and value == ordered and bool(value or none)
-        case Choice(options=options):
+        case kinds.Choice(options=options):
             return value in options
-        case Toggle():
+        case kinds.Toggle():
             return isinstance(value, bool)
-        case Sentence(limit=limit):
+        case kinds.Sentence(limit=limit):
             return isinstance(value, str) and len(value) <= limit
-        case Seed():
+        case kinds.Seed():
             return type(value) is int and 0 <= value <= 9999
     raise TypeError(control)

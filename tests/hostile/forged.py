@@ -192,7 +192,7 @@ def patched() -> Iterator[None]:
             kept.setattr(main, name, getattr(main, name))
         for name in ("__getitem__", "set_widget_from_proto"):
             kept.setattr(WStates, name, getattr(WStates, name))
-        component_state.apply()
+        component_state.PATCH.put()
         widget_states.apply()
         yield
 

@@ -279,6 +279,8 @@ def test_steps_better_than_the_mean_are_counted_where_the_figure_shows_them():
     )
     assert better[:first].all()
     assert (better[first:].sum(), len(better) - first) == (later, rest)
+    for end in (0, -1):
+        assert re.search(rf"(?<![\d.]){number(network[end])}(?!\d)", shown.notes[0])
     assert better[-1] > better[first]  # it is worse at first and better at the last step again
 
 

@@ -54,7 +54,8 @@ def test_in_how_many_cases_the_likeliest_word_stays(language):
         assert re.search(rf"(?<![\d.]){re.escape(shown)}(?![\d])", reveal), shown
 
 
-def test_how_many_numbers_of_a_word_move(language="en"):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_how_many_numbers_of_a_word_move(language):
     before, after = (lesson.benches["norms"].run({"added": added}).figure for added in (0.0, 1.0))
     moved = [
         int((np.abs(np.asarray(a["z"], float) - np.asarray(b["z"], float)) > 1e-3).sum())

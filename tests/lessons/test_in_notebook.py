@@ -13,6 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 from seqviz import lessons
+from seqviz.lessons import in_notebook
 from seqviz.lessons.in_notebook import LiveBench
 from seqviz.paths import ROOT, STATIC
 
@@ -47,6 +48,13 @@ def test_moving_a_control_computes_and_draws_anew():
     assert shown["figure"] != first
     assert orjson.loads(shown["figure"])["data"]
     assert again.readouts["value"].value in shown["said"][0][1]
+
+
+def test_a_letter_in_an_option_is_set_in_italics_and_html_stays_text():
+    told = lessons.gates.watch(text=TEXT).live().shown["controls"]
+    (letters,) = [one["options"] for one in told if one["key"] == "lstm"]
+    assert [one["html"] for one in letters][:2] == ["<i>i</i>", "<i>f</i>"]
+    assert in_notebook._inline("<b>*x*") == "&lt;b&gt;<i>x</i>"
 
 
 def test_only_controls_that_apply_are_there():

@@ -303,3 +303,33 @@ def test_what_cannot_be_trained_is_refused(few, tiny, monkeypatch):
         tuning.tune(settings(feature="pooler"), silent, "cpu")
     assert refused.value.code == "no_pooler"
     assert tuning.tune(settings(epochs=1), silent, "cpu").probability.shape == (1, 12)
+
+
+def test_a_step_without_room_is_the_same_step_in_smaller_parts(tiny, monkeypatch):
+    known, tested = sentences(tiny, 8, 0), sentences(tiny, 12, 1)
+    given, places = settings(batch=8), np.arange(8)
+    progress = Progress(silent, given, Data(known, tested, tested))
+    runs = [Run(tiny, given, 0) for _ in range(2)]
+    for run in runs:
+        run.network.eval()  # dropout would differ: it is drawn in the order of the parts
+        run.dropout = 0.0
+    sizes, real = [], runs[1].logits
+
+    def full(ids, training):
+        sizes.append(len(ids))
+        if len(ids) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+        return real(ids, training)
+
+    monkeypatch.setattr(runs[1], "logits", full)
+    steps = [run.step(known, places, 1.0, progress) for run in runs]
+    assert sizes == [8, 4, 2, 2, 2, 2]
+    assert steps[1] == pytest.approx(steps[0], rel=FLOAT)
+    for one, other in zip(*(run.parameters for run in runs), strict=True):
+        assert torch.allclose(one, other, atol=FLOAT)
+    judged = [run.judge(tested, progress) for run in runs]
+    assert np.allclose(judged[0][2], judged[1][2], atol=FLOAT)
+    assert max(sizes[6:]) == 2  # it begins with what had room
+    monkeypatch.setattr(runs[1], "logits", lambda *_, **__: full([0] * 4, False))
+    with pytest.raises(torch.OutOfMemoryError):
+        runs[1].step(known, places, 1.0, progress)

@@ -290,10 +290,10 @@ def test_a_training_is_asked_for_and_shown(language):
         same(as_json(output.figure), as_json(draw(result, style=Style(lang=language))))
         assert {name: one.value for name, one in output.readouts.items()} == {
             **{
-                f"task_{name}": f"{100 * result.test.accuracy[row].mean():.1f} %"
+                f"task_{name}": f"{100 * result.test.accuracy.share[row].mean():.1f} %"
                 for name, row in (("none", 0), ("sinusoidal", 1), ("rotary", 3))
             },
-            "task_longer": f"{100 * np.nanmax(result.longer.accuracy.mean(axis=1)):.1f} %",
+            "task_longer": f"{100 * np.nanmax(result.longer.accuracy.share.mean(axis=1)):.1f} %",
         }
         (note,) = told(output, "task", language)
         assert all(part in note for part in ("1,000", "16.7 %", "36.5 %")), note

@@ -22,7 +22,6 @@ from seqviz.figures.autoregression.training import (
     one_step_predictions,
 )
 from seqviz.lessons.ar_fitting import lesson
-from seqviz.models import device
 from seqviz.text import ASSETS, Text, number
 from seqviz.ui.bench import job_progress
 
@@ -30,13 +29,7 @@ SLUG = "ar_fitting"
 OWN = {"preset": "own", "cell": "mlp", "epochs": 50}
 
 
-@pytest.fixture(autouse=True)
-def on_the_cpu(monkeypatch):
-    """The numbers below are the CPU's, whatever else this machine has."""
-    monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
-    device.choose.cache_clear()
-    yield
-    device.choose.cache_clear()
+pytestmark = pytest.mark.usefixtures("on_the_cpu")  # the numbers below are the CPU's
 
 
 def settled(hidden: int, seed: int) -> tuple[np.ndarray, NetworkSettings]:

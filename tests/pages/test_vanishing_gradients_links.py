@@ -13,7 +13,6 @@ from seqviz.compute import recall
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
 from seqviz.lessons.vanishing_gradients import lesson
-from seqviz.models import device
 from seqviz.text import from_log10, percent
 from tests.sliders import sliders
 
@@ -88,15 +87,6 @@ def test_a_shorter_network_takes_the_last_step_with_it(visit):
 
 
 # --------------------------------------------------------------------------------------- the race
-@pytest.fixture
-def on_the_cpu(monkeypatch):
-    """The numbers below are the CPU's, whatever else this machine has."""
-    monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
-    device.choose.cache_clear()
-    yield
-    device.choose.cache_clear()
-
-
 @pytest.mark.parametrize(("lang", "task"), [("en", "first"), ("zh", "adding")])
 def test_a_small_race(visit, on_the_cpu, lang, task):
     suffix = "" if task == "first" else "_adding"
@@ -153,8 +143,9 @@ def test_how_far_each_cell_came():
     settings = recall.RecallSettings(cells=("rnn", "gru"), seed=5)
     one = np.ones((1, 2))
     found = recall.LongestDelay(
-        settings, np.array([1]), one > 0, one > 0, one.astype(int), one, np.array([0, 50]),
-        np.zeros(2), "cpu",
+        settings=settings, delays=np.array([1]), tried=one > 0, learned=one > 0,
+        updates=one.astype(int), accuracy=one, longest=np.array([0, 50]), seconds=np.zeros(2),
+        device="cpu",
     )  # fmt: skip
     trained = lesson.benches["race"].run(link, host=Given(found))
     read = {name: one.value for name, one in trained.readouts.items()}

@@ -106,7 +106,9 @@ def test_what_is_kept_is_bounded_and_the_least_recently_asked_for_goes():
 def test_what_was_asked_for_again_outlives_a_hundred_sliders_in_motion():
     store = Shelves(room=200_000)
     ask(store, 1000)
+    once = store.size
     assert ask(store, 1000)
+    assert store.size == once > 0  # it is on the other shelf
     for n in range(1001, 1101):
         assert not ask(store, n)
     assert ask(store, 1000)

@@ -373,3 +373,38 @@ def test_a_request_that_is_given_up_leaves_and_one_that_waits_is_told():
         return queue.busy
 
     assert attend(both()) is False
+
+
+def test_who_waits_for_another_device_gives_its_place_away_and_takes_it_again():
+    queue, order = DrawQueue(), []
+    aside, other_is_in, done = (threading.Event() for _ in range(3))
+
+    def first() -> None:
+        with queue.turn(Rank.PRESS):
+            order.append("first")
+            with queue.aside():
+                aside.set()
+                assert other_is_in.wait(10)
+            order.append("first again")  # only when the other one has left
+        done.set()
+
+    def other() -> None:
+        with queue.turn(Rank.PRESS):
+            order.append("other")
+            other_is_in.set()
+            while not queue.waiting:  # the first one is back and waits
+                time.sleep(0.001)
+            order.append("other leaves")
+
+    threads = [threading.Thread(target=first)]
+    threads[0].start()
+    assert aside.wait(10)
+    threads.append(threading.Thread(target=other))
+    threads[1].start()
+    assert done.wait(10)
+    for one in threads:
+        one.join(10)
+    assert order == ["first", "other", "other leaves", "first again"]
+    assert not queue.busy
+    with queue.aside():  # without a place nothing changes
+        assert not queue.busy

@@ -35,6 +35,11 @@ class Text(Tokens):
     note: str
 
 
+def _most(shown: Float[np.ndarray, "*cells"], by: str) -> float:
+    """Where the colors end: the largest weight there can be, or the largest product."""
+    return 1.0 if by == "weight" else float(shown.max(initial=0)) or 1.0
+
+
 @dataclass(frozen=True)
 class Mosaic:
     """All heads of all layers; tiles [layer, head, row, column], the weights where all fit.
@@ -55,8 +60,8 @@ class Mosaic:
 
     @property
     def most(self) -> float:
-        """Where the colors end: the largest weight there can be, or the largest product."""
-        return 1.0 if self.by == "weight" else float(self.tiles.max(initial=0)) or 1.0
+        """Where the colors end."""
+        return _most(self.tiles, self.by)
 
     @property
     def on_first(self) -> tuple[int, int]:
@@ -96,8 +101,8 @@ class Map:
 
     @property
     def most(self) -> float:
-        """Where the colors end: the largest weight there can be, or the largest product."""
-        return 1.0 if self.by == "weight" else float(self.weights.max(initial=0)) or 1.0
+        """Where the colors end."""
+        return _most(self.weights, self.by)
 
     def share_at(self, query: int, key: int) -> Share:
         """What a query's row gives to a key, of all that it gives; from 0."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -17,44 +18,49 @@ _LAGS = 20  # of the test whose verdict is told
 
 
 @dataclass(frozen=True)
+class LjungBox:
+    """Ljung-Box tests of the correlations of residuals, one for each number of lags m.
+
+    lags: m. statistic: Q(m) = n (n + 2) sum_k r_k^2 / (n - k), k = 1 ... m. limit: the 95 %
+    quantile of chi-square with m - P degrees of freedom, which Q(m) exceeds once in twenty where
+    the residuals of an AR(P) are noise. p: the probability of a Q(m) at least as large.
+    """
+
+    lags: Int[np.ndarray, "test"]
+    statistic: Float[np.ndarray, "test"]
+    limit: Float[np.ndarray, "test"]
+    p: Float[np.ndarray, "test"]
+
+
+def _of_verdict(array: str, said: str, unit: Any = float) -> property:
+    """A property of a diagnosis: what an array of its tests has for the verdict; see `entry`."""
+
+    def number(self: Diagnosis) -> float:
+        return float(getattr(self.tests, array)[self.place])
+
+    number.__annotations__["return"] = unit
+    return property(number, doc=said)
+
+
+@dataclass(frozen=True)
 class Diagnosis:
     """The residuals of an AR(P) with intercept, and the Ljung-Box test of their correlations.
 
-    residuals: shape (time,), from the P-th value on; correlations: theirs. order: P.
-    lags: m = P + 1, P + 2, ..., shape (test,). statistic: Q(m) = n (n + 2) sum_k r_k^2 / (n - k),
-    k = 1 ... m. limit: the 95 % quantile of chi-square with m - P degrees of freedom, which Q(m)
-    exceeds once in twenty where the residuals are noise. p: the probability of a Q(m) at least as
-    large. place: of the m whose verdict is told: 20, or as many as a short series has.
+    residuals: shape (time,), from the P-th value on; correlations: theirs. order: P. tests: with
+    m = P + 1, P + 2, ... lags. place: of the m whose verdict is told: 20, or as many as a short
+    series has.
     """
 
     residuals: Float[np.ndarray, "time"]
     correlations: Correlogram
     order: int
-    lags: Int[np.ndarray, "test"]
-    statistic: Float[np.ndarray, "test"]
-    limit: Float[np.ndarray, "test"]
-    p: Float[np.ndarray, "test"]
+    tests: LjungBox
     place: int
 
-    @property
-    def tested(self) -> Count:
-        """The number of lags m of the verdict."""
-        return float(self.lags[self.place])
-
-    @property
-    def q(self) -> float:
-        """Q of these lags."""
-        return float(self.statistic[self.place])
-
-    @property
-    def q_limit(self) -> float:
-        """Its 5 % limit."""
-        return float(self.limit[self.place])
-
-    @property
-    def q_p(self) -> Probability:
-        """Its p."""
-        return float(self.p[self.place])
+    tested = _of_verdict("lags", "The number of lags m of the verdict.", Count)
+    q = _of_verdict("statistic", "Q of these lags.")
+    q_limit = _of_verdict("limit", "Its 5 % limit.")
+    q_p = _of_verdict("p", "Its p.", Probability)
 
     @property
     def strongest_lag(self) -> int:
@@ -93,10 +99,12 @@ def diagnose(values: Float[np.ndarray, "time"], order: int) -> Diagnosis:
         residuals=read_only(residuals),
         correlations=correlogram(residuals, highest),
         order=order,
-        lags=read_only(lags),
-        statistic=read_only(found["lb_stat"].to_numpy()),
-        limit=read_only(chdtri(lags - order, 0.05)),
-        p=read_only(found["lb_pvalue"].to_numpy()),
+        tests=LjungBox(
+            read_only(lags),
+            read_only(found["lb_stat"].to_numpy()),
+            read_only(chdtri(lags - order, 0.05)),
+            read_only(found["lb_pvalue"].to_numpy()),
+        ),
         place=int(np.clip(_LAGS - order - 1, 0, lags.size - 1)),
     )
 

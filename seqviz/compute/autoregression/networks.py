@@ -36,6 +36,32 @@ class EpochReport(Record):
 
 
 @dataclass(frozen=True)
+class LearnedMap:
+    """The prediction as a function of the last value, `inputs`.
+
+    The earlier history (window or hidden state) is that of up to 64 moments spread over the series:
+    mean, and 10th and 90th percentile (low, high), over the moments. The width of the band shows
+    how much the network listens to anything but the last value.
+    """
+
+    inputs: Float[np.ndarray, "grid"]
+    mean: Float[np.ndarray, "grid"]
+    low: Float[np.ndarray, "grid"]
+    high: Float[np.ndarray, "grid"]
+
+    @property
+    def slope(self) -> float:
+        """Over the middle tenth of the range of the series."""
+        a, b = len(self.inputs) // 2 - 5, len(self.inputs) // 2 + 5
+        return float((self.mean[b] - self.mean[a]) / (self.inputs[b] - self.inputs[a]))
+
+    @property
+    def band_width(self) -> float:
+        """Mean width of the band, in the unit of the series."""
+        return float((self.high - self.low).mean())
+
+
+@dataclass(frozen=True)
 class NetworkFit:
     """One trained forecaster: its loss curves, one-step predictions and learned map.
 
@@ -44,11 +70,6 @@ class NetworkFit:
     `predictions[t]` is the forecast of `targets[t]`, which is `values[t + 1]`; it is nan where the
     MLP has no full window. Targets before `train_end` are for training, from there to
     `validation_end` for validation, the rest for the test. The weights are those of the last epoch.
-
-    The map is the prediction as a function of the last value, `map_inputs`, the earlier history
-    (window or hidden state) being that of up to 64 moments spread over the series: `map_mean`,
-    `map_low` and `map_high` are mean, 10th and 90th percentile over the moments. The width of the
-    band shows how much the network listens to anything but the last value.
 
     `ahead[k, h - 1]` is the forecast h = 1 ... 20 steps after `targets[origins[k] - 1]`, every
     forecast fed back as the next input; the origins are up to 64 moments of the test segment (of
@@ -65,28 +86,13 @@ class NetworkFit:
     train_mse: float
     test_mse: float
     parameters: int
-    map_inputs: Float[np.ndarray, "grid"]
-    map_mean: Float[np.ndarray, "grid"]
-    map_low: Float[np.ndarray, "grid"]
-    map_high: Float[np.ndarray, "grid"]
+    map: LearnedMap
     origins: Int[np.ndarray, "origin"]
     ahead: Float[np.ndarray, "origin step"]
-
-    @property
-    def middle_slope(self) -> float:
-        """Slope of the map over the middle tenth of the range of the series."""
-        a, b = len(self.map_inputs) // 2 - 5, len(self.map_inputs) // 2 + 5
-        rise = self.map_mean[b] - self.map_mean[a]
-        return float(rise / (self.map_inputs[b] - self.map_inputs[a]))
 
     def last_mse(self, count: int) -> float:
         """Mean squared error of the last one-step predictions."""
         return float(np.nanmean((self.targets - self.predictions)[-count:] ** 2))
-
-    @property
-    def band_width(self) -> float:
-        """Mean width of the map's band, in the unit of the series."""
-        return float((self.map_high - self.map_low).mean())
 
     @property
     def least_epoch(self) -> int:
@@ -163,7 +169,7 @@ def fit_network(
     test_mse, count = _mean(squared[validation_end:]), sum(p.numel() for p in parameters)
     return NetworkFit(
         settings, train_loss, validation_loss, predictions, targets, train_end, validation_end,
-        train_mse, test_mse, count, grid, answers.mean(axis=0), low, high,
+        train_mse, test_mse, count, LearnedMap(grid, answers.mean(axis=0), low, high),
         origins, ahead,
     )  # fmt: skip
 

@@ -73,6 +73,11 @@ class Observation:
         """Per unit, in steps."""
         return activations.time_constants(self.keep)
 
+    @cached_property
+    def most_of_reach(self) -> float:
+        """98 of 100 values are at most as far from zero."""
+        return float(np.percentile(np.abs(self.values.astype(np.float32)), 98))
+
     @property
     def length_at_end(self) -> float:
         """Euclidean length of the vector of all units after the last step."""

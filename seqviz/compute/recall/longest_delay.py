@@ -82,5 +82,6 @@ def find_longest_delay(
             climb(rung, delay, remembering)
             remembering = [c for c in remembering if learned[rung, c]]
     return LongestDelay(
-        settings, delays, tried, learned, updates, accuracy, longest, seconds, device
-    )
+        settings=settings, delays=delays, tried=tried, learned=learned, updates=updates,
+        accuracy=accuracy, longest=longest, seconds=seconds, device=device,
+    )  # fmt: skip

@@ -24,9 +24,25 @@ class ComparisonReport(Record):
     log10_gradients: Float[np.ndarray, "cell time"]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """All reports of a comparison, and what came out; cells in the order of the settings.
+@dataclass(frozen=True, kw_only=True)
+class ByCell:
+    """A training of several cells, in the order of the settings.
+
+    seconds: time spent in the updates of each.
+    """
+
+    settings: RecallSettings
+    seconds: Float[np.ndarray, "cell"]
+    device: str
+
+    def place(self, cell: str) -> int:
+        """Where a cell stands in arrays over cells."""
+        return self.settings.cells.index(cell)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(ByCell):
+    """All reports of a comparison, and what came out.
 
     updates: how many had been made at each report, the first being 0, before any. accuracy: share
     of right answers on 400 test sequences, the same ones at every report and for all cells, on
@@ -34,10 +50,9 @@ class Comparison:
     log10_gradients: log10 |dJ/dh_t|, t = 1 ... T, of the mean loss of 32 of them, the norm taken
     over sequences and units together; -inf where the gradient is exactly zero. learned: whether the
     accuracy reached `LEARNED` at some report; first_learned_update: at which one, -1 for none.
-    parameters: number of trainable ones. seconds: time spent in the updates of each cell.
+    parameters: number of trainable ones.
     """
 
-    settings: RecallSettings
     updates: Int[np.ndarray, "report"]
     accuracy: Float[np.ndarray, "report cell"]
     loss: Float[np.ndarray, "report cell"]
@@ -45,16 +60,14 @@ class Comparison:
     learned: Bool[np.ndarray, "cell"]
     first_learned_update: Int[np.ndarray, "cell"]
     parameters: Int[np.ndarray, "cell"]
-    seconds: Float[np.ndarray, "cell"]
-    device: str
 
     def accuracy_at_end(self, cell: str) -> Share:
         """Of one cell, after the last update."""
-        return float(self.accuracy[-1, self.settings.cells.index(cell)])
+        return float(self.accuracy[-1, self.place(cell)])
 
     def learned_at(self, cell: str) -> int | None:
         """The update at which one cell had learned it, or None."""
-        first = int(self.first_learned_update[self.settings.cells.index(cell)])
+        first = int(self.first_learned_update[self.place(cell)])
         return first if first >= 0 else None
 
 
@@ -75,26 +88,22 @@ class LongestDelayReport:
     fraction: float
 
 
-@dataclass(frozen=True)
-class LongestDelay:
-    """How far each cell came; cells in the order of the settings.
+@dataclass(frozen=True, kw_only=True)
+class LongestDelay(ByCell):
+    """How far each cell came.
 
     tried, learned: at which delays a cell was trained, and where it reached `LEARNED`. updates:
     made there, up to the test that ended it; 0 where it was not tried. accuracy: at that test, nan
-    where it was not tried. longest: the longest delay learned, 0 for none. seconds: time spent in
-    the updates of each cell.
+    where it was not tried. longest: the longest delay learned, 0 for none.
     """
 
-    settings: RecallSettings
     delays: Int[np.ndarray, "rung"]
     tried: Bool[np.ndarray, "rung cell"]
     learned: Bool[np.ndarray, "rung cell"]
     updates: Int[np.ndarray, "rung cell"]
     accuracy: Float[np.ndarray, "rung cell"]
     longest: Int[np.ndarray, "cell"]
-    seconds: Float[np.ndarray, "cell"]
-    device: str
 
     def longest_of(self, cell: str) -> int | None:
         """The longest delay that one cell has learned, or None."""
-        return int(self.longest[self.settings.cells.index(cell)]) or None
+        return int(self.longest[self.place(cell)]) or None

@@ -151,16 +151,19 @@ def vectors(
     order: list[np.ndarray] = []
     done = 0
     for places in _portions(ids, length or 0, _CPU if pretrained.device == "cpu" else _GPU):
-        batch = pad([ids[place] for place in places], padding, side, length)
+        width = max(length or 0, *(len(ids[place]) for place in places))
 
-        def work(network: Any, device: str, batch: Batch = batch) -> tuple[np.ndarray, ...]:
+        def work(
+            network: Any, device: str, some: Sequence[int], width: int = width
+        ) -> tuple[np.ndarray, ...]:
             import torch
 
+            batch = pad([ids[place] for place in some], padding, side, width)
             last, pooler = hidden(network, device, batch, looks=allowed, told=told)
             real = torch.from_numpy(batch.real).to(device)
             return tuple(part.float().cpu().numpy() for part in pooled(last, pooler, real))
 
-        kept.append(pretrained.run(work))
+        kept += pretrained.run_in_parts(work, places.tolist())
         order.append(places)
         done += len(places)
         if report is not None:

@@ -6,9 +6,10 @@ learning rates that fall evenly to zero, dropout; sentences of like length share
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -18,8 +19,10 @@ from seqviz.experiments.accuracy import heads
 from seqviz.experiments.accuracy.encoding import buckets, hidden, pad, pooled
 from seqviz.experiments.accuracy.trainable_copy import DropoutGenerator, make_trainable
 from seqviz.jobs import Report
+from seqviz.models import device
 from seqviz.models.pretrained import Pretrained
 
+T = TypeVar("T")
 WARMUP = 0.1  # of the steps
 CLIP = 1.0  # length of the gradient at the most
 SAMPLE = 800  # training sentences that tell how it was before training
@@ -122,6 +125,7 @@ class Run:
 
         self.settings, self.seed, self.device = settings, seed, pretrained.device
         self.length = length
+        self.most = 1 << 30  # sentences in a pass; less where a GPU's memory has ended
         self.generator = DropoutGenerator(seed, self.device)
         with self.generator.installed():
             made = make_trainable(
@@ -173,9 +177,28 @@ class Run:
     def step(
         self, data: Sentences, places: np.ndarray, share: float, progress: Progress
     ) -> tuple[float, float]:
-        """One step on the batch at these places; its loss and accuracy, with dropout on."""
+        """One step on the batch at these places; its loss and accuracy, with dropout on.
+
+        Where a GPU's memory ends the batch is taken in halves, which is the same step but for the
+        dropout; raises what torch raises where it ends with one sentence.
+        """
         import torch
 
+        loss, right = self._halving(len(places), partial(self._gradient, data, places, progress))
+        torch.nn.utils.clip_grad_norm_(self.parameters, CLIP)
+        for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = rate * share
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return loss, right / len(places)
+
+    def _gradient(
+        self, data: Sentences, places: np.ndarray, progress: Progress
+    ) -> tuple[float, int]:
+        """The gradient of a batch, its loss, and on how many it is right."""
+        import torch
+
+        self.optimizer.zero_grad()
         loss, right = 0.0, 0
         for part in self._portions(data, places):
             truth = torch.tensor(data.positive[part], device=self.device).long()
@@ -186,30 +209,45 @@ class Run:
             loss += cost.item()
             right += int((logits.argmax(1) == truth).sum())
             progress.passed(_BACKWARD * len(part))
-        torch.nn.utils.clip_grad_norm_(self.parameters, CLIP)
-        for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
-            group["lr"] = rate * share
-        self.optimizer.step()
-        self.optimizer.zero_grad()
-        return loss, right / len(places)
+        return loss, right
+
+    def _halving(self, size: int, work: Callable[[], T]) -> T:
+        """`work()`, again with half as many sentences in a pass while a GPU's memory ends."""
+        while True:
+            try:
+                return work()
+            except RuntimeError as error:
+                size = min(self.most, size) // 2
+                if device.trouble(error) != "memory" or size == 0:
+                    raise
+                self.most = size
+            device.release()
 
     def judge(
         self, data: Sentences, progress: Progress
     ) -> tuple[float, float, Float[np.ndarray, "sentence"]]:
         """Loss, accuracy and the probability of "positive", without dropout."""
-        import torch
-
         self.network.eval()
         logits = np.zeros((len(data.ids), 2))
         for places in buckets([len(one) for one in data.ids]):
-            for part in self._portions(data, places):
-                with torch.inference_mode():
-                    found = self.logits([data.ids[i] for i in part], training=False)
-                logits[part] = found.float().cpu().numpy()
-                progress.passed(len(part))
+            logits[places] = self._halving(
+                len(places), partial(self._answers, data, places, progress)
+            )
         ahead = logits[:, 1] - logits[:, 0]
         loss = np.logaddexp(0, np.where(data.positive, -ahead, ahead)).mean()
         return float(loss), float(((ahead > 0) == data.positive).mean()), 1 / (1 + np.exp(-ahead))
+
+    def _answers(self, data: Sentences, places: np.ndarray, progress: Progress) -> np.ndarray:
+        """The logits, [sentence, class]."""
+        import torch
+
+        found = []
+        for part in self._portions(data, places):
+            with torch.inference_mode():
+                made = self.logits([data.ids[i] for i in part], training=False)
+            found.append(made.float().cpu().numpy())
+            progress.passed(len(part))
+        return np.concatenate(found)
 
     def logits(self, ids: Sequence[np.ndarray], training: bool) -> Any:
         """Two numbers a sentence, [sentence, class]."""
@@ -223,9 +261,9 @@ class Run:
         return torch.nn.functional.linear(read, self.weight, self.bias)
 
     def _portions(self, data: Sentences, places: np.ndarray) -> Iterator[np.ndarray]:
-        size = len(places)
+        size = min(self.most, len(places))
         if self.device == "cpu":
             longest = max(self.length or 0, *(len(data.ids[i]) for i in places))
-            size = max(1, _CPU // longest)
+            size = min(size, max(1, _CPU // longest))
         for start in range(0, len(places), size):
             yield places[start : start + size]

@@ -20,14 +20,14 @@ def tune(settings: TuneSettings, report: Report = silent, device: str = "cpu") -
     """A job: train a classifier in one of its regimes, once for each random seed, and test it.
 
     Reports a TuneRecord every step; of a head on the frozen encoder, which is quicker than one can
-    look, every epoch. (`device` names the queue.) Raises Refusal("encoder_only"),
-    Refusal("no_pooler") and the refusals of `pretrained.load`.
+    look, every epoch. device: "cpu" trains there wherever the shared model is. Raises
+    Refusal("encoder_only"), Refusal("no_pooler") and the refusals of `pretrained.load`.
     """
     pretrained = load(settings.model)
     heads.check(pretrained, settings.feature)
     if settings.regime in ("random", "head"):
         return _frozen(settings, report)
-    return train(pretrained, settings, _data(settings), report)
+    return train(_at(pretrained, device), settings, _data(settings), report)
 
 
 def tune_again(
@@ -39,7 +39,11 @@ def tune_again(
     """
     pretrained = load(settings.model)
     heads.check(pretrained, settings.feature)
-    return train(pretrained, settings, _data(settings), report, (seed,))
+    return train(_at(pretrained, device), settings, _data(settings), report, (seed,))
+
+
+def _at(pretrained: Pretrained, device: str) -> Pretrained:
+    return pretrained.on_cpu() if device == "cpu" else pretrained
 
 
 def _data(settings: TuneSettings) -> Data:

@@ -137,10 +137,15 @@ def _last(model: str, text: str) -> _Last:
         stream = functional.forward(parts, (functional.Variant(),), watch)[0, -1]
         normalized = parts.last(stream[None])[0]
         scale = torch.rsqrt(stream.float().pow(2).mean() + parts.body.norm.variance_epsilon)
+        names = ("attention", "mlp", "heads", "neurons")
+        attention, mlp, heads, neurons = (torch.stack(kept[name]).numpy() for name in names)
         return _Last(
             tokens,
             parts.first[0, -1].float().cpu().numpy(),
-            *(torch.stack(kept[name]).numpy() for name in ("attention", "mlp", "heads", "neurons")),
+            attention,
+            mlp,
+            heads,
+            neurons,
             (parts.body.norm.weight * scale).float().cpu().numpy(),
             float(scale),
             network.lm_head(normalized).float().cpu().numpy(),

@@ -97,8 +97,9 @@ def _beginnings(pretrained: Pretrained) -> list[Tokens]:
     for sentence in sentiment_split()[1].texts:
         read = texts.tokens(pretrained, sentence)
         if len(read.ids) >= TOKENS:
-            own = (read.ids, read.segments, read.special, read.real)
-            found.append(Tokens(read.pieces[:TOKENS], *(one[:TOKENS] for one in own), 0))
+            first = {name: getattr(read, name)[:TOKENS]
+                     for name in ("pieces", "ids", "segments", "special", "real")}  # fmt: skip
+            found.append(Tokens(**first, left_out=0))
         if len(found) == TEXTS:
             break
     return found

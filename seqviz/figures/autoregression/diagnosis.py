@@ -47,9 +47,10 @@ def residual_check(
         axis(text("figure.tested_lags"), showgrid=False),
         axis(text("figure.q"), rangemode="tozero"), across=(0.57, 1), up=(0, 0.36),
     )  # fmt: skip
-    right.reference(found.lags, found.limit, text("figure.q_limit"), width=2.2, dash="dash")
+    tests = found.tests
+    right.reference(tests.lags, tests.limit, text("figure.q_limit"), width=2.2, dash="dash")
     color = palette.rnn if found.refused else palette.prediction
-    right.line(found.lags, found.statistic, text("figure.q"), color, width=2.4)
+    right.line(tests.lags, tests.statistic, text("figure.q"), color, width=2.4)
     right.points([found.tested], [found.q], text("figure.verdict"), palette.highlight, size=11,
                  symbol="diamond")  # fmt: skip
     return sheet.described(

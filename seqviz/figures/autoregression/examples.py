@@ -6,7 +6,12 @@ import numpy as np
 
 from seqviz.compute import autoregression as ar
 from seqviz.compute.autoregression.ahead import errors_ahead
-from seqviz.compute.autoregression.networks import EpochReport, NetworkFit, NetworkSettings
+from seqviz.compute.autoregression.networks import (
+    EpochReport,
+    LearnedMap,
+    NetworkFit,
+    NetworkSettings,
+)
 from seqviz.compute.autoregression.windows import WindowErrors, WindowReport
 from seqviz.figures.autoregression import by_hand, diagnosis, estimation, forecast, series, training
 from seqviz.figures.grammar.example import Example
@@ -30,7 +35,7 @@ def learned(
     end = len(predictions)
     return NetworkFit(
         NetworkSettings(cell, epochs=40), train, train + 0.2, predictions, values[1:], end, end,
-        float(train[-1]), np.nan, 1, inputs, mean, low, high, np.array([100, 120]),
+        float(train[-1]), np.nan, 1, LearnedMap(inputs, mean, low, high), np.array([100, 120]),
         np.stack([predictions[100:120], predictions[120:140]]),
     )  # fmt: skip
 
@@ -90,18 +95,19 @@ def examples() -> tuple[Example, ...]:
         Example("fan of differences", forecast.forecast_fan,
                 (history, fan, None, future, np.nan), float(fan.mean[0])),
         Example("errors", forecast.error_by_horizon, (errors,), float(errors.recursive_mse[-1])),
-        Example("loss of a fit", training.loss_of_fit, (done, 1.0, 0.95),
+        Example("loss of a fit", training.loss_of_fit, (done, (1.0, 0.95, None)),
                 float(done.train_loss[-1])),
-        Example("loss, held out", training.loss_of_fit, (done, 1.0, 0.95, 0.97),
+        Example("loss, held out", training.loss_of_fit, (done, (1.0, 0.95, 0.97)),
                 float(done.train_loss[-1])),
-        Example("loss so far", training.loss_so_far, (trail, done.settings, 1.0, 0.95),
+        Example("loss so far", training.loss_so_far, (trail, done.settings, (1.0, 0.95, None)),
                 trail[-1].train_loss),
-        Example("loss, first epoch", training.loss_so_far, (begun, done.settings, 1.0, 0.95), 2.0),
+        Example("loss, first epoch", training.loss_so_far,
+                (begun, done.settings, (1.0, 0.95, None)), 2.0),
         Example("map", training.one_step_map, (done, values, 0.6), 0.6),
         Example("map, no truth", training.one_step_map, (done, values),
-                done.middle_slope),
+                done.map.slope),
         Example("map of a bent rule", training.one_step_map, (done, values),
-                done.middle_slope, {"rule": np.abs(grid), "line": 0.5 * grid}),
+                done.map.slope, {"rule": np.abs(grid), "line": 0.5 * grid}),
         Example("fed back", training.errors_fed_back, (back, "lstm"), float(back.network[-1])),
         Example("windows", training.error_by_window, (tried, 4, 0.9), 0.9),
         Example("windows so far", training.windows_so_far, ([part], 4, 0.9), tried.error(3)),

@@ -15,44 +15,28 @@ from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
 from seqviz.figures.grammar.axes import axis
 from seqviz.text import number
 
+# Mean squared errors to compare with: sigma^2, what the truth itself would score on average, and of
+# least squares on the training data, and on the validation data where there are any.
+Levels = tuple[float, float, float | None]
 
-def loss_of_fit(
-    done: NetworkFit,
-    noise_floor: float,
-    ols_mse: float,
-    ols_held_out: float | None = None,
-    style: Style = STYLE,
-) -> Figure:
-    """The losses of a network that has been trained, with the lines that matter.
 
-    noise_floor: sigma^2, what the truth itself would score on average. ols_mse: what least squares
-    scores on the training data; ols_held_out: on the validation data, where there are any.
-    """
+def loss_of_fit(done: NetworkFit, levels: Levels, style: Style = STYLE) -> Figure:
+    """The losses of a network that has been trained, with the lines that matter (`Levels`)."""
     epochs = np.arange(1.0, len(done.train_loss) + 1)
     losses = np.stack([epochs, done.train_loss, done.validation_loss])
-    return _losses(losses, done.settings, noise_floor, ols_mse, ols_held_out, style)
+    return _losses(losses, done.settings, levels, style)
 
 
 def loss_so_far(
-    trail: Sequence[EpochReport],
-    settings: NetworkSettings,
-    noise_floor: float,
-    ols_mse: float,
-    ols_held_out: float | None = None,
-    style: Style = STYLE,
+    trail: Sequence[EpochReport], settings: NetworkSettings, levels: Levels, style: Style = STYLE
 ) -> Figure:
     """The losses as far as training has come; the levels as in `loss_of_fit`."""
     told = np.array([(r.update, r.train_loss, r.validation_loss) for r in trail])
-    return _losses(told.T, settings, noise_floor, ols_mse, ols_held_out, style)
+    return _losses(told.T, settings, levels, style)
 
 
 def _losses(
-    told: Float[np.ndarray, "3 report"],
-    settings: NetworkSettings,
-    noise_floor: float,
-    ols_mse: float,
-    ols_held_out: float | None,
-    style: Style,
+    told: Float[np.ndarray, "3 report"], settings: NetworkSettings, levels: Levels, style: Style
 ) -> Figure:
     """Mean squared error by epoch; the axis does not move while the curve grows.
 
@@ -61,13 +45,13 @@ def _losses(
     text, palette, color = style.text, style.palette, getattr(style.palette, settings.cell)
     (epochs, train, validation), cell = told, settings.cell.upper()
     seen = np.concatenate([train, validation[np.isfinite(validation)]])
-    levels = [
-        (noise_floor, "figure.noise_floor", palette.baseline, "dot"),
-        (ols_mse, "figure.ols_mse", palette.prediction, "dashdot"),
-    ]
-    if ols_held_out is not None:
-        levels.append((ols_held_out, "figure.ols_held_out", palette.truth, "longdashdot"))
-    low, high = min(float(seen.min()), *(level[0] for level in levels)), seen.max()
+    looks = (
+        ("figure.noise_floor", palette.baseline, "dot"),
+        ("figure.ols_mse", palette.prediction, "dashdot"),
+        ("figure.ols_held_out", palette.truth, "longdashdot"),
+    )
+    lines = [(value, *look) for value, look in zip(levels, looks, strict=True) if value is not None]
+    low, high = min(float(seen.min()), *(line[0] for line in lines)), seen.max()
     sheet = Sheet(style)
     panel = sheet.panel(
         axis(text("figure.epoch"), range=[0, settings.epochs * 1.02]),
@@ -81,10 +65,10 @@ def _losses(
         name = text("figure.least_loss", epoch=int(epochs[least]))
         panel.points([epochs[least]], [validation[least]], name, palette.highlight, size=11,
                      symbol="diamond")  # fmt: skip
-    for value, key, level_color, dash in levels:
+    for value, key, level_color, dash in lines:
         name = f"{text(key)} ({number(value)})"
         panel.line([1, settings.epochs], [value, value], name, level_color, width=2, dash=dash)
-    first, last, floor = (number(float(v)) for v in (train[0], train[-1], noise_floor))
+    first, last, floor = (number(float(v)) for v in (train[0], train[-1], levels[0]))
     return sheet.described(
         "alt.loss", cell=cell, epoch=int(epochs[-1]), first=first, last=last, floor=floor
     )
@@ -106,11 +90,11 @@ def one_step_map(
     at the map's inputs.
     """
     text, palette, cell = style.text, style.palette, found.settings.cell
-    inputs, mean = found.map_inputs, found.map_mean
+    inputs, mean = found.map.inputs, found.map.mean
     sheet = Sheet(style)
     panel = sheet.panel(axis(text("figure.before")), axis(text("figure.predicted")))
-    if found.band_width > 0:
-        panel.band(inputs, found.map_low, found.map_high, palette.band,
+    if found.map.band_width > 0:
+        panel.band(inputs, found.map.low, found.map.high, palette.band,
                    name=text("figure.map_band"), opacity=1, legend=True)  # fmt: skip
     panel.points(
         np.asarray(values[:-1], float), np.asarray(values[1:], float), text("figure.pairs"),
@@ -125,7 +109,7 @@ def one_step_map(
         panel.line(inputs, rule, text("figure.true_rule"), palette.highlight, dash="dash")
     learned = text("figure.learned_map", cell=cell.upper())
     panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
-    slope = number(found.middle_slope)
+    slope = number(found.map.slope)
     if truth is None:
         return sheet.described("alt.map_alone", cell=cell.upper(), slope=slope)
     return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=number(truth))

@@ -42,7 +42,7 @@ def gate_map(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> 
     )
     hover = {"token": "%{x}", "step": "%{x:d}", "unit": "%{y}", "value": "%{z:.3g}"}
     panel.cells(
-        z, label, scales.signed(*_reach(z)) if signed else scales.plain(0, 1), bar_at=1.03,
+        z, label, scales.signed(*_reach(seen, z)) if signed else scales.plain(0, 1), bar_at=1.03,
         hover=text("figure.hover_cell", **hover), pick=True,
     )  # fmt: skip
     # White is seen on every color of a gate's scale; a state's neutral color is the page itself.
@@ -63,13 +63,13 @@ def gate_map(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> 
     )  # fmt: skip
 
 
-def _reach(values: Float[np.ndarray, "unit time"]) -> tuple[float, bool]:
+def _reach(seen: Observation, values: Float[np.ndarray, "unit time"]) -> tuple[float, bool]:
     """Where the color scale of states ends, and whether a few of them lie beyond it.
 
     One cell state that ran away would leave all others without color: where the largest is more
     than twice as large as 98 of 100, the scale ends there.
     """
-    largest, most = scales.largest(values), float(np.percentile(np.abs(values), 98))
+    largest, most = scales.largest(values), seen.most_of_reach
     return (most, True) if largest > 2 * most > 0 else (largest, False)
 
 

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import orjson
 
 # Integers of 64 bits have no typed array in a browser: they travel in 32 where they fit.
 _INT32 = np.iinfo(np.int32)
@@ -38,6 +37,8 @@ class Figure:
 
     def to_json(self) -> str:
         """As a page gets it: arrays as base64, what is not a number as null."""
+        import orjson  # here and below: a figure is numbers also where nobody writes it
+
         whole = {"data": self.traces, "layout": self.page}
         return orjson.dumps(whole, default=_written, option=orjson.OPT_NON_STR_KEYS).decode()
 
@@ -87,6 +88,8 @@ class Figure:
 
 def read(written: str) -> Figure:
     """The figure that `Figure.to_json` wrote; its arrays stay as they were written."""
+    import orjson
+
     whole = orjson.loads(written)
     return Figure(whole["data"], whole["layout"])
 

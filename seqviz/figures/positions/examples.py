@@ -12,7 +12,9 @@ from seqviz.compute.positions.sinusoidal import encoding, found_rotation, rotati
 from seqviz.compute.positions.tiny.results import OrderReport, OrderResult, Scores
 from seqviz.compute.positions.tiny.settings import ENCODINGS, OrderSettings
 from seqviz.compute.positions.tiny.tasks import Examples
+from seqviz.compute.proportions import Shares
 from seqviz.figures.grammar.example import Example
+from seqviz.figures.positions import tables
 from seqviz.figures.positions.biases import alibi, t5_buckets
 from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavelengths
 from seqviz.figures.positions.effects import both_orders, moved_words
@@ -25,12 +27,6 @@ from seqviz.figures.positions.encodings import (
 )
 from seqviz.figures.positions.schemes import rotary_scores, shift_bars, term_maps
 from seqviz.figures.positions.simple import code_demands, digits_and_waves
-from seqviz.figures.positions.tables import (
-    component_path,
-    early_and_late,
-    power_spectrum,
-    table_similarity,
-)
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
 
 FIRST, SECOND = "<b>Mary</b> gave John&co a flower", "John&co gave <b>Mary</b> a flower"
@@ -84,17 +80,19 @@ def _learned() -> tuple[Example, ...]:
     waves = encoding(*own.shape).table
     both = offsets.similarity(own), offsets.similarity(waves)
     return (
-        Example("positions: two tables", table_similarity, both, float(both[0].cosine[0, -1])),
+        Example(
+            "positions: two tables", tables.table_similarity, both, float(both[0].cosine[0, -1])
+        ),
         Example(
             "positions: early and late",
-            early_and_late,
+            tables.early_and_late,
             (learned.ages(own), learned.ages(waves)),
             learned.ages(own).late[1],
         ),
-        Example("positions: path", component_path, (learned.path(own),), 40),
+        Example("positions: path", tables.component_path, (learned.path(own),), 40),
         Example(
             "positions: spectrum",
-            power_spectrum,
+            tables.power_spectrum,
             (learned.spectrum(own), learned.spectrum(waves)),
             1 / 40,
         ),
@@ -216,4 +214,5 @@ def order_result(encodings: tuple[str, ...] = ENCODINGS, runs: int = 3) -> Order
 def _scores(length: int, accuracy: Float[np.ndarray, "encoding run"]) -> Scores:
     """An interval of 0.02 to either side; the limits of the tasks are numbers of their own."""
     low, high = np.maximum(accuracy - 0.02, 0), np.minimum(accuracy + 0.02, 1)
-    return Scores(length, accuracy, low, high, 0.167, 0.365)
+    n = np.full(accuracy.shape, 1000)
+    return Scores(length, Shares(accuracy, low, high, n), 0.167, 0.365)

@@ -77,7 +77,9 @@ def accuracies(found: OrderResult, style: Style = STYLE) -> Figure:
     text, test, longer = style.text, found.test, found.longer
     looks = [look(encoding, style) for encoding in found.settings.encodings]
     names = [drawn.name for drawn in looks]
-    rows = np.arange(len(names)) + 1 + _RUN * (test.accuracy.shape[1] - 1) / 2  # their middles
+    rows = (
+        np.arange(len(names)) + 1 + _RUN * (test.accuracy.share.shape[1] - 1) / 2
+    )  # their middles
     x = axes.axis(text("figure.pos_accuracy"), range=[-3, _RIGHT], tickvals=[0, 25, 50, 75, 100])
     y = axes.names(
         names, text("figure.pos_scheme"), range=[rows[-1] + 0.6, rows[0] - 0.6], tickvals=rows
@@ -120,7 +122,8 @@ def _limits(panel: Panel, scores: Scores, rows: int, legend: bool) -> None:
 
 def _runs(panel: Panel, scores: Scores, row: int, drawn: Look) -> None:
     """The runs of one encoding, each with its interval."""
-    accuracy, low, high = (100 * part[row] for part in (scores.accuracy, scores.low, scores.high))
+    found = scores.accuracy
+    accuracy, low, high = (100 * part[row] for part in (found.share, found.low, found.high))
     panel.points(
         accuracy, row + 1 + _RUN * np.arange(len(accuracy)), drawn.name, drawn.color, size=8,
         symbol=drawn.symbol, legend=False, hover=f"%{{x:.1f}} %{NAMED}",

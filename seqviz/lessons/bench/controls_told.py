@@ -9,17 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from seqviz.lessons.bench.controls import (
-    Choice,
-    Control,
-    Seed,
-    Sentence,
-    Slider,
-    Steps,
-    Toggle,
-    controls,
-    encoded,
-)
+from seqviz.lessons.bench import controls as kinds
+from seqviz.lessons.bench.controls import Control, Slider, Steps, encoded
 from seqviz.lessons.bench.words import Words
 from seqviz.text import Text, number
 
@@ -27,7 +18,7 @@ from seqviz.text import Text, number
 def applying(params: Any) -> Iterator[tuple[str, Control, dict[str, Any]]]:
     """Each control that applies at these parameters, with the values down to its own."""
     values: dict[str, Any] = {}
-    for name, control in controls(type(params)):
+    for name, control in kinds.controls(type(params)):
         applies = control.when is None or control.when(values)
         values[name] = getattr(params, name)
         if applies:
@@ -77,20 +68,20 @@ def _one(
             top = control.top(values) if isinstance(control, Slider) else None
             options = slider_options(control, value, label, about, words.text, top)
             return {**common, "kind": "slider", "slider": options}
-        case Choice():
+        case kinds.Choice():
             named = [
                 {"value": option, "html": inline(words.option(name, option))}
                 for option in control.options
             ]
             kind = "several" if control.many else "menu" if control.menu else "one"
             return {**common, "kind": kind, "options": named, "none": control.none}
-        case Sentence():
+        case kinds.Sentence():
             most = words.text("frame.text_limit", limit=f"{control.limit:,}")
             about = f"{about} {most}" if about else most
             return {**common, "kind": "text", "help": about, "limit": control.limit}
-        case Toggle():
+        case kinds.Toggle():
             return {**common, "kind": "switch"}
-        case Seed():
+        case kinds.Seed():
             return {**common, "kind": "seed"}
     raise TypeError(f"no control for {type(control).__name__}")
 

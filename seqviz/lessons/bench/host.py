@@ -14,7 +14,7 @@ from seqviz.code_trace import Args, Function, Keywords
 from seqviz.data import precomputed
 from seqviz.figures.grammar.figure import Figure
 from seqviz.lessons.bench.output import Drawn, Item
-from seqviz.models import device, pretrained, ready
+from seqviz.models import placement, pretrained, ready
 from seqviz.text import duration
 
 R = TypeVar("R")
@@ -132,7 +132,7 @@ class Alone:
         found = shipped(function, keywords)
         if found is not None or not self.train:
             return found
-        chosen = device.choose()
+        chosen = placement.of(function, keywords)
         started = time.perf_counter()
         result = function(**keywords, device=chosen.kind)
         return Trained(result, time.perf_counter() - started, chosen.name)

@@ -95,6 +95,15 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Target(Note):
+    """A state of the bench to reach, and how near it is; reached: by the numbers of this run."""
+
+    kind: str = "target"
+    name: str = ""
+    reached: bool = False
+
+
+@dataclass(frozen=True)
 class Passage:
     """A text whose pieces are colored by numbers, as HTML without a script."""
 
@@ -157,6 +166,7 @@ class Output:
 
     code: the calls that gave it, as a script. waits: why there is no figure yet, in one sentence.
     source: the bench and the values that it was run with, where it was run without a page.
+    device: on which it was computed. reads: the pretrained model that computed it, if one did.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -164,6 +174,8 @@ class Output:
     seconds: float = 0.0
     waits: str = ""
     source: Source | None = None
+    device: str = "CPU"
+    reads: str = ""
 
     def of(self, kind: type[Any]) -> list[Any]:
         """The items of one kind."""

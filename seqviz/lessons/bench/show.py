@@ -33,7 +33,6 @@ class Show:
     style: Style
     trace: CodeTrace = field(default_factory=CodeTrace)
     output: items.Output = field(default_factory=items.Output)
-    device: str = "CPU"
     shared: bool = True
     origin: items.Provenance = items.COMPUTED
 
@@ -65,7 +64,7 @@ class Show:
 
         Raises NotYet where it is not; whoever runs the bench says so.
         """
-        self.device = self.host.model(name, text, other)
+        self.output.device, self.output.reads = self.host.model(name, text, other), name
 
     def job(
         self,
@@ -96,7 +95,7 @@ class Show:
                 self.trace.record(draw, (unfinished, *chosen), self._spoken({}), None, "figure")
             raise NotYet
         self.output.seconds += found.seconds
-        self.device = found.device
+        self.output.device, self.output.reads = found.device, ""
         if found.shipped:
             self.origin = items.Provenance("precomputed", found.shipped)
             self.trace.record(
@@ -238,6 +237,16 @@ class Show:
     def say(self, key: str, **values: object) -> None:
         """As `note`, with a sentence that lessons share."""
         self.put(items.Note(self.words.text(key, **values)))
+
+    def target(self, name: str, reached: bool, **values: object) -> None:
+        """A state of this bench to reach: the task, and how far these settings are from it.
+
+        Its words are `target.<name>.task` and `.now`. reached: computed from what is shown here.
+        """
+        task, now = (self.words(f"target.{name}.{part}", **values) for part in ("task", "now"))
+        state = self.words.text("frame.reached" if reached else "frame.not_reached")
+        said = f"**{self.words.text('frame.goal')}** {task} {now} **{state}**"
+        self.put(items.Target(said, name=name, reached=bool(reached)))
 
     def unknown_tokens(self, unknown: int, tokens: int) -> None:
         """So many of a text's tokens are [UNK] to the model (`texts.unknown_tokens`), if any is."""

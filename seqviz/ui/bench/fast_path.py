@@ -34,8 +34,10 @@ from seqviz.languages import DEFAULT, LANGUAGES
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench
-from seqviz.lessons.bench.output import Chart, Item, Note, Passage, Readout
+from seqviz.lessons.bench.output import Chart, Item, Note, Output, Passage, Readout, Target
+from seqviz.text import Text
 from seqviz.ui.bench.afar import DistantHand, OnlyThere, Question, Reply
+from seqviz.ui.bench.badge import badge
 from seqviz.ui.bench.moving_hand import MovingHand
 from seqviz.ui.server import metrics, run_context
 from seqviz.ui.server.accounts import Account
@@ -43,7 +45,7 @@ from seqviz.ui.server.run_context import Session
 from seqviz.ui.server.static_files import base
 from seqviz.ui.server.workers import Gone, Workers
 from seqviz.ui.shared import caching, limits, markdown, startup
-from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
+from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue, held
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -187,9 +189,10 @@ def answer(
 
     def made() -> Answer:
         output = bench.run(values, style=looks, host=host, code=False)
-        shown = written(output.items)
+        shown = written(output, Text(looks.lang))
         if not host.settled:
-            raise _OnlyNow(replace(shown, around={**shown.around, "passing": True}))
+            around = {**shown.around, "passing": True, "shape": None}
+            raise _OnlyNow(replace(shown, around=around))
         if own:
             raise _OnlyNow(shown)
         return shown
@@ -201,12 +204,35 @@ def answer(
         return only.answer
 
 
-def written(items: Sequence[Item]) -> Answer:
+def shape(items: Sequence[Item]) -> str | None:
+    """What a page shows of a bench besides what an answer tells; None where it never tells enough.
+
+    Two runs of one shape differ only in what the browser has drawn already.
+    """
+    parts: list[tuple[object, ...]] = []
+    for item in items:
+        match item:
+            case Chart() if isinstance(item.drawn.chart, Figure):
+                parts.append(("chart", item.provenance.kind, item.clicks))
+            case Readout():
+                parts.append(("readout", item.label, item.help, item.beside is None))
+            case Note() if "$" not in item.sentence:  # only the page can set a formula
+                parts.append((item.kind,))
+            case Passage():
+                parts.append(("passage",))
+            case _:
+                return None
+    alone = [kind for kind, *_ in parts].count("chart") == 1
+    return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest() if alone else None
+
+
+def written(output: Output, text: Text) -> Answer:
     """What is said and drawn, as the browser is told it.
 
     Of a figure that is not Plotly's there is no JSON: the page draws it. Raises NotYet where there
     is no figure at all.
     """
+    items = output.items
     charts = [item for item in items if isinstance(item, Chart)]
     if not charts:
         raise NotYet
@@ -219,6 +245,8 @@ def written(items: Sequence[Item]) -> Answer:
             if isinstance(item, Readout)
         ],
         "notes": [html(item) for item in items if isinstance(item, Note | Passage)],
+        "badge": badge(charts[0].provenance, output, text),
+        "shape": shape(items),
     }
     figure = drawn.json.encode() if isinstance(drawn.chart, Figure) else b""
     return Answer(around, figure, tuple(_large(figure)))
@@ -242,6 +270,9 @@ def html(note: Note | Passage) -> str | None:
     """
     if isinstance(note, Passage):
         return note.html
+    if isinstance(note, Target):  # `assets/static/progress.js` looks for it
+        state = f'data-target="{note.name}" data-reached="{str(note.reached).lower()}"'
+        return f'<div class="seqviz-target" {state}>{markdown.html(note.sentence)}</div>'
     return None if "$$" in note.sentence else markdown.html(note.sentence)
 
 
@@ -321,7 +352,12 @@ async def _respond(
 async def in_turn(rank: Rank, account: Account, work: Callable[..., R], *args: Any) -> R:
     """What `work(*args)` returns, in a thread, when it is this account's turn."""
     turn = await draw_queue().reached(rank, account)
-    done = pool().submit(work, *args)
+
+    def made() -> R:
+        with held(turn):
+            return work(*args)
+
+    done = pool().submit(made)
     done.add_done_callback(lambda _: draw_queue().leave(turn))
     return await asyncio.shield(asyncio.wrap_future(done))
 

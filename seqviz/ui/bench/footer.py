@@ -9,8 +9,8 @@ import streamlit as st
 
 from seqviz.lessons.bench.output import Chart
 from seqviz.lessons.bench.show import Show
-from seqviz.text import duration
 from seqviz.ui.bench import export
+from seqviz.ui.bench.badge import badge
 from seqviz.ui.bench.place import Place
 from seqviz.ui.shared import panels
 from seqviz.ui.shared.share_link import link_and_code
@@ -45,7 +45,7 @@ def footer(
         st.container(horizontal=True, key=f"{prefix}.footer", vertical_alignment="center"),
     ):
         icon, color = _BADGES[place.shown.provenance.kind]
-        st.badge(_badge(place, show), icon=icon, color=color)
+        st.badge(badge(place.shown.provenance, show.output, text), icon=icon, color=color)
         st.space("stretch")
         for name, icon, fill in kinds:
             label = text(f"frame.{name}")
@@ -53,15 +53,3 @@ def footer(
                 # A dialog and not a popover: under a figure near the lower edge of the window
                 # a popover has room for two lines.
                 st.dialog(label, width="large" if name in ("data", "code") else "small")(fill)()
-
-
-def _badge(place: Place, show: Show) -> str:
-    assert place.shown is not None
-    kind, note = place.shown.provenance.kind, place.shown.provenance.note
-    label = place.text(f"frame.{kind}")
-    if kind == "browser":
-        return label
-    if kind != "live":
-        note = note.replace(" cores", f" {place.text('frame.cores')}")  # shipped results say it so
-        return f"{label} · {note}"
-    return f"{label} · {duration(show.output.seconds)} · {show.device}"

@@ -11,7 +11,7 @@ import streamlit as st
 
 from seqviz.lessons.bench.host import Drawing, NotYet, Trained, shipped
 from seqviz.lessons.bench.problems import sentence
-from seqviz.models import device, forward_cache
+from seqviz.models import forward_cache, placement
 from seqviz.ui.bench import job_progress, model_progress
 from seqviz.ui.bench.class_host import ClassHost
 from seqviz.ui.bench.place import Place
@@ -55,7 +55,7 @@ class PageHost(ClassHost, Place):
         found = shipped(function, keywords)
         job = job_progress.watch(self, function, keywords, so_far, anew=found is not None)
         if job is not None:
-            return Trained(job.result, job.seconds, device.choose().name)
+            return Trained(job.result, job.seconds, placement.named(job.device, job.note))
         return found
 
     def upload(self, name: str) -> bytes | None:

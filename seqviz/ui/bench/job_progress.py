@@ -15,7 +15,7 @@ import streamlit as st
 from seqviz import jobs
 from seqviz.lessons.bench.host import Drawing
 from seqviz.lessons.bench.problems import sentence as said
-from seqviz.models import device
+from seqviz.models import device, placement
 from seqviz.refusal import Problem
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import limits
@@ -43,8 +43,12 @@ def find(function: Callable[..., Any], keywords: Mapping[str, Any]) -> jobs.Job[
     """The job with these very settings, if it waits, runs or is done."""
     if "torch" not in sys.modules:
         return None  # nothing has been trained in this process: no need to load torch to know
-    kind = device.choose().kind
-    return jobs.default(kind).find(function, **keywords, device=kind)
+    # Where it would run now, or has been begun before its device was lost.
+    for kind in dict.fromkeys((placement.of(function, keywords).kind, *jobs.queues())):
+        job = jobs.default(kind).find(function, **keywords, device=kind)
+        if job is not None:
+            return job
+    return None
 
 
 def watch(
@@ -146,7 +150,7 @@ def _offer(
 def _start(prefix: str, function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
     """Put the work into the queue (the start button's callback)."""
     device.prepare_torch()
-    kind = device.choose().kind
+    kind = placement.of(function, keywords).kind
     refused = _refused(prefix)
     try:
         limits.check_jobs(owner(), function)

@@ -13,7 +13,7 @@ import streamlit as st
 
 from seqviz import jobs
 from seqviz.lessons.bench.problems import sentence
-from seqviz.models import device, pretrained, ready
+from seqviz.models import placement, pretrained, ready
 from seqviz.models.registry import model as record_of
 from seqviz.ui.bench.job_progress import ACTIVE, POLL_SECONDS, group, owner, row
 from seqviz.ui.shared.fragments import fragment
@@ -76,8 +76,8 @@ def _leaders() -> dict[str, str]:
 
 def device_of(model: str) -> str:
     """Where a model computes that is in memory."""
-    loaded = pretrained.load(model)
-    return device.choose().name if loaded.device == device.choose().kind else loaded.device.upper()
+    found = pretrained.load(model)
+    return placement.named(found.device, found.note)
 
 
 def _progress(place: Place, model: str, job: jobs.Job[str], stopped: str) -> None:

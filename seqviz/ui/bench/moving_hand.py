@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from seqviz.lessons.bench.host import Alone, Drawing, NotYet, Trained, shipped
-from seqviz.models import device, forward_cache, ready
+from seqviz.models import forward_cache, placement, ready
 from seqviz.ui.bench import job_progress
 from seqviz.ui.bench.class_host import ClassHost
 from seqviz.ui.bench.model_progress import device_of
@@ -43,7 +43,7 @@ class MovingHand(ClassHost, Alone):
         self.settled = False
         job = job_progress.find(function, keywords)
         if job is not None and job.state == "done":
-            return Trained(job.result, job.seconds, device.choose().name)
+            return Trained(job.result, job.seconds, placement.named(job.device, job.note))
         return shipped(function, keywords)
 
     def upload(self, name: str) -> bytes | None:

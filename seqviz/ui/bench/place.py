@@ -15,6 +15,7 @@ from seqviz.figures.grammar.style import Style
 from seqviz.lessons.bench import output as items
 from seqviz.lessons.bench.words import Words
 from seqviz.text import Text, literal
+from seqviz.ui.bench import fast_path
 from seqviz.ui.bench.clicks import on_pick, take
 from seqviz.ui.shared import components
 from seqviz.ui.shared.spreadsheet import no_formula
@@ -119,8 +120,8 @@ class Place:
             self.saying = st.container(key=f"{self.prefix}.notes.{self.places}")
         with self.saying:
             match item:
-                case items.Passage():
-                    st.html(item.html)
+                case items.Passage() | items.Target():
+                    st.html(fast_path.html(item) or "")
                 case items.Note(kind="caption"):
                     st.caption(item.sentence)
                 case items.Note(kind="hint"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ from seqviz.lessons.bench.controls import (
     controls,
     encoded,
 )
-from seqviz.lessons.bench.controls_told import is_fixed, slider_options
+from seqviz.lessons.bench.controls_told import applying, is_fixed, slider_options
 from seqviz.text import Text
 from seqviz.ui.shared import components
 
@@ -192,10 +192,43 @@ def hear(prefix: str, declaration: type[Any]) -> None:
 
     For what else is heard in it: nobody says which of two is heard first.
     """
+    told = components.said(f"{prefix}.hand", "rest")
+    if isinstance(told, Mapping):
+        take(prefix, declaration, told)
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"
         if isinstance(text := components.said(f"{key}.slider", "value"), str):
             _rested(key, control, text)
+
+
+def take(prefix: str, declaration: type[Any], told: Mapping[str, Any]) -> dict[str, str]:
+    """Set sliders to the "values" that the browser tells, which may be anything; those that are."""
+    values = told.get("values")
+    taken: dict[str, str] = {}
+    for name, control in controls(declaration):
+        key = f"{prefix}.{name}"
+        text = values.get(key) if isinstance(values, Mapping) else None
+        if isinstance(control, Slider | Steps) and isinstance(text, str):
+            with suppress(ValueError):
+                float(text)
+                _rested(key, control, text)
+                taken[name] = text
+    return taken
+
+
+def frame(params: Any) -> list[tuple[str, float | None]]:
+    """The controls that apply at these parameters, and the upper ends of those that have one."""
+    return [
+        (name, control.top(values) if isinstance(control, Slider) else None)
+        for name, control, values in applying(params)
+    ]
+
+
+def write_links(prefix: str, params: Any, names: Iterable[str]) -> None:
+    """Keep the address bar in step with these controls, without drawing them."""
+    declared = dict(controls(type(params)))
+    for name in names:
+        _write_link(f"{prefix}.{name}", getattr(params, name), declared[name])
 
 
 def _write_link(key: str, value: Any, control: Control) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from seqviz import catalog, lessons, settings
-from seqviz.models import device, pretrained
+from seqviz.models import device, placement, pretrained
 from seqviz.text import LANGUAGES, Text
 from seqviz.ui.page import glossary
 from seqviz.ui.shared import components, css
@@ -106,8 +106,8 @@ def _about(text: Text) -> None:
         with panel:
             chosen = device.choose()
             st.markdown(text("frame.device", name=chosen.name))
-            if chosen.note:
-                st.caption(chosen.note)
+            for key in placement.said():
+                st.caption(text(f"frame.{key}", wish=chosen.wish, **placement.facts()))
             for model in pretrained.all_loaded():
                 st.caption(
                     text(

@@ -91,7 +91,7 @@ def cards(text: Text) -> None:
 
 
 def _card(number: int, record: catalog.Lesson, text: Text) -> str:
-    tasks = [f"{kind}-{name}" for kind in ("predict", "exercise")
+    tasks = [f"{kind}-{name}" for kind in ("predict", "exercise", "target")
              for name in road.named(record.slug, kind)]  # fmt: skip
     values: dict[str, Any] = {
         "href": _address(record.slug, text),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from seqviz.ui.bench import fast_path, first_figure, model_progress, widgets
 from seqviz.ui.bench.footer import footer
 from seqviz.ui.bench.host import PageHost, guarded
 from seqviz.ui.bench.lazy import LazyBenches
+from seqviz.ui.bench.moving_hand import MovingHand
 from seqviz.ui.page import glossary, header, notebook, questions
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import components, limits
@@ -38,6 +39,21 @@ from seqviz.ui.streamlit_internals.navigation import went_back
 ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`assets/static/near.js`)
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What a bench shows. others: the parameters of benches that it builds on, by name. shape: see
+    `fast_path.shape`. moved: a hand can. drawn: by the page; else by the browser, under the hand of
+    this session.
+    """
+
+    params: Any
+    others: Mapping[str, Any]
+    shape: str | None
+    session: run_context.Session
+    moved: bool
+    drawn: bool = True
+
+
 @dataclass
 class PageLesson:
     """One lesson during one run of its page. declared: its benches and exercises."""
@@ -45,6 +61,7 @@ class PageLesson:
     declared: Lesson
     text: Text
     traces: dict[str, CodeTrace] = field(default_factory=dict)
+    shown: dict[str, Shown] = field(default_factory=dict)
     placed: list[str] = field(default_factory=list)  # benches, in the order of the page
     part: str = ""  # the one that is open when the page opens
     asked: dict[str, Rank] = field(default_factory=dict)  # by the browser, not by a hand
@@ -68,7 +85,17 @@ class PageLesson:
 
     def sources(self) -> dict[str, str]:
         """The code of every bench, in the order of the page, with the settings as they stand."""
-        return {name: self.traces[name].source() for name in self.placed if name in self.traces}
+        return {name: self._source(name) for name in self.placed if name in self.traces}
+
+    def _source(self, name: str) -> str:
+        shown = self.shown.get(name)
+        if shown is None or shown.drawn:
+            return self.traces[name].source()
+        bench = self.declared.benches[name]
+        host = MovingHand(session=shown.session, prefix=bench.prefix)
+        asked = run_context.answering(shown.session, self.record.slug, name)
+        with asked, self.declared.read_by(shown.others.__getitem__):
+            return bench.shown(shown.params, host, self.text, self.style).code
 
     def notebook(self) -> bytes:
         """The lesson as a file; who asks for it has asked for the benches not drawn yet as well."""
@@ -197,10 +224,14 @@ class PageLesson:
 
         with stage:
             guarded(attempt, self.words)
-        if bench.leads:
-            followers = [one for one in self.followers(bench.name) if self.lazy.reached(one)]
-            follow = partial(self._follow, bench.name, params)
-            components.settle(prefix, self.permalink(bench.name), followers, follow)
+            others = {name: self.values(name) for name in bench.after}
+            shape = fast_path.shape(show.output.items)
+            session = run_context.session()
+            moved = host.live is not None
+            self.shown[bench.name] = Shown(params, others, shape, session, moved)
+            if host.live or bench.leads:
+                hand = run_context.beside()(partial(self._hand, bench))
+                fragment(hand, f"{prefix}.hand")
 
     @property
     def style(self) -> Style:
@@ -211,6 +242,29 @@ class PageLesson:
         others = {self.prefix(name): self.values(name) for name in bench.after}
         params = {**others, bench.prefix: params}
         return fast_path.source(bench, params, self.text.lang, header.presenting(), dark)
+
+    def _hand(self, bench: Bench) -> None:
+        """What hears of a hand that rests, and says it to the benches that build on this one."""
+        prefix, shown = bench.prefix, self.shown[bench.name]
+        if shown.moved:
+            components.hand(f"{prefix}.hand", prefix, shown.shape, partial(self._rested, bench))
+        if bench.leads:
+            followers = [one for one in self.followers(bench.name) if self.lazy.reached(one)]
+            follow = partial(self._follow, bench.name, shown.params)
+            components.settle(prefix, self.permalink(bench.name), followers, follow)
+
+    def _rested(self, bench: Bench, told: Mapping[str, Any]) -> None:
+        """Take what a hand has set; where the browser does not show all of it, draw the bench."""
+        before = self.shown[bench.name]
+        taken = widgets.take(bench.prefix, bench.declaration, told)
+        params = self.values(bench.name)
+        as_told = all(float(getattr(params, name)) == float(text) for name, text in taken.items())
+        same = before.shape is not None and told.get("shape") == before.shape
+        if as_told and same and widgets.frame(params) == widgets.frame(before.params):
+            self.shown[bench.name] = replace(before, params=params, drawn=False)
+            widgets.write_links(bench.prefix, params, taken)
+        else:
+            draw_besides([bench.prefix])
 
     def _follow(self, leader: str, shown: Any, names: Sequence[str]) -> None:
         """Draw benches that build on one whose settings have come to rest.

@@ -239,17 +239,26 @@ def by_scope(scope: Scope) -> tuple[str, str | None]:
     return address((scope.get("client") or [None])[0], forwarded), device
 
 
-class Cookies:
-    """Middleware that gives a page's browser its cookie."""
+class BeforePages:
+    """Middleware that passes on what does not ask for a page."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on; only a page that a reader looks at brings one."""
-        if not asks_for_page(scope):
-            await self.app(scope, receive, send)
-            return
+        """Pass on, or `page`."""
+        await (self.page if asks_for_page(scope) else self.app)(scope, receive, send)
+
+    async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A reader looks at a page."""
+        raise NotImplementedError
+
+
+class Cookies(BeforePages):
+    """Gives a page's browser its cookie."""
+
+    async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; the answer brings a new browser its cookie."""
         at, device = by_scope(scope)
         if accounts().known(device) or (device := accounts().new(at)) is None:
             await self.app(scope, receive, send)

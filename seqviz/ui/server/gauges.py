@@ -16,6 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from seqviz import garbage, jobs
+from seqviz.models import device
 from seqviz.ui.server import embeds, metrics
 
 ENDS = ("done", "failed", "cancelled", "given_up")
@@ -61,6 +62,7 @@ class _Now(Collector):
     def collect(self) -> Iterator[Metric]:
         yield _gauge("sessions_connected", "Tabs that are connected now", connections.open)
         yield _gauge("embeds_open", "Benches in other pages in use", embeds.embeds().open)
+        yield from _device()
         yield from _queues()
         yield from _models()
         yield from _process()
@@ -82,6 +84,19 @@ def install() -> None:
     metrics.registry.register(_Now())
 
 
+def _device() -> Iterator[Metric]:
+    """1 for the device that networks run on, once somebody has asked for it."""
+    family = GaugeMetricFamily(
+        "seqviz_device",
+        "Where networks run; note: why not where they should",
+        labels=["kind", "name", "note"],
+    )
+    if device.choose.cache_info().currsize:  # asking may import torch
+        chosen = device.choose()
+        family.add_metric([chosen.kind, chosen.name, chosen.note], 1)
+    yield family
+
+
 def _queues() -> Iterator[Metric]:
     waiting = GaugeMetricFamily("seqviz_jobs_waiting", "Jobs in the queue", labels=["device"])
     running = GaugeMetricFamily("seqviz_jobs_running", "Jobs that run", labels=["device"])
@@ -92,13 +107,13 @@ def _queues() -> Iterator[Metric]:
     seconds = CounterMetricFamily(
         "seqviz_job_seconds", "Seconds that jobs have run", labels=["device"]
     )
-    for device, queue in jobs.queues().items():
-        waiting.add_metric([device], queue.waiting)
-        running.add_metric([device], queue.running)
-        left.add_metric([device], queue.left_behind)
+    for name, queue in jobs.queues().items():
+        waiting.add_metric([name], queue.waiting)
+        running.add_metric([name], queue.running)
+        left.add_metric([name], queue.left_behind)
         for how in ENDS:
-            ended.add_metric([device, how], getattr(queue.tally, how))
-        seconds.add_metric([device], queue.tally.seconds)
+            ended.add_metric([name, how], getattr(queue.tally, how))
+        seconds.add_metric([name], queue.tally.seconds)
     yield from (waiting, running, left, ended, seconds)
 
 

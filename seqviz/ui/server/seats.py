@@ -21,10 +21,10 @@ from urllib.parse import parse_qsl
 from seqviz import settings
 from seqviz.text import Text
 from seqviz.ui.server import metrics, run_context
-from seqviz.ui.server.accounts import COOKIE, Account, accounts, asks_for_page, by_scope
+from seqviz.ui.server.accounts import COOKIE, Account, BeforePages, accounts, by_scope
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
 RESTS = 180.0  # seconds
 ENTERS = 20.0
@@ -79,24 +79,18 @@ class Seats:
 seats = Seats(run_context.active)
 
 
-class InFront:
-    """Middleware that lets pages through while there is a seat."""
+class InFront(BeforePages):
+    """Lets pages through while there is a seat."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer with the page that says how long."""
-        if not asks_for_page(scope):
-            await self.app(scope, receive, send)
-            return
         most = settings.value("SEQVIZ_SEATS")
         account = accounts().of(*by_scope(scope))
         if not (place := seats.arrive(account, most, new=COOKIE in scope or account.shared)):
             await self.app(scope, receive, send)
             return
         metrics.refused("seat")
-        body = page(scope, place, most).encode()
+        body = line_page(scope, place, most).encode()
         headers = [
             (b"content-type", b"text/html; charset=utf-8"),
             (b"content-length", str(len(body)).encode()),
@@ -107,7 +101,7 @@ class InFront:
         await send({"type": "http.response.body", "body": body})
 
 
-def page(scope: Scope, place: int, most: int) -> str:
+def line_page(scope: Scope, place: int, most: int) -> str:
     """In the language of the link, else of the browser."""
     headers = dict(scope["headers"])
     query = dict(parse_qsl(scope["query_string"].decode("latin-1")))

@@ -118,6 +118,7 @@ def chart(
         "missing": missing,
         "picks": on_pick is not None,
         "live": live,
+        "rests": _rests(live["bench"]) if live else 0,
     }
     _component("chart", '<div class="seqviz-chart"></div>')(
         key=key,
@@ -182,6 +183,39 @@ def sinusoid(
     )
 
 
+def hand(
+    key: str, bench: str, shape: str | None, on_rest: Callable[[Mapping[str, Any]], None]
+) -> None:
+    """Hear of a hand that rests where the browser shows all that the page would draw.
+
+    bench: its prefix. shape: of what the page has drawn (`ui.bench.fast_path.shape`).
+    `on_rest(told)` is called before the next run: "values" of sliders as they stand in a link, and
+    the "shape" of what the browser shows. It all comes from the browser, so check it.
+    """
+
+    def rested() -> None:
+        if isinstance(told := said(key, "rest"), Mapping):
+            number = told.get("number")
+            st.session_state[f"_{bench}.rests"] = number if isinstance(number, int) else 0
+            on_rest(told)
+
+    _component("hand")(
+        key=key,
+        data=_plain(bench=bench, shape=shape, number=_rests(bench)),
+        on_rest_change=rested,
+        height=0,
+    )
+
+
+def _rests(bench: str) -> int:
+    """The last rest of a hand on a bench after which it was not drawn.
+
+    It stands in what is drawn next: the browser would take a figure or a slider that is as the page
+    has drawn it last for one that is on screen.
+    """
+    return int(st.session_state.get(f"_{bench}.rests", 0))
+
+
 # Drawings that answer in the browser, by the name with which a bench asks for them.
 IN_BROWSER = {"sinusoid": sinusoid}
 
@@ -232,7 +266,7 @@ def slider(
 
     _component("control", '<div class="seqviz-slider"></div>', "slider")(
         key=key,
-        data=_plain(bench=bench, key=name, options=dict(options)),
+        data=_plain(bench=bench, key=name, options=dict(options), rests=_rests(bench)),
         height="content",
         on_value_change=rested,
     )

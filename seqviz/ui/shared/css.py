@@ -33,6 +33,8 @@ _PAGE = """
   background: currentColor; opacity: .5;
 }
 .seqviz-chart.picking .nsewdrag {cursor: pointer;}
+.seqviz-target {border-left: 3px solid currentColor; padding-left: .75rem;}
+.seqviz-target[data-reached="true"] {border-left-color: var(--st-green-color, #1a8754);}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
 .st-key-theme, .st-key-presenting, [class*="-settle"], [class*="-near"] {

@@ -37,10 +37,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from typing import Protocol
+
+from seqviz.models import device
 
 
 class Rank(IntEnum):
@@ -66,6 +69,7 @@ MOST = 8
 OWN = 2
 LOOK = 0.02  # seconds between two looks at whether another may begin, while anybody waits
 log = logging.getLogger(__name__)
+_mine: ContextVar[Waiting | None] = ContextVar("mine", default=None)
 
 
 class User(Protocol):
@@ -210,9 +214,31 @@ class DrawQueue:
         me = self.come(rank, turn.set, user)
         try:
             turn.wait()
-            yield
+            with held(me):
+                yield
         finally:
             self.leave(me)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Within, this thread waits for another device: its place is for others until it is back.
+
+        Nothing changes for a thread without a place.
+        """
+        me = _mine.get()
+        if me is None:
+            yield
+            return
+        self.leave(me)
+        try:
+            yield
+        finally:
+            back = threading.Event()
+            me.begin = back.set
+            with self._lock:
+                self._order.come(me)
+                self._admit()
+            back.wait()
 
     async def reached(self, rank: Rank, user: User) -> Waiting:
         """Returns when a thread may compute; who asked calls `leave` when it has."""
@@ -275,7 +301,20 @@ class DrawQueue:
                 log.exception("nobody could be let in")
 
 
+@contextmanager
+def held(place: Waiting) -> Iterator[None]:
+    """Within, this thread computes in this place."""
+    token = _mine.set(place)
+    try:
+        yield
+    finally:
+        _mine.reset(token)
+
+
 @cache
 def draw_queue() -> DrawQueue:
     """The one of this process."""
     return DrawQueue()
+
+
+device.aside = lambda: draw_queue().aside()

@@ -40,7 +40,7 @@ def link_and_code(
     st.code(url, language=None, wrap_lines=True)
     if frame:
         st.caption(text(line))
-        st.code(iframe(url, *frame), language="html", wrap_lines=True)
+        st.code(iframe(url, *frame), language=None, wrap_lines=True)
         path = frame[0].replace("embed/", "still/", 1)
         st.link_button(text("embed.for_print"), beside(url, path), icon=":material/download:")
     try:

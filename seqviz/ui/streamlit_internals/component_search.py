@@ -12,17 +12,10 @@ def none_elsewhere(max_workers: int | None = None) -> list[Any]:
     return []
 
 
-def apply() -> None:
-    """From now on, in this process."""
-    from streamlit.components.v2 import manifest_scanner
-
-    manifest_scanner.scan_component_manifests = none_elsewhere
-
-
 PATCH = Patch(
     "component_search",
-    ("streamlit.components.v2.manifest_scanner:scan_component_manifests",),
-    apply,
+    (),
+    {"streamlit.components.v2.manifest_scanner:scan_component_manifests": none_elsewhere},
     "Before it answers anybody Streamlit reads what each installed package says of itself, each "
     "four times: a quarter of the processor time of a start.",
 )

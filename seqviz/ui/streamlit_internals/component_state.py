@@ -61,24 +61,17 @@ def last_of_each(told: str | None) -> list[Any] | None:
     return list(reversed(kept.values()))
 
 
-def apply() -> None:
-    """From now on, in this process."""
-    from streamlit.components.v2.bidi_component import main
-
-    main.deserialize_trigger_list = last_of_each  # type: ignore[assignment]
-    main.make_bidi_component_presenter = reader
-
-
 PATCH = Patch(
     "component_state",
     (
-        "streamlit.components.v2.bidi_component.main:deserialize_trigger_list",
-        "streamlit.components.v2.bidi_component.main:make_bidi_component_presenter",
         "streamlit.components.v2.bidi_component.serialization:deserialize_trigger_list",
         "streamlit.runtime.state.session_state:SessionState._new_widget_state",
         "streamlit.runtime.state.session_state:WStates.widget_metadata",
     ),
-    apply,
+    {
+        "streamlit.components.v2.bidi_component.main:deserialize_trigger_list": last_of_each,
+        "streamlit.components.v2.bidi_component.main:make_bidi_component_presenter": reader,
+    },
     "Those classes were most of the garbage in cycles that presses leave (10,000 of 14,000 objects "
     "in half a minute with twenty students), and 1,500 clicks in one message took 3 s. There is no "
     "public way.",

@@ -104,24 +104,16 @@ class Files:
             held[MADE + file] = file
 
 
-def apply() -> None:
-    """From now on, in this process."""
-    from streamlit.runtime import app_session
-
-    app_session.DeferredFileHandler = Files  # type: ignore[assignment, misc]
-
-
 PATCH = Patch(
     "deferred_files",
     (
-        "streamlit.runtime.app_session:DeferredFileHandler",
         "streamlit.runtime.backend_operation_handler:DeferredFileHandler.handle",
         "streamlit.runtime.media_file_manager:MediaFileManager.execute_deferred",
         "streamlit.proto.BackMsg_pb2:BackendOperationRequest",
         "streamlit.proto.ForwardMsg_pb2:BackendOperationResponse",
         "streamlit.proto.ForwardMsg_pb2:DeferredFileResponsePayload",
     ),
-    apply,
+    {"streamlit.runtime.app_session:DeferredFileHandler": Files},
     "A notebook could not wait for benches that are not drawn yet, or would keep all others and "
     "`/metrics` waiting. There is no public way.",
 )

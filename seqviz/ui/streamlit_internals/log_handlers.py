@@ -13,17 +13,10 @@ def adopt(logger: logging.Logger) -> None:
     logger.propagate = True
 
 
-def apply() -> None:
-    """From now on, in this process, for loggers that are yet to be made."""
-    import streamlit.logger
-
-    streamlit.logger.setup_formatter = adopt
-
-
 PATCH = Patch(
     "log_handlers",
-    ("streamlit.logger:setup_formatter",),
-    apply,
+    (),
+    {"streamlit.logger:setup_formatter": adopt},
     "Streamlit gives every logger that it makes a handler, and has no setting for that: its lines "
     "would have another form than ours. None has a student's words, which `logs` sees to itself.",
 )

@@ -80,26 +80,18 @@ def _configured() -> set[str | None]:
     return {url_util.get_hostname(one.strip()) for one in told}
 
 
-def apply() -> None:
-    """From now on, in this process."""
-    from streamlit import net_util
-    from streamlit.web.server.starlette import starlette_websocket
-
-    starlette_websocket._is_origin_allowed = allowed
-    net_util.get_external_ip = lambda: None
-
-
 PATCH = Patch(
     "origin_check",
     (
-        "streamlit.web.server.starlette.starlette_websocket:_is_origin_allowed",
         "streamlit.web.server.starlette.starlette_websocket:is_host_allowed",
         "streamlit.config:get_option",
         "streamlit.config:is_manually_set",
-        "streamlit.net_util:get_external_ip",
         "streamlit.url_util:get_hostname",
     ),
-    apply,
+    {
+        "streamlit.web.server.starlette.starlette_websocket:_is_origin_allowed": allowed,
+        "streamlit.net_util:get_external_ip": lambda: None,
+    },
     "A page of another site that asks for a session stops everybody for 20 s in a room without "
     "DNS. There is no public way.",
 )

@@ -9,7 +9,7 @@ nor anything else: what is left out is slower, or less well kept, and every less
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
@@ -27,17 +27,29 @@ _applied: set[str] = set()
 @dataclass(frozen=True)
 class Patch:
     """needs: private names, as "module:name" or "module:Class.name". apply: puts it in force, and
-    imports what it uses before it replaces anything. why: what the app would be without.
+    imports what it uses before it replaces anything; or what each of further such names is from now
+    on, in this process. why: what the app would be without.
     """
 
     name: str
     needs: tuple[str, ...]
-    apply: Callable[[], None]
+    apply: Callable[[], None] | Mapping[str, Any]
     why: str
 
     def missing(self) -> list[str]:
         """What it needs and Streamlit does not have."""
-        return [need for need in self.needs if not _is_there(need)]
+        replaced = () if callable(self.apply) else self.apply
+        return [need for need in (*self.needs, *replaced) if not _is_there(need)]
+
+    def put(self) -> None:
+        """Put it in force."""
+        if callable(self.apply):
+            self.apply()
+            return
+        for place, new in self.apply.items():
+            module, _, names = place.partition(":")
+            *outer, last = names.split(".")
+            setattr(reduce(getattr, outer, import_module(module)), last, new)
 
 
 def install(patches: Iterable[Patch]) -> None:
@@ -59,7 +71,7 @@ def _hindered(patch: Patch) -> str:
     if missing := patch.missing():
         return f"no {', '.join(missing)}"
     try:
-        patch.apply()
+        patch.put()
     except Exception as error:
         return f"{type(error).__name__} while it was applied"
     return ""

@@ -78,22 +78,14 @@ def undo(session: Any) -> None:
     session._session_state.clear()
 
 
-def apply() -> None:
-    """From now on, in this process: a storage that is yet to be made keeps its sessions here."""
-    from streamlit.runtime import memory_session_storage
-
-    memory_session_storage.TTLCache = Remembered  # type: ignore[assignment, misc]
-
-
 PATCH = Patch(
     "session_release",
     (
-        "streamlit.runtime.memory_session_storage:TTLCache",
         "streamlit.runtime.session_manager:SessionInfo.session",
         "streamlit.runtime.app_session:AppSession.shutdown",
         "streamlit.runtime.memory_session_storage:MemorySessionStorage",
     ),
-    apply,
+    {"streamlit.runtime.memory_session_storage:TTLCache": Remembered},
     "Streamlit lets sessions go when another one ends: the last hundred of a class would stay in "
     "memory until the next class. `st.App` takes no storage of sessions.",
 )

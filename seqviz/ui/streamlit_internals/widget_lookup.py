@@ -40,22 +40,14 @@ class Lookup(Mapping[str, Any]):
             return self._safe._state.filtered_state
 
 
-def apply() -> None:
-    """From now on, in this process."""
-    from streamlit.runtime.state import SafeSessionState
-
-    SafeSessionState.filtered_state = property(Lookup)  # type: ignore[assignment, method-assign]
-
-
 PATCH = Patch(
     "widget_lookup",
     (
-        "streamlit.runtime.state:SafeSessionState.filtered_state",
         "streamlit.runtime.state:SafeSessionState._lock",
         "streamlit.runtime.state:SafeSessionState._state",
         "streamlit.runtime.state:SessionState.filtered_state",
     ),
-    apply,
+    {"streamlit.runtime.state:SafeSessionState.filtered_state": property(Lookup)},
     "Each slider, number, menu and text field of a press would copy the whole session: the more of "
     "the page is open, the more that takes. There is no public way.",
 )

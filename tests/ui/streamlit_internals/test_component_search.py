@@ -9,7 +9,7 @@ SEARCH = """
 from streamlit.components.v2 import manifest_scanner
 from seqviz.ui.streamlit_internals import component_search
 found = manifest_scanner.scan_component_manifests()
-component_search.apply()
+component_search.PATCH.put()
 assert manifest_scanner.scan_component_manifests() == found, found
 """
 

@@ -82,7 +82,7 @@ def test_a_page_makes_no_class(monkeypatch, uncollected):
     before = classes()
     components = len(page.run().run().get("bidi_component"))
     assert classes() > before
-    component_state.apply()
+    component_state.PATCH.put()
     before = classes()
     page = AppTest.from_file(str(ROOT / "pages" / "gates.py"), default_timeout=120)
     assert len(page.run().run().get("bidi_component")) == components > 0
@@ -115,7 +115,7 @@ def clicks(events: list) -> tuple[list, float]:
 def test_of_many_clicks_at_once_the_last_is_heard_and_takes_no_longer(monkeypatch):
     for name in ("make_bidi_component_presenter", "deserialize_trigger_list"):
         monkeypatch.setattr(main, name, getattr(main, name))  # is put back
-    component_state.apply()
+    component_state.PATCH.put()
     many = [{"event": "pick", "value": {"x": n, "y": -n}} for n in range(1500)]
     found, seconds = clicks(many)
     assert found == [(1499, -1499)]

@@ -114,7 +114,7 @@ def test_what_fails_is_said_and_logged_without_words(caplog):
 def test_streamlit_asks_it(monkeypatch):
     monkeypatch.setattr(app_session, "DeferredFileHandler", app_session.DeferredFileHandler)
     assert not files.PATCH.missing()
-    files.PATCH.apply()
+    files.PATCH.put()
     session = SimpleNamespace(_script_data=SimpleNamespace(main_script_path="app.py"))
     made = app_session.AppSession._create_backend_operation_dispatcher(session)
     assert isinstance(made._handlers["deferred_file"], files.Files)

@@ -11,7 +11,7 @@ from seqviz.ui.streamlit_internals import media_names
 @pytest.fixture
 def files(monkeypatch):
     monkeypatch.setattr(storage, "_calculate_file_id", storage._calculate_file_id)  # is put back
-    media_names.apply()
+    media_names.PATCH.put()
     return storage.MemoryMediaFileStorage("/media")
 
 

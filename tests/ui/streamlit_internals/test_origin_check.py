@@ -90,7 +90,7 @@ def test_a_server_may_allow_everybody_or_few_hosts(alone):
 def test_streamlit_still_decides_and_welcomes_there(monkeypatch):
     monkeypatch.setattr(starlette_websocket, "_is_origin_allowed", theirs)
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
-    origin_check.apply()
+    origin_check.PATCH.put()
     used = starlette_websocket.create_websocket_handler.__code__.co_consts
     names = {name for code in used if hasattr(code, "co_names") for name in code.co_names}
     assert "_is_origin_allowed" in names

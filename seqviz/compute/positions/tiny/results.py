@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.positions.tiny.settings import OrderSettings
 from seqviz.compute.positions.tiny.tasks import Examples
+from seqviz.compute.proportions import Shares
 from seqviz.compute.training.loop import Record
 from seqviz.units import Share
 
@@ -32,24 +33,22 @@ class Scores:
     """Accuracy on 1,000 sequences of `length` letters, the same for all networks.
 
     accuracy: share of right answers over all slots; nan where a network cannot read so long a
-    sequence (a learned table has no rows there). low, high: its 95 % Wilson interval, sequences
-    counting as the independent trials, not slots: exact for tasks with one answer; for the others,
-    whose answers within one sequence go right and wrong together, at least as wide as it must be.
+    sequence (a learned table has no rows there). In its 95 % intervals sequences count as the
+    independent trials, not slots: exact for tasks with one answer; for the others, whose answers
+    within one sequence go right and wrong together, at least as wide as they must be.
     chance: the best expected accuracy without reading, see `tasks.chance`. order_blind: the best
     expected accuracy without encoding and mask, see `tasks.order_blind`.
     """
 
     length: int
-    accuracy: Float[np.ndarray, "encoding run"]
-    low: Float[np.ndarray, "encoding run"]
-    high: Float[np.ndarray, "encoding run"]
+    accuracy: Shares  # [encoding, run]
     chance: float
     order_blind: float
 
     @property
     def mean(self) -> Float[np.ndarray, "encoding"]:
         """Mean accuracy over the runs."""
-        return self.accuracy.mean(axis=1)
+        return self.accuracy.share.mean(axis=1)
 
 
 @dataclass(frozen=True)

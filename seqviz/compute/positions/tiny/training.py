@@ -25,7 +25,7 @@ from seqviz.compute.positions.tiny.tasks import (
     order_blind,
     slots,
 )
-from seqviz.compute.proportions import wilson
+from seqviz.compute.proportions import with_intervals
 from seqviz.compute.training import loop
 from seqviz.compute.training.progress import Pulse
 
@@ -195,7 +195,7 @@ def _scores(
     for i, answers in enumerate(given):
         if answers is not None:
             accuracy[i] = (answers == examples.answers).mean(axis=(1, 2))
-    low, high = wilson(accuracy, len(examples.letters))
     # Of `count` the longer sequences have as many kinds of answers as those of the training.
     guess = chance(settings.task, settings.length if settings.task == "count" else length)
-    return Scores(length, accuracy, low, high, guess, order_blind(settings.task, length))
+    found = with_intervals(accuracy, len(examples.letters))
+    return Scores(length, found, guess, order_blind(settings.task, length))

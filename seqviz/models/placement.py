@@ -1,0 +1,125 @@
+"""What moves to an accelerator and what stays on the CPU: one table, decided by measured crossover.
+
+`python -m benchmarks.gpu` measures each row on both and writes, on a GPU, from which size on it was
+the faster one (`assets/data/crossover.json`). Where a row has not been measured its rule stands:
+small networks, recurrences above all, stay on the CPU, as thousands of tiny kernels one after
+another wait for the launch and not for the arithmetic. Pretrained models go to the accelerator.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from seqviz.jobs import queue
+from seqviz.models import device
+from seqviz.paths import ASSETS
+
+FILE = ASSETS / "data" / "crossover.json"
+
+
+@dataclass(frozen=True)
+class Work:
+    """A kind of work. row: of `benchmarks.gpu.speed`; size: of a call, in the unit of that row."""
+
+    row: str
+    size: Callable[[Mapping[str, Any]], int]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a GPU has shown. crossover: by row, None where the CPU was always the faster one.
+
+    largest: relative difference from the CPU's results in float32. name, date: of which GPU, when.
+    """
+
+    name: str = ""
+    date: str = ""
+    crossover: Mapping[str, int | None] | None = None
+    largest: float | None = None
+
+
+def _hidden(keywords: Mapping[str, Any]) -> int:
+    return int(keywords["settings"].hidden)
+
+
+_AR, _POSITIONS = "seqviz.compute.autoregression", "seqviz.compute.positions.tiny"
+TABLE: dict[str, Work] = {
+    f"{_AR}.networks.fit_network": Work("fit: AR, LSTM", _hidden),
+    f"{_AR}.windows.fit_windows": Work("fit: AR, LSTM", _hidden),
+    "seqviz.compute.recall.comparison.compare": Work("fit: recall", _hidden),
+    "seqviz.compute.recall.longest_delay.find_longest_delay": Work(
+        "fit: longest delay", lambda keywords: int(keywords["settings"].delay)
+    ),
+    "seqviz.compute.gates.tiny.train_tiny": Work("fit: gates, LSTM", _hidden),
+    f"{_POSITIONS}.training.train": Work(
+        "fit: order, rotary", lambda keywords: int(keywords["settings"].runs)
+    ),
+}
+# Texts of a class in one pass at the most, by device. On two cores thirty texts of 24 words that
+# came at once were all read in 0.4 to 0.5 s together and in 0.7 s one by one, but half of them in
+# 0.4 s and 0.3 s: who came first would wait for the others. A GPU is hardly busy with one text;
+# what it gains has not been measured.
+TOGETHER = {"cpu": 1, "cuda": 32, "mps": 32}
+
+
+@cache
+def measured() -> Measured:
+    """What `benchmarks.gpu` has left; nothing where it has not run on a GPU."""
+    return Measured(**json.loads(FILE.read_text("utf-8"))) if FILE.is_file() else Measured()
+
+
+def of(function: Callable[..., Any], keywords: Mapping[str, Any]) -> device.Device:
+    """Where a job with these arguments computes: what is in no row, where models are."""
+    chosen = device.choose()
+    work = TABLE.get(f"{function.__module__}.{function.__qualname__}")
+    if chosen.kind == "cpu" or work is None:
+        return chosen
+    least = (measured().crossover or {}).get(work.row)
+    if least is not None and work.size(keywords) >= least:
+        return chosen
+    return device.Device("cpu", device.cpu_name(), chosen.wish)
+
+
+def named(kind: str, note: str = "") -> str:
+    """A device, by torch's name, for people; a note of `device.NOTES` stands in brackets."""
+    chosen = device.choose()
+    name = chosen.name if kind == chosen.kind else device.cpu_name()
+    return f"{name} [{note}]" if note else name
+
+
+def said() -> tuple[str, ...]:
+    """What there is to say of the device: "device_missing" or "device_lost"; on an accelerator
+    "device_measured", or "device_rule" where nobody has measured one.
+    """
+    chosen = device.choose()
+    if chosen.note:
+        return (f"device_{chosen.note}",)
+    if chosen.kind == "cpu":
+        return ()
+    return ("device_rule" if measured().crossover is None else "device_measured",)
+
+
+def facts() -> dict[str, str]:
+    """The figures in that sentence."""
+    found = measured()
+    largest = "?" if found.largest is None else f"{found.largest:.1g}"
+    return {"name": found.name, "date": found.date, "largest": largest}
+
+
+def on_the_cpu(
+    error: BaseException, keywords: Mapping[str, Any]
+) -> tuple[dict[str, Any], str] | None:
+    """A job's arguments for another try where a device has failed it, and the note; else None."""
+    if keywords.get("device", "cpu") == "cpu" or not (trouble := device.trouble(error)):
+        return None
+    if trouble == "lost":
+        device.lose(error)
+    device.release()
+    return {**keywords, "device": "cpu"}, device.NOTES[trouble]
+
+
+queue.rescue = on_the_cpu

@@ -1,0 +1,24 @@
+"""What the badge under a figure says: where its numbers come from, how long they took, on what."""
+
+from __future__ import annotations
+
+from seqviz.lessons.bench.output import Output, Provenance
+from seqviz.models import device, placement, pretrained
+from seqviz.text import Text, duration
+
+
+def badge(origin: Provenance, output: Output, text: Text) -> str:
+    """In words."""
+    label = text(f"frame.{origin.kind}")
+    if origin.kind == "browser":
+        return label
+    if origin.kind != "live":
+        cores = f" {text('frame.cores')}"
+        return f"{label} · {origin.note.replace(' cores', cores)}"  # shipped results say it so
+    where = output.device
+    if output.reads:  # it may have left its device while this bench was drawn
+        read = pretrained.load(output.reads)
+        where = placement.named(read.device, read.note)
+    for why in device.NOTES.values():
+        where = where.replace(f"[{why}]", f"({text(f'frame.{why}')})")
+    return f"{label} · {duration(output.seconds)} · {where}"

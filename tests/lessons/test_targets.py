@@ -1,0 +1,83 @@
+"""Every lesson sets a target: not reached where it opens, and reached by the numbers it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from seqviz import catalog, lessons, road
+from seqviz.lessons.bench.output import Output, Target
+from seqviz.text import LANGUAGES
+
+
+@dataclass(frozen=True)
+class Way:
+    """A bench, values that reach its target, others that do not, and whether the default has it."""
+
+    bench: str
+    reached: dict[str, Any]
+    missed: dict[str, Any]
+    said: str  # a number of the sentence where it is reached
+
+
+WAYS = {
+    "ar_fitting": Way("real", {"model": 9}, {"model": 10}, "19.0"),
+    "vanishing_gradients": Way(
+        "reach", {"init": "identity", "gain": 1.0}, {"init": "identity", "gain": 0.9}, "≥ 99"
+    ),
+    "gates": Way("force", {"f": 0.4}, {"f": 0.7}, "0.377"),
+    "attention": Way("masks", {"kind": "strided", "reach": 2}, {"kind": "window"}, "37.3 %"),
+    "positions": Way("distance", {"base": 100.0}, {"base": 10.0}, "18.1 %"),
+    "transformer": Way("account", {"text": "We met a"}, {"text": "The"}, "7.6 %"),
+    "bert_accuracy": Way(
+        "guess",
+        {"text": "This is one of the best cows of the year."},
+        {"text": "This is one of the best parts of the year."},
+        "5,0",
+    ),
+}
+
+
+def target(output: Output) -> Target:
+    (found,) = output.of(Target)
+    return found
+
+
+@pytest.mark.parametrize("slug", [record.slug for record in catalog.LESSONS])
+def test_a_target_is_reached_where_its_numbers_say_so(slug):
+    way, lesson = WAYS[slug], getattr(lessons, slug).lesson
+    bench = lesson.benches[way.bench]
+    start, missed, reached = (target(bench.run(values)) for values in ({}, way.missed, way.reached))
+    assert (start.reached, missed.reached, reached.reached) == (False, False, True)
+    assert road.named(slug, "target") == (reached.name,)
+    assert way.said in reached.sentence
+    assert len({start.sentence, missed.sentence, reached.sentence}) == 3
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_sentence_says_whether_it_is_reached(lang):
+    bench = lessons.positions.lesson.benches["distance"]
+    missed, reached = (
+        target(bench.run({"base": base}, language=lang)).sentence for base in (10_000.0, 100.0)
+    )
+    assert "✓" in reached
+    assert "✓" not in missed
+
+
+@pytest.mark.parametrize(
+    ("slug", "bench", "values"),
+    [
+        ("ar_fitting", "real", {"source": "nile"}),
+        ("ar_fitting", "real", {"difference": True}),
+        ("vanishing_gradients", "reach", {"cells": ("linear",)}),
+        ("vanishing_gradients", "reach", {"steps": 40}),
+        ("gates", "force", {"gates_lstm": ("f", "i")}),
+        ("gates", "force", {"last": 20}),
+        ("gates", "force", {"watch.kind": "sentiment"}),
+        ("attention", "masks", {"real.model": "smollm2"}),
+    ],
+)
+def test_where_the_task_does_not_apply_none_is_set(slug, bench, values):
+    assert not getattr(lessons, slug).lesson.benches[bench].run(values).of(Target)

@@ -1,0 +1,270 @@
+"""What moves to an accelerator, and what happens when it is full or fails.
+
+There is no accelerator here: torch is made to say that it has one, and tensors stay on the CPU. The
+errors are torch's own kinds, raised where torch would raise them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import json
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.gpu import speed
+from seqviz.compute.gates.tiny import TinySettings, train_tiny
+from seqviz.compute.positions.tiny import train
+from seqviz.experiments.accuracy.tuning import tune
+from seqviz.jobs import Jobs
+from seqviz.models import device, placement, pretrained
+from seqviz.refusal import Refusal
+
+FULL = "CUDA out of memory. Tried to allocate 20.00 MiB."
+GONE = "CUDA error: an illegal memory access was encountered"
+WAIT = 60.0
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """`auto` finds a GPU; no tensor ever gets there."""
+    monkeypatch.setenv("SEQVIZ_DEVICE", "auto")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: "Pretended GPU")
+    monkeypatch.setattr(device, "_lost", threading.Event())
+    monkeypatch.setattr(device, "release", lambda: None)
+    monkeypatch.setattr(placement, "measured", placement.Measured)
+    device.choose.cache_clear()
+    yield
+    device.choose.cache_clear()
+
+
+@pytest.fixture
+def queue():
+    found = Jobs()
+    yield found
+    found.close()
+
+
+# ---------------------------------------------------------------------------------- the table
+@pytest.mark.parametrize("name", placement.TABLE)
+def test_a_row_of_the_table_is_a_function_that_takes_a_device_and_a_row_that_is_measured(name):
+    module, function = name.rsplit(".", 1)
+    found = getattr(importlib.import_module(module), function)
+    assert f"{found.__module__}.{found.__qualname__}" == name
+    assert "device" in inspect.signature(found).parameters
+    assert placement.TABLE[name].row in speed.ROWS
+
+
+def test_small_networks_stay_on_the_cpu_until_a_gpu_has_been_faster(gpu, monkeypatch):
+    asked = {"settings": TinySettings(hidden=64)}
+    assert device.choose().name == "Pretended GPU"
+    assert placement.of(train_tiny, asked).kind == "cpu"
+    assert placement.of(tune, {}).kind == "cuda"  # a pretrained model is in no row
+    for least, kind in ((64, "cuda"), (65, "cpu"), (None, "cpu")):
+        found = placement.Measured("H", "2026-12-01", {"fit: gates, LSTM": least}, 1e-6)
+        monkeypatch.setattr(placement, "measured", lambda found=found: found)
+        assert placement.of(train_tiny, asked).kind == kind
+        assert placement.of(train, {"settings": None}).kind == "cpu"  # its row was not measured
+
+
+def test_every_size_is_a_number_of_its_functions_settings(gpu, monkeypatch):
+    everything = dict.fromkeys((work.row for work in placement.TABLE.values()), 1)
+    monkeypatch.setattr(placement, "measured", lambda: placement.Measured(crossover=everything))
+    for name in placement.TABLE:
+        module, function = name.rsplit(".", 1)
+        found = getattr(importlib.import_module(module), function)
+        kind = inspect.get_annotations(found, eval_str=True)["settings"]
+        given = {"lstm": True, "delay": 4, "cell": "lstm", "length": 6}
+        names = {field.name for field in dataclasses.fields(kind)}
+        settings = kind(**{key: value for key, value in given.items() if key in names})
+        assert placement.of(found, {"settings": settings}).kind == "cuda"
+
+
+def test_what_a_gpu_has_measured_is_read_from_its_file(tmp_path, monkeypatch):
+    file = tmp_path / "crossover.json"
+    monkeypatch.setattr(placement, "FILE", file)
+    placement.measured.cache_clear()
+    assert placement.measured().crossover is None
+    placement.measured.cache_clear()
+    whole = {"name": "H", "date": "2026-12-01", "crossover": {"fit: recall": 32}, "largest": 2e-6}
+    file.write_text(json.dumps(whole))
+    assert placement.measured() == placement.Measured(**whole)
+    placement.measured.cache_clear()
+
+
+def test_what_is_said_of_the_device(gpu, monkeypatch):
+    assert placement.said() == ("device_rule",)
+    monkeypatch.setattr(placement, "measured", lambda: placement.Measured(crossover={}))
+    assert placement.said() == ("device_measured",)
+    device.lose(RuntimeError(GONE))
+    assert placement.said() == ("device_lost",)
+    assert placement.named("cpu", "gpu_lost") == f"{device.cpu_name()} [gpu_lost]"
+
+
+# ------------------------------------------------------------------------------------- errors
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (torch.OutOfMemoryError(FULL), "memory"),
+        (
+            RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate"),
+            "memory",
+        ),
+        (torch.AcceleratorError(GONE), "lost"),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"), "lost"),
+        (RuntimeError("mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"), ""),
+        (ValueError(GONE), ""),
+    ],
+)
+def test_what_an_error_says_of_a_device(error, said):
+    assert device.trouble(error) == said
+
+
+def works_on_the_cpu(report, device: str, kind: str = "") -> str:
+    """A job: what a device that is full, or gone, does to a training."""
+    report(0, 0.1)
+    if device != "cpu":
+        raise torch.OutOfMemoryError(FULL) if kind == "memory" else torch.AcceleratorError(GONE)
+    if kind == "neither":
+        raise MemoryError
+    return device
+
+
+@pytest.mark.parametrize(("kind", "note"), [("memory", "out_of_gpu_memory"), ("lost", "gpu_lost")])
+def test_a_training_begins_again_on_the_cpu(gpu, queue, kind, note):
+    job = queue.submit(works_on_the_cpu, device="cuda", kind=kind, owner="one")
+    assert job.wait(WAIT)
+    assert (job.state, job.result, job.device, job.note) == ("done", "cpu", "cpu", note)
+    assert device.choose().kind == ("cpu" if kind == "lost" else "cuda")
+    # the class finds it under the device that it was asked for
+    assert queue.find(works_on_the_cpu, device="cuda", kind=kind) is job
+
+
+def test_where_the_cpus_memory_ends_as_well_it_is_a_sentence_and_the_next_one_runs(gpu, queue):
+    job = queue.submit(works_on_the_cpu, device="cuda", kind="neither", owner="one")
+    assert job.wait(WAIT)
+    assert (job.state, job.error.code) == ("failed", "job_no_memory")
+    other = queue.submit(works_on_the_cpu, device="cpu", owner="one")
+    assert other.wait(WAIT)
+    assert (other.state, other.note) == ("done", "")
+
+
+# ------------------------------------------------------------------------------------- models
+@pytest.fixture
+def shared(put, gpu, monkeypatch):
+    """The tiny model, which believes that it is on a GPU."""
+    monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
+    device.choose.cache_clear()
+    put()
+    found = pretrained.load("tiny")
+    found.device = "cuda"
+    return found
+
+
+def room_for(most: int, passes: list[tuple[str, int]]):
+    """Work on rows on a GPU that has room for so many; returns their squares."""
+
+    def work(network, place, rows):
+        passes.append((place, len(rows)))
+        if place != "cpu" and len(rows) > most:
+            raise torch.OutOfMemoryError(FULL)
+        return np.square(rows)
+
+    return work
+
+
+def test_a_batch_is_halved_until_there_is_room(shared):
+    passes = []
+    found = shared.run_in_parts(room_for(3, passes), list(range(10)))
+    assert np.concatenate(found).tolist() == [n * n for n in range(10)]
+    assert passes == [("cuda", n) for n in (10, 5, 2, 3, 5, 2, 3)]
+    assert (shared.device, shared.note) == ("cuda", "")
+
+
+def test_a_row_without_room_alone_goes_to_the_cpu_and_so_does_what_follows(shared):
+    passes = []
+    found = shared.run_in_parts(room_for(0, passes), list(range(4)))
+    assert np.concatenate(found).tolist() == [0, 1, 4, 9]
+    assert passes == [*(("cuda", n) for n in (4, 2, 1)), *(("cpu", n) for n in (1, 1, 2))]
+    assert (shared.device, shared.note) == ("cpu", "out_of_gpu_memory")
+
+
+def no_copy(network) -> None:
+    raise torch.AcceleratorError(GONE)
+
+
+def test_a_lost_device_takes_no_model_along(shared, monkeypatch):
+    """The weights there cannot be read any more: they come from the disk."""
+    there = shared.network
+
+    def work(network, place, rows=None):
+        if network is there:
+            raise torch.AcceleratorError(GONE)
+        return place, float(next(network.parameters()).sum())
+
+    wanted = "cpu", float(next(there.parameters()).sum())
+    monkeypatch.setattr(pretrained, "_on_cpu", no_copy)
+    assert shared.run(work) == wanted
+    assert (shared.device, shared.note) == ("cpu", "gpu_lost")
+    assert device.choose().note == "lost"
+    assert pretrained.load("tiny") is shared
+
+
+def test_a_model_that_was_not_in_use_when_the_device_was_lost_comes_back_too(shared):
+    device.lose(RuntimeError(GONE))
+    assert pretrained.load("tiny").device == "cpu"
+    assert pretrained.load("tiny").note == "gpu_lost"
+
+
+def test_where_main_memory_ends_in_a_pass_it_is_a_sentence(shared):
+    shared.device = "cpu"
+    with pytest.raises(Refusal) as caught:
+        shared.run(lambda *_: torch.empty(10**15))  # 4 PB
+    assert caught.value.code == "no_memory"
+
+
+# ------------------------------------------------------------------------- one device for all
+def test_two_trainings_and_thirty_forwards_share_one_device(put, queue, monkeypatch):
+    """Nobody starves: forwards end long before the trainings do, and these go on meanwhile."""
+    from seqviz.models import forward_cache
+    from seqviz.models.texts import tokens
+
+    put()
+    model = pretrained.load("tiny")
+    monkeypatch.setitem(placement.TOGETHER, "cpu", 8)
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_passes", {})
+    trainings = [
+        queue.submit(
+            train_tiny, TinySettings(updates=600, seed=seed), device="cpu", owner=str(seed)
+        )
+        for seed in (1, 2)
+    ]
+    texts = [" ".join("abcdefghij"[: 1 + n % 10]) + " the" * (n // 10) for n in range(30)]
+    while not trainings[0].trail:
+        time.sleep(0.01)
+    begun, took = trainings[0].fraction, []
+
+    def ask(text: str) -> None:
+        started = time.perf_counter()
+        found = forward_cache.read("tiny", text)
+        took.append(time.perf_counter() - started)
+        assert len(found.vectors) == len(tokens(model, text, "").ids)
+
+    students = [threading.Thread(target=ask, args=(text,)) for text in texts]
+    for one in students:
+        one.start()
+    for one in students:
+        one.join(WAIT)
+    states = [one.state for one in trainings]
+    assert len(took) == len(texts)
+    assert states == ["running", "queued"]  # thirty texts were read before one training ended
+    assert all(one.wait(2 * WAIT) for one in trainings)
+    assert [one.state for one in trainings] == ["done", "done"]
+    assert trainings[0].fraction > begun

@@ -1,0 +1,155 @@
+"""Requests of a class in one pass: nobody who is alone waits, and the answers are the same."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from seqviz.models import forward_cache, placement
+from seqviz.models.forward_cache import OWN, Masking, forward, forwards
+from seqviz.models.texts import tokens
+from seqviz.models.together import Together
+
+TEXTS = ("Dull.", "A film that is neither funny nor sad.", "It was, in the end, worth it.")
+ROUNDING = 1e-5  # float32, relative to the largest
+
+
+class Passes:
+    """Work that can be held up; notes what it was given."""
+
+    def __init__(self) -> None:
+        self.seen: list[list[int]] = []
+        self.open, self.begun = threading.Event(), threading.Event()
+
+    def __call__(self, items):
+        self.seen.append(list(items))
+        self.begun.set()
+        assert self.open.wait(10)
+        if -1 in items:
+            raise RuntimeError("it failed")
+        return [n * n for n in items]
+
+
+def asked(together, items, group=0) -> tuple[list[threading.Thread], dict]:
+    found: dict = {}
+
+    def ask(item) -> None:
+        try:
+            found[item] = together.ask(group, item)
+        except RuntimeError as error:
+            found[item] = str(error)
+
+    threads = [threading.Thread(target=ask, args=(item,)) for item in items]
+    for one in threads:
+        one.start()
+    return threads, found
+
+
+def test_who_is_alone_does_not_wait():
+    work = Passes()
+    work.open.set()
+    together = Together(work, 8, patience=5.0)
+    started = time.perf_counter()
+    assert [together.ask(0, n) for n in range(5)] == [0, 1, 4, 9, 16]
+    assert time.perf_counter() - started < 1.0  # five times the patience would be 25 s
+    assert work.seen == [[0], [1], [2], [3], [4]]
+
+
+def test_who_comes_during_a_pass_shares_the_next_one():
+    work = Passes()
+    together = Together(work, 8, patience=10.0)
+    first, found = asked(together, [1])
+    assert work.begun.wait(10)
+    others, more = asked(together, [2, 3, 4])
+    other_group, last = asked(together, [5], group=1)
+    while sum(map(len, together._waiting.values())) < 4:
+        time.sleep(0.001)
+    work.open.set()
+    for one in (*first, *others, *other_group):
+        one.join(10)
+    assert found | more | last == {1: 1, 2: 4, 3: 9, 4: 16, 5: 25}
+    assert sorted(map(sorted, work.seen)) == [[1], [2, 3, 4], [5]]
+
+
+def test_nobody_waits_longer_than_the_patience_for_a_pass_under_way():
+    work = Passes()
+    together = Together(work, 8)
+    first, _ = asked(together, [1])
+    assert work.begun.wait(10)
+    second, found = asked(together, [2])
+    deadline = time.perf_counter() + 10
+    while len(work.seen) < 2 and time.perf_counter() < deadline:
+        time.sleep(0.001)
+    assert work.seen == [[1], [2]]  # the first one is still held up
+    work.open.set()
+    for one in (*first, *second):
+        one.join(10)
+    assert found == {2: 4}
+
+
+def test_no_more_than_there_is_room_for_and_an_error_is_everybodys():
+    work = Passes()
+    together = Together(work, 2, patience=10.0)
+    first, _ = asked(together, [1])
+    assert work.begun.wait(10)
+    others, found = asked(together, [-1, -1, -1, -1])
+    while sum(map(len, together._waiting.values())) < 4:
+        time.sleep(0.001)
+    work.open.set()
+    for one in (*first, *others):
+        one.join(10)
+    assert [len(one) for one in work.seen] == [1, 2, 2]
+    assert found == {-1: "it failed"}
+    assert together.ask(0, 3) == 9  # and on it goes
+
+
+def close(a: np.ndarray, b: np.ndarray) -> bool:
+    return np.abs(a - b).max() <= ROUNDING * np.abs(b).max()
+
+
+@pytest.mark.parametrize("name", ["minilm", "smollm2"])
+def test_a_text_read_with_others_is_the_text_read_alone(name, request):
+    model = request.getfixturevalue(name)
+    maskings = (OWN, OWN, Masking("causal") if name == "minilm" else Masking("window", reach=2))
+    rows = [(tokens(model, text, ""), one) for text, one in zip(TEXTS, maskings, strict=True)]
+    assert len({len(one.ids) for one, _ in rows}) == 3
+    for found, (one, masking) in zip(forwards(model, rows), rows, strict=True):
+        alone = forward(model, one, masking)
+        assert found.tokens is one
+        for part in ("weights", "norms", "vectors"):
+            assert close(getattr(found, part), getattr(alone, part)), part
+        if name == "smollm2":
+            assert close(found.following, alone.following)
+        assert (found.allowed == alone.allowed).all()
+        # it holds no more than itself
+        assert found.weights.base.untyped_storage().nbytes() == found.weights.nbytes
+        assert not found.vectors.flags.writeable
+
+
+def test_a_class_that_asks_at_once_gets_what_each_would_alone(minilm, monkeypatch):
+    monkeypatch.setitem(placement.TOGETHER, "cpu", 4)
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_passes", {})
+    sizes: list[int] = []
+    real = forward_cache.forwards
+
+    def noted(pretrained, rows):
+        sizes.append(len(rows))
+        return real(pretrained, rows)
+
+    monkeypatch.setattr(forward_cache, "forwards", noted)
+    texts = [f"It is never {word}." for word in ("dull", "long", "sad", "funny", "old", "new")]
+    threads = [threading.Thread(target=forward_cache.read, args=("minilm", t)) for t in texts]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(60)
+    assert sum(sizes) == len(texts)
+    assert max(sizes) > 1
+    for text in texts:
+        kept = forward_cache.read("minilm", text)  # what the class has
+        assert close(kept.vectors, forward(minilm, tokens(minilm, text, "")).vectors)
+    assert sum(sizes) == len(texts)
