@@ -1,4 +1,4 @@
-"""transformers makes its modules on demand: two threads that import it at once must both have it."""
+"""transformers makes its modules on demand; threads that import it at once must all have it."""
 
 from __future__ import annotations
 
