@@ -13,7 +13,7 @@ import numpy as np
 
 from seqviz.compute.transformer.cost import GROUPS, PARTS, Architecture, Timed
 from seqviz.jobs import Report, silent
-from seqviz.models.pretrained import load
+from seqviz.models.pretrained import library, load
 from seqviz.models.registry import DEFAULTS
 
 NAMES = ("transformer", "bert_base", "bert_large", "gpt1", "gpt2", "minilm", "smollm2")
@@ -33,8 +33,7 @@ _PART = (  # the first that fits
 
 def _config(name: str) -> Any:
     """The published configuration; those of BERT base, GPT-1 and GPT-2 are the library's own."""
-    import transformers as tf
-
+    tf = library()
     large = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16}
     small = {"hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}
     made: dict[str, Callable[[], Any]] = {
@@ -58,7 +57,6 @@ def architecture(name: str) -> Architecture:
     Raises ValueError for another name.
     """
     import torch
-    from transformers import AutoModel
 
     if name not in NAMES:
         raise ValueError(f"The model is one of {', '.join(NAMES)}, not {name!r}.")
@@ -66,7 +64,7 @@ def architecture(name: str) -> Architecture:
         return seq2seq()
     config = _config(name)
     with torch.device("meta"):
-        network = AutoModel.from_config(config)
+        network = library().AutoModel.from_config(config)
     decoder = name in DECODERS
     counts, weights = _counted(network, "decoder" if decoder else "encoder")
     width, heads = config.hidden_size, config.num_attention_heads

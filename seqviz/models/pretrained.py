@@ -22,6 +22,7 @@ T = TypeVar("T")
 _locks: dict[str, threading.Lock] = {}
 _loaded: dict[str, Pretrained] = {}
 _guard = threading.Lock()
+_importing = threading.Lock()
 
 
 @dataclass
@@ -118,6 +119,19 @@ class Pretrained:
             self.note = device.NOTES[trouble]
 
 
+def library() -> Any:
+    """transformers, imported by one thread after the other.
+
+    Its modules are made on demand, and who imports it while another thread does finds no AutoModel.
+    """
+    with _importing:
+        import transformers
+
+        for name in ("AutoModel", "AutoModelForCausalLM", "AutoTokenizer"):
+            getattr(transformers, name)
+    return transformers
+
+
 def load(name: str) -> Pretrained:
     """A model by its name, one object for the whole process.
 
@@ -149,16 +163,17 @@ def _load(record: Model) -> Pretrained:
     found = store.verify(record.name)
     device.prepare_torch()
     import torch
-    from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
+
+    tf = library()
     from transformers.utils import logging
 
     logging.disable_progress_bar()
     tap.register()
     chosen = device.choose()
-    maker: Any = AutoModel if record.kind == "encoder" else AutoModelForCausalLM
+    maker: Any = tf.AutoModel if record.kind == "encoder" else tf.AutoModelForCausalLM
     note = ""
     try:
-        tokenizer = AutoTokenizer.from_pretrained(found.folder, local_files_only=True)
+        tokenizer = tf.AutoTokenizer.from_pretrained(found.folder, local_files_only=True)
         network: Any
         network, report = maker.from_pretrained(
             found.folder,

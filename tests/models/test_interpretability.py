@@ -10,7 +10,8 @@ import torch
 
 from seqviz.compute.interpretability import account as sums
 from seqviz.compute.interpretability.removal import CHANGES, Removals, divergence, of_change
-from seqviz.experiments.interpretability import account, removal
+from seqviz.experiments.accuracy import fill
+from seqviz.experiments.interpretability import account, lens, removal
 from seqviz.models import texts
 from seqviz.refusal import Refusal
 
@@ -158,3 +159,36 @@ def test_divergence_is_zero_of_equals():
     before = np.log(np.array([0.5, 0.25, 0.25]))
     after = np.log(np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]))
     np.testing.assert_allclose(divergence(before, after), [0, 0.25], atol=1e-12)
+
+
+def test_a_lens_reads_the_librarys_own_hidden_states(smollm2):
+    """The embedding, two layers and the end, at every place that is looked at."""
+    found = lens.lens("smollm2", TEXT)
+    ids = torch.tensor(texts.tokens(smollm2, TEXT).ids)[None]
+    network = smollm2.network
+    with torch.inference_mode():
+        states = network(input_ids=ids, output_hidden_states=True).hidden_states
+        # the library's last state is normalized already
+        rows = {0: states[0], 11: states[11], 29: states[29]}
+        said = {row: network.lm_head(network.model.norm(x))[0] for row, x in rows.items()}
+        said[30] = network.lm_head(states[30])[0]
+    end = torch.log_softmax(said[30].double(), -1)
+    for row, logits in said.items():
+        one = torch.log_softmax(logits.double(), -1)
+        names = [texts.piece(smollm2, int(k)) for k in one.argmax(-1)]
+        assert list(found.likeliest[row]) == names
+        np.testing.assert_allclose(found.chance[row], one.max(-1).values.exp(), atol=1e-4)
+        bits = (end.exp() * (end - one)).sum(-1) / np.log(2)
+        np.testing.assert_allclose(found.bits[row], bits, rtol=1e-3, atol=1e-3)
+    assert found.settled(4) == 30
+    assert found.before_settled(4) == found.answer[29, 4]
+    assert found.pieces == texts.tokens(smollm2, TEXT).pieces
+
+
+def test_a_lens_of_an_encoder_ends_with_its_guesses(minilm):
+    text = "The film was [MASK]."
+    found = lens.lens("minilm", text)
+    place = found.pieces.index("[MASK]")
+    guessed = fill.guesses("minilm", text, place, ("kept",))
+    assert found.rows == 7
+    assert found.likeliest[-1][place] == guessed.candidates[0][0]
