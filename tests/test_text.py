@@ -134,7 +134,8 @@ def test_chinese_is_chinese_but_for_names():
         sentence
         for value in catalogue("zh").values()
         for sentence in flat(value)
-        if not HAN.search(sentence) and re.search("[a-z]{4}|[a-z]{2} [a-z]{2}", no_words.sub(" ", sentence))
+        if not HAN.search(sentence)
+        and re.search("[a-z]{4}|[a-z]{2} [a-z]{2}", no_words.sub(" ", sentence))
     }
     assert left <= NAMES
 
