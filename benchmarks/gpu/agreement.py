@@ -310,9 +310,12 @@ LEFT_OUT = {
     "fit_standard": "a head by numpy, on sentence vectors",
     "make": "sentence vectors, onto the disk",
     "padding": "the passes of own_padding, on reviews",
+    "remove": "passes of the functional forward, as in attention's heads switched off",
+    "remove_from_many": "remove, for each text",
     "search": "heads by numpy, on sentence vectors",
     "searches": "search, for each setting",
     "surface": "heads by numpy, on sentence vectors",
+    "time_passes": "milliseconds, which differ by design",
     "tune": "steps of a Run, as in the first steps of a training",
     "tune_again": "tune, with another seed",
 }

@@ -205,3 +205,20 @@ lesson.bench("masks", Masks)(masks)
 lesson.bench("norms", Norms)(norms)
 lesson.bench("depths", Depths)(depths)
 lesson.bench("bill", Bill)(bill)
+
+
+def layer_parameters(width: int, hidden: int) -> int:
+    """How many parameters has PyTorch's encoder layer of this width, with so many hidden units?"""
+    from torch import nn
+
+    layer = nn.TransformerEncoderLayer(width, 1, hidden, device="meta")
+    return sum(weights.numel() for weights in layer.parameters())
+
+
+SIZES = ((8, 32), (4, 16), (16, 32), (6, 24), (10, 20))
+lesson.exercise(
+    "layer",
+    cases=[{"width": width, "hidden": hidden} for width, hidden in SIZES],
+    answer=layer_parameters,
+    within=0.5,
+)

@@ -180,6 +180,8 @@ def holds_all_its_points(example: Example, drawn) -> None:
             continue
         low, high = sorted(axis["range"])
         values = np.asarray(given)
+        if way == "y" and trace.get("base") is not None:  # a bar ends that far from where it begins
+            values = values + np.asarray(trace["base"])
         if values.dtype.kind not in "iuf" or (example.name, way) in CLOSER:
             continue
         if axis.get("type") == "log":

@@ -12,7 +12,7 @@ from seqviz.compute.interpretability.removal import of_change
 from seqviz.data import precomputed
 from seqviz.experiments import architectures
 from seqviz.experiments.interpretability import account
-from seqviz.lessons.transformer import TEXT, lesson
+from seqviz.lessons.transformer import SIZES, TEXT, lesson
 from seqviz.text import LANGUAGES, Text, number, percent
 
 
@@ -94,3 +94,17 @@ def test_sentences_follow_the_numbers(bench, one, said, other, then, minilm, smo
     assert said in before
     assert then not in before
     assert then in after
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_hint_counts_a_layer(language):
+    exercise = lesson.exercises["layer"]
+    for variant in range(len(SIZES)):
+        values, answer, within = exercise.posed(variant)
+        d, f = values["width"], values["hidden"]
+        assert abs(4 * (d * d + d) + 2 * d * f + f + d + 4 * d - answer) <= within < 1
+        text = Text(language)
+        for part in ("question", "right", "hint"):
+            said = text(f"transformer.exercise.layer.{part}", **values, answer=f"{answer:.4g}")
+            assert str(d) in said
+            assert str(f) in said

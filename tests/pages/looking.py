@@ -14,7 +14,8 @@ from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import Alone, Trained
 from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.output import Output
+from seqviz.lessons.bench.output import Note, Output, Target
+from seqviz.ui.bench import fast_path
 from tests.sliders import sliders
 
 CHART = "seqviz_chart"
@@ -139,7 +140,10 @@ def shows(page: Any, name: str, output: Output) -> None:
     assert [(m.label, m.value, m.delta) for m in place.metric] == readouts
     kinds = ("markdown", "caption", "info")
     said = [element.value for kind in kinds for element in place.get(kind)]
-    assert set(output.notes) <= set(said)
+    said += [element.proto.body for element in place.get("html")]
+    noted = {fast_path.html(one) if isinstance(one, Target) else one.sentence
+             for one in output.of(Note)}  # fmt: skip
+    assert noted <= set(said)
     drawn = [] if output.figure is None else [json.loads(output.figure.to_json())["data"]]
     assert [figure["data"] for figure in figures(place)] == drawn
     if output.waits:

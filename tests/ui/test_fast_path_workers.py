@@ -27,6 +27,7 @@ MOVED = {
     "/live/attention/scale": ("at.scale.temperature", "0.7"),
     "/live/positions/distance": ("po.distance.d_model", "32"),
     "/live/vanishing_gradients/reach": ("vg.reach.gain", "0.7"),
+    "/live/transformer/norms": ("tr.norms.added", "2"),
     "/live/bert_accuracy/compare": ("ba.compare.sentences", "500"),
 }
 

@@ -41,6 +41,7 @@ def step_tensor(found: Flow, step: int, style: Style = STYLE) -> Figure:
         width = z.shape[1] // found.heads
         for head in range(1, found.heads):
             panel.vertical(head * width - 0.5, style.palette.truth, width=1, layer="above")
+    sheet.margin(r=124 * style.scale)
     sheet.headline(text("figure.tr_step", step=step, all=len(STEPS), name=said, shape=shape))
     return sheet.described(
         "alt.tr_step", step=step, name=said, shape=shape, words=len(found.words),
