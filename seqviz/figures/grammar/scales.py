@@ -91,6 +91,11 @@ def flat(color: str) -> Scale:
     return Scale([[0, color], [1, color]], -1, 1)
 
 
+def tint() -> Scale:
+    """A share in [0, 1] behind words: from the page itself to an orange they can be read on."""
+    return Scale([[0, sign_color(1, 0.0)], [1, sign_color(1, 0.6)]], 0, 1)
+
+
 def decades(low: int, high: int, most: int = 7) -> Ticks:
     """Places and words of whole powers of ten, for a color bar that shows log10."""
     step = max(1, -(-(high - low) // (most - 1)))

@@ -37,12 +37,12 @@ def lens_table(found: Lens, place: int, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     shown = found.chance[rows][:, ::-1].astype(np.float32)
     table.cells(
-        shown, text("figure.lens_chance"), scales.plain(0, 1), x=np.arange(1, count + 1),
+        shown, text("figure.lens_chance"), scales.tint(), x=np.arange(1, count + 1),
         pick=True, xgap=1, ygap=1,
         text=[[plain(short(found.likeliest[row][k], _LETTERS)) for k in range(count - 1, -1, -1)]
               for row in rows],
         texttemplate="%{text}" if count <= _WRITTEN else None,
-        textfont={"size": 11 * style.scale},
+        textfont={"size": 12 * style.scale, "color": palette.truth},
         hover=text("figure.lens_hover", layer="%{y}", token="%{text}", chance="%{z:.3f}"),
     )  # fmt: skip
     table.outline(palette.highlight, column=place, width=3)

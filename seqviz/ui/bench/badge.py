@@ -12,13 +12,14 @@ def badge(origin: Provenance, output: Output, text: Text) -> str:
     label = text(f"frame.{origin.kind}")
     if origin.kind == "browser":
         return label
+    cores = f" {text('frame.cores')}"  # shipped results, and the name of a CPU, say it in English
     if origin.kind != "live":
-        cores = f" {text('frame.cores')}"
-        return f"{label} · {origin.note.replace(' cores', cores)}"  # shipped results say it so
+        return f"{label} · {origin.note.replace(' cores', cores)}"
     where = output.device
     if output.reads:  # it may have left its device while this bench was drawn
         read = pretrained.load(output.reads)
         where = placement.named(read.device, read.note)
     for why in device.NOTES.values():
         where = where.replace(f"[{why}]", f"({text(f'frame.{why}')})")
+    where = where.replace(" cores", cores)
     return f"{label} · {duration(output.seconds)} · {where}"

@@ -1,0 +1,24 @@
+"""The badge under a figure in the reader's language."""
+
+from __future__ import annotations
+
+import pytest
+
+from seqviz.lessons.bench.output import COMPUTED, Output, Provenance
+from seqviz.text import LANGUAGES, Text
+from seqviz.ui.bench.badge import badge
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("origin", [COMPUTED, Provenance("precomputed", "CPU, 2 cores")])
+def test_cores_are_counted_in_the_readers_language(lang, origin):
+    text = Text(lang)
+    said = badge(origin, Output(seconds=0.1, device="CPU, 2 cores"), text)
+    assert said.startswith(text(f"frame.{origin.kind}"))
+    assert said.endswith(f"2 {text('frame.cores')}")
+
+
+def test_why_a_device_was_left_is_said():
+    text = Text("zh")
+    said = badge(COMPUTED, Output(device="CPU [gpu_lost]"), text)
+    assert said.endswith(f"CPU ({text('frame.gpu_lost')})")
