@@ -156,7 +156,8 @@ def test_a_gpu_fails_within_the_network(visit, minilm, monkeypatch, error, note)
             assert len(figures(bench(page.app, name))) == 1, name
             words = [str(one.value) for one in bench(page.app, name).markdown]
             (badge,) = (one for one in words if "-badge[" in one)
-            assert badge.endswith(f"{device.cpu_name()} ({page.text(f'frame.{note}')})]"), badge
+            cpu = device.cpu_name().replace("cores", page.text("frame.cores"))
+            assert badge.endswith(f"{cpu} ({page.text(f'frame.{note}')})]"), badge
     assert full == ["full"]  # from then on the CPU computes
     assert (pretend.device, pretend.note) == ("cpu", note)
     assert pretend.network is not there
