@@ -9,6 +9,7 @@ another wait for the launch and not for the arithmetic. Pretrained models go to 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ from typing import Any
 from seqviz.jobs import queue
 from seqviz.models import device
 from seqviz.paths import ASSETS
+from seqviz.text import number
 
 FILE = ASSETS / "data" / "crossover.json"
 
@@ -106,8 +108,8 @@ def said() -> tuple[str, ...]:
 def facts() -> dict[str, str]:
     """The figures in that sentence."""
     found = measured()
-    largest = "?" if found.largest is None else f"{found.largest:.1g}"
-    return {"name": found.name, "date": found.date, "largest": largest}
+    largest = math.nan if found.largest is None else found.largest
+    return {"name": found.name, "date": found.date, "largest": number(largest, 1)}
 
 
 def on_the_cpu(

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from seqviz import catalog, road
 from seqviz.compute import autoregression as ar
 from seqviz.lessons.bench.lesson import Bench
+from seqviz.models import device, placement
 from seqviz.refusal import Problem
 from seqviz.text import ASSETS, LANGUAGES, Text
 from seqviz.ui.bench import export
@@ -207,6 +208,31 @@ def test_which_device_computes(visit):
     (said,) = (m.value for m in page.app.markdown if m.value.startswith(before))
     assert said.endswith(after)
     assert len(said) > len(before) + len(after)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("kind", "note", "measured", "key"),
+    [
+        ("cpu", "missing", placement.Measured(), "device_missing"),
+        ("cpu", "lost", placement.Measured(), "device_lost"),
+        ("cuda", "", placement.Measured(), "device_rule"),
+        ("cuda", "", placement.Measured("H", "2026-12-01", {}, 2.04e-6), "device_measured"),
+    ],
+)
+def test_what_there_is_to_say_of_the_device(visit, monkeypatch, lang, kind, note, measured, key):
+    monkeypatch.setattr(device, "choose", lambda: device.Device(kind, "Pretended", "cuda", note))
+    monkeypatch.setattr(placement, "measured", lambda: measured)
+    page = visit(SLUG, lang)
+    page.app.session_state["about"] = True
+    page.app.run()
+    page.healthy()
+    said = [one.value for one in page.app.caption]
+    shown = {"wish": "cuda", "name": "H", "date": "2026-12-01", "largest": "2 × 10⁻⁶"}
+    assert page.text(f"frame.{key}", **shown) in said
+    keys = {"device_missing", "device_lost", "device_rule", "device_measured"}
+    others = {page.text(f"frame.{other}", **shown) for other in keys - {key}}
+    assert not others & set(said)
 
 
 def test_the_way_back_to_the_map(visit):

@@ -21,6 +21,7 @@ from driver import server as driver_server
 from driver.protocol import Student, attend
 from driver.server import serve
 from seqviz import catalog
+from seqviz.models import device
 from seqviz.text import ASSETS
 from seqviz.ui.server import application, gauges, metrics, run_context, tidying
 
@@ -281,3 +282,21 @@ def test_figures_are_given_while_models_are_half_imported(monkeypatch):
     assert [sample.value for sample in found.samples] == [0]
     monkeypatch.setitem(sys.modules, "seqviz.models.forward_cache", half)
     attend(tidying.let_readings_go())
+
+
+def test_the_figures_name_the_device_once_it_is_chosen_and_say_why_not_the_one_asked_for(
+    monkeypatch,
+):
+    monkeypatch.setenv("SEQVIZ_DEVICE", "cuda")
+    device.choose.cache_clear()
+    try:
+        (found,) = gauges._device()
+        assert found.samples == []  # nobody has asked: torch may not be imported yet
+        chosen = device.choose()
+        (found,) = gauges._device()
+        (sample,) = found.samples
+        assert sample.value == 1
+        assert sample.labels == {"kind": chosen.kind, "name": chosen.name, "note": chosen.note}
+        assert (chosen.note == "missing") == (chosen.kind == "cpu")
+    finally:
+        device.choose.cache_clear()
