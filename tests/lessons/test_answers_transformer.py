@@ -9,6 +9,8 @@ import pytest
 
 from seqviz.compute.interpretability.account import place
 from seqviz.compute.interpretability.removal import of_change
+from seqviz.compute.transformer.depth import ARRANGEMENTS
+from seqviz.compute.transformer.learning import StackSettings
 from seqviz.data import precomputed
 from seqviz.experiments import architectures
 from seqviz.experiments.interpretability import account
@@ -24,7 +26,7 @@ def of(name: str, part: str, language: str):
 
 def test_every_question_is_looked_at_here():
     asked = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
-    assert asked == {"knows", "missed", "norms", "bill"}
+    assert asked == {"knows", "missed", "norms", "bill", "deep"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -52,6 +54,23 @@ def test_in_how_many_cases_the_likeliest_word_stays(language):
     assert foremost.tolist() == [0, 11, 1]
     for shown in ("22", "30", number(skip.median), *(number(skip.bits[k]) for k in foremost)):
         assert re.search(rf"(?<![\d.]){re.escape(shown)}(?![\d])", reveal), shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_which_stacks_do_not_learn(language):
+    six, twelve = (
+        precomputed.result("train_stacks", settings=StackSettings(blocks)) for blocks in (6, 12)
+    )
+    learned = {name: six.learned("constant", name) for name in ARRANGEMENTS}
+    assert learned == {"post": (0, 5), "pre": (5, 5), "none": (5, 5), "plain": (0, 5)}
+    assert six.learned("warm_up", "post") == (5, 5)
+    deep = {name for name in ARRANGEMENTS if twelve.learned("constant", name)[0]}
+    assert deep == {name for name in ARRANGEMENTS if twelve.learned("warm_up", name)[0]} == {"pre"}
+    assert int(of("deep", "answer", language)) == 1
+    reveal = of("deep", "reveal", language)
+    shown = [six.median("constant", name) for name in ARRANGEMENTS]
+    for value in (*shown, six.median("warm_up", "post"), twelve.median("constant", "none")):
+        assert number(value) in reveal, value
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
