@@ -12,6 +12,10 @@ from seqviz.compute.transformer import cost, flow, masking, normalization
 from seqviz.compute.transformer.depth import ARRANGEMENTS, MOST_BLOCKS, QUANTITIES
 from seqviz.compute.transformer.depth_signal import depth as by_depth
 from seqviz.compute.transformer.learning import CHANCE, SCHEDULES, StackSettings
+from seqviz.compute.transformer.pair import FED, INPUTS, TEST, PairSettings
+from seqviz.compute.transformer.pair import HEADS as PAIR_HEADS
+from seqviz.compute.transformer.pair_training import say, train_pair
+from seqviz.compute.transformer.spelling import END, LANGUAGES
 from seqviz.compute.transformer.stack_training import train_stacks
 from seqviz.experiments import architectures
 from seqviz.figures.transformer.cost import (
@@ -24,11 +28,12 @@ from seqviz.figures.transformer.depth import norms_by_depth
 from seqviz.figures.transformer.flow import step_tensor, two_operators
 from seqviz.figures.transformer.learning import losses, losses_so_far
 from seqviz.figures.transformer.norms import three_norms
+from seqviz.figures.transformer.pair import two_attentions
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.show import Show
 from seqviz.models.registry import MODELS
-from seqviz.text import from_log10, number, percent
+from seqviz.text import from_log10, literal, number, percent
 
 CELLS = 200  # characters of a written tensor
 PASTED = 200  # characters of a text of which at most 16 words are read
@@ -101,6 +106,18 @@ class Depths:
     seed: int = seed(0, more=True)
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A trained encoder with its decoder that says a number."""
+
+    view: str = view(LANGUAGES, LANGUAGES[0])
+    number: str = sentence("342", 8)
+    kind: str = choice(INPUTS, INPUTS[0])
+    fed: str = choice(FED, FED[0])
+    look: int = slider(0, PAIR_HEADS, 0)
+    seed: int = seed(0, more=True)
+
+
 own = on(design="own", view=("parameters", "operations"))
 
 
@@ -131,7 +148,8 @@ def steps(p: Steps, show: Show) -> None:
     show.readout("numbers", found.size, step)
     if name not in ("tokens", "weights"):
         show.readout("row_norm", found.norm, step)
-    show.readouts(found, active="active")
+    if name == "hidden":
+        show.readouts(found, active="active")
     show.note(
         f"steps.{name}", step=p.step, all=len(flow.STEPS), words=len(found.words), width=WIDTH,
         heads=p.split, each=WIDTH // p.split, hidden=f"{p.hidden:,}", layer=layer, layers=p.depth,
@@ -157,6 +175,27 @@ def masks(p: Masks, show: Show) -> None:
     )  # fmt: skip
     if not found.allowed.any(axis=1).all():
         show.note("masks.blind")
+
+
+def pair(p: Pair, show: Show) -> None:
+    found = show.job(train_pair, name="trained", settings=PairSettings(p.view, p.seed))
+    said = show.run(say, found, p.number, p.kind, p.fed, name="said")
+    show.figure(two_attentions, said, p.look)
+    for how in ("forced", "written"):
+        show.readout(how, found.right, p.kind, how)
+    place, digit, weight = said.sharpest(p.look)
+    gap = " " if p.view == "english" else ""
+    facts = {
+        "number": said.number,
+        "said": literal(gap.join(word for word in said.writes if word != END)),
+        "word": literal(said.writes[place]),
+        "digit": said.source[digit],
+        "weight": percent(weight),
+    }
+    show.note("pair.right" if said.right else "pair.wrong", **facts)
+    show.note("pair.trained" if said.trained else "pair.unseen", number=said.number, test=TEST)
+    own = float(np.diagonal(said.of_head("own", p.look)).mean())
+    show.note(f"pair.{p.kind}", own=percent(own))
 
 
 def depths(p: Depths, show: Show) -> None:

@@ -11,9 +11,11 @@ from seqviz.compute.interpretability.account import place
 from seqviz.compute.interpretability.removal import of_change
 from seqviz.compute.transformer.depth import ARRANGEMENTS
 from seqviz.compute.transformer.learning import StackSettings
+from seqviz.compute.transformer.pair import PairSettings
 from seqviz.data import precomputed
 from seqviz.experiments import architectures
 from seqviz.experiments.interpretability import account
+from seqviz.lessons.bench.output import Readout
 from seqviz.lessons.transformer import SIZES, TEXT, lesson
 from seqviz.text import LANGUAGES, Text, number, percent
 
@@ -26,7 +28,7 @@ def of(name: str, part: str, language: str):
 
 def test_every_question_is_looked_at_here():
     asked = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
-    assert asked == {"knows", "missed", "norms", "bill", "deep"}
+    assert asked == {"knows", "missed", "norms", "bill", "deep", "shift"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -71,6 +73,27 @@ def test_which_stacks_do_not_learn(language):
     shown = [six.median("constant", name) for name in ARRANGEMENTS]
     for value in (*shown, six.median("warm_up", "post"), twelve.median("constant", "none")):
         assert number(value) in reveal, value
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_decoder_without_shift_learns(language):
+    found = precomputed.result("train_pair", settings=PairSettings())
+    assert found.forced.tolist() == [195, 200]
+    assert found.written.tolist() == [195, 0]
+    assert found.loss[-1, 1] < found.loss[-1, 0]
+    assert int(of("shift", "answer", language)) == 2
+    reveal = of("shift", "reveal", language)
+    for shown in (*map(number, found.loss[-1].tolist()), "200", "195"):
+        assert shown in reveal, shown
+
+
+def test_active_units_stand_where_there_are_some():
+    shown = {
+        step: [one.name for one in lesson.benches["steps"].run({"step": step}).of(Readout)]
+        for step in (5, 8)
+    }
+    assert "active" not in shown[5]
+    assert "active" in shown[8]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -13,6 +13,7 @@ from seqviz.compute.transformer.learning import (
     StackResult,
     StackSettings,
 )
+from seqviz.compute.transformer.pair import Said
 from seqviz.figures.grammar.example import Example
 from seqviz.figures.transformer.cost import (
     cache_lines,
@@ -24,11 +25,12 @@ from seqviz.figures.transformer.depth import norms_by_depth
 from seqviz.figures.transformer.flow import step_tensor, two_operators
 from seqviz.figures.transformer.learning import losses, losses_so_far
 from seqviz.figures.transformer.norms import three_norms
+from seqviz.figures.transformer.pair import two_attentions
 
 
 def examples() -> tuple[Example, ...]:
     """Every figure of the subject; several where its parts differ."""
-    return (*_norms(), *_steps(), *_depth(), *_learning(), *_cost())
+    return (*_norms(), *_steps(), *_pair(), *_depth(), *_learning(), *_cost())
 
 
 def _norms() -> tuple[Example, ...]:
@@ -49,6 +51,27 @@ def _steps() -> tuple[Example, ...]:
             for step in (1, 2, 4, 5, 8, 10)
         ),
         Example("transformer: masks", two_operators, (leaking,), 0.7870),
+    )
+
+
+def _pair() -> tuple[Example, ...]:
+    weights = np.tril(np.ones((2, 3, 3))) / np.arange(1, 4)[:, None]
+    cross = np.stack([np.eye(3), np.full((3, 3), 1 / 3)])
+    words = ("three", "hundred", "</s>")
+    found = Said(
+        300,
+        ("3", "0", "0"),
+        ("<s>", *words[:2]),
+        words,
+        np.full(3, 0.9),
+        weights,
+        cross,
+        True,
+        False,
+    )
+    return (
+        Example("transformer: two attentions", two_attentions, (found, 0), 2 / 3),
+        Example("transformer: one head", two_attentions, (found, 1), 1.0),
     )
 
 
