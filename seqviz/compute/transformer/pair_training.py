@@ -192,14 +192,14 @@ def _passed(
     encode, own, cross, forward = (matrices[a:b] for a, b in ((0, 4), (4, 6), (6, 8), (8, 10)))
     there = (source > 0)[None, :, None, None]  # padding is seen by nobody
     memory = _embedded(table, source.expand(len(words), -1, -1))
-    mixed = attend(memory, memory, *encode[:2], HEADS, there)[0]
+    mixed = attend(memory, memory, encode[:2], HEADS, there)[0]
     memory = norm(memory + mixed)
     memory = norm(memory + linear(linear(memory, encode[2]).relu(), encode[3]))
     x = _embedded(words, reads)
     past = torch.ones(x.shape[2], x.shape[2], dtype=torch.bool, device=x.device).tril()
-    mixed, looked = attend(x, x, *own, HEADS, past)
+    mixed, looked = attend(x, x, own, HEADS, past)
     x = norm(x + mixed)
-    mixed, found = attend(x, memory, *cross, HEADS, there)
+    mixed, found = attend(x, memory, cross, HEADS, there)
     x = norm(x + mixed)
     x = norm(x + linear(linear(x, forward[0]).relu(), forward[1]))
     return linear(x, words.transpose(1, 2)), looked, found

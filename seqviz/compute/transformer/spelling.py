@@ -44,7 +44,7 @@ def spoken(number: int, language: str = "english") -> tuple[str, ...]:
     hundreds, rest = divmod(number, 100)
     tens, ones = divmod(rest, 10)
     if language == "english":
-        said = (_ONES[hundreds], "hundred") if hundreds else ()
+        said: tuple[str, ...] = (_ONES[hundreds], "hundred") if hundreds else ()
         if rest >= 20:
             said += (_TENS[tens - 2], _ONES[ones]) if ones else (_TENS[tens - 2],)
         elif rest or not number:

@@ -7,6 +7,7 @@ Weights have a leading axis `run`, and so has what they read: [run, token, width
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -35,7 +36,7 @@ def block(x: Tensor, weights: Layer, arrangement: str, heads: int) -> Tensor:
     """
     into, out, up, down = weights
     for part in (
-        lambda y: attend(y, y, into, out, heads)[0],
+        lambda y: attend(y, y, (into, out), heads)[0],
         lambda y: linear(linear(y, up).relu(), down),
     ):
         if arrangement == "pre":
@@ -48,13 +49,14 @@ def block(x: Tensor, weights: Layer, arrangement: str, heads: int) -> Tensor:
 
 
 def attend(
-    x: Tensor, source: Tensor, into: Tensor, out: Tensor, heads: int, allowed: Tensor | None = None
+    x: Tensor, source: Tensor, weights: Sequence[Tensor], heads: int, allowed: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """Multi-head attention (Vaswani et al. 2017, 3.2.2), and its weights [..., head, query, key].
 
     x asks for queries, `source` for keys and values: the same tensor in self-attention, the
     encoder's output in cross-attention. allowed: which keys a query sees, broadcast to the weights.
     """
+    into, out = weights
     width = into.shape[1]
     asked, kept = linear(x, into[..., :width]), linear(source, into[..., width:])
     query = asked.unflatten(-1, (heads, -1)).transpose(-3, -2)  # [..., head, token, d_k]
