@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import product
 from typing import Any
 
 from seqviz import catalog
@@ -40,17 +41,17 @@ class Asked(Alone):
 
 
 def calls(bench: Bench) -> list[Call]:
-    """The long work that a bench asks for at its defaults, in each of its views and presets.
+    """The long work that a bench asks for at its defaults, in each view with each preset.
 
     A preset called "own" is what a student trains.
     """
     host = Asked({other: bench.lesson.values(other) for other in bench.after})
     known = dict(controls.controls(bench.declaration))
-    settings: list[dict[str, Any]] = [{}]
-    for name in ("view", "preset"):
-        options = known[name].extremes() if name in known else ()
-        settings += [{name: option} for option in options if option != "own"]
-    for values in settings:
+    names = [name for name in ("view", "preset") if name in known]
+    options = [[o for o in known[name].extremes() if o != "own"] for name in names]
+    alone = [{n: o} for n, some in zip(names, options, strict=True) for o in some]
+    both = [dict(zip(names, chosen, strict=True)) for chosen in product(*options)]
+    for values in ({}, *alone, *both):
         bench.run(values, host=host)
     found: dict[str, Call] = {}
     for function, keywords in host.calls:

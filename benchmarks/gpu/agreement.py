@@ -35,6 +35,10 @@ from seqviz.compute.bptt import Experiment, pair_norms
 from seqviz.compute.gates.tiny import TinySettings, train_tiny
 from seqviz.compute.positions.tiny import OrderSettings, train
 from seqviz.compute.recall import RecallSettings, compare, find_longest_delay
+from seqviz.compute.transformer.learning import StackSettings
+from seqviz.compute.transformer.pair import PairSettings
+from seqviz.compute.transformer.pair_training import train_pair
+from seqviz.compute.transformer.stack_training import train_stacks
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments import attention, head_effects, head_trials, positions
 from seqviz.experiments.accuracy import encoding, fill, heads, importance, modes, padding
@@ -275,6 +279,11 @@ SUBJECTS: dict[str, Subject] = {
     "order of letters, rotary": Subject(
         lambda place, small: train(
             OrderSettings(length=6, encodings=("rotary",), updates=2, runs=1), device=place)),
+    "stacks of blocks": Subject(
+        lambda place, small: train_stacks(
+            StackSettings(blocks=2, updates=_updates(small), runs=1), device=place)),
+    "encoder and decoder": Subject(
+        lambda place, small: train_pair(PairSettings(updates=_updates(small)), device=place).loss),
     "MiniLM, one text": Subject(lambda *_: forward_cache.read("minilm", TEXT), _MINILM),
     "stages of one head": Subject(lambda *_: attention.parts("minilm", TEXT, "", 2, 3), _MINILM),
     "two heads off": Subject(

@@ -26,11 +26,13 @@ from seqviz.lessons.transformer_block import (
     Depths,
     Masks,
     Norms,
+    Pair,
     Steps,
     bill,
     depths,
     masks,
     norms,
+    pair,
     steps,
 )
 from seqviz.models import ready
@@ -202,6 +204,7 @@ def say_many(found: Any, change: str, show: Show) -> None:
 
 lesson.bench("steps", Steps)(steps)
 lesson.bench("masks", Masks)(masks)
+lesson.bench("pair", Pair)(pair)
 lesson.bench("norms", Norms)(norms)
 lesson.bench("depths", Depths)(depths)
 lesson.bench("bill", Bill)(bill)

@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.transformer import cost, flow, masking, normalization
-from seqviz.compute.transformer.depth import MOST_BLOCKS, QUANTITIES
+from seqviz.compute.transformer.depth import ARRANGEMENTS, MOST_BLOCKS, QUANTITIES
 from seqviz.compute.transformer.depth_signal import depth as by_depth
+from seqviz.compute.transformer.learning import CHANCE, SCHEDULES, StackSettings
+from seqviz.compute.transformer.pair import FED, INPUTS, TEST, PairSettings
+from seqviz.compute.transformer.pair import HEADS as PAIR_HEADS
+from seqviz.compute.transformer.pair_training import say, train_pair
+from seqviz.compute.transformer.spelling import END, LANGUAGES
+from seqviz.compute.transformer.stack_training import train_stacks
 from seqviz.experiments import architectures
 from seqviz.figures.transformer.cost import (
     cache_lines,
@@ -20,17 +26,20 @@ from seqviz.figures.transformer.cost import (
 )
 from seqviz.figures.transformer.depth import norms_by_depth
 from seqviz.figures.transformer.flow import step_tensor, two_operators
+from seqviz.figures.transformer.learning import losses, losses_so_far
 from seqviz.figures.transformer.norms import three_norms
+from seqviz.figures.transformer.pair import two_attentions
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, view
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.show import Show
 from seqviz.models.registry import MODELS
-from seqviz.text import from_log10, number, percent
+from seqviz.text import from_log10, literal, number, percent
 
 CELLS = 200  # characters of a written tensor
 PASTED = 200  # characters of a text of which at most 16 words are read
 EPS = (1e-12, 1e-5, 1e-3, 0.1)
 HALF = 0.5
+STACKS = {"two": 2, "six": 6, "twelve": 12}  # blocks
 WIDTH = 512  # of S0's encoder
 INSIDE = on(step=tuple(range(4, len(flow.STEPS))))  # steps that each layer has
 
@@ -87,11 +96,25 @@ class Masks:
 
 @dataclass(frozen=True)
 class Depths:
-    """Untrained stacks of blocks, forward and back."""
+    """Stacks of blocks: untrained, forward and back; and while they learn."""
 
-    view: str = view(QUANTITIES[::-1], "gradient")
-    blocks: int = slider(2, MOST_BLOCKS, 24)
-    gain: float = slider(0.5, 1.2, 1.0, 0.05)
+    view: str = view((*QUANTITIES[::-1], "training"), "gradient")
+    blocks: int = slider(2, MOST_BLOCKS, 24, when=on(view=QUANTITIES))
+    gain: float = slider(0.5, 1.2, 1.0, 0.05, when=on(view=QUANTITIES))
+    preset: str = choice(tuple(STACKS), "six", when=on(view="training"))
+    rate: float = stops((5e-4, 1e-3, 2e-3, 4e-3), 2e-3, when=on(view="training"))
+    seed: int = seed(0, more=True)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A trained encoder with its decoder that says a number."""
+
+    view: str = view(LANGUAGES, LANGUAGES[0])
+    number: str = sentence("342", 8)
+    kind: str = choice(INPUTS, INPUTS[0])
+    fed: str = choice(FED, FED[0])
+    look: int = slider(0, PAIR_HEADS, 0)
     seed: int = seed(0, more=True)
 
 
@@ -125,7 +148,8 @@ def steps(p: Steps, show: Show) -> None:
     show.readout("numbers", found.size, step)
     if name not in ("tokens", "weights"):
         show.readout("row_norm", found.norm, step)
-    show.readouts(found, active="active")
+    if name == "hidden":
+        show.readouts(found, active="active")
     show.note(
         f"steps.{name}", step=p.step, all=len(flow.STEPS), words=len(found.words), width=WIDTH,
         heads=p.split, each=WIDTH // p.split, hidden=f"{p.hidden:,}", layer=layer, layers=p.depth,
@@ -153,7 +177,30 @@ def masks(p: Masks, show: Show) -> None:
         show.note("masks.blind")
 
 
+def pair(p: Pair, show: Show) -> None:
+    found = show.job(train_pair, name="trained", settings=PairSettings(p.view, p.seed))
+    said = show.run(say, found, p.number, p.kind, p.fed, name="said")
+    show.figure(two_attentions, said, p.look)
+    for how in ("forced", "written"):
+        show.readout(how, found.right, p.kind, how)
+    place, digit, weight = said.sharpest(p.look)
+    gap = " " if p.view == "english" else ""
+    facts = {
+        "number": said.number,
+        "said": literal(gap.join(word for word in said.writes if word != END)),
+        "word": literal(said.writes[place]),
+        "digit": said.source[digit],
+        "weight": percent(weight),
+    }
+    show.note("pair.right" if said.right else "pair.wrong", **facts)
+    show.note("pair.trained" if said.trained else "pair.unseen", number=said.number, test=TEST)
+    own = float(np.diagonal(said.of_head("own", p.look)).mean())
+    show.note(f"pair.{p.kind}", own=percent(own))
+
+
 def depths(p: Depths, show: Show) -> None:
+    if p.view == "training":
+        return say_training(StackSettings(STACKS[p.preset], p.rate, p.seed), show)
     found = show.run(by_depth, p.blocks, p.gain, p.seed, name="found")
     show.figure(norms_by_depth, found, p.view)
     end = p.blocks if p.view == "signal" else 0
@@ -162,6 +209,30 @@ def depths(p: Depths, show: Show) -> None:
     show.note(
         f"depths.{p.view}", blocks=p.blocks,
         **{name: from_log10(found.at(p.view, name, end)) for name in found.arrangements},
+    )  # fmt: skip
+    return None
+
+
+def say_training(settings: StackSettings, show: Show) -> None:
+    """Loss by update of the four arrangements, and how many of their runs learn."""
+    found = show.job(
+        train_stacks, name="found", settings=settings, then=(losses,),
+        so_far=(losses_so_far, settings),
+    )  # fmt: skip
+    for arrangement in ("post", "pre"):
+        for schedule in SCHEDULES:
+            show.readout(f"{arrangement}_{schedule}", found.learned, schedule, arrangement)
+    ends = {
+        f"{arrangement}_{schedule}": number(found.median(schedule, arrangement))
+        for arrangement in ARRANGEMENTS for schedule in SCHEDULES
+    }  # fmt: skip
+    learned = {
+        f"{arrangement}_learned": found.learned("constant", arrangement)[0]
+        for arrangement in ("none", "plain")
+    }
+    show.note(
+        "depths.training", blocks=settings.blocks, runs=settings.runs,
+        half=number(CHANCE / 2), **ends, **learned,
     )  # fmt: skip
 
 

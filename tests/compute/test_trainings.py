@@ -24,6 +24,10 @@ from seqviz.compute.recall import RecallSettings, compare, find_longest_delay
 from seqviz.compute.training.loop import Record, run
 from seqviz.compute.training.progress import Pulse, moments
 from seqviz.compute.training.settings import Settings
+from seqviz.compute.transformer.learning import StackSettings
+from seqviz.compute.transformer.pair import PairSettings
+from seqviz.compute.transformer.pair_training import train_pair
+from seqviz.compute.transformer.stack_training import train_stacks
 from seqviz.jobs import Jobs
 from seqviz.refusal import Refusal
 
@@ -50,6 +54,8 @@ RECALL = RecallSettings(delay=4, hidden=6, batch=8, updates=5, learning_rate=0.0
 SHORT = RecallSettings(delay=2, hidden=8, batch=8, updates=20, cells=("rnn", "gru"))
 ORDER = OrderSettings("copy", 6, updates=3, runs=2, encodings=("none", "learned", "alibi"))
 TINY = TinySettings("parity", "gru", hidden=4, updates=20, batch=16)
+PAIR = PairSettings(updates=3)
+STACKS = StackSettings(blocks=1, updates=3, runs=2)
 FORECAST = NetworkSettings(cell="gru", hidden=3, epochs=4, train=0.5, validation=0.5)
 TRAININGS = {
     "compare": Training(
@@ -66,6 +72,13 @@ TRAININGS = {
         heavy=OrderSettings("copy", 12, updates=1000, runs=5),
     ),
     "tiny": Training(train_tiny, TINY, replace(TINY, updates=10_000)),
+    "pair": Training(train_pair, PAIR, replace(PAIR, updates=2000)),
+    "stacks": Training(
+        train_stacks,
+        STACKS,
+        replace(STACKS, updates=1000),
+        heavy=StackSettings(blocks=12, updates=1000),
+    ),
     "forecaster": Training(fit_network, FORECAST, replace(FORECAST, epochs=10_000), (SERIES,)),
 }
 every = pytest.mark.parametrize("training", TRAININGS.values(), ids=TRAININGS.keys())
@@ -272,6 +285,15 @@ BAD = [
     (TinySettings, {"rate": -0.1}, "learning rate must be positive"),
     (TinySettings, {"updates": 0}, "updates must be at least 1"),
     (TinySettings, {"seed": 2**32}, "seed must be between"),
+    (PairSettings, {"language": "german"}, "language must be one of english, chinese"),
+    (PairSettings, {"seed": -1}, "seed must be between"),
+    (PairSettings, {"updates": 0}, "updates must be between"),
+    (StackSettings, {"blocks": 13}, "blocks must be between 1 and 12, not 13"),
+    (StackSettings, {"rate": 0.0}, "learning rate must be positive"),
+    (StackSettings, {"seed": -1}, "seed must be between"),
+    (StackSettings, {"updates": 1001}, "updates must be between"),
+    (StackSettings, {"warm_up": 0}, "warm_up must be between"),
+    (StackSettings, {"runs": 6}, "runs must be between"),
     (NetworkSettings, {"cell": "transformer"}, "cell must be one of"),
     (NetworkSettings, {"optimizer": "lbfgs"}, "optimizer must be"),
     (NetworkSettings, {"lags": 0}, "lags must be at least 1"),

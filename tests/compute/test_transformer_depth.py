@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from seqviz.compute.transformer import depth_signal
+from seqviz.compute.transformer import depth_signal, stack
 from seqviz.compute.transformer.depth import ARRANGEMENTS, HEADS, RUNS, TOKENS, WIDTH
 
 
@@ -29,7 +29,7 @@ def test_a_block_is_that_of_torch(arrangement):
         theirs.linear1.bias.zero_()
         theirs.linear2.bias.zero_()
         x = torch.randn(1, TOKENS, WIDTH)
-        ours = depth_signal._block(x, weights, arrangement)
+        ours = stack.block(x, weights, arrangement, HEADS)
         np.testing.assert_allclose(ours, theirs(x), atol=1e-5)
 
 
@@ -49,17 +49,17 @@ def test_gradients_are_those_of_finite_differences():
     random = np.random.default_rng(1)
     x, direction, way = (torch.from_numpy(random.standard_normal((RUNS, 3, WIDTH))) for _ in "xdw")
     sizes = ((WIDTH, 3 * WIDTH), (WIDTH, WIDTH), (WIDTH, 4 * WIDTH), (4 * WIDTH, WIDTH))
-    stack = [
+    layers = [
         tuple(torch.from_numpy(random.standard_normal((RUNS, *size)) / 8) for size in sizes)
         for _ in range(2)
     ]
 
     def loss(start: torch.Tensor) -> torch.Tensor:
-        for weights in stack:
-            start = depth_signal._block(start, weights, "pre")
+        for weights in layers:
+            start = stack.block(start, weights, "pre", HEADS)
         return (start * direction).sum((1, 2))
 
-    _, gradient = depth_signal._norms(x, direction, stack, "pre")
+    _, gradient = depth_signal._norms(x, direction, layers, "pre")
     start = x.clone().requires_grad_()
     (whole,) = torch.autograd.grad(loss(start).sum(), start)
     along = (whole * way).sum((1, 2)).numpy()

@@ -9,9 +9,13 @@ import pytest
 
 from seqviz.compute.interpretability.account import place
 from seqviz.compute.interpretability.removal import of_change
+from seqviz.compute.transformer.depth import ARRANGEMENTS
+from seqviz.compute.transformer.learning import StackSettings
+from seqviz.compute.transformer.pair import PairSettings
 from seqviz.data import precomputed
 from seqviz.experiments import architectures
 from seqviz.experiments.interpretability import account
+from seqviz.lessons.bench.output import Readout
 from seqviz.lessons.transformer import SIZES, TEXT, lesson
 from seqviz.text import LANGUAGES, Text, number, percent
 
@@ -24,7 +28,7 @@ def of(name: str, part: str, language: str):
 
 def test_every_question_is_looked_at_here():
     asked = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
-    assert asked == {"knows", "missed", "norms", "bill"}
+    assert asked == {"knows", "missed", "norms", "bill", "deep", "shift"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -52,6 +56,44 @@ def test_in_how_many_cases_the_likeliest_word_stays(language):
     assert foremost.tolist() == [0, 11, 1]
     for shown in ("22", "30", number(skip.median), *(number(skip.bits[k]) for k in foremost)):
         assert re.search(rf"(?<![\d.]){re.escape(shown)}(?![\d])", reveal), shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_which_stacks_do_not_learn(language):
+    six, twelve = (
+        precomputed.result("train_stacks", settings=StackSettings(blocks)) for blocks in (6, 12)
+    )
+    learned = {name: six.learned("constant", name) for name in ARRANGEMENTS}
+    assert learned == {"post": (0, 5), "pre": (5, 5), "none": (5, 5), "plain": (0, 5)}
+    assert six.learned("warm_up", "post") == (5, 5)
+    deep = {name for name in ARRANGEMENTS if twelve.learned("constant", name)[0]}
+    assert deep == {name for name in ARRANGEMENTS if twelve.learned("warm_up", name)[0]} == {"pre"}
+    assert int(of("deep", "answer", language)) == 1
+    reveal = of("deep", "reveal", language)
+    shown = [six.median("constant", name) for name in ARRANGEMENTS]
+    for value in (*shown, six.median("warm_up", "post"), twelve.median("constant", "none")):
+        assert number(value) in reveal, value
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_decoder_without_shift_learns(language):
+    found = precomputed.result("train_pair", settings=PairSettings())
+    assert found.forced.tolist() == [195, 200]
+    assert found.written.tolist() == [195, 0]
+    assert found.loss[-1, 1] < found.loss[-1, 0]
+    assert int(of("shift", "answer", language)) == 2
+    reveal = of("shift", "reveal", language)
+    for shown in (*map(number, found.loss[-1].tolist()), "200", "195"):
+        assert shown in reveal, shown
+
+
+def test_active_units_stand_where_there_are_some():
+    shown = {
+        step: [one.name for one in lesson.benches["steps"].run({"step": step}).of(Readout)]
+        for step in (5, 8)
+    }
+    assert "active" not in shown[5]
+    assert "active" in shown[8]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -27,7 +27,9 @@ NAMES = (
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
     "attention.ablate.mean_outputs", "attention.ablate.each_head",
     "positions.task.train", "transformer.remove.remove", "transformer.remove.remove_from_many",
-    "transformer.bill.time_passes",
+    "transformer.pair.train_pair", "transformer.pair.train_pair 2",
+    "transformer.depths.train_stacks", "transformer.depths.train_stacks 2",
+    "transformer.depths.train_stacks 3", "transformer.bill.time_passes",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {
@@ -35,6 +37,7 @@ VIEWS = {
     "mean_outputs": "both",
     "fit_windows": "window",
     "time_passes": "time",
+    "train_stacks": "training",
     "remove_from_many": "many",
 }
 LATE = {"seconds", "device"}

@@ -174,6 +174,8 @@ TRANSFORMER = (
         "steps": {"step": 6, "words": TEXT, "layer": 2, "depth": 4, "hidden": 512, "split": 4,
                   "seed": 9},
         "masks": {"scores": "1 2, 3 4", "mask": "token", "key": 1},
+        "pair": {"view": "chinese", "number": "7", "kind": "unshifted", "fed": "right", "look": 2,
+                 "seed": 1},
         "norms": {"tensor": "1 2 4 8, 2 3 4 5, 0 1 0 7", "row": 2, "feature": 3, "added": -1.5,
                   "given": "word", "eps": 0.1},
         "depths": {"view": "signal", "blocks": 12, "gain": 0.8, "seed": 3},
@@ -184,7 +186,8 @@ TRANSFORMER = (
         "masks": {"scores": "1 2 3 4, 1 2 3 4, 1 2 3 4, 1 2 3 4", "mask": "both", "pads": 2},
         "bill": {"view": "operations", "tokens": 1024},
     },
-    {"remove": {"view": "many"}, "bill": {"view": "cache"}},
+    {"remove": {"view": "many"}, "bill": {"view": "cache"},
+     "depths": {"view": "training", "preset": "two", "rate": 0.001}},
 )  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,

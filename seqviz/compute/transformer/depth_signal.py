@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,15 +41,14 @@ def depth(blocks: int = 24, gain: float = 1.0, seed: int = 0) -> Depth:
         raise ValueError(f"The gain is between 0.5 and 1.2, not {gain}.")
     import torch  # two seconds, paid by the first press here and not by the first visitor
 
+    from seqviz.compute.transformer.stack import layer
+
     random = np.random.default_rng(seed)
-
-    def drawn(rows: int, columns: int) -> Tensor:
-        bound = gain * math.sqrt(6 / (rows + columns))
-        return torch.from_numpy(bound * (2 * random.random((RUNS, rows, columns)) - 1))
-
     x, direction = (torch.from_numpy(random.standard_normal((RUNS, TOKENS, WIDTH))) for _ in "xr")
-    sizes = ((WIDTH, 3 * WIDTH), (WIDTH, WIDTH), (WIDTH, 4 * WIDTH), (4 * WIDTH, WIDTH))
-    stack = [tuple(drawn(*size) for size in sizes) for _ in range(blocks)]
+    stack = [
+        tuple(gain * matrix for matrix in layer(random, RUNS, WIDTH, 4 * WIDTH))
+        for _ in range(blocks)
+    ]
     found = [_norms(x, direction, stack, arrangement) for arrangement in ARRANGEMENTS]
     signal, gradient = zip(*found, strict=True)
     return Depth(ARRANGEMENTS, blocks, np.stack(signal), np.stack(gradient))
@@ -62,10 +60,12 @@ def _norms(
     """log10 of signal and gradient."""
     import torch
 
+    from seqviz.compute.transformer.stack import block
+
     with torch.enable_grad():
         passed = [x.clone().requires_grad_()]
         for weights in stack:
-            passed.append(_block(passed[-1], weights, arrangement))
+            passed.append(block(passed[-1], weights, arrangement, HEADS))
         found = torch.autograd.grad((passed[-1] * direction).sum(), passed)
     signal = torch.stack([one.detach().pow(2).mean((1, 2)).sqrt() for one in passed], 1)
     gradient = torch.stack([one.norm(dim=(1, 2)) for one in found], 1)
@@ -75,29 +75,3 @@ def _norms(
 
 def _log10(norms: Tensor) -> Norms:
     return np.log10(np.maximum(norms.numpy(), _TINY))
-
-
-def _block(x: Tensor, weights: tuple[Tensor, ...], arrangement: str) -> Tensor:
-    """One block, tensors [run, token, width]."""
-    from seqviz.compute.positions.tiny.network import attention
-
-    into, out, up, down = weights
-
-    def attend(y: Tensor) -> Tensor:
-        parts = (y @ into).unflatten(-1, (3, HEADS, -1)).permute(2, 0, 3, 1, 4)
-        return attention(*parts).transpose(1, 2).flatten(-2) @ out
-
-    for part in (attend, lambda y: (y @ up).relu() @ down):
-        if arrangement == "pre":
-            x = x + part(_norm(x))
-        elif arrangement == "post":
-            x = _norm(x + part(x))
-        else:
-            x = part(x) + (x if arrangement == "none" else 0)
-    return x
-
-
-def _norm(x: Tensor) -> Tensor:
-    from torch.nn.functional import layer_norm
-
-    return layer_norm(x, x.shape[-1:])

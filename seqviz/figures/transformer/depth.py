@@ -8,7 +8,7 @@ from seqviz.compute.transformer.depth import Depth
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
 from seqviz.text import from_log10
 
-_LOOKS = {"post": ("lstm", "solid"), "pre": ("gru", "dash"), "none": ("rnn", "dot"),
+LOOKS = {"post": ("lstm", "solid"), "pre": ("gru", "dash"), "none": ("rnn", "dot"),
           "plain": ("mlp", "dashdot")}  # fmt: skip
 
 
@@ -27,7 +27,7 @@ def norms_by_depth(found: Depth, quantity: str, style: Style = STYLE) -> Figure:
     colors: list[str] = []
     ends: list[float] = []
     for at, arrangement in enumerate(found.arrangements):
-        role, dash = _LOOKS[arrangement]
+        role, dash = LOOKS[arrangement]
         color, name = getattr(palette, role), text(f"figure.tr_{arrangement}")
         low, middle, high = (10.0 ** f(values[at], axis=0) for f in (np.min, np.median, np.max))
         panel.band(blocks, low, high, color)

@@ -6,6 +6,14 @@ import numpy as np
 
 from seqviz.compute.transformer import cost, flow, masking, normalization
 from seqviz.compute.transformer.depth import ARRANGEMENTS, RUNS, Depth
+from seqviz.compute.transformer.learning import (
+    CHANCE,
+    SCHEDULES,
+    StackReport,
+    StackResult,
+    StackSettings,
+)
+from seqviz.compute.transformer.pair import Said
 from seqviz.figures.grammar.example import Example
 from seqviz.figures.transformer.cost import (
     cache_lines,
@@ -15,12 +23,14 @@ from seqviz.figures.transformer.cost import (
 )
 from seqviz.figures.transformer.depth import norms_by_depth
 from seqviz.figures.transformer.flow import step_tensor, two_operators
+from seqviz.figures.transformer.learning import losses, losses_so_far
 from seqviz.figures.transformer.norms import three_norms
+from seqviz.figures.transformer.pair import two_attentions
 
 
 def examples() -> tuple[Example, ...]:
     """Every figure of the subject; several where its parts differ."""
-    return (*_norms(), *_steps(), *_depth(), *_cost())
+    return (*_norms(), *_steps(), *_pair(), *_depth(), *_learning(), *_cost())
 
 
 def _norms() -> tuple[Example, ...]:
@@ -44,6 +54,27 @@ def _steps() -> tuple[Example, ...]:
     )
 
 
+def _pair() -> tuple[Example, ...]:
+    weights = np.tril(np.ones((2, 3, 3))) / np.arange(1, 4)[:, None]
+    cross = np.stack([np.eye(3), np.full((3, 3), 1 / 3)])
+    words = ("three", "hundred", "</s>")
+    found = Said(
+        300,
+        ("3", "0", "0"),
+        ("<s>", *words[:2]),
+        words,
+        np.full(3, 0.9),
+        weights,
+        cross,
+        True,
+        False,
+    )
+    return (
+        Example("transformer: two attentions", two_attentions, (found, 0), 2 / 3),
+        Example("transformer: one head", two_attentions, (found, 1), 1.0),
+    )
+
+
 def _depth() -> tuple[Example, ...]:
     slopes = np.array([0.0, 0.1, 0.3, -0.75])[:, None, None]
     runs = 0.01 * np.arange(RUNS)[:, None]
@@ -51,6 +82,20 @@ def _depth() -> tuple[Example, ...]:
     return tuple(
         Example(f"transformer: {quantity}", norms_by_depth, (found, quantity), 10**-2.98)
         for quantity in ("signal", "gradient")
+    )
+
+
+def _learning() -> tuple[Example, ...]:
+    settings = StackSettings(updates=40, runs=2)
+    updates = np.arange(10, 41, 10)
+    falls = np.array([0.2, 1.0, 0.4, 0.0])[:, None] * updates[:, None, None, None] / 10
+    loss = CHANCE * 10 ** -(falls + 0.1 * np.arange(2)) * np.ones((1, len(SCHEDULES), 1, 1))
+    loss[2:, 0, 2] = np.nan  # no number any more
+    found = StackResult(settings, updates, loss)
+    trail = [StackReport(int(update), 40, one) for update, one in zip(updates, loss, strict=True)]
+    return (
+        Example("transformer: losses", losses, (found,), found.median("constant", "post")),
+        Example("transformer: losses so far", losses_so_far, (trail[:2], settings), CHANCE),
     )
 
 

@@ -1,0 +1,253 @@
+"""Train an encoder with a decoder to say numbers, twice: the decoder's input shifted, or not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Int
+
+from seqviz.compute.positions import sinusoidal
+from seqviz.compute.training import loop
+from seqviz.compute.training.progress import Pulse
+from seqviz.compute.transformer.pair import (
+    FED,
+    HEADS,
+    HIDDEN,
+    INPUTS,
+    TEST,
+    WIDTH,
+    PairReport,
+    PairResult,
+    PairSettings,
+    Said,
+)
+from seqviz.compute.transformer.spelling import (
+    DIGITS,
+    END,
+    LONGEST,
+    MOST,
+    SOURCE,
+    VOCABULARY,
+    read,
+    spoken,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+BATCH, RATE, WARM_UP = 64, 3e-3, 100
+_SIZES = ((WIDTH, 3 * WIDTH), (WIDTH, WIDTH), (WIDTH, HIDDEN), (HIDDEN, WIDTH))
+
+
+def train_pair(
+    settings: PairSettings,
+    report: Callable[[PairReport], None] | None = None,
+    device: str = "cpu",
+) -> PairResult:
+    """Train two pairs on 800 of the numbers 0 to 999; the other 200 are the test.
+
+    Each has one encoder and one decoder layer, post-norm as in Vaswani et al. (2017), width 32, 4
+    heads, 64 hidden units, sinusoidal positions, no bias and no dropout; the output matrix is the
+    decoder's embedding table (their 3.4). Sources shorter than three digits are padded, and nobody
+    sees the padding. Loss: mean cross-entropy of the words and of the end, with the right words fed
+    to the decoder: the word before each place ("shifted", with a start sign in front), or the word
+    at the place itself ("unshifted"). Both start from the same weights and read the same numbers.
+    Adam, warm-up over 100 updates, then down to zero.
+
+    `report` is called about fifty times, and again with the latest report whenever 0.4 s pass
+    without a new one; it may raise to stop the training. `device` is a torch device name.
+    Deterministic for a seed on one machine; torch's global random state is left alone.
+    """
+    import torch  # two seconds, paid by the first training and not by the first visitor
+
+    random = np.random.default_rng(settings.seed)
+    order = random.permutation(MOST + 1)
+    test, known = np.sort(order[:TEST]), order[TEST:]
+    drawn = _drawn(settings.language, random)
+    weights = [one.float().to(device).requires_grad_() for one in drawn]
+    optimizer = torch.optim.Adam(weights, fused=True)
+    seen = torch.zeros(len(INPUTS), device=device)
+    pulse: Pulse[PairReport] = Pulse(report)
+
+    def update(number: int) -> None:
+        some = random.choice(known, BATCH)
+        source, words = (torch.from_numpy(one).to(device) for one in coded(some, settings.language))
+        with torch.enable_grad():
+            scores = _passed(weights, source, fed(words))[0]
+            wanted = words.expand(len(INPUTS), -1, -1).flatten()
+            loss = torch.nn.functional.cross_entropy(
+                scores.flatten(0, 2), wanted, ignore_index=-1, reduction="none"
+            )
+            each = loss.view(len(INPUTS), -1).sum(1) / (words >= 0).sum()
+            down = (settings.updates - number) / settings.updates
+            optimizer.param_groups[0]["lr"] = RATE * min((number + 1) / WARM_UP, down)
+            optimizer.zero_grad()
+            each.sum().backward()
+        optimizer.step()
+        seen.add_(each.detach())
+
+    def measure(done: int, new: int) -> PairReport:
+        loss = (seen / new).double().cpu().numpy()
+        seen.zero_()
+        return PairReport(done, settings.updates, loss)
+
+    found = loop.run(update, measure, settings.updates, pulse, untrained=False)
+    fixed = [one.detach() for one in weights]
+    forced, written = _judged(fixed, test, settings.language)
+    return PairResult(
+        settings, np.array([record.update for record in found]),
+        np.stack([record.loss for record in found]), test, forced, written,
+        tuple(one.cpu().numpy() for one in fixed),
+    )  # fmt: skip
+
+
+def say(found: PairResult, text: str = "342", kind: str = "shifted", words: str = "own") -> Said:
+    """One number, read and said by one of the two pairs, at each place the likeliest word.
+
+    words: one of `FED`. At the place that it is about to fill, a decoder whose input is not shifted
+    and that is fed its own words reads the start sign: its word is not there yet. Raises Refusal
+    "no_number" (`spelling.read`), and ValueError for another kind or other words.
+    """
+    import torch
+
+    if words not in FED:
+        raise ValueError(f"The words are one of {', '.join(FED)}, not {words!r}.")
+    language, number, at = found.settings.language, read(text), INPUTS.index(kind)
+    weights = [torch.from_numpy(np.asarray(one, np.float32)) for one in found.weights]
+    source, wanted = map(torch.from_numpy, coded(np.array([number]), language))
+    reads, scores, own, cross = _write(weights, source, language)
+    if words == "right":
+        reads = fed(wanted)
+        scores, own, cross = _passed(weights, source, reads)
+    vocabulary = VOCABULARY[language]
+    written = [vocabulary[one] for one in scores[at, 0].argmax(-1).tolist()]
+    length = written.index(END) + 1 if END in written else len(written)
+    return Said(
+        number, tuple(SOURCE[one] for one in source[0].tolist()),
+        tuple(vocabulary[one] for one in reads[at, 0, :length].tolist()), tuple(written[:length]),
+        scores[at, 0, :length].softmax(-1).max(-1).values.numpy(),
+        own[at, 0, :, :length, :length].numpy(), cross[at, 0, :, :length].numpy(),
+        tuple(written[:length]) == (*spoken(number, language), END), number not in found.test,
+    )  # fmt: skip
+
+
+def coded(
+    numbers: Int[np.ndarray, "number"], language: str
+) -> tuple[Int[np.ndarray, "number digit"], Int[np.ndarray, "number place"]]:
+    """Digits and words as places in their vocabularies; padding is 0 and -1."""
+    places = {word: at for at, word in enumerate(VOCABULARY[language])}
+    source = np.zeros((len(numbers), DIGITS), int)
+    words = np.full((len(numbers), LONGEST[language] + 1), -1)
+    for row, number in enumerate(numbers.tolist()):
+        digits = [SOURCE.index(digit) for digit in str(number)]
+        said = [places[word] for word in (*spoken(number, language), END)]
+        source[row, : len(digits)], words[row, : len(said)] = digits, said
+    return source, words
+
+
+def fed(words: Tensor) -> Tensor:
+    """What either decoder reads while it learns, [input, number, place]: `words` shifted, or not.
+
+    What stands behind the end is never attended to by a place that counts.
+    """
+    import torch
+
+    filled = words.clamp(min=0)
+    start = torch.zeros_like(filled[:, :1])
+    return torch.stack([torch.cat([start, filled[:, :-1]], 1), filled])
+
+
+def _drawn(language: str, random: np.random.Generator) -> list[Tensor]:
+    """Both tables and the layers' matrices (encoder: 4; decoder: its own attention, 2; cross, 2;
+    feed-forward, 2), the same for both pairs. Tables have variance 1 / width."""
+    import torch
+
+    from seqviz.compute.transformer.stack import glorot
+
+    tables = [
+        torch.from_numpy(random.standard_normal((1, size, WIDTH)) / math.sqrt(WIDTH))
+        for size in (len(SOURCE), len(VOCABULARY[language]))
+    ]
+    sizes = (*_SIZES, *_SIZES[:2], *_SIZES)
+    matrices = [glorot(random, 1, *size) for size in sizes]
+    return [one.repeat(len(INPUTS), 1, 1) for one in (*tables, *matrices)]
+
+
+def _passed(
+    weights: Sequence[Tensor], source: Tensor, reads: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores of all words at all places, and the decoder's two attentions.
+
+    source: [number, digit]. reads: [input, number, place]. Gives [input, number, place, word],
+    [input, number, head, place, place], [input, number, head, place, digit].
+    """
+    import torch
+
+    from seqviz.compute.transformer.stack import attend, linear, norm
+
+    table, words, *matrices = weights
+    encode, own, cross, forward = (matrices[a:b] for a, b in ((0, 4), (4, 6), (6, 8), (8, 10)))
+    there = (source > 0)[None, :, None, None]  # padding is seen by nobody
+    memory = _embedded(table, source.expand(len(words), -1, -1))
+    mixed = attend(memory, memory, encode[:2], HEADS, there)[0]
+    memory = norm(memory + mixed)
+    memory = norm(memory + linear(linear(memory, encode[2]).relu(), encode[3]))
+    x = _embedded(words, reads)
+    past = torch.ones(x.shape[2], x.shape[2], dtype=torch.bool, device=x.device).tril()
+    mixed, looked = attend(x, x, own, HEADS, past)
+    x = norm(x + mixed)
+    mixed, found = attend(x, memory, cross, HEADS, there)
+    x = norm(x + mixed)
+    x = norm(x + linear(linear(x, forward[0]).relu(), forward[1]))
+    return linear(x, words.transpose(1, 2)), looked, found
+
+
+def _embedded(table: Tensor, ids: Tensor) -> Tensor:
+    """Rows of a table for each pair, times the root of the width, plus the position."""
+    import torch
+
+    first = table.shape[1] * torch.arange(len(table), device=ids.device)[:, None, None]
+    rows = table.flatten(0, 1)[ids + first] * math.sqrt(WIDTH)
+    return rows + torch.from_numpy(sinusoidal.encoding(ids.shape[-1], WIDTH).table).to(rows)
+
+
+def _write(
+    weights: Sequence[Tensor], source: Tensor, language: str
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Word by word, each the likeliest: what each place read when it wrote, and `_passed` of it."""
+    import torch
+
+    places = LONGEST[language] + 1
+    ids = torch.zeros(len(INPUTS), len(source), places, dtype=torch.long, device=source.device)
+    start = torch.zeros_like(ids[:1, :, :1])
+    kept: list[tuple[Tensor, ...]] = []
+    for place in range(places):
+        reads = torch.cat([torch.cat([start, ids[:1, :, :-1]], 2), ids[1:]])
+        scores, own, cross = _passed(weights, source, reads)
+        kept.append(
+            (reads[:, :, place], scores[:, :, place], own[..., place, :], cross[..., place, :])
+        )
+        ids[:, :, place] = scores[:, :, place].argmax(-1)
+    reads, scores, own, cross = (
+        torch.stack(rows, axis)
+        for rows, axis in zip(zip(*kept, strict=True), (2, 2, 3, 3), strict=True)
+    )
+    return reads, scores, own, cross
+
+
+def _judged(
+    weights: Sequence[Tensor], test: Int[np.ndarray, "number"], language: str
+) -> tuple[Int[np.ndarray, "input"], Int[np.ndarray, "input"]]:
+    """How many test numbers are right, fed the right words and fed what was written."""
+    import torch
+
+    device = weights[0].device
+    source, words = (torch.from_numpy(one).to(device) for one in coded(test, language))
+    forced = _passed(weights, source, fed(words))[0].argmax(-1)
+    written = _write(weights, source, language)[1].argmax(-1)
+    beyond = words < 0
+    right = [((one == words) | beyond).all(-1).sum(-1).cpu().numpy() for one in (forced, written)]
+    return right[0], right[1]

@@ -1,0 +1,60 @@
+"""Whole numbers and how they are spoken, in English and in Chinese: a small task of translation."""
+
+from __future__ import annotations
+
+from seqviz.refusal import Refusal
+
+LANGUAGES = ("english", "chinese")
+MOST = 999
+DIGITS = 3  # of the longest source
+START, END, PAD = "<s>", "</s>", "<pad>"
+_ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_CHINESE = "零一二三四五六七八九"
+SOURCE = (PAD, *"0123456789")
+VOCABULARY = {
+    "english": (START, END, *_ONES, *_TENS, "hundred"),
+    "chinese": (START, END, *_CHINESE, "十", "百"),
+}
+LONGEST = {"english": 4, "chinese": 5}  # words of the longest number, without the end
+
+
+def read(text: str) -> int:
+    """A number from 0 to 999 in digits. Raises Refusal "no_number" for anything else."""
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and len(digits.lstrip("0")) <= DIGITS):
+        raise Refusal("no_number", f"Write a whole number from 0 to {MOST}.", most=MOST)
+    return int(digits)
+
+
+def spoken(number: int, language: str = "english") -> tuple[str, ...]:
+    """The words of a number from 0 to 999, without "and" and without hyphens.
+
+    Chinese as it is read out: a zero where the tens are missing, and 十 alone for 10 to 19. Raises
+    ValueError for another number or language.
+
+    >>> spoken(342), "".join(spoken(305, "chinese"))
+    (('three', 'hundred', 'forty', 'two'), '三百零五')
+    """
+    if not 0 <= number <= MOST or language not in LANGUAGES:
+        raise ValueError(f"No number from 0 to {MOST}, or no language: {number}, {language!r}.")
+    hundreds, rest = divmod(number, 100)
+    tens, ones = divmod(rest, 10)
+    if language == "english":
+        said: tuple[str, ...] = (_ONES[hundreds], "hundred") if hundreds else ()
+        if rest >= 20:
+            said += (_TENS[tens - 2], _ONES[ones]) if ones else (_TENS[tens - 2],)
+        elif rest or not number:
+            said += (_ONES[rest],)
+        return said
+    if not number:
+        return ("零",)
+    found = f"{_CHINESE[hundreds]}百" if hundreds else ""
+    if tens:
+        found += "十" if tens == 1 and not hundreds else f"{_CHINESE[tens]}十"
+    elif hundreds and ones:
+        found += "零"
+    return tuple(found + (_CHINESE[ones] if ones else ""))

@@ -1,0 +1,128 @@
+"""Train stacks of blocks that differ in their norms and residual connections, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqviz.compute.positions import sinusoidal
+from seqviz.compute.training import loop
+from seqviz.compute.training.progress import Pulse
+from seqviz.compute.transformer.depth import ARRANGEMENTS, HEADS, WIDTH
+from seqviz.compute.transformer.learning import (
+    LENGTH,
+    LETTERS,
+    SCHEDULES,
+    StackReport,
+    StackResult,
+    StackSettings,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+BATCH = 16  # sequences per update and run
+_BEYOND = 1e30  # a loss that is larger is none
+
+
+def train_stacks(
+    settings: StackSettings,
+    report: Callable[[StackReport], None] | None = None,
+    device: str = "cpu",
+) -> StackResult:
+    """Train every arrangement of `stack.block` to reverse eight letters, twice each.
+
+    Letters as vectors of width 64 plus sinusoidal positions, the blocks, a last norm where the
+    arrangement is "pre", a linear head at every place: which letter stands at the mirrored place?
+    4 heads, 256 hidden units. Loss: mean cross-entropy. Adam; its rate is the same all the time, or
+    rises over the first `warm_up` updates. All start from the same matrices (Glorot) and read the
+    same sequences, drawn anew for each update.
+
+    `report` is called about fifty times, and again with the latest report whenever 0.4 s pass
+    without a new one; it may raise to stop the training. `device` is a torch device name.
+    Deterministic for a seed on one machine; torch's global random state is left alone.
+    """
+    import torch  # two seconds, paid by the first training and not by the first visitor
+
+    randoms = [np.random.default_rng([settings.seed, run]) for run in range(settings.runs)]
+    start = _drawn(settings, randoms)
+    networks = [
+        [_Network(arrangement, start, device) for arrangement in ARRANGEMENTS] for _ in SCHEDULES
+    ]
+    seen = torch.zeros(len(SCHEDULES), len(ARRANGEMENTS), settings.runs, device=device)
+    pulse: Pulse[StackReport] = Pulse(report)
+
+    def update(number: int) -> None:
+        letters = np.stack([random.integers(LETTERS, size=(BATCH, LENGTH)) for random in randoms])
+        read = torch.from_numpy(letters).to(device)
+        for k, schedule in enumerate(SCHEDULES):
+            warm = min(1.0, (number + 1) / settings.warm_up) if schedule == "warm_up" else 1.0
+            for a, network in enumerate(networks[k]):
+                seen[k, a] += network.learn(read, settings.rate * warm)
+                pulse.beat()
+
+    def measure(done: int, new: int) -> StackReport:
+        loss = (seen / new).double().cpu().numpy()
+        seen.zero_()
+        fits = np.isfinite(loss) & (loss < _BEYOND)
+        return StackReport(done, settings.updates, np.where(fits, loss, np.nan))
+
+    found = loop.run(update, measure, settings.updates, pulse, untrained=False)
+    updates = np.array([record.update for record in found])
+    return StackResult(settings, updates, np.stack([record.loss for record in found]))
+
+
+def _drawn(settings: StackSettings, randoms: list[np.random.Generator]) -> list[Tensor]:
+    """Table of letters, head, and the matrices of all blocks; a run's own generator draws its."""
+    import torch
+
+    from seqviz.compute.transformer.stack import glorot, layer
+
+    each = []
+    for random in randoms:
+        table = torch.from_numpy(random.standard_normal((1, LETTERS, WIDTH)))
+        stack = [m for _ in range(settings.blocks) for m in layer(random, 1, WIDTH, 4 * WIDTH)]
+        each.append([table, glorot(random, 1, WIDTH, LETTERS), *stack])
+    return [torch.cat(same).float() for same in zip(*each, strict=True)]
+
+
+class _Network:
+    """One arrangement with one schedule: all runs, and what learns them."""
+
+    def __init__(self, arrangement: str, start: list[Tensor], device: str):
+        import torch
+
+        self.arrangement = arrangement
+        self.weights = [one.clone().to(device).requires_grad_() for one in start]
+        self.optimizer = torch.optim.Adam(self.weights, fused=True)
+        table = sinusoidal.encoding(LENGTH, WIDTH).table
+        self.places = torch.from_numpy(table).float().to(device)
+
+    def scores(self, letters: Tensor) -> Tensor:
+        """Of every letter at every place, [run, batch, place, letter]."""
+        from seqviz.compute.transformer.stack import block, linear, norm
+
+        table, head, *stack = self.weights
+        rows = LETTERS * letters.new_tensor(range(len(table)))[:, None, None]
+        x = table.flatten(0, 1)[letters + rows] + self.places
+        for at in range(0, len(stack), 4):
+            x = block(x, tuple(stack[at : at + 4]), self.arrangement, HEADS)
+        return linear(norm(x) if self.arrangement == "pre" else x, head)
+
+    def learn(self, letters: Tensor, rate: float) -> Tensor:
+        """One update on these letters; the loss of each run before it."""
+        from torch import enable_grad
+        from torch.nn.functional import cross_entropy
+
+        with enable_grad():
+            scores = self.scores(letters)
+            wanted = letters.flip(-1).flatten()
+            loss = cross_entropy(scores.flatten(0, 2), wanted, reduction="none")
+            each = loss.view(len(letters), -1).mean(1)
+            self.optimizer.param_groups[0]["lr"] = rate
+            self.optimizer.zero_grad()
+            each.sum().backward()  # runs share no weight
+        self.optimizer.step()
+        return each.detach()

@@ -1,0 +1,79 @@
+"""Losses of stacks of blocks while they learn, without and with a warm-up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.transformer.depth import ARRANGEMENTS
+from seqviz.compute.transformer.learning import (
+    CHANCE,
+    SCHEDULES,
+    StackReport,
+    StackResult,
+    StackSettings,
+)
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes
+from seqviz.figures.transformer.depth import LOOKS
+from seqviz.text import number
+
+_ACROSS = ((0, 0.44), (0.56, 1))
+_LEAST, _MOST = 1e-4, 1e6  # losses that are shown
+
+
+def losses(found: StackResult, style: Style = STYLE) -> Figure:
+    """Loss by update, left without and right with warm-up: medians in bands of all runs."""
+    return _drawn(found.updates, found.loss, found.settings, style)
+
+
+def losses_so_far(
+    trail: Sequence[StackReport], settings: StackSettings, style: Style = STYLE
+) -> Figure:
+    """`losses` of the reports so far, on the axis of the whole training."""
+    shape = (len(trail), len(SCHEDULES), len(ARRANGEMENTS), settings.runs)
+    loss = np.reshape([report.loss for report in trail], shape)
+    return _drawn(np.array([report.update for report in trail], int), loss, settings, style)
+
+
+def _drawn(
+    updates: Int[np.ndarray, "report"],
+    loss: Float[np.ndarray, "report schedule arrangement run"],
+    settings: StackSettings,
+    style: Style,
+) -> Figure:
+    text, palette = style.text, style.palette
+    # A run without a number has left the figure at its upper edge: its line ends there.
+    shown = np.where(np.isnan(loss), np.inf, np.maximum(loss, _LEAST))
+    known = np.append(shown[(shown < _MOST)], CHANCE)
+    y = axes.decades(np.log10(known), text("figure.tr_loss"), ticks=5)
+    x = axes.axis(text("figure.update"), range=[0, settings.updates])
+    sheet = Sheet(style)
+    sheet.legend(y=1.12)
+    sheet.margin(t=72 * style.scale)
+    said = []
+    for at, (schedule, across) in enumerate(zip(SCHEDULES, _ACROSS, strict=True)):
+        title = text(f"figure.tr_{schedule}", updates=settings.warm_up)
+        panel = sheet.panel(x, y, across=across, title=title)
+        panel.reference([0, settings.updates], [CHANCE] * 2, text("figure.tr_guessing"),
+                        legend=at == 0, group="chance")  # fmt: skip
+        for place, arrangement in enumerate(ARRANGEMENTS):
+            role, dash = LOOKS[arrangement]
+            color, name = getattr(palette, role), text(f"figure.tr_{arrangement}")
+            name = name.replace("<br>", " ")
+            values = shown[:, at, place]
+            low, middle, high = (
+                np.where((found := f(values, axis=1)) < _MOST, found, np.nan)
+                for f in (np.min, np.median, np.max)
+            )
+            panel.band(updates, low, high, color)
+            panel.line(updates, middle, name, color, dash=dash, legend=at == 0, group=arrangement,
+                       hover=f"%{{x:,d}}: %{{y:.3~g}}{NAMED}")  # fmt: skip
+            if len(updates):
+                said.append(f"{title}, {name}: {number(float(np.median(values[-1])))}")
+    last = int(updates[-1]) if len(updates) else 0
+    return sheet.described(
+        "alt.tr_losses", blocks=settings.blocks, runs=settings.runs, update=last,
+        chance=number(CHANCE), values="; ".join(said), gap=0.24,
+    )  # fmt: skip

@@ -1,0 +1,38 @@
+"""What a decoder reads and writes at each place, and where it looks."""
+
+from __future__ import annotations
+
+from seqviz.compute.transformer.pair import Said
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes
+from seqviz.figures.grammar.tokens import plain
+from seqviz.text import number
+
+_ACROSS = ((0, 0.52), (0.62, 1))
+
+
+def two_attentions(found: Said, head: int = 0, style: Style = STYLE) -> Figure:
+    """A row for each place, "what it reads → what it writes"; left the decoder's masked
+    self-attention, right its attention on the digits. head: from 1; 0: the mean of all."""
+    text, count = style.text, len(found.writes)
+    rows = [
+        f"{plain(a)} → <b>{plain(b)}</b>" for a, b in zip(found.reads, found.writes, strict=True)
+    ]
+    y = axes.names(rows, text("figure.tr_reads_writes"), range=[count + 0.5, 0.5])
+    hidden = {**y, "title": {"text": ""}, "showticklabels": False}
+    sheet = Sheet(style)
+    sheet.margin(l=150 * style.scale, t=48 * style.scale)
+    for name, keys, side, across in (
+        ("own", found.reads, y, _ACROSS[0]), ("cross", found.source, hidden, _ACROSS[1]),
+    ):  # fmt: skip
+        x = axes.names([plain(key) for key in keys], text(f"figure.tr_pair_{name}_keys"),
+                       range=[0.5, len(keys) + 0.5])  # fmt: skip
+        panel = sheet.panel(x, side, across=across, title=text(f"figure.tr_pair_{name}"))
+        weights = found.of_head(name, head)
+        seen = weights > 0  # what a mask hides has exactly 0
+        panel.weights(weights, seen, bar=None, hover="%{y}, %{x}: <b>%{z:.4f}</b>")
+    place, digit, weight = found.sharpest(head)
+    return sheet.described(
+        "alt.tr_pair", source="".join(one for one in found.source if one.isdigit()),
+        written=" ".join(found.writes), word=found.writes[place], digit=found.source[digit],
+        weight=number(weight),
+    )  # fmt: skip
