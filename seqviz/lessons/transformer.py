@@ -11,14 +11,16 @@ from seqviz.compute.interpretability.removal import CHANGES, of_change
 from seqviz.experiments import functional
 from seqviz.experiments.attention import count
 from seqviz.experiments.interpretability import account as accounts
+from seqviz.experiments.interpretability import induction as copies
 from seqviz.experiments.interpretability import lens as lenses
 from seqviz.experiments.interpretability import removal as removals
 from seqviz.experiments.interpretability.removal import FIRST
 from seqviz.figures.attention.trials import trials_so_far
 from seqviz.figures.interpretability.account import logit_account, part_name
+from seqviz.figures.interpretability.induction import induction_lines
 from seqviz.figures.interpretability.lens import lens_table, row_name
 from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
-from seqviz.lessons.bench.controls import choice, on, sentence, stepper, view
+from seqviz.lessons.bench.controls import choice, on, seed, sentence, stepper, view
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.transformer_block import (
@@ -84,6 +86,15 @@ class Remove:
 
     view: str = view(("own", "many"), "own")
     change: str = choice(CHANGES, FIRST, menu=True)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How many of the heads that copy are switched off, on many sequences or on one."""
+
+    view: str = view(("sequences", "one"), "sequences")
+    off: int = stepper(0, copies.MOST, 8)
+    draw: int = seed(0, when=on(view="one"))
 
 
 def read(show: Show, text: str, model: str = DECODER) -> None:
@@ -197,6 +208,41 @@ def say_many(found: Any, change: str, show: Show) -> None:
         tokens=found.tokens, layer=layer, mean=number(found.mean_of(change, layer)),
         low=number(low), high=number(high), median=number(found.median(change)),
         kept=percent(found.kept_share(change, layer)),
+    )  # fmt: skip
+
+
+@lesson.bench("induction", Copies)
+def induction(p: Copies, show: Show) -> None:
+    show.model(DECODER)
+    one = p.view == "one"
+    found = show.job(
+        copies.copy_twice, name="found", model=DECODER, seed=p.draw if one else 0,
+        count=1 if one else copies.SEQUENCES, so_far=(trials_so_far,),
+    )  # fmt: skip
+    show.figure(induction_lines, found, p.off, picks=("off", ""))
+    rank = max(p.off - 1, 0)
+    show.readout("gain_all", found.gain, "best", 0)
+    show.readout("gain_best", found.gain, "best", p.off)
+    show.readout("gain_random", found.gain, "random", p.off)
+    name = show.text("figure.head_label", layer=found.heads[rank][0], head=found.heads[rank][1])
+    show.readout("stripe", found.stripe_of, rank, beside=name)
+    say_copies(found, p.off, show)
+
+
+def say_copies(found: Any, off: int, show: Show) -> None:
+    """What the second copy is cheaper by, with all heads and without some."""
+    facts: dict[str, object] = {}
+    for name, kind, count in (("", "best", 0), ("best_", "best", off), ("random_", "random", off)):
+        low, high = found.gain_ends(kind, count)
+        facts |= {f"{name}low": number(low), f"{name}high": number(high)}
+    key = "many" if found.sequences > 1 else "one"
+    show.note(
+        f"induction.{key}" if off else f"induction.{key}_none", first=number(found.first),
+        second=number(found.second), gain=number(found.gain("best", 0)), off=off,
+        best=number(found.gain("best", off)), random=number(found.gain("random", off)),
+        left=percent(found.left("best", off)), heads=found.all_heads, head=found.name(0),
+        stripe=percent(found.stripe_of(0)), even=percent(found.even), sequences=found.sequences,
+        **facts,
     )  # fmt: skip
 
 
