@@ -213,8 +213,9 @@ def say_many(found: Any, change: str, show: Show) -> None:
 
 @lesson.bench("induction", Copies)
 def induction(p: Copies, show: Show) -> None:
-    show.model(DECODER)
     one = p.view == "one"
+    if one:  # the many come with the app, and need no model
+        show.model(DECODER)
     found = show.job(
         copies.copy_twice, name="found", model=DECODER, seed=p.draw if one else 0,
         count=1 if one else copies.SEQUENCES, so_far=(trials_so_far,),
@@ -232,8 +233,8 @@ def induction(p: Copies, show: Show) -> None:
 def say_copies(found: Any, off: int, show: Show) -> None:
     """What the second copy is cheaper by, with all heads and without some."""
     facts: dict[str, object] = {}
-    for name, kind, count in (("", "best", 0), ("best_", "best", off), ("random_", "random", off)):
-        low, high = found.gain_ends(kind, count)
+    for name, kind, some in (("", "best", 0), ("best_", "best", off), ("random_", "random", off)):
+        low, high = found.gain_ends(kind, some)
         facts |= {f"{name}low": number(low), f"{name}high": number(high)}
     key = "many" if found.sequences > 1 else "one"
     show.note(

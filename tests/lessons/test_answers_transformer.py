@@ -24,7 +24,7 @@ def of(name: str, part: str, language: str):
 
 def test_every_question_is_looked_at_here():
     asked = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
-    assert asked == {"knows", "missed", "norms", "bill"}
+    assert asked == {"knows", "missed", "copies", "norms", "bill"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -52,6 +52,19 @@ def test_in_how_many_cases_the_likeliest_word_stays(language):
     assert foremost.tolist() == [0, 11, 1]
     for shown in ("22", "30", number(skip.median), *(number(skip.bits[k]) for k in foremost)):
         assert re.search(rf"(?<![\d.]){re.escape(shown)}(?![\d])", reveal), shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_left_of_a_copy_without_the_best_head(language):
+    found = precomputed.result("copy_twice", model="smollm2", seed=0, count=50)
+    assert found.left("best", 1) > 0.75
+    assert int(of("copies", "answer", language)) == 2
+    question, reveal = (of("copies", part, language) for part in ("question", "reveal"))
+    for shown in (number(found.gain("best", 0)), f"{found.all_heads}", f"{found.length}"):
+        assert shown in question, shown
+    for shown in (number(found.gain("best", 1)), number(found.gain("random", 8)),
+                  *(percent(found.left("best", off)) for off in (1, 4, 8))):  # fmt: skip
+        assert shown in reveal, shown
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -87,6 +100,8 @@ def test_what_has_most_parameters(language):
         ("lens", {"model": "minilm"}, "At “\\[SEP\\]”", {"model": "minilm", "place": 3},
          "At “\\[MASK\\]”"),
         ("remove", {}, "in 22 of 30", {"change": "residual"}, "in 0 of 30"),
+        ("induction", {}, "best 8 of 270", {"off": 0}, "head 18.6 has the strongest"),
+        ("induction", {}, "over 50 sequences", {"view": "one", "off": 1}, "This is one sequence"),
     ],
 )  # fmt: skip
 def test_sentences_follow_the_numbers(bench, one, said, other, then, minilm, smollm2):

@@ -27,6 +27,7 @@ NAMES = (
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
     "attention.ablate.mean_outputs", "attention.ablate.each_head",
     "positions.task.train", "transformer.remove.remove", "transformer.remove.remove_from_many",
+    "transformer.induction.copy_twice", "transformer.induction.copy_twice 2",
     "transformer.bill.time_passes",
 )  # fmt: skip
 # Where it is not the first view that asks.

@@ -171,6 +171,7 @@ TRANSFORMER = (
         "account": {"text": "a b <i> & 1*", "target": "d=e?", "against": "c", "part": 5},
         "lens": {"place": 3},
         "remove": {"change": "mlp"},
+        "induction": {"off": 3},
         "steps": {"step": 6, "words": TEXT, "layer": 2, "depth": 4, "hidden": 512, "split": 4,
                   "seed": 9},
         "masks": {"scores": "1 2, 3 4", "mask": "token", "key": 1},
@@ -184,7 +185,8 @@ TRANSFORMER = (
         "masks": {"scores": "1 2 3 4, 1 2 3 4, 1 2 3 4, 1 2 3 4", "mask": "both", "pads": 2},
         "bill": {"view": "operations", "tokens": 1024},
     },
-    {"remove": {"view": "many"}, "bill": {"view": "cache"}},
+    {"remove": {"view": "many"}, "induction": {"view": "one", "draw": 7},
+     "bill": {"view": "cache"}},
 )  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,

@@ -117,8 +117,7 @@ def stripe(
     Of all queries of the second copy but its last, whose next token the first copy does not have.
     """
     queries = length + np.arange(length - 1)
-    found: np.ndarray = weights[..., queries, queries - length + 1].mean(-1)
-    return found
+    return np.asarray(weights[..., queries, queries - length + 1].mean(-1))
 
 
 def reach(values: Float[np.ndarray, "sequence *rest"]) -> Float[np.ndarray, "*rest"]:
@@ -128,8 +127,7 @@ def reach(values: Float[np.ndarray, "sequence *rest"]) -> Float[np.ndarray, "*re
     count = len(values)
     if count == 1:
         return np.full(values.shape[1:], np.nan)
-    found: np.ndarray = t.ppf(0.975, count - 1) * values.std(0, ddof=1) / math.sqrt(count)
-    return found
+    return np.asarray(t.ppf(0.975, count - 1) * values.std(0, ddof=1) / math.sqrt(count))
 
 
 def _ends(values: Float[np.ndarray, "sequence"]) -> tuple[float, float]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.interpretability.induction import Induction
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
 from seqviz.text import number, percent
 
-_LEFT, _RIGHT = (0.0, 0.56), (0.7, 1.0)
-_STRIPES, _MAP = (0.68, 1.0), (0.0, 0.42)
+_LEFT, _RIGHT = (0.0, 0.5), (0.62, 1.0)
+_STRIPES, _MAP = (0.7, 1.0), (0.0, 0.4)
 
 
 def induction_lines(found: Induction, off: int, style: Style = STYLE) -> Figure:
@@ -25,11 +25,11 @@ def induction_lines(found: Induction, off: int, style: Style = STYLE) -> Figure:
     _stripes(sheet, found, off)
     rank = max(off - 1, 0)
     size = 2 * found.length
-    side = {"range": [0.5, size + 0.5], "tickvals": [1, found.length, size], "showgrid": False}
-    y = axes.axis(text("figure.induction_query"), **{**side, "range": side["range"][::-1]})
+    ends, ticks = [0.5, size + 0.5], [1, found.length, size]
     panel = sheet.panel(
-        axes.axis(text("figure.induction_key"), **side), y, across=_RIGHT, up=_MAP,
-        title=text("figure.induction_map", head=found.name(rank)),
+        axes.axis(text("figure.induction_key"), range=ends, tickvals=ticks, showgrid=False),
+        axes.axis(text("figure.induction_query"), range=ends[::-1], tickvals=ticks, showgrid=False),
+        across=_RIGHT, up=_MAP, title=text("figure.induction_map", head=found.name(rank)),
     )  # fmt: skip
     seen = np.tril(np.ones((size, size), bool))
     panel.weights(found.maps[rank], seen, text("figure.weight"), bar=None, xgap=0, ygap=0)
@@ -37,7 +37,7 @@ def induction_lines(found: Induction, off: int, style: Style = STYLE) -> Figure:
                     width=1.5)  # fmt: skip
     return sheet.described(
         "alt.induction",
-        gap=None,
+        gap=0.14,
         sequences=found.sequences,
         first=number(found.first),
         second=number(found.second),
@@ -54,15 +54,15 @@ def induction_lines(found: Induction, off: int, style: Style = STYLE) -> Figure:
 def _losses(sheet: Sheet, found: Induction, off: int) -> None:
     text, palette = sheet.style.text, sheet.style.palette
     places = np.arange(2, 2 * found.length + 1)
-    shown = [("induction_all", "best", 0, palette.baseline, "dot", "circle")]
+    shown = [("induction_all", "best", 0, palette.baseline, "solid")]
     if off:
         shown += [
-            ("induction_random", "random", off, palette.truth, "dash", "square"),
-            ("induction_best", "best", off, palette.prediction, "solid", "circle"),
+            ("induction_random", "random", off, palette.truth, "dash"),
+            ("induction_best", "best", off, palette.prediction, "solid"),
         ]
     lines = [found.loss(kind, count) for _, kind, count, *_ in shown]
     bands = [found.band(kind, count) for _, kind, count, *_ in shown]
-    top = 1.05 * max(float(np.nanmax(each)) for each in (*lines, *bands, [found.alike]))
+    top = 1.05 * max(np.max(lines), np.nan_to_num(bands).max(), found.alike)
     panel = sheet.panel(
         axes.axis(text("figure.induction_token"), range=[0.5, 2 * found.length + 0.5],
                   tickvals=[1, *range(8, 2 * found.length + 1, 8)], showgrid=False),
@@ -72,14 +72,11 @@ def _losses(sheet: Sheet, found: Induction, off: int) -> None:
     panel.vertical(found.length + 0.5, palette.highlight, width=1.5)
     panel.words(f" {text('figure.induction_copy')}", found.length + 0.5, 0.0, yref="domain",
                 xanchor="left", yanchor="bottom", color=palette.highlight)  # fmt: skip
-    panel.horizontal(found.alike, palette.grid, width=1.5)
-    panel.words(text("figure.induction_alike", bits=number(found.alike)), 2 * found.length,
-                found.alike, xanchor="right", yanchor="bottom")  # fmt: skip
+    panel.reference([1, 2 * found.length], [found.alike] * 2,
+                    text("figure.induction_alike", bits=number(found.alike)))  # fmt: skip
     pieces = [plain(piece) for piece in found.pieces[1:]]
     hover = "%{customdata}: %{y:.3g}" if pieces else "%{x}: %{y:.3g}"
-    for (name, _, count, color, dash, _), line, (low, high) in zip(
-        shown, lines, bands, strict=True
-    ):
+    for (name, _, count, color, dash), line, (low, high) in zip(shown, lines, bands, strict=True):
         if found.sequences > 1:
             panel.band(places, low, high, color)
         panel.line(places, line, text(f"figure.{name}", off=count), color, dash=dash, width=2,
@@ -93,7 +90,7 @@ def _stripes(sheet: Sheet, found: Induction, off: int) -> None:
     values = 100 * np.array([found.stripe_of(rank) for rank in ranks])
     names = [found.name(rank) for rank in ranks]
     panel = sheet.panel(
-        axes.names(names, text("figure.induction_head"), tickangle=-90, tickfont={"size": 11}),
+        axes.names(names, text("figure.induction_head"), tickangle=-90),
         axes.axis(text("figure.induction_stripe"), range=[0, 108], tickvals=[0, 50, 100]),
         across=_RIGHT, up=_STRIPES,
     )  # fmt: skip
