@@ -26,7 +26,8 @@ NAMES = (
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
     "attention.ablate.mean_outputs", "attention.ablate.each_head",
-    "positions.task.train", "transformer.remove.remove", "transformer.remove.remove_from_many",
+    "positions.task.train", "transformer.lens.fit_lens", "transformer.remove.remove",
+    "transformer.remove.remove_from_many",
     "transformer.induction.copy_twice", "transformer.induction.copy_twice 2",
     "transformer.bill.time_passes",
 )  # fmt: skip
@@ -37,6 +38,7 @@ VIEWS = {
     "fit_windows": "window",
     "time_passes": "time",
     "remove_from_many": "many",
+    "fit_lens": "reviews",
 }
 LATE = {"seconds", "device"}
 

@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from seqviz.compute.interpretability import account as sums
+from seqviz.compute.interpretability.fitted_lens import fit, roots
 from seqviz.compute.interpretability.induction import KINDS, Induction, stripe
 from seqviz.compute.interpretability.removal import CHANGES, Removals, divergence, of_change
 from seqviz.experiments.accuracy import fill
-from seqviz.experiments.interpretability import account, induction, lens, removal
+from seqviz.experiments.interpretability import account, fitted_lens, induction, lens, removal
 from seqviz.models import texts
 from seqviz.refusal import Refusal
 
@@ -270,3 +271,52 @@ def test_the_gain_is_the_first_copy_minus_the_second():
     low, high = found.band("best", 1)
     np.testing.assert_allclose((low + high) / 2, losses[0, 1].mean(0))
     assert stripe(np.eye(8)[[0, 1, 2, 3, 1, 2, 3, 0]], 4) == 1
+
+
+def test_the_fitted_map_is_the_least_squares_and_its_rank_cuts_what_counts_least():
+    """Against numpy's own least squares at full rank; at rank 1 no other map is nearer."""
+    rng = np.random.RandomState(0)
+    x, metric = rng.normal(size=(400, 3)), np.diag([9.0, 1.0, 0.01])
+    y = x @ rng.normal(size=(3, 3)) + 2 + 0.1 * rng.normal(size=(400, 3))
+    both = np.hstack([x, y, np.ones((400, 1))])
+    full = fit(both.T @ both, roots(metric), 3)
+    wanted, *_ = np.linalg.lstsq(np.hstack([x, np.ones((400, 1))]), y - x, rcond=None)
+    np.testing.assert_allclose(full[0] @ full[1], wanted[:3], atol=1e-3)
+    np.testing.assert_allclose(full[2], wanted[3], atol=1e-3)
+
+    def error(down, up) -> float:
+        left = y - x - x @ down @ up
+        left = left - left.mean(0)
+        return float(np.einsum("ni,ij,nj->", left, metric, left))
+
+    best = error(*fit(both.T @ both, roots(metric), 1)[:2])
+    for down, up in zip(rng.normal(size=(200, 3, 1)), rng.normal(size=(200, 1, 3)), strict=True):
+        near = full[0] @ full[1] @ up.T @ up / (up @ up.T)
+        assert best <= min(error(down, up), error(near, np.eye(3))) * 1.001
+
+
+def test_a_fitted_lens_is_nearer_to_the_end_and_ends_there(smollm2, monkeypatch):
+    """Maps of a few reviews; what is measured is what the library's hidden states say."""
+    monkeypatch.setattr(fitted_lens, "TEXTS", 40)
+    monkeypatch.setattr(fitted_lens, "MEASURED", 2)
+    told = []
+    maps = fitted_lens.fit_lens("smollm2", lambda record, _: told.append(record))
+    assert told == sorted(told)
+    assert (maps.rank, maps.texts, maps.bits.shape) == (16, 2, (2, 2, 30))
+    assert (maps.mean("fitted")[1:] < maps.mean("plain")[1:]).all()
+    ids = removal.beginnings(smollm2)[0].ids
+    network = smollm2.network
+    with torch.inference_mode():
+        states = network(input_ids=torch.tensor(ids)[None], output_hidden_states=True).hidden_states
+        end = torch.log_softmax(network.lm_head(states[-1])[0], -1)
+        one = torch.log_softmax(network.lm_head(network.model.norm(states[12]))[0], -1)
+    bits = (end.exp() * (end - one)).sum(-1).mean() / np.log(2)
+    assert maps.bits[0, 0, 12] == pytest.approx(float(bits), rel=1e-3)
+    plain, fitted = (lens.lens("smollm2", TEXT, one) for one in (None, maps))
+    assert fitted.likeliest[-1] == plain.likeliest[-1]
+    np.testing.assert_allclose(fitted.bits[-1], 0, atol=1e-4)
+    assert np.median(fitted.bits[1:-1]) < np.median(plain.bits[1:-1])
+
+
+def test_a_median_row_is_whole_or_half(smollm2):
+    assert repr(lens.lens("smollm2", TEXT).median_settled) == "28"

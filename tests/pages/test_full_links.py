@@ -169,7 +169,7 @@ ACCURACY = (
 TRANSFORMER = (
     {
         "account": {"text": "a b <i> & 1*", "target": "d=e?", "against": "c", "part": 5},
-        "lens": {"place": 3},
+        "lens": {"reading": "fitted", "place": 3},
         "remove": {"change": "mlp"},
         "induction": {"off": 3},
         "steps": {"step": 6, "words": TEXT, "layer": 2, "depth": 4, "hidden": 512, "split": 4,
@@ -185,8 +185,8 @@ TRANSFORMER = (
         "masks": {"scores": "1 2 3 4, 1 2 3 4, 1 2 3 4, 1 2 3 4", "mask": "both", "pads": 2},
         "bill": {"view": "operations", "tokens": 1024},
     },
-    {"remove": {"view": "many"}, "induction": {"view": "one", "draw": 7},
-     "bill": {"view": "cache"}},
+    {"lens": {"view": "reviews"}, "remove": {"view": "many"},
+     "induction": {"view": "one", "draw": 7}, "bill": {"view": "cache"}},
 )  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,

@@ -6,13 +6,14 @@ import numpy as np
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.interpretability.account import Account, Split, foremost
+from seqviz.compute.interpretability.fitted_lens import FittedLens
 from seqviz.compute.interpretability.induction import Induction
 from seqviz.compute.interpretability.lens import Lens
 from seqviz.compute.interpretability.removal import CHANGES, Removal, Removals, of_change
 from seqviz.figures.grammar.example import Example
 from seqviz.figures.interpretability.account import logit_account
 from seqviz.figures.interpretability.induction import induction_lines
-from seqviz.figures.interpretability.lens import lens_table
+from seqviz.figures.interpretability.lens import lens_distance, lens_table
 from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
 
 WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
@@ -104,7 +105,16 @@ def lens_of(rows: int = 7, count: int = 5) -> Lens:
 
 def _of_lenses() -> tuple[Example, ...]:
     few, deep = lens_of(), lens_of(31, 12)
+    rng = np.random.RandomState(5)
+    bits = rng.uniform(2, 4, (2, 20, 6)) * np.array(
+        [[[20, 5, 6, 4, 2, 1]], [[5, 1, 1, 1, 0.5, 0.2]]]
+    )
+    maps = FittedLens(
+        np.zeros((6, 4, 2)), np.zeros((6, 2, 4)), np.zeros((6, 4)), bits, bits[0, :, 2], 500
+    )
     return (
+        Example("lens, fitted", lens_table, (few, 2, lens_of()), float(few.chance[-1, -2])),
+        Example("lens, both", lens_distance, (maps,), maps.plain_most),
         Example("lens", lens_table, (few, 1), float(few.chance[-1, -1])),
         Example("lens, deep", lens_table, (deep, 7), float(deep.chance[-1, 5])),
     )
