@@ -314,7 +314,9 @@ SUBJECTS: dict[str, Subject] = {
 # Functions that take a device and have no row, and why.
 LEFT_OUT = {
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
+    "copy_twice": "passes of the functional forward, as in attention's heads switched off",
     "fill_in_by_share": "fill_in, for each share",
+    "fit_lens": "plain passes, then least squares by numpy",
     "fit_windows": "fit_network, for each window",
     "fit_standard": "a head by numpy, on sentence vectors",
     "make": "sentence vectors, onto the disk",

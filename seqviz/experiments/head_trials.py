@@ -92,11 +92,11 @@ def _previous(pretrained: Pretrained, _: list[np.ndarray]) -> Iterator[Trial]:
 
 def _repeated(pretrained: Pretrained, _: list[np.ndarray]) -> Iterator[Trial]:
     """Random tokens twice: what the second copy gives to what came next the first time."""
-    ordinary = _ordinary(pretrained)
+    words = ordinary(pretrained)
     around = texts.tokens(pretrained, "a")
     before, after = _frame(around)
     for seed in range(COPIES):
-        copy = np.random.RandomState(seed).choice(ordinary, LENGTH, replace=False)
+        copy = np.random.RandomState(seed).choice(words, LENGTH, replace=False)
         ids = np.concatenate([around.ids[:before], copy, copy, around.ids[after:]])
         nothing = np.zeros(len(ids), int)
         tokens = Tokens(("",) * len(ids), ids, nothing, nothing > 0, nothing == 0, 0)
@@ -119,7 +119,7 @@ def _frame(one: Tokens) -> tuple[int, int]:
     return int(own[0]), int(own[-1]) + 1
 
 
-def _ordinary(pretrained: Pretrained) -> tuple[int, ...]:
+def ordinary(pretrained: Pretrained) -> tuple[int, ...]:
     """Ids of whole words of a vocabulary: lower-case letters only, three or more."""
     names = pretrained.tokenizer.get_vocab()
     return tuple(

@@ -7,19 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqviz.compute.interpretability.account import place
+from seqviz.compute.interpretability.fitted_lens import LENSES
 from seqviz.compute.interpretability.removal import CHANGES, of_change
 from seqviz.experiments import functional
 from seqviz.experiments.attention import count
 from seqviz.experiments.interpretability import account as accounts
+from seqviz.experiments.interpretability import induction as copies
 from seqviz.experiments.interpretability import lens as lenses
 from seqviz.experiments.interpretability import removal as removals
+from seqviz.experiments.interpretability.fitted_lens import fit_lens
 from seqviz.experiments.interpretability.removal import FIRST
 from seqviz.figures.attention.trials import trials_so_far
 from seqviz.figures.interpretability.account import logit_account, part_name
-from seqviz.figures.interpretability.lens import lens_table, row_name
+from seqviz.figures.interpretability.induction import induction_lines
+from seqviz.figures.interpretability.lens import lens_distance, lens_table, row_name
 from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
-from seqviz.lessons.bench.controls import choice, on, sentence, stepper, view
+from seqviz.lessons.bench.controls import choice, on, seed, sentence, stepper, view
 from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.output import COMPUTED
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.transformer_block import (
     Bill,
@@ -37,7 +42,7 @@ from seqviz.lessons.transformer_block import (
 )
 from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS, MODELS
-from seqviz.text import literal, number, percent
+from seqviz.text import formatted, literal, number, percent
 
 DECODER, ENCODER = DEFAULTS["decoder"], DEFAULTS["encoder"]
 LAYERS = {record.name: record.layers for record in MODELS}
@@ -75,9 +80,11 @@ def read_by_lens(values: Mapping[str, Any]) -> str:
 class Look:
     """What a model would say after each layer."""
 
-    model: str = choice((DECODER, ENCODER), DECODER)
-    filled: str = sentence(FILLED, PASTED, above=True, when=on(model=(ENCODER,)))
-    place: int = stepper(1, lenses.PLACES, 1, within=places)
+    view: str = view(("own", "reviews"), "own")
+    model: str = choice((DECODER, ENCODER), DECODER, when=on(view="own"))
+    filled: str = sentence(FILLED, PASTED, above=True, when=on(view="own", model=(ENCODER,)))
+    reading: str = choice(LENSES, "plain", when=on(view="own", model=(DECODER,)))
+    place: int = stepper(1, lenses.PLACES, 1, within=places, when=on(view="own"))
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,15 @@ class Remove:
 
     view: str = view(("own", "many"), "own")
     change: str = choice(CHANGES, FIRST, menu=True)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How many of the heads that copy are switched off, on many sequences or on one."""
+
+    view: str = view(("sequences", "one"), "sequences")
+    off: int = stepper(0, copies.MOST, 8)
+    draw: int = seed(0, when=on(view="one"))
 
 
 def read(show: Show, text: str, model: str = DECODER) -> None:
@@ -141,10 +157,22 @@ def say_account(found: Any, split: Any, show: Show) -> None:
 
 @lesson.bench("lens", Look, after=("account",))
 def lens(p: Look, show: Show) -> None:
+    if p.view == "reviews":
+        many = show.job(fit_lens, name="many", model=DECODER, so_far=(trials_so_far,))
+        show.figure(lens_distance, many)
+        show.readouts(many, "plain_most", "fitted_there", "alone")
+        say_lenses(many, show)
+        return
     text = read_by_lens(vars(p))
     read(show, text, p.model)
-    found = show.run(lenses.lens, p.model, text, name="found")
-    show.figure(lens_table, found, p.place, picks=("place", ""))
+    plain = show.run(lenses.lens, p.model, text, name="plain")
+    found, picks = plain, ("place", "")
+    if p.reading == "fitted":
+        maps = show.job(fit_lens, name="maps", model=DECODER, so_far=(trials_so_far,))
+        found = show.run(lenses.lens, p.model, text, maps, name="found")
+        show.figure(lens_table, found, p.place, plain, provenance=COMPUTED, picks=picks)
+    else:
+        show.figure(lens_table, found, p.place, picks=picks)
     column = len(found.pieces) - min(p.place, len(found.pieces))
     settled = found.settled(column)
     answer = literal(found.likeliest[-1][column])
@@ -157,9 +185,26 @@ def lens(p: Look, show: Show) -> None:
         "lens" if settled else "lens_always", token=literal(found.pieces[column]), answer=answer,
         chance=number(found.chance_of(column)), settled=row_name(settled, show.text),
         before=number(found.before_settled(column)), last=found.rows - 1,
-        bits=number(float(found.bits[:-1, column].max())), median=number(found.median_settled),
+        bits=number(float(found.bits[:-1, column].max())),
+        median=formatted(found.median_settled),
     )  # fmt: skip
+    if found is not plain:
+        show.note("lens_fitted", bits=number(float(plain.bits[:-1, column].max())))
     show.unknown_tokens(found.tokens.unknown, found.tokens.own)
+
+
+def say_lenses(found: Any, show: Show) -> None:
+    """Where the plain lens is furthest from the end, and what a fitted one reads there."""
+    row = found.furthest
+    facts: dict[str, object] = {}
+    for name in LENSES:
+        low, high = found.ends(name, row)
+        facts |= {f"{name}_low": number(low), f"{name}_high": number(high)}
+    show.note(
+        "lens_many", texts=found.texts, layer=row_name(row, show.text),
+        plain=number(found.plain_most), fitted=number(found.fitted_there),
+        alone=number(found.alone), **facts,
+    )  # fmt: skip
 
 
 @lesson.bench("remove", Remove, after=("account",))
@@ -199,6 +244,42 @@ def say_many(found: Any, change: str, show: Show) -> None:
         tokens=found.tokens, layer=layer, mean=number(found.mean_of(change, layer)),
         low=number(low), high=number(high), median=number(found.median(change)),
         kept=percent(found.kept_share(change, layer)),
+    )  # fmt: skip
+
+
+@lesson.bench("induction", Copies)
+def induction(p: Copies, show: Show) -> None:
+    one = p.view == "one"
+    if one:  # the many come with the app, and need no model
+        show.model(DECODER)
+    found = show.job(
+        copies.copy_twice, name="found", model=DECODER, seed=p.draw if one else 0,
+        count=1 if one else copies.SEQUENCES, so_far=(trials_so_far,),
+    )  # fmt: skip
+    show.figure(induction_lines, found, p.off, picks=("off", ""))
+    rank = max(p.off - 1, 0)
+    show.readout("gain_all", found.gain, "best", 0)
+    show.readout("gain_best", found.gain, "best", p.off)
+    show.readout("gain_random", found.gain, "random", p.off)
+    name = show.text("figure.head_label", layer=found.heads[rank][0], head=found.heads[rank][1])
+    show.readout("stripe", found.stripe_of, rank, beside=name)
+    say_copies(found, p.off, show)
+
+
+def say_copies(found: Any, off: int, show: Show) -> None:
+    """What the second copy is cheaper by, with all heads and without some."""
+    facts: dict[str, object] = {}
+    for name, kind, some in (("", "best", 0), ("best_", "best", off), ("random_", "random", off)):
+        low, high = found.gain_ends(kind, some)
+        facts |= {f"{name}low": number(low), f"{name}high": number(high)}
+    key = "many" if found.sequences > 1 else "one"
+    show.note(
+        f"induction.{key}" if off else f"induction.{key}_none", first=number(found.first),
+        second=number(found.second), gain=number(found.gain("best", 0)), off=off,
+        best=number(found.gain("best", off)), random=number(found.gain("random", off)),
+        left=percent(found.left("best", off)), heads=found.all_heads, head=found.name(0),
+        stripe=percent(found.stripe_of(0)), even=percent(found.even), sequences=found.sequences,
+        **facts,
     )  # fmt: skip
 
 

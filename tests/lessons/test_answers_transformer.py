@@ -28,7 +28,7 @@ def of(name: str, part: str, language: str):
 
 def test_every_question_is_looked_at_here():
     asked = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
-    assert asked == {"knows", "missed", "norms", "bill", "deep", "shift"}
+    assert asked == {"knows", "missed", "copies", "norms", "bill", "deep", "shift"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -96,6 +96,18 @@ def test_active_units_stand_where_there_are_some():
     assert "active" in shown[8]
 
 
+def test_what_is_left_of_a_copy_without_the_best_head(language):
+    found = precomputed.result("copy_twice", model="smollm2", seed=0, count=50)
+    assert found.left("best", 1) > 0.75
+    assert int(of("copies", "answer", language)) == 2
+    question, reveal = (of("copies", part, language) for part in ("question", "reveal"))
+    for shown in (number(found.gain("best", 0)), f"{found.all_heads}", f"{found.length}"):
+        assert shown in question, shown
+    for shown in (number(found.gain("best", 1)), number(found.gain("random", 8)),
+                  *(percent(found.left("best", off)) for off in (1, 4, 8))):  # fmt: skip
+        assert shown in reveal, shown
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_how_many_numbers_of_a_word_move(language):
     before, after = (lesson.benches["norms"].run({"added": added}).figure for added in (0.0, 1.0))
@@ -128,7 +140,12 @@ def test_what_has_most_parameters(language):
         ("lens", {}, "from layer 29 on", {"place": 2}, "At “␣France”"),
         ("lens", {"model": "minilm"}, "At “\\[SEP\\]”", {"model": "minilm", "place": 3},
          "At “\\[MASK\\]”"),
+        ("lens", {}, "settles at row 28 of 30", {"reading": "fitted"},
+         "dotted lines are the plain"),
+        ("lens", {"view": "reviews"}, "Of 100 film reviews", {}, "At “␣is”"),
         ("remove", {}, "in 22 of 30", {"change": "residual"}, "in 0 of 30"),
+        ("induction", {}, "best 8 of 270", {"off": 0}, "head 18.6 has the strongest"),
+        ("induction", {}, "over 50 sequences", {"view": "one", "off": 1}, "This is one sequence"),
     ],
 )  # fmt: skip
 def test_sentences_follow_the_numbers(bench, one, said, other, then, minilm, smollm2):

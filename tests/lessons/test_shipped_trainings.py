@@ -29,7 +29,11 @@ NAMES = (
     "positions.task.train", "transformer.remove.remove", "transformer.remove.remove_from_many",
     "transformer.pair.train_pair", "transformer.pair.train_pair 2",
     "transformer.depths.train_stacks", "transformer.depths.train_stacks 2",
-    "transformer.depths.train_stacks 3", "transformer.bill.time_passes",
+    "transformer.depths.train_stacks 3",
+    "positions.task.train", "transformer.lens.fit_lens", "transformer.remove.remove",
+    "transformer.remove.remove_from_many",
+    "transformer.induction.copy_twice", "transformer.induction.copy_twice 2",
+    "transformer.bill.time_passes",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {
@@ -39,6 +43,7 @@ VIEWS = {
     "time_passes": "time",
     "train_stacks": "training",
     "remove_from_many": "many",
+    "fit_lens": "reviews",
 }
 LATE = {"seconds", "device"}
 

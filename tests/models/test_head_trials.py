@@ -55,7 +55,7 @@ def test_the_token_before_is_the_habit_of_that_name(minilm, monkeypatch):
 def test_repeated_tokens_find_the_induction_heads_of_a_decoder(smollm2, monkeypatch):
     monkeypatch.setattr(head_trials, "COPIES", 1)
     found, _ = reported(try_heads, hypothesis="repeated", model="smollm2")
-    copy = np.random.RandomState(0).choice(head_trials._ordinary(smollm2), 20, replace=False)
+    copy = np.random.RandomState(0).choice(head_trials.ordinary(smollm2), 20, replace=False)
     row = torch.tensor(np.concatenate([copy, copy])[None])
     with torch.inference_mode():
         weights = torch.cat(eager(smollm2)(row, output_attentions=True).attentions).float().numpy()

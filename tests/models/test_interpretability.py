@@ -9,9 +9,11 @@ import pytest
 import torch
 
 from seqviz.compute.interpretability import account as sums
+from seqviz.compute.interpretability.fitted_lens import fit, roots
+from seqviz.compute.interpretability.induction import KINDS, Induction, stripe
 from seqviz.compute.interpretability.removal import CHANGES, Removals, divergence, of_change
 from seqviz.experiments.accuracy import fill
-from seqviz.experiments.interpretability import account, lens, removal
+from seqviz.experiments.interpretability import account, fitted_lens, induction, lens, removal
 from seqviz.models import texts
 from seqviz.refusal import Refusal
 
@@ -192,3 +194,129 @@ def test_a_lens_of_an_encoder_ends_with_its_guesses(minilm):
     guessed = fill.guesses("minilm", text, place, ("kept",))
     assert found.rows == 7
     assert found.likeliest[-1][place] == guessed.candidates[0][0]
+
+
+@pytest.fixture(scope="module")
+def copied(smollm2):
+    """One sequence read twice, as the bench reads it."""
+    told = []
+    return induction.copy_twice("smollm2", 3, 1, lambda record, _: told.append(record)), told
+
+
+def bits_of(network, ids) -> np.ndarray:
+    with torch.inference_mode():
+        said = torch.log_softmax(network(input_ids=ids, use_cache=False).logits[0, :-1], -1)
+    return -said.gather(1, ids[0, 1:, None])[:, 0].numpy() / np.log(2)
+
+
+def test_bits_of_a_copy_are_those_of_a_private_copy_without_the_heads(smollm2, copied):
+    found, told = copied
+    ids = torch.tensor(induction.tokens(smollm2, 3))[None]
+    whole = bits_of(smollm2.network, ids)
+    np.testing.assert_allclose(found.losses[:, 0, 0], [whole, whole], atol=1e-3)
+    others = np.random.RandomState(3).permutation(induction.ranked("smollm2")[1])
+    for kind, heads, off in (("best", found.heads, 5), ("random", others, 16)):
+        private = copy.deepcopy(smollm2.network)
+        for layer, head in heads[:off]:
+            private.model.layers[layer].self_attn.o_proj.weight[:, 64 * head : 64 * head + 64] = 0
+        np.testing.assert_allclose(found.loss(kind, off), bits_of(private, ids), atol=1e-3)
+        del private
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert (found.sequences, found.length, len(found.pieces)) == (1, 24, 48)
+    assert found.alike == pytest.approx(np.log2(49_152))
+
+
+def test_heads_are_ranked_on_sequences_set_apart(smollm2, copied):
+    """By the library's own attention, of the two foremost heads and on the sequences of ranking."""
+    found, _ = copied
+    best, others = induction.ranked("smollm2")
+    assert len(best) + len(others) == found.all_heads == 270
+    assert len({tuple(head) for head in (*best, *others)}) == 270
+    seeds = {induction._APART + k for k in range(induction._OTHERS)}
+    assert not seeds & set(range(induction.SEQUENCES))
+    rows = torch.tensor(np.stack([induction.tokens(smollm2, seed) for seed in sorted(seeds)]))
+    network = copy.deepcopy(smollm2.network)
+    network.set_attn_implementation("eager")
+    with torch.inference_mode():
+        weights = network(input_ids=rows, output_attentions=True, use_cache=False).attentions
+    mean = np.array([stripe(layer.numpy(), 24).mean(0) for layer in weights])
+    order = np.argsort(-mean, axis=None)[:16]
+    assert [tuple(head) for head in best] == [divmod(int(k), 9) for k in order]
+    for rank, queries in enumerate(found.maps[:2]):
+        np.testing.assert_allclose(queries.sum(1), 1, atol=1e-5)
+        assert found.stripe_of(rank) == pytest.approx(
+            np.mean([queries[24 + k, k + 1] for k in range(23)]), rel=1e-5
+        )
+    assert found.even == pytest.approx(np.mean([1 / n for n in range(25, 48)]))
+
+
+def test_the_gain_is_the_first_copy_minus_the_second():
+    rng = np.random.RandomState(0)
+    losses = rng.uniform(0, 20, (2, 3, 5, 7))  # four tokens, twice
+    shares = rng.uniform(0, 1, (5, 2))
+    found = Induction(
+        np.array([[1, 2], [0, 3]]), shares, np.zeros((2, 8, 8)), losses, 0.2, 270, 1024, ()
+    )
+    for at, kind in enumerate(KINDS):
+        for off in range(3):
+            each = [row[:3].mean() - row[4:].mean() for row in losses[at, off]]
+            np.testing.assert_allclose(found.gains(kind, off), each)
+            low, high = found.gain_ends(kind, off)
+            reach = 2.776445 * np.std(each, ddof=1) / np.sqrt(5)  # t(0.975), 4 degrees of freedom
+            assert (low, high) == pytest.approx((np.mean(each) - reach, np.mean(each) + reach))
+            assert found.left(kind, off) == found.gain(kind, off) / found.gain(kind, 0)
+    assert (found.first, found.second) == (losses[0, 0, :, :3].mean(), losses[0, 0, :, 4:].mean())
+    assert (found.alike, found.name(1), found.stripe_of(1)) == (10, "0.3", shares[:, 1].mean())
+    low, high = found.band("best", 1)
+    np.testing.assert_allclose((low + high) / 2, losses[0, 1].mean(0))
+    assert stripe(np.eye(8)[[0, 1, 2, 3, 1, 2, 3, 0]], 4) == 1
+
+
+def test_the_fitted_map_is_the_least_squares_and_its_rank_cuts_what_counts_least():
+    """Against numpy's own least squares at full rank; at rank 1 no other map is nearer."""
+    rng = np.random.RandomState(0)
+    x, metric = rng.normal(size=(400, 3)), np.diag([9.0, 1.0, 0.01])
+    y = x @ rng.normal(size=(3, 3)) + 2 + 0.1 * rng.normal(size=(400, 3))
+    both = np.hstack([x, y, np.ones((400, 1))])
+    full = fit(both.T @ both, roots(metric), 3)
+    wanted, *_ = np.linalg.lstsq(np.hstack([x, np.ones((400, 1))]), y - x, rcond=None)
+    np.testing.assert_allclose(full[0] @ full[1], wanted[:3], atol=1e-3)
+    np.testing.assert_allclose(full[2], wanted[3], atol=1e-3)
+
+    def error(down, up) -> float:
+        left = y - x - x @ down @ up
+        left = left - left.mean(0)
+        return float(np.einsum("ni,ij,nj->", left, metric, left))
+
+    best = error(*fit(both.T @ both, roots(metric), 1)[:2])
+    for down, up in zip(rng.normal(size=(200, 3, 1)), rng.normal(size=(200, 1, 3)), strict=True):
+        near = full[0] @ full[1] @ up.T @ up / (up @ up.T)
+        assert best <= min(error(down, up), error(near, np.eye(3))) * 1.001
+
+
+def test_a_fitted_lens_is_nearer_to_the_end_and_ends_there(smollm2, monkeypatch):
+    """Maps of a few reviews; what is measured is what the library's hidden states say."""
+    monkeypatch.setattr(fitted_lens, "TEXTS", 40)
+    monkeypatch.setattr(fitted_lens, "MEASURED", 2)
+    told = []
+    maps = fitted_lens.fit_lens("smollm2", lambda record, _: told.append(record))
+    assert told == sorted(told)
+    assert (maps.rank, maps.texts, maps.bits.shape) == (16, 2, (2, 2, 30))
+    assert (maps.mean("fitted")[1:] < maps.mean("plain")[1:]).all()
+    ids = removal.beginnings(smollm2)[0].ids
+    network = smollm2.network
+    with torch.inference_mode():
+        states = network(input_ids=torch.tensor(ids)[None], output_hidden_states=True).hidden_states
+        end = torch.log_softmax(network.lm_head(states[-1])[0], -1)
+        one = torch.log_softmax(network.lm_head(network.model.norm(states[12]))[0], -1)
+    bits = (end.exp() * (end - one)).sum(-1).mean() / np.log(2)
+    assert maps.bits[0, 0, 12] == pytest.approx(float(bits), rel=1e-3)
+    plain, fitted = (lens.lens("smollm2", TEXT, one) for one in (None, maps))
+    assert fitted.likeliest[-1] == plain.likeliest[-1]
+    np.testing.assert_allclose(fitted.bits[-1], 0, atol=1e-4)
+    assert np.median(fitted.bits[1:-1]) < np.median(plain.bits[1:-1])
+
+
+def test_a_median_row_is_whole_or_half(smollm2):
+    assert repr(lens.lens("smollm2", TEXT).median_settled) == "28"

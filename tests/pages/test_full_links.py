@@ -169,8 +169,9 @@ ACCURACY = (
 TRANSFORMER = (
     {
         "account": {"text": "a b <i> & 1*", "target": "d=e?", "against": "c", "part": 5},
-        "lens": {"place": 3},
+        "lens": {"reading": "fitted", "place": 3},
         "remove": {"change": "mlp"},
+        "induction": {"off": 3},
         "steps": {"step": 6, "words": TEXT, "layer": 2, "depth": 4, "hidden": 512, "split": 4,
                   "seed": 9},
         "masks": {"scores": "1 2, 3 4", "mask": "token", "key": 1},
@@ -187,6 +188,7 @@ TRANSFORMER = (
         "bill": {"view": "operations", "tokens": 1024},
     },
     {"remove": {"view": "many"}, "bill": {"view": "cache"},
+     "induction": {"view": "one", "draw": 7},
      "depths": {"view": "training", "preset": "two", "rate": 0.001}},
 )  # fmt: skip
 LINKS = {

@@ -43,9 +43,10 @@ class Lens:
         return others[-1] + 1 if others else 0
 
     @property
-    def median_settled(self) -> float:
-        """The median of that row over all places."""
-        return float(np.median([self.settled(k) for k in range(len(self.pieces))]))
+    def median_settled(self) -> int | float:
+        """The median of that row over all places: a whole row, or half between two."""
+        found = float(np.median([self.settled(k) for k in range(len(self.pieces))]))
+        return int(found) if found.is_integer() else found
 
     def chance_of(self, place: int) -> Probability:
         """The probability of the likeliest token in the end."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from seqviz.compute.interpretability.fitted_lens import FittedLens
 from seqviz.compute.interpretability.lens import Lens
 from seqviz.experiments import functional
 from seqviz.experiments.accuracy import fill_head
@@ -15,13 +16,15 @@ from seqviz.models.pretrained import load
 from seqviz.models.texts import Read
 
 PLACES = 12  # tokens of a text that are looked at, its last ones
+_TOGETHER = 8  # rows whose scores are computed at once: of all they would be 70 MB
 
 
-def lens(model: str, text: Read) -> Lens:
+def lens(model: str, text: Read, maps: FittedLens | None = None) -> Lens:
     """What the model would say after each layer, at each of the last tokens of a text.
 
     Of a decoder the last normalization and the output matrix read the stream; of an encoder its
-    head that fills in (`fill_head.head`). Raises the refusals of both and of `texts.tokens`.
+    head that fills in (`fill_head.head`). maps: of a decoder, what the streams go through before
+    the output matrix reads them. Raises the refusals of both and of `texts.tokens`.
     """
     shared = load(model)
     decoder = shared.card.kind == "decoder"
@@ -39,18 +42,27 @@ def lens(model: str, text: Read) -> Lens:
             lambda part, _, x: streams.append(x[0, -PLACES:]) if part == "stream" else None,
         )
         read = network.lm_head if decoder else network.fill_in
-        end = torch.log_softmax(read(parts.last(streams[-1])), -1)
-        answer = end.argmax(-1)[:, None]
+        last = [parts.last(x) for x in streams]
+        if maps is not None:
+            u = torch.stack(streams[:-1]).float()
+            u = u * torch.rsqrt(u.pow(2).mean(-1, keepdim=True))
+            fitted = u.new_tensor(maps.read(u.cpu().numpy())) * parts.body.norm.weight
+            last = [*fitted, last[-1]]
+        end = torch.log_softmax(read(last[-1]), -1)
+        chances, answer = end.exp(), end.argmax(-1)[:, None]
+        own = (chances * end).sum(-1)
         found = []
-        for x in streams:  # one after the other: of all at once the scores would be 100 MB
-            one = torch.log_softmax(read(parts.last(x)), -1)
-            chance, best = one.max(-1)
-            bits = (end.exp() * (end - one)).sum(-1) / math.log(2)
-            said = (best, chance.exp(), one.gather(1, answer)[:, 0].exp(), bits)
+        for start in range(0, len(last), _TOGETHER):
+            scores = read(torch.stack(last[start : start + _TOGETHER]))
+            whole = torch.logsumexp(scores, -1)
+            highest, best = scores.max(-1)
+            right = scores.gather(-1, answer.expand(len(scores), -1, -1))[..., 0]
+            bits = (own - (chances * scores).sum(-1) + whole) / math.log(2)
+            said = (best, (highest - whole).exp(), (right - whole).exp(), bits.clamp(min=0))
             found.append([part.cpu().numpy() for part in said])
         return found
 
-    best, *numbers = (np.stack(part) for part in zip(*pretrained.run(work), strict=True))
+    best, *numbers = (np.concatenate(part) for part in zip(*pretrained.run(work), strict=True))
     names = {int(k): texts.piece(pretrained, int(k)) for k in np.unique(best)}
     likeliest = tuple(tuple(names[int(k)] for k in row) for row in best)
     chance, answer, bits = (part.astype(float) for part in numbers)

@@ -78,20 +78,20 @@ def remove_from_many(model: str, report: Report = silent, device: str = "cpu") -
     """
     pretrained = load(model)
     layers = pretrained.network.config.num_hidden_layers
-    beginnings = _beginnings(pretrained)
-    bits = np.full((len(CHANGES), len(beginnings), layers), np.nan)
+    read = beginnings(pretrained)
+    bits = np.full((len(CHANGES), len(read), layers), np.nan)
     kept = np.zeros(bits.shape, bool)
-    for number, tokens in enumerate(beginnings):
+    for number, tokens in enumerate(read):
         before = _following(pretrained, tokens, (Variant(),))[0]
         for place, change in enumerate(CHANGES):
             found = _following(pretrained, tokens, variants(change, layers))
             bits[place, number, : len(found)] = divergence(before, found)
             kept[place, number, : len(found)] = found.argmax(-1) == before.argmax()
-        report((number + 1) / len(beginnings), (number + 1) / len(beginnings))
-    return Removals(bits, kept, len(beginnings), TOKENS)
+        report((number + 1) / len(read), (number + 1) / len(read))
+    return Removals(bits, kept, len(read), TOKENS)
 
 
-def _beginnings(pretrained: Pretrained) -> list[Tokens]:
+def beginnings(pretrained: Pretrained) -> list[Tokens]:
     """The first tokens of the first reviews that are long enough."""
     found = []
     for sentence in sentiment_split()[1].texts:

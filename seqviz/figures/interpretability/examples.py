@@ -6,11 +6,14 @@ import numpy as np
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.interpretability.account import Account, Split, foremost
+from seqviz.compute.interpretability.fitted_lens import FittedLens
+from seqviz.compute.interpretability.induction import Induction
 from seqviz.compute.interpretability.lens import Lens
 from seqviz.compute.interpretability.removal import CHANGES, Removal, Removals, of_change
 from seqviz.figures.grammar.example import Example
 from seqviz.figures.interpretability.account import logit_account
-from seqviz.figures.interpretability.lens import lens_table
+from seqviz.figures.interpretability.induction import induction_lines
+from seqviz.figures.interpretability.lens import lens_distance, lens_table
 from seqviz.figures.interpretability.removal import removal_bars, removal_of_many, removal_so_far
 
 WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
@@ -18,7 +21,7 @@ WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
 
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
-    return (*_of_accounts(), *_of_removals(), *_of_lenses())
+    return (*_of_accounts(), *_of_removals(), *_of_lenses(), *_of_copies())
 
 
 def tokens_of(words: tuple[str, ...] = WORDS) -> Tokens:
@@ -102,7 +105,37 @@ def lens_of(rows: int = 7, count: int = 5) -> Lens:
 
 def _of_lenses() -> tuple[Example, ...]:
     few, deep = lens_of(), lens_of(31, 12)
+    rng = np.random.RandomState(5)
+    bits = rng.uniform(2, 4, (2, 20, 6)) * np.array(
+        [[[20, 5, 6, 4, 2, 1]], [[5, 1, 1, 1, 0.5, 0.2]]]
+    )
+    maps = FittedLens(
+        np.zeros((6, 4, 2)), np.zeros((6, 2, 4)), np.zeros((6, 4)), bits, bits[0, :, 2], 500
+    )
     return (
+        Example("lens, fitted", lens_table, (few, 2, lens_of()), float(few.chance[-1, -2])),
+        Example("lens, both", lens_distance, (maps,), maps.plain_most),
         Example("lens", lens_table, (few, 1), float(few.chance[-1, -1])),
         Example("lens, deep", lens_table, (deep, 7), float(deep.chance[-1, 5])),
+    )
+
+
+def copies_of(sequences: int, length: int = 6, most: int = 5) -> Induction:
+    """Sequences whose second copy is cheap until the heads that copy are off."""
+    rng = np.random.RandomState(sequences)
+    losses = rng.uniform(14, 22, (2, most + 1, sequences, 2 * length - 1))
+    losses[..., length:] -= 12 - 2 * np.arange(most + 1)[:, None, None]
+    maps = rng.dirichlet(np.full(2 * length, 0.3), (most, 2 * length))
+    stripe = np.linspace(0.9, 0.1, most) * rng.uniform(0.8, 1, (sequences, most))
+    heads = rng.randint(0, 30, (most, 2))
+    pieces = (WORDS * 3)[: 2 * length] if sequences == 1 else ()
+    return Induction(heads, stripe, maps, losses, 0.1, 270, 49_152, pieces)
+
+
+def _of_copies() -> tuple[Example, ...]:
+    many, one = copies_of(8), copies_of(1)
+    return (
+        Example("copies", induction_lines, (many, 3), many.gain("best", 3)),
+        Example("copies, all heads on", induction_lines, (many, 0), many.gain("best", 0)),
+        Example("copies, one sequence", induction_lines, (one, 5), one.gain("random", 5)),
     )

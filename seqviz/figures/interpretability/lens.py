@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from seqviz.compute.interpretability.fitted_lens import LENSES, FittedLens
 from seqviz.compute.interpretability.lens import Lens
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
 from seqviz.figures.grammar.tokens import short
@@ -14,7 +15,9 @@ _ROWS = 16  # that find room for words
 _LETTERS, _WRITTEN = 8, 8  # letters of a token in a cell; tokens side by side that have room
 
 
-def lens_table(found: Lens, place: int, style: Style = STYLE) -> Figure:
+def lens_table(
+    found: Lens, place: int, plain_one: Lens | None = None, style: Style = STYLE
+) -> Figure:
     """Left the likeliest token after each layer at each place; right one place by layer.
 
     place: counted from the last token, which is 1; so is the x of the table. Where there are many
@@ -54,15 +57,20 @@ def lens_table(found: Lens, place: int, style: Style = STYLE) -> Figure:
                   range=[-0.03, 1.03], nticks=3),
         across=_RIGHT, up=(0.6, 1.0),
     )  # fmt: skip
+    behind = found if plain_one is None else plain_one
+    if plain_one is not None:
+        top.reference(layers, plain_one.answer[:, column], text("figure.lens_plain"))
     top.line(layers, found.answer[:, column], text("figure.lens_answer_line"), palette.prediction,
              legend=False, hover="%{x}: %{y:.3f}")  # fmt: skip
     bits = found.bits[:, column]
+    most = max(1e-6, float(bits.max()), float(behind.bits[:, column].max()))
     below = sheet.panel(
         axes.axis(text("figure.lens_layer"), range=[-1.5, found.rows - 1.5], nticks=5),
-        axes.axis(text("figure.lens_bits"), range=[0, 1.08 * max(1e-6, float(bits.max()))],
-                  nticks=3),
+        axes.axis(text("figure.lens_bits"), range=[0, 1.08 * most], nticks=3),
         across=_RIGHT, up=(0.0, 0.38),
     )  # fmt: skip
+    if plain_one is not None:
+        below.reference(layers, plain_one.bits[:, column], text("figure.lens_plain"), legend=False)
     below.line(layers, bits, text("figure.lens_bits_line"), palette.mlp, legend=False,
                hover="%{x}: %{y:.3g}")  # fmt: skip
     return sheet.described(
@@ -74,6 +82,35 @@ def lens_table(found: Lens, place: int, style: Style = STYLE) -> Figure:
         settled=row_name(found.settled(column), text),
         bits=number(float(bits[:-1].max(initial=0))),
     )  # fmt: skip
+
+
+def lens_distance(found: FittedLens, style: Style = STYLE) -> Figure:
+    """How many bits both lenses are away from the end, by layer: means with their 95 % interval."""
+    text, palette = style.text, style.palette
+    sheet = Sheet(style)
+    layers = np.arange(len(found.shift)) - 1
+    ends = np.concatenate([found.band(lens) for lens in LENSES])
+    panel = sheet.panel(
+        axes.axis(text("figure.lens_layer"), range=[-1.5, len(layers) - 1.5], nticks=8),
+        axes.decades(np.log10(np.maximum(ends, 0.01)), text("figure.lens_mean_bits")),
+    )
+    for lens, color, dash in (
+        ("plain", palette.mlp, "dash"), ("fitted", palette.prediction, "solid"),
+    ):  # fmt: skip
+        low, high = np.maximum(found.band(lens), 0.01)
+        panel.band(layers, low, high, color)
+        panel.line(layers, found.mean(lens), text(f"figure.lens_{lens}"), color, dash=dash,
+                   hover="%{x}: %{y:.3g}")  # fmt: skip
+    panel.reference(layers[[0, -1]], [found.alone] * 2, text("figure.lens_constant"))
+    row = found.furthest
+    return sheet.described(
+        "alt.lens_distance",
+        constant=number(found.alone),
+        texts=found.texts,
+        layer=row_name(row, text),
+        plain=number(found.mean_of("plain", row)),
+        fitted=number(found.mean_of("fitted", row)),
+    )
 
 
 def row_name(row: int, text: Text) -> str:
