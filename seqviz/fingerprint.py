@@ -23,8 +23,10 @@ def name(value: object, key: bytes) -> None:
 
     For results that nobody changes: what a function gave for known arguments is told by these, and
     need not be read again (2,000 sentences with their answers take milliseconds). A name holds as
-    long as the object lives.
+    long as the object lives: one that has been given keeps it as a part of another result.
     """
+    if id(value) in _named:
+        return
     parts: Iterable[tuple[object, object]] = ()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         with suppress(TypeError):  # with slots it cannot be watched
