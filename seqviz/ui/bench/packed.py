@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
 import zlib
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from seqviz.figures.grammar.figure import Array, joined
 GZIP = b"\x1f\x8b"  # begins what is compressed
 SMALL = 1000  # bytes that are not worth compressing
 _HEAD = GZIP + b"\x08" + bytes(6) + b"\xff"  # deflate; no name, no time, of no system
-_SAMPLE = 8192  # characters of an array that tell whether anything in it comes back
+_LONG = 32_768  # characters of an array from which on it matters how it is compressed
+_SAMPLE = 4096  # that tell whether anything in it comes back
 _PLAIN = 0.7  # of its length: random bytes in base64 have 0.75
 
 
@@ -27,6 +29,8 @@ def packed(parts: Sequence[bytes | Array]) -> bytes:
             runs[-1] = (runs[-1][0] + text, strategy)
         else:
             runs.append((text, strategy))
+    if len(runs) == 1 and not runs[0][1]:
+        return gzip.compress(whole, 1, mtime=0)
     found = [_HEAD]
     for place, (text, strategy) in enumerate(runs, 1):
         deflate = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS, strategy=strategy)
@@ -41,5 +45,5 @@ def _strategy(text: bytes) -> int:
     Measured values in base64: Huffman's code alone takes a fifth of the time, and less room.
     """
     sample = text[:_SAMPLE]
-    nothing = len(zlib.compress(sample, 1)) > _PLAIN * len(sample)
+    nothing = len(text) >= _LONG and len(zlib.compress(sample, 1)) > _PLAIN * len(sample)
     return zlib.Z_HUFFMAN_ONLY if nothing else zlib.Z_DEFAULT_STRATEGY
