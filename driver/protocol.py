@@ -115,6 +115,7 @@ class Student:
         self._settings: dict[str, str] = {}  # bench -> settings that settle.js last told
         self._waiting: set[str] = set()  # benches that only keep their place
         self._seen: dict[str, tuple[str, str, str | None]] = {}  # bench -> what stands on screen
+        self._arrays: dict[str, str] = {}  # bench -> names of the large ones in its last picture
         self._rests = 0
 
     async def __aenter__(self) -> Student:
@@ -176,16 +177,20 @@ class Student:
         """What live.js does while a slider moves: ask for the picture; the answer's status.
 
         moving: the hand goes on. KeyError where the page says of no route. One connection is kept
-        for all of them; where this is cancelled, it is closed.
+        for all of them; where this is cancelled, it is closed. As in a browser, large arrays of the
+        answer before do not travel again.
         """
         chart = self.widgets[f"{key.rpartition('.')[0]}.chart"].message.bytes
         live = json.loads(chart.partition(b"\n")[0])["live"]
         query = urlencode({**live["query"], key: encoded(value)})
-        headers = {"X-SeqViz-Visitor": live["token"]} | ({"X-SeqViz-Moving": "1"} if moving else {})
+        has = self._arrays.get(live["bench"], "")
+        headers = {"X-SeqViz-Visitor": live["token"], "X-SeqViz-Has": has}
+        headers |= {"X-SeqViz-Moving": "1"} if moving else {}
         status, _, body = await self._get(f"{live['address']}?{query}", headers)
         if status == 200:
-            shape = json.loads(body.partition(b"\n")[0])["shape"]
-            self._seen[live["bench"]] = (key, encoded(value), shape)
+            around = json.loads(body.partition(b"\n")[0])
+            self._seen[live["bench"]] = (key, encoded(value), around["shape"])
+            self._arrays[live["bench"]] = ",".join(around["arrays"])
         return status
 
     async def download(self, key: str) -> int:

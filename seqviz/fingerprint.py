@@ -14,7 +14,6 @@ from typing import Any
 
 LARGE = 4096  # bytes of an array
 
-_PLAIN = {bool, int, float, complex, str}
 _named: dict[int, bytes] = {}  # address of an object -> what stands for its value
 
 
@@ -23,8 +22,10 @@ def name(value: object, key: bytes) -> None:
 
     For results that nobody changes: what a function gave for known arguments is told by these, and
     need not be read again (2,000 sentences with their answers take milliseconds). A name holds as
-    long as the object lives.
+    long as the object lives: one that has been given keeps it as a part of another result.
     """
+    if id(value) in _named:
+        return
     parts: Iterable[tuple[object, object]] = ()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         with suppress(TypeError):  # with slots it cannot be watched
@@ -36,7 +37,7 @@ def name(value: object, key: bytes) -> None:
         _keep(value, key)
     for place, part in parts:
         if isinstance(part, tuple) or dataclasses.is_dataclass(part) or _large(part):
-            name(part, digest((key, place)))
+            name(part, b"%b/%b" % (key, str(place).encode()))
 
 
 def _large(value: object) -> bool:
@@ -95,14 +96,22 @@ def _fields(kind: Any) -> tuple[bytes, tuple[tuple[str, bytes], ...]] | None:
 
 def _joined(parts: Iterable[bytes]) -> bytes:
     """Each with its length before it."""
-    return b"".join(b"%d:%b" % (len(part), part) for part in parts)
+    return b"".join([b"%d:%b" % (len(part), part) for part in parts])
+
+
+# Of a type that `repr` tells all about: how a value of it begins.
+_PLAIN = {
+    kind: _joined([kind.__qualname__.encode()])
+    for kind in (bool, int, float, complex, str, type(None))
+}
 
 
 def _written(value: object, named: bool) -> bytes:
     """As `digest`, not hashed yet: that is done once for all parts."""
     kind: Any = type(value)
-    if value is None or kind in _PLAIN:
-        return _joined([kind.__qualname__.encode(), repr(value).encode()])
+    if (head := _PLAIN.get(kind)) is not None:
+        plain = repr(value).encode()
+        return b"%b%d:%b" % (head, len(plain), plain)
     if isinstance(value, enum.Enum):
         return _joined([b"enum", kind.__qualname__.encode(), value.name.encode()])
     if named and (key := _named.get(id(value))) is not None:

@@ -58,6 +58,15 @@ def test_what_can_be_changed_is_read():
     assert digest(one.large) != before
 
 
+def test_a_result_in_another_result_keeps_its_name():
+    inner, alone = found(), found()
+    name(inner, b"key")
+    name(alone.large, b"array")
+    before = digest(inner), digest(inner.large), digest(alone.large)
+    name((inner, Found(alone.large, inner.small, ())), b"what was computed from it")
+    assert (digest(inner), digest(inner.large), digest(alone.large)) == before
+
+
 def test_a_name_ends_with_what_it_names():
     one = found()
     name(one, b"key")

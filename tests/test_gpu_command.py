@@ -171,7 +171,7 @@ def shown(y, z, note: str = "It is 0.5.", **axis) -> Output:
         {"type": "heatmap", "x": ["a", "b"], "z": np.array(z), "zmin": 0, "zmax": 1},
     ]
     figure = Figure(traces, {"yaxis": axis})
-    return Output([Chart(Drawn(figure, "", "")), Note(note)])
+    return Output([Chart(Drawn(figure, (), "")), Note(note)])
 
 
 def test_what_a_student_sees_is_counted_in_pixels_levels_and_words():

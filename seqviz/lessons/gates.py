@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from seqviz.compute.gates import (
@@ -76,8 +77,13 @@ def steps_of(values: Any) -> int:
 def symbols_of(values: Any) -> int:
     """How many symbols of its text the chosen network reads."""
     kind = values["kind"]
-    network = checkpoints.load(f"{kind}_{values['cell']}")
-    return observation.symbols_read(network, values[kind])
+    return symbols_in(f"{kind}_{values['cell']}", values[kind])
+
+
+@lru_cache(64)
+def symbols_in(network: str, text: str) -> int:
+    """How many symbols of a text a network reads."""
+    return observation.symbols_read(checkpoints.load(network), text)
 
 
 def units_seen(values: Any) -> int:

@@ -56,6 +56,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(name for name in found if name.endswith(("_gru", "_lstm"))))
 
 
+@cache
 def card(name: str) -> Card:
     """The card of a network. Raises Refusal("damaged") when it is missing or cannot be read."""
     path = FOLDER / f"{name}.json"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from seqviz import catalog, lessons
+from seqviz.figures.grammar.figure import joined
 from seqviz.lessons.bench.controls import Slider, Steps, controls, encoded
 from seqviz.lessons.bench.host import NotYet
 from seqviz.paths import STATIC
@@ -93,7 +94,9 @@ def figures(bench, name, control, count: int) -> list:
         for value in values:
             asked = int(value) if isinstance(low, int) else float(value)
             query = {f"{bench.prefix}.{name}": encoded(asked)}
-            drawn.append(json.loads(fast_path.answer(bench, query, session).figure or "null"))
+            drawn.append(
+                json.loads(joined(fast_path.answer(bench, query, session).figure) or "null")
+            )
     return [figure for figure in drawn if figure]
 
 

@@ -122,3 +122,13 @@ def test_any_code_point_can_be_shown():
     page = Page(source)
     assert len(page.spans) == len(strange)
     assert "e\u0301👩‍👩‍👧" in page.text
+
+
+def test_the_selected_piece_alone_is_another_one():
+    pieces, values = list("abc"), np.array([0.1, 0.2, 0.3])
+    one, other, none = (colored_text(pieces, values, False, "f", k) for k in (1, 3, None))
+    assert [p.count("outline") for p in (one, other, none)] == [1, 1, 0]
+    assert one.index("outline") < one.index("a: 0.1")
+    assert other.index("b: 0.2") < other.index("outline") < other.index("c: 0.3")
+    for page in (one, other):
+        assert page.replace(";outline:2px solid currentColor;border-radius:2px", "") == none

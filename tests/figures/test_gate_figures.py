@@ -19,6 +19,7 @@ from seqviz.figures.gates.looks import LOOKS, shown
 from seqviz.figures.gates.maps import gate_map, gate_saturation
 from seqviz.figures.gates.networks import agreement, parameter_bars, training_progress
 from seqviz.figures.gates.traces import unit_traces
+from seqviz.figures.grammar.figure import Array, joined
 from seqviz.figures.grammar.style import Style
 from seqviz.text import Text, number
 
@@ -104,6 +105,17 @@ def test_map_of_any_size(steps, units, symbol):
     assert heat.zmin < heat.zmax  # also where all values are equal
     assert np.asarray(heat.z).dtype == np.float32
     assert len(figure.to_json()) < 8 * steps * units + 60_000  # typed, not a list of numbers
+
+
+def test_the_map_is_written_once_for_all_of_its_steps():
+    observed, other = (seen(np.random.RandomState(k).rand(148, 256), "f") for k in (0, 1))
+    figures = [gate_map(observed, 8, step) for step in (3, 4)]
+    first, again = ([p for p in f.parts() if isinstance(p, Array)] for f in figures)
+    assert len(first) == 1
+    assert first[0] is again[0]
+    (apart,) = (p for p in gate_map(other, 8, 3).parts() if isinstance(p, Array))
+    assert apart.name != first[0].name
+    assert joined(figures[0].parts()).decode() == figures[0].to_json() != figures[1].to_json()
 
 
 def test_tokens_are_plain_text_on_the_axis_and_on_hover():

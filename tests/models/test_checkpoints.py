@@ -225,10 +225,10 @@ def test_a_damaged_or_missing_file_is_refused(tmp_path, monkeypatch):
         checkpoints.load.__wrapped__("latch_lstm")
     (tmp_path / "latch_lstm.json").write_text(json.dumps({"name": "latch_lstm"}))
     with pytest.raises(Refusal, match="damaged"):
-        checkpoints.card("latch_lstm")
+        checkpoints.card.__wrapped__("latch_lstm")
     for text in ("[]", '{"metric": "x", "name": "a", "data": "", "license": ""}'):
         (tmp_path / "latch_lstm.json").write_text(text)
         with pytest.raises(Refusal, match="damaged"):
-            checkpoints.card("latch_lstm")
+            checkpoints.card.__wrapped__("latch_lstm")
     with pytest.raises(ValueError, match="Unknown network"):
         checkpoints.load.__wrapped__("../secret")

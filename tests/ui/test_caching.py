@@ -133,7 +133,7 @@ def test_a_figure_is_drawn_once_for_a_class_that_has_been_here():
     first, second = (drawn(picture, (values,), {"title": "one"}, shared=True) for _ in range(2))
     assert second is first
     assert (calls, first.alt) == (["one"], "one")
-    assert first.json == first.chart.to_json()
+    assert first.json.decode() == first.chart.to_json()
     drawn(picture, (values + 1,), {"title": "one"}, shared=True)
     drawn(picture, (values,), {"title": "two"}, shared=True)
     assert calls == ["one", "one", "two"]

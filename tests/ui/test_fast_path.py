@@ -254,9 +254,9 @@ def test_a_formula_is_the_page_s_and_html_in_a_sentence_stays_text():
 
 
 def test_small_answers_are_not_compressed():
-    small = fast_path.Answer({}, b"{}", ()).sent()
+    small = fast_path.Answer({}, (b"{}",)).sent()
     assert small == b'{"arrays": []}\n{}'
-    large = fast_path.Answer({"alt": "x"}, b"x" * 5000, ()).sent()
+    large = fast_path.Answer({"alt": "x"}, (b"x" * 5000,)).sent()
     assert gzip.decompress(large) == b'{"alt": "x", "arrays": []}\n' + b"x" * 5000
 
 

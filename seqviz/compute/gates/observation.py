@@ -74,9 +74,28 @@ class Observation:
         return activations.time_constants(self.keep)
 
     @cached_property
+    def by_rank(self) -> Float[np.ndarray, "hidden time"]:
+        """All values, units from first to last, in single precision; nobody can write into it."""
+        found = np.ascontiguousarray(self.values.T[self.order], np.float32)
+        found.setflags(write=False)
+        return found
+
+    @cached_property
+    def mean(self) -> float:
+        """Of all values."""
+        return float(self.values.mean())
+
+    @cached_property
     def most_of_reach(self) -> float:
         """98 of 100 values are at most as far from zero."""
-        return float(np.percentile(np.abs(self.values.astype(np.float32)), 98))
+        return float(np.percentile(np.abs(self.by_rank), 98))
+
+    @cached_property
+    def _within_and_behind(self) -> tuple[Bool[np.ndarray, "moves"], Bool[np.ndarray, "moves"]]:
+        """The steps from a letter of a word to the next, and those from a word to white space."""
+        letter = np.array([piece.isalnum() for piece in self.pieces], bool)
+        space = np.array([piece.isspace() for piece in self.pieces], bool)
+        return letter[:-1] & letter[1:], letter[:-1] & space[1:]
 
     @property
     def length_at_end(self) -> float:
@@ -131,9 +150,7 @@ class Observation:
         other way round. None without words.
         """
         change = np.diff(self.values[:, unit - 1]) * (1 if rises else -1)
-        letter = np.array([piece.isalnum() for piece in self.pieces], bool)
-        space = np.array([piece.isspace() for piece in self.pieces], bool)
-        within, behind = letter[:-1] & letter[1:], letter[:-1] & space[1:]
+        within, behind = self._within_and_behind
         if not within.any() or not behind.any():
             return None
         return float((change[within] > 0).mean()), float((change[behind] < 0).mean())
@@ -145,7 +162,7 @@ class Observation:
     def correlation(self, unit: int, feature: str) -> float:
         """Pearson's r of one unit, from 1, with a feature of the pieces (`activations.feature`)."""
         given = activations.feature(feature, self.pieces)
-        return float(activations.correlation(self.values, given)[unit - 1])
+        return float(activations.correlation(self.values[:, [unit - 1]], given)[0])
 
     def bits_per_character(self) -> float:
         """Mean over the text of -log2 of what the model had given to the character that came."""

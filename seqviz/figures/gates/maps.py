@@ -31,7 +31,6 @@ def gate_map(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> 
     text, signed = style.text, seen.symbol in SIGNED
     steps, units = seen.values.shape
     label = text(f"figure.gate_{seen.symbol}")
-    z = np.ascontiguousarray(seen.values.T[seen.order], np.float32)
     rank = int(np.flatnonzero(seen.order == unit - 1)[0]) + 1
     value = number(float(seen.values[step - 1, unit - 1]))
     ranks = [str(place + 1) for place in seen.order]
@@ -41,9 +40,9 @@ def gate_map(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> 
         axes.ranks(ranks, text("figure.units_in_order"), text("figure.ranks")),
     )
     hover = {"token": "%{x}", "step": "%{x:d}", "unit": "%{y}", "value": "%{z:.3g}"}
+    scale = scales.signed(*_reach(seen)) if signed else scales.plain(0, 1)
     panel.cells(
-        z, label, scales.signed(*_reach(seen, z)) if signed else scales.plain(0, 1), bar_at=1.03,
-        hover=text("figure.hover_cell", **hover), pick=True,
+        seen.by_rank, label, scale, bar_at=1.03, hover=text("figure.hover_cell", **hover), pick=True
     )  # fmt: skip
     # White is seen on every color of a gate's scale; a state's neutral color is the page itself.
     edge = style.palette.truth if signed else "rgba(255,255,255,0.9)"
@@ -56,20 +55,20 @@ def gate_map(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> 
         text("figure.chosen_cell", unit=unit, step=step, value=f"<b>{value}</b>"),
         yshift=16 * style.scale,
     )
-    mean = number(float(seen.values.mean()))
+    mean = number(seen.mean)
     return sheet.finish(
         text("alt.gate_map", name=label, units=units, steps=steps, unit=unit, step=step,
              value=value, mean=mean)
     )  # fmt: skip
 
 
-def _reach(seen: Observation, values: Float[np.ndarray, "unit time"]) -> tuple[float, bool]:
+def _reach(seen: Observation) -> tuple[float, bool]:
     """Where the color scale of states ends, and whether a few of them lie beyond it.
 
     One cell state that ran away would leave all others without color: where the largest is more
     than twice as large as 98 of 100, the scale ends there.
     """
-    largest, most = scales.largest(values), seen.most_of_reach
+    largest, most = scales.largest(seen.by_rank), seen.most_of_reach
     return (most, True) if largest > 2 * most > 0 else (largest, False)
 
 

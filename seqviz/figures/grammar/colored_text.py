@@ -38,22 +38,13 @@ def colored_text(
     to be outlined. unknown: pieces that the network does not know, underlined with dots.
     Everything from the student is escaped.
     """
-    strength = np.nan_to_num(np.asarray(values, float))
-    if signed:
-        strength = strength / (np.abs(strength).max(initial=0) or 1.0)
-    strength = np.clip(strength, -1 if signed else 0, 1)
-    spans = [
-        _span(
-            piece,
-            float(value),
-            float(deep),
-            signed,
-            place == selected,
-            unknown is not None and unknown[place - 1],
-            style,
-        )
-        for place, (piece, value, deep) in enumerate(zip(pieces, values, strength, strict=True), 1)
-    ]
+    floats = np.ascontiguousarray(values, float)
+    word = style.text("figure.unknown_symbol")
+    known = () if unknown is None else tuple(unknown)
+    spans = [*_spans(tuple(pieces), floats.tobytes(), signed, known, word)]
+    if selected is not None and 1 <= selected <= len(spans):
+        look, rest = spans[selected - 1]
+        spans[selected - 1] = (f"{look};outline:2px solid currentColor;border-radius:2px", rest)
     alt = style.text(
         "alt.colored_text",
         title=title,
@@ -64,29 +55,34 @@ def colored_text(
     return (
         f'<div role="img" aria-label="{_escaped(alt)}" style="white-space:pre-wrap;'
         "overflow-wrap:anywhere;font-variant-ligatures:none;line-height:1.9;color:inherit"
-        f'">{"".join(spans)}</div>'
+        f'">{"".join(map("".join, spans))}</div>'
     )
 
 
-def _span(
-    piece: str,
-    value: float,
-    deep: float,
-    signed: bool,
-    selected: bool,
-    unknown: bool,
-    style: Style,
-) -> str:
-    red, green, blue = ABOVE if signed and deep > 0 else BELOW
-    look = f"background:rgba({red},{green},{blue},{STRONGEST * abs(deep):.2f});padding:.2em 0"
-    name, shown = _read(piece)
-    said = f"{name}: {number(value)}"
-    if unknown:
-        look += ";text-decoration:underline dotted;text-underline-offset:.2em"
-        said += _escaped(f" ({style.text('figure.unknown_symbol')})")
-    if selected:
-        look += ";outline:2px solid currentColor;border-radius:2px"
-    return f'<span style="{look}" title="{said}">{shown}</span>'
+@lru_cache(32)  # while the selected piece moves, the others stay
+def _spans(
+    pieces: tuple[str, ...], floats: bytes, signed: bool, unknown: tuple[bool, ...], word: str
+) -> tuple[tuple[str, str], ...]:
+    """Each piece as the beginning of a span and, from the end of its style on, the rest.
+
+    floats: the values. word: for an unknown piece.
+    """
+    values = np.frombuffer(floats)
+    strength = np.nan_to_num(values)
+    if signed:
+        strength = strength / (np.abs(strength).max(initial=0) or 1.0)
+    strength = STRONGEST * np.clip(strength, -1 if signed else 0, 1)
+    above, below = (f'<span style="background:rgba({r},{g},{b},' for r, g, b in (ABOVE, BELOW))
+    found: list[tuple[str, str]] = []
+    for piece, value, deep in zip(pieces, values.tolist(), strength.tolist(), strict=True):
+        color = above if signed and deep > 0 else below
+        name, shown = _read(piece)
+        look, said = f"{color}{abs(deep):.2f});padding:.2em 0", f"{name}: {number(value)}"
+        if unknown and unknown[len(found)]:
+            look += ";text-decoration:underline dotted;text-underline-offset:.2em"
+            said += _escaped(f" ({word})")
+        found.append((look, f'" title="{said}">{shown}</span>'))
+    return tuple(found)
 
 
 @lru_cache(1000)

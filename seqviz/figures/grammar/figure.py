@@ -7,8 +7,11 @@ fifths of an answer. Who wants one asks for it (`Figure.plotly`).
 from __future__ import annotations
 
 import base64
+import hashlib
+import weakref
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +19,17 @@ import numpy as np
 # Integers of 64 bits have no typed array in a browser: they travel in 32 where they fit.
 _INT32 = np.iinfo(np.int32)
 _SHORT = 256  # integers that are no longer as text than as base64
+LARGE = 4096  # characters of base64 that are written apart
+_APART = b'"bdata":"@"'  # where an array belongs; base64 has no such letter
 _TYPED = {"i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8"}
+
+
+@dataclass(frozen=True)
+class Array:
+    """A large array as base64, and a name that tells it from others."""
+
+    name: str
+    text: bytes
 
 
 class Figure:
@@ -37,10 +50,24 @@ class Figure:
 
     def to_json(self) -> str:
         """As a page gets it: arrays as base64, what is not a number as null."""
+        return joined(self.parts()).decode()
+
+    def parts(self) -> tuple[bytes | Array, ...]:
+        """The same in pieces, each large array one of its own.
+
+        One that nobody can write into is encoded once, for all figures that show it.
+        """
         import orjson  # here and below: a figure is numbers also where nobody writes it
 
-        whole = {"data": self.traces, "layout": self.page}
-        return orjson.dumps(whole, default=_written, option=orjson.OPT_NON_STR_KEYS).decode()
+        whole, arrays = {"data": self.traces, "layout": self.page}, list[Array]()
+        default = partial(_written, arrays)
+        text = orjson.dumps(whole, default=default, option=orjson.OPT_NON_STR_KEYS)
+        first, *others = text.split(_APART)
+        found: list[bytes | Array] = [first]
+        for array, after in zip(arrays, others, strict=True):
+            found[-1] += b'"bdata":"'  # type: ignore[operator]
+            found += [array, b'"' + after]
+        return tuple(found)
 
     def axis(self, name: str) -> Mapping[str, Any]:
         """An axis by its short name ("x", "y2"); empty where there is none."""
@@ -86,6 +113,11 @@ class Figure:
     __hash__ = object.__hash__
 
 
+def joined(parts: Sequence[bytes | Array]) -> bytes:
+    """The JSON that `Figure.parts` gave in pieces."""
+    return b"".join(part.text if isinstance(part, Array) else part for part in parts)
+
+
 def read(written: str) -> Figure:
     """The figure that `Figure.to_json` wrote; its arrays stay as they were written."""
     import orjson
@@ -94,10 +126,13 @@ def read(written: str) -> Figure:
     return Figure(whole["data"], whole["layout"])
 
 
-def _written(value: Any) -> Any:
-    """What orjson does not know: arrays as Plotly.js reads them, and numpy's numbers."""
+def _written(apart: list[Array], value: Any) -> Any:
+    """What orjson does not know: arrays as Plotly.js reads them, and numpy's numbers.
+
+    Large arrays are put into `apart`.
+    """
     if isinstance(value, np.ndarray):
-        return typed(value)
+        return _typed(value, apart)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
@@ -107,7 +142,7 @@ def _written(value: Any) -> Any:
     raise TypeError(f"a figure cannot hold {type(value).__name__}")
 
 
-def typed(values: np.ndarray) -> Any:
+def _typed(values: np.ndarray, apart: list[Array]) -> Any:
     """An array as base64 with its type and shape; what is short or has no such type as a list."""
     if values.dtype.kind in "iu" and values.itemsize == 8 and values.size > _SHORT:
         fits = values.min() >= _INT32.min and values.max() <= _INT32.max
@@ -115,8 +150,32 @@ def typed(values: np.ndarray) -> Any:
     kind = values.dtype.str[1:]
     if kind not in _TYPED or values.size <= (_SHORT if values.dtype.kind in "iu" else 0):
         return values.tolist()
-    written = np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
-    found = {"dtype": kind, "bdata": base64.b64encode(written).decode("ascii")}
+    if 4 * values.nbytes < 3 * LARGE:
+        text = _base64(values).decode("ascii")
+    else:
+        text = "@"
+        apart.append(_array(values))
+    found = {"dtype": kind, "bdata": text}
     if values.ndim > 1:
         found["shape"] = ", ".join(map(str, values.shape))
     return found
+
+
+_arrays: dict[int, Array] = {}  # by address, of arrays that nobody can write into
+
+
+def _array(values: np.ndarray) -> Array:
+    """A large array to be written apart; what was written of it is kept as long as it lives."""
+    if (found := _arrays.get(id(values))) is not None:
+        return found
+    text = _base64(values)
+    found = Array(hashlib.sha256(text).hexdigest()[:16], text)
+    if not values.flags.writeable:
+        weakref.finalize(values, _arrays.pop, id(values), None).atexit = False
+        _arrays[id(values)] = found
+    return found
+
+
+def _base64(values: np.ndarray) -> bytes:
+    little = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
+    return base64.b64encode(little.tobytes())

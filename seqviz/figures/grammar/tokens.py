@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,12 @@ def labels(tokens: Sequence[str], most: int | None = None) -> tuple[dict[str, An
 
     Where there are more than `most` the places are numbered.
     """
+    found, named = _labels(tuple(tokens), most)
+    return dict(found), named
+
+
+@lru_cache(64)  # while the rest of a figure moves its axis stays
+def _labels(tokens: tuple[str, ...], most: int | None) -> tuple[dict[str, Any], bool]:
     shown = [plain(short(token)) for token in tokens]
     letters = all(len(token) <= 2 for token in tokens)
     if len(tokens) > (most or (_LETTERS if letters else _WORDS)):

@@ -114,7 +114,7 @@ class Alone:
         """Draw it."""
         chart = draw(*args, **keywords)
         alt = chart.alt if isinstance(chart, Figure) else str(chart.description)
-        return Drawn(chart, "", alt)
+        return Drawn(chart, (), alt)
 
     def values(self, bench: str) -> Any:
         """Those that were given. Raises KeyError for a bench without any."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from seqviz.figures.grammar.figure import Array, joined
+
 if TYPE_CHECKING:
     from seqviz.lessons.bench.lesson import Bench
 
@@ -30,11 +32,19 @@ BROWSER = Provenance("browser")
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure, and what a page sends of it: its JSON (Plotly's or Vega's) and its description."""
+    """A figure, and what a page sends of it: its JSON (Plotly's or Vega's) and its description.
+
+    parts: of the JSON, large arrays apart.
+    """
 
     chart: Any
-    json: str
+    parts: tuple[bytes | Array, ...]
     alt: str
+
+    @property
+    def json(self) -> bytes:
+        """The whole JSON."""
+        return joined(self.parts)
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,11 @@ their places.
 from __future__ import annotations
 
 import asyncio
-import gzip
 import hashlib
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -28,7 +27,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seqviz import catalog, fingerprint, lessons, settings
-from seqviz.figures.grammar.figure import Figure
+from seqviz.figures.grammar.figure import Array, Figure
 from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.languages import DEFAULT, LANGUAGES
 from seqviz.lessons.bench import controls
@@ -39,6 +38,7 @@ from seqviz.text import Text
 from seqviz.ui.bench.afar import DistantHand, OnlyThere, Question, Reply
 from seqviz.ui.bench.badge import badge
 from seqviz.ui.bench.moving_hand import MovingHand
+from seqviz.ui.bench.packed import GZIP, packed
 from seqviz.ui.server import metrics, run_context
 from seqviz.ui.server.accounts import Account
 from seqviz.ui.server.run_context import Session
@@ -55,11 +55,8 @@ TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
 AHEAD = "x-seqviz-ahead"  # nobody looks at it yet
 MOVING = "x-seqviz-moving"  # the hand has not stopped here
-ARRAY = b'"bdata":"'
-LARGE = 4096  # characters of an array that need not travel twice
 LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
 AT_ONCE = 4  # requests of one visitor; a browser has one for each bench that a hand moves
-SMALL = 1000  # bytes that are not worth compressing
 FEW = 1000  # addresses that are remembered as not for a worker
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -127,28 +124,23 @@ def _texts(declaration: type[Any]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Answer:
-    """around: what is said around the figure. figure: its JSON. arrays: name, start and end of each
-    large array in it, in Base64.
-    """
+    """around: what is said around the figure. figure: its JSON, large arrays apart."""
 
     around: Mapping[str, Any]
-    figure: bytes
-    arrays: tuple[tuple[str, int, int], ...]
+    figure: tuple[bytes | Array, ...]
 
     def sent(self, known: Set[str] = frozenset()) -> bytes:
         """Two lines of JSON, the figure in the second, compressed where that is worth it.
 
         known: names of arrays that the browser has.
         """
-        parts, done = [], 0
-        for name, start, end in self.arrays:
-            if name in known:
-                parts += [self.figure[done:start], b"#", name.encode()]
-                done = end
-        names = [name for name, _, _ in self.arrays]
+        names = [part.name for part in self.figure if isinstance(part, Array)]
         head = json.dumps({**self.around, "arrays": names}, ensure_ascii=False).encode()
-        whole = b"".join((head, b"\n", *parts, self.figure[done:]))
-        return gzip.compress(whole, 1, mtime=0) if len(whole) > SMALL else whole
+        named = (
+            b"#" + part.name.encode() if isinstance(part, Array) and part.name in known else part
+            for part in self.figure
+        )
+        return packed((head, b"\n", *named))
 
 
 class _OnlyNow(Exception):
@@ -248,19 +240,7 @@ def written(output: Output, text: Text) -> Answer:
         "badge": badge(charts[0].provenance, output, text),
         "shape": shape(items),
     }
-    figure = drawn.json.encode() if isinstance(drawn.chart, Figure) else b""
-    return Answer(around, figure, tuple(_large(figure)))
-
-
-def _large(figure: bytes) -> Iterator[tuple[str, int, int]]:
-    """Name, start and end of each large array; `assets/static/live.js` finds the same ones."""
-    end = 0
-    while (start := figure.find(ARRAY, end)) >= 0:
-        start += len(ARRAY)
-        end = figure.index(b'"', start)
-        if end - start >= LARGE:
-            name = hashlib.blake2b(memoryview(figure)[start:end], digest_size=8).hexdigest()
-            yield name, start, end
+    return Answer(around, drawn.parts if isinstance(drawn.chart, Figure) else ())
 
 
 def html(note: Note | Passage) -> str | None:
@@ -320,7 +300,7 @@ async def endpoint(request: Request) -> Response:
     seconds = time.perf_counter() - started
     metrics.ran(slug, "live", seconds)
     headers = {"cache-control": "no-store", "server-timing": f"app;dur={1000 * seconds:.1f}"}
-    if body[:2] == b"\x1f\x8b":
+    if body.startswith(GZIP):
         headers["content-encoding"] = "gzip"
     return Response(body, status, headers, "text/plain; charset=utf-8")
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from seqviz import catalog, lessons
+from seqviz.figures.grammar.figure import joined
 from seqviz.lessons.bench.controls import controls
 from seqviz.lessons.bench.host import NotYet
 from seqviz.text import LANGUAGES, Text
@@ -72,7 +73,7 @@ def _figure(bench: Bench, lang: str, dark: str) -> dict[str, str]:
     session = Session("first", 0.0)
     with run_context.answering(session, bench.lesson.slug, bench.name):
         found = fast_path.answer(bench, {"lang": lang, "dark": dark}, session)
-    return {"alt": found.around["alt"], "figure": found.figure.decode()}
+    return {"alt": found.around["alt"], "figure": joined(found.figure).decode()}
 
 
 @cache

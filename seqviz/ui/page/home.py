@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from seqviz import catalog, lessons, road
+from seqviz.figures.grammar.figure import joined
 from seqviz.lessons.bench.controls import Slider, controls
 from seqviz.lessons.bench.controls_told import slider_options
 from seqviz.lessons.bench.lesson import Bench
@@ -68,7 +69,7 @@ def _bench(words: Words, text: Text) -> None:
             "sentence": SENTENCE,
             "words": first_page.home_words(text.lang),
         },
-        answer.figure.decode(),
+        joined(answer.figure),
     )
 
 

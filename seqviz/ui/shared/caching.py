@@ -122,7 +122,7 @@ def _parts(value: Any) -> Iterator[Any]:
         elif isinstance(part, list | tuple | set | frozenset):
             left += part
         elif isinstance(part, Drawn):
-            left += (part.json, part.json)
+            left += (*part.parts, *part.parts)
         elif hasattr(part, "__dataclass_fields__") and not isinstance(part, type):
             left += getattr(part, "__dict__", {}).values()
 
@@ -180,8 +180,8 @@ def drawn(
     def made() -> Drawn:
         chart = draw(*args, **keywords)
         if not isinstance(chart, Figure):
-            return Drawn(chart, vega(chart), str(chart.description))
-        return Drawn(chart, chart.to_json(), chart.alt)
+            return Drawn(chart, (vega(chart).encode(),), str(chart.description))
+        return Drawn(chart, chart.parts(), chart.alt)
 
     if not shared:
         return made()

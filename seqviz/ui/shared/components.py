@@ -92,7 +92,7 @@ def near(
 
 def chart(
     key: str,
-    figure: str,
+    figure: bytes,
     alt: str,
     missing: str,
     on_pick: Callable[[Any, Any], None] | None = None,
@@ -124,19 +124,19 @@ def chart(
         key=key,
         # Two lines as bytes. Streamlit would write a dictionary as JSON twice, with the figure's
         # own JSON, up to a megabyte, as a string in it.
-        data=f"{json.dumps(around)}\n{figure}".encode(),
+        data=b"%b\n%b" % (json.dumps(around).encode(), figure),
         height="content",
         on_pick_change=picked,
     )
 
 
-def home_bench(key: str, around: Mapping[str, Any], figure: str) -> None:
+def home_bench(key: str, around: Mapping[str, Any], figure: bytes) -> None:
     """A bench with one slider, which the page draws once (`assets/static/home.js`).
 
     around: what is said around the figure, its words, and where the browser asks for others.
     """
     _component("home", _HOME_BENCH, "slider", "home")(
-        key=key, data=f"{json.dumps(dict(around))}\n{figure}".encode(), height="content"
+        key=key, data=b"%b\n%b" % (json.dumps(dict(around)).encode(), figure), height="content"
     )
 
 

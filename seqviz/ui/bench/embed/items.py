@@ -47,7 +47,7 @@ def drawn(items: Sequence[Item], start: Mapping[str, Any]) -> dict[str, Any]:
 def _chart(item: Chart) -> dict[str, Any]:
     if isinstance(item.drawn.chart, Figure):
         clicks = item.clicks
-        return {"figure": item.drawn.json, "picks": bool(clicks.picks or clicks.toggles)}
+        return {"figure": item.drawn.json.decode(), "picks": bool(clicks.picks or clicks.toggles)}
     return {"vega": svg(item.drawn.chart)}
 
 

@@ -1,0 +1,45 @@
+"""What travels under a moving hand is one gzip stream, whatever is in it."""
+
+from __future__ import annotations
+
+import gzip
+import time
+import zlib
+
+import numpy as np
+import pytest
+
+from seqviz.figures.grammar.figure import Array, Figure
+from seqviz.ui.bench.packed import packed
+
+NOISE = np.random.default_rng(0).normal(size=(148, 256)).astype(np.float32)
+SAME = np.tile(np.arange(256, dtype=np.float32), (148, 1))
+
+
+def array(values: np.ndarray) -> Array:
+    (found,) = (part for part in Figure([{"z": values}], {}).parts() if isinstance(part, Array))
+    return found
+
+
+@pytest.mark.parametrize("parts", [
+    (b"x" * 2000,), (array(NOISE),), (b"a", array(NOISE), b"b"), (array(NOISE), array(SAME)),
+    (b"x" * 3000, array(SAME), array(NOISE), array(NOISE), b""),
+])  # fmt: skip
+def test_it_is_read_as_it_was_written(parts):
+    whole = b"".join(part.text if isinstance(part, Array) else part for part in parts)
+    assert gzip.decompress(packed(parts)) == whole
+
+
+def test_measured_values_take_less_time_and_no_more_room():
+    noise = array(NOISE)
+    started = time.thread_time()
+    one = gzip.compress(noise.text, 1)
+    middle = time.thread_time()
+    other = packed((noise,))
+    assert time.thread_time() - middle < 0.7 * (middle - started)
+    assert len(other) <= len(one)
+
+
+def test_what_comes_back_is_found():
+    same = array(SAME)
+    assert len(packed((same,))) <= len(zlib.compress(same.text, 1)) + 18 < len(same.text) / 10
