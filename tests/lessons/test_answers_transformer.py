@@ -96,6 +96,7 @@ def test_active_units_stand_where_there_are_some():
     assert "active" in shown[8]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_left_of_a_copy_without_the_best_head(language):
     found = precomputed.result("copy_twice", model="smollm2", seed=0, count=50)
     assert found.left("best", 1) > 0.75

@@ -187,7 +187,7 @@ TRANSFORMER = (
         "masks": {"scores": "1 2 3 4, 1 2 3 4, 1 2 3 4, 1 2 3 4", "mask": "both", "pads": 2},
         "bill": {"view": "operations", "tokens": 1024},
     },
-    {"remove": {"view": "many"}, "bill": {"view": "cache"},
+    {"lens": {"view": "reviews"}, "remove": {"view": "many"}, "bill": {"view": "cache"},
      "induction": {"view": "one", "draw": 7},
      "depths": {"view": "training", "preset": "two", "rate": 0.001}},
 )  # fmt: skip

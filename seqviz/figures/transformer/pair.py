@@ -25,7 +25,7 @@ def two_attentions(found: Said, head: int = 0, style: Style = STYLE) -> Figure:
         ("own", found.reads, y, _ACROSS[0]), ("cross", found.source, hidden, _ACROSS[1]),
     ):  # fmt: skip
         x = axes.names([plain(key) for key in keys], text(f"figure.tr_pair_{name}_keys"),
-                       range=[0.5, len(keys) + 0.5])  # fmt: skip
+                       range=[0.5, len(keys) + 0.5], tickangle="auto")  # fmt: skip
         panel = sheet.panel(x, side, across=across, title=text(f"figure.tr_pair_{name}"))
         weights = found.of_head(name, head)
         seen = weights > 0  # what a mask hides has exactly 0
