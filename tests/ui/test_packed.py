@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import time
 import zlib
 
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 
 from seqviz.figures.grammar.figure import Array, Figure
+from seqviz.paths import STATIC
 from seqviz.ui.bench.packed import packed
 
+LIVE = (STATIC / "live.js").read_text("utf-8")
 NOISE = np.random.default_rng(0).normal(size=(148, 256)).astype(np.float32)
 SAME = np.tile(np.arange(256, dtype=np.float32), (148, 1))
 
@@ -43,3 +46,12 @@ def test_measured_values_take_less_time_and_no_more_room():
 def test_what_comes_back_is_found():
     same = array(SAME)
     assert len(packed((same,))) <= len(zlib.compress(same.text, 1)) + 18 < len(same.text) / 10
+
+
+@pytest.mark.parametrize("size", range(3066, 3076))
+def test_the_browser_and_the_server_mean_the_same_arrays(size):
+    """Of an array that only one of them counts, all after it would get another's values."""
+    (pattern,) = re.findall(r"LARGE = /(.+)/g", LIVE)
+    figure = Figure([{"z": np.arange(size).astype(np.uint8)}], {})
+    apart = [part for part in figure.parts() if isinstance(part, Array)]
+    assert len(apart) == len(re.findall(pattern, figure.to_json()))
