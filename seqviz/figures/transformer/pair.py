@@ -8,6 +8,7 @@ from seqviz.figures.grammar.tokens import plain
 from seqviz.text import number
 
 _ACROSS = ((0, 0.52), (0.62, 1))
+_LONG = 6  # signs of a word that would touch its neighbor on a phone
 
 
 def two_attentions(found: Said, head: int = 0, style: Style = STYLE) -> Figure:
@@ -25,7 +26,8 @@ def two_attentions(found: Said, head: int = 0, style: Style = STYLE) -> Figure:
         ("own", found.reads, y, _ACROSS[0]), ("cross", found.source, hidden, _ACROSS[1]),
     ):  # fmt: skip
         x = axes.names([plain(key) for key in keys], text(f"figure.tr_pair_{name}_keys"),
-                       range=[0.5, len(keys) + 0.5], tickangle="auto")  # fmt: skip
+                       range=[0.5, len(keys) + 0.5],
+                       tickangle=-30 if max(map(len, keys)) > _LONG else 0)  # fmt: skip
         panel = sheet.panel(x, side, across=across, title=text(f"figure.tr_pair_{name}"))
         weights = found.of_head(name, head)
         seen = weights > 0  # what a mask hides has exactly 0
