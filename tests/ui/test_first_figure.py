@@ -24,7 +24,7 @@ def sent(slug: str, lang: str, plain: bool = True) -> str:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
-def test_the_first_bench_as_it_stands_with_nothing_set(record, lang, minilm):
+def test_the_first_bench_as_it_stands_with_nothing_set(record, lang, minilm, smollm2):
     first_figure._draw(record.slug, lang)
     page = sent(record.slug, lang)
     (data,) = DATA.findall(page)
