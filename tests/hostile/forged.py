@@ -44,7 +44,7 @@ from seqviz.ui.streamlit_internals import component_state, widget_states
 from tests.hostile import strange
 
 EVENTS = "__events"
-EMPTY = '{"data": [], "layout": {}}'
+EMPTY = b'{"data": [], "layout": {}}'
 HUGE = 10**400
 
 

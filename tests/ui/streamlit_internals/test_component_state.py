@@ -97,7 +97,7 @@ def clicked():
     def pick(x, y):
         st.session_state.setdefault("picked", []).append((x, y))
 
-    components.chart("figure", '{"data": [], "layout": {}}', "", "", on_pick=pick)
+    components.chart("figure", b'{"data": [], "layout": {}}', "", "", on_pick=pick)
 
 
 def clicks(events: list) -> tuple[list, float]:
