@@ -178,7 +178,8 @@ def _small(array: np.ndarray, likely: bool) -> np.ndarray:
             small = distance.astype(np.float16)
             least = np.copysign(np.finfo(np.float16).smallest_subnormal, distance)
             return np.where((small == 0) & (distance != 0), least, small).astype(np.float16)
-        return array if array.size <= _FEW else array.astype(np.float32)
+        exact = array.size <= _FEW or array.dtype == np.float16
+        return array if exact else array.astype(np.float32)
     if array.dtype.kind == "i" and array.size and abs(array).max() < 2**15:
         return array.astype(np.int16)
     return array

@@ -150,7 +150,7 @@ def test_it_carries_the_app_once_and_nothing_else(installed):
     assert len(names) == len({*names})
     assert "seqviz/removed.py" not in names
     assert not [name for name in names if not name.startswith(("seqviz/", "seqviz-"))]
-    assert installed.wheel.stat().st_size < 22e6
+    assert installed.wheel.stat().st_size < 20e6
 
 
 def test_every_lesson_s_figures_are_drawn_where_there_is_no_streamlit(installed):

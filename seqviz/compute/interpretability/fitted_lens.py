@@ -91,7 +91,8 @@ def fit(
     """The least squares of y - x by x, of this rank (reduced rank regression; Izenman 1975).
 
     cross: sums of products of all pairs of the columns x [d], y [d] and 1. root: the `roots` of the
-    metric of an error. Returns down, up and shift: y is about x + (x down) up + shift.
+    metric of an error. Returns down, up (rows of length 1) and shift: y is about x + (x down) up +
+    shift.
     """
     there, back = root
     d = len(there)
@@ -105,6 +106,8 @@ def fit(
     _, _, directions = np.linalg.svd(inside @ whole @ there, full_matrices=False)
     kept = directions[:rank]
     down, up = whole @ there @ kept.T, kept @ back
+    sizes = np.linalg.norm(up, axis=1, keepdims=True)  # so that half precision can hold both
+    down, up = down * sizes.T, up / sizes
     return down, up, mean[d:] - mean[:d] - mean[:d] @ down @ up
 
 

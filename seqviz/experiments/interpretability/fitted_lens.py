@@ -52,9 +52,12 @@ def fit_lens(model: str, report: Report = silent, device: str = "cpu") -> Fitted
             cross[layer] += both.T @ both
         report(_FITTED * (start + len(some)) / TEXTS, _FITTED * (start + len(some)) / TEXTS)
     root = roots(_metric(pretrained))
-    down, up, shift = zip(*(fit(one, root, RANK) for one in cross), strict=True)
-    empty = np.zeros((2, 0, layers))
-    maps = FittedLens(np.stack(down), np.stack(up), np.stack(shift), empty, np.zeros(0), count)
+    # In half precision they are half as large a file; what is measured below is measured with it.
+    down, up, shift = (
+        np.stack(part).astype(np.float16)
+        for part in zip(*(fit(one, root, RANK) for one in cross), strict=True)
+    )
+    maps = FittedLens(down, up, shift, np.zeros((2, 0, layers)), np.zeros(0), count)
     mean = (cross[0][-1, width:-1] / count).astype(np.float32)
     bits, constant = [], []
     for done, tokens in enumerate(beginnings(pretrained)[:MEASURED], 1):
