@@ -61,7 +61,7 @@ def _drawn(
         for place, arrangement in enumerate(ARRANGEMENTS):
             role, dash = LOOKS[arrangement]
             color, name = getattr(palette, role), text(f"figure.tr_{arrangement}")
-            name = name.replace("<br>", " ")
+            name = name.replace("，<br>", "，").replace("<br>", " ")
             values = shown[:, at, place]
             low, middle, high = (
                 np.where((found := f(values, axis=1)) < _MOST, found, np.nan)

@@ -273,7 +273,7 @@ class PageLesson:
         """
         widgets.hear(self.prefix(leader), self.declared.benches[leader].declaration)
         if self.values(leader) == shown:
-            self._ask(names, Rank.FOLLOWING)
+            self._ask(names, Rank.FOLLOWING, f"{self.prefix(leader)}.hand")
 
     def _come(self, names: Sequence[str]) -> None:
         """Draw benches for the first time: the reader comes near.
@@ -287,12 +287,20 @@ class PageLesson:
             if name not in self.asked and self.drawn.get(name, -math.inf) < lately
         ]
         self.lazy.reach(new)
-        self._ask(new, Rank.PAGE)
+        self._ask(new, Rank.PAGE, self._near_key)
 
-    def _ask(self, names: Sequence[str], rank: Rank) -> None:
+    def _ask(self, names: Sequence[str], rank: Rank, heard_by: str) -> None:
+        """Draw benches. heard_by: the fragment that was told of them, which is drawn again itself:
+        what it drew last Streamlit has thrown away if it was not sent yet, and nobody would hear
+        the next.
+        """
         if names:
             self.asked |= dict.fromkeys(names, rank)
-            draw_besides([self.prefix(name) for name in names])
+            draw_besides([heard_by, *(self.prefix(name) for name in names)])
+
+    @property
+    def _near_key(self) -> str:
+        return f"{self.record.code}.near"
 
     def predict(self, name: str, **values: object) -> None:
         """A question to answer before looking, with its reveal."""
@@ -346,7 +354,7 @@ class PageLesson:
         )
         st.html(f'<a href="#print">{self.text("frame.print")}</a>')
 
-        key = f"{self.record.code}.near"
+        key = self._near_key
 
         def near() -> None:
             leads = tuple(name for name in self.placed if self.declared.benches[name].leads)

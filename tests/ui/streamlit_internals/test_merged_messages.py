@@ -23,6 +23,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from seqviz import catalog
 from seqviz.lessons.bench.controls import encoded
 from seqviz.ui.bench import lazy
+from seqviz.ui.shared import components
 from seqviz.ui.streamlit_internals import fragment_reruns
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -68,7 +69,7 @@ class Reader:
 
     def rests(self, bench: str, *names: str) -> tuple[WidgetState, str]:
         """The settings of a bench have come to rest, and these that build on it are near."""
-        return self._says(f"{bench}.settle", "settled", names), self.ids(bench)[0]
+        return self._says(f"{bench}.settle", "settled", names), self.ids(f"{bench}.hand")[0]
 
     def _says(self, key: str, event: str, value: object) -> WidgetState:
         name = f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.components[key].id}__events"
@@ -117,6 +118,24 @@ def test_what_comes_near_is_drawn(reader):
     assert page.figures.keys() == {"vg.reach"}
     page.send(page.near("pairs"))
     assert page.figures.keys() == {"vg.reach", "vg.pairs"}
+
+
+@pytest.mark.parametrize("asks", ["near", "rests"])
+def test_what_asks_for_benches_is_drawn_again_itself(reader, monkeypatch, asks):
+    """A run throws away what its fragments have drawn and nobody has sent yet.
+
+    With it went what hears of benches that come near, and the rest of the page stayed grey.
+    """
+    page = reader("vanishing_gradients")
+    if asks == "rests":
+        page.send(page.near("pairs"))
+        page.send(page.slider("vg.reach.gain", 0.8))  # from now on it knows who builds on it
+    name = {"near": "near", "rests": "settle"}[asks]
+    drawn, draw = [], getattr(components, name)
+    monkeypatch.setattr(components, name, lambda *told: drawn.append(told[0]) or draw(*told))
+    page.send(page.near("pairs") if asks == "near" else page.rests("vg.reach", "pairs"))
+    assert drawn == [{"near": "vg.near", "rests": "vg.reach"}[asks]]
+    assert "vg.pairs" in page.figures
 
 
 def test_a_bench_that_does_not_arrive_is_drawn_again_when_it_is_asked_for_again(
