@@ -34,7 +34,7 @@ def two_attentions(found: Said, head: int = 0, style: Style = STYLE) -> Figure:
         panel.weights(weights, seen, bar=None, hover="%{y}, %{x}: <b>%{z:.4f}</b>")
     place, digit, weight = found.sharpest(head)
     return sheet.described(
-        "alt.tr_pair", source="".join(one for one in found.source if one.isdigit()),
+        "alt.tr_pair", gap=0.24, source="".join(one for one in found.source if one.isdigit()),
         written=" ".join(found.writes), word=found.writes[place], digit=found.source[digit],
         weight=number(weight),
     )  # fmt: skip
