@@ -5,7 +5,7 @@
 // painting has to follow when the hand has come to rest.
 
 const ARRAYS = new Set(["x", "y", "z", "customdata", "text", "hovertext"]);
-const TICKS = new Set(["range", "dtick", "tick0"]);
+const TICKS = new Set(["range", "dtick", "tick0", "tickvals", "ticktext"]);
 
 const equal = (one, other) =>
   one === other ||
@@ -42,7 +42,12 @@ class Changes {
     if (names === null || full.type !== now.type) return false;
     for (const name of names) {
       if (name === "name") this.legend ||= full.showlegend && this.layout.showlegend;
-      else if (!ARRAYS.has(name) || !this.#alike(full, name, old[name], now[name])) return false;
+      else if (name === "marker") {
+        if (different(old.marker, now.marker)?.join() !== "color") return false;
+        this.traces.add(place);
+        this.sets.push([full.marker, "color", now.marker.color]);
+        continue;
+      } else if (!ARRAYS.has(name) || !this.#alike(full, name, old[name], now[name])) return false;
       else this.traces.add(place);
       const value = now[name]?.bdata === undefined ? now[name] : Plotly.parts.decoded(now[name]);
       this.sets.push([full, name, value]);
@@ -60,9 +65,12 @@ class Changes {
 
   axis(key, old, now) {
     this.axes.add(key);
-    const names = different(old, now);
-    if (!names?.every((name) => TICKS.has(name))) return false;
-    for (const name of names) this.sets.push([this.layout[key], name, now[name]]);
+    for (const name of different(old, now) ?? [null]) {
+      const titled = name === "title" && different(old.title, now.title)?.join() === "text";
+      if (titled) this.sets.push([this.layout[key].title, "text", now.title.text]);
+      else if (TICKS.has(name)) this.sets.push([this.layout[key], name, now[name]]);
+      else return false;
+    }
     return true;
   }
 

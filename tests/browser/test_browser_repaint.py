@@ -125,8 +125,9 @@ def test_a_part_is_painted_as_the_whole_would_be(page, slug, name, parameter, mi
     ("gates", "force", "f"), ("attention", "by_hand", "query"),
     ("positions", "effect", "strength"), ("bert_accuracy", "knife", "share"),
     ("vanishing_gradients", "reach", "forget_bias"), ("ar_fitting", "process", "sigma"),
+    ("transformer", "account", "part"),
 ])  # fmt: skip
-def test_a_hand_paints_in_part(page, slug, name, parameter, minilm):
+def test_a_hand_paints_in_part(page, slug, name, parameter, minilm, smollm2):
     """The sliders that a class moves most; gaining or losing a line takes a whole one."""
     bench = getattr(lessons, slug).lesson.benches[name]
     drawn = figures(bench, parameter, dict(controls(bench.declaration))[parameter], 9)
