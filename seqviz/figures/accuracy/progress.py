@@ -12,7 +12,7 @@ from seqviz.compute.accuracy.findings import TuneRecord, TuneSettings
 from seqviz.compute.proportions import Proportion, wilson
 from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.curves import HOVER_LOSS, QUIET, VALIDATED, Panels, panels
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
 from seqviz.figures.grammar.sheet import whisker
 from seqviz.text import number, percent
 
@@ -50,8 +50,8 @@ def training_progress(
         most = max(settings.runs, runs[-1] + 1)
         drawn.loss.title(text("figure.acc_run_of", run=runs[-1] + 1, runs=most))
     else:
-        _hold(drawn.loss)
-        _hold(drawn.accuracy)
+        for panel in (drawn.loss, drawn.accuracy):
+            panel.unseen([0], [0], "")  # without a trace a panel would have no axes
     if baseline is not None:
         parts.majority(drawn.accuracy, baseline, [0, updates])
     if not trail:
@@ -93,12 +93,6 @@ def _run(drawn: Panels, trail: Sequence[TuneRecord], many: bool, opacity: float,
         keys |= {"error_y": whisker(100 * share, 100 * low, 100 * high, color)}
         keys |= {"symbol": "circle", "hover": parts.HOVER}
         drawn.accuracy.line(step[known], 100 * share, names[1], color, **keys)
-
-
-def _hold(panel: Panel) -> None:
-    """A point that is not seen: without a trace a panel would have no axes."""
-    panel.trace("scatter", x=[0], y=[0], mode="markers", marker={"opacity": 0}, hover=False,
-                legend=False)  # fmt: skip
 
 
 def _last(values: Float[np.ndarray, "record"]) -> float:

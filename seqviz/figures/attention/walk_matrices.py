@@ -168,22 +168,8 @@ def _closed_cells(panel: Panel, matrix: Matrix) -> None:
     """Hatches over the cells that a mask forbids, and -inf in those that have no number."""
     palette = panel.style.palette
     if matrix.forbidden is not None and matrix.forbidden.any():
-        cells = np.argwhere(matrix.forbidden).tolist()
         stripes = "rgba(255,255,255,0.4)" if matrix.kind == "weights" else palette.grid
-        clear = "rgba(0,0,0,0)"
-        panel.trace(
-            "scatter",
-            x=[v for _, c in cells for v in (c + 0.5, c + 1.5, c + 1.5, c + 0.5, None)],
-            y=[v for r, _ in cells for v in (r + 0.5, r + 0.5, r + 1.5, r + 1.5, None)],
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=clear,
-            fillpattern={"shape": "/", "size": 7, "solidity": 0.15, "fgcolor": stripes,
-                         "bgcolor": clear},
-            hover=False,
-            legend=False,
-        )  # fmt: skip
+        panel.hatches(matrix.forbidden, stripes)
     down, across = np.nonzero(np.isneginf(matrix.z))
     if len(across) and matrix.digits is not None:
         size = (12 if matrix.share > 1.5 else 10) * panel.style.scale

@@ -161,9 +161,6 @@ def _beside(draw: Diagram, x: float, y: float, name: str, value: float) -> None:
 
 def _finished(draw: Diagram, cell: str, quantities: Mapping[str, float]) -> Figure:
     # Nothing to see: the numbers of the drawing, for the table behind the figure.
-    draw.panel.trace(
-        "scatter", x=list(quantities), y=list(quantities.values()), mode="none", name=cell,
-        hover=False, legend=False,
-    )  # fmt: skip
+    draw.panel.unseen(list(quantities), list(quantities.values()), cell)
     values = "; ".join(f"{name} = {number(value)}" for name, value in quantities.items())
     return draw.sheet.finish(draw.style.text("alt.cell", cell=cell, values=values))

@@ -109,8 +109,7 @@ def unrolled_graph(found: Recursion, taken: int, style: Style = STYLE) -> Figure
     ):
         panel.words(text(key), 0.35, height, xanchor="right")
         if since <= last:  # nothing to see: the numbers for the table behind the figure
-            panel.trace("scatter", x=time[since - 1 :], y=values[since - 1 :], mode="none",
-                        name=text(key), hover=False, legend=False)  # fmt: skip
+            panel.unseen(time[since - 1 :], values[since - 1 :], text(key))
     known = [f"t = {t}: {number(sizes[t - 1])}" for t in time[::-1] if t >= reached]
     return sheet.described("alt.recursion", last=last, taken=taken, known="; ".join(known) or "–")
 

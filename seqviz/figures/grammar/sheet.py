@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool
 
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.scales import Scale, color_bar
@@ -230,6 +231,11 @@ class Panel:
         keys = {"mode": "text", "x": x, "y": y, "text": text, "hover": False, "legend": False}
         self.trace("scatter", **{**keys, **more})
 
+    def unseen(self, x: Values, y: Values, name: str, **more: Any) -> None:
+        """Numbers that shapes and words draw: for the data behind the figure, and for the axes."""
+        keys = {"mode": "none", "x": x, "y": y, "name": name, "hover": False, "legend": False}
+        self.trace("scatter", **{**keys, **more})
+
     def bars(
         self,
         at: Values,
@@ -343,6 +349,20 @@ class Panel:
             "legend": False,
         }
         self.trace("scatter", **{**keys, **more})
+
+    def hatches(self, cells: Bool[np.ndarray, "row column"], color: str) -> None:
+        """Stripes over cells of a matrix whose rows and columns are counted from 1."""
+        rows, columns = np.nonzero(cells)
+        corners = {
+            "x": [v for c in columns.tolist() for v in (c + 0.5, c + 1.5, c + 1.5, c + 0.5, None)],
+            "y": [v for r in rows.tolist() for v in (r + 0.5, r + 0.5, r + 1.5, r + 1.5, None)],
+        }
+        clear = "rgba(0,0,0,0)"
+        stripes = {"shape": "/", "size": 7, "solidity": 0.15, "fgcolor": color, "bgcolor": clear}
+        self.trace(
+            "scatter", **corners, mode="lines", line={"width": 0}, fill="toself", fillcolor=clear,
+            fillpattern=stripes, hover=False, legend=False,
+        )  # fmt: skip
 
     def reference(
         self, x: Values, y: Values, name: str, *, dash: str = "dot", width: float = 1.8, **more: Any
