@@ -1,0 +1,72 @@
+"""Beam search over a decoder's continuations, as transformers does it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.decoding import draw
+from seqviz.compute.decoding.futures import Beams, Hypothesis
+from seqviz.experiments.decoding.continuation import decoder
+from seqviz.jobs import Report, silent
+from seqviz.models import texts
+from seqviz.models.branches import ROOT, Branches, ends
+from seqviz.models.texts import Read
+
+
+def beam(
+    model: str, text: Read, beams: int = 3, count: int = 8, penalty: float = 1.0,
+    report: Report = silent, device: str = "cpu",
+) -> Beams:  # fmt: skip
+    """A job: the `beams` texts of at most `count` tokens that a beam search finds.
+
+    penalty: of length, the power of the number of tokens by which a log-probability is divided.
+    As `generate(num_beams=beams, length_penalty=penalty, early_stopping=False)`: of the twice as
+    many best candidates those that end are hypotheses where they are among the first `beams`; the
+    search is over when its best beam, divided by its length so far, is below all that are kept.
+    Raises what `next_token` raises, and ValueError beyond the limits of `Branches.grow`.
+    (`device` names the queue.)
+    """
+    pretrained = decoder(model)
+    prompt = texts.tokens(pretrained, text)
+    last = ends(pretrained)
+
+    def work(network: Any, device: str) -> Beams:
+        tree = Branches(network, device, prompt.ids)
+        nodes, running = [ROOT], np.zeros(1)
+        logs = draw.log_probabilities(tree.logits[None].cpu().numpy())
+        done: list[tuple[float, float, tuple[int, ...]]] = []  # score, log, tokens
+        rows: list[tuple[np.ndarray, ...]] = []
+        for step in range(1, count + 1):
+            total = (running[:, None] + logs).ravel()
+            best = np.argsort(-total, kind="stable")[: 2 * beams]
+            parents, tokens = np.divmod(best, logs.shape[1])
+            final = [step == count or int(token) in last for token in tokens]
+            for place in range(min(beams, len(best))):
+                if final[place]:
+                    ids = (*tree.ids(nodes[parents[place]]), int(tokens[place]))
+                    log = float(total[best[place]])
+                    done.append((log / step**penalty, log, ids))
+            done = sorted(done, key=lambda one: -one[0])[:beams]
+            on = [k for k in range(len(best)) if int(tokens[k]) not in last][:beams]
+            running = total[best[on]]
+            rows.append((parents[on], tokens[on], running))
+            report(step / count, step / count)
+            full = len(done) == beams
+            if step == count or (full and running[0] / step**penalty <= done[-1][0]):
+                break
+            grown = [nodes[k] for k in parents[on]], [int(one) for one in tokens[on]]
+            nodes, found = tree.grow(*grown)
+            logs = draw.log_probabilities(found.cpu().numpy())
+        made = tuple(_hypothesis(*one) for one in done)
+        parent, token, log = (np.array(part) for part in zip(*rows, strict=True))
+        pieces = tuple(tuple(texts.piece(pretrained, int(k)) for k in row) for row in token)
+        return Beams(prompt, made, parent, token, pieces, log, penalty)
+
+    def _hypothesis(score: float, log: float, ids: tuple[int, ...]) -> Hypothesis:
+        pieces = tuple(texts.piece(pretrained, one) for one in ids)
+        spelled = texts.spelled(pretrained, ids)
+        return Hypothesis(ids, pieces, spelled, log, score, ids[-1] in last)
+
+    return pretrained.run(work)
