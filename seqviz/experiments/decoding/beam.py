@@ -12,6 +12,7 @@ from seqviz.experiments.decoding.continuation import decoder
 from seqviz.jobs import Report, silent
 from seqviz.models import texts
 from seqviz.models.branches import ROOT, Branches, ends
+from seqviz.models.pretrained import Pretrained
 from seqviz.models.texts import Read
 
 
@@ -46,8 +47,8 @@ def beam(
             for place in range(min(beams, len(best))):
                 if final[place]:
                     ids = (*tree.ids(nodes[parents[place]]), int(tokens[place]))
-                    log = float(total[best[place]])
-                    done.append((log / step**penalty, log, ids))
+                    whole = float(total[best[place]])
+                    done.append((whole / step**penalty, whole, ids))
             done = sorted(done, key=lambda one: -one[0])[:beams]
             on = [k for k in range(len(best)) if int(tokens[k]) not in last][:beams]
             running = total[best[on]]
@@ -59,14 +60,17 @@ def beam(
             grown = [nodes[k] for k in parents[on]], [int(one) for one in tokens[on]]
             nodes, found = tree.grow(*grown)
             logs = draw.log_probabilities(found.cpu().numpy())
-        made = tuple(_hypothesis(*one) for one in done)
+        made = tuple(_hypothesis(pretrained, *one) for one in done)
         parent, token, log = (np.array(part) for part in zip(*rows, strict=True))
         pieces = tuple(tuple(texts.piece(pretrained, int(k)) for k in row) for row in token)
         return Beams(prompt, made, parent, token, pieces, log, penalty)
 
-    def _hypothesis(score: float, log: float, ids: tuple[int, ...]) -> Hypothesis:
-        pieces = tuple(texts.piece(pretrained, one) for one in ids)
-        spelled = texts.spelled(pretrained, ids)
-        return Hypothesis(ids, pieces, spelled, log, score, ids[-1] in last)
-
     return pretrained.run(work)
+
+
+def _hypothesis(
+    pretrained: Pretrained, score: float, log: float, ids: tuple[int, ...]
+) -> Hypothesis:
+    pieces = tuple(texts.piece(pretrained, one) for one in ids)
+    ended = ids[-1] in ends(pretrained)
+    return Hypothesis(ids, pieces, texts.spelled(pretrained, ids), log, score, ended)

@@ -29,7 +29,7 @@ def surprise(model: str, text: Read) -> Surprise:
     if len(tokens.ids) < 2:
         raise Refusal("one_token", "There is one token only: write a word more.")
     bits, entropy, rank, best = pretrained.run(
-        lambda network, device: _expected(network, device, tokens.ids)
+        lambda network, device: _expected(network, device, tokens.ids)[0]
     )
     answer = tuple(texts.piece(pretrained, int(one)) for one in best)
     return Surprise(tokens, bits, entropy, rank, answer)
@@ -53,38 +53,51 @@ def repeated(model: str, sentence: Read, copies: int = COPIES, penalty: float = 
     ids = np.tile(one.ids, copies)
 
     def work(network: Any, device: str) -> list[np.ndarray]:
-        plain = _expected(network, device, ids)[0]
-        changed = plain if penalty == 1 else _expected(network, device, ids, penalty)[0]
-        return [np.concatenate([[np.nan], x]).reshape(copies, -1) for x in (plain, changed)]
+        penalties = (1.0,) if penalty == 1 else (1.0, penalty)
+        read = [bits for bits, *_ in _expected(network, device, ids, penalties)]
+        return [np.concatenate([[np.nan], one]).reshape(copies, -1) for one in read]
 
-    bits, penalized = pretrained.run(work)
-    return Repeated(one.pieces, bits, penalized, penalty)
+    found = pretrained.run(work)
+    return Repeated(one.pieces, found[0], found[-1], penalty)
 
 
 def _expected(
-    network: Any, device: str, ids: Int[np.ndarray, "token"], penalty: float = 1.0
-) -> tuple[Float[np.ndarray, "place"], ...]:
-    """Bits of each token but the first, entropy, rank, and the likeliest token there."""
+    network: Any,
+    device: str,
+    ids: Int[np.ndarray, "token"],
+    penalties: tuple[float, ...] = (1.0,),
+) -> list[list[Float[np.ndarray, "place"]]]:
+    """For each penalty: bits of each token but the first, entropy, rank, and the likeliest one."""
     import torch
 
     tokens = torch.tensor(ids, device=device)
     hidden = network.model(input_ids=tokens[None, :-1], use_cache=False).last_hidden_state[0]
-    found = []
+    found: list[list[list[np.ndarray]]] = [[] for _ in penalties]
     for start in range(0, len(hidden), _TOGETHER):
-        scores = network.lm_head(hidden[start : start + _TOGETHER]).float()
-        if penalty != 1:
-            for row in range(len(scores)):
-                seen = tokens[: start + row + 1]
-                old = scores[row, seen]
-                scores[row, seen] = torch.where(old < 0, old * penalty, old / penalty)
-        logs = torch.log_softmax(scores, -1)
-        right = tokens[start + 1 : start + 1 + len(scores), None]
-        own = logs.gather(1, right)
-        said = (
-            -own[:, 0] / math.log(2),
-            -(logs.exp() * logs).sum(-1) / math.log(2),
-            1 + (logs > own).sum(-1),
-            logs.argmax(-1),
-        )
-        found.append([part.cpu().numpy() for part in said])
-    return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+        plain = network.lm_head(hidden[start : start + _TOGETHER]).float()
+        right = tokens[start + 1 : start + 1 + len(plain), None]
+        for penalty, parts in zip(penalties, found, strict=True):
+            logs = torch.log_softmax(_penalized(plain, tokens, start, penalty), -1)
+            own = logs.gather(1, right)
+            said = (
+                -own[:, 0] / math.log(2),
+                -(logs.exp() * logs).sum(-1) / math.log(2),
+                1 + (logs > own).sum(-1),
+                logs.argmax(-1),
+            )
+            parts.append([part.cpu().numpy() for part in said])
+    return [[np.concatenate(part) for part in zip(*parts, strict=True)] for parts in found]
+
+
+def _penalized(scores: Any, tokens: Any, start: int, penalty: float) -> Any:
+    """Scores [place, vocabulary] of the places from `start` on; each counts what it has read."""
+    import torch
+
+    if penalty == 1:
+        return scores
+    scores = scores.clone()
+    for row in range(len(scores)):
+        seen = tokens[: start + row + 1]
+        old = scores[row, seen]
+        scores[row, seen] = torch.where(old < 0, old * penalty, old / penalty)
+    return scores
