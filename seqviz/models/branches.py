@@ -24,13 +24,14 @@ ROOT = -1  # the parent of a first token
 class Branches:
     """One prompt within `Pretrained.run`, where its tensors live and die.
 
-    ids: of the prompt, [token], one at least. logits: behind the prompt, float32 [vocabulary].
+    ids: of the prompt, [token], one at least. rows: that are read in one pass at the most. logits:
+    behind the prompt, float32 [vocabulary].
     """
 
-    def __init__(self, network: Any, device: str, ids: np.ndarray):
+    def __init__(self, network: Any, device: str, ids: np.ndarray, rows: int = ROWS):
         import torch
 
-        self.network, self.device, self.length = network, device, len(ids)
+        self.network, self.device, self.length, self.rows = network, device, len(ids), rows
         output = network(
             input_ids=torch.tensor(ids, device=device)[None], use_cache=True, logits_to_keep=1
         )
@@ -63,7 +64,7 @@ class Branches:
         if depth > DEPTH or len(self.tokens) + len(parents) > NODES:
             raise ValueError(f"A tree has at most {DEPTH} tokens in a row and {NODES} in all.")
         rows = list(zip(parents, tokens, strict=True))
-        logits = [self._pass(rows[at : at + ROWS]) for at in range(0, len(rows), ROWS)]
+        logits = [self._pass(rows[at : at + self.rows]) for at in range(0, len(rows), self.rows)]
         new = list(range(len(self.tokens) - len(rows), len(self.tokens)))
         return new, torch.cat(logits)
 

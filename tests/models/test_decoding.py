@@ -13,7 +13,8 @@ import torch
 from seqviz import fingerprint
 from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.continuation import parted
-from seqviz.experiments.decoding import continuation, surprise
+from seqviz.compute.decoding.cost import CacheTimes, readings
+from seqviz.experiments.decoding import continuation, cost, surprise
 from seqviz.experiments.decoding.beam import beam
 from seqviz.experiments.decoding.futures import futures
 from seqviz.models import branches, texts
@@ -346,3 +347,41 @@ def test_half_characters_are_told_by_their_bytes(smollm2):
     assert first.startswith("‹")
     assert "�" not in texts.spelled(smollm2, ids[1:])
     assert texts.spelled(smollm2, [2]) == "<|im_end|>"
+
+
+def test_a_token_with_the_cache_says_what_one_without_says(smollm2):
+    told = []
+    found = cost.time_cache("smollm2", (4, 40), 2, lambda _, share: told.append(share))
+    assert found.seconds.shape == (3, 2, 2)
+    assert (found.seconds > 0).all()
+    assert found.same
+    assert found.largest_difference < 1e-3
+    assert found.ranks.tolist() == [1, 1]
+    assert found.at("prefill", 40) > found.at("decode", 40)
+    assert found.times(40) == found.at("anew", 40) / found.at("decode", 40) > 1
+    assert told == [1 / 3, 2 / 3, 1]
+    with pytest.raises(ValueError, match="1 to 512"):
+        cost.time_cache("smollm2", (513,), 1)
+
+
+def test_readings_count_the_passes_of_a_model(smollm2):
+    """Every token that enters the network while six are written behind a prompt of five."""
+    entered = []
+    table = smollm2.network.get_input_embeddings()
+    handle = table.register_forward_hook(lambda _, given, __: entered.append(given[0].numel()))
+    try:
+        prompt = len(continuation.greedy("smollm2", TEXT, 6).prompt.ids)
+        assert sum(entered) == readings(prompt, 6)
+        entered.clear()
+        ids = ids_of(smollm2, TEXT)
+        smollm2.network.generate(ids, max_new_tokens=6, do_sample=False, use_cache=False)
+        assert sum(entered) == readings(prompt, 6, cached=False)
+    finally:
+        handle.remove()
+
+
+def test_a_wrong_answer_with_the_cache_would_be_seen():
+    seconds = np.ones((3, 2, 2))
+    found = CacheTimes(np.array([4, 8]), seconds, np.array([0.0, 3.0]), np.array([1, 2]))
+    assert not found.same
+    assert found.largest_difference == 3
