@@ -68,6 +68,41 @@ class Branches:
         new = list(range(len(self.tokens) - len(rows), len(self.tokens)))
         return new, torch.cat(logits)
 
+    def behind(self, texts: Sequence[Sequence[int]]) -> Any:
+        """The logits behind whole texts that follow the prompt; nothing of them is kept.
+
+        texts: tokens of each, one at least, of similar lengths. Returns float32 [row, vocabulary].
+        """
+        import torch
+        from transformers.cache_utils import Cache
+
+        found = []
+        for at in range(0, len(texts), self.rows):
+            some = texts[at : at + self.rows]
+            ends = [len(text) - 1 for text in some]
+            ids = np.zeros((len(some), max(ends) + 1), int)  # padded behind, where nobody looks
+            for row, text in zip(ids, some, strict=True):
+                row[: len(text)] = text
+            hidden = self.network.base_model(
+                input_ids=torch.tensor(ids, device=self.device),
+                past_key_values=Cache(layers=self._layers(len(some))),
+                use_cache=True,
+            ).last_hidden_state
+            last = hidden[torch.arange(len(some)), torch.tensor(ends)]
+            found.append(self.network.get_output_embeddings()(last).float())
+        return torch.cat(found)
+
+    def _layers(self, rows: int, between: Any = None) -> list[Any]:
+        """A cache of the prompt for each row, and of what stands between it and what is read.
+
+        between: [layer, keys or values, row, shared head, token, d_k].
+        """
+        made = []
+        for k, prompt in enumerate(self._prompt):
+            parts = [prompt[:, None].expand(-1, rows, *prompt.shape[1:])]
+            made.append(_layer()([*parts, *([] if between is None else [between[k]])]))
+        return made
+
     def _pass(self, rows: Sequence[tuple[int, int]]) -> Any:
         import torch
         from transformers.cache_utils import Cache
@@ -79,12 +114,7 @@ class Branches:
         for row, way in enumerate(ways):
             places[row, : len(way)] = torch.tensor(way, dtype=torch.long)
             real[row, : len(way)] = 1
-        # [layer, keys or values, row, shared head, token, d_k]
-        between = self._nodes[places].permute(2, 3, 0, 4, 1, 5)
-        layers = [
-            _layer()(self._prompt[k].expand(len(rows), *self._prompt[k].shape), between[k])
-            for k in range(len(self._prompt))
-        ]
+        layers = self._layers(len(rows), self._nodes[places].permute(2, 3, 0, 4, 1, 5))
         mask = np.pad(real, ((0, 0), (self.length, 1)), constant_values=1)
         depths = torch.tensor([self.length + len(way) for way in ways], device=self.device)
         output = self.network(
@@ -109,20 +139,21 @@ def _layer() -> type:
     from transformers.cache_utils import DynamicLayer
 
     class Before(DynamicLayer):
-        def __init__(self, prompt: Any, between: Any):
+        def __init__(self, parts: list[Any]):
             super().__init__()
-            self.parts, self.is_initialized = (prompt.transpose(0, 1), between), True
+            self.parts, self.is_initialized = parts, True
             self.new: Any = None
 
         def get_seq_length(self) -> int:
             return sum(part.shape[-2] for part in self.parts)
 
         def update(self, keys: Any, values: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
-            self.new = torch.stack([keys[:, :, 0], values[:, :, 0]])
-            prompt, between = self.parts
-            whole = (torch.cat([prompt[at], between[at], one], -2)
-                     for at, one in enumerate((keys, values)))  # fmt: skip
-            return tuple(whole)  # type: ignore[return-value]
+            self.new = torch.stack([keys[:, :, -1], values[:, :, -1]])
+            kept = ([part[kind] for part in self.parts] for kind in (0, 1))
+            keys, values = (
+                torch.cat([*some, one], -2) for some, one in zip(kept, (keys, values), strict=True)
+            )
+            return keys, values
 
     return Before
 

@@ -14,7 +14,9 @@ from seqviz import fingerprint
 from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.continuation import parted
 from seqviz.compute.decoding.cost import CacheTimes, readings
-from seqviz.experiments.decoding import continuation, cost, surprise
+from seqviz.compute.decoding.shots import CONDITIONS
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.decoding import continuation, cost, shots, surprise
 from seqviz.experiments.decoding.beam import beam
 from seqviz.experiments.decoding.futures import futures
 from seqviz.models import branches, texts
@@ -65,6 +67,17 @@ def test_more_rows_than_one_pass_takes_are_those_of_passes_of_their_own(smollm2)
     nodes, logits, alone = smollm2.run(work)
     assert nodes == list(range(len(some)))
     np.testing.assert_allclose(logits[-1], alone[0], atol=3e-4)
+
+
+def test_whole_texts_behind_a_prompt_are_read_as_one_text_each(smollm2):
+    prompt, rows = texts.tokens(smollm2, TEXT).ids, [[260, 5, 7], [9], [11, 12], [13] * 5]
+
+    def work(network, device):
+        return Branches(network, device, prompt, rows=3).behind(rows)
+
+    for row, found in zip(rows, smollm2.run(work), strict=True):
+        plain = logits_without_cache(smollm2, [*prompt, *row])[-1]
+        np.testing.assert_allclose(found, plain, atol=3e-4)
 
 
 def test_a_tree_has_its_limits(smollm2, monkeypatch):
@@ -385,3 +398,49 @@ def test_a_wrong_answer_with_the_cache_would_be_seen():
     found = CacheTimes(np.array([4, 8]), seconds, np.array([0.0, 3.0]), np.array([1, 2]))
     assert not found.same
     assert found.largest_difference == 3
+
+
+@pytest.fixture(scope="module")
+def shown(smollm2):
+    told = []
+    report = lambda _, share: told.append(share)  # noqa: E731
+    return shots.few_shots("smollm2", 6, 2, amounts=(0, 2), report=report), told
+
+
+def test_answers_behind_examples_are_those_of_the_whole_prompt(smollm2, shown):
+    found, told = shown
+    asked = shots._short(sentiment_split()[1], 6)
+    yes, no = (texts.tokens(smollm2, word).ids[0] for word in (" positive", " negative"))
+    for number, amount, condition in ((0, 0, "right"), (1, 2, "random"), (0, 2, "other")):
+        at = CONDITIONS.index(condition), (0, 2).index(amount), number
+        masses = []
+        for row, (review, label) in enumerate(asked):
+            start = shots.beginning(number, amount, condition)
+            whole = f"{start}\n\n{shots.question(review)}" if start else shots.question(review)
+            said = logits_without_cache(smollm2, texts.tokens(smollm2, whole).ids)[-1].softmax(-1)
+            assert found.positive[at][row] == (said[yes] > said[no])
+            assert found.right[at][row] == ((said[yes] > said[no]) == bool(label))
+            assert found.named[at][row] == (int(said.argmax()) in (yes, no))
+            masses.append(float(said[yes] + said[no]))
+        assert found.mass[at] == pytest.approx(np.mean(masses), abs=1e-4)
+    assert told == pytest.approx(np.arange(1, 8) / 7)
+    assert (found.draws, found.questions) == (2, 6)
+    # without examples there is one condition
+    assert (found.right[:, 0] == found.right[0, 0, 0]).all()
+
+
+def test_examples_are_balanced_and_of_the_training_set():
+    train, test = (set(part.texts) for part in sentiment_split())
+    first = shots.examples(0)
+    assert len(first) == 8
+    assert all(sum(label for _, label in first[k : k + 2]) == 1 for k in range(0, 8, 2))
+    assert {review for review, _ in first} <= train - test
+    assert first != shots.examples(1)
+    right, coin, other = (shots.beginning(3, 8, one) for one in CONDITIONS)
+    assert right.startswith(shots.beginning(3, 2))
+    assert shots.beginning(3, 2, described=True).startswith(shots.TASK)
+    assert coin.replace("positive", "negative") == right.replace("positive", "negative")
+    assert coin != right
+    assert "Sentiment" not in other
+    with pytest.raises(ValueError, match="even"):
+        shots.few_shots("smollm2", 5)

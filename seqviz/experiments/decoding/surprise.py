@@ -71,10 +71,10 @@ def _expected(
     import torch
 
     tokens = torch.tensor(ids, device=device)
-    hidden = network.model(input_ids=tokens[None, :-1], use_cache=False).last_hidden_state[0]
+    hidden = network.base_model(input_ids=tokens[None, :-1], use_cache=False).last_hidden_state[0]
     found: list[list[list[np.ndarray]]] = [[] for _ in penalties]
     for start in range(0, len(hidden), _TOGETHER):
-        plain = network.lm_head(hidden[start : start + _TOGETHER]).float()
+        plain = network.get_output_embeddings()(hidden[start : start + _TOGETHER]).float()
         right = tokens[start + 1 : start + 1 + len(plain), None]
         for penalty, parts in zip(penalties, found, strict=True):
             logs = torch.log_softmax(_penalized(plain, tokens, start, penalty), -1)
