@@ -324,7 +324,9 @@ SUBJECTS: dict[str, Subject] = {
 # Functions that take a device and have no row, and why.
 LEFT_OUT = {
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
+    "by_method": "the passes of greedy and beams, with draws by numpy",
     "copy_twice": "passes of the functional forward, as in attention's heads switched off",
+    "few_shots": "answers, right or wrong, behind passes with a cache as in greedy",
     "fill_in_by_share": "fill_in, for each share",
     "fit_lens": "plain passes, then least squares by numpy",
     "fit_windows": "fit_network, for each window",

@@ -14,9 +14,10 @@ from seqviz import fingerprint
 from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.continuation import parted
 from seqviz.compute.decoding.cost import CacheTimes, readings
+from seqviz.compute.decoding.methods import BEAMS, HOT, METHODS, NUCLEUS
 from seqviz.compute.decoding.shots import CONDITIONS
 from seqviz.data.reviews import sentiment_split
-from seqviz.experiments.decoding import continuation, cost, shots, surprise
+from seqviz.experiments.decoding import continuation, cost, methods, shots, surprise
 from seqviz.experiments.decoding.beam import beam
 from seqviz.experiments.decoding.futures import futures
 from seqviz.models import branches, texts
@@ -444,3 +445,43 @@ def test_examples_are_balanced_and_of_the_training_set():
     assert "Sentiment" not in other
     with pytest.raises(ValueError, match="even"):
         shots.few_shots("smollm2", 5)
+
+
+def test_methods_are_those_of_generate_and_of_the_librarys_filters(smollm2, monkeypatch):
+    from transformers import TopPLogitsWarper
+
+    monkeypatch.setattr(methods, "STEPS", 6)
+    told = []
+    found = methods.by_method("smollm2", 2, report=lambda _, share: told.append(share))
+    assert told == [0.5, 1]
+    assert found.bits.shape == (len(METHODS), 2, 6)
+    human = methods.sentences(smollm2, 2, 0)
+    start = torch.tensor(human[1][: methods.BEGINNING])[None]
+    uniforms = np.random.RandomState([0, 1]).uniform(size=(3, 6))
+    written = smollm2.run(
+        lambda network, device: methods.written(
+            Branches(network, device, human[1][: methods.BEGINNING]),
+            branches.ends(smollm2),
+            human[1],
+            uniforms,
+        )
+    )
+    assert written[0].tolist() == human[1].tolist()
+    for beams, row in ((1, 1), (BEAMS, 2)):
+        told = smollm2.network.generate(start, max_new_tokens=6, num_beams=beams, do_sample=False)
+        assert written[row].tolist() == told[0].tolist()
+    for row, u, change in (
+        (3, uniforms[1], TopPLogitsWarper(NUCLEUS)),
+        (4, uniforms[2], lambda _, scores: scores / HOT),
+    ):
+        for step, token in enumerate(written[row][methods.BEGINNING :]):
+            plain = logits_without_cache(smollm2, written[row][: methods.BEGINNING + step])[-1:]
+            exact = change(None, plain.clone())[0].double().softmax(-1).numpy()
+            above = exact[exact > exact[token]].sum()
+            assert exact[token] > 0
+            assert above - 2e-3 <= u[step] <= above + exact[token] + 2e-3
+    for row, whole in enumerate(written):
+        logs = torch.log_softmax(logits_without_cache(smollm2, whole).double(), -1)[:-1]
+        own = logs.gather(1, torch.tensor(whole[1:])[:, None])[methods.BEGINNING - 1 :, 0]
+        np.testing.assert_allclose(found.bits[row, 1], -own / np.log(2), rtol=1e-3, atol=2e-3)
+    assert "".join(found.beginning).replace("␣", " ") == smollm2.tokenizer.decode(human[0][:8])

@@ -15,6 +15,9 @@ from seqviz.models.branches import ROOT, Branches, ends
 from seqviz.models.pretrained import Pretrained
 from seqviz.models.texts import Read
 
+Found = tuple[float, float, tuple[int, ...]]
+Row = tuple[np.ndarray, np.ndarray, np.ndarray]  # parents, tokens, log-probabilities
+
 
 def beam(
     model: str, text: Read, beams: int = 3, count: int = 8, penalty: float = 1.0,
@@ -35,37 +38,47 @@ def beam(
 
     def work(network: Any, device: str) -> Beams:
         tree = Branches(network, device, prompt.ids)
-        nodes, running = [ROOT], np.zeros(1)
-        logs = draw.log_probabilities(tree.logits[None].cpu().numpy())
-        done: list[tuple[float, float, tuple[int, ...]]] = []  # score, log, tokens
-        rows: list[tuple[np.ndarray, ...]] = []
-        for step in range(1, count + 1):
-            total = (running[:, None] + logs).ravel()
-            best = np.argsort(-total, kind="stable")[: 2 * beams]
-            parents, tokens = np.divmod(best, logs.shape[1])
-            final = [step == count or int(token) in last for token in tokens]
-            for place in range(min(beams, len(best))):
-                if final[place]:
-                    ids = (*tree.ids(nodes[parents[place]]), int(tokens[place]))
-                    whole = float(total[best[place]])
-                    done.append((whole / step**penalty, whole, ids))
-            done = sorted(done, key=lambda one: -one[0])[:beams]
-            on = [k for k in range(len(best)) if int(tokens[k]) not in last][:beams]
-            running = total[best[on]]
-            rows.append((parents[on], tokens[on], running))
-            report(step / count, step / count)
-            full = len(done) == beams
-            if step == count or (full and running[0] / step**penalty <= done[-1][0]):
-                break
-            grown = [nodes[k] for k in parents[on]], [int(one) for one in tokens[on]]
-            nodes, found = tree.grow(*grown)
-            logs = draw.log_probabilities(found.cpu().numpy())
+        done, rows = search(tree, last, beams, count, penalty, report)
         made = tuple(_hypothesis(pretrained, *one) for one in done)
         parent, token, log = (np.array(part) for part in zip(*rows, strict=True))
         pieces = tuple(tuple(texts.piece(pretrained, int(k)) for k in row) for row in token)
         return Beams(prompt, made, parent, token, pieces, log, penalty)
 
     return pretrained.run(work)
+
+
+def search(
+    tree: Branches, last: frozenset[int], beams: int, count: int, penalty: float,
+    report: Report = silent,
+) -> tuple[list[Found], list[Row]]:  # fmt: skip
+    """Score, log-probability and tokens of each hypothesis, and what was kept at each step."""
+    nodes, running = [ROOT], np.zeros(1)
+    logs = draw.log_probabilities(tree.logits[None].cpu().numpy())
+    done: list[Found] = []
+    rows: list[Row] = []
+    for step in range(1, count + 1):
+        total = (running[:, None] + logs).ravel()
+        best = np.argpartition(-total, 2 * beams)[: 2 * beams]
+        best = best[np.argsort(-total[best], kind="stable")]
+        parents, tokens = np.divmod(best, logs.shape[1])
+        final = [step == count or int(token) in last for token in tokens]
+        for place in range(min(beams, len(best))):
+            if final[place]:
+                ids = (*tree.ids(nodes[parents[place]]), int(tokens[place]))
+                whole = float(total[best[place]])
+                done.append((whole / step**penalty, whole, ids))
+        done = sorted(done, key=lambda one: -one[0])[:beams]
+        on = [k for k in range(len(best)) if int(tokens[k]) not in last][:beams]
+        running = total[best[on]]
+        rows.append((parents[on], tokens[on], running))
+        report(step / count, step / count)
+        full = len(done) == beams
+        if step == count or (full and running[0] / step**penalty <= done[-1][0]):
+            break
+        grown = [nodes[k] for k in parents[on]], [int(one) for one in tokens[on]]
+        nodes, found = tree.grow(*grown)
+        logs = draw.log_probabilities(found.cpu().numpy())
+    return done, rows
 
 
 def _hypothesis(

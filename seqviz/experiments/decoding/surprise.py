@@ -29,7 +29,7 @@ def surprise(model: str, text: Read) -> Surprise:
     if len(tokens.ids) < 2:
         raise Refusal("one_token", "There is one token only: write a word more.")
     bits, entropy, rank, best = pretrained.run(
-        lambda network, device: _expected(network, device, tokens.ids)[0]
+        lambda network, device: expected(network, device, tokens.ids)[0]
     )
     answer = tuple(texts.piece(pretrained, int(one)) for one in best)
     return Surprise(tokens, bits, entropy, rank, answer)
@@ -54,14 +54,14 @@ def repeated(model: str, sentence: Read, copies: int = COPIES, penalty: float = 
 
     def work(network: Any, device: str) -> list[np.ndarray]:
         penalties = (1.0,) if penalty == 1 else (1.0, penalty)
-        read = [bits for bits, *_ in _expected(network, device, ids, penalties)]
+        read = [bits for bits, *_ in expected(network, device, ids, penalties)]
         return [np.concatenate([[np.nan], one]).reshape(copies, -1) for one in read]
 
     found = pretrained.run(work)
     return Repeated(one.pieces, found[0], found[-1], penalty)
 
 
-def _expected(
+def expected(
     network: Any,
     device: str,
     ids: Int[np.ndarray, "token"],
