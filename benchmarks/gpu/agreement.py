@@ -45,6 +45,9 @@ from seqviz.experiments.accuracy import encoding, fill, heads, importance, modes
 from seqviz.experiments.accuracy.direction import direction
 from seqviz.experiments.accuracy.training import Data, Progress, Run
 from seqviz.experiments.accuracy.word_masking import controls, knife
+from seqviz.experiments.decoding.beam import beam
+from seqviz.experiments.decoding.continuation import greedy
+from seqviz.experiments.decoding.futures import futures
 from seqviz.models import forward_cache
 from seqviz.models.forward_cache import Masking
 from seqviz.models.pretrained import load
@@ -236,6 +239,12 @@ def _tuning(place: str, small: bool) -> Any:
     return [run.step(few, some, 1.0, progress) for some in places], run.judge(few, progress)
 
 
+def _written() -> Any:
+    """A greedy text, beams and a tree."""
+    model = "smollm2"
+    return greedy(model, TEXT, 8).bits, beam(model, TEXT).log, futures(model, TEXT, passes=4).log
+
+
 def _updates(small: bool) -> int:
     return 3 if small else 30
 
@@ -310,11 +319,14 @@ SUBJECTS: dict[str, Subject] = {
     "training, first steps": Subject(_tuning, _MINILM),
     "SmolLM2, one text": Subject(
         lambda *_: forward_cache.read("smollm2", TEXT), ("smollm2",), full=True),
+    "SmolLM2, written": Subject(lambda *_: _written(), ("smollm2",), full=True),
 }  # fmt: skip
 # Functions that take a device and have no row, and why.
 LEFT_OUT = {
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
+    "by_method": "the passes of greedy and beams, with draws by numpy",
     "copy_twice": "passes of the functional forward, as in attention's heads switched off",
+    "few_shots": "answers, right or wrong, behind passes with a cache as in greedy",
     "fill_in_by_share": "fill_in, for each share",
     "fit_lens": "plain passes, then least squares by numpy",
     "fit_windows": "fit_network, for each window",
@@ -323,9 +335,11 @@ LEFT_OUT = {
     "padding": "the passes of own_padding, on reviews",
     "remove": "passes of the functional forward, as in attention's heads switched off",
     "remove_from_many": "remove, for each text",
+    "sampled": "the passes of greedy, with draws by numpy",
     "search": "heads by numpy, on sentence vectors",
     "searches": "search, for each setting",
     "surface": "heads by numpy, on sentence vectors",
+    "time_cache": "milliseconds, which differ by design",
     "time_passes": "milliseconds, which differ by design",
     "tune": "steps of a Run, as in the first steps of a training",
     "tune_again": "tune, with another seed",

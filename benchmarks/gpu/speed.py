@@ -50,12 +50,14 @@ from seqviz.experiments.accuracy.training import (
     steps_of,
 )
 from seqviz.models import forward_cache, tap
+from seqviz.models.branches import ROOT, Branches
 
 LENGTH = 32  # tokens of a text or prompt in a batch
 LONG = 512  # tokens that the texts' recipe pads to
 GOAL = 0.86  # test accuracy
 _SHARE = 0.85  # of the command's time, with what went before
 _PATIENCE = {True: 1.5, False: 20.0}  # seconds, small or not: a size above one that slow is left
+_WRITTEN = 16  # tokens of a text
 _EPOCHS = 3  # in which the goal is to be reached
 
 
@@ -125,6 +127,8 @@ def rows(machine: Machine) -> Iterator[tuple[str, Times | dict[str, Any] | str]]
     work: dict[str, Callable[[], Times | dict[str, Any]]] = {
         **{name: partial(measure, row, machine) for name, row in ROWS.items()},
         **{name: partial(epoch, machine, *recipe) for name, recipe in EPOCHS.items()},
+        "writing: one text": partial(written, machine, 1),
+        "writing: 32 texts at once": partial(written, machine, 32),
         f"seconds to {GOAL}": partial(to_goal, machine),
         "a small LSTM's step": partial(captured, machine),
     }
@@ -254,6 +258,36 @@ def epoch(machine: Machine, regime: str, length: int | None, mode: str, few: int
         found[key] = len(some.ids) / seconds
         found[f"{key}_sentences"] = len(some.ids)
     return found
+
+
+def written(machine: Machine, texts: int) -> dict[str, Any]:
+    """Tokens a second behind a prompt of `LENGTH`, so many texts at once, the cache kept.
+
+    The prefill is not counted. SmolLM2's shape with random weights, so no text ends.
+    """
+    steps, layers = (4, 1) if machine.small else (_WRITTEN, 30)
+    found: dict[str, Any] = {"unit": "tokens/s", "texts": texts, "tokens": steps, "layers": layers}
+    for key, place in (("cpu", CPU), ("device", machine.place)):
+        if key == "device" and machine.small:
+            break  # it is the CPU itself
+        network = smollm2_shape(place, layers)
+        prompt = ids(network, 1, LENGTH)[0].numpy()
+        seconds = []
+        for _ in range(3):  # the first is warm-up
+            with torch.inference_mode():
+                tree = Branches(network, place, prompt, texts)
+                synchronize(place)
+                seconds.append(timed(partial(_write, tree, texts, steps)))
+        found[key] = texts * steps / min(seconds[1:])
+    return found
+
+
+def _write(tree: Branches, texts: int, steps: int) -> None:
+    """`steps` tokens of each text: the likeliest, of the first each another."""
+    nodes, tokens = [ROOT] * texts, tree.logits.topk(texts).indices.tolist()
+    for _ in range(steps):
+        nodes, logits = tree.grow(nodes, tokens)
+        tokens = logits.argmax(-1).tolist()
 
 
 def to_goal(machine: Machine) -> dict[str, Any]:

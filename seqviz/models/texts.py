@@ -5,9 +5,10 @@ A parameter that takes a text of a student says so (`Read`), and with it who cou
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, get_args, get_type_hints
@@ -23,6 +24,7 @@ LONGEST = 512  # tokens of one text; what is beyond is left out and said
 _CHARACTERS = 20_000  # of a text are looked at: more than 512 tokens in any language
 _VISIBLE = str.maketrans({" ": "␣", "\n": "⏎", "\t": "⇥"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def tokens(model: Pretrained, text: Read, other: Read = "", pads: int = 0) -> Tokens:
@@ -78,6 +80,24 @@ def piece(model: Pretrained, token: int) -> str:
         return _pieces(model.tokenizer, [token])[0]
 
 
+def spelled(model: Pretrained, ids: Sequence[int]) -> str:
+    """What tokens spell together; bytes that make no whole character stand as ‹E4 BD›.
+
+    Special tokens stand by their names, control characters but line ends and tabs by their bytes.
+    """
+    with model.lock:
+        names = model.tokenizer.convert_ids_to_tokens([int(one) for one in ids])
+        special = set(model.tokenizer.all_special_ids)
+        if not _by_bytes(model.tokenizer):
+            return str(model.tokenizer.convert_tokens_to_string(names))
+    raw = b"".join(
+        name.encode() if int(token) in special else bytes(_byte_of()[letter] for letter in name)
+        for token, name in zip(ids, names, strict=True)
+    )
+    text = raw.decode("utf-8", "seqviz.bytes")
+    return _UNSEEN.sub(lambda found: f"‹{ord(found[0]):02X}›", text)
+
+
 def tokens_read(model: Pretrained | str, text: str) -> int:
     """How many tokens of a text a model reads; about so many while it is not in memory."""
     if isinstance(model, str):
@@ -97,6 +117,15 @@ def estimate(text: str) -> int:
     """
     plain = sum(character.isascii() for character in text)
     return min(LONGEST, math.ceil(plain / 4) + len(text) - plain)
+
+
+def _shown_bytes(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    part = error.object[error.start : error.end]
+    return f"‹{part.hex(' ').upper()}›", error.end
+
+
+codecs.register_error("seqviz.bytes", _shown_bytes)
 
 
 @dataclass(frozen=True)

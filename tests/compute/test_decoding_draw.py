@@ -1,0 +1,82 @@
+"""Draws from scores: portable, exact in distribution, the same after the way to a browser."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.decoding import draw
+from seqviz.compute.decoding.futures import Futures
+
+
+def test_scores_keep_the_first_exactly_and_the_others_in_half_precision():
+    logits = np.random.RandomState(0).normal(0, 4, 5000).astype(np.float32)
+    found = draw.scores(logits)
+    first = draw.order(logits)[: draw.EXACT]
+    np.testing.assert_array_equal(found[first], logits[first] - logits.max())
+    rest = np.setdiff1d(np.arange(5000), first)
+    np.testing.assert_array_equal(found[rest], found[rest].astype(np.float16))
+    assert found[rest].max() <= found[first].min()
+    np.testing.assert_allclose(found, logits - logits.max(), rtol=1e-3)
+    np.testing.assert_allclose(draw.entropy(found), draw.entropy(logits), rtol=1e-3)
+
+
+def test_equal_scores_stand_in_the_order_of_their_numbers():
+    scores = np.array([1.0, 2, 1, 2, -np.inf])
+    assert draw.order(scores).tolist() == [1, 3, 0, 2, 4]
+    p = draw.probabilities(scores)
+    assert p[4] == 0
+    ends = np.cumsum(p[[1, 3, 0, 2]])
+    assert [draw.draw(scores, u) for u in (0.0, ends[0] - 1e-9, ends[0], ends[1], ends[2])] == [
+        1, 1, 3, 0, 2
+    ]  # fmt: skip
+    assert draw.draw(scores, np.nextafter(1, 0)) == 2  # never what was cut
+
+
+def test_many_draws_have_the_distribution():
+    rng = np.random.RandomState(1)
+    scores = draw.scores(rng.normal(0, 2, 30).astype(np.float32))
+    count = 20_000
+    drawn = np.bincount([draw.draw(scores, u) for u in rng.uniform(size=count)], minlength=30)
+    expected = count * draw.probabilities(scores)
+    large = expected > 5
+    rest = (drawn[~large].sum(), expected[~large].sum())
+    test = chisquare([*drawn[large], rest[0]], [*expected[large], rest[1]])
+    assert test.pvalue > 1e-3
+
+
+def test_entropy_of_known_distributions():
+    assert draw.entropy(np.zeros(8)) == pytest.approx(3)
+    assert draw.entropy(np.array([0.0, 0, -np.inf, -np.inf])) == pytest.approx(1)
+    assert draw.entropy(np.array([[0.0, -np.inf], [0, 0]])) == pytest.approx([0, 1])
+
+
+def test_a_small_tree_by_hand():
+    """Two first tokens of 0.6 and 0.3; behind the first one the end at 0.5 and another at 0.3."""
+    nothing = np.zeros(1, int)
+    prompt = Tokens(("x",), nothing, nothing, nothing > 0, nothing == 0, 0)
+    tree = Futures(
+        prompt,
+        parent=np.array([-1, -1, 0, 0]),
+        token=np.array([4, 5, 2, 6]),
+        pieces=("a", "b", "end", "c"),
+        depth=np.array([1, 1, 2, 2]),
+        log=np.log([0.6, 0.3, 0.3, 0.18]),
+        expanded=np.array([True, False, False, False]),
+        ended=np.array([False, False, True, False]),
+        steps=3,
+        width=2,
+        passes=1,
+    )
+    assert tree.whole.tolist() == [False, False, True, False]
+    assert tree.covered == pytest.approx(0.3)
+    assert tree.covered_at(2) == pytest.approx(0.48)
+    assert tree.covered_at(3) == pytest.approx(0.3)
+    assert tree.best == 2
+    assert not tree.proven  # behind b there may be as much
+    assert np.exp(tree.open_log) == pytest.approx(0.3)
+    assert tree.way(3) == (0, 3)
+    assert tree.nodes((4, 6, 1)) == (0, 3)
+    assert tree.nodes((9,)) == ()

@@ -1,0 +1,487 @@
+"""A decoder that writes, against transformers' own generate and against passes without a cache."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz import fingerprint
+from seqviz.compute.decoding import draw
+from seqviz.compute.decoding.continuation import parted
+from seqviz.compute.decoding.cost import CacheTimes, readings
+from seqviz.compute.decoding.methods import BEAMS, HOT, METHODS, NUCLEUS
+from seqviz.compute.decoding.shots import CONDITIONS
+from seqviz.data.reviews import sentiment_split
+from seqviz.experiments.decoding import continuation, cost, methods, shots, surprise
+from seqviz.experiments.decoding.beam import beam
+from seqviz.experiments.decoding.futures import futures
+from seqviz.models import branches, texts
+from seqviz.models.branches import ROOT, Branches
+from seqviz.refusal import Refusal
+
+PROMPTS = ("Hey readers, today is", "The capital of France is", "你好")
+TEXT = PROMPTS[0]
+
+
+def ids_of(pretrained, text: str) -> torch.Tensor:
+    return torch.tensor(texts.tokens(pretrained, text).ids)[None]
+
+
+def logits_without_cache(pretrained, ids) -> torch.Tensor:
+    with torch.inference_mode():
+        return pretrained.network(torch.tensor(ids)[None], use_cache=False).logits[0]
+
+
+def test_a_tree_of_all_depths_gives_what_passes_without_a_cache_give(smollm2):
+    """Rows of one batch that go on at the root, at first tokens and deeper ones."""
+    prompt = texts.tokens(smollm2, TEXT).ids
+
+    def work(network, device):
+        tree = Branches(network, device, prompt)
+        first, _ = tree.grow([ROOT, ROOT], [260, 253])
+        second, _ = tree.grow([first[0]], [1194])
+        rows, logits = tree.grow([second[0], ROOT, first[1], first[0], second[0]], [5, 6, 7, 8, 9])
+        return tree.logits, [tree.ids(row) for row in rows], logits
+
+    root, ways, logits = smollm2.run(work)
+    assert ways == [(260, 1194, 5), (6,), (253, 7), (260, 8), (260, 1194, 9)]
+    np.testing.assert_allclose(root, logits_without_cache(smollm2, prompt)[-1], atol=1e-4)
+    for way, row in zip(ways, logits, strict=True):
+        plain = logits_without_cache(smollm2, [*prompt, *way])[-1]
+        np.testing.assert_allclose(row, plain, atol=3e-4)
+
+
+def test_more_rows_than_one_pass_takes_are_those_of_passes_of_their_own(smollm2):
+    prompt = texts.tokens(smollm2, TEXT).ids
+    some = list(range(300, 300 + branches.ROWS + 3))
+
+    def work(network, device):
+        tree = Branches(network, device, prompt)
+        nodes, logits = tree.grow([ROOT] * len(some), some)
+        return nodes, logits, tree.grow([ROOT], some[-1:])[1]
+
+    nodes, logits, alone = smollm2.run(work)
+    assert nodes == list(range(len(some)))
+    np.testing.assert_allclose(logits[-1], alone[0], atol=3e-4)
+
+
+def test_whole_texts_behind_a_prompt_are_read_as_one_text_each(smollm2):
+    prompt, rows = texts.tokens(smollm2, TEXT).ids, [[260, 5, 7], [9], [11, 12], [13] * 5]
+
+    def work(network, device):
+        return Branches(network, device, prompt, rows=3).behind(rows)
+
+    for row, found in zip(rows, smollm2.run(work), strict=True):
+        plain = logits_without_cache(smollm2, [*prompt, *row])[-1]
+        np.testing.assert_allclose(found, plain, atol=3e-4)
+
+
+def test_a_tree_has_its_limits(smollm2, monkeypatch):
+    def work(network, device):
+        tree = Branches(network, device, np.array([260]))
+        (node,), _ = tree.grow([ROOT], [5])
+        tree.grow([node], [5])
+
+    monkeypatch.setattr(branches, "DEPTH", 1)
+    with pytest.raises(ValueError, match="1 tokens in a row"):
+        smollm2.run(work)
+    monkeypatch.undo()
+    monkeypatch.setattr(branches, "NODES", 1)
+    with pytest.raises(ValueError, match="1 in all"):
+        smollm2.run(work)
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_greedy_is_generate(smollm2, prompt):
+    found = continuation.greedy("smollm2", prompt, 12)
+    ids = ids_of(smollm2, prompt)
+    whole = smollm2.network.generate(ids, max_new_tokens=12, do_sample=False)[0]
+    assert list(found.ids) == whole[ids.shape[1] :].tolist()
+    logs = torch.log_softmax(logits_without_cache(smollm2, whole[:-1].numpy()).double(), -1)
+    logs = logs[ids.shape[1] - 1 :]
+    own = logs.gather(1, whole[ids.shape[1] :, None])[:, 0].numpy()
+    np.testing.assert_allclose(found.bits, -own / np.log(2), atol=1e-3)
+    np.testing.assert_allclose(
+        found.entropy, -(logs.exp() * logs).sum(-1).numpy() / np.log(2), atol=2e-3
+    )
+    assert found.log2 == pytest.approx(own.sum() / np.log(2), abs=1e-3)
+    assert (found.rank == 1).all()
+    assert found.candidates[:, 0].tolist() == list(found.ids)
+    np.testing.assert_allclose(found.chances[:, 0], np.exp(own), atol=1e-3)
+
+
+def test_a_text_that_the_model_ends_is_shorter(smollm2):
+    prompt = "<|im_start|>user\nSay only: yes<|im_end|>\n<|im_start|>assistant\n"
+    found = continuation.greedy("smollm2", prompt, 40)
+    ids = ids_of(smollm2, prompt)
+    whole = smollm2.network.generate(ids, max_new_tokens=40, do_sample=False)[0]
+    assert list(found.ids) == whole[ids.shape[1] :].tolist()
+    assert found.ended
+    assert len(found.ids) < 40
+    assert found.pieces[-1] == "<|im_end|>"
+    assert not continuation.greedy("smollm2", TEXT, 3).ended
+
+
+def test_what_was_forced_is_read_as_it_stands(smollm2):
+    plain = continuation.greedy("smollm2", TEXT, 6)
+    other = int(plain.candidates[2, 1])
+    forced = continuation.greedy("smollm2", TEXT, 3, after=(*plain.ids[:2], other))
+    assert forced.ids[:3] == (*plain.ids[:2], other)
+    assert parted(plain.ids, forced.ids) == 2
+    assert forced.rank[2] == 2
+    assert len(forced.ids) == 6
+    asked = continuation.next_token("smollm2", TEXT, forced.ids[:5])
+    assert int(asked.ids[0]) == forced.ids[5]
+    assert asked.rank(forced.ids[5]) == 1
+
+
+def test_the_next_token_has_the_models_probabilities(smollm2):
+    found = continuation.next_token("smollm2", TEXT)
+    exact = torch.softmax(logits_without_cache(smollm2, found.prompt.ids)[-1].double(), -1).numpy()
+    assert len(found.ids) == draw.EXACT
+    np.testing.assert_allclose(found.chances, exact[found.ids], rtol=1e-3)
+    assert found.rest == pytest.approx(1 - exact[found.ids].sum(), rel=1e-3)
+    assert found.pieces[0] == "␣a"
+    with pytest.raises(Refusal) as caught:
+        continuation.next_token("minilm", TEXT)
+    assert caught.value.code == "decoder_only"
+
+
+def test_draws_are_the_inverse_of_the_cumulative_distribution(smollm2):
+    uniforms = tuple(np.random.RandomState(3).uniform(size=8))
+    found = continuation.sampled("smollm2", TEXT, uniforms)
+    ids = list(texts.tokens(smollm2, TEXT).ids)
+    for step, u in enumerate(uniforms):
+        exact = torch.softmax(logits_without_cache(smollm2, ids)[-1].double(), -1).numpy()
+        token = found.ids[step]
+        above = exact[exact > exact[token]].sum()
+        assert above - 1e-3 <= u <= above + exact[token] + 1e-3
+        assert found.drawn[step] == pytest.approx(exact[token], rel=5e-3)
+        ids.append(token)
+    again = continuation.sampled("smollm2", TEXT, uniforms)
+    assert again.ids == found.ids
+    np.testing.assert_array_equal(again.bits, found.bits)
+
+
+@dataclass(frozen=True)
+class Only:
+    """Of the tokens the second best alone, and never one that is there already."""
+
+    def __call__(self, scores, ids):
+        allowed = [k for k in draw.order(scores)[1:40] if int(k) not in ids]
+        cut = np.full_like(scores, -np.inf)
+        cut[allowed[:1]] = 0
+        return cut
+
+
+def test_filters_change_what_is_drawn_and_not_what_it_costs(smollm2):
+    found = continuation.sampled("smollm2", TEXT, (0.99, 0.0, 0.5), filters=Only())
+    assert (found.drawn == 1).all()
+    assert (found.rank > 1).all()
+    assert len(set(found.ids)) == 3
+    assert found.bits[0] == pytest.approx(-np.log2(found.chances[0, found.rank[0] - 1]), abs=1e-6)
+    assert continuation.greedy("smollm2", TEXT, 3, filters=Only()).ids == found.ids
+    assert fingerprint.digest((TEXT, Only())) == fingerprint.digest((TEXT, Only()))
+
+
+def test_a_run_that_is_cancelled_reads_no_further_token(smollm2):
+    told = []
+
+    class Enough(Exception):
+        pass
+
+    def report(record, share):
+        told.append((record.text, share))
+        if len(told) == 3:
+            raise Enough
+
+    with pytest.raises(Enough):
+        continuation.greedy("smollm2", TEXT, 20, report=report)
+    assert [share for _, share in told] == [0.05, 0.1, 0.15]
+    assert all(after.startswith(before) for (before, _), (after, _) in pairwise(told))
+
+
+def test_two_who_write_at_once_write_what_each_writes_alone(smollm2):
+    alone = [continuation.greedy("smollm2", one, 8) for one in PROMPTS[:2]]
+    found = {}
+    threads = [
+        threading.Thread(
+            target=lambda one=one: found.update({one: continuation.greedy("smollm2", one, 8)})
+        )
+        for one in PROMPTS[:2]
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    for prompt, before in zip(PROMPTS, alone, strict=False):
+        assert found[prompt].ids == before.ids
+        np.testing.assert_array_equal(found[prompt].bits, before.bits)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "beams", "count", "penalty"),
+    [(PROMPTS[0], 3, 8, 1.0), (PROMPTS[1], 4, 10, 0.0), (PROMPTS[2], 2, 8, 2.0),
+     ("<|im_start|>user\nSay only: yes<|im_end|>\n<|im_start|>assistant\n", 3, 16, 1.0),
+     (PROMPTS[0], 1, 6, 1.0)],
+)  # fmt: skip
+def test_beam_search_is_generate(smollm2, prompt, beams, count, penalty):
+    found = beam("smollm2", prompt, beams, count, penalty)
+    ids = ids_of(smollm2, prompt)
+    told = smollm2.network.generate(
+        ids, max_new_tokens=count, num_beams=beams, num_return_sequences=beams, do_sample=False,
+        length_penalty=penalty, early_stopping=False, output_scores=True,
+        return_dict_in_generate=True,
+    )  # fmt: skip
+    for rank, one in enumerate(found.hypotheses):
+        there = told.sequences[rank, ids.shape[1] :].tolist()
+        assert list(one.ids) == there[: len(one.ids)]
+        assert set(there[len(one.ids) :]) <= {2}  # padding
+        if beams > 1:
+            assert one.score == pytest.approx(float(told.sequences_scores[rank]), rel=1e-4)
+        assert one.score == pytest.approx(one.log / len(one.ids) ** penalty)
+    assert len(found.hypotheses) == beams
+    assert any(one.ended for one in found.hypotheses) == prompt.startswith("<|im_start|>")
+    # the rows of what was kept lead to the first hypothesis
+    if not found.best.ended:
+        row = next(k for k, token in enumerate(found.token[-1]) if token == found.best.ids[-1])
+        way = []
+        for step in range(count - 1, -1, -1):
+            way.append(int(found.token[step, row]))
+            row = int(found.parent[step, row])
+        assert tuple(reversed(way)) == found.best.ids
+
+
+@pytest.fixture(scope="module")
+def tree(smollm2):
+    greedy = continuation.greedy("smollm2", "The capital of France is", 4)
+    odd = (*greedy.ids[:1], 28132, 28132)
+    return greedy, odd, futures("smollm2", "The capital of France is", 4, 4, ways=(greedy.ids, odd))
+
+
+def test_probabilities_of_a_tree_are_exact(smollm2, tree):
+    greedy, odd, found = tree
+    assert found.log[found.nodes(greedy.ids)[-1]] == pytest.approx(
+        greedy.log2 * np.log(2), abs=1e-3
+    )
+    prompt = list(found.prompt.ids)
+    for node in (0, int(found.depth.argmax()), found.nodes(odd)[-1]):
+        way = [int(found.token[k]) for k in found.way(node)]
+        logs = torch.log_softmax(logits_without_cache(smollm2, prompt + way).double(), -1)
+        own = logs[len(prompt) - 1 : -1].gather(1, torch.tensor(way)[:, None]).sum()
+        assert found.log[node] == pytest.approx(float(own), abs=1e-3)
+    assert len(found.nodes(odd)) == 3
+
+
+def test_a_tree_grows_where_it_is_most_probable(tree):
+    _, odd, found = tree
+    inner = [k for k in np.flatnonzero(found.expanded) if k not in found.nodes(odd)]
+    still = found.log[~found.expanded & ~found.whole]
+    # what was read was at no time less probable than what was left, but for the ways given
+    assert np.sort(found.log[inner])[2] >= still.min()
+    for node in inner:
+        children = found.log[found.parent == node]
+        assert (np.diff(children[:8]) <= 0).all()
+        assert np.exp(children).sum() <= np.exp(found.log[node]) * (1 + 1e-9)
+    assert found.covered <= found.covered_at(3) <= found.covered_at(2) <= found.covered_at(1) < 1
+    assert found.covered == pytest.approx(found.covered_at(4))
+
+
+def test_a_future_is_proven_to_be_the_most_probable_by_counting_all(smollm2):
+    """Two steps, all followers of all likely first tokens."""
+    prompt = "The capital of France is"
+    ids = texts.tokens(smollm2, prompt).ids
+    first = torch.log_softmax(logits_without_cache(smollm2, ids)[-1].double(), -1)
+    best = -np.inf
+    for token in first.argsort(descending=True)[:8].tolist():
+        after = torch.log_softmax(logits_without_cache(smollm2, [*ids, token])[-1].double(), -1)
+        best = max(best, float(first[token] + after.max()))
+    found = futures("smollm2", prompt, 2, 1)
+    assert found.proven
+    assert best > float(first.sort(descending=True).values[8])
+    assert found.log[found.best] == pytest.approx(best, abs=1e-3)
+
+
+def test_surprise_is_what_the_model_says_of_each_token(smollm2):
+    text = "I drink green tea. 你好。"
+    found = surprise.surprise("smollm2", text)
+    logs = torch.log_softmax(logits_without_cache(smollm2, found.tokens.ids).double(), -1)[:-1]
+    after = torch.tensor(found.tokens.ids[1:])[:, None]
+    own = logs.gather(1, after)
+    np.testing.assert_allclose(found.bits, -own[:, 0] / np.log(2), atol=1e-3)
+    np.testing.assert_allclose(found.entropy, -(logs.exp() * logs).sum(-1) / np.log(2), atol=2e-3)
+    np.testing.assert_array_equal(found.rank, 1 + (logs > own).sum(-1))
+    assert found.answer[0] == texts.piece(smollm2, int(logs[0].argmax()))
+    assert found.mean_bits == pytest.approx(found.bits.mean())
+    with pytest.raises(Refusal) as caught:
+        surprise.surprise("smollm2", "a")
+    assert caught.value.code == "one_token"
+
+
+def test_a_repeated_sentence_is_read_in_one_pass(smollm2):
+    from transformers import RepetitionPenaltyLogitsProcessor
+
+    found = surprise.repeated("smollm2", "I like green tea in the morning.", 4, 1.3)
+    one = texts.tokens(smollm2, " I like green tea in the morning.").ids
+    whole = np.tile(one, 4)
+    assert found.bits.shape == (4, len(one))
+    assert np.isnan(found.bits[0, 0])
+    logits = logits_without_cache(smollm2, whole)
+    punish = RepetitionPenaltyLogitsProcessor(1.3)
+    for place in (1, len(one), 3 * len(one) - 1, 4 * len(one) - 1):
+        row = logits[place - 1].clone()[None]
+        for changed, bits in (
+            (row, found.bits),
+            (punish(torch.tensor(whole[:place])[None], row.clone()), found.penalized),
+        ):
+            own = torch.log_softmax(changed.double(), -1)[0, whole[place]]
+            assert bits.ravel()[place] == pytest.approx(-float(own) / np.log(2), abs=2e-3)
+    means = found.mean_bits()
+    assert (np.diff(means) < 0).all()
+    assert found.chance(4) == pytest.approx(2 ** -found.bits[3, 1:].mean())
+    assert found.chance(4, penalized=True) < found.chance(4)
+    with pytest.raises(ValueError, match="positive"):
+        surprise.repeated("smollm2", "I like tea", 2, 0)
+
+
+def test_more_copies_than_fit_are_not_read(smollm2):
+    sentence = "word " * 200
+    assert surprise.repeated("smollm2", sentence, 4).copies == 2
+
+
+def test_half_characters_are_told_by_their_bytes(smollm2):
+    ids = list(texts.tokens(smollm2, "语言 ok\n").ids)
+    assert texts.spelled(smollm2, ids) == "语言 ok\n"
+    first = texts.spelled(smollm2, ids[:1])
+    assert first.startswith("‹")
+    assert "�" not in texts.spelled(smollm2, ids[1:])
+    assert texts.spelled(smollm2, [2]) == "<|im_end|>"
+
+
+def test_a_token_with_the_cache_says_what_one_without_says(smollm2):
+    told = []
+    found = cost.time_cache("smollm2", (4, 40), 2, lambda _, share: told.append(share))
+    assert found.seconds.shape == (3, 2, 2)
+    assert (found.seconds > 0).all()
+    assert found.same
+    assert found.largest_difference < 1e-3
+    assert found.ranks.tolist() == [1, 1]
+    assert found.at("prefill", 40) > found.at("decode", 40)
+    assert found.times(40) == found.at("anew", 40) / found.at("decode", 40) > 1
+    assert told == [1 / 3, 2 / 3, 1]
+    with pytest.raises(ValueError, match="1 to 512"):
+        cost.time_cache("smollm2", (513,), 1)
+
+
+def test_readings_count_the_passes_of_a_model(smollm2):
+    """Every token that enters the network while six are written behind a prompt of five."""
+    entered = []
+    table = smollm2.network.get_input_embeddings()
+    handle = table.register_forward_hook(lambda _, given, __: entered.append(given[0].numel()))
+    try:
+        prompt = len(continuation.greedy("smollm2", TEXT, 6).prompt.ids)
+        assert sum(entered) == readings(prompt, 6)
+        entered.clear()
+        ids = ids_of(smollm2, TEXT)
+        smollm2.network.generate(ids, max_new_tokens=6, do_sample=False, use_cache=False)
+        assert sum(entered) == readings(prompt, 6, cached=False)
+    finally:
+        handle.remove()
+
+
+def test_a_wrong_answer_with_the_cache_would_be_seen():
+    seconds = np.ones((3, 2, 2))
+    found = CacheTimes(np.array([4, 8]), seconds, np.array([0.0, 3.0]), np.array([1, 2]))
+    assert not found.same
+    assert found.largest_difference == 3
+
+
+@pytest.fixture(scope="module")
+def shown(smollm2):
+    told = []
+    report = lambda _, share: told.append(share)  # noqa: E731
+    return shots.few_shots("smollm2", 6, 2, amounts=(0, 2), report=report), told
+
+
+def test_answers_behind_examples_are_those_of_the_whole_prompt(smollm2, shown):
+    found, told = shown
+    asked = shots._short(sentiment_split()[1], 6)
+    yes, no = (texts.tokens(smollm2, word).ids[0] for word in (" positive", " negative"))
+    for number, amount, condition in ((0, 0, "right"), (1, 2, "random"), (0, 2, "other")):
+        at = CONDITIONS.index(condition), (0, 2).index(amount), number
+        masses = []
+        for row, (review, label) in enumerate(asked):
+            start = shots.beginning(number, amount, condition)
+            whole = f"{start}\n\n{shots.question(review)}" if start else shots.question(review)
+            said = logits_without_cache(smollm2, texts.tokens(smollm2, whole).ids)[-1].softmax(-1)
+            assert found.positive[at][row] == (said[yes] > said[no])
+            assert found.right[at][row] == ((said[yes] > said[no]) == bool(label))
+            assert found.named[at][row] == (int(said.argmax()) in (yes, no))
+            masses.append(float(said[yes] + said[no]))
+        assert found.mass[at] == pytest.approx(np.mean(masses), abs=1e-4)
+    assert told == pytest.approx(np.arange(1, 8) / 7)
+    assert (found.draws, found.questions) == (2, 6)
+    # without examples there is one condition
+    assert (found.right[:, 0] == found.right[0, 0, 0]).all()
+
+
+def test_examples_are_balanced_and_of_the_training_set():
+    train, test = (set(part.texts) for part in sentiment_split())
+    first = shots.examples(0)
+    assert len(first) == 8
+    assert all(sum(label for _, label in first[k : k + 2]) == 1 for k in range(0, 8, 2))
+    assert {review for review, _ in first} <= train - test
+    assert first != shots.examples(1)
+    right, coin, other = (shots.beginning(3, 8, one) for one in CONDITIONS)
+    assert right.startswith(shots.beginning(3, 2))
+    assert shots.beginning(3, 2, described=True).startswith(shots.TASK)
+    assert coin.replace("positive", "negative") == right.replace("positive", "negative")
+    assert coin != right
+    assert "Sentiment" not in other
+    with pytest.raises(ValueError, match="even"):
+        shots.few_shots("smollm2", 5)
+
+
+def test_methods_are_those_of_generate_and_of_the_librarys_filters(smollm2, monkeypatch):
+    from transformers import TopPLogitsWarper
+
+    monkeypatch.setattr(methods, "STEPS", 6)
+    told = []
+    found = methods.by_method("smollm2", 2, report=lambda _, share: told.append(share))
+    assert told == [0.5, 1]
+    assert found.bits.shape == (len(METHODS), 2, 6)
+    human = methods.sentences(smollm2, 2, 0)
+    start = torch.tensor(human[1][: methods.BEGINNING])[None]
+    uniforms = np.random.RandomState([0, 1]).uniform(size=(3, 6))
+    written = smollm2.run(
+        lambda network, device: methods.written(
+            Branches(network, device, human[1][: methods.BEGINNING]),
+            branches.ends(smollm2),
+            human[1],
+            uniforms,
+        )
+    )
+    assert written[0].tolist() == human[1].tolist()
+    for beams, row in ((1, 1), (BEAMS, 2)):
+        told = smollm2.network.generate(start, max_new_tokens=6, num_beams=beams, do_sample=False)
+        assert written[row].tolist() == told[0].tolist()
+    for row, u, change in (
+        (3, uniforms[1], TopPLogitsWarper(NUCLEUS)),
+        (4, uniforms[2], lambda _, scores: scores / HOT),
+    ):
+        for step, token in enumerate(written[row][methods.BEGINNING :]):
+            plain = logits_without_cache(smollm2, written[row][: methods.BEGINNING + step])[-1:]
+            exact = change(None, plain.clone())[0].double().softmax(-1).numpy()
+            above = exact[exact > exact[token]].sum()
+            assert exact[token] > 0
+            assert above - 2e-3 <= u[step] <= above + exact[token] + 2e-3
+    for row, whole in enumerate(written):
+        logs = torch.log_softmax(logits_without_cache(smollm2, whole).double(), -1)[:-1]
+        own = logs.gather(1, torch.tensor(whole[1:])[:, None])[methods.BEGINNING - 1 :, 0]
+        np.testing.assert_allclose(found.bits[row, 1], -own / np.log(2), rtol=1e-3, atol=2e-3)
+    assert "".join(found.beginning).replace("␣", " ") == smollm2.tokenizer.decode(human[0][:8])
