@@ -15,22 +15,11 @@ from seqviz.compute.decoding.draw import Filters
 from seqviz.jobs import Report, silent
 from seqviz.models import texts
 from seqviz.models.branches import DEPTH, ROOT, Branches, ends
-from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.pretrained import Pretrained, decoder
 from seqviz.models.texts import Read
-from seqviz.refusal import Refusal
 
 CANDIDATES = 10  # tokens that are kept of each step
 Choose = Callable[[Float[np.ndarray, "vocabulary"], Sequence[int], int], tuple[int, float]]
-
-
-def decoder(model: str) -> Pretrained:
-    """`load`; raises Refusal("decoder_only") for an encoder as well."""
-    pretrained = load(model)
-    if pretrained.card.kind != "decoder":
-        title = pretrained.card.title
-        sentence = f"{title} is an encoder: it has no next token."
-        raise Refusal("decoder_only", sentence, model=title)
-    return pretrained
 
 
 def next_token(model: str, text: Read, after: tuple[int, ...] = ()) -> NextToken:

@@ -9,11 +9,10 @@ import numpy as np
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.futures import Futures
-from seqviz.experiments.decoding.continuation import decoder
 from seqviz.jobs import Report, silent
 from seqviz.models import texts
 from seqviz.models.branches import ROOT, ROWS, Branches, ends
-from seqviz.models.pretrained import Pretrained
+from seqviz.models.pretrained import Pretrained, decoder
 from seqviz.models.texts import Read
 
 WIDTH = 8  # likeliest followers of a node that are in the tree

@@ -16,12 +16,11 @@ from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.methods import BEAMS, HOT, METHODS, NUCLEUS, ByMethod
 from seqviz.data.reviews import editorials
 from seqviz.experiments.decoding.beam import search
-from seqviz.experiments.decoding.continuation import decoder
 from seqviz.experiments.decoding.surprise import expected
 from seqviz.jobs import Report, silent
 from seqviz.models import texts as reading
 from seqviz.models.branches import ROOT, Branches, ends
-from seqviz.models.pretrained import Pretrained
+from seqviz.models.pretrained import Pretrained, decoder
 
 TEXTS, BEGINNING, STEPS = 100, 8, 20
 DRAWN = METHODS[1:2] + METHODS[3:]  # what is written token by token: greedy, nucleus, hot
