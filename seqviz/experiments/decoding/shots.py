@@ -16,7 +16,7 @@ from seqviz.models.branches import Branches
 from seqviz.models.pretrained import Pretrained, decoder
 
 AMOUNTS = (0, 1, 2, 4, 8)
-QUESTIONS, DRAWS = 100, 4
+QUESTIONS, DRAWS = 60, 8
 LABELS = ("negative", "positive")
 TASK = "Decide whether each film review is positive or negative."
 LONGEST = 120  # characters of a review: eight of them and a question are one text
