@@ -35,6 +35,14 @@ def test_equal_scores_stand_in_the_order_of_their_numbers():
     assert draw.draw(scores, np.nextafter(1, 0)) == 2  # never what was cut
 
 
+def test_the_foremost_are_the_first_in_order_whatever_is_equal():
+    rng = np.random.RandomState(0)
+    for count in (1, 5, 39, 40, 50):
+        scores = rng.randint(0, 6, 40).astype(float)
+        scores[:3] = -np.inf
+        np.testing.assert_array_equal(draw.foremost(scores, count), draw.order(scores)[:count])
+
+
 def test_many_draws_have_the_distribution():
     rng = np.random.RandomState(1)
     scores = draw.scores(rng.normal(0, 2, 30).astype(np.float32))

@@ -30,7 +30,7 @@ def scores(logits: Float[np.ndarray, "vocabulary"]) -> Float[np.ndarray, "vocabu
     So they travel to a browser as they are, and every draw from them is the same there.
     """
     found = (logits - logits.max()).astype(np.float32)
-    first = order(found)[:EXACT]
+    first = foremost(found, EXACT)
     halved = np.minimum(found.astype(np.float16).astype(np.float32), found[first[-1]])
     halved[first] = found[first]
     return halved
@@ -39,6 +39,15 @@ def scores(logits: Float[np.ndarray, "vocabulary"]) -> Float[np.ndarray, "vocabu
 def order(scores: Float[np.ndarray, "vocabulary"]) -> Int[np.ndarray, "rank"]:
     """The tokens from the highest score down; of equals the one of the smaller number first."""
     return np.argsort(-scores, kind="stable")
+
+
+def foremost(scores: Float[np.ndarray, "vocabulary"], count: int) -> Int[np.ndarray, "rank"]:
+    """The first of that order, without sorting all."""
+    if count >= len(scores):
+        return order(scores)
+    least = np.partition(scores, -count)[-count]
+    some = np.flatnonzero(scores >= least)
+    return some[order(scores[some])][:count]
 
 
 def probabilities(

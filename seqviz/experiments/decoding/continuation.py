@@ -34,7 +34,7 @@ def next_token(model: str, text: Read, after: tuple[int, ...] = ()) -> NextToken
     ids = np.array([*prompt.ids, *after])
     logits = pretrained.run(lambda network, device: _numpy(Branches(network, device, ids).logits))
     scores = draw.scores(logits)
-    first = draw.order(scores)[: draw.EXACT]
+    first = draw.foremost(scores, draw.EXACT)
     pieces = tuple(texts.piece(pretrained, int(one)) for one in first)
     return NextToken(prompt, after, scores, first, pieces)
 
@@ -112,7 +112,7 @@ class _Steps:
 
     def take(self, scores: Float[np.ndarray, "vocabulary"], token: int, chance: float) -> None:
         logs = draw.log_probabilities(scores)
-        first = draw.order(scores)[:CANDIDATES]
+        first = draw.foremost(scores, CANDIDATES)
         rank = 1 + int((scores > scores[token]).sum())
         self.rows.append((-logs[token] / np.log(2), chance, draw.entropy(scores), rank, first,
                           np.exp(logs[first])))  # fmt: skip

@@ -70,7 +70,7 @@ class _Grown:
         """The likeliest followers of a node, and those that a way takes."""
         logs = draw.log_probabilities(logits)
         before, so_far = ((), 0.0) if node == ROOT else (self.ids[node], self.log[node])
-        first = [int(one) for one in draw.order(logs)[: self.width]]
+        first = [int(one) for one in draw.foremost(logs, self.width)]
         depth = len(before)
         more = {way[depth] for way in self.ways if len(way) > depth and way[:depth] == before}
         for token in (*first, *sorted(more - set(first))):
