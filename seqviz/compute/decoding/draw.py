@@ -25,11 +25,12 @@ class Filters(Protocol):
 
 
 def scores(logits: Float[np.ndarray, "vocabulary"]) -> Float[np.ndarray, "vocabulary"]:
-    """Logits less the largest: the first `EXACT` in float32, the others rounded to half precision.
+    """Logits: the first `EXACT` in float32, the others rounded to half precision.
 
-    So they travel to a browser as they are, and every draw from them is the same there.
+    So they travel to a browser as they are, and every draw from them is the same there. They keep
+    their level, on which a penalty of repetition depends.
     """
-    found = (logits - logits.max()).astype(np.float32)
+    found = logits.astype(np.float32)
     first = foremost(found, EXACT)
     halved = np.minimum(found.astype(np.float16).astype(np.float32), found[first[-1]])
     halved[first] = found[first]
