@@ -89,7 +89,7 @@ def _written(
             if step < len(after):
                 token, chance = after[step], 1.0
             else:
-                token, chance = choose(scores, [*prompt.ids, *steps.ids], step)
+                token, chance = choose(scores, [*prompt.ids.tolist(), *steps.ids], step)
             steps.take(scores, token, chance)
             report(steps.record(), (step + 1) / whole)
             if token in last or step + 1 == whole:
