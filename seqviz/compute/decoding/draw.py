@@ -72,10 +72,18 @@ def draw(scores: Float[np.ndarray, "vocabulary"], u: float) -> int:
 
     u: in [0, 1). The inverse of the cumulative distribution, so one u gives one token everywhere.
     """
+    return int(draws(scores, (u,))[0])
+
+
+def draws(
+    scores: Float[np.ndarray, "vocabulary"], uniforms: Sequence[float]
+) -> Int[np.ndarray, "draw"]:
+    """A token for each of the numbers, as in `draw`."""
     ranked = order(scores)
     cumulated = np.cumsum(probabilities(scores)[ranked])
     possible = int(np.isfinite(scores).sum())
-    return int(ranked[min(int(np.searchsorted(cumulated, u, side="right")), possible - 1)])
+    places = np.searchsorted(cumulated, np.asarray(uniforms), side="right")
+    return np.asarray(ranked[np.minimum(places, possible - 1)])
 
 
 def entropy(scores: Float[np.ndarray, "*rows vocabulary"]) -> Float[np.ndarray, "*rows"]:
