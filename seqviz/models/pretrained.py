@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from seqviz import garbage
 from seqviz.models import device, interruptible, store, tap
 from seqviz.models.registry import Model, model
+from seqviz.refusal import Refusal
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -147,6 +148,16 @@ def load(name: str) -> Pretrained:
         elif _loaded[name].device != "cpu" and device.choose().note == "lost":
             _loaded[name]._move("lost", RuntimeError("lost in other work"))
         return _loaded[name]
+
+
+def decoder(name: str) -> Pretrained:
+    """`load` of a model that has a next token; raises Refusal("decoder_only") for an encoder."""
+    found = load(name)
+    if found.card.kind != "decoder":
+        title = found.card.title
+        sentence = f"{title} is an encoder: it has no next token."
+        raise Refusal("decoder_only", sentence, model=title)
+    return found
 
 
 def all_loaded() -> tuple[Pretrained, ...]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
 
-from seqviz import fingerprint
 from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.continuation import parted
 from seqviz.compute.decoding.cost import CacheTimes, readings
+from seqviz.compute.decoding.filters import Chain
 from seqviz.compute.decoding.methods import BEAMS, HOT, METHODS, NUCLEUS
 from seqviz.compute.decoding.shots import CONDITIONS
 from seqviz.data.reviews import sentiment_split
@@ -168,25 +167,29 @@ def test_draws_are_the_inverse_of_the_cumulative_distribution(smollm2):
     np.testing.assert_array_equal(again.bits, found.bits)
 
 
-@dataclass(frozen=True)
-class Only:
-    """Of the tokens the second best alone, and never one that is there already."""
-
-    def __call__(self, scores, ids):
-        allowed = [k for k in draw.order(scores)[1:40] if int(k) not in ids]
-        cut = np.full_like(scores, -np.inf)
-        cut[allowed[:1]] = 0
-        return cut
-
-
 def test_filters_change_what_is_drawn_and_not_what_it_costs(smollm2):
-    found = continuation.sampled("smollm2", TEXT, (0.99, 0.0, 0.5), filters=Only())
-    assert (found.drawn == 1).all()
-    assert (found.rank > 1).all()
-    assert len(set(found.ids)) == 3
-    assert found.bits[0] == pytest.approx(-np.log2(found.chances[0, found.rank[0] - 1]), abs=1e-6)
-    assert continuation.greedy("smollm2", TEXT, 3, filters=Only()).ids == found.ids
-    assert fingerprint.digest((TEXT, Only())) == fingerprint.digest((TEXT, Only()))
+    """Sampling with top-k and a penalty, as generate with its processors and the given numbers."""
+    from transformers import RepetitionPenaltyLogitsProcessor
+
+    prompt = "I went home. I went home. I went"
+    chain = Chain(penalty=1.5, top_k=2)
+    found = continuation.sampled("smollm2", prompt, (0.99, 0.0, 0.99, 0.5), filters=chain)
+    ids = list(texts.tokens(smollm2, prompt).ids)
+    punish = RepetitionPenaltyLogitsProcessor(1.5)
+    for step, (token, u) in enumerate(zip(found.ids, (0.99, 0.0, 0.99, 0.5), strict=True)):
+        logits = logits_without_cache(smollm2, ids)[-1:].clone()
+        own = torch.log_softmax(logits.double(), -1)[0, token]
+        changed = punish(torch.tensor(ids)[None], logits)[0]
+        two = changed.topk(2)
+        chance = two.values.double().softmax(-1)[0]
+        assert token == int(two.indices[0 if u < chance else 1])
+        assert found.drawn[step] == pytest.approx(
+            float(chance if u < chance else 1 - chance), abs=1e-3
+        )
+        assert found.bits[step] == pytest.approx(-float(own) / np.log(2), abs=0.02)
+        ids.append(token)
+    plain = continuation.greedy("smollm2", prompt, 3)
+    assert continuation.greedy("smollm2", prompt, 3, filters=chain).ids != plain.ids
 
 
 def test_a_run_that_is_cancelled_reads_no_further_token(smollm2):

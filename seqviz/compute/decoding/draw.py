@@ -25,12 +25,13 @@ class Filters(Protocol):
 
 
 def scores(logits: Float[np.ndarray, "vocabulary"]) -> Float[np.ndarray, "vocabulary"]:
-    """Logits less the largest: the first `EXACT` in float32, the others rounded to half precision.
+    """Logits: the first `EXACT` in float32, the others rounded to half precision.
 
-    So they travel to a browser as they are, and every draw from them is the same there.
+    So they travel to a browser as they are, and every draw from them is the same there. They keep
+    their level, on which a penalty of repetition depends.
     """
-    found = (logits - logits.max()).astype(np.float32)
-    first = order(found)[:EXACT]
+    found = logits.astype(np.float32)
+    first = foremost(found, EXACT)
     halved = np.minimum(found.astype(np.float16).astype(np.float32), found[first[-1]])
     halved[first] = found[first]
     return halved
@@ -39,6 +40,15 @@ def scores(logits: Float[np.ndarray, "vocabulary"]) -> Float[np.ndarray, "vocabu
 def order(scores: Float[np.ndarray, "vocabulary"]) -> Int[np.ndarray, "rank"]:
     """The tokens from the highest score down; of equals the one of the smaller number first."""
     return np.argsort(-scores, kind="stable")
+
+
+def foremost(scores: Float[np.ndarray, "vocabulary"], count: int) -> Int[np.ndarray, "rank"]:
+    """The first of that order, without sorting all."""
+    if count >= len(scores):
+        return order(scores)
+    least = np.partition(scores, -count)[-count]
+    some = np.flatnonzero(scores >= least)
+    return some[order(scores[some])][:count]
 
 
 def probabilities(
@@ -62,10 +72,18 @@ def draw(scores: Float[np.ndarray, "vocabulary"], u: float) -> int:
 
     u: in [0, 1). The inverse of the cumulative distribution, so one u gives one token everywhere.
     """
+    return int(draws(scores, (u,))[0])
+
+
+def draws(
+    scores: Float[np.ndarray, "vocabulary"], uniforms: Sequence[float]
+) -> Int[np.ndarray, "draw"]:
+    """A token for each of the numbers, as in `draw`."""
     ranked = order(scores)
     cumulated = np.cumsum(probabilities(scores)[ranked])
     possible = int(np.isfinite(scores).sum())
-    return int(ranked[min(int(np.searchsorted(cumulated, u, side="right")), possible - 1)])
+    places = np.searchsorted(cumulated, np.asarray(uniforms), side="right")
+    return np.asarray(ranked[np.minimum(places, possible - 1)])
 
 
 def entropy(scores: Float[np.ndarray, "*rows vocabulary"]) -> Float[np.ndarray, "*rows"]:

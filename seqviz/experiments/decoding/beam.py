@@ -8,11 +8,10 @@ import numpy as np
 
 from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.futures import Beams, Hypothesis
-from seqviz.experiments.decoding.continuation import decoder
 from seqviz.jobs import Report, silent
 from seqviz.models import texts
 from seqviz.models.branches import ROOT, Branches, ends
-from seqviz.models.pretrained import Pretrained
+from seqviz.models.pretrained import Pretrained, decoder
 from seqviz.models.texts import Read
 
 Found = tuple[float, float, tuple[int, ...]]

@@ -15,22 +15,11 @@ from seqviz.compute.decoding.draw import Filters
 from seqviz.jobs import Report, silent
 from seqviz.models import texts
 from seqviz.models.branches import DEPTH, ROOT, Branches, ends
-from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.pretrained import Pretrained, decoder
 from seqviz.models.texts import Read
-from seqviz.refusal import Refusal
 
 CANDIDATES = 10  # tokens that are kept of each step
 Choose = Callable[[Float[np.ndarray, "vocabulary"], Sequence[int], int], tuple[int, float]]
-
-
-def decoder(model: str) -> Pretrained:
-    """`load`; raises Refusal("decoder_only") for an encoder as well."""
-    pretrained = load(model)
-    if pretrained.card.kind != "decoder":
-        title = pretrained.card.title
-        sentence = f"{title} is an encoder: it has no next token."
-        raise Refusal("decoder_only", sentence, model=title)
-    return pretrained
 
 
 def next_token(model: str, text: Read, after: tuple[int, ...] = ()) -> NextToken:
@@ -45,7 +34,7 @@ def next_token(model: str, text: Read, after: tuple[int, ...] = ()) -> NextToken
     ids = np.array([*prompt.ids, *after])
     logits = pretrained.run(lambda network, device: _numpy(Branches(network, device, ids).logits))
     scores = draw.scores(logits)
-    first = draw.order(scores)[: draw.EXACT]
+    first = draw.foremost(scores, draw.EXACT)
     pieces = tuple(texts.piece(pretrained, int(one)) for one in first)
     return NextToken(prompt, after, scores, first, pieces)
 
@@ -100,7 +89,7 @@ def _written(
             if step < len(after):
                 token, chance = after[step], 1.0
             else:
-                token, chance = choose(scores, [*prompt.ids, *steps.ids], step)
+                token, chance = choose(scores, [*prompt.ids.tolist(), *steps.ids], step)
             steps.take(scores, token, chance)
             report(steps.record(), (step + 1) / whole)
             if token in last or step + 1 == whole:
@@ -123,7 +112,7 @@ class _Steps:
 
     def take(self, scores: Float[np.ndarray, "vocabulary"], token: int, chance: float) -> None:
         logs = draw.log_probabilities(scores)
-        first = draw.order(scores)[:CANDIDATES]
+        first = draw.foremost(scores, CANDIDATES)
         rank = 1 + int((scores > scores[token]).sum())
         self.rows.append((-logs[token] / np.log(2), chance, draw.entropy(scores), rank, first,
                           np.exp(logs[first])))  # fmt: skip

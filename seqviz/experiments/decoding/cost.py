@@ -11,10 +11,10 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.decoding.cost import KINDS, CacheTimes
 from seqviz.data.reviews import editorials
-from seqviz.experiments.decoding.continuation import decoder
 from seqviz.jobs import Report, silent
 from seqviz.models import texts
 from seqviz.models.branches import ROOT, Branches
+from seqviz.models.pretrained import decoder
 
 LENGTHS = (8, 16, 32, 64, 128, 256, 504)
 REPEATS = 5

@@ -9,11 +9,10 @@ import numpy as np
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.futures import Futures
-from seqviz.experiments.decoding.continuation import decoder
 from seqviz.jobs import Report, silent
 from seqviz.models import texts
 from seqviz.models.branches import ROOT, ROWS, Branches, ends
-from seqviz.models.pretrained import Pretrained
+from seqviz.models.pretrained import Pretrained, decoder
 from seqviz.models.texts import Read
 
 WIDTH = 8  # likeliest followers of a node that are in the tree
@@ -71,7 +70,7 @@ class _Grown:
         """The likeliest followers of a node, and those that a way takes."""
         logs = draw.log_probabilities(logits)
         before, so_far = ((), 0.0) if node == ROOT else (self.ids[node], self.log[node])
-        first = [int(one) for one in draw.order(logs)[: self.width]]
+        first = [int(one) for one in draw.foremost(logs, self.width)]
         depth = len(before)
         more = {way[depth] for way in self.ways if len(way) > depth and way[:depth] == before}
         for token in (*first, *sorted(more - set(first))):

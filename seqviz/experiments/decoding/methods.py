@@ -13,18 +13,19 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.decoding import draw
+from seqviz.compute.decoding.filters import Chain
 from seqviz.compute.decoding.methods import BEAMS, HOT, METHODS, NUCLEUS, ByMethod
 from seqviz.data.reviews import editorials
 from seqviz.experiments.decoding.beam import search
-from seqviz.experiments.decoding.continuation import decoder
 from seqviz.experiments.decoding.surprise import expected
 from seqviz.jobs import Report, silent
 from seqviz.models import texts as reading
 from seqviz.models.branches import ROOT, Branches, ends
-from seqviz.models.pretrained import Pretrained
+from seqviz.models.pretrained import Pretrained, decoder
 
 TEXTS, BEGINNING, STEPS = 100, 8, 20
-DRAWN = METHODS[1:2] + METHODS[3:]  # what is written token by token: greedy, nucleus, hot
+_FILTERS = {"greedy": Chain(), "nucleus": Chain(top_p=NUCLEUS), "hot": Chain(temperature=HOT)}
+DRAWN = tuple(_FILTERS)  # what is written token by token
 
 
 def by_method(
@@ -92,7 +93,9 @@ def written(
     for step in range(STEPS):
         for name, row in zip(going, logits, strict=True):
             u = float(uniforms[DRAWN.index(name), step])
-            tokens[name].append(_chosen(name, row.cpu().numpy(), u))
+            scores = _FILTERS[name](draw.scores(row.cpu().numpy()), ())
+            greedy = name == "greedy"
+            tokens[name].append(int(scores.argmax()) if greedy else draw.draw(scores, u))
         still = [k for k, name in enumerate(going) if tokens[name][-1] not in last]
         if not still or step + 1 == STEPS:
             break
@@ -102,17 +105,3 @@ def written(
     best, _ = search(tree, last, BEAMS, STEPS, 1.0)
     texts = {"human": list(ids[BEGINNING:]), "beam": list(best[0][2]), **tokens}
     return [np.concatenate([ids[:BEGINNING], texts[name]]) for name in METHODS]
-
-
-def _chosen(name: str, logits: Float[np.ndarray, "vocabulary"], u: float) -> int:
-    scores = draw.scores(logits)
-    if name == "greedy":
-        return int(scores.argmax())
-    if name == "hot":
-        return draw.draw(scores / HOT, u)
-    ranked = draw.order(scores)
-    before = np.cumsum(draw.probabilities(scores)[ranked]) - draw.probabilities(scores)[ranked]
-    kept = ranked[before < NUCLEUS]  # the fewest tokens that have the mass together
-    cut = np.full_like(scores, -np.inf)
-    cut[kept] = scores[kept]
-    return draw.draw(cut, u)

@@ -11,13 +11,12 @@ import numpy as np
 
 from seqviz.compute.decoding.shots import CONDITIONS, Shots
 from seqviz.data.reviews import Labeled, sentiment_split
-from seqviz.experiments.decoding.continuation import decoder
 from seqviz.jobs import Report, silent
 from seqviz.models.branches import Branches
-from seqviz.models.pretrained import Pretrained
+from seqviz.models.pretrained import Pretrained, decoder
 
 AMOUNTS = (0, 1, 2, 4, 8)
-QUESTIONS, DRAWS = 100, 4
+QUESTIONS, DRAWS = 60, 8
 LABELS = ("negative", "positive")
 TASK = "Decide whether each film review is positive or negative."
 LONGEST = 120  # characters of a review: eight of them and a question are one text

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.decoding.surprise import Repeated, Surprise
-from seqviz.experiments.decoding.continuation import decoder
 from seqviz.models import texts
+from seqviz.models.pretrained import decoder
 from seqviz.models.texts import Read
 from seqviz.refusal import Refusal
 

@@ -13,7 +13,7 @@ from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.interpretability.account import Account, Split, foremost, place
 from seqviz.experiments import functional
 from seqviz.models import texts
-from seqviz.models.pretrained import Pretrained, load
+from seqviz.models.pretrained import Pretrained, decoder, load
 from seqviz.models.texts import Read
 from seqviz.refusal import Refusal
 
@@ -117,13 +117,7 @@ def _last(model: str, text: str) -> _Last:
     """One pass over a text; another word or another part asks nothing of the model."""
     import torch
 
-    pretrained = load(model)
-    if pretrained.card.kind != "decoder":
-        raise Refusal(
-            "decoder_only",
-            f"{pretrained.card.title} is an encoder: it has no next token.",
-            model=pretrained.card.title,
-        )
+    pretrained = decoder(model)
     tokens = texts.tokens(pretrained, text)
 
     def work(network: Any, device: str) -> _Last:
