@@ -184,6 +184,7 @@ TRANSFORMER = (
     },
     {
         "lens": {"model": "minilm", "filled": "a b [MASK] <i> 我们", "place": 2},
+        "remove": {"model": "minilm", "filled": "a [MASK] <i> 我们"},
         "masks": {"scores": "1 2 3 4, 1 2 3 4, 1 2 3 4, 1 2 3 4", "mask": "both", "pads": 2},
         "bill": {"view": "operations", "tokens": 1024},
     },
