@@ -173,7 +173,7 @@ TRANSFORMER = (
         "remove": {"change": "mlp"},
         "induction": {"off": 3},
         "steps": {"step": 6, "words": TEXT, "layer": 2, "depth": 4, "hidden": 512, "split": 4,
-                  "seed": 9},
+                  "seed": 9, "dropout": 0.1, "places": "torch", "zeros": 2},
         "masks": {"scores": "1 2, 3 4", "mask": "token", "key": 1},
         "pair": {"view": "chinese", "number": "7", "kind": "unshifted", "fed": "right", "look": 2,
                  "seed": 1},
