@@ -81,7 +81,7 @@ class Look:
     """What a model would say after each layer."""
 
     view: str = view(("own", "reviews"), "own")
-    model: str = choice((DECODER, ENCODER), DECODER, when=on(view="own"))
+    model: str = choice((DECODER, ENCODER), DECODER, menu=True, when=on(view="own"))
     filled: str = sentence(FILLED, PASTED, above=True, when=on(view="own", model=(ENCODER,)))
     reading: str = choice(LENSES, "plain", when=on(view="own", model=(DECODER,)))
     place: int = stepper(1, lenses.PLACES, 1, within=places, when=on(view="own"))
@@ -92,7 +92,7 @@ class Remove:
     """What is changed in one layer of a model, for one text or for many."""
 
     view: str = view(("own", "many"), "own")
-    model: str = choice((DECODER, ENCODER), DECODER, shipped=True)
+    model: str = choice((DECODER, ENCODER), DECODER, menu=True, shipped=True)
     filled: str = sentence(FILLED, PASTED, above=True, when=on(view="own", model=ENCODER))
     change: str = choice(CHANGES, FIRST, menu=True)
 

@@ -192,8 +192,8 @@ def flow(
 def block(x: Matrix, layer: Weights, heads: int, drop: Dropout, number: int) -> tuple[Step, ...]:
     """One encoder layer: LN(x + attention(x)), then LN(x + FFN(x)), with every step on the way.
 
-    FFN(x) = max(0, x W_1) W_2 (Vaswani et al. 2017, equation 2; biases are 0). number: of the layer,
-    from 0; its dropout has a pattern of its own.
+    FFN(x) = max(0, x W_1) W_2 (Vaswani et al. 2017, equation 2; biases are 0). number: of the
+    layer, from 0; its dropout has a pattern of its own.
     """
     n, d = x.shape
     # [n, 3 d] -> three times [head, n, d_k]
