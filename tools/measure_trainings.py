@@ -43,11 +43,14 @@ class Asked(Alone):
 def calls(bench: Bench) -> list[Call]:
     """The long work that a bench asks for at its defaults, in each view with each preset.
 
-    A preset called "own" is what a student trains.
+    A preset called "own" is what a student trains. So with other choices that say `shipped`.
     """
     host = Asked({other: bench.lesson.values(other) for other in bench.after})
     known = dict(controls.controls(bench.declaration))
-    names = [name for name in ("view", "preset") if name in known]
+    names = [
+        name for name, control in known.items()
+        if name in ("view", "preset") or getattr(control, "shipped", False)
+    ]  # fmt: skip
     options = [[o for o in known[name].extremes() if o != "own"] for name in names]
     alone = [{n: o} for n, some in zip(names, options, strict=True) for o in some]
     both = [dict(zip(names, chosen, strict=True)) for chosen in product(*options)]

@@ -3,6 +3,7 @@
 const NARROW = 560; // pixels
 const GAP = 0.11; // of the figure's height: the lower title of one panel, if it says nothing else
 const BAR = 0.83; // where a panel ends that has a color bar beside it
+const BESIDE = 110; // pixels: about what stands left and right of a panel
 
 const axisKey = (id, letter) => letter + "axis" + (id ?? letter).slice(1);
 const span = (axis) => axis?.domain ?? [0, 1];
@@ -42,6 +43,27 @@ function broken(text, room) {
       return next ? `<br>${part.trimStart()}` : part;
     })
     .join("");
+}
+
+// As much of a word as there is room for, in letters' heights, with dots for the rest. Numbers stay.
+function cut(text, room) {
+  if (!/\p{L}/u.test(text) || text.includes("<")) return text;
+  const signs = text.match(/&[^;\s]+;|./gu) ?? [];
+  const width = (some) => some.reduce((sum, sign) => sum + (sign.length > 2 ? 0.52 : wide(sign)), 0);
+  if (width(signs) <= room) return text;
+  while (signs.length > 1 && width(signs) + 0.8 > room) signs.pop();
+  return signs.join("") + "…";
+}
+
+// A table of words with narrow columns: the words of its cells and of its axis are cut; on hover
+// they are whole.
+function narrowed(trace, axis, across) {
+  if (trace.type !== "heatmap" || trace.texttemplate !== "%{text}") return { trace, axis };
+  const room = across / trace.text[0].length / (trace.textfont?.size ?? 12) - 0.4;
+  const cells = trace.text.map((row) => row.map((word) => cut(word, room)));
+  const ticktext = axis.ticktext?.map((word) => cut(word, room));
+  const whole = trace.hovertext ?? trace.text;
+  return { trace: { ...trace, text: cells, hovertext: whole }, axis: ticktext ? { ...axis, ticktext } : axis };
 }
 
 // Headlines start at the left edge of the sheet; on a narrow screen they go on in the next line.
@@ -85,12 +107,13 @@ export function stacked(traces, given, width) {
     // A panel that shared its neighbor's numbers beside it has no neighbor now.
     for (const y of over)
       moved[y] = { ...layout[y], domain: span(layout[y]).map(lift), showticklabels: true };
-    traces.forEach((trace, place) => {
-      if (inside(trace) && trace.colorbar)
-        redrawn[place] = {
-          ...trace,
-          colorbar: { ...trace.colorbar, x: BAR + 0.02, y: (floor + ceiling) / 2, len: height },
-        };
+    traces.forEach((whole, place) => {
+      if (!inside(whole)) return;
+      const across = (width - BESIDE) * (barred ? BAR : 1);
+      const { trace, axis } = narrowed(whole, moved[x], across);
+      moved[x] = axis;
+      const bar = { x: BAR + 0.02, y: (floor + ceiling) / 2, len: height };
+      redrawn[place] = trace.colorbar ? { ...trace, colorbar: { ...trace.colorbar, ...bar } } : trace;
     });
     ceiling = floor - gap;
   }

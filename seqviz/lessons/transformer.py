@@ -67,10 +67,10 @@ class Account:
 
 def places(values: Mapping[str, Any]) -> int:
     """How many tokens of the text are looked at, as soon as the model is here to say so."""
-    return min(lenses.PLACES, count(values["model"], read_by_lens(values)))
+    return min(lenses.PLACES, count(values["model"], text_read(values)))
 
 
-def read_by_lens(values: Mapping[str, Any]) -> str:
+def text_read(values: Mapping[str, Any]) -> str:
     """The text that the chosen model reads."""
     decoder = values["model"] == DECODER
     return str(lesson.values("account").text if decoder else values["filled"])
@@ -81,7 +81,7 @@ class Look:
     """What a model would say after each layer."""
 
     view: str = view(("own", "reviews"), "own")
-    model: str = choice((DECODER, ENCODER), DECODER, when=on(view="own"))
+    model: str = choice((DECODER, ENCODER), DECODER, menu=True, when=on(view="own"))
     filled: str = sentence(FILLED, PASTED, above=True, when=on(view="own", model=(ENCODER,)))
     reading: str = choice(LENSES, "plain", when=on(view="own", model=(DECODER,)))
     place: int = stepper(1, lenses.PLACES, 1, within=places, when=on(view="own"))
@@ -89,9 +89,11 @@ class Look:
 
 @dataclass(frozen=True)
 class Remove:
-    """What is changed in one layer of the decoder, for the text above or for many."""
+    """What is changed in one layer of a model, for one text or for many."""
 
     view: str = view(("own", "many"), "own")
+    model: str = choice((DECODER, ENCODER), DECODER, menu=True, shipped=True)
+    filled: str = sentence(FILLED, PASTED, above=True, when=on(view="own", model=ENCODER))
     change: str = choice(CHANGES, FIRST, menu=True)
 
 
@@ -163,7 +165,7 @@ def lens(p: Look, show: Show) -> None:
         show.readouts(many, "plain_most", "fitted_there", "alone")
         say_lenses(many, show)
         return
-    text = read_by_lens(vars(p))
+    text = text_read(vars(p))
     read(show, text, p.model)
     plain = show.run(lenses.lens, p.model, text, name="plain")
     found, picks = plain, ("place", "")
@@ -209,17 +211,20 @@ def say_lenses(found: Any, show: Show) -> None:
 
 @lesson.bench("remove", Remove, after=("account",))
 def remove(p: Remove, show: Show) -> None:
-    text = lesson.values("account").text
     if p.view == "many":
-        show.model(DECODER)
-        many = show.job(removals.remove_from_many, name="many", model=DECODER,
+        show.model(p.model)
+        many = show.job(removals.remove_from_many, name="many", model=p.model,
                         so_far=(trials_so_far,))  # fmt: skip
         show.figure(removal_of_many, many, p.change)
-        say_many(many, p.change, show)
+        say_many(many, p, show)
         return
-    read(show, text)
-    found = show.job(removals.remove, name="found", model=DECODER, text=text,
-                     so_far=(removal_so_far, p.change))  # fmt: skip
+    text = text_read(vars(p))
+    read(show, text, p.model)
+    if p.model == ENCODER:  # six layers: there at once
+        found = show.run(removals.remove, p.model, text, name="found")
+    else:
+        found = show.job(removals.remove, name="found", model=p.model, text=text,
+                         so_far=(removal_so_far, p.change))  # fmt: skip
     show.figure(removal_bars, found, p.change)
     one = show.value(of_change, found, p.change, name="one")
     beside = show.text("figure.removal_of", layer=one.largest)
@@ -231,8 +236,9 @@ def remove(p: Remove, show: Show) -> None:
     )  # fmt: skip
 
 
-def say_many(found: Any, change: str, show: Show) -> None:
+def say_many(found: Any, p: Remove, show: Show) -> None:
     """The layer that is missed most on many texts, with its interval, and how many are not."""
+    change = p.change
     layer = found.largest(change)
     low, high = found.interval(change, layer)
     show.readout("mean", found.mean_of, change, layer,
@@ -240,7 +246,7 @@ def say_many(found: Any, change: str, show: Show) -> None:
     show.readout("stays", found.kept_share, change, layer)
     show.readout("middle", found.median, change)
     show.note(
-        "removed_many", change=show.option("change", change), texts=found.texts,
+        f"removed_many.{p.model}", change=show.option("change", change), texts=found.texts,
         tokens=found.tokens, layer=layer, mean=number(found.mean_of(change, layer)),
         low=number(low), high=number(high), median=number(found.median(change)),
         kept=percent(found.kept_share(change, layer)),

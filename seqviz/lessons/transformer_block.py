@@ -41,6 +41,8 @@ EPS = (1e-12, 1e-5, 1e-3, 0.1)
 HALF = 0.5
 STACKS = {"two": 2, "six": 6, "twelve": 12}  # blocks
 WIDTH = 512  # of S0's encoder
+RATES = (0.0, 0.1, 0.3, 0.5)  # of dropout
+DROPPED = on(dropout=RATES[1:])
 INSIDE = on(step=tuple(range(4, len(flow.STEPS))))  # steps that each layer has
 
 
@@ -72,8 +74,11 @@ class Steps:
 
     step: int = stepper(1, len(flow.STEPS), 5)
     words: str = sentence(flow.TEXT, PASTED)
-    depth: int = slider(1, flow.MOST_LAYERS, 6)
+    depth: int = slider(1, flow.MOST_LAYERS, 6, more=True)
     layer: int = slider(0, flow.MOST_LAYERS - 1, 0, within=lambda v: v["depth"] - 1, when=INSIDE)
+    dropout: float = stops(RATES, 0.0)
+    places: str = choice(tuple(flow.SCHEMES), "vaswani", menu=True, when=DROPPED)
+    zeros: int = seed(0, more=True, when=DROPPED)
     hidden: int = stops((256, 512, 1024, 2048, 4096), 2048, more=True)
     split: int = stops((1, 2, 4, 8, 16, 32), 8, more=True)
     seed: int = seed(0, more=True)
@@ -139,9 +144,9 @@ class Bill:
 
 def steps(p: Steps, show: Show) -> None:
     layer = min(p.layer, p.depth - 1)
-    found = show.run(
-        flow.flow, p.words, layer, p.depth, WIDTH, p.split, p.hidden, p.seed, name="found"
-    )
+    asked = (p.words, layer, p.depth, WIDTH, p.split, p.hidden, p.seed)
+    drop = flow.Dropout(p.dropout, p.places, p.zeros)
+    found = show.run(flow.flow, *asked, *((drop,) if p.dropout else ()), name="found")
     show.figure(step_tensor, found, p.step)
     step = p.step - 1
     name = found.steps[step].name
@@ -156,6 +161,22 @@ def steps(p: Steps, show: Show) -> None:
         active=percent(found.active), norm=number(found.norm(step)),
         before=number(found.norm(max(0, step - 1))),
     )  # fmt: skip
+    if p.dropout:
+        say_dropped(found, step, show.run(flow.flow, *asked, name="whole"), show)
+
+
+def say_dropped(found: flow.Flow, step: int, whole: flow.Flow, show: Show) -> None:
+    """What dropout has set to 0 at this step, and how far the output is from that without it."""
+    show.readout("dropped", found.dropped, step)
+    apart = show.value(found.apart, whole, name="apart")
+    here = "here" if found.dropped(step) else "not_here"
+    show.note(
+        f"dropped.{here}", share=percent(found.dropped(step)), apart=percent(apart),
+        scale=number(1 / (1 - found.dropout.rate)),
+    )  # fmt: skip
+    if here == "here" and found.steps[step].name == "weights":
+        low, high = found.row_sums
+        show.note("dropped.rows", low=number(low), high=number(high))
 
 
 def masks(p: Masks, show: Show) -> None:
@@ -313,6 +334,9 @@ def bill(p: Bill, show: Show) -> None:
         f"bill.operations_{more}", model=title, tokens=f"{p.tokens:,}",
         share=percent(work.share_at(p.tokens)), crossing=f"{work.crossing:,.0f}",
     )  # fmt: skip
+    waits = show.readout("in_a_row", cost.in_a_row, found)
+    recurrent = show.readout("recurrent", cost.in_a_row, found, p.tokens)
+    show.note("bill.in_a_row", waits=f"{waits:,.0f}", recurrent=f"{recurrent:,.0f}")
     return None
 
 

@@ -67,6 +67,67 @@ def test_steps_have_the_shapes_of_s0():
     assert embedded.std() == pytest.approx(1, rel=0.05)
 
 
+class Masked(torch.nn.Module):
+    """What stands in for a dropout module: a pattern that is known."""
+
+    def __init__(self, kept: np.ndarray, rate: float):
+        super().__init__()
+        self.factor = torch.tensor(kept / (1 - rate)).float()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.factor.reshape(x.shape)
+
+
+def test_the_places_of_dropout_are_those_of_torch(monkeypatch):
+    """PyTorch's layer while it learns, with our patterns in its four places."""
+    drop = flow.Dropout(0.3, "torch", 5)
+    d, heads, ff, n = 32, 4, 16, 6
+    found = flow.flow(d_model=d, heads=heads, d_ff=ff, layers=1, seed=3, dropout=drop)
+    layer = torch_layer(flow.weights(0, d, ff, 3), heads).train()
+
+    def masked(place: str, *shape: int) -> Masked:
+        return Masked(drop.kept(place, 0, shape), drop.rate)
+
+    layer.dropout1, layer.dropout2 = masked("mixed", n, d), masked("fed", n, d)
+    layer.dropout = masked("hidden", n, ff)
+
+    def attend(q, k, v, *_, **__):
+        weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        return masked("weights", heads, n, n)(weights) @ v
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", attend)
+    with torch.no_grad():
+        output = layer(torch.tensor(found.steps[2].values)[None])[0]
+    np.testing.assert_allclose(found.steps[9].values, output, atol=2e-5)
+    assert found.apart(flow.flow(d_model=d, heads=heads, d_ff=ff, layers=1, seed=3)) > 0.1
+
+
+def test_dropout_acts_where_each_text_says_and_at_its_rate():
+    whole = flow.flow()
+    at = {
+        "vaswani": {"position", "mixed"},
+        "torch": {"weights", "mixed", "hidden"},
+        "s0": {"mixed", "hidden"},
+    }
+    for scheme, wanted in at.items():
+        found = flow.flow(dropout=flow.Dropout(0.1, scheme))
+        here = {step.name: found.dropped(k) for k, step in enumerate(found.steps)}
+        assert {name for name, share in here.items() if share} == wanted
+        for step in found.steps:
+            if step.name in wanted:
+                assert here[step.name] == pytest.approx(0.1, abs=0.06)
+            if step.name in wanted - {"hidden"}:  # ReLU has zeros of its own there
+                assert (step.values == 0).mean() == pytest.approx(here[step.name])
+        low, high = found.row_sums
+        assert (low < 0.99 and high > 1.05) == (scheme == "torch")
+        assert found.apart(whole) > 0.1
+    mixed = [flow.flow(dropout=flow.Dropout(0.1, scheme)).steps[5] for scheme in ("torch", "s0")]
+    assert np.linalg.norm(mixed[0].values - mixed[1].values) > 1  # weights, or answers of the heads
+    assert flow.flow(dropout=flow.Dropout(0.0, "torch")).apart(whole) == 0
+    seeds = [flow.flow(dropout=flow.Dropout(0.5, "torch", seed)).steps[4].values for seed in (0, 1)]
+    assert not np.array_equal(*[one == 0 for one in seeds])
+
+
 def test_texts_and_sizes_that_cannot_work():
     for text, code in (("  ", "no_words"), ("a " * 17, "many_words")):
         with pytest.raises(Refusal) as refused:

@@ -27,7 +27,7 @@ NAMES = (
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
     "attention.ablate.mean_outputs", "attention.ablate.each_head",
     "positions.task.train", "transformer.lens.fit_lens", "transformer.remove.remove",
-    "transformer.remove.remove_from_many",
+    "transformer.remove.remove_from_many", "transformer.remove.remove_from_many 2",
     "transformer.induction.copy_twice", "transformer.induction.copy_twice 2",
     "transformer.pair.train_pair", "transformer.pair.train_pair 2",
     "transformer.depths.train_stacks", "transformer.depths.train_stacks 2",

@@ -116,3 +116,19 @@ def test_no_other_model():
             architectures.seq2seq(*bad)
     with pytest.raises(ValueError, match="one of"):
         architectures.architecture("gpt5")
+
+
+def test_what_has_to_wait_is_layers_or_also_tokens():
+    two_sides, decoder = architectures.seq2seq(layers=6), architectures.architecture("smollm2")
+    assert (cost.in_a_row(two_sides), cost.in_a_row(decoder)) == (12, 30)
+    assert cost.in_a_row(decoder, 1) == 30
+    for tokens in (2, 512):
+        # cell (t, k) waits for (t - 1, k) and (t, k - 1): the longest way through the grid
+        longest = np.zeros((tokens + 1, 30 + 1), int)
+        for t in range(1, tokens + 1):
+            for k in range(1, 31):
+                longest[t, k] = 1 + max(longest[t - 1, k], longest[t, k - 1])
+        assert cost.in_a_row(decoder, tokens) == longest[-1, -1]
+        assert cost.in_a_row(two_sides, tokens) == 2 * (6 + tokens - 1)
+    with pytest.raises(ValueError, match="-1 tokens"):
+        cost.in_a_row(decoder, -1)

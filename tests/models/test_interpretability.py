@@ -12,7 +12,7 @@ from seqviz.compute.interpretability import account as sums
 from seqviz.compute.interpretability.fitted_lens import fit, roots
 from seqviz.compute.interpretability.induction import KINDS, Induction, stripe
 from seqviz.compute.interpretability.removal import CHANGES, Removals, divergence, of_change
-from seqviz.experiments.accuracy import fill
+from seqviz.experiments.accuracy import fill, fill_head
 from seqviz.experiments.interpretability import account, fitted_lens, induction, lens, removal
 from seqviz.models import texts
 from seqviz.refusal import Refusal
@@ -127,6 +127,69 @@ def test_each_change_is_what_a_private_copy_makes_of_it(smollm2, removed):
         del private
     assert len(of_change(found, "swap").bits) == 29
     assert of_change(found, "skip").largest == 0
+
+
+def changed_encoder(network, change: str, layer: int):
+    """A private copy of an encoder in which one layer is changed by a hook, by another list of
+    layers, or by other equations of its two sums."""
+    private = copy.deepcopy(network)
+    block = private.encoder.layer[layer]
+    sums = (block.attention.output, block.output)
+    if change in ("attention", "mlp"):
+        sums[change == "mlp"].dense.register_forward_hook(lambda _, __, out: 0 * out)
+    elif change == "residual":
+        for one in sums:
+            one.forward = lambda x, _, one=one: one.LayerNorm(one.dense(x))
+    elif change == "norm":
+        for one in sums:
+            one.forward = lambda x, around, one=one: one.dense(x) + around
+    else:
+        order = removal.variants(change, 6)[layer].order
+        private.encoder.layer = torch.nn.ModuleList([private.encoder.layer[k] for k in order])
+        private.config.num_hidden_layers = len(order)
+    return private
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_each_change_of_an_encoder_is_what_a_private_copy_makes_of_it(change, minilm):
+    text = "The film was [MASK]."
+    found = of_change(removal.remove("minilm", text), change)
+    filling = fill_head.head("minilm")
+    tokens = texts.tokens(filling, text)
+    place = tokens.pieces.index("[MASK]")
+
+    def filled(network) -> np.ndarray:
+        with torch.inference_mode():
+            stream = network(input_ids=torch.tensor(tokens.ids)[None]).last_hidden_state
+            scores = filling.network.fill_in(stream[0, place])
+        return torch.log_softmax(scores.double(), -1).numpy()
+
+    before = filled(filling.network)
+    assert found.before == texts.piece(filling, int(before.argmax())) == "amazing"
+    assert len(found.bits) == 6 - (change == "swap")
+    for layer, bits in enumerate(found.bits):
+        with torch.inference_mode():
+            after = filled(changed_encoder(filling.network, change, layer))
+        assert bits == pytest.approx(divergence(before, after[None])[0], abs=1e-3)
+        assert bits > 0.02  # something has changed
+        assert found.after[layer] == texts.piece(filling, int(after.argmax()))
+
+
+def test_an_encoder_predicts_what_is_hidden(minilm):
+    with pytest.raises(Refusal) as caught:
+        removal.remove("minilm", "The film was good.")
+    assert caught.value.code == "nothing_hidden"
+    one = of_change(removal.remove("minilm", "The [MASK] was [MASK]."), "skip").before
+    place = 2
+    assert (
+        one == fill.guesses("minilm", "The [MASK] was [MASK].", place, ("kept",)).candidates[0][0]
+    )
+    read = removal.beginnings(fill_head.head("minilm"))
+    assert len(read) == removal.TEXTS
+    mask, end = minilm.tokenizer.mask_token_id, minilm.tokenizer.sep_token_id
+    for tokens in read:
+        assert (len(tokens.ids), int(tokens.ids[-1])) == (removal.TOKENS, end)
+        assert np.flatnonzero(tokens.ids == mask).tolist() == [removal.HIDDEN]
 
 
 def test_what_is_known_is_reported_from_the_last_layers_on(removed):

@@ -173,7 +173,7 @@ TRANSFORMER = (
         "remove": {"change": "mlp"},
         "induction": {"off": 3},
         "steps": {"step": 6, "words": TEXT, "layer": 2, "depth": 4, "hidden": 512, "split": 4,
-                  "seed": 9},
+                  "seed": 9, "dropout": 0.1, "places": "torch", "zeros": 2},
         "masks": {"scores": "1 2, 3 4", "mask": "token", "key": 1},
         "pair": {"view": "chinese", "number": "7", "kind": "unshifted", "fed": "right", "look": 2,
                  "seed": 1},
@@ -184,6 +184,7 @@ TRANSFORMER = (
     },
     {
         "lens": {"model": "minilm", "filled": "a b [MASK] <i> 我们", "place": 2},
+        "remove": {"model": "minilm", "filled": "a [MASK] <i> 我们"},
         "masks": {"scores": "1 2 3 4, 1 2 3 4, 1 2 3 4, 1 2 3 4", "mask": "both", "pads": 2},
         "bill": {"view": "operations", "tokens": 1024},
     },

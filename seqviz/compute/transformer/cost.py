@@ -78,6 +78,19 @@ def operations(model: Architecture) -> Operations:
     return Operations(tokens, linear, quadratic, 2 * model.weights / a_pair)
 
 
+def in_a_row(model: Architecture, recurrent: int = 0) -> Count:
+    """Blocks of one pass that have to wait for one another (Vaswani et al. 2017, table 1).
+
+    recurrent: tokens; then of a recurrent network with as many layers, whose cells wait for the
+    token before as well as for the layer below: tokens + layers - 1 on each side. Raises ValueError
+    for a negative number of tokens.
+    """
+    if recurrent < 0:
+        raise ValueError(f"There cannot be {recurrent} tokens.")
+    sides = int((model.counts[:, PARTS.index("self_attention")] > 0).sum())
+    return float(sides * (model.stack + max(0, recurrent - 1)))
+
+
 def cache_bytes(model: Architecture, tokens: int, key_heads: int | None = None) -> Count:
     """Bytes of the keys and values of so many tokens in float32; 0 for an encoder.
 

@@ -13,7 +13,7 @@ from seqviz.compute.attention.scaled import attend
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.compute.transformer.normalization import normalize
 from seqviz.refusal import Refusal
-from seqviz.units import Share
+from seqviz.units import Ends, Share
 
 STEPS = (
     "tokens", "embed", "position", "queries", "weights", "mixed", "first_norm", "hidden",
@@ -23,6 +23,43 @@ TEXT = "the cat sat on the mat"
 MOST_WORDS, MOST_LAYERS = 16, 12
 _EPS = 1e-5
 Matrix = Float[np.ndarray, "_ _"]
+
+
+# Where dropout acts: on the sum of embedding and position, the weights, the answer of each head
+# (softmax(Q K^T / c) V), the units of the feed-forward network, and the output of either sub-layer.
+PLACES = ("position", "weights", "heads", "mixed", "hidden", "fed")
+SCHEMES = {
+    "vaswani": ("position", "mixed", "fed"),  # section 5.4 of Vaswani et al. (2017)
+    "torch": ("weights", "mixed", "hidden", "fed"),  # nn.TransformerEncoderLayer
+    "s0": ("heads", "mixed", "hidden", "fed"),
+}
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Numbers that are set to 0 while a network learns (Srivastava et al. 2014).
+
+    rate: probability of a number to be set to 0; the others are divided by 1 - rate. scheme: where,
+    one of `SCHEMES`. seed: of the pattern.
+    """
+
+    rate: float = 0.0
+    scheme: str = "vaswani"
+    seed: int = 0
+
+    def kept(self, place: str, layer: int, shape: tuple[int, ...]) -> np.ndarray:
+        """Which numbers stay, [*shape]; all of them where this scheme drops nothing."""
+        if not self.rate or place not in SCHEMES[self.scheme]:
+            return np.ones(shape, bool)
+        random = np.random.default_rng([self.seed, layer, PLACES.index(place)])
+        return random.random(shape, np.float32) >= self.rate
+
+    def __call__(self, place: str, layer: int, x: np.ndarray) -> np.ndarray:
+        """x after dropout at this place."""
+        if not self.rate or place not in SCHEMES[self.scheme]:
+            return x
+        dropped: np.ndarray = x * self.kept(place, layer, x.shape) / np.float32(1 - self.rate)
+        return dropped
 
 
 @dataclass(frozen=True)
@@ -61,6 +98,7 @@ class Flow:
     layers: int
     heads: int
     active: Share
+    dropout: Dropout = Dropout()
 
     def norm(self, step: int) -> float:
         """Euclidean norm of a word's row at a step (from 0), a mean over the words."""
@@ -69,6 +107,27 @@ class Flow:
     def size(self, step: int) -> int:
         """How many numbers the tensor has."""
         return math.prod(self.steps[step].shape)
+
+    def dropped(self, step: int) -> Share:
+        """The share of the numbers of a step (from 0) that dropout has set to 0."""
+        one = self.steps[step]
+        if one.name not in PLACES:
+            return 0.0
+        layer = 0 if one.name == "position" else self.layer
+        return float((~self.dropout.kept(one.name, layer, one.shape)).mean())
+
+    @property
+    def row_sums(self) -> Ends:
+        """The least and the largest sum of the attention weights of a query."""
+        weights = self.steps[STEPS.index("weights")]
+        heads, queries, _ = weights.shape
+        sums = weights.values.reshape(queries, heads, -1).sum(-1)
+        return float(sums.min()), float(sums.max())
+
+    def apart(self, other: Flow) -> Share:
+        """How far the output is from that of another flow: norm of the difference, relative."""
+        mine, theirs = self.steps[-1].values, other.steps[-1].values
+        return float(np.linalg.norm(mine - theirs) / np.linalg.norm(theirs))
 
 
 def weights(layer: int, d_model: int, d_ff: int, seed: int) -> Weights:
@@ -93,13 +152,14 @@ def flow(
     heads: int = 8,
     d_ff: int = 2048,
     seed: int = 0,
+    dropout: Dropout | None = None,
 ) -> Flow:
-    """Ten steps of an untrained encoder, post-norm as in Vaswani et al. (2017), without dropout.
+    """Ten steps of an untrained encoder, post-norm as in Vaswani et al. (2017).
 
     Words are split at blanks; the same word has the same row, of variance 1 once it has been
-    multiplied by sqrt(d_model). layer: whose steps are kept, from 0. Raises Refusal "no_words" for
-    an empty text, "many_words" for more than 16 words, and ValueError for a layer that is not there
-    or heads that do not divide the width.
+    multiplied by sqrt(d_model). layer: whose steps are kept, from 0. dropout: None is that of a
+    network in use, none. Raises Refusal "no_words" for an empty text, "many_words" for more than 16
+    words, and ValueError for a layer that is not there or heads that do not divide the width.
     """
     words = text.split()
     if not words:
@@ -115,35 +175,38 @@ def flow(
     x = table.astype(np.float32)
     before = [Step("tokens", np.array(ids, np.float32)[:, None], (len(words),))]
     before.append(Step("embed", x, x.shape))
-    x = x + encoding(len(words), d_model).table.astype(np.float32)
+    drop = dropout or Dropout()
+    x = drop("position", 0, x + encoding(len(words), d_model).table.astype(np.float32))
     before.append(Step("position", x, x.shape))
     kept: tuple[Step, ...] = ()
     active = 0.0
     for number in range(layers):
-        found = block(x, weights(number, d_model, d_ff, seed), heads)
+        found = block(x, weights(number, d_model, d_ff, seed), heads, drop, number)
         if number == layer:
             kept, active = found, float((found[4].values > 0).mean())
         x = found[-1].values
     steps = (*before, *kept, Step("output", x, x.shape))
-    return Flow(tuple(words), steps, layer, layers, heads, active)
+    return Flow(tuple(words), steps, layer, layers, heads, active, drop)
 
 
-def block(x: Matrix, layer: Weights, heads: int) -> tuple[Step, ...]:
+def block(x: Matrix, layer: Weights, heads: int, drop: Dropout, number: int) -> tuple[Step, ...]:
     """One encoder layer: LN(x + attention(x)), then LN(x + FFN(x)), with every step on the way.
 
-    FFN(x) = max(0, x W_1) W_2 (Vaswani et al. 2017, equation 2; biases are 0).
+    FFN(x) = max(0, x W_1) W_2 (Vaswani et al. 2017, equation 2; biases are 0). number: of the
+    layer, from 0; its dropout has a pattern of its own.
     """
     n, d = x.shape
     # [n, 3 d] -> three times [head, n, d_k]
     parts = (x @ layer.into).reshape(n, 3, heads, d // heads).transpose(1, 2, 0, 3)
-    found = attend(*parts, divide_by=math.sqrt(d // heads))
-    mixed = found.output.swapaxes(0, 1).reshape(n, d) @ layer.out
+    weights = drop("weights", number, attend(*parts, divide_by=math.sqrt(d // heads)).weights)
+    answers = drop("heads", number, weights @ parts[2])  # [head, n, d_k]
+    mixed = drop("mixed", number, answers.swapaxes(0, 1).reshape(n, d) @ layer.out)
     first = _norm(x + mixed)
-    hidden = np.maximum(0, first @ layer.up)
-    second = _norm(first + hidden @ layer.down)
+    hidden = drop("hidden", number, np.maximum(0, first @ layer.up))
+    second = _norm(first + drop("fed", number, hidden @ layer.down))
     return (
         Step("queries", parts[0].swapaxes(0, 1).reshape(n, d), parts[0].shape),
-        Step("weights", found.weights.swapaxes(0, 1).reshape(n, -1), found.weights.shape),
+        Step("weights", weights.swapaxes(0, 1).reshape(n, -1), weights.shape),
         Step("mixed", mixed, mixed.shape),
         Step("first_norm", first, first.shape),
         Step("hidden", hidden, hidden.shape),

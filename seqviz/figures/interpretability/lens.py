@@ -12,7 +12,7 @@ from seqviz.text import Text, number
 
 _LEFT, _RIGHT = (0.0, 0.58), (0.78, 1.0)
 _ROWS = 16  # that find room for words
-_LETTERS, _WRITTEN = 8, 8  # letters of a token in a cell; tokens side by side that have room
+_LETTERS, _WRITTEN = 7, 8  # letters of a token in a cell; tokens side by side that have room
 
 
 def lens_table(

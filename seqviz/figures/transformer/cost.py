@@ -81,8 +81,6 @@ def operation_lines(found: Operations, tokens: int, style: Style = STYLE) -> Fig
                    hover=f"%{{x:,d}}: %{{y:.3s}}{NAMED}")  # fmt: skip
     panel.vertical(tokens, palette.highlight)
     share = percent(found.share_at(tokens))
-    sheet.headline(text("figure.tr_share_at", tokens=f"{tokens:,}", share=share), yshift=26)
-    sheet.margin(t=70)
     return sheet.described(
         "alt.tr_operations", tokens=f"{tokens:,}", share=share,
         crossing=f"{found.crossing:,.0f}", longest=f"{int(found.tokens[-1]):,}",

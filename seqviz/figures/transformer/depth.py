@@ -39,4 +39,5 @@ def norms_by_depth(found: Depth, quantity: str, style: Style = STYLE) -> Figure:
     # All gradients are 1 at the output: their lines are apart at the input, which is on the right.
     panel.ends(names, colors, ends, found.blocks if quantity == "signal" else 0, y["range"])
     said = "; ".join(f"{name}: {from_log10(end)}" for name, end in zip(names, ends, strict=True))
+    said = said.replace("<br>", " ")
     return sheet.described(f"alt.tr_depth_{quantity}", blocks=found.blocks, values=said)

@@ -117,13 +117,17 @@ class Steps(Control):
 
 @dataclass(frozen=True)
 class Choice(Control):
-    """One name from a list (or several, as a tuple); the link carries the name, not its label."""
+    """One name from a list (or several, as a tuple); the link carries the name, not its label.
+
+    shipped: the long work of every option comes with the app, not only that of the default.
+    """
 
     options: tuple[str, ...] = ()
     many: bool = False
     menu: bool = False
     above: bool = False
     none: bool = False
+    shipped: bool = False
 
     def extremes(self) -> tuple[Any, ...]:
         if self.many:
@@ -238,10 +242,11 @@ def choice(
     none: bool = False,
     menu: bool = False,
     more: bool = False,
+    shipped: bool = False,
     when: Condition | None = None,
 ) -> Any:
     """Buttons side by side (a drop-down with `menu`); several may be on with `many`, or `none`."""
-    return _field(Choice(default, more, when, options, many, menu, none=none))
+    return _field(Choice(default, more, when, options, many, menu, none=none, shipped=shipped))
 
 
 def view(options: tuple[str, ...], default: str) -> Any:
