@@ -38,6 +38,7 @@ def test_bands_hold_what_they_say():
             each = binom.cdf(high, 100, found.chance) - binom.cdf(low - 1, 100, found.chance)
             assert (each >= 0.95).all()
             expected = [each.sum()]
+            assert found.expected_within() == pytest.approx(each.sum())
     assert np.mean(inside) == pytest.approx(expected[0], abs=0.1)
 
 

@@ -27,6 +27,11 @@ class NextToken:
     pieces: tuple[str, ...]
 
     @property
+    def text_ids(self) -> tuple[int, ...]:
+        """Of all tokens that stand before."""
+        return (*self.prompt.ids.tolist(), *self.after)
+
+    @property
     def chances(self) -> Float[np.ndarray, "rank"]:
         """Probabilities of the likeliest tokens."""
         return np.asarray(np.exp(log_probabilities(self.scores)[self.ids]))
@@ -75,6 +80,21 @@ class Continuation:
     def mean_bits(self) -> float:
         """Surprise per token, in bits."""
         return float(self.bits.mean())
+
+    @property
+    def spelled(self) -> tuple[str, ...]:
+        """The pieces with their spaces and line breaks."""
+        return tuple(piece.replace("␣", " ").replace("⏎", "\n") for piece in self.pieces)
+
+    def mean_of(self, start: int, end: int) -> float:
+        """Surprise per token of the steps from `start`, counted from 0, to before `end`."""
+        return float(self.bits[start:end].mean())
+
+    @property
+    def seen_before(self) -> int:
+        """How many tokens end four in a row that stood in the text before."""
+        fours = [self.ids[k : k + 4] for k in range(len(self.ids) - 3)]
+        return sum(four in fours[:k] for k, four in enumerate(fours))
 
 
 def parted(one: tuple[int, ...], other: tuple[int, ...]) -> int:

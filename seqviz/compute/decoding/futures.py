@@ -57,6 +57,11 @@ class Futures:
         return int(np.where(self.whole, self.log, -np.inf).argmax())
 
     @property
+    def best_text(self) -> str:
+        """What that one says, as its pieces spell it."""
+        return "".join(self.pieces[node] for node in self.way(self.best)).replace("␣", " ")
+
+    @property
     def proven(self) -> bool:
         """Whether no future outside the tree can be more probable than `best`.
 

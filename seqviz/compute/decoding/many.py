@@ -47,6 +47,15 @@ class ManyDraws:
         counts = self.counts(first)
         return int(((low <= counts) & (counts <= high)).sum()), len(counts)
 
+    def expected_within(self, first: int | None = None) -> float:
+        """How many bars lie in their bands on average; counts are whole, so 95 % or more."""
+        from scipy.stats import binom
+
+        n = len(self.drawn[:first])
+        low, high = self.band(first)
+        chance = np.clip(self.chance, 0, 1)
+        return float((binom.cdf(high, n, chance) - binom.cdf(low - 1, n, chance)).sum())
+
 
 def many_draws(
     scores: Float[np.ndarray, "vocabulary"], uniforms: Sequence[float], bars: int = 20

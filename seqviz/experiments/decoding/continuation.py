@@ -39,6 +39,12 @@ def next_token(model: str, text: Read, after: tuple[int, ...] = ()) -> NextToken
     return NextToken(prompt, after, scores, first, pieces)
 
 
+def pieces(model: str, ids: tuple[int, ...]) -> tuple[str, ...]:
+    """How tokens of a decoder are written. Raises the refusals of `decoder`."""
+    pretrained = decoder(model)
+    return tuple(texts.piece(pretrained, one) for one in ids)
+
+
 def greedy(
     model: str, text: Read, count: int = 20, after: tuple[int, ...] = (),
     filters: Filters | None = None, report: Report = silent, device: str = "cpu",

@@ -1,0 +1,61 @@
+"""What greedy decoding, beam search and draws find in the tree of all continuations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqviz.compute.decoding.continuation import Continuation
+from seqviz.compute.decoding.futures import Beams, Futures
+from seqviz.units import FineShare
+
+
+@dataclass(frozen=True)
+class Ways:
+    """A tree, and the texts that three ways of decoding take through it, all with one model.
+
+    greedy: the likeliest token always. beams: of a beam search, its best first. samples: drawn from
+    the model as it is.
+    """
+
+    tree: Futures
+    greedy: Continuation
+    beams: Beams
+    samples: tuple[Continuation, ...]
+
+    @property
+    def ids(self) -> dict[str, tuple[tuple[int, ...], ...]]:
+        """The tokens of every text: "greedy", "beam" (the best alone), "sample"."""
+        return {
+            "greedy": (self.greedy.ids,),
+            "beam": (self.beams.best.ids,),
+            "sample": tuple(one.ids for one in self.samples),
+        }
+
+    @property
+    def greedy_chance(self) -> FineShare:
+        """The probability of the greedy text."""
+        return float(2**self.greedy.log2)
+
+    @property
+    def beam_chance(self) -> FineShare:
+        """The probability of the beam search's best text; it need not be what it is ranked by."""
+        return float(np.exp(self.beams.best.log))
+
+    @property
+    def best_chance(self) -> FineShare:
+        """The probability of the most probable whole text in the tree."""
+        return float(np.exp(self.tree.log[self.tree.best]))
+
+    @property
+    def sample_chance(self) -> FineShare:
+        """The median probability of the drawn texts."""
+        return float(np.median([2**one.log2 for one in self.samples]))
+
+    @property
+    def fork(self) -> int:
+        """The step, from 1, at which greedy decoding leaves the most probable text; 0: never."""
+        best = [int(self.tree.token[node]) for node in self.tree.way(self.tree.best)]
+        both = zip(self.greedy.ids, best, strict=False)
+        return next((step for step, (a, b) in enumerate(both, 1) if a != b), 0)

@@ -1,0 +1,127 @@
+"""Texts of a decoder, made of seeded numbers, and every figure drawn of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.decoding.continuation import Continuation
+from seqviz.compute.decoding.cost import CacheTimes
+from seqviz.compute.decoding.futures import Beams, Futures, Hypothesis
+from seqviz.compute.decoding.methods import METHODS, ByMethod
+from seqviz.compute.decoding.shots import CONDITIONS, Shots
+from seqviz.compute.decoding.surprise import Repeated
+from seqviz.compute.decoding.ways import Ways
+from seqviz.figures.decoding.cost import token_times
+from seqviz.figures.decoding.examples_scores import examples_of_scores
+from seqviz.figures.decoding.futures import all_futures, futures_so_far
+from seqviz.figures.decoding.methods import surprise_by_method
+from seqviz.figures.decoding.repeated import repetition
+from seqviz.figures.decoding.shots import shots_by_amount
+from seqviz.figures.decoding.written import written_bits
+from seqviz.figures.grammar.example import Example
+
+WORDS = ("␣a", "␣<b>", "␣far", ",", "⏎")
+STEPS = 4
+
+
+def examples() -> tuple[Example, ...]:
+    """Each figure function once or more, where its branches differ."""
+    ways, text, times = ways_of(), continuation_of((0, 1, 2, 3)), times_of()
+    plain, punished, methods, shots = repeated_of(1.0), repeated_of(1.3), methods_of(), shots_of()
+    return (
+        *examples_of_scores(),
+        Example("futures", all_futures, (ways, 6), 100 * ways.best_chance),
+        Example("futures so far", futures_so_far, (ways.tree, 6), ways.tree.passes),
+        Example("written", written_bits, (text,), float(text.entropy.mean())),
+        Example("repetition", repetition, (plain,), plain.copies),
+        Example("repetition, penalty", repetition, (punished,), punished.copies),
+        Example("methods", surprise_by_method, (methods,), methods.mean("human")),
+        Example("shots", shots_by_amount, (shots,), shots.questions),
+        Example("token times", token_times, (times, 5, 20), 290),
+    )
+
+
+def prompt_of() -> Tokens:
+    """A prompt that no tokenizer has read."""
+    none = np.zeros(len(WORDS), bool)
+    return Tokens(WORDS, np.arange(len(WORDS)), none.astype(int), none, ~none, 0)
+
+
+def continuation_of(ids: tuple[int, ...]) -> Continuation:
+    """A text of these tokens, each of which has cost as many bits as drawn."""
+    count, draws = len(ids), np.random.RandomState(sum(ids))
+    first = np.tile(np.arange(3), (count, 1))
+    return Continuation(
+        prompt_of(), ids, tuple(WORDS[one] for one in ids), "".join(WORDS[one] for one in ids),
+        draws.exponential(2, count), np.ones(count), draws.uniform(1, 4, count),
+        draws.randint(1, 9, count), first, np.full(first.shape, 0.2),
+        (WORDS[:3],) * count, False,
+    )  # fmt: skip
+
+
+def tree_of() -> Futures:
+    """Two tokens behind each node of the likelier branch, four deep."""
+    parent, token, depth, log = [], [], [], []
+    above = [(-1, 0, 0.0)]
+    for _ in range(2 * STEPS):
+        node, deep, so_far = above.pop(0)
+        if deep == STEPS:
+            break
+        for place, chance in enumerate((0.6, 0.25)):
+            parent.append(node)
+            token.append(place + deep)
+            depth.append(deep + 1)
+            log.append(so_far + float(np.log(chance)))
+            if not place:
+                above.append((len(parent) - 1, deep + 1, log[-1]))
+    tokens = np.array(token)
+    expanded = np.isin(np.arange(len(parent)), parent)
+    return Futures(
+        prompt_of(), np.array(parent), tokens, tuple(WORDS[one] for one in tokens),
+        np.array(depth), np.array(log), expanded, np.zeros(len(parent), bool), STEPS, 2, 7,
+    )  # fmt: skip
+
+
+def ways_of() -> Ways:
+    """Greedy decoding finds the best of that tree, the beam another, draws leave it."""
+    tree = tree_of()
+    best = tuple(int(tree.token[node]) for node in tree.way(tree.best))
+    other = (*best[:-1], best[-1] + 1)
+    made = Hypothesis(other, tuple(WORDS[one] for one in other), "␣a", -2.9, -0.7, False)
+    beams = Beams(prompt_of(), (made,), np.zeros((1, 1), int), np.zeros((1, 1), int),
+                  (("␣a",),), np.zeros((1, 1)), 1.0)  # fmt: skip
+    return Ways(tree, continuation_of(best), beams, (continuation_of(other),))
+
+
+def repeated_of(penalty: float) -> Repeated:
+    """Bits that fall from copy to copy."""
+    fall = np.random.RandomState(1).uniform(4, 9, len(WORDS)) / np.arange(1, 7)[:, None] ** 2
+    fall[0, 0] = np.nan
+    return Repeated(WORDS, fall, fall + (penalty - 1), penalty)
+
+
+def methods_of() -> ByMethod:
+    """Six texts of seven tokens, each method dearer than the one before."""
+    draws = np.random.RandomState(2)
+    bits = draws.exponential(1, (len(METHODS), 6, 7)) + np.arange(len(METHODS))[:, None, None]
+    pieces = (WORDS,) * len(METHODS)
+    return ByMethod(bits.astype(np.float16), draws.uniform(3, 5, bits.shape[::2]), WORDS, pieces)
+
+
+def shots_of() -> Shots:
+    """Answers to twenty questions behind none, one and four examples, five draws."""
+    draws = np.random.RandomState(3)
+    shape = (len(CONDITIONS), 3, 5, 20)
+    right = draws.uniform(size=shape) < 0.75
+    right[:, 0] = right[0, 0, 0]
+    said = draws.uniform(size=shape) < 0.5
+    return Shots(np.array([0, 1, 4]), right, said, right | said, draws.uniform(size=shape[:3]))
+
+
+def times_of() -> CacheTimes:
+    """A token that takes 50 ms with the cache, and longer with each token before without."""
+    tokens = np.array([8, 64, 512])
+    one = np.stack([0.002 * tokens, np.full(3, 0.05), 0.05 + 0.002 * tokens])
+    noise = np.random.RandomState(4).uniform(1, 1.1, (3, 4, 3))
+    return CacheTimes(tokens, one[:, None] * noise, np.full(3, 1e-5), np.ones(3, int))

@@ -1,0 +1,154 @@
+"""A next token's distribution before and behind filters, and the number that draws from it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute.decoding.draw import foremost, probabilities
+from seqviz.compute.decoding.filtered import Filtered
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain
+from seqviz.figures.grammar.tokens import short
+from seqviz.text import Text, number, percent
+
+SHOWN = 14  # the likeliest tokens that have a row
+_LONGEST = 12  # characters of a token
+_ABOVE, _BELOW = (0.28, 1.0), (0.0, 0.08)
+_MARKS = (
+    "line-ns",
+    "diamond-tall-open",
+    "circle-open",
+    "triangle-up-open",
+    "square-open",
+    "x-thin",
+)
+_WIDE = 0.07  # of the cumulative bar: a token finds room in its part
+
+
+def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
+    """Above a row for each of the likeliest tokens and one for all others; below their sum.
+
+    Pale: the model's probability, dark: that behind all filters, which is drawn from; a mark is the
+    probability behind a filter on the way. A cut token keeps its pale bar with a cross and the name
+    of the filter. Below, the tokens side by side, and where u falls.
+    """
+    text, palette = style.text, style.palette
+    sheet = Sheet(style, barmode="overlay")
+    shown = foremost(drawn.found.scores, SHOWN)
+    pieces = [short(piece, _LONGEST) for piece in drawn.found.pieces[: len(shown)]]
+    names = [*map(plain, pieces), text("figure.scores_others")]
+    before = _rows(probabilities(drawn.found.scores), shown)
+    after = _rows(drawn.chances, shown)
+    at = np.arange(1, len(names) + 1)
+    behind = [_rows(probabilities(scores), shown) for _, scores in drawn.stages[:-1]]
+    top = max(1.0, *(rows.max() for rows in (before, after, *behind)))
+    panel = sheet.panel(
+        axes.axis(text("figure.scores_chance"), range=[0, 1.22 * top], nticks=7),
+        axes.names(names, text("figure.scores_token"), range=[len(names) + 0.6, 0.4]),
+        up=_ABOVE,
+    )
+    panel.bars(at, before, text("figure.scores_before"), palette.band, sideways=True, width=0.86,
+               hover="%{y}: %{x:.3g} %")  # fmt: skip
+    ids = shown.tolist()
+    chosen = ids.index(drawn.token) if drawn.token in ids else len(ids)
+    colors = [palette.highlight if row == chosen else palette.prediction for row in range(len(at))]
+    panel.bars(
+        at, after, text("figure.scores_after"), colors, sideways=True, width=0.5,
+        hover="%{y}: %{x:.3g} %",
+    )  # fmt: skip
+    _said(panel, drawn, shown.tolist(), before, after)
+    for (name, _), rows, symbol in zip(drawn.stages[:-1], behind, _MARKS, strict=False):
+        panel.points(
+            rows, at,
+            text("figure.scores_behind", filter=filter_name(name, text)), palette.truth,
+            symbol=symbol, size=9, edge={"color": palette.truth, "width": 1.8},
+            hover="%{y}: %{x:.3g} %",
+        )  # fmt: skip
+    _cumulated(sheet, drawn)
+    return sheet.described(
+        "alt.next_token",
+        names={"y": names},
+        gap=0.16,
+        first=plain(pieces[0]),
+        before=number(before[0]),
+        after=number(after[0]),
+        kept=f"{drawn.kept:,}",
+        cut=percent(drawn.cut),
+        u=f"{drawn.u:.3f}",
+        low=f"{drawn.ends[0]:.3f}",
+        high=f"{drawn.ends[1]:.3f}",
+    )
+
+
+def filter_name(name: str, text: Text) -> str:
+    """The reader's word for a filter of `filters.ORDER`."""
+    return text(f"figure.scores_{name}")
+
+
+def _rows(chances: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """Percent of the shown tokens, and of all others together."""
+    some = 100 * chances[shown]
+    return np.append(some, max(100 - some.sum(), 0.0))
+
+
+def _said(
+    panel: Panel, drawn: Filtered, ids: list[int], before: np.ndarray, after: np.ndarray
+) -> None:
+    """At the end of each row its percent, or that it is cut and by what."""
+    text, palette = panel.style.text, panel.style.palette
+    cut = [drawn.cut_by(token) for token in ids]
+    cut.append("" if after[-1] > 0 else next((n for n, _ in drawn.stages[::-1] if n), ""))
+    gone = [row for row, name in enumerate(cut) if name]
+    ends = [
+        filter_name(name, text) if name else f"{share:.1f} %"
+        for name, share in zip(cut, after, strict=True)
+    ]
+    for row, words in enumerate(ends):
+        panel.words(
+            words, max(before[row], after[row]), row + 1, xanchor="left",
+            xshift=(20 if row in gone else 4) * panel.style.scale,
+            color=palette.baseline if row in gone else palette.truth, size=12,
+        )  # fmt: skip
+    if gone:
+        panel.points(
+            before[gone], np.array(gone) + 1, text("figure.scores_cut"), palette.rnn,
+            symbol="x-thin", size=8, edge={"color": palette.rnn, "width": 2.2}, hover=False,
+        )  # fmt: skip
+
+
+def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
+    """All tokens side by side from the likeliest down, the drawn one colored, and u."""
+    text, palette = sheet.style.text, sheet.style.palette
+    panel = sheet.panel(
+        axes.axis(text("figure.scores_cumulated"), range=[0, 1], nticks=6, showgrid=False),
+        axes.axis(
+            text("figure.scores_draw"),
+            range=[0.5, 1.5],
+            showticklabels=False,
+            showgrid=False,
+            zeroline=False,
+        ),
+        up=_BELOW,
+    )
+    low, high = drawn.ends
+    ranked = foremost(drawn.scores, min(SHOWN, drawn.kept))
+    widths = drawn.chances[ranked]
+    starts = np.cumsum(widths) - widths
+    rest = max(1.0 - float(widths.sum()), 0.0)
+    widths, starts = np.append(widths, rest), np.append(starts, 1.0 - rest)
+    edge = {"color": palette.prediction, "width": 1}
+    panel.bars(
+        np.ones(len(widths)), widths, text("figure.scores_parts"),
+        [*[palette.band] * len(ranked), palette.grid], sideways=True, base=starts, width=0.9,
+        edge=edge, legend=False, hover=False,
+    )  # fmt: skip
+    panel.bars([1], [high - low], text("figure.scores_drawn"), palette.highlight, sideways=True,
+               base=[low], width=0.9, legend=False, hover=False)  # fmt: skip
+    known = dict(zip(drawn.found.ids.tolist(), drawn.found.pieces, strict=True))
+    for token, start, width in zip(ranked.tolist(), starts, widths, strict=False):
+        if width > _WIDE and token in known:
+            panel.words(plain(short(known[token], 1 + int(width / 0.02))), start + width / 2, 1,
+                        color=palette.truth, size=12)  # fmt: skip
+    panel.points(
+        [drawn.u], [1.42], text("figure.scores_u", u=f"{drawn.u:.3f}"), palette.truth,
+        symbol="triangle-down", size=13, cliponaxis=False, hover="u = %{x:.4f}",
+    )  # fmt: skip

@@ -1,0 +1,60 @@
+"""A tree with probabilities: its rows, its parts, and the lines through it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqviz.figures.grammar import Sheet, Style, axes
+from seqviz.figures.grammar.tree import Tree, Way, draw_tree
+
+# a (0.6) with c (0.2) and d (0.4), b (0.3) with e (0.3)
+TREE = Tree(
+    np.array([-1, -1, 0, 0, 1]),
+    np.array([1, 1, 2, 2, 2]),
+    np.array([0.6, 0.3, 0.2, 0.4, 0.3]),
+    ("a", "b", "c", "d", "e"),
+)
+
+
+def test_the_likelier_child_stands_above_and_in_the_row_of_its_parent():
+    rows, root = TREE.places()
+    assert rows.tolist() == [1, 3, 2, 1, 3]
+    assert root == 1
+
+
+def test_a_part_has_all_that_leads_to_its_nodes():
+    part, new = TREE.part([4, 2])
+    assert part.names == ("a", "b", "c", "e")
+    assert part.parent.tolist() == [-1, -1, 0, 1]
+    assert [new[old] for old in (0, 1, 2, 4)] == [0, 1, 2, 3]
+    assert 3 not in new
+
+
+def test_a_line_goes_from_the_root_through_its_nodes_and_every_edge_is_drawn():
+    sheet = Sheet(Style())
+    panel = sheet.panel(axes.axis("depth"), axes.axis("row"))
+    draw_tree(panel, TREE, "root", "node", "%{hovertext}", [
+        Way("one", [0, 3], "#000"), Way("two", [1, 4], "#111"), Way("one", [0, 2], "#000"),
+    ])  # fmt: skip
+    edges, *ways = [trace for trace in sheet.traces if trace["mode"] == "lines"]
+    ends = np.stack([edges["x"], edges["y"]], 1).reshape(5, 3, 2)
+    assert np.isnan(ends[:, 2]).all()
+    rows, root = TREE.places()
+    for node, (start, end, _) in enumerate(ends):
+        above = TREE.parent[node]
+        assert start.tolist() == [TREE.depth[node] - 1, root if above < 0 else rows[above]]
+        assert end.tolist() == [TREE.depth[node], rows[node]]
+    assert [(list(way["x"]), list(way["y"])) for way in ways] == [
+        ([0, 1, 2], [1, 1, 1]), ([0, 1, 2], [1, 3, 3]), ([0, 1, 2], [1, 1, 2]),
+    ]  # fmt: skip
+    assert [way.get("showlegend", True) for way in ways] == [True, True, False]
+
+
+def test_a_node_is_as_large_as_it_is_probable():
+    sheet = Sheet(Style())
+    panel = sheet.panel(axes.axis("depth"), axes.axis("row"))
+    draw_tree(panel, TREE, "root", "node", "%{hovertext}", [])
+    (nodes,) = [trace for trace in sheet.traces if trace["mode"] == "markers"]
+    size = np.array(nodes["marker"]["size"])
+    assert (size[0] / size[1]) ** 2 == pytest.approx(2)
