@@ -31,11 +31,6 @@ class Surprise:
         return float(self.bits.mean())
 
     @property
-    def mean_entropy(self) -> float:
-        """Bits per token that the model expected."""
-        return float(self.entropy.mean())
-
-    @property
     def bits_per_character(self) -> float:
         """Of what stands behind the first token."""
         return float(self.bits.sum() / max(sum(map(len, self.tokens.pieces[1:])), 1))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqviz.compute.decoding.continuation import Continuation
+from seqviz.compute.decoding.continuation import Continuation, parted
 from seqviz.compute.decoding.futures import Beams, Futures
 from seqviz.units import FineShare
 
@@ -56,6 +56,6 @@ class Ways:
     @property
     def fork(self) -> int:
         """The step, from 1, at which greedy decoding leaves the most probable text; 0: never."""
-        best = [int(self.tree.token[node]) for node in self.tree.way(self.tree.best)]
-        both = zip(self.greedy.ids, best, strict=False)
-        return next((step for step, (a, b) in enumerate(both, 1) if a != b), 0)
+        best = tuple(int(self.tree.token[node]) for node in self.tree.way(self.tree.best))
+        step = parted(self.greedy.ids, best)
+        return 0 if self.greedy.ids == best else step + 1
