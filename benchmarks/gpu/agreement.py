@@ -343,4 +343,5 @@ LEFT_OUT = {
     "time_passes": "milliseconds, which differ by design",
     "tune": "steps of a Run, as in the first steps of a training",
     "tune_again": "tune, with another seed",
+    "ways": "greedy, beams, draws and the passes of futures behind one prompt",
 }

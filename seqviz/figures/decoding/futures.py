@@ -14,7 +14,7 @@ from seqviz.figures.grammar.tree import Tree, Way, draw_tree
 from seqviz.text import number, percent
 
 _LONGEST = 10  # characters of a token
-_LEFT, _RIGHT = (0.0, 0.76), (0.86, 1.0)
+_LEFT, _RIGHT = (0.0, 0.74), (0.82, 0.97)
 
 
 def all_futures(found: Ways, shown: int, style: Style = STYLE) -> Figure:

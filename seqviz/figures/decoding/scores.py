@@ -10,9 +10,9 @@ from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, pla
 from seqviz.figures.grammar.tokens import short
 from seqviz.text import Text, number, percent
 
-SHOWN = 14  # the likeliest tokens that have a row
+SHOWN = 12  # the likeliest tokens that have a row
 _LONGEST = 12  # characters of a token
-_ABOVE, _BELOW = (0.28, 1.0), (0.0, 0.08)
+_LEFT, _RIGHT = (0.0, 0.68), (0.84, 1.0)
 _MARKS = (
     "line-ns",
     "diamond-tall-open",
@@ -21,15 +21,16 @@ _MARKS = (
     "square-open",
     "x-thin",
 )
-_WIDE = 0.07  # of the cumulative bar: a token finds room in its part
+_HIGH = 0.05  # of the cumulative bar: a token finds room in its part
+_NONE = 1e-9  # percent: what is left by rounding
 
 
 def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
-    """Above a row for each of the likeliest tokens and one for all others; below their sum.
+    """Left a row for each of the likeliest tokens and one for all others; right their sum.
 
     Pale: the model's probability, dark: that behind all filters, which is drawn from; a mark is the
     probability behind a filter on the way. A cut token keeps its pale bar with a cross and the name
-    of the filter. Below, the tokens side by side, and where u falls.
+    of the filter. Right, the tokens on one another, and where u falls.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style, barmode="overlay")
@@ -44,17 +45,17 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
     panel = sheet.panel(
         axes.axis(text("figure.scores_chance"), range=[0, 1.22 * top], nticks=7),
         axes.names(names, text("figure.scores_token"), range=[len(names) + 0.6, 0.4]),
-        up=_ABOVE,
+        across=_LEFT,
     )
     panel.bars(at, before, text("figure.scores_before"), palette.band, sideways=True, width=0.86,
                hover="%{y}: %{x:.3g} %")  # fmt: skip
     ids = shown.tolist()
     chosen = ids.index(drawn.token) if drawn.token in ids else len(ids)
-    colors = [palette.highlight if row == chosen else palette.prediction for row in range(len(at))]
-    panel.bars(
-        at, after, text("figure.scores_after"), colors, sideways=True, width=0.5,
-        hover="%{y}: %{x:.3g} %",
-    )  # fmt: skip
+    hover = "%{y}: %{x:.3g} %"
+    panel.bars(at, after, text("figure.scores_after"), palette.prediction, sideways=True,
+               width=0.5, hover=hover)  # fmt: skip
+    panel.bars(at[[chosen]], after[[chosen]], text("figure.scores_drawn"), palette.highlight,
+               sideways=True, width=0.5, hover=hover)  # fmt: skip
     _said(panel, drawn, shown.tolist(), before, after)
     for (name, _), rows, symbol in zip(drawn.stages[:-1], behind, _MARKS, strict=False):
         panel.points(
@@ -96,7 +97,9 @@ def _said(
     """At the end of each row its percent, or that it is cut and by what."""
     text, palette = panel.style.text, panel.style.palette
     cut = [drawn.cut_by(token) for token in ids]
-    cut.append("" if after[-1] > 0 else next((n for n, _ in drawn.stages[::-1] if n), ""))
+    shown = np.array(ids)
+    others = ((name, _rows(probabilities(scores), shown)[-1]) for name, scores in drawn.stages)
+    cut.append(next((name for name, left in others if left < _NONE), ""))
     gone = [row for row, name in enumerate(cut) if name]
     ends = [
         filter_name(name, text) if name else f"{share:.1f} %"
@@ -116,39 +119,33 @@ def _said(
 
 
 def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
-    """All tokens side by side from the likeliest down, the drawn one colored, and u."""
+    """All tokens on one another, the likeliest at the bottom, the drawn one colored, and u."""
     text, palette = sheet.style.text, sheet.style.palette
     panel = sheet.panel(
+        axes.axis(text("figure.scores_draw"), range=[0.5, 1.6], showticklabels=False,
+                  showgrid=False, zeroline=False),
         axes.axis(text("figure.scores_cumulated"), range=[0, 1], nticks=6, showgrid=False),
-        axes.axis(
-            text("figure.scores_draw"),
-            range=[0.5, 1.5],
-            showticklabels=False,
-            showgrid=False,
-            zeroline=False,
-        ),
-        up=_BELOW,
-    )
+        across=_RIGHT,
+    )  # fmt: skip
     low, high = drawn.ends
     ranked = foremost(drawn.scores, min(SHOWN, drawn.kept))
-    widths = drawn.chances[ranked]
-    starts = np.cumsum(widths) - widths
-    rest = max(1.0 - float(widths.sum()), 0.0)
-    widths, starts = np.append(widths, rest), np.append(starts, 1.0 - rest)
-    edge = {"color": palette.prediction, "width": 1}
+    parts = drawn.chances[ranked]
+    starts = np.cumsum(parts) - parts
+    rest = max(1.0 - float(parts.sum()), 0.0)
+    parts, starts = np.append(parts, rest), np.append(starts, 1.0 - rest)
     panel.bars(
-        np.ones(len(widths)), widths, text("figure.scores_parts"),
-        [*[palette.band] * len(ranked), palette.grid], sideways=True, base=starts, width=0.9,
-        edge=edge, legend=False, hover=False,
+        np.ones(len(parts)), parts, text("figure.scores_parts"),
+        [*[palette.band] * len(ranked), palette.grid], base=starts, width=0.9,
+        edge={"color": palette.prediction, "width": 1}, legend=False, hover=False,
     )  # fmt: skip
-    panel.bars([1], [high - low], text("figure.scores_drawn"), palette.highlight, sideways=True,
+    panel.bars([1], [high - low], text("figure.scores_drawn"), palette.highlight,
                base=[low], width=0.9, legend=False, hover=False)  # fmt: skip
     known = dict(zip(drawn.found.ids.tolist(), drawn.found.pieces, strict=True))
-    for token, start, width in zip(ranked.tolist(), starts, widths, strict=False):
-        if width > _WIDE and token in known:
-            panel.words(plain(short(known[token], 1 + int(width / 0.02))), start + width / 2, 1,
+    for token, start, part in zip(ranked.tolist(), starts, parts, strict=False):
+        if part > _HIGH and token in known:
+            panel.words(plain(short(known[token], _LONGEST)), 1, start + part / 2,
                         color=palette.truth, size=12)  # fmt: skip
     panel.points(
-        [drawn.u], [1.42], text("figure.scores_u", u=f"{drawn.u:.3f}"), palette.truth,
-        symbol="triangle-down", size=13, cliponaxis=False, hover="u = %{x:.4f}",
+        [1.5], [drawn.u], text("figure.scores_u", u=f"{drawn.u:.3f}"), palette.truth,
+        symbol="triangle-left", size=13, cliponaxis=False, hover="u = %{y:.4f}",
     )  # fmt: skip

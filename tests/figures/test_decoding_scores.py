@@ -1,0 +1,16 @@
+"""The bars of a next token say by which filter a row was cut."""
+
+from __future__ import annotations
+
+from seqviz.compute.decoding.filters import ORDER, Chain
+from seqviz.figures.decoding.examples_scores import filtered_of
+from seqviz.figures.decoding.scores import SHOWN, next_token_bars
+
+LAST = (*(name for name in ORDER if name != "temperature"), "temperature")
+
+
+def test_all_others_are_cut_by_the_filter_that_cuts_them_not_by_the_last_one():
+    drawn = next_token_bars(filtered_of(Chain(temperature=0.5, top_k=5, order=LAST)))
+    said = [note["text"] for note in drawn.layout["annotations"]]
+    assert said.count("top-k") == SHOWN - 5 + 1
+    assert "temperature" not in said
