@@ -28,7 +28,7 @@ def step_tensor(found: Flow, step: int, style: Style = STYLE) -> Figure:
     said = text(f"figure.tr_step_{name}")
     scale = scales.signed(scales.largest(z))
     if name == "weights":
-        scale = scales.plain(0, max(1, scales.largest(z)))  # dropout makes weights larger than 1
+        scale = scales.weights(max(1, scales.largest(z)))  # larger than 1 behind dropout
     elif name == "tokens":
         scale = scales.plain(0, 30_000)
     written = "%{z:.0f}" if name == "tokens" else ""
