@@ -50,6 +50,7 @@ LESSONS = (
            ("account", "part")),
     Lesson("bert_accuracy", "ba", "bert", "transformer", ":material/visibility_off:",
            ("knife", "share")),
+    Lesson("gpt", "gp", "gpt", "transformer", ":material/edit_note:", ("scores", "temperature")),
 )  # fmt: skip
 
 # The lesson whose first bench stands on the home page: what one slider does to four networks is

@@ -18,6 +18,7 @@ from seqviz.models.registry import DEFAULTS
 
 NAMES = ("transformer", "bert_base", "bert_large", "gpt1", "gpt2", "minilm", "smollm2")
 DECODERS = ("gpt1", "gpt2", "smollm2")
+FAMILY = ("gpt1", "gpt2", "gpt2_xl", "gpt3")  # by their years: 2018, 2019, 2019, 2020
 MOST_WIDTH = 2048
 LENGTHS = (8, 16, 32, 64, 128, 256, 512)
 REPEATS = 5
@@ -32,7 +33,11 @@ _PART = (  # the first that fits
 
 
 def _config(name: str) -> Any:
-    """The published configuration; those of BERT base, GPT-1 and GPT-2 are the library's own."""
+    """The published configuration; those of BERT base, GPT-1 and GPT-2 are the library's own.
+
+    GPT-3 is counted as GPT-2's blocks at the sizes of Brown et al. (2020), table 2.1: its sparse
+    attention has no other parameters.
+    """
     tf = library()
     large = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16}
     small = {"hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}
@@ -41,6 +46,8 @@ def _config(name: str) -> Any:
         "bert_large": lambda: tf.BertConfig(**large, intermediate_size=4096),
         "gpt1": tf.OpenAIGPTConfig,
         "gpt2": tf.GPT2Config,
+        "gpt2_xl": lambda: tf.GPT2Config(n_embd=1600, n_layer=48, n_head=25),
+        "gpt3": lambda: tf.GPT2Config(n_embd=12_288, n_layer=96, n_head=96, n_positions=2048),
         "minilm": lambda: tf.BertConfig(**small),
         "smollm2": lambda: tf.LlamaConfig(
             vocab_size=49_152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30,
@@ -52,20 +59,20 @@ def _config(name: str) -> Any:
 
 @cache
 def architecture(name: str) -> Architecture:
-    """The parts of one of `NAMES`; "transformer" is nn.Transformer(512, 8, 6, 6, 2048).
+    """The parts of one of `NAMES` or `FAMILY`; "transformer" is nn.Transformer(512, 8, 6, 6, 2048).
 
     Raises ValueError for another name.
     """
     import torch
 
-    if name not in NAMES:
-        raise ValueError(f"The model is one of {', '.join(NAMES)}, not {name!r}.")
+    if name not in (*NAMES, *FAMILY):
+        raise ValueError(f"The model is one of {', '.join((*NAMES, *FAMILY))}, not {name!r}.")
     if name == "transformer":
         return seq2seq()
     config = _config(name)
     with torch.device("meta"):
         network = library().AutoModel.from_config(config)
-    decoder = name in DECODERS
+    decoder = name in (*DECODERS, *FAMILY)
     counts, weights = _counted(network, "decoder" if decoder else "encoder")
     width, heads = config.hidden_size, config.num_attention_heads
     layers = config.num_hidden_layers

@@ -27,6 +27,11 @@ class Tokens:
     unknown: int = field(default=0, kw_only=True)
 
     @property
+    def spelled(self) -> tuple[str, ...]:
+        """The pieces with their spaces and line breaks."""
+        return tuple(piece.replace("␣", " ").replace("⏎", "\n") for piece in self.pieces)
+
+    @property
     def own(self) -> int:
         """How many tokens are of the text itself: neither special nor padding."""
         return int((self.real & ~self.special).sum())

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.decoding.draw import log_probabilities, order
-from seqviz.units import Probability
+from seqviz.units import Probability, SmallShare
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,11 @@ class Continuation:
     def log2(self) -> float:
         """The logarithm to base 2 of the probability of the whole."""
         return -float(self.bits.sum())
+
+    @property
+    def chance(self) -> SmallShare:
+        """The probability of the whole, under the model as it is."""
+        return float(2**self.log2)
 
     @property
     def mean_bits(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.decoding.draw import draws, foremost, probabilities
-from seqviz.units import Part
+from seqviz.units import Part, Share
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class ManyDraws:
         low, high = self.band(first)
         counts = self.counts(first)
         return int(((low <= counts) & (counts <= high)).sum()), len(counts)
+
+    def distance(self, first: int | None = None) -> Share:
+        """Between the shares of the draws and the probabilities: total variation, 0 to 1."""
+        counts = self.counts(first)
+        return float(np.abs(counts / counts.sum() - self.chance).sum() / 2)
 
     def expected_within(self, first: int | None = None) -> float:
         """How many bars lie in their bands on average; counts are whole, so 95 % or more."""

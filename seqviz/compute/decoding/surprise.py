@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
-from seqviz.units import Probability
+from seqviz.units import Part, Share
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ class Repeated:
         """Bits per token of each copy, the first token of each left out, so that all are alike."""
         return np.asarray((self.penalized if penalized else self.bits)[:, 1:].mean(1))
 
-    def chance(self, copy: int, penalized: bool = False) -> Probability:
+    def chance(self, copy: int, penalized: bool = False) -> Share:
         """The geometric mean of the probabilities of a copy's tokens; copies count from 1."""
         return float(2 ** -self.mean_bits(penalized)[copy - 1])
+
+    def rises(self, penalized: bool = False) -> Part:
+        """Of all repetitions, those in which a token is more probable than in the copy before."""
+        bits = self.mean_bits(penalized)
+        return int((np.diff(bits) < 0).sum()), len(bits) - 1

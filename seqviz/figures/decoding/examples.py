@@ -8,16 +8,21 @@ from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.decoding.continuation import Continuation
 from seqviz.compute.decoding.cost import CacheTimes
 from seqviz.compute.decoding.futures import Beams, Futures, Hypothesis
+from seqviz.compute.decoding.losses import Scored
 from seqviz.compute.decoding.methods import METHODS, ByMethod
 from seqviz.compute.decoding.shots import CONDITIONS, Shots
-from seqviz.compute.decoding.surprise import Repeated
+from seqviz.compute.decoding.surprise import Repeated, Surprise
 from seqviz.compute.decoding.ways import Ways
+from seqviz.compute.transformer.cost import GROUPS, PARTS, Architecture
 from seqviz.figures.decoding.cost import token_times
 from seqviz.figures.decoding.examples_scores import examples_of_scores
 from seqviz.figures.decoding.futures import all_futures, futures_so_far
+from seqviz.figures.decoding.losses import token_losses
 from seqviz.figures.decoding.methods import surprise_by_method
 from seqviz.figures.decoding.repeated import repetition
 from seqviz.figures.decoding.shots import shots_by_amount
+from seqviz.figures.decoding.sizes import model_sizes
+from seqviz.figures.decoding.steps import RANKS, text_steps
 from seqviz.figures.decoding.written import written_bits
 from seqviz.figures.grammar.example import Example
 
@@ -28,12 +33,18 @@ STEPS = 4
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
     ways, text, times = ways_of(), continuation_of((0, 1, 2, 3)), times_of()
+    other = continuation_of((0, 3, 2, 1))
     plain, punished, methods, shots = repeated_of(1.0), repeated_of(1.3), methods_of(), shots_of()
     return (
         *examples_of_scores(),
         Example("futures", all_futures, (ways, 6), 100 * ways.best_chance),
         Example("futures so far", futures_so_far, (ways.tree, 6), ways.tree.passes),
         Example("written", written_bits, (text,), float(text.entropy.mean())),
+        Example("steps", text_steps, (text, None, 2, 0), text.mean_bits),
+        Example("steps, replaced", text_steps, (other, text, 2, 3), other.mean_bits),
+        Example("pre-training loss", token_losses, (scored_of(1),), scored_of(1).loss),
+        Example("loss of a summary", token_losses, (scored_of(3),), scored_of(3).loss),
+        Example("sizes", model_sizes, (sizes_of(),), sizes_of()[-1].total),
         Example("repetition", repetition, (plain,), plain.copies),
         Example("repetition, penalty", repetition, (punished,), punished.copies),
         Example("methods", surprise_by_method, (methods,), methods.mean("human")),
@@ -51,12 +62,12 @@ def prompt_of() -> Tokens:
 def continuation_of(ids: tuple[int, ...]) -> Continuation:
     """A text of these tokens, each of which has cost as many bits as drawn."""
     count, draws = len(ids), np.random.RandomState(sum(ids))
-    first = np.tile(np.arange(3), (count, 1))
+    first = np.tile(np.arange(RANKS) % len(WORDS), (count, 1))
     return Continuation(
         prompt_of(), ids, tuple(WORDS[one] for one in ids), "".join(WORDS[one] for one in ids),
         draws.exponential(2, count), np.ones(count), draws.uniform(1, 4, count),
-        draws.randint(1, 9, count), first, np.full(first.shape, 0.2),
-        (WORDS[:3],) * count, False,
+        draws.randint(1, 9, count), first, np.full(first.shape, 0.1),
+        (tuple(WORDS[k] for k in first[0]),) * count, False,
     )  # fmt: skip
 
 
@@ -92,6 +103,22 @@ def ways_of() -> Ways:
     beams = Beams(prompt_of(), (made,), np.zeros((1, 1), int), np.zeros((1, 1), int),
                   (("␣a",),), np.zeros((1, 1)), 1.0)  # fmt: skip
     return Ways(tree, continuation_of(best), beams, (continuation_of(other),))
+
+
+def scored_of(first: int) -> Scored:
+    """Bits of a text whose tokens from `first` on carry loss."""
+    bits = np.random.RandomState(5).exponential(3, len(WORDS) - 1)
+    return Scored(Surprise(prompt_of(), bits, bits, np.ones(len(bits), int), WORDS[1:]), first)
+
+
+def sizes_of() -> tuple[Architecture, ...]:
+    """Two models whose parameters are all in one part."""
+    counts = np.zeros((len(GROUPS), len(PARTS)), int)
+    sizes = (("gpt1", 48), ("gpt3", 960))
+    return tuple(
+        Architecture(name, counts + size // counts.size, 12, 12, 768, 12, 12, 64, size, True)
+        for name, size in sizes
+    )
 
 
 def repeated_of(penalty: float) -> Repeated:

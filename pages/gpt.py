@@ -1,0 +1,30 @@
+"""GPT and decoding: from the scores of a next token to a text."""
+
+from seqviz.lessons.gpt import lesson as declared
+from seqviz.ui.page.lesson import begin
+
+lesson = begin(declared)
+lesson.bench("scores")
+lesson.prose("scores")
+lesson.predict("greedy")
+lesson.prose("steps")
+lesson.bench("steps")
+lesson.prose("draws")
+lesson.bench("draws")
+lesson.prose("futures")
+lesson.bench("futures")
+lesson.prose("likely")
+lesson.predict("human")
+lesson.bench("likely")
+lesson.prose("again")
+lesson.predict("again")
+lesson.bench("again")
+lesson.prose("shots")
+lesson.predict("shots")
+lesson.bench("shots")
+lesson.prose("cost")
+lesson.bench("cost")
+lesson.exercise("readings")
+lesson.prose("equations")
+lesson.code()
+lesson.end()
