@@ -152,7 +152,8 @@ MEASURED = r"""async ([figures, size]) => {
     if (place === 0) continue;
     texts = [];
     const part = repainted(host, sheet(figures[place - 1]), sheet(figure));
-    const said = [...host.querySelectorAll(".legendtext")].map((one) => one.textContent.replaceAll("\u200b", ""));
+    const said = [...host.querySelectorAll(".legendtext")]
+      .map((one) => one.textContent.replaceAll("\u200b", ""));
     found.push({ part, texts, said });
   }
   Element.prototype.getBoundingClientRect = measure;
