@@ -32,9 +32,10 @@ from seqviz.lessons.bench.controls_told import applying, is_fixed
 from seqviz.lessons.bench.lesson import Bench
 
 UNTIMED = 2  # first presses of each
-# What the probe does not see: a treemap has no marks of its kind, an outlined cell is none.
-INSTEAD = {"bill": {"view": "operations", "design": "own"}}
-OTHERS = {"norms": "added", "bill": "layers"}
+# What the probe does not see: a treemap has no marks of its kind, an outlined cell is none, nor is
+# a vertical line. bill: its menu.
+INSTEAD = {"bill": {"view": "operations"}}
+OTHERS = {"norms": "added", "bill": "design"}
 # `driver.server.EMPTY_PAGE` with a menu.
 PAGE = """
 import streamlit as st
