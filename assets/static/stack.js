@@ -55,15 +55,30 @@ function cut(text, room) {
   return signs.join("") + "…";
 }
 
-// A table of words with narrow columns: the words of its cells and of its axis are cut; on hover
-// they are whole.
+// A table of words with narrow columns, or words side by side in a row: they are cut, and whole on
+// hover. across: pixels of the panel.
 function narrowed(trace, axis, across) {
-  if (trace.type !== "heatmap" || trace.texttemplate !== "%{text}") return { trace, axis };
-  const room = across / trace.text[0].length / (trace.textfont?.size ?? 12) - 0.4;
-  const cells = trace.text.map((row) => row.map((word) => cut(word, room)));
-  const ticktext = axis.ticktext?.map((word) => cut(word, room));
-  const whole = trace.hovertext ?? trace.text;
-  return { trace: { ...trace, text: cells, hovertext: whole }, axis: ticktext ? { ...axis, ticktext } : axis };
+  if (trace.type === "heatmap" && trace.texttemplate === "%{text}") {
+    const room = across / trace.text[0].length / (trace.textfont?.size ?? 12) - 0.4;
+    const cells = trace.text.map((row) => row.map((word) => cut(word, room)));
+    const ticktext = axis.ticktext?.map((word) => cut(word, room));
+    const whole = trace.hovertext ?? trace.text;
+    return { trace: { ...trace, text: cells, hovertext: whole }, axis: ticktext ? { ...axis, ticktext } : axis };
+  }
+  if (trace.mode !== "text" || !Array.isArray(trace.text) || !axis?.range) return { trace, axis };
+  const room = (apart(trace) * across) / Math.abs(axis.range[1] - axis.range[0]) / (trace.textfont?.size ?? 12);
+  return { trace: { ...trace, text: trace.text.map((word) => cut(word, room - 0.2)) }, axis };
+}
+
+// The least distance along x between two words of one row.
+function apart({ x, y }) {
+  const rows = new Map();
+  [...x].forEach((at, place) => rows.set(y[place], [...(rows.get(y[place]) ?? []), at]));
+  const gaps = [...rows.values()].flatMap((row) => {
+    const sorted = row.sort((a, b) => a - b);
+    return sorted.slice(1).map((at, place) => at - sorted[place]);
+  });
+  return Math.min(Infinity, ...gaps.filter((gap) => gap > 0));
 }
 
 // Headlines start at the left edge of the sheet; on a narrow screen they go on in the next line.
@@ -89,10 +104,25 @@ export function stacked(traces, given, width) {
   const verticals = all.flatMap((panel) => [...panel.verticals]);
   const rows = new Set(all.map((panel) => panel.top)).size;
   const shared = new Set(verticals).size < verticals.length;
-  if (width >= NARROW || rows === all.length || shared) return { traces, layout, taller: 1 };
-
+  if (width >= NARROW) return { traces, layout, taller: 1 };
   const moved = { ...layout };
   const redrawn = [...traces];
+  const inside = ({ xaxis }, x) => axisKey(xaxis, "x") === x;
+  const bars = (x) => traces.some((one) => inside(one, x) && one.colorbar && one.showscale !== false);
+  const narrow = (x, share) =>
+    traces.forEach((whole, place) => {
+      if (!inside(whole, x)) return;
+      const { trace, axis } = narrowed(whole, moved[x], (width - BESIDE) * share);
+      moved[x] = axis;
+      redrawn[place] = trace;
+    });
+  if (rows === all.length || shared) {
+    for (const { x } of all) {
+      const [left, right] = span(layout[x]);
+      narrow(x, (right - left) * (bars(x) ? BAR : 1));
+    }
+    return { traces: redrawn, layout: moved, taller: 1 };
+  }
   const gap = layout.meta?.gap ?? GAP;
   const room = 1 - gap * (all.length - 1);
   const sum = all.reduce((total, { top, bottom }) => total + top - bottom, 0);
@@ -101,19 +131,16 @@ export function stacked(traces, given, width) {
     const height = (room * (top - bottom)) / sum;
     const floor = ceiling - height;
     const lift = (share) => floor + (height * (share - bottom)) / (top - bottom);
-    const inside = ({ xaxis }) => axisKey(xaxis, "x") === x;
-    const barred = traces.some((trace) => inside(trace) && trace.colorbar && trace.showscale !== false);
+    const barred = bars(x);
     moved[x] = { ...layout[x], domain: [0, barred ? BAR : 1] };
     // A panel that shared its neighbor's numbers beside it has no neighbor now.
     for (const y of over)
       moved[y] = { ...layout[y], domain: span(layout[y]).map(lift), showticklabels: true };
-    traces.forEach((whole, place) => {
-      if (!inside(whole)) return;
-      const across = (width - BESIDE) * (barred ? BAR : 1);
-      const { trace, axis } = narrowed(whole, moved[x], across);
-      moved[x] = axis;
-      const bar = { x: BAR + 0.02, y: (floor + ceiling) / 2, len: height };
-      redrawn[place] = trace.colorbar ? { ...trace, colorbar: { ...trace.colorbar, ...bar } } : trace;
+    narrow(x, barred ? BAR : 1);
+    const bar = { x: BAR + 0.02, y: (floor + ceiling) / 2, len: height };
+    redrawn.forEach((trace, place) => {
+      if (inside(trace, x) && trace.colorbar)
+        redrawn[place] = { ...trace, colorbar: { ...trace.colorbar, ...bar } };
     });
     ceiling = floor - gap;
   }

@@ -88,7 +88,7 @@ def futures(p: Futures, show: Show) -> None:
         f"futures.{'missed' if found.fork else 'found'}", best=literal(tree.best_text),
         greedy=literal(found.greedy.text), chance=fine(found.best_chance),
         step=found.fork, times=number(ratio), covered=fine(tree.covered), length=p.length,
-        passes=tree.passes,
+        passes=tree.passes, shown=p.shown, beginnings=f"{len(tree.pieces):,}",
     )  # fmt: skip
     show.note("futures.proven" if tree.proven else "futures.open",
               bound=fine(float(np.exp(tree.open_log))))  # fmt: skip

@@ -22,6 +22,7 @@ from seqviz.ui.shared import caching
 READY = 120  # seconds that a process may take to start
 GATES = "/live/gates/watch"
 # One of each lesson, without a pretrained model.
+# The benches of gpt read one, or what came with the app: a worker leaves both to the parent.
 MOVED = {
     "/live/ar_fitting/process": ("ar.process.phi", "0.31"),
     GATES: ("ga.watch.step", "20"),
@@ -30,7 +31,6 @@ MOVED = {
     "/live/vanishing_gradients/reach": ("vg.reach.gain", "0.7"),
     "/live/transformer/norms": ("tr.norms.added", "2"),
     "/live/bert_accuracy/compare": ("ba.compare.sentences", "500"),
-    "/live/gpt/cost": ("gp.cost.given", "9"),
 }
 
 
@@ -81,7 +81,8 @@ def timeless(answer: bytes) -> bytes:
 
 
 def test_there_is_one_of_each_lesson():
-    assert {address.split("/")[2] for address in MOVED} == {one.slug for one in catalog.LESSONS}
+    slugs = {one.slug for one in catalog.LESSONS} - {"gpt"}
+    assert {address.split("/")[2] for address in MOVED} == slugs
 
 
 @pytest.mark.parametrize("address", MOVED)
