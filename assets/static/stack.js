@@ -55,6 +55,14 @@ function cut(text, room) {
   return signs.join("") + "…";
 }
 
+// Its first letters without dots, where there are a few letters' room only.
+function begun(text, room) {
+  const whole = cut(text, room);
+  if (whole === text) return text;
+  const letters = text.replace(/^␣/, "").match(/&[^;\s]+;|./gu) ?? [];
+  return letters.slice(0, Math.max(1, Math.floor(room / wide(letters[0])))).join("");
+}
+
 // A table of words with narrow columns, or words side by side in a row: they are cut, and whole on
 // hover. across: pixels of the panel.
 function narrowed(trace, axis, across) {
@@ -67,7 +75,7 @@ function narrowed(trace, axis, across) {
   }
   if (trace.mode !== "text" || !Array.isArray(trace.text) || !axis?.range) return { trace, axis };
   const room = (apart(trace) * across) / Math.abs(axis.range[1] - axis.range[0]) / (trace.textfont?.size ?? 12);
-  return { trace: { ...trace, text: trace.text.map((word) => cut(word, room - 0.2)) }, axis };
+  return { trace: { ...trace, text: trace.text.map((word) => begun(word, room - 0.2)) }, axis };
 }
 
 // The least distance along x between two words of one row.

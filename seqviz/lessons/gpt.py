@@ -137,7 +137,7 @@ def steps(p: Steps, show: Show) -> None:
     if forced != base.ids[place - 1] and place < COUNT:
         after = (*base.ids[: place - 1], forced)
         other, base = base, written(p, after, p.temperature, "branch", show)
-    show.figure(text_steps, base, other, place, p.rank, picks=("step", "rank"))
+    show.figure(text_steps, base, other, place, p.rank, picks=("rank", "step"))
     show.readouts(base, bits="mean_bits", chance="chance")
     show.passage(base.spelled, base.bits / max(8.0, float(base.bits.max())), signed=False,
                  title=show.words("note.pieces"))  # fmt: skip

@@ -125,17 +125,14 @@ def likely(p: Likely, show: Show) -> None:
         less=number(abs(less)), low=number(low), high=number(high),
         below=percent(found.below(p.method)), expected=number(found.entropy_of("human")),
     )  # fmt: skip
-    names = ("human", p.method)
-    show.rows("written", {
-        "who": [show.option("method", name) for name in names],
-        "text": [_spelled(found, name) for name in names],
-    })  # fmt: skip
+    for name in ("human", p.method):
+        show.note("likely.text", who=show.option("method", name), text=_spelled(found, name))
 
 
 def _spelled(found: methods.ByMethod, method: str) -> str:
     """The beginning that is there to read, and how one goes on."""
-    pieces = (*found.beginning, "│", *found.pieces[METHODS.index(method)])
-    return "".join(pieces).replace("␣", " ").replace("⏎", " ")
+    pieces = (*found.beginning, "…", *found.pieces[METHODS.index(method)])
+    return literal("".join(pieces).replace("␣", " ").replace("⏎", " "))
 
 
 @dataclass(frozen=True)
@@ -144,7 +141,7 @@ class Again:
 
     view: str = view(("copies", "loop"), "copies")
     copied: str = sentence(AGAIN, 200, when=on(view="copies"), above=True)
-    start: str = sentence(AGAIN, 200, when=on(view="loop"), above=True)
+    opening: str = sentence(AGAIN, 200, when=on(view="loop"), above=True)
     copies: int = slider(2, COPIES, COPIES, when=on(view="copies"))
     penalty: float = slider(1.0, 2.0, 1.0, 0.05)
 
@@ -171,10 +168,10 @@ def again(p: Again, show: Show) -> None:
 def say_loop(p: Again, show: Show) -> None:
     """A greedy text, and how much of it stood there before."""
     filters = Chain(penalty=p.penalty) if p.penalty != 1 else None
-    show.model(DECODER, p.start)
-    ready.check_live(DECODER, p.start)
+    show.model(DECODER, p.opening)
+    ready.check_live(DECODER, p.opening)
     found = show.job(
-        greedy, name="found", model=DECODER, text=p.start, count=LOOP, after=(), filters=filters,
+        greedy, name="found", model=DECODER, text=p.opening, count=LOOP, after=(), filters=filters,
         so_far=(written_bits,),
     )  # fmt: skip
     show.figure(written_bits, found)

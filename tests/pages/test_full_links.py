@@ -208,7 +208,7 @@ GPT = (
         "cost": {"given": 7, "written": 30},
     },
     {
-        "again": {"view": "loop", "start": "a b <i> & 1*", "penalty": 1.1},
+        "again": {"view": "loop", "opening": "a b <i> & 1*", "penalty": 1.1},
         "shots": {"condition": "other"},
         "cost": {"view": "summary", "article": "a b <i>", "summary": "c & 1*"},
     },
