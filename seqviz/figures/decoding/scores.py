@@ -141,10 +141,14 @@ def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
     panel.bars([1], [high - low], text("figure.scores_drawn"), palette.highlight,
                base=[low], width=0.9, legend=False, hover=False)  # fmt: skip
     known = dict(zip(drawn.found.ids.tolist(), drawn.found.pieces, strict=True))
-    for token, start, part in zip(ranked.tolist(), starts, parts, strict=False):
-        if part > _HIGH and token in known:
-            panel.words(plain(short(known[token], _LONGEST)), 1, start + part / 2,
-                        color=palette.truth, size=12)  # fmt: skip
+    for place in range(SHOWN):  # as many always: a hand that moves writes other words into them
+        token = int(ranked[place]) if place < len(ranked) else -1
+        room = token in known and parts[place] > _HIGH
+        panel.words(
+            plain(short(known[token], _LONGEST)) if room else "", 1,
+            float(starts[place] + parts[place] / 2) if token >= 0 else 0.0,
+            color=palette.truth, size=12,
+        )  # fmt: skip
     panel.points(
         [1.5], [drawn.u], text("figure.scores_u", u=f"{drawn.u:.3f}"), palette.truth,
         symbol="triangle-left", size=13, cliponaxis=False, hover="u = %{y:.4f}",
