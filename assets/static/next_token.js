@@ -75,6 +75,7 @@ export class Answers {
   // What the bench shows with these values, in the two lines of an answer of the server; null where
   // that has to be asked. values: of the controls that are not at their start, by name.
   answer(values) {
+    this.learn(); // a hand moves: it may come to where a draw falls on any token
     const now = { ...this.data.start, ...values };
     const found = this.filtered(numbers(now), now);
     const piece = this.piece(found.token);
@@ -97,12 +98,14 @@ export class Answers {
   }
 
   piece(token) {
-    const known = this.pieces.get(token) ?? this.vocabulary?.[token];
-    if (known === undefined && !this.asked) {
-      this.asked = true;
-      this.part("vocabulary").then((all) => (this.vocabulary = all), () => (this.asked = false));
-    }
-    return known;
+    return this.pieces.get(token) ?? this.vocabulary?.[token];
+  }
+
+  learn() {
+    this.learning ??= this.part("vocabulary").then(
+      (all) => (this.vocabulary = all),
+      () => (this.learning = null),
+    );
   }
 
   get names() {
@@ -157,7 +160,7 @@ export class Answers {
     const passed = all.slice(0, -1);
     const place = this.shown.indexOf(found.token);
     const chosen = place < 0 ? this.shown.length : place;
-    const ends = this.rowEnds(found, before, after, all);
+    const ends = this.rowEnds(found, [before, after, ...passed.map(({ rows }) => rows)], all);
     const gone = ends.flatMap(({ name }, row) => (name ? [row] : []));
     const most = Math.max(1, ...before, ...after, ...passed.flatMap(({ rows }) => rows));
     const sums = this.cumulated(found);
@@ -178,8 +181,8 @@ export class Answers {
     return { data: traces, layout: { ...layout, xaxis, annotations, meta: { ...layout.meta, alt } } };
   }
 
-  // At the end of each row its percent, or that it is cut and by what.
-  rowEnds({ stages: behind }, before, after, all) {
+  // Beyond the last mark of each row its percent, or that it is cut and by what.
+  rowEnds({ stages: behind }, marks, all) {
     const { annotations } = this.data.figure.layout;
     const kept = annotations[0]; // the likeliest is kept there, and all others are cut
     const gone = annotations[this.shown.length];
@@ -188,9 +191,9 @@ export class Answers {
       all.find(({ rows }) => rows.at(-1) < NONE)?.name,
     ];
     return cutBy.map((name, row) => {
-      const text = name ? this.data.filters[name] : `${after[row].toFixed(1)} %`;
+      const text = name ? this.data.filters[name] : `${marks[1][row].toFixed(1)} %`;
       const { font, xshift } = name ? gone : kept;
-      return { name, note: { ...annotations[row], font, xshift, text, x: Math.max(before[row], after[row]) } };
+      return { name, note: { ...annotations[row], font, xshift, text, x: Math.max(...marks.map((rows) => rows[row])) } };
     });
   }
 

@@ -56,7 +56,7 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
                width=0.5, hover=hover)  # fmt: skip
     panel.bars(at[[chosen]], after[[chosen]], text("figure.scores_drawn"), palette.highlight,
                sideways=True, width=0.5, hover=hover)  # fmt: skip
-    _said(panel, drawn, shown.tolist(), before, after)
+    _said(panel, drawn, shown.tolist(), before, after, np.max([before, after, *behind], 0))
     for (name, _), rows, symbol in zip(drawn.stages[:-1], behind, _MARKS, strict=False):
         panel.points(
             rows, at,
@@ -92,22 +92,23 @@ def _rows(chances: np.ndarray, shown: np.ndarray) -> np.ndarray:
 
 
 def _said(
-    panel: Panel, drawn: Filtered, ids: list[int], before: np.ndarray, after: np.ndarray
-) -> None:
-    """At the end of each row its percent, or that it is cut and by what."""
+    panel: Panel, drawn: Filtered, ids: list[int], before: np.ndarray, after: np.ndarray,
+    ends: np.ndarray,
+) -> None:  # fmt: skip
+    """Beyond the last mark of each row its percent, or that it is cut and by what."""
     text, palette = panel.style.text, panel.style.palette
     cut = [drawn.cut_by(token) for token in ids]
     shown = np.array(ids)
     others = ((name, _rows(probabilities(scores), shown)[-1]) for name, scores in drawn.stages)
     cut.append(next((name for name, left in others if left < _NONE), ""))
     gone = [row for row, name in enumerate(cut) if name]
-    ends = [
+    told = [
         filter_name(name, text) if name else f"{share:.1f} %"
         for name, share in zip(cut, after, strict=True)
     ]
-    for row, words in enumerate(ends):
+    for row, words in enumerate(told):
         panel.words(
-            words, max(before[row], after[row]), row + 1, xanchor="left",
+            words, ends[row], row + 1, xanchor="left",
             xshift=(20 if row in gone else 4) * panel.style.scale,
             color=palette.baseline if row in gone else palette.truth, size=12,
         )  # fmt: skip
