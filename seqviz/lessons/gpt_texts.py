@@ -66,7 +66,7 @@ class Futures:
 
     prompt: str = sentence(STORY, PASTED, above=True)
     beams: int = stepper(1, 6, 3)
-    penalty: float = stops((0.0, 0.5, 1.0, 2.0, 4.0), 1.0)
+    length_penalty: float = stops((0.0, 0.5, 1.0, 2.0, 4.0), 1.0)
     shown: int = slider(8, 40, 16, 2)
     length: int = stops((4, 6, 8, 10), 8, more=True)
     seed: int = seed(0, more=True)
@@ -77,7 +77,7 @@ def futures(p: Futures, show: Show) -> None:
     ready.check_live(DECODER, p.prompt)
     found = show.job(
         ways, name="found", model=DECODER, text=p.prompt, steps=p.length, beams=p.beams,
-        penalty=p.penalty, seed=p.seed, so_far=(futures_so_far, p.shown),
+        penalty=p.length_penalty, seed=p.seed, so_far=(futures_so_far, p.shown),
     )  # fmt: skip
     show.figure(all_futures, found, p.shown)
     tree = found.tree
@@ -95,7 +95,7 @@ def futures(p: Futures, show: Show) -> None:
     best = found.beams.best
     show.note(
         "futures.beam", beams=p.beams, text=literal(best.text), score=number(best.score),
-        log=number(best.log), tokens=len(best.ids), penalty=f"{p.penalty:g}",
+        log=number(best.log), tokens=len(best.ids), penalty=f"{p.length_penalty:g}",
         chance=fine(found.beam_chance),
     )  # fmt: skip
 
@@ -108,7 +108,6 @@ class Likely:
 
 
 def likely(p: Likely, show: Show) -> None:
-    show.model(DECODER)
     found = show.job(by_method, name="found", model=DECODER, so_far=(trials_so_far,))
     show.figure(surprise_by_method, found)
     low, high = found.less_ends(p.method)
@@ -116,23 +115,25 @@ def likely(p: Likely, show: Show) -> None:
     show.readout("method", found.mean, p.method)
     show.readout("expected", found.entropy_of, p.method)
     show.readout("spread", found.spread, p.method)
-    shown = "differs" if low > 0 or high < 0 else "null"
+    less = found.less(p.method)
+    if less < 0:
+        low, high = -high, -low
+    shown = "null" if low <= 0 else "less" if less > 0 else "more"
     show.note(
         f"likely.{shown}", method=show.option("method", p.method), texts=found.texts,
         human=number(found.mean("human")), bits=number(found.mean(p.method)),
-        less=number(found.less(p.method)), low=number(low), high=number(high),
+        less=number(abs(less)), low=number(low), high=number(high),
         below=percent(found.below(p.method)), expected=number(found.entropy_of("human")),
     )  # fmt: skip
     names = ("human", p.method)
     show.rows("written", {
         "who": [show.option("method", name) for name in names],
         "text": [_spelled(found, name) for name in names],
-        "bits": [number(float(found.of_texts(name)[0])) for name in names],
     })  # fmt: skip
 
 
 def _spelled(found: methods.ByMethod, method: str) -> str:
-    """The first beginning and how one goes on."""
+    """The beginning that is there to read, and how one goes on."""
     pieces = (*found.beginning, "│", *found.pieces[METHODS.index(method)])
     return "".join(pieces).replace("␣", " ").replace("⏎", " ")
 
@@ -204,7 +205,6 @@ class Shots:
 def shots(p: Shots, show: Show) -> None:
     if p.view == "one":
         return say_prompt(p, show)
-    show.model(DECODER)
     found = show.job(few_shots, name="found", model=DECODER, so_far=(trials_so_far,))
     show.figure(shots_by_amount, found)
     most = AMOUNTS[-1]
@@ -273,11 +273,11 @@ class Cost:
     """Words and readings: time with a cache, sizes, and which tokens carry loss."""
 
     view: str = view(("time", "summary", "training", "sizes"), "time")
-    prompt: int = slider(1, 200, 5, when=on(view="time"))
+    given: int = slider(1, 200, 5, when=on(view="time"))
     written: int = slider(1, 200, 20, when=on(view="time"))
     article: str = sentence(ARTICLE, 500, when=on(view="summary"))
     summary: str = sentence(SUMMARY, 200, when=on(view="summary"))
-    text: str = sentence(ARTICLE, 500, when=on(view="training"), above=True)
+    document: str = sentence(ARTICLE, 500, when=on(view="training"), above=True)
 
 
 def cost(p: Cost, show: Show) -> None:
@@ -285,15 +285,14 @@ def cost(p: Cost, show: Show) -> None:
         return say_sizes(show)
     if p.view != "time":
         return say_losses(p, show)
-    show.model(DECODER)
     found = show.job(time_cache, name="found", model=DECODER, so_far=(trials_so_far,))
-    show.figure(token_times, found, p.prompt, p.written)
-    cached = show.readout("cached", readings, p.prompt, p.written)
-    anew = show.readout("anew", readings, p.prompt, p.written, cached=False)
+    show.figure(token_times, found, p.given, p.written)
+    cached = show.readout("cached", readings, p.given, p.written)
+    anew = show.readout("anew", readings, p.given, p.written, cached=False)
     longest = int(found.tokens[-1])
     show.readout("times", found.times, longest)
     show.note(
-        "bill.time", prompt=p.prompt, written=p.written, all=p.prompt + p.written,
+        "bill.time", prompt=p.given, written=p.written, all=p.given + p.written,
         cached=f"{cached:,.0f}", anew=f"{anew:,.0f}", longest=longest,
         decode=number(1e3 * found.at("decode", longest)),
         slow=number(1e3 * found.at("anew", longest)),
@@ -306,8 +305,8 @@ def cost(p: Cost, show: Show) -> None:
 def say_losses(p: Cost, show: Show) -> None:
     """Which tokens of a text are scored, and what a context saves."""
     if p.view == "training":
-        read(show, p.text)
-        found = show.run(scored, DECODER, p.text, name="found")
+        read(show, p.document)
+        found = show.run(scored, DECODER, p.document, name="found")
     else:
         read(show, f"{p.article} {p.summary}")
         found = show.run(scored, DECODER, p.summary, p.article, name="found")

@@ -27,6 +27,7 @@ MODELS = {
     "positions": ("minilm", "smollm2"),
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
+    "gpt": ("smollm2",),
 }
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 NO_NUMBER = re.compile(r"nan|inf\b|None")

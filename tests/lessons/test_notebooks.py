@@ -26,6 +26,7 @@ MODELS = {
     "positions": ("minilm",),
     "transformer": ("smollm2",),
     "bert_accuracy": ("vectors",),
+    "gpt": ("smollm2",),
 }
 TINY: dict[str, dict[str, Any]] = {
     "gates.learn": {"seed": 12},

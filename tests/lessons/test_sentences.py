@@ -23,6 +23,7 @@ MODELS = {
     "positions": ("minilm", "smollm2"),
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
+    "gpt": ("smollm2",),
 }
 BENCHES = [
     (record.slug, name)

@@ -33,6 +33,8 @@ NAMES = (
     "transformer.depths.train_stacks", "transformer.depths.train_stacks 2",
     "transformer.depths.train_stacks 3",
     "transformer.bill.time_passes",
+    "gpt.futures.ways", "gpt.likely.by_method", "gpt.again.greedy", "gpt.shots.few_shots",
+    "gpt.cost.time_cache",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {
@@ -43,6 +45,7 @@ VIEWS = {
     "train_stacks": "training",
     "remove_from_many": "many",
     "fit_lens": "reviews",
+    "greedy": "loop",
 }
 LATE = {"seconds", "device"}
 
@@ -129,7 +132,7 @@ def alike(one: Any, other: Any, place: str = "") -> None:
     [name if name == QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in NAMES],
 )
 def test_it_is_what_this_very_code_computes(name, request):
-    for lesson, model in (("attention", "minilm"), ("transformer", "smollm2")):
+    for lesson, model in (("attention", "minilm"), ("transformer", "smollm2"), ("gpt", "smollm2")):
         if name.startswith(lesson):
             request.getfixturevalue(model)
     _, function, keywords = trainings()[name]

@@ -37,6 +37,12 @@ WAYS = {
         {"text": "This is one of the best parts of the year."},
         "5,0",
     ),
+    "gpt": Way(
+        "scores",
+        {"top_k": 5, "top_p": 1.0, "temperature": 3.0},
+        {"top_k": 5, "top_p": 1.0, "temperature": 2.0},
+        "2.25",
+    ),
 }
 
 

@@ -25,6 +25,7 @@ MODELS = {
     "positions": ("minilm", "smollm2"),
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
+    "gpt": ("smollm2",),
 }
 _untouched: dict[tuple[str, str], Visit] = {}
 

@@ -192,6 +192,28 @@ TRANSFORMER = (
      "induction": {"view": "one", "draw": 7},
      "depths": {"view": "training", "preset": "two", "rate": 0.001}},
 )  # fmt: skip
+GPT = (
+    {
+        "scores": {"text": "a b <i> & 1*", "temperature": 0.7, "top_p": 0.8, "top_k": 50,
+                   "min_p": 0.02, "number": 3, "penalty": 1.2, "typical": 0.9,
+                   "order": "top_p_first", "seed": 5},
+        "steps": {"way": "sampled", "step": 3, "rank": 2, "temperature": 1.2, "seed": 4},
+        "draws": {"count": 50, "seed": 6},
+        "futures": {"prompt": "a b <i> 我们", "beams": 2, "length_penalty": 0.5, "shown": 12,
+                    "length": 6, "seed": 1},
+        "likely": {"method": "hot"},
+        "again": {"copied": "a b <i> & 1*", "copies": 5, "penalty": 1.3},
+        "shots": {"view": "one", "amount": 1, "condition": "random", "layout": "chat",
+                  "review": "a b <i> 我们", "draw": 3},
+        "cost": {"given": 7, "written": 30},
+    },
+    {
+        "again": {"view": "loop", "start": "a b <i> & 1*", "penalty": 1.1},
+        "shots": {"condition": "other"},
+        "cost": {"view": "summary", "article": "a b <i>", "summary": "c & 1*"},
+    },
+    {"cost": {"view": "training", "document": "a b <i> 我们"}},
+)  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,
     "bert_accuracy": ACCURACY,
@@ -200,6 +222,7 @@ LINKS = {
     "attention": ATTENTION,
     "positions": POSITIONS,
     "transformer": TRANSFORMER,
+    "gpt": GPT,
 }
 EACH = [(slug, link) for slug, links in LINKS.items() for link in links]
 

@@ -30,6 +30,7 @@ MOVED = {
     "/live/vanishing_gradients/reach": ("vg.reach.gain", "0.7"),
     "/live/transformer/norms": ("tr.norms.added", "2"),
     "/live/bert_accuracy/compare": ("ba.compare.sentences", "500"),
+    "/live/gpt/cost": ("gp.cost.given", "9"),
 }
 
 

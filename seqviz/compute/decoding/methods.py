@@ -18,8 +18,8 @@ class ByMethod:
     """Surprise -log2 p of each token behind the same beginnings, by who goes on (`METHODS`).
 
     All are read by the model as it is: T = 1, nothing cut. bits: nan behind a text's end, in half
-    precision. entropy: of the model at each step, mean over texts. pieces: of the first beginning
-    and of each continuation of it.
+    precision. entropy: of the model at each step, mean over texts. beginning, pieces: of one
+    beginning and of each continuation of it.
     """
 
     bits: Float[np.ndarray, "method text step"]
