@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from seqviz import lessons
 from seqviz.compute.decoding.filters import ORDER
@@ -99,3 +103,181 @@ def test_answers_are_those_of_the_server(page, smollm2, lang):
         assert found["around"]["alt"] == around["alt"], chosen
         figure = json.loads(joined(wanted.figure))
         alike(found["figure"], figure, str(chosen))
+
+
+# --- on the page of the lesson --------------------------------------------------------------------
+HERE = "() => !!seqvizLive('gp.scores').here?.answers"
+WORDS = "() => !!seqvizLive('gp.scores').here.answers.vocabulary"
+# The bars as they are painted: of the model, and behind all filters.
+BARS = """() => [0, 1].map((trace) =>
+    [...document.querySelector(".st-key-gp-scores-figure .seqviz-chart")._fullData[trace].x])"""
+KNOWN = """(values) => Object.entries(values).every(([name, text]) =>
+    new URLSearchParams(location.search).get(`gp.scores.${name}`) === text)"""
+
+
+class Scores:
+    """The first bench of the lesson, when the browser answers by itself."""
+
+    def __init__(self, visit, **options) -> None:
+        self.asked: list[str] = []
+        self.lesson = visit("gpt", options.pop("asked", {"lang": "en"}), **options)
+        self.page = self.lesson.page
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.lesson.chart("gp.scores").wait_for()
+        self.page.wait_for_function(HERE)
+        self.lesson.rest()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Within: nothing goes to the server. Moved once before, for the words of all tokens."""
+        self.asked.clear()
+        sent = self.lesson.sent
+        yield
+        assert self.asked == []
+        assert self.lesson.sent == sent
+
+    def drag(self, name: str, *shares: float) -> None:
+        """Hold a slider, and bring it from place to place without a rest; it is still held."""
+        for turn, share in enumerate(shares):
+            self.page.mouse.move(*self.lesson.at(f"gp.scores.{name}", share))
+            if turn == 0:
+                self.page.mouse.down()
+
+    def text(self, name: str) -> str:
+        slider = self.lesson.by_key(f"gp.scores.{name}.slider").locator(".seqviz-slider")
+        return slider.evaluate("(host) => host.control.slider.text")
+
+    def shows(self, **values: str) -> None:
+        """What is painted and what is read off is what Python says of these values."""
+        query = {"lang": "en"} | {f"gp.scores.{name}": text for name, text in values.items()}
+        wanted = fast_path.answer(BENCH, query, Session("t", 0.0))
+        figure = json.loads(joined(wanted.figure))
+        before, after = (
+            np.frombuffer(base64.b64decode(trace["x"]["bdata"])) for trace in figure["data"][:2]
+        )
+        found = self.page.evaluate(BARS)
+        np.testing.assert_allclose(found[0], before, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(found[1], after, rtol=1e-9, atol=1e-11)
+        read = self.lesson.by_key("gp.scores.readouts")
+        for one in wanted.around["readouts"]:
+            expect(read.get_by_text(one["value"], exact=True).last).to_be_visible()
+        alt = self.lesson.figure("gp.scores").locator(".seqviz-chart").get_attribute("aria-label")
+        assert alt == wanted.around["alt"]
+
+    def linked(self, **values: str) -> None:
+        """Wait until the address says these values."""
+        self.page.wait_for_function(KNOWN, arg=values)
+
+
+@pytest.fixture
+def scores(visit, smollm2) -> Callable[..., Scores]:
+    return partial(Scores, visit)
+
+
+def test_a_drag_costs_the_server_nothing_and_shows_what_python_says(scores):
+    bench = scores()
+    bench.drag("temperature", 0.3, 0.31, 0.35)  # the first movement brings the words of all tokens
+    bench.page.wait_for_function(WORDS)
+    pictures = "() => seqvizLive('gp.scores').pictures.length"
+    with bench.alone():
+        before = bench.page.evaluate(pictures)
+        for share in (0.5, 0.15, 0.7):
+            bench.page.mouse.move(*bench.lesson.at("gp.scores.temperature", share))
+            bench.shows(temperature=bench.text("temperature"))
+        assert bench.page.evaluate(pictures) >= before + 3
+    bench.page.mouse.up()
+    temperature = bench.text("temperature")
+    bench.linked(temperature=temperature)
+    bench.lesson.rest()
+    with bench.alone():
+        bench.drag("top_p", 0.9, 0.5, 0.6)
+        bench.shows(temperature=temperature, top_p=bench.text("top_p"))
+    bench.page.mouse.up()
+    bench.linked(temperature=temperature, top_p=bench.text("top_p"))
+    bench.lesson.rest()
+    bench.shows(temperature=temperature, top_p=bench.text("top_p"))
+
+
+def opened_row(bench: Scores):
+    """The filters in their order, behind "more"."""
+    bench.lesson.by_key("bench-scores").locator(".stExpander summary").first.click()
+    row = bench.page.locator(".st-key-gp-scores-order-slider .order")
+    row.scroll_into_view_if_needed()
+    bench.lesson.rest()
+    return row
+
+
+def test_filters_are_put_in_order_by_keys_by_buttons_and_by_drag(scores):
+    bench = scores(asked={"lang": "en", "gp.scores.temperature": "2"})
+    row = opened_row(bench)
+    handle = row.get_by_role("button", name=re.compile("^Temperature: place 2 of 6"))
+    handle.focus()
+    for _ in range(3):
+        bench.page.keyboard.press("ArrowDown")
+    wanted = "penalty+top_k+top_p+min_p+temperature+typical"
+    assert bench.text("order") == wanted
+    focused = bench.page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert focused == "Temperature: place 5 of 6"
+    bench.linked(order=wanted)
+    bench.lesson.rest()
+    bench.shows(temperature="2", order=wanted)
+    said = bench.lesson.by_key("bench-scores").get_by_text("In the order of transformers")
+    expect(said.first).to_be_visible()
+
+    row.get_by_role("button", name="Typical: earlier").click()
+    wanted = "penalty+top_k+top_p+min_p+typical+temperature"
+    assert bench.text("order") == wanted
+    bench.linked(order=wanted)
+    bench.lesson.rest()
+
+    top = row.locator("[data-name=top_p] .handle")
+    first = row.locator("[data-name=penalty] .handle").bounding_box()
+    box = top.bounding_box()
+    bench.page.mouse.move(box["x"] + 40, box["y"] + box["height"] / 2)
+    with bench.alone():
+        bench.page.mouse.down()
+        for share in (0.75, 0.5, 0.25, 0.0):
+            y = first["y"] + 4 + share * (box["y"] - first["y"])
+            bench.page.mouse.move(box["x"] + 40, y)
+        wanted = "top_p+penalty+top_k+min_p+typical+temperature"
+        assert bench.text("order") == wanted
+        bench.shows(temperature="2", order=wanted)
+    bench.page.mouse.up()
+    bench.linked(order=wanted)
+    bench.page.reload()
+    bench.lesson.chart("gp.scores").wait_for()
+    bench.page.wait_for_function(HERE)
+    bench.lesson.rest()
+    bench.shows(temperature="2", order=wanted)
+    opened_row(bench)
+    bench.page.get_by_role("button", name="reset").click()
+    bench.page.wait_for_function(
+        "() => !new URLSearchParams(location.search).has('gp.scores.order')"
+    )
+    bench.shows(temperature="2")
+
+
+def test_a_finger_moves_a_filter(scores):
+    bench = scores(viewport={"width": 420, "height": 900}, has_touch=True, is_mobile=True)
+    row = opened_row(bench)
+    for button in row.get_by_role("button").all():
+        assert button.bounding_box()["height"] >= 44
+    row.get_by_role("button", name="Typical: earlier").tap()
+    wanted = "penalty+temperature+top_k+top_p+typical+min_p"
+    assert bench.text("order") == wanted
+    bench.linked(order=wanted)
+
+
+def test_an_order_that_is_none_is_the_usual_one(scores):
+    bench = scores(asked={"lang": "en", "gp.scores.order": "<b>+penalty"})
+    bench.shows()
+
+
+def test_without_the_scores_the_server_answers(scores):
+    """As every other bench: where they do not come, a hand is followed all the same."""
+    bench = scores()
+    bench.page.evaluate("() => { seqvizLive('gp.scores').here.answers = null; }")
+    bench.asked.clear()
+    bench.lesson.drag("gp.scores.temperature", 0.3, 0.5, steps=3)
+    bench.page.mouse.up()
+    assert any("/live/gpt/scores" in url for url in bench.asked)

@@ -27,7 +27,9 @@ def test_a_link_brings_back_every_order():
     assert REST.extremes() == (("a", "b", "c"), ("c", "b", "a"))
 
 
-@pytest.mark.parametrize("raw", ["", "a", "a+b", "a+b+b", "a+b+c+d", "a+b+c+", "+", "a b c", "A+b+c"])
+@pytest.mark.parametrize(
+    "raw", ["", "a", "a+b", "a+b+b", "a+b+c+d", "a+b+c+", "+", "a b c", "A+b+c"]
+)
 def test_what_is_no_order_of_them_is_refused(raw):
     with pytest.raises(ValueError, match=r".*"):
         REST.clean(raw)
@@ -86,7 +88,9 @@ def test_who_and_what_is_not_known(client, session, smollm2):
 def test_a_text_of_a_student_does_not_stand_in_the_address(session, smollm2):
     """It is kept with the session, and what comes is of it."""
     session.texts[BENCH.prefix] = {"text": "Snow is"}
-    own = json.loads(gzip.decompress(fast_path.part(BENCH, "", {"lang": "en", "own": "1"}, session)))
+    own = json.loads(
+        gzip.decompress(fast_path.part(BENCH, "", {"lang": "en", "own": "1"}, session))
+    )
     other = json.loads(gzip.decompress(fast_path.part(BENCH, "", {"lang": "en"}, session)))
     assert own["seen"] != other["seen"]
     assert own["start"] == other["start"]
