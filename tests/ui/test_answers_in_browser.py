@@ -13,7 +13,6 @@ from seqviz.compute.decoding.filters import ORDER
 from seqviz.experiments.decoding.continuation import next_token
 from seqviz.lessons.bench import controls
 from seqviz.ui.bench import fast_path
-from seqviz.ui.server.run_context import Session
 
 BENCH = lessons.gpt.lesson.benches["scores"]
 ADDRESS = "/live/gpt/scores"
