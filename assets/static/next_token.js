@@ -8,8 +8,7 @@ import { count, filled, literal, number, percent } from "./words.js";
 const LONGEST = 12; // characters of a token
 const HIGH = 0.05; // of the cumulative bar: a token finds room in its part
 const NONE = 1e-9; // percent: what is left by rounding
-const [BEFORE, AFTER, DRAWN, CUT, BEHIND] = [0, 1, 2, 3, 4]; // traces of the figure that came
-const [PARTS, PART, U] = [-3, -2, -1];
+const [BEFORE, AFTER, DRAWN, PARTS, PART, U, CUT, BEHIND] = [0, 1, 2, 3, 4, 5, 6, 7]; // traces
 
 function bytes(base64) {
   return Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)).buffer;
@@ -168,13 +167,13 @@ export class Answers {
       { ...data[BEFORE], x: before, y: at },
       { ...data[AFTER], x: after, y: at },
       { ...data[DRAWN], x: [after[chosen]], y: [chosen + 1] },
+      { ...data[PARTS], ...sums.bars },
+      { ...data[PART], y: [found.ends[1] - found.ends[0]], base: [found.ends[0]] },
+      { ...data[U], y: [found.u], name: filled(u, { u: found.u.toFixed(3) }) },
       ...(gone.length ? [{ ...data[CUT], x: gone.map((row) => before[row]), y: gone.map((row) => row + 1) }] : []),
       ...passed.map(({ name, rows }, stage) => ({
         ...data[BEHIND + stage], x: rows, y: at, name: filled(words, { filter: filters[name] }),
       })),
-      { ...data.at(PARTS), ...sums.bars },
-      { ...data.at(PART), y: [found.ends[1] - found.ends[0]], base: [found.ends[0]] },
-      { ...data.at(U), y: [found.u], name: filled(u, { u: found.u.toFixed(3) }) },
     ]; // prettier-ignore
     const annotations = [...ends.map(({ note }) => note), ...sums.notes];
     const xaxis = { ...layout.xaxis, range: [0, 1.22 * most] };
@@ -209,10 +208,10 @@ export class Answers {
       sum += part;
     }
     const rest = Math.max(1 - sum, 0);
-    const colors = figure.data.at(PARTS).marker.color;
+    const colors = figure.data[PARTS].marker.color;
     const bars = {
       x: [...parts, rest].map(() => 1), y: [...parts, rest], base: [...base, 1 - rest],
-      marker: { ...figure.data.at(PARTS).marker, color: [...parts.map(() => colors[0]), colors.at(-1)] },
+      marker: { ...figure.data[PARTS].marker, color: [...parts.map(() => colors[0]), colors.at(-1)] },
     }; // prettier-ignore
     const model = figure.layout.annotations[this.shown.length + 1];
     const notes = figure.layout.annotations.slice(this.shown.length + 1).map((_, place) => {

@@ -56,7 +56,16 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
                width=0.5, hover=hover)  # fmt: skip
     panel.bars(at[[chosen]], after[[chosen]], text("figure.scores_drawn"), palette.highlight,
                sideways=True, width=0.5, hover=hover)  # fmt: skip
-    _said(panel, drawn, shown.tolist(), before, after, np.max([before, after, *behind], 0))
+    ends = np.max([before, after, *behind], 0)
+    gone = _said(panel, drawn, shown.tolist(), after, ends)
+    _cumulated(
+        sheet, drawn
+    )  # before what may be missing: a trace keeps its place from move to move
+    if gone:
+        panel.points(
+            before[gone], np.array(gone) + 1, text("figure.scores_cut"), palette.rnn,
+            symbol="x-thin", size=8, edge={"color": palette.rnn, "width": 2.2}, hover=False,
+        )  # fmt: skip
     for (name, _), rows, symbol in zip(drawn.stages[:-1], behind, _MARKS, strict=False):
         panel.points(
             rows, at,
@@ -64,7 +73,6 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
             symbol=symbol, size=9, edge={"color": palette.truth, "width": 1.8},
             hover="%{y}: %{x:.3g} %",
         )  # fmt: skip
-    _cumulated(sheet, drawn)
     return sheet.described(
         "alt.next_token",
         names={"y": names},
@@ -92,10 +100,12 @@ def _rows(chances: np.ndarray, shown: np.ndarray) -> np.ndarray:
 
 
 def _said(
-    panel: Panel, drawn: Filtered, ids: list[int], before: np.ndarray, after: np.ndarray,
-    ends: np.ndarray,
-) -> None:  # fmt: skip
-    """Beyond the last mark of each row its percent, or that it is cut and by what."""
+    panel: Panel, drawn: Filtered, ids: list[int], after: np.ndarray, ends: np.ndarray
+) -> list[int]:
+    """Beyond the last mark of each row its percent, or that it is cut and by what.
+
+    Gives the rows that are cut.
+    """
     text, palette = panel.style.text, panel.style.palette
     cut = [drawn.cut_by(token) for token in ids]
     shown = np.array(ids)
@@ -112,11 +122,7 @@ def _said(
             xshift=(20 if row in gone else 4) * panel.style.scale,
             color=palette.baseline if row in gone else palette.truth, size=12,
         )  # fmt: skip
-    if gone:
-        panel.points(
-            before[gone], np.array(gone) + 1, text("figure.scores_cut"), palette.rnn,
-            symbol="x-thin", size=8, edge={"color": palette.rnn, "width": 2.2}, hover=False,
-        )  # fmt: skip
+    return gone
 
 
 def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
