@@ -7,6 +7,7 @@ import { count, filled, literal, number, percent } from "./words.js";
 
 const LONGEST = 12; // characters of a token
 const HIGH = 0.05; // of the cumulative bar: a token finds room in its part
+const OUTSIDE = -1; // of it: where Plotly does not draw words
 const NONE = 1e-9; // percent: what is left by rounding
 const [BEFORE, AFTER, DRAWN, PARTS, PART, U, CUT, BEHIND] = [0, 1, 2, 3, 4, 5, 6, 7]; // traces
 
@@ -217,7 +218,7 @@ export class Answers {
     const notes = figure.layout.annotations.slice(this.shown.length + 1).map((_, place) => {
       const piece = this.pieces.get(ranked[place]);
       const text = parts[place] > HIGH && piece !== undefined ? plain(short(piece)) : "";
-      return { ...model, text, y: place < parts.length ? base[place] + parts[place] / 2 : 0 };
+      return { ...model, text, y: text ? base[place] + parts[place] / 2 : OUTSIDE };
     });
     return { bars, notes };
   }

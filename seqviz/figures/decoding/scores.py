@@ -22,6 +22,7 @@ _MARKS = (
     "x-thin",
 )
 _HIGH = 0.05  # of the cumulative bar: a token finds room in its part
+_OUTSIDE = -1.0  # of it: where Plotly does not draw words
 _NONE = 1e-9  # percent: what is left by rounding
 
 
@@ -153,8 +154,8 @@ def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
         room = token in known and parts[place] > _HIGH
         panel.words(
             plain(short(known[token], _LONGEST)) if room else "", 1,
-            float(starts[place] + parts[place] / 2) if token >= 0 else 0.0,
-            color=palette.truth, size=12,
+            float(starts[place] + parts[place] / 2) if room else _OUTSIDE,
+            color=palette.truth, size=12, bgcolor=palette.band, borderpad=0,
         )  # fmt: skip
     panel.points(
         [1.5], [drawn.u], text("figure.scores_u", u=f"{drawn.u:.3f}"), palette.truth,
