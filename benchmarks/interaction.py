@@ -165,12 +165,12 @@ class Subject:
     milliseconds: list[tuple[float, float]] = field(default_factory=list)
     leaps: list[float] = field(default_factory=list)
 
-    def press(self) -> None:
+    def press(self, key: str = "ArrowRight") -> None:
         """Measure one press; wait until the page is idle before it and after it."""
         self.page.evaluate("seqviz.idle()")
         self.page.locator(self.slider).focus()
         self.page.evaluate("seqviz.arm('keydown')")
-        self.page.keyboard.press("ArrowRight")
+        self.page.keyboard.press(key)
         changed, settled = self.page.evaluate("seqviz.done")
         self.milliseconds.append((changed, settled))
         self.values.append(self.page.locator(self.slider).input_value())
@@ -186,7 +186,7 @@ class Subject:
 
     def drag(self) -> Drag:
         """Drag for three seconds, there and back; wait until the page is idle before and after."""
-        low, high, step = _ends(self.page, self.slider)
+        low, high, step = ends(self.page, self.slider)
         ways = min(DRAG_MS * 60 // 1000, round((high - low) / step) + 1)
         there = np.linspace(low, high, max(2, ways))
         self.page.evaluate("seqviz.idle()")
@@ -266,7 +266,7 @@ def slowest(lesson: catalog.Lesson, but: str) -> tuple[str, str] | None:
 
 def open_floor(browser: Browser, url: str) -> Subject:
     """The empty page: its slider starts in the middle and has 120 values to the right."""
-    return _open(browser, url, "value", "shown")
+    return open_page(browser, url, "value", "shown")
 
 
 def open_lesson(
@@ -285,8 +285,8 @@ def open_lesson(
     name, parameter = place or lesson.first
     bench = f"{lesson.code}.{name}"
     key, chart, address = f"{bench}.{parameter}", f"{bench}.figure", f"{url}/{lesson.slug}"
-    subject = _open(browser, address, key, chart)
-    low, high, step = _ends(subject.page, subject.slider)
+    subject = open_page(browser, address, key, chart)
+    low, high, step = ends(subject.page, subject.slider)
     step = step if place is None else max(step, (high - low) / 1000)
     stops = round((high - low) / step)
     if fewer:
@@ -297,7 +297,7 @@ def open_lesson(
         return subject
     subject.page.context.close()
     start = low + step * ((stops - presses) // 2)
-    subject = _open(browser, f"{address}?{urlencode({key: f'{start:g}'})}", key, chart)
+    subject = open_page(browser, f"{address}?{urlencode({key: f'{start:g}'})}", key, chart)
     return replace(subject, presses=presses)
 
 
@@ -327,7 +327,7 @@ def measure(
             for subject in subjects:
                 subject.press()
         for subject in opened.values():
-            low, high, _ = _ends(subject.page, subject.slider)
+            low, high, _ = ends(subject.page, subject.slider)
             for part in FAR:
                 subject.leap(low + part * (high - low))
         drags: dict[str, dict[str, Drag]] = {}
@@ -388,18 +388,20 @@ def main() -> None:
     )
 
 
-def _ends(page: Page, slider: str) -> tuple[float, float, float]:
-    """Lower end, upper end and the step of a key."""
+def ends(page: Page, slider: str) -> tuple[float, float, float]:
+    """Lower end, upper end and the step of a slider."""
     low, high, step = page.locator(slider).evaluate("(s) => [+s.min, +s.max, +s.step]")
     return low, high, step
 
 
-def _open(browser: Browser, url: str, key: str, chart: str) -> Subject:
+def open_page(browser: Browser, url: str, key: str, chart: str) -> Subject:
+    """A page of its own under measurement. key: of a slider or a menu. chart: what it changes."""
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.goto(url)
     page.locator("h1, input[type=range]").first.wait_for(state="attached")
     draw_whole(page)
-    slider = f"{slider_input(key)}, {css_class(key)} input[type=range]"  # ours, or Streamlit's own
+    theirs = f"{css_class(key)} input:is([type=range], [role=combobox])"
+    slider = f"{slider_input(key)}, {theirs}"  # ours, or Streamlit's own
     page.locator(slider).wait_for(state="attached")
     page.locator(css_class(chart)).locator(
         "svg.main-svg, svg.marks, [data-testid=stText]"

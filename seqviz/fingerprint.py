@@ -36,6 +36,8 @@ def name(value: object, key: bytes) -> None:
     elif _large(value):
         _keep(value, key)
     for place, part in parts:
+        if type(part) in _PLAIN:  # most there is: the pieces of a text
+            continue
         if isinstance(part, tuple) or dataclasses.is_dataclass(part) or _large(part):
             name(part, b"%b/%b" % (key, str(place).encode()))
 

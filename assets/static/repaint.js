@@ -28,7 +28,8 @@ class Changes {
   shapes = [];
   annotations = [];
   title = false;
-  legend = false;
+  titled = new Set(); // axes whose title is another
+  names = []; // of the legend: [trace, the old one, the new one]
 
   constructor(host) {
     this.data = host._fullData;
@@ -41,8 +42,9 @@ class Changes {
     const names = different(old, now);
     if (names === null || full.type !== now.type) return false;
     for (const name of names) {
-      if (name === "name") this.legend ||= full.showlegend && this.layout.showlegend;
-      else if (name === "marker") {
+      if (name === "name") {
+        if (full.showlegend && this.layout.showlegend) this.names.push([full, old.name, now.name]);
+      } else if (name === "marker") {
         if (different(old.marker, now.marker)?.join() !== "color") return false;
         this.traces.add(place);
         this.sets.push([full.marker, "color", now.marker.color]);
@@ -67,8 +69,10 @@ class Changes {
     this.axes.add(key);
     for (const name of different(old, now) ?? [null]) {
       const titled = name === "title" && different(old.title, now.title)?.join() === "text";
-      if (titled) this.sets.push([this.layout[key].title, "text", now.title.text]);
-      else if (TICKS.has(name)) this.sets.push([this.layout[key], name, now[name]]);
+      if (titled) {
+        this.titled.add(key);
+        this.sets.push([this.layout[key].title, "text", now.title.text]);
+      } else if (TICKS.has(name)) this.sets.push([this.layout[key], name, now[name]]);
       else return false;
     }
     return true;
@@ -149,6 +153,40 @@ function cut(host, axes) {
   return words.some((one) => one.getBoundingClientRect().left < left);
 }
 
+// Put other digits, all of one width, into an entry of the legend; false where more than these
+// differs. Plotly would measure each entry anew, for which the browser lays out the whole page.
+function renamed(host, trace, was, now) {
+  if (was.replace(/\d/g, "0") !== now.replace(/\d/g, "0")) return false;
+  const entry = [...host.querySelectorAll(".legendtext")].find((one) => one.__data__?.[0]?.trace === trace);
+  const [old, said] = [was, now].map((name) => name.replace(/<[^>]*>/g, ""));
+  if (entry?.textContent.replaceAll("\u200b", "") !== old) return false;
+  const texts = document.createTreeWalker(entry, NodeFilter.SHOW_TEXT);
+  let place = 0;
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/[^\u200b]/g, () => said[place++]);
+  entry.setAttribute("data-unformatted", now); // by which Plotly knows what it has measured
+  return true;
+}
+
+// Draw the axes that moved. Where their words stay the same, so does what Plotly would measure them
+// for: the place of the title, and whether they reach over the edge. titled: those with another title.
+function drawAxes(host, moved, titled) {
+  const { axes } = Plotly.parts;
+  const words = ({ _id: id }) => [...host.querySelectorAll(`.${id}tick text`)].map((one) => one.textContent).join();
+  const measured = moved.filter((axis) => {
+    if (titled.has(axis._name)) return true;
+    const { title, automargin, ticklabeloverflow } = axis;
+    const before = words(axis);
+    Object.assign(axis, { title: Object.create(title), automargin: false, ticklabeloverflow: "allow" });
+    try {
+      axes.draw(host, [axis._id], { skipTitle: true });
+    } finally {
+      Object.assign(axis, { title, automargin, ticklabeloverflow });
+    }
+    return words(axis) !== before;
+  });
+  if (measured.length > 0) axes.draw(host, measured.map((axis) => axis._id));
+}
+
 // A line that becomes points is another trace, said by its name: `Plotly.react` would leave the line.
 export const named = (traces) =>
   traces.map((trace, place) => ({ ...trace, uid: `${place}${trace.type}${trace.mode ?? ""}`.replace(/\W/g, "") }));
@@ -173,7 +211,7 @@ export function repainted(host, old, now) {
   try {
     if (!calculated(host, changes.traces)) return false;
     const moved = ranged(host, changes.axes);
-    if (moved.length > 0) parts.axes.draw(host, moved.map((axis) => axis._id));
+    if (moved.length > 0) drawAxes(host, moved, changes.titled);
     if (moved.length > 0 || changes.traces.size > 0) {
       for (const module of layout._basePlotModules) module.plot(host);
       parts.plots.style(host);
@@ -182,7 +220,8 @@ export function repainted(host, old, now) {
       if (moved.length > 0) parts.component(key, "draw")(host);
       else for (const place of changes[key]) parts.component(key, "drawOne")(host, place);
     if (changes.title) parts.steps.drawMainTitle(host);
-    if (changes.legend) parts.component("legend", "draw")(host);
+    if (!changes.names.every(([trace, was, name]) => renamed(host, trace, was, name)))
+      parts.component("legend", "draw")(host);
     return !cut(host, moved);
   } finally {
     margin.autoexpand = grows;

@@ -25,7 +25,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 Inputs = Float[np.ndarray, "time *batch input"]
 Array = Any  # numpy, or torch where a GPU multiplies: `pullback` uses what both understand
@@ -230,6 +230,7 @@ class LSTM:
         rows = a.reshape(from_input.shape)
         a_if, a_g, a_o = a[..., :2, :], a[..., 2, :], a[..., 3, :]
         i, f, g, o = np.moveaxis(gates, -2, 0)
+        held_ifg, held_o = _held(forced, slice(0, 3), a), _held(forced, slice(3, 4), a)
         for t in range(len(inputs)):
             np.add(from_input[t], h[t] @ back, rows[t])
             if self.peephole:
@@ -238,12 +239,12 @@ class LSTM:
             if self.forget == "one":
                 f[t] = 1
             np.tanh(a_g[t], g[t])
-            _force(gates[t], forced, t, slice(0, 3))
+            _force(gates[t, ..., :3, :], held_ifg, t)
             c[t + 1] = f[t] * c[t] + i[t] * g[t]
             if self.peephole:
                 a_o[t] += peep[2] * c[t + 1]
                 sigmoid(a_o[t], o[t])
-            _force(gates[t], forced, t, slice(3, 4))
+            _force(gates[t, ..., 3:, :], held_o, t)
             np.multiply(o[t], np.tanh(c[t + 1]) if self.output == "tanh" else c[t + 1], h[t + 1])
         return LSTMTrace(inputs, h, c, a, i, f, g, o)
 
@@ -335,6 +336,7 @@ class GRU:
         a_rz, a_n, opened = a[..., :2, :], a[..., 2, :], gates[..., :2, :]
         r, z, n_ = np.moveaxis(gates, -2, 0)
         a.reshape(from_input.shape)[:] = from_input
+        held_rz, held_n = _held(forced, slice(0, 2), a), _held(forced, slice(2, 3), a)
         for t in range(len(inputs)):
             if self.reset == "after":
                 back = (h[t] @ U + b).reshape(a[t].shape)
@@ -343,14 +345,14 @@ class GRU:
             else:
                 a_rz[t] += (h[t] @ U[:, : 2 * n] + b[: 2 * n]).reshape(a_rz[t].shape)
             sigmoid(a_rz[t], opened[t])
-            _force(gates[t], forced, t, slice(0, 2))
+            _force(opened[t], held_rz, t)
             if self.reset == "after":
                 a_n[t] += r[t] * recurrent[t]
             else:
                 recurrent[t] = (r[t] * h[t]) @ U[:, 2 * n :] + b[2 * n :]
                 a_n[t] += recurrent[t]
             np.tanh(a_n[t], n_[t])
-            _force(gates[t], forced, t, slice(2, 3))
+            _force(gates[t, ..., 2:, :], held_n, t)
             keep = z[t] if self.update == "keep" else 1 - z[t]
             h[t + 1] = keep * h[t] + (1 - keep) * n_[t]
         return GRUTrace(inputs, h, a, r, z, n_, recurrent)
@@ -550,11 +552,26 @@ def _check_forced(cell: Cell, weights: Weights, inputs: Array, forced: Array) ->
             )
 
 
-def _force(gates: Array, forced: Array | None, step: int, blocks: slice) -> None:
-    """Overrule the given blocks of one step's gates where a value is forced."""
-    if forced is not None:
-        held = forced[step][..., blocks, :]
-        np.copyto(gates[..., blocks, :], held, where=~np.isnan(held))
+class _Held(NamedTuple):
+    """What some blocks of the gates are forced to, and where."""
+
+    values: Float[np.ndarray, "time *batch blocks hidden"]
+    where: Bool[np.ndarray, "time *batch blocks hidden"]
+
+
+def _held(forced: Array | None, blocks: slice, like: Array) -> _Held | None:
+    """The forced values of these blocks in the type of `like`; None where all of them are free."""
+    if forced is None:
+        return None
+    values = forced[..., blocks, :].astype(like.dtype)
+    where = ~np.isnan(values)
+    return _Held(values, where) if where.any() else None
+
+
+def _force(gates: Array, held: _Held | None, step: int) -> None:
+    """Overrule one step's gates where a value is forced."""
+    if held is not None:
+        np.copyto(gates, held.values[step], where=held.where[step])
 
 
 def _states(initial: Array, shape: tuple[int, ...]) -> np.ndarray:

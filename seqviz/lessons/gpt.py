@@ -138,7 +138,7 @@ def steps(p: Steps, show: Show) -> None:
     show.figure(text_steps, base, other, place, p.rank, picks=("step", "rank"))
     show.readouts(base, bits="mean_bits", chance="chance")
     show.passage(base.spelled, base.bits / max(8.0, float(base.bits.max())), signed=False,
-                 title=show.words("note.passage"))  # fmt: skip
+                 title=show.words("note.pieces"))  # fmt: skip
     say_steps(p, base, other, place, show)
 
 

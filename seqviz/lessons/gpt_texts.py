@@ -183,7 +183,7 @@ def say_loop(p: Again, show: Show) -> None:
     show.readout("second_half", found.mean_of, half, len(found.ids))
     show.readouts(found, seen="seen_before")
     show.passage(found.spelled, found.bits / max(8.0, float(found.bits.max())), signed=False,
-                 title=show.words("note.passage"))  # fmt: skip
+                 title=show.words("note.pieces"))  # fmt: skip
     show.note(
         "again.loop", tokens=len(found.ids), seen=found.seen_before, penalty=f"{p.penalty:g}",
         first=number(found.mean_of(0, half)), second=number(found.mean_of(half, len(found.ids))),

@@ -70,6 +70,11 @@ def places(values: Mapping[str, Any]) -> int:
     return min(lenses.PLACES, count(values["model"], text_read(values)))
 
 
+def asked(values: Mapping[str, Any]) -> int:
+    """The place that is looked at until somebody chooses one."""
+    return lenses.asked(values["model"], text_read(values))
+
+
 def text_read(values: Mapping[str, Any]) -> str:
     """The text that the chosen model reads."""
     decoder = values["model"] == DECODER
@@ -84,7 +89,7 @@ class Look:
     model: str = choice((DECODER, ENCODER), DECODER, menu=True, when=on(view="own"))
     filled: str = sentence(FILLED, PASTED, above=True, when=on(view="own", model=(ENCODER,)))
     reading: str = choice(LENSES, "plain", when=on(view="own", model=(DECODER,)))
-    place: int = stepper(1, lenses.PLACES, 1, within=places, when=on(view="own"))
+    place: int = stepper(1, lenses.PLACES, 0, within=places, opens=asked, when=on(view="own"))
 
 
 @dataclass(frozen=True)
@@ -168,14 +173,14 @@ def lens(p: Look, show: Show) -> None:
     text = text_read(vars(p))
     read(show, text, p.model)
     plain = show.run(lenses.lens, p.model, text, name="plain")
-    found, picks = plain, ("place", "")
+    found, picks, at = plain, ("place", ""), p.place or asked(vars(p))
     if p.reading == "fitted":
         maps = show.job(fit_lens, name="maps", model=DECODER, so_far=(trials_so_far,))
         found = show.run(lenses.lens, p.model, text, maps, name="found")
-        show.figure(lens_table, found, p.place, plain, provenance=COMPUTED, picks=picks)
+        show.figure(lens_table, found, at, plain, provenance=COMPUTED, picks=picks)
     else:
-        show.figure(lens_table, found, p.place, picks=picks)
-    column = len(found.pieces) - min(p.place, len(found.pieces))
+        show.figure(lens_table, found, at, picks=picks)
+    column = len(found.pieces) - min(at, len(found.pieces))
     settled = found.settled(column)
     answer = literal(found.likeliest[-1][column])
     show.readout("ends", found.chance_of, column, beside=answer)

@@ -133,3 +133,44 @@ def test_a_hand_paints_in_part(page, slug, name, parameter, minilm, smollm2):
     drawn = figures(bench, parameter, dict(controls(bench.declaration))[parameter], 9)
     parts = [one["part"] for one in page.evaluate(COMPARE, [drawn, SIZE])]
     assert sum(parts) >= 6, parts
+
+
+MEASURED = r"""async ([figures, size]) => {
+  const host = document.getElementById("moved");
+  Plotly.purge(host);
+  const sheet = (figure) => structuredClone({ traces: named(figure.data), layout: figure.layout });
+  const { traces, layout } = sheet(figures[0]);
+  await Plotly.react(host, traces, { ...layout, ...size });
+  const measure = Element.prototype.getBoundingClientRect;
+  let texts = [];
+  Element.prototype.getBoundingClientRect = function () {
+    if (this.closest("#js-plotly-tester") && this.textContent) texts.push(this.textContent);
+    return measure.call(this);
+  };
+  const found = [];
+  for (const [place, figure] of figures.entries()) {
+    if (place === 0) continue;
+    texts = [];
+    const part = repainted(host, sheet(figures[place - 1]), sheet(figure));
+    const said = [...host.querySelectorAll(".legendtext")]
+      .map((one) => one.textContent.replaceAll("\u200b", ""));
+    found.push({ part, texts, said });
+  }
+  Element.prototype.getBoundingClientRect = measure;
+  return found;
+}"""
+
+
+def test_texts_that_keep_their_width_are_not_measured(page):
+    """Each measuring makes the browser lay the page out: eight of them were half of a painting."""
+    bench = lessons.vanishing_gradients.lesson.benches["reach"]
+    drawn = [
+        json.loads(joined(fast_path.answer(bench, {"vg.reach.gain": gain}, Session("", 0)).figure))
+        for gain in ("0.91", "0.92", "0.93", "0.94")  # with the same words at the axis
+    ]
+    for figure, one in zip(drawn[1:], page.evaluate(MEASURED, [drawn, SIZE]), strict=True):
+        assert one["part"]
+        names = [re.sub("<[^>]*>", "", trace["name"]) for trace in figure["data"]
+                 if trace.get("showlegend") is not False]  # fmt: skip
+        assert one["said"] == names
+        assert one["texts"] == []

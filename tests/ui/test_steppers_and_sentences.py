@@ -38,6 +38,7 @@ class Walk:
     words: str = sentence("one two three", when=lambda v: v["source"] == "words")
     short: str = sentence("", LIMIT)
     gain: float = slider(0.0, 2.0, 1.0, 0.25, when=lambda v: v["source"] == "numbers")
+    look: int = stepper(1, 6, 0, within="length", opens=lambda v: v["length"] - 1)
 
 
 PAGE = """
@@ -92,7 +93,7 @@ def test_a_stepper_is_a_slider_with_two_buttons_in_the_language_of_the_page(lang
     named = {name: told[f"t.b.{name}"]["words"] for name, c in controls(Walk)
              if isinstance(c, Slider)}  # fmt: skip
     steppers = {name for name, words in named.items() if "back" in words}
-    assert steppers == {"place", "free", "end"}
+    assert steppers == {"place", "free", "end", "look"}
     words = Text(lang)
     for name in steppers:
         assert named[name]["back"] == words("frame.earlier")
@@ -151,6 +152,22 @@ def test_with_room_again_the_slider_goes_as_far_as_it_may():
     assert shown(app, "place")[1] == 6
     assert links(app).get("place", "1") == str(found.place)  # the link says what is shown
     assert drawn(move(app, place=6)).place == 6
+
+
+# ----------------------------------------------------------------------------------------- opens
+def test_a_slider_that_nobody_has_moved_stands_where_the_others_put_it():
+    """And is in no link; where a hand has put it, it stays."""
+    app = opened()
+    assert (drawn(app).look, shown(app, "look")) == (0, (3, 4))
+    assert float(sliders(app)["t.b.look"]["start"]) == 3
+    move(app, length=6)
+    assert (drawn(app).look, shown(app, "look")) == (0, (5, 6))
+    assert "look" not in links(app)
+    move(app, look=2)
+    move(app, length=5)
+    assert (drawn(app).look, shown(app, "look"), links(app)["look"]) == (2, (2, 5), "2")
+    assert shown(opened(look="0"), "look") == (3, 4)
+    assert shown(opened(look="-1"), "look") == (3, 4)
 
 
 # -------------------------------------------------------------------------------------- sentence

@@ -12,11 +12,28 @@ from seqviz.compute.interpretability.lens import Lens
 from seqviz.experiments import functional
 from seqviz.experiments.accuracy import fill_head
 from seqviz.models import texts
-from seqviz.models.pretrained import load
+from seqviz.models.pretrained import load, loaded
 from seqviz.models.texts import Read
+from seqviz.refusal import Refusal
 
 PLACES = 12  # tokens of a text that are looked at, its last ones
 _TOGETHER = 8  # rows whose scores are computed at once: of all they would be 70 MB
+
+
+def asked(model: str, text: Read) -> int:
+    """The place of a text that is looked at first, counted from its last token, which is 1.
+
+    Of an encoder that of the first [MASK], where it is among those looked at; else the last token.
+    """
+    if not loaded(model):
+        return 1
+    shared = load(model)
+    try:
+        ids = texts.tokens(shared, text).ids[-PLACES:]
+    except Refusal:  # nothing to read: said where the figure would be
+        return 1
+    hidden = np.flatnonzero(ids == shared.tokenizer.mask_token_id)
+    return len(ids) - int(hidden[0]) if hidden.size and shared.card.kind == "encoder" else 1
 
 
 def lens(model: str, text: Read, maps: FittedLens | None = None) -> Lens:

@@ -64,6 +64,8 @@ class Slider(Control):
 
     within: name of an earlier control whose value is the upper end, where that is less than `high`;
     or a function of the values of the controls before it, which gives that end.
+    opens: where the handle stands until somebody moves it, from the values of the controls before
+    it; the default is then no place of the slider, and means that nobody has.
     buttons: beside the slider, one button back and one forward. unit: what it counts or measures,
     where its label does not say so: a key of the shared words under `unit`.
     """
@@ -72,6 +74,7 @@ class Slider(Control):
     high: float = 1
     step: float = 1
     within: str | Callable[[Mapping[str, Any]], float] | None = None
+    opens: Callable[[Mapping[str, Any]], float] | None = None
     buttons: bool = False
     unit: str = ""
 
@@ -80,7 +83,7 @@ class Slider(Control):
 
     def clean(self, raw: str) -> Any:
         value = type(self.default)(raw)
-        if not self.low <= value <= self.high:
+        if value != self.default and not self.low <= value <= self.high:
             raise ValueError(raw)
         return value + 0  # -0.0 is no place of its own
 
@@ -93,6 +96,12 @@ class Slider(Control):
         except Refusal:  # of a file that is damaged: the bench says so
             return self.high
         return max(self.low, min(self.high, end))
+
+    def stands(self, value: Any, values: Mapping[str, Any]) -> Any:
+        """Where the handle is at a value, beside the values of the controls before it."""
+        if self.opens is None or value != self.default:
+            return value
+        return type(self.default)(self.opens(values))
 
 
 @dataclass(frozen=True)
@@ -231,9 +240,10 @@ def stepper(
     *,
     when: Condition | None = None,
     within: str | Callable[[Mapping[str, Any]], float] | None = None,
+    opens: Callable[[Mapping[str, Any]], float] | None = None,
 ) -> Any:
     """A place in a sequence of steps: a slider with a button back and one forward."""
-    return _field(Slider(default, False, when, low, high, 1, within, buttons=True))
+    return _field(Slider(default, False, when, low, high, 1, within, opens, buttons=True))
 
 
 def steps(

@@ -66,8 +66,7 @@ def _one(
     }
     match control:
         case Slider() | Steps():
-            top = control.top(values) if isinstance(control, Slider) else None
-            options = slider_options(control, value, label, about, words.text, top)
+            options = slider_options(control, value, label, about, words.text, values)
             return {**common, "kind": "slider", "slider": options}
         case Order():
             options = order_options(
@@ -93,9 +92,14 @@ def _one(
 
 
 def slider_options(
-    control: Slider | Steps, value: Any, label: str, help_text: str | None, text: Text, top: Any
+    control: Slider | Steps,
+    value: Any,
+    label: str,
+    help_text: str | None,
+    text: Text,
+    values: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A slider as JSON. top: its upper end beside the values of the controls before it."""
+    """A slider as JSON. values: of the controls before it."""
     words = {"exact": text("frame.exact")}
     if isinstance(control, Slider) and control.buttons:
         words |= {"back": text("frame.earlier"), "forward": text("frame.later")}
@@ -110,8 +114,15 @@ def slider_options(
     if isinstance(control, Steps):
         stops = [{"text": _stop(stop), "value": encoded(stop)} for stop in control.stops]
         return {**common, "stops": stops}
-    whole = isinstance(control.default, int)
-    return {**common, "low": control.low, "high": top, "step": control.step, "whole": whole}
+    return {
+        **common,
+        "start": encoded(control.stands(control.default, values)),
+        "value": encoded(control.stands(value, values)),
+        "low": control.low,
+        "high": control.top(values),
+        "step": control.step,
+        "whole": isinstance(control.default, int),
+    }
 
 
 def order_options(

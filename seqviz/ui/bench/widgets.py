@@ -150,8 +150,7 @@ def _widget(
             value = start
         case Slider() | Steps():
             value = start
-            top = control.top(values) if isinstance(control, Slider) else None
-            options = slider_options(control, start, label, help_text, text, top)
+            options = slider_options(control, start, label, help_text, text, values)
             rested = partial(_rested, key, control)
             components.slider(f"{key}.slider", prefix, key, options, rested)
         case Order():

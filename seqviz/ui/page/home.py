@@ -55,8 +55,8 @@ def _bench(words: Words, text: Text) -> None:
     label, help_text = words.control(name)
     control = dict(controls(found.declaration))[name]
     assert isinstance(control, Slider)
-    top = control.top(vars(params))
-    options = slider_options(control, getattr(params, name), label, help_text, text, top)
+    value = getattr(params, name)
+    options = slider_options(control, value, label, help_text, text, vars(params))
     components.home_bench(
         "home-bench",
         {

@@ -111,12 +111,17 @@ def weight(value: object) -> float:
     )
 
 
+_LEAVES = frozenset({str, bytes, bool, int, float, type(None), np.ndarray})
+
+
 def _parts(value: Any) -> Iterator[Any]:
     """A value and everything in it; of a figure, its JSON and about as much again stand for it."""
     left = [value]
     while left:
         part = left.pop()
         yield part
+        if type(part) in _LEAVES:  # most there is: the pieces of a text
+            continue
         if isinstance(part, dict):
             left += part.values()
         elif isinstance(part, list | tuple | set | frozenset):

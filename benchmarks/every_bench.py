@@ -1,0 +1,148 @@
+"""From a press to the changed picture for every bench of a lesson, beside an empty page.
+
+As `benchmarks.interaction`, but of one lesson, and of each bench the first slider that applies as
+it opens; where there is none, the last menu (its clock runs from the Enter that chooses an option),
+beside the menu of the empty page.
+Some have few places: at an end the hand turns round, so a value can come twice, then from the cache
+of the class. Presses of the empty page and of a bench take turns.
+
+`python -m benchmarks.every_bench transformer [--presses 6]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+from playwright.sync_api import Browser
+
+from benchmarks.classroom import MODELS
+from benchmarks.interaction import GOAL, Subject, ends, open_page
+from driver.chromium import chromium, css_class
+from driver.server import serve, serve_page
+from seqviz import catalog, lessons
+from seqviz.lessons.bench.controls import Choice, Slider
+from seqviz.lessons.bench.controls_told import applying, is_fixed
+from seqviz.lessons.bench.lesson import Bench
+
+UNTIMED = 2  # first presses of each
+# What the probe does not see: a treemap has no marks of its kind, an outlined cell is none, nor is
+# a vertical line. bill: its menu.
+INSTEAD = {"bill": {"view": "operations"}}
+OTHERS = {"norms": "added", "bill": "design"}
+# `driver.server.EMPTY_PAGE` with a menu.
+PAGE = """
+import streamlit as st
+
+@st.fragment
+def bench():
+    value = st.slider("value", -1.2, 1.2, 0.0, 0.01, key="value")
+    option = st.selectbox("option", ("one", "two", "three"), index=1, key="option")
+    with st.container(key="shown"):
+        st.text(f"{value:.2f} {option}")
+
+bench()
+"""
+KEYS = {1: "ArrowRight", -1: "ArrowLeft"}
+PATIENCE = 10  # looks at a menu that opens
+OTHER = """(box) => {
+  const option = document.getElementById(box.getAttribute("aria-activedescendant"));
+  return option !== null && option.getAttribute("aria-selected") !== "true";
+}"""  # whether the option under the keyboard is none that is chosen
+LINES = {1: "ArrowDown", -1: "ArrowUp"}
+
+
+def moved(bench: Bench) -> tuple[str, Slider | Choice]:
+    """The first slider of a bench as it opens, else its last menu."""
+    found = list(applying(bench.declaration(**INSTEAD.get(bench.name, {}))))
+    for name, control, values in found:
+        if not isinstance(control, Slider) or control.more or is_fixed(control, values):
+            continue
+        if OTHERS.get(bench.name, name) == name:
+            return name, control
+    menus = [(name, c) for name, c, _ in found if isinstance(c, Choice) and c.menu]
+    return menus[-1]
+
+
+def choose(subject: Subject, way: int) -> None:
+    """Measure another option of a menu, in this direction; as `Subject.press`."""
+    page = subject.page
+    page.evaluate("seqviz.idle()")
+    page.locator(subject.slider).blur()
+    page.locator(subject.slider).click()
+    for look in range(PATIENCE):
+        page.wait_for_timeout(100)
+        if page.locator(subject.slider).evaluate(OTHER):
+            break
+        page.keyboard.press(LINES[way if look < PATIENCE // 2 else -way])  # it was at its end
+    page.evaluate("seqviz.arm('keydown')")
+    page.keyboard.press("Enter")
+    changed, settled = page.evaluate("seqviz.done")
+    subject.milliseconds.append((changed, settled))
+    page.evaluate("seqviz.idle()")
+
+
+def measure(
+    browser: Browser, url: str, floor: Subject, bench: Bench, presses: int
+) -> tuple[Subject, Subject]:
+    """A bench and the empty page, pressed in turn."""
+    name, control = moved(bench)
+    link = {f"{bench.prefix}.{k}": v for k, v in INSTEAD.get(bench.name, {}).items()}
+    key, chart = f"{bench.prefix}.{name}", f"{bench.prefix}.figure"
+    subject = open_page(browser, f"{url}/{bench.lesson.slug}?{urlencode(link)}", key, chart)
+    floor = replace(floor, milliseconds=[])
+    if isinstance(control, Choice):
+        floor = replace(floor, slider=f"{css_class('option')} input")
+        places, place = len(control.options), control.options.index(control.default)
+    else:
+        low, high, step = ends(subject.page, subject.slider)
+        places, place = (
+            round((high - low) / step) + 1,
+            round((float(subject.values[0]) - low) / step),
+        )
+    way = 1
+    for turn in range(UNTIMED + presses):
+        if not 0 <= place + way < places:
+            way = -way
+        place += way
+        for one, its in ((floor, 1 - 2 * (turn % 2)), (subject, way)):
+            choose(one, its) if isinstance(control, Choice) else one.press(KEYS[its])
+    subject.page.context.close()
+    return subject, floor
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A press of every bench, beside an empty page.")
+    parser.add_argument("lesson", choices=[one.slug for one in catalog.LESSONS])
+    parser.add_argument("--presses", type=int, default=6, help="measured presses of each bench")
+    parser.add_argument("--benches", nargs="*", help="only these")
+    given = parser.parse_args()
+    found: dict[str, float] = {}
+    with contextlib.ExitStack() as stack:
+        app = stack.enter_context(serve(environment=MODELS))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        empty = stack.enter_context(serve_page(folder, PAGE))
+        browser = stack.enter_context(chromium())
+        floor = open_page(browser, empty.url, "value", "shown")
+        print(f"{'bench':12}{'control':10}{'median':>9}{'worst':>9}{'empty page':>12}{'ratio':>8}")
+        for bench in getattr(lessons, given.lesson).lesson.benches.values():
+            if given.benches and bench.name not in given.benches:
+                continue
+            both = measure(browser, app.url, floor, bench, given.presses)
+            changed, beside = (np.array(one.milliseconds[UNTIMED:])[:, 0] for one in both)
+            own, least = float(np.median(changed)), float(np.median(beside))
+            found[bench.name] = round(own / least, 2)
+            print(f"{bench.name:12}{moved(bench)[0]:10}{own:9.1f}{changed.max():9.1f}{least:12.1f}"
+                  f"{own / least:8.2f}", flush=True)  # fmt: skip
+    print(f"goal: ratio <= {GOAL}")
+    print(json.dumps({"name": "every_bench", "lesson": given.lesson, "ratios": found}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""The questions of the lesson on GPT and decoding are answered by what its benches compute."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from seqviz.compute.decoding.cost import readings
+from seqviz.data import precomputed
+from seqviz.experiments.decoding.continuation import next_token
+from seqviz.experiments.decoding.shots import AMOUNTS
+from seqviz.experiments.decoding.surprise import repeated
+from seqviz.lessons.gpt import lesson
+from seqviz.lessons.gpt_texts import AGAIN, DECODER, STORY
+from seqviz.text import LANGUAGES, Text, number, percent
+
+
+def of(name: str, part: str, language: str):
+    text = Text(language)
+    key = f"gpt.predict.{name}.{part}"
+    return text.items(key) if part == "options" else text(key)
+
+
+def says(name: str, language: str, *shown: str) -> None:
+    reveal = of(name, "reveal", language)
+    for one in shown:
+        assert re.search(rf"(?<![\d.]){re.escape(one)}(?![\d])", reveal), one
+
+
+def test_every_question_is_looked_at_here():
+    asked = {key.split(".")[0] for key in Text("en").table("gpt.predict")}
+    assert asked == {"greedy", "human", "again", "shots"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_how_probable_the_greedy_text_is(language, smollm2):
+    found = precomputed.result(
+        "ways", model=DECODER, text=STORY, steps=8, beams=3, penalty=1.0, seed=0
+    )
+    assert found.best_chance / found.greedy_chance > 100
+    assert int(of("greedy", "answer", language)) == 2
+    comma = next_token(DECODER, f"{STORY},")
+    the, inside = (float(comma.chances[comma.pieces.index(piece)]) for piece in ("␣the", "␣in"))
+    tree = found.tree
+    begins = {
+        one: float(np.exp(tree.log[tree.nodes(ids[:2])[1]]))
+        for one, ids in (("greedy", found.greedy.ids),
+                         ("best", tuple(int(tree.token[k]) for k in tree.way(tree.best))))
+    }  # fmt: skip
+    says(
+        "greedy", language,
+        *(f"{100 * one:.3g} %" for one in (found.greedy_chance, found.best_chance)),
+        number(found.best_chance / found.greedy_chance), percent(the), percent(inside),
+        f"{100 * found.greedy_chance / begins['greedy']:.3g} %",
+        percent(found.best_chance / begins["best"]),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_who_surprises_the_model(language):
+    found = precomputed.result("by_method", model=DECODER)
+    order = sorted(("human", "greedy", "beam", "nucleus", "hot"), key=found.mean)
+    assert order == ["beam", "greedy", "nucleus", "human", "hot"]
+    assert all(found.less_ends(method)[0] > 0 for method in ("beam", "greedy", "nucleus"))
+    assert found.less_ends("hot")[1] < 0
+    assert int(of("human", "answer", language)) == 1
+    says("human", language, *(number(found.mean(name)) for name in order if name != "beam"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_repeated_sentence_costs(language, smollm2):
+    found = repeated(DECODER, AGAIN)
+    assert found.chance(12) > 0.95
+    assert int(of("again", "answer", language)) == 2
+    says("again", language, percent(found.chance(1)), percent(found.chance(12)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_examples_do(language):
+    found = precomputed.result("few_shots", model=DECODER)
+    most, none = ("right", AMOUNTS[-1]), ("right", 0)
+    low, high = found.gain_ends(most, none)
+    assert low < 0 < high
+    assert int(of("shots", "answer", language)) == 1
+    says(
+        "shots", language, *(percent(found.accuracy(*one)) for one in (none, most)),
+        *(number(100 * one) for one in (found.gain(most, none), low, high)),
+        percent(found.form(*none)), percent(found.form(*most)),
+        percent(found.accuracy("random", AMOUNTS[-1])),
+    )  # fmt: skip
+
+
+def test_the_exercise_counts_the_passes():
+    exercise = lesson.exercises["readings"]
+    for variant, case in enumerate(exercise.cases):
+        _, answer, _ = exercise.posed(variant)
+        prompt, written = case["prompt"], case["written"]
+        assert answer == sum(range(prompt, prompt + written))
+        assert answer == written * prompt + written * (written - 1) / 2
+        assert answer > readings(prompt, written)

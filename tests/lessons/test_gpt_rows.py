@@ -1,0 +1,75 @@
+"""Every row and discrepancy of the texts that belongs to this lesson is live on one of its benches.
+
+As in test_transformer_rows: a bench at some values, what it says, and values at which it does not.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from seqviz.lessons.bench.output import Note, Passage, Readout
+from seqviz.lessons.gpt import lesson
+from seqviz.text import LANGUAGES, Text
+
+OTHER = "Snow fell. Buses are late."
+ROWS = {
+    "1-37": ("cost", {"view": "training"},
+             (("Of 19 tokens 18", "19 个词元中有 18 个"), ("all in one pass", "一次前向全部完成")),
+             {"view": "training", "document": OTHER}),
+    "1-38": ("steps", {}, ("a day that will forever be etched",),
+             {"scores.text": "Once upon a time"}),
+    "1-39": ("cost", {"view": "summary"}, ("n + m + 1 = 27",),
+             {"view": "summary", "article": OTHER}),
+    "2-27": ("cost", {"given": 5, "written": 20}, ("290", "24"), {"given": 5, "written": 10}),
+    "4-24": ("cost", {"view": "training"}, ("7.22", "5.01"),
+             {"view": "training", "document": OTHER}),
+    "4-27": ("cost", {"view": "sizes"}, ("116,534,784", "1,557,611,200"), {"view": "time"}),
+    "4-28": ("shots", {"view": "one", "layout": "chat"}, (("im_start", "im_start"),),
+             {"view": "one", "layout": "plain"}),
+    "4-29": ("shots", {"condition": "random"}, ("−28.5", "59.8 %", "88.3 %"),
+             {"condition": "right"}),
+    "4-30": ("shots", {"view": "one", "amount": 0}, (("Sentiment:", "Sentiment:"),),
+             {"view": "many"}),
+    "4-31": ("cost", {"view": "sizes"}, ("174,604,259,328", "112"), {"view": "time"}),
+    "4-32": ("scores", {}, ("0.425", "33.9 %"), {"seed": 3}),
+    "4-33": ("shots", {"view": "one", "amount": 0, "review": "Let us encode this sentence"},
+             (("encode", "encode"),), {"view": "one", "amount": 0}),
+    "D-54": ("cost", {"view": "sizes"}, ("116,534,784",), {"view": "time"}),
+    "D-55": ("cost", {"view": "sizes"}, ("112",), {"view": "time"}),
+    "D-56": ("cost", {"view": "training"}, (("those before it", "它前面的词元"),),
+             {"view": "time"}),
+    "D-70": ("shots", {"view": "one", "layout": "chat"}, ("<|im_start|>",),
+             {"view": "one", "layout": "plain"}),
+}  # fmt: skip
+
+
+def said(bench: str, values: dict, language: str) -> str:
+    """All that is written at these settings, in the figure's description too."""
+    shown = lesson.benches[bench].run(values, language, code=False)
+    parts = [one.sentence for one in shown.of(Note)]
+    parts += [f"{one.label}: {one.value} {one.beside}" for one in shown.of(Readout)]
+    parts += [one.html for one in shown.of(Passage)]
+    parts.append(shown.figure.alt)
+    parts += [str(trace) for trace in shown.figure.data] if bench == "scores" else []
+    text = " ".join(parts).replace("\\", "").replace("&lt;", "<").replace("&gt;", ">")
+    return text.replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_is_live(row, language, smollm2):
+    bench, values, wanted, other = ROWS[row]
+    here, there = said(bench, values, language), said(bench, other, language)
+    for one in wanted:
+        words = one[LANGUAGES.index(language)] if isinstance(one, tuple) else one
+        assert words in here, (row, words, here)
+    last = wanted[0]
+    words = last[LANGUAGES.index(language)] if isinstance(last, tuple) else last
+    assert words not in there, (row, words)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_table_names_every_discrepancy(language):
+    rows = Text(language).items("gpt.texts.rows")
+    for number in ("D-54", "D-55", "D-56", "D-70", "D-78"):
+        assert any(number in str(row) for row in rows), number
