@@ -1,6 +1,7 @@
-// A slider among the controls of a bench: its bench draws while it moves, the page when it rests.
+// A slider, or a row to put in order, among the controls of a bench: its bench draws while it moves, the page when it rests.
 
 import { afterwards, bench, same, TOLD_MS } from "./live.js";
+import { Order } from "./order.js";
 import { Slider } from "./slider.js";
 
 const AGAIN_MS = 2000; // then twice as long, and so on: what was said while the line was down is lost
@@ -13,7 +14,7 @@ class Control {
     this.place = bench(data.bench);
     this.key = data.key;
     this.place.controls.set(this.key, this);
-    this.slider = new Slider(host, {
+    this.slider = new (data.options.names ? Order : Slider)(host, {
       input: (text, dragged) => {
         clearTimeout(this.again);
         this.place.move(this.key, text, dragged);

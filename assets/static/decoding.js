@@ -4,11 +4,20 @@
 export const ORDER = ["penalty", "temperature", "top_k", "top_p", "min_p", "typical"];
 export const OFF = { penalty: 1, temperature: 1, top_k: 0, top_p: 1, min_p: 0, typical: 1 };
 
+// Loops: with functions for each of 49,152 scores a step takes three times as long, and a hand moves.
+function highest(scores) {
+  let most = -Infinity;
+  for (let token = 0; token < scores.length; token++) if (scores[token] > most) most = scores[token];
+  return most;
+}
+
 export function probabilities(scores) {
-  const most = scores.reduce((a, b) => Math.max(a, b), -Infinity);
-  const raised = scores.map((score) => Math.exp(score - most));
-  const whole = raised.reduce((a, b) => a + b, 0);
-  return raised.map((part) => part / whole);
+  const most = highest(scores);
+  const raised = new Float64Array(scores.length);
+  let whole = 0;
+  for (let token = 0; token < scores.length; token++) whole += raised[token] = Math.exp(scores[token] - most);
+  for (let token = 0; token < scores.length; token++) raised[token] /= whole;
+  return raised;
 }
 
 // Of a distribution, in bits.
@@ -23,7 +32,22 @@ export function cut(before, after) {
 }
 
 // What is not cut, from the highest down: few to sort where much is cut.
-const ranked = (scores) => scores.filter((score) => score > -Infinity).sort().reverse();
+function ranked(scores, least = -Infinity) {
+  const found = new Float64Array(scores.length);
+  let count = 0;
+  for (const score of scores) if (score > -Infinity && score >= least) found[count++] = score;
+  return found.subarray(0, count).sort().reverse();
+}
+
+// The same with probabilities, and without what lies below all that have `mass` together: tokens that
+// have less than the rest of it divided by their number do not make it up.
+function upper(scores, mass) {
+  const most = highest(scores);
+  let whole = 0;
+  for (const score of scores) whole += Math.exp(score - most);
+  const left = ranked(scores, most + Math.log((whole * (1 - mass)) / (2 * scores.length)));
+  return [left, left.map((score) => Math.exp(score - most) / whole)];
+}
 
 // The name of each filter that is on, in order, and the scores behind it.
 export function stages(scores, ids, chain) {
@@ -40,8 +64,7 @@ export function stages(scores, ids, chain) {
 
 // The token on which u in [0, 1) falls where probabilities stand from the highest down.
 export function draw(scores, u) {
-  const left = ranked(scores);
-  const likely = probabilities(left);
+  const [left, likely] = upper(scores, u);
   let at = 0;
   for (let sum = likely[0]; sum <= u && at + 1 < left.length; sum += likely[at]) at += 1;
   let equal = at - left.indexOf(left[at]); // of equal scores the smaller number stands first
@@ -63,8 +86,7 @@ const FILTERS = {
     return scores.map((score) => (score >= least ? score : -Infinity));
   },
   top_p(scores, mass) {
-    const left = ranked(scores);
-    const likely = probabilities(left);
+    const [left, likely] = upper(scores, mass);
     let kept = 0;
     for (let before = 0; kept < left.length && before < mass; kept += 1) before += likely[kept];
     const least = left[Math.max(kept, 1) - 1];

@@ -62,6 +62,7 @@ class Embed {
         if (this.token || this.told.live !== live) return; // told meanwhile
         this.token = mine.token;
         place.source = mine;
+        place.equip();
         if (place.moved.size > 0) this.asks(place);
       },
       () => (this.begun = false),

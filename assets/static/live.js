@@ -2,6 +2,11 @@
 // place. The latest value only: one request for a bench at a time, and what has been overtaken is
 // neither asked for nor drawn. When the hand has come to rest, the page hears of the value once and
 // draws everything as it always does. If anything fails here, only that happens.
+//
+// Some benches are answered here, without the server, from what has come once (seqviz/lessons/bench/
+// lesson.py: Answers). Their script has a class Answers(data, part): data as they came, `await
+// part(name)` for more; its answer(values) gives { around, figure } as an answer of the server has
+// them in its two lines, or null where that has to be asked.
 
 export const TOLD_MS = 2000; // after which the page draws what it was told last, whatever it is
 const SLOW_MS = 300; // an answer that takes longer is waited for with a quiet mark
@@ -10,6 +15,8 @@ const STOPPED_MS = 40; // what a hand that has stopped waits for an answer to wh
 const RESTED_MS = 300; // after which a hand that goes on is expected to go one step
 const AHEAD = 16; // pictures that are kept for it
 const TRIES = 5;
+const EQUIP_MS = 500; // after the page, what answers here comes
+const AGAIN_MS = 3000; // and where it did not come, it is asked for once more
 const LARGE = /"bdata":"(#[0-9a-f]{16}|[A-Za-z0-9+/=]{4096,})"/g; // as in ui/bench/fast_path.py
 const benches = new Map();
 
@@ -65,6 +72,7 @@ class Bench {
   tell = null; // says to the page that the hand rests (`hand.js`)
   shape = null; // of what the page has drawn: of one shape, it would not draw more than an answer shows
   waiting = []; // for the last answer
+  here = null; // { name, answers }: what answers here; answers: null while it is on its way
 
   // The page has drawn the bench: with these values, and this is where to ask for others.
   drawn(source, painter) {
@@ -73,6 +81,7 @@ class Bench {
     this.painted = null;
     for (const [key, { text, told }] of this.moved)
       if (told && same(text, source.values[key])) this.moved.delete(key);
+    setTimeout(() => this.equip(), EQUIP_MS);
   }
 
   // The page has drawn older values of what moves. Where anything else is set otherwise in it, that
@@ -194,10 +203,54 @@ class Bench {
     return this.arrays === kept ? text.slice(0, end) + figure : null;
   }
 
+  // Fetch what answers here, where it has not come: once for all that a hand moves.
+  async equip() {
+    const { answers, address, query } = this.source ?? {};
+    if (!answers || !address) return;
+    const needed = Object.fromEntries(Object.entries(query).filter(([key]) => answers.needs.includes(key)));
+    const name = named(needed);
+    if (this.here?.name === name) return;
+    const here = (this.here = { name, answers: null });
+    const part = (one) => this.part(needed, one);
+    try {
+      const [{ Answers }, data] = await Promise.all([import(`./${answers.script}.js`), part("")]);
+      here.answers = new Answers(data, part);
+    } catch {
+      setTimeout(() => {
+        if (this.here !== here) return;
+        this.here = null;
+        if (this.painter?.there()) this.equip();
+      }, AGAIN_MS);
+    }
+  }
+
+  async part(needed, name) {
+    const { address, token } = this.source;
+    const headers = { "X-SeqViz-Visitor": token, "X-SeqViz-Part": name };
+    const found = await fetch(`${address}?${named(needed)}`, { credentials: "omit", cache: "no-store", headers });
+    if (found.status !== 200) throw new Error(found.status);
+    return found.json();
+  }
+
+  // The answer to these values, made here; null where nothing is here for them.
+  answered(values) {
+    const { answers, bench: prefix } = this.source;
+    if (!answers || !this.here?.answers) return null;
+    const needed = Object.entries(values).filter(([key]) => answers.needs.includes(key));
+    if (named(Object.fromEntries(needed)) !== this.here.name) return null;
+    const own = Object.entries(values).filter(([key]) => key.startsWith(`${prefix}.`));
+    const found = this.here.answers.answer(
+      Object.fromEntries(own.map(([key, text]) => [key.slice(prefix.length + 1), text])),
+    );
+    if (found === null) return null;
+    return `${JSON.stringify({ ...found.around, shape: this.shape })}\n${JSON.stringify(found.figure)}`;
+  }
+
   // The hand has come to rest: fetch what it may want next, one after the other. A class that is busy
   // gives nothing; a page that still arrives is so for a moment.
   async expect(key, texts) {
     this.expecting?.abort();
+    if (this.here?.answers) return;
     const { signal } = (this.expecting = new AbortController());
     const pause = () => new Promise((resolve) => setTimeout(resolve, RESTED_MS));
     const left = texts.filter((text) => !this.ahead.has(named({ ...this.source?.query, [key]: text })));
@@ -235,10 +288,17 @@ class Bench {
 
   async ask() {
     if (this.busy || !this.wanted || !this.source?.address) return;
+    const values = this.asked();
+    const made = this.answered(values);
+    if (made !== null) {
+      this.wanted = false;
+      if (this.painter.there()) this.paint(made, values);
+      this.waiting.splice(0).forEach((resolve) => resolve());
+      return;
+    }
     this.busy = true;
     this.wanted = false;
     const asked = this.source;
-    const values = this.asked();
     const slow = setTimeout(() => this.painter.wait(true), SLOW_MS);
     const aborter = new AbortController();
     const patience = setTimeout(() => aborter.abort(), PATIENCE_MS);

@@ -1,6 +1,7 @@
 // The controls of a bench in a page of its own: sliders as in a lesson, the others native ones of the
 // same look. Each stays where it is while its value alone changes, so a hand and a keyboard keep it.
 
+import { Order } from "./order.js";
 import { element, headed, Slider } from "./slider.js";
 
 const NONE = "-"; // in a link: none of several
@@ -26,7 +27,7 @@ export class Controls {
     for (const control of told) {
       const parent = this.places[control.above ? "above" : control.more ? "behind" : "front"];
       const { value, ...rest } = control;
-      const frame = JSON.stringify({ ...rest, slider: undefined });
+      const frame = JSON.stringify({ ...rest, slider: undefined, order: undefined });
       let one = this.known.get(control.key);
       if (one && one.frame !== frame) {
         one.place.remove();
@@ -47,12 +48,21 @@ export class Controls {
   }
 
   slider(place, { key }) {
-    const slider = new Slider(place, {
+    return this.#moved(key, "slider", (on) => new Slider(place, on));
+  }
+
+  order(place, { key }) {
+    return this.#moved(key, "order", (on) => new Order(place, on));
+  }
+
+  // What a hand moves, told by its kind.
+  #moved(key, kind, make) {
+    const made = make({
       input: (text, dragged) => this.on.move(key, text, dragged),
       stop: () => this.on.stop(),
       rest: (text) => this.on.rest(key, text),
     });
-    return { show: ({ slider: options }) => slider.set(options), close: () => slider.close() };
+    return { show: (told) => made.set(told[kind]), close: () => made.close() };
   }
 
   // Buttons side by side, of which one is on.

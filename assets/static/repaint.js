@@ -4,7 +4,7 @@
 // belong to. Margins stay as they are. Plotly's copy of the figure is then half old, so a whole
 // painting has to follow when the hand has come to rest.
 
-const ARRAYS = new Set(["x", "y", "z", "customdata", "text", "hovertext"]);
+const ARRAYS = new Set(["x", "y", "z", "base", "customdata", "text", "hovertext"]);
 const TICKS = new Set(["range", "dtick", "tick0", "tickvals", "ticktext"]);
 
 const equal = (one, other) =>
@@ -82,8 +82,13 @@ class Changes {
     if (old.length !== now.length) return false;
     return now.every((one, place) => {
       const names = different(old[place], one);
-      if (!names?.every((name) => typeof one[name] !== "object")) return false;
-      for (const name of names) this.sets.push([this.layout[key][place], name, one[name]]);
+      const kept = this.layout[key][place];
+      for (const name of names ?? [null]) {
+        if (name === "font" && different(old[place].font, one.font)?.join() === "color")
+          this.sets.push([kept.font, "color", one.font.color]);
+        else if (name === null || typeof one[name] === "object") return false;
+        else this.sets.push([kept, name, one[name]]);
+      }
       if (names.length > 0) this[key].push(place);
       return true;
     });

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from seqviz.compute.decoding.continuation import Continuation, parted
 from seqviz.compute.decoding.filtered import Filtered, filtered, first_words, largest_difference
@@ -12,10 +12,12 @@ from seqviz.experiments.decoding.continuation import greedy, next_token, pieces,
 from seqviz.figures.decoding.draws import many_first_words
 from seqviz.figures.decoding.scores import filter_name, next_token_bars
 from seqviz.figures.decoding.steps import RANKS, text_steps
-from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper
+from seqviz.lessons.bench.controls import choice, on, order, seed, sentence, slider, stepper
 from seqviz.lessons.bench.controls import steps as stops
 from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.output import Note
 from seqviz.lessons.bench.show import Show
+from seqviz.lessons.gpt_browser import ANSWERS, EVEN, FEW, ROUNDING
 from seqviz.lessons.gpt_texts import (
     DECODER,
     PASTED,
@@ -37,13 +39,6 @@ from seqviz.text import literal, number, percent
 
 TEXT = "Hey readers, today is"  # S4's prompt
 COUNT = 12  # tokens that are written
-ORDERS = {
-    "transformers": ORDER,
-    "temperature_last": (*(name for name in ORDER if name != "temperature"), "temperature"),
-    "top_p_first": ("top_p", *(name for name in ORDER if name != "top_p")),
-    "penalty_last": (*(name for name in ORDER if name != "penalty"), "penalty"),
-}
-FEW, EVEN = 5, 2.2  # the goal: tokens that are left, bits of entropy
 
 lesson = Lesson("gpt", code=(filtered,))
 
@@ -60,21 +55,20 @@ class Scores:
     number: int = stepper(1, 200, 1)
     penalty: float = slider(1.0, 2.0, 1.0, 0.05, more=True)
     typical: float = slider(0.05, 1.0, 1.0, 0.05, more=True)
-    order: str = choice(tuple(ORDERS), "transformers", menu=True, more=True)
+    order: tuple[str, ...] = order(ORDER, more=True)
     seed: int = seed(2, more=True)
 
 
 def chain_of(p: Scores) -> Chain:
     """The filters as they stand."""
-    return Chain(p.penalty, p.temperature, p.top_k, p.top_p, p.min_p, p.typical, ORDERS[p.order])
+    return Chain(p.penalty, p.temperature, p.top_k, p.top_p, p.min_p, p.typical, p.order)
 
 
-@lesson.bench("scores", Scores, leads=True)
+@lesson.bench("scores", Scores, leads=True, answers=ANSWERS)
 def scores(p: Scores, show: Show) -> None:
     read(show, p.text)
     found = show.run(next_token, DECODER, p.text, name="found")
-    chain = chain_of(p)
-    drawn = show.value(filtered, found, chain, p.seed, p.number, name="drawn")
+    drawn = show.value(filtered, found, chain_of(p), p.seed, p.number, name="drawn")
     show.figure(next_token_bars, drawn)
     show.readouts(drawn, "kept", "cut", "entropy", beside={
         "entropy": show.words("metric.entropy.beside", before=number(drawn.entropy_before)),
@@ -82,26 +76,30 @@ def scores(p: Scores, show: Show) -> None:
     (token,) = show.value(pieces, DECODER, (drawn.token,), name="token")
     names = [filter_name(name, show.text) for name, _ in drawn.stages]
     low, high = drawn.ends
-    show.note(
-        "scores" if names else "scores_none", token=literal(token), u=f"{drawn.u:.3f}",
+    said = show.words(
+        "note.scores" if names else "note.scores_none", token=literal(token), u=f"{drawn.u:.3f}",
         low=f"{low:.3f}", high=f"{high:.3f}", filters=", ".join(names), kept=f"{drawn.kept:,}",
         cut=percent(drawn.cut), entropy=number(drawn.entropy),
         before=number(drawn.entropy_before),
     )  # fmt: skip
-    say_order(p, drawn, show)
+    show.put(Note(said + of_order(p, drawn, show)))
     reached = drawn.kept <= FEW and drawn.entropy > EVEN
     show.target("even", reached, kept=f"{drawn.kept:,}", entropy=number(drawn.entropy))
 
 
-def say_order(p: Scores, drawn: Filtered, show: Show) -> None:
-    """How far the distribution is from that of transformers' order, where another is chosen."""
-    if p.order == "transformers":
-        return
-    usual = Chain(p.penalty, p.temperature, p.top_k, p.top_p, p.min_p, p.typical)
+def of_order(p: Scores, drawn: Filtered, show: Show) -> str:
+    """How far the distribution is from that of transformers' order, where another is chosen.
+
+    A paragraph of the same note: a hand that changes the order changes the words of one place.
+    """
+    if p.order == ORDER:
+        return ""
+    usual = replace(chain_of(p), order=ORDER)
     other = show.value(filtered, drawn.found, usual, p.seed, p.number, name="usual")
     apart = largest_difference(drawn, other)
-    show.note("order" if apart else "order_same", apart=percent(apart), kept=f"{other.kept:,}",
-              entropy=number(other.entropy))  # fmt: skip
+    key = "note.order" if apart > ROUNDING else "note.order_same"
+    return "\n\n" + show.words(key, apart=percent(apart), kept=f"{other.kept:,}",
+                               entropy=number(other.entropy))  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from seqviz.lessons.bench.lesson import Bench
 
 
-SCRIPTS = ("slider.js", "plain_controls.js", "plotly.min.js", "notebook.js")
+SCRIPTS = ("slider.js", "order.js", "plain_controls.js", "plotly.min.js", "notebook.js")
 STYLES = ("slider.css", "plain_controls.css", "notebook.css")
 
 
@@ -41,8 +41,8 @@ def _inline(name: str) -> str:
 
 def _module() -> str:
     """Controls, Plotly.js and the bench as one module: a notebook cannot load one from another."""
-    slider, plain, plotly, bench = ((STATIC / name).read_text("utf-8") for name in SCRIPTS)
-    ours = re.sub(r"(?m)^(export |import .*$)", "", f"{slider}\n{plain}")
+    slider, order, plain, plotly, bench = ((STATIC / name).read_text("utf-8") for name in SCRIPTS)
+    ours = re.sub(r"(?m)^(export |import .*$)", "", f"{slider}\n{order}\n{plain}")
     return "\n".join([ours, plotly, bench])
 
 

@@ -53,6 +53,8 @@ def fits(control: kinds.Control, value: Any) -> bool:
             return isinstance(value, tuple) and value == ordered and bool(value or none)
         case kinds.Choice(options=options):
             return value in options
+        case kinds.Order(default=default):
+            return isinstance(value, tuple) and sorted(value) == sorted(default)
         case kinds.Toggle():
             return isinstance(value, bool)
         case kinds.Sentence(limit=limit):

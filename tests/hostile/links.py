@@ -43,6 +43,8 @@ def values(control: controls.Control) -> st.SearchStrategy[Any]:
             return st.one_of(st.just(list(options)), some).map(tuple)
         case controls.Choice(options=options):
             return st.sampled_from(options)
+        case controls.Order(default=default):
+            return st.permutations(default).map(tuple)
         case controls.Toggle():
             return st.booleans()
         case controls.Sentence(limit=limit):

@@ -196,7 +196,8 @@ GPT = (
     {
         "scores": {"text": "a b <i> & 1*", "temperature": 0.7, "top_p": 0.8, "top_k": 50,
                    "min_p": 0.02, "number": 3, "penalty": 1.2, "typical": 0.9,
-                   "order": "top_p_first", "seed": 5},
+                   "order": ("top_p", "penalty", "temperature", "top_k", "min_p", "typical"),
+                   "seed": 5},
         "steps": {"way": "sampled", "step": 3, "rank": 2, "temperature": 1.2, "seed": 4},
         "draws": {"count": 50, "seed": 6},
         "futures": {"prompt": "a b <i> 我们", "beams": 2, "length_penalty": 0.5, "shown": 12,

@@ -8,7 +8,7 @@ import pytest
 from looking import PLACEHOLDER, sentences, walk
 
 from seqviz import catalog
-from seqviz.lessons.bench.controls import Choice, controls
+from seqviz.lessons.bench.controls import Choice, Order, controls
 from seqviz.text import LANGUAGES, catalogue
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
@@ -27,6 +27,7 @@ def test_every_control_and_option_has_words_in_both_languages(untouched, slug):
                 unit = getattr(control, "unit", "")
                 assert not unit or f"unit.{unit}" in known, (lang, bench, name)
                 options = control.options if isinstance(control, Choice) else ()
+                options = control.default if isinstance(control, Order) else options
                 for option in options:
                     keys = {f"{slug}.option.{name}.{option}", f"option.{option}"}
                     if name == "model":  # a teacher's own models have no words of ours
@@ -43,8 +44,9 @@ def test_options_of_one_control_have_different_names(untouched, slug):
         lesson = untouched(slug, lang).lesson
         for declaration in lesson.benches.values():
             for name, control in controls(declaration):
-                if isinstance(control, Choice):
-                    names = [lesson.words.option(name, option) for option in control.options]
+                if isinstance(control, Choice | Order):
+                    options = control.options if isinstance(control, Choice) else control.default
+                    names = [lesson.words.option(name, option) for option in options]
                     assert len(set(names)) == len(names), name
 
 

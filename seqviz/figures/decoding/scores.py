@@ -22,6 +22,7 @@ _MARKS = (
     "x-thin",
 )
 _HIGH = 0.05  # of the cumulative bar: a token finds room in its part
+_OUTSIDE = -1.0  # of it: where Plotly does not draw words
 _NONE = 1e-9  # percent: what is left by rounding
 
 
@@ -56,7 +57,16 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
                width=0.5, hover=hover)  # fmt: skip
     panel.bars(at[[chosen]], after[[chosen]], text("figure.scores_drawn"), palette.highlight,
                sideways=True, width=0.5, hover=hover)  # fmt: skip
-    _said(panel, drawn, shown.tolist(), before, after)
+    ends = np.max([before, after, *behind], 0)
+    gone = _said(panel, drawn, shown.tolist(), after, ends)
+    _cumulated(
+        sheet, drawn
+    )  # before what may be missing: a trace keeps its place from move to move
+    if gone:
+        panel.points(
+            before[gone], np.array(gone) + 1, text("figure.scores_cut"), palette.rnn,
+            symbol="x-thin", size=8, edge={"color": palette.rnn, "width": 2.2}, hover=False,
+        )  # fmt: skip
     for (name, _), rows, symbol in zip(drawn.stages[:-1], behind, _MARKS, strict=False):
         panel.points(
             rows, at,
@@ -64,7 +74,6 @@ def next_token_bars(drawn: Filtered, style: Style = STYLE) -> Figure:
             symbol=symbol, size=9, edge={"color": palette.truth, "width": 1.8},
             hover="%{y}: %{x:.3g} %",
         )  # fmt: skip
-    _cumulated(sheet, drawn)
     return sheet.described(
         "alt.next_token",
         names={"y": names},
@@ -92,30 +101,29 @@ def _rows(chances: np.ndarray, shown: np.ndarray) -> np.ndarray:
 
 
 def _said(
-    panel: Panel, drawn: Filtered, ids: list[int], before: np.ndarray, after: np.ndarray
-) -> None:
-    """At the end of each row its percent, or that it is cut and by what."""
+    panel: Panel, drawn: Filtered, ids: list[int], after: np.ndarray, ends: np.ndarray
+) -> list[int]:
+    """Beyond the last mark of each row its percent, or that it is cut and by what.
+
+    Gives the rows that are cut.
+    """
     text, palette = panel.style.text, panel.style.palette
     cut = [drawn.cut_by(token) for token in ids]
     shown = np.array(ids)
     others = ((name, _rows(probabilities(scores), shown)[-1]) for name, scores in drawn.stages)
     cut.append(next((name for name, left in others if left < _NONE), ""))
     gone = [row for row, name in enumerate(cut) if name]
-    ends = [
+    told = [
         filter_name(name, text) if name else f"{share:.1f} %"
         for name, share in zip(cut, after, strict=True)
     ]
-    for row, words in enumerate(ends):
+    for row, words in enumerate(told):
         panel.words(
-            words, max(before[row], after[row]), row + 1, xanchor="left",
+            words, ends[row], row + 1, xanchor="left",
             xshift=(20 if row in gone else 4) * panel.style.scale,
             color=palette.baseline if row in gone else palette.truth, size=12,
         )  # fmt: skip
-    if gone:
-        panel.points(
-            before[gone], np.array(gone) + 1, text("figure.scores_cut"), palette.rnn,
-            symbol="x-thin", size=8, edge={"color": palette.rnn, "width": 2.2}, hover=False,
-        )  # fmt: skip
+    return gone
 
 
 def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
@@ -141,10 +149,14 @@ def _cumulated(sheet: Sheet, drawn: Filtered) -> None:
     panel.bars([1], [high - low], text("figure.scores_drawn"), palette.highlight,
                base=[low], width=0.9, legend=False, hover=False)  # fmt: skip
     known = dict(zip(drawn.found.ids.tolist(), drawn.found.pieces, strict=True))
-    for token, start, part in zip(ranked.tolist(), starts, parts, strict=False):
-        if part > _HIGH and token in known:
-            panel.words(plain(short(known[token], _LONGEST)), 1, start + part / 2,
-                        color=palette.truth, size=12)  # fmt: skip
+    for place in range(SHOWN):  # as many always: a hand that moves writes other words into them
+        token = int(ranked[place]) if place < len(ranked) else -1
+        room = token in known and parts[place] > _HIGH
+        panel.words(
+            plain(short(known[token], _LONGEST)) if room else "", 1,
+            float(starts[place] + parts[place] / 2) if room else _OUTSIDE,
+            color=palette.truth, size=12, bgcolor=palette.band, borderpad=0,
+        )  # fmt: skip
     panel.points(
         [1.5], [drawn.u], text("figure.scores_u", u=f"{drawn.u:.3f}"), palette.truth,
         symbol="triangle-left", size=13, cliponaxis=False, hover="u = %{y:.4f}",

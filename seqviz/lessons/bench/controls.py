@@ -1,8 +1,8 @@
 """One declaration of a parameter gives its widget, its default, its permalink and its ends.
 
 A bench declares a frozen dataclass whose fields come from `slider`, `stepper`, `steps`, `choice`,
-`view`, `toggle`, `sentence` and `seed`. This module holds the declarations and what follows from
-them without a screen: bounds, links, the values that tests try. `widgets` draws them.
+`view`, `order`, `toggle`, `sentence` and `seed`. This module holds the declarations and what
+follows from them without a screen: bounds, links, the values that tests try. `widgets` draws them.
 """
 
 from __future__ import annotations
@@ -162,6 +162,20 @@ class Choice(Control):
 
 
 @dataclass(frozen=True)
+class Order(Control):
+    """Things in a row, which a hand puts in another order: each of `default` once."""
+
+    def extremes(self) -> tuple[Any, ...]:
+        return (self.default, self.default[::-1])
+
+    def clean(self, raw: str) -> Any:
+        names = tuple(raw.split("+"))
+        if sorted(names) != sorted(self.default):
+            raise ValueError(raw)
+        return names
+
+
+@dataclass(frozen=True)
 class Toggle(Control):
     """On or off."""
 
@@ -259,6 +273,11 @@ def choice(
     return _field(Choice(default, more, when, options, many, menu, none=none, shipped=shipped))
 
 
+def order(names: tuple[str, ...], *, more: bool = False, when: Condition | None = None) -> Any:
+    """A row of things to put in order; their names are its options, as of a choice."""
+    return _field(Order(names, more, when))
+
+
 def view(options: tuple[str, ...], default: str) -> Any:
     """Which figure a bench shows: buttons above the figure, not among its controls."""
     return _field(Choice(default, False, None, options, above=True))
@@ -291,6 +310,9 @@ def seed(default: int = 1, *, more: bool = False, when: Condition | None = None)
     return _field(Seed(default, more, when))
 
 
+MOVED = Slider | Steps | Order  # a hand moves them, and the picture follows
+
+
 def controls(declaration: type[Any]) -> Iterator[tuple[str, Control]]:
     """The fields of a declaration with their controls, in order."""
     for f in dataclasses.fields(declaration):
@@ -304,6 +326,16 @@ def encoded(value: Any) -> str:
     if isinstance(value, tuple):
         return "+".join(value) or _NONE
     return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def says(text: str, value: Any) -> bool:
+    """Whether a browser's text is this value; numbers may be written in several ways."""
+    if isinstance(value, tuple):
+        return encoded(value) == text
+    try:
+        return float(text) == float(value)
+    except ValueError:
+        return False
 
 
 def permalink(prefix: str, params: Any) -> dict[str, str]:

@@ -7,10 +7,11 @@ in a notebook all controls are (`assets/static/plain_controls.js`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from seqviz.lessons.bench import controls as kinds
-from seqviz.lessons.bench.controls import Control, Slider, Steps, encoded
+from seqviz.lessons.bench.controls import Control, Order, Slider, Steps, encoded
 from seqviz.lessons.bench.words import Words
 from seqviz.text import Text, number
 
@@ -67,6 +68,11 @@ def _one(
         case Slider() | Steps():
             options = slider_options(control, value, label, about, words.text, values)
             return {**common, "kind": "slider", "slider": options}
+        case Order():
+            options = order_options(
+                control, value, label, about, words.text, partial(words.option, name)
+            )
+            return {**common, "kind": "order", "order": options}
         case kinds.Choice():
             named = [
                 {"value": option, "html": inline(words.option(name, option))}
@@ -116,6 +122,26 @@ def slider_options(
         "high": control.top(values),
         "step": control.step,
         "whole": isinstance(control.default, int),
+    }
+
+
+def order_options(
+    control: Order,
+    value: Any,
+    label: str,
+    help_text: str | None,
+    text: Text,
+    option: Callable[[str], str],
+) -> dict[str, Any]:
+    """A row to put in order as JSON (`assets/static/order.js`). option: the name of one."""
+    said = ("order_place", "order_earlier", "order_later", "order_start", "order_how")
+    return {
+        "label": label,
+        "help": help_text,
+        "start": encoded(control.default),
+        "value": encoded(value),
+        "names": {one: option(one) for one in control.default},
+        "words": {key.removeprefix("order_"): text(f"frame.{key}") for key in said},
     }
 
 

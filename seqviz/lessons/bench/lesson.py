@@ -43,6 +43,22 @@ class Exercise:
         return case, answer, self.within + self.share * abs(answer)
 
 
+@dataclass(frozen=True)
+class Answers:
+    """What answers a moving hand in the browser, in place of the server.
+
+    script: a module of `assets/static`, without its ending (`live.js` says what it has). parts:
+    functions of the parameters and a `Show`, each of which gives what can be written as JSON, and
+    notes, which stand for their HTML; the script is made with that of `parts[""]` and may ask for
+    the others. needs: the controls on which these depend; for another value of them they travel
+    again.
+    """
+
+    script: str
+    parts: Mapping[str, Callable[[Any, Show], Any]]
+    needs: tuple[str, ...] = ()
+
+
 @dataclass
 class Lesson:
     """The benches of one lesson in the order of its page.
@@ -63,16 +79,22 @@ class Lesson:
         return catalog.lesson(self.slug)
 
     def bench(
-        self, name: str, declaration: type[P], after: Sequence[str] = (), leads: bool = False
+        self,
+        name: str,
+        declaration: type[P],
+        after: Sequence[str] = (),
+        leads: bool = False,
+        answers: Answers | None = None,
     ) -> Callable[[Body], Bench]:
         """Decorate `def f(params, show)`: a figure with its controls.
 
         `after` names benches whose parameters this one reads; each of those says `leads=True`. A
-        change there redraws this one as soon as the hand has left the slider.
+        change there redraws this one as soon as the hand has left the slider. answers: in the
+        browser, with what `body` shows.
         """
 
         def made(body: Body) -> Bench:
-            self.benches[name] = Bench(self, name, declaration, body, tuple(after), leads)
+            self.benches[name] = Bench(self, name, declaration, body, tuple(after), leads, answers)
             return self.benches[name]
 
         return made
@@ -111,6 +133,7 @@ class Bench:
     body: Body
     after: tuple[str, ...] = ()
     leads: bool = False
+    answers: Answers | None = None
 
     @property
     def prefix(self) -> str:
@@ -141,6 +164,25 @@ class Bench:
         source = Source(self, dict(given), language if style is None else style.lang)
         looks = style or Style(lang=language)
         who = host or Alone(train=train)
+        with self._read(given, who) as params:
+            output = self.shown(params, who, Text(looks.lang), looks, code)
+        output.source = source
+        return output
+
+    def part(self, name: str, values: Mapping[str, Any], style: Style, host: Alone) -> Any:
+        """A part of what answers in the browser; values as of `run`. Raises what it raises.
+
+        KeyError for a part that there is not.
+        """
+        if self.answers is None:
+            raise KeyError(name)
+        make = self.answers.parts[name]
+        with self._read(self._meant(values), host) as params:
+            return make(params, Show(Words(self.lesson.slug, Text(style.lang)), host, style))
+
+    @contextmanager
+    def _read(self, given: dict[str, Any], who: Alone) -> Iterator[Any]:
+        """Its parameters, while a host gives those of the benches that it builds on."""
         with self.lesson.read_by(who.values):
             for other in self.after:
                 part = {
@@ -149,10 +191,7 @@ class Bench:
                     if key.startswith(f"{other}.")
                 }
                 who.others[other] = controls.filled(self.lesson.benches[other].declaration, part)
-            params = controls.filled(self.declaration, given)
-            output = self.shown(params, who, Text(looks.lang), looks, code)
-        output.source = source
-        return output
+            yield controls.filled(self.declaration, given)
 
     def _meant(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values, with `text` for the one sentence that is read beside the others.

@@ -7,9 +7,10 @@ carries, but no text of a student's: that is kept with the session, which the br
 token. The answer is drawn in the draw queue as a press, is kept for the class, and what has to be
 computed for it counts for the student. Nothing is started, fetched or trained for it: where a bench
 would have to wait, there is no answer, and the page says why. While a hand rests, the browser asks
-for the steps beside it, which a class that is busy does not get. A large array that the browser has
-from the answer before does not travel again: it names those that it has, and their names stand in
-their places.
+for the steps beside it, which a class that is busy does not get. Where a bench answers in the
+browser (`lesson.Answers`) the route gives what that takes, once for all that a hand moves. A large
+array that the browser has from the answer before does not travel again: it names those that it has,
+and their names stand in their places.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
 AHEAD = "x-seqviz-ahead"  # nobody looks at it yet
+PART = "x-seqviz-part"  # of what answers in the browser
 MOVING = "x-seqviz-moving"  # the hand has not stopped here
 LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
 AT_ONCE = 4  # requests of one visitor; a browser has one for each bench that a hand moves
@@ -100,7 +102,15 @@ def source(
         "query": query,
         "values": moved,
         "token": session.token,
+        **({"answers": _answers(bench)} if bench.answers else {}),
     }
+
+
+def _answers(bench: Bench) -> dict[str, Any]:
+    """The script that answers in the browser, and the names in an address that it depends on."""
+    assert bench.answers is not None
+    needs = [f"{bench.prefix}.{name}" for name in bench.answers.needs]
+    return {"script": bench.answers.script, "needs": ["lang", "present", "own", *needs]}
 
 
 @cache
@@ -109,7 +119,7 @@ def _moved(bench: Bench) -> tuple[str, ...]:
     return tuple(
         f"{bench.prefix}.{name}"
         for name, control in controls.controls(bench.declaration)
-        if isinstance(control, controls.Slider | controls.Steps) and not control.client
+        if isinstance(control, controls.MOVED) and not control.client
     )
 
 
@@ -162,21 +172,8 @@ def answer(
     Raises ValueError for values that no control has, NotYet where the page would wait, and what the
     body of the bench raises.
     """
-    lang = query.get("lang", DEFAULT)
-    looks = style(lang if lang in LANGUAGES else DEFAULT, query.get("present") == "true")
-    prefix = f"{bench.lesson.record.code}."
-    values: dict[str, Any] = {
-        key.removeprefix(prefix).removeprefix(f"{bench.name}."): text
-        for key, text in query.items()
-        if key not in LOOKS
-    }
-    own = "own" in query
-    if own:
-        for name in (bench.name, *bench.after):
-            start = "" if name == bench.name else f"{name}."
-            kept = session.texts.get(bench.lesson.prefix(name), {})
-            values |= {f"{start}{key}": text for key, text in kept.items()}
-    dark = query.get("dark") == "true"
+    looks, values = _asked(bench, query, session)
+    own, dark = "own" in query, query.get("dark") == "true"
     host = hand(session=session, prefix=bench.prefix, dark=dark)
 
     def made() -> Answer:
@@ -194,6 +191,43 @@ def answer(
         return caching.shelves().ask(key, made).result
     except _OnlyNow as only:
         return only.answer
+
+
+def _asked(
+    bench: Bench, query: Mapping[str, str], session: Session
+) -> tuple[Style, dict[str, Any]]:
+    """The looks and the values of an address, with the texts that are kept with the session."""
+    lang = query.get("lang", DEFAULT)
+    looks = style(lang if lang in LANGUAGES else DEFAULT, query.get("present") == "true")
+    prefix = f"{bench.lesson.record.code}."
+    values: dict[str, Any] = {
+        key.removeprefix(prefix).removeprefix(f"{bench.name}."): text
+        for key, text in query.items()
+        if key not in LOOKS
+    }
+    if "own" in query:
+        for name in (bench.name, *bench.after):
+            start = "" if name == bench.name else f"{name}."
+            kept = session.texts.get(bench.lesson.prefix(name), {})
+            values |= {f"{start}{key}": text for key, text in kept.items()}
+    return looks, values
+
+
+def part(bench: Bench, name: str, query: Mapping[str, str], session: Session) -> bytes:
+    """A part of what answers in the browser, as JSON. Raises as `answer`, KeyError for no part."""
+    looks, values = _asked(bench, query, session)
+    needs = bench.answers.needs if bench.answers else ()
+    values = {key: value for key, value in values.items() if key in needs}
+    host = MovingHand(session=session, prefix=bench.prefix)
+
+    def made() -> bytes:
+        found = bench.part(name, values, looks, host)
+        return packed((json.dumps(found, ensure_ascii=False, default=html).encode(),))
+
+    if "own" in query:
+        return made()
+    key = fingerprint.digest(("part", bench.prefix, name, sorted(values.items()), looks))
+    return caching.shelves().ask(key, made).result
 
 
 def shape(items: Sequence[Item]) -> str | None:
@@ -272,6 +306,9 @@ async def endpoint(request: Request) -> Response:
     bench = getattr(lessons, slug).lesson.benches.get(name) if known else None
     if bench is None:
         return Response(status_code=404)
+    asked = request.headers.get(PART)
+    if asked is not None and (bench.answers is None or asked not in bench.answers.parts):
+        return Response(status_code=404)
     if session is None:  # of another process, or of one that has gone
         return Response(status_code=403)
     ahead = AHEAD in request.headers
@@ -286,7 +323,10 @@ async def endpoint(request: Request) -> Response:
     gone: asyncio.Future[Any] = asyncio.ensure_future(left(request))
     try:
         found = None
-        if (sent := _sent_away(bench, query, session, has)) is not None:
+        if asked is not None:
+            work = partial(_answered, bench, query, session, has, rank=Rank.PAGE, asked=asked)
+            found = await unless(gone, in_turn(Rank.PAGE, session.account, work))
+        elif (sent := _sent_away(bench, query, session, has)) is not None:
             found = await unless(gone, asyncio.wrap_future(sent))
         if found is None and not gone.done():
             rank = Rank.MOVING if ahead or MOVING in request.headers else Rank.PRESS
@@ -349,11 +389,14 @@ def _answered(
     has: Set[str],
     hand: type[MovingHand] = MovingHand,
     rank: Rank = Rank.PRESS,
+    asked: str | None = None,
 ) -> tuple[int, bytes]:
-    """As `_respond`, without a turn. Raises OnlyThere, in a worker."""
+    """As `_respond`, without a turn; asked: a part instead. Raises OnlyThere, in a worker."""
     name = bench.lesson.slug
     with run_context.answering(session, name, bench.name), limits.charged(session.account, rank):
         try:
+            if asked is not None:
+                return 200, part(bench, asked, query, session)
             return 200, answer(bench, query, session, hand).sent(has)
         except OnlyThere:
             raise

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from seqviz.lessons.bench.controls import (
+    MOVED,
     Choice,
     Control,
+    Order,
     Seed,
     Sentence,
     Slider,
@@ -20,7 +22,12 @@ from seqviz.lessons.bench.controls import (
     controls,
     encoded,
 )
-from seqviz.lessons.bench.controls_told import applying, is_fixed, slider_options
+from seqviz.lessons.bench.controls_told import (
+    applying,
+    is_fixed,
+    order_options,
+    slider_options,
+)
 from seqviz.text import Text
 from seqviz.ui.shared import components
 
@@ -57,6 +64,8 @@ def _value(key: str, control: Control) -> Any:
         value = st.session_state[key]
         if isinstance(control, Choice) and control.many:
             return control.ordered(value)
+        if isinstance(control, Order):
+            return tuple(value)
         # A menu's value may be an option's label in the language that the reader has just left.
         if not isinstance(control, Choice) or value in control.options:
             return value
@@ -144,6 +153,10 @@ def _widget(
             options = slider_options(control, start, label, help_text, text, values)
             rested = partial(_rested, key, control)
             components.slider(f"{key}.slider", prefix, key, options, rested)
+        case Order():
+            value = start
+            named = order_options(control, start, label, help_text, text, partial(names, name))
+            components.slider(f"{key}.slider", prefix, key, named, partial(_rested, key, control))
         case Choice(many=True):
             chosen = st.pills(
                 label,
@@ -207,9 +220,10 @@ def take(prefix: str, declaration: type[Any], told: Mapping[str, Any]) -> dict[s
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"
         text = values.get(key) if isinstance(values, Mapping) else None
-        if isinstance(control, Slider | Steps) and isinstance(text, str):
+        if isinstance(control, MOVED) and isinstance(text, str):
             with suppress(ValueError):
-                float(text)
+                if not isinstance(control, Order):
+                    float(text)
                 _rested(key, control, text)
                 taken[name] = text
     return taken

@@ -258,7 +258,7 @@ class PageLesson:
         before = self.shown[bench.name]
         taken = widgets.take(bench.prefix, bench.declaration, told)
         params = self.values(bench.name)
-        as_told = all(float(getattr(params, name)) == float(text) for name, text in taken.items())
+        as_told = all(controls.says(text, getattr(params, name)) for name, text in taken.items())
         same = before.shape is not None and told.get("shape") == before.shape
         if as_told and same and widgets.frame(params) == widgets.frame(before.params):
             self.shown[bench.name] = replace(before, params=params, drawn=False)

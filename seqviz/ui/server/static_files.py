@@ -38,7 +38,7 @@ OURS = "/app/static/"
 # What every lesson's first figure waits for, before the many scripts of Streamlit's page.
 EARLY = (
     "plotly.min.js", "first.js", "chart.js", "live.js", "repaint.js", "said.js", "sight.js",
-    "stack.js", "control.js", "slider.js",
+    "stack.js", "control.js", "slider.js", "order.js",
 )  # fmt: skip
 
 

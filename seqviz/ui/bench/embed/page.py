@@ -18,7 +18,7 @@ from seqviz.ui.shared.share_link import frame_of
 # Streamlit's.
 SCRIPTS = (
     "embed.js", "plain_controls.js", "chart.js", "live.js", "repaint.js", "said.js", "sight.js",
-    "stack.js", "slider.js",
+    "stack.js", "slider.js", "order.js",
 )  # fmt: skip
 STYLES = ("slider.css", "plain_controls.css", "embed.css")
 _PAGE = """<!doctype html>

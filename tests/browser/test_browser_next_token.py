@@ -1,0 +1,295 @@
+"""The scores of a next token under a moving hand: what the browser shows is what Python says."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from seqviz import lessons
+from seqviz.compute.decoding.filters import ORDER
+from seqviz.figures.grammar.figure import joined
+from seqviz.lessons.bench.controls import encoded
+from seqviz.paths import STATIC
+from seqviz.ui.bench import fast_path
+from seqviz.ui.server.run_context import Session
+
+BENCH = lessons.gpt.lesson.benches["scores"]
+ADDRESS = "http://own.test/"
+MAKE = """async ([data, words]) => {
+    const {Answers} = await import("/next_token.js");
+    globalThis.answers = new Answers(data, async () => words);
+    answers.vocabulary = words;
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(browser) -> Iterator:
+    """An empty page that has our scripts."""
+    made = browser.new_page()
+
+    def give(route) -> None:
+        name = route.request.url.removeprefix(ADDRESS)
+        kind = "text/javascript" if name else "text/html"
+        route.fulfill(body=(STATIC / name).read_text("utf-8") if name else "", content_type=kind)
+
+    made.route(f"{ADDRESS}*", give)
+    made.goto(ADDRESS)
+    yield made
+    made.close()
+
+
+def values(rng: np.random.RandomState) -> dict[str, object]:
+    """Some controls away from where they start, at places that they have."""
+    all_of = {
+        "temperature": float(round(0.05 * rng.randint(2, 61), 2)),
+        "top_p": float(round(0.05 * rng.randint(1, 21), 2)),
+        "top_k": int(rng.choice((0, 1, 3, 10, 50, 200))),
+        "min_p": float(round(0.01 * rng.randint(0, 51), 2)),
+        "penalty": float(round(1 + 0.05 * rng.randint(0, 21), 2)),
+        "typical": float(round(0.05 * rng.randint(1, 21), 2)),
+        "number": int(rng.randint(1, 201)),
+        "seed": int(rng.randint(0, 1000)),
+        "order": tuple(rng.permutation(ORDER).tolist()),
+    }
+    return {name: value for name, value in all_of.items() if rng.uniform() < 0.45}
+
+
+def alike(one: object, other: object, where: str = "") -> None:
+    """Equal, numbers to twelve digits; arrays may be written in two ways."""
+    if isinstance(other, dict) and "bdata" in other:
+        other = np.frombuffer(base64.b64decode(other["bdata"]), other["dtype"])
+    if isinstance(one, list) and isinstance(other, np.ndarray | list):
+        assert len(one) == len(other), where
+        for place, pair in enumerate(zip(one, other, strict=True)):
+            alike(*pair, f"{where}[{place}]")
+    elif isinstance(one, dict) and isinstance(other, dict):
+        assert one.keys() == other.keys(), where
+        for name in one:
+            alike(one[name], other[name], f"{where}.{name}")
+    elif isinstance(one, int | float) and not isinstance(one, bool):
+        assert one == pytest.approx(float(other), rel=1e-9, abs=1e-11), where
+    else:
+        assert one == other, where
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_answers_are_those_of_the_server(page, smollm2, lang):
+    """Figure, description, read-outs and sentences, at many settings and in any order."""
+    session, rng = Session("t", 0.0), np.random.RandomState(1)
+    asked = {"lang": lang}
+    data, words = (
+        json.loads(gzip.decompress(fast_path.part(BENCH, name, asked, session)))
+        for name in ("", "vocabulary")
+    )
+    page.evaluate(MAKE, [data, words])
+    for chosen in ({}, *(values(rng) for _ in range(25))):
+        written = {name: encoded(value) for name, value in chosen.items()}
+        query = asked | {f"{BENCH.prefix}.{name}": text for name, text in written.items()}
+        wanted = fast_path.answer(BENCH, query, session)
+        found = page.evaluate("(values) => answers.answer(values)", written)
+        around = wanted.around
+        assert found["around"]["readouts"] == around["readouts"], chosen
+        said = [(note or "").replace("\u2060", "") for note in around["notes"]]
+        assert [note or "" for note in found["around"]["notes"]] == said, chosen
+        assert found["around"]["alt"] == around["alt"], chosen
+        figure = json.loads(joined(wanted.figure))
+        alike(found["figure"], figure, str(chosen))
+
+
+# --- on the page of the lesson --------------------------------------------------------------------
+HERE = "() => !!seqvizLive('gp.scores').here?.answers"
+WORDS = "() => !!seqvizLive('gp.scores').here.answers.vocabulary"
+# What is painted (bars of the model, and behind all filters), read off and told.
+SEEN = """() => {
+    const host = document.querySelector(".st-key-gp-scores-figure .seqviz-chart");
+    const readouts = document.querySelector(".st-key-gp-scores-readouts");
+    const read = readouts.querySelectorAll("[data-testid=stMetricValue]");
+    return {
+        bars: [0, 1].map((trace) => [...host._fullData[trace].x]),
+        alt: host.getAttribute("aria-label"),
+        read: [...read].map((one) => (one.querySelector(".seqviz-over") ?? one).textContent.trim()),
+    };
+}"""
+# Frame by frame to these places of a slider, as a hand does that does not rest.
+ALONG = f"""async ([name, values]) => {{
+    const range = document.querySelector(`.st-key-gp-scores-${{name}}-slider input[type=range]`);
+    const seen = [];
+    for (const value of values) {{
+        range.value = value;
+        range.dispatchEvent(new Event("input", {{bubbles: true}}));
+        await new Promise(requestAnimationFrame);
+        seen.push(({SEEN})());
+    }}
+    return seen;
+}}"""
+KNOWN = """(values) => Object.entries(values).every(([name, text]) =>
+    new URLSearchParams(location.search).get(`gp.scores.${name}`) === text)"""
+
+
+class Scores:
+    """The first bench of the lesson, when the browser answers by itself."""
+
+    def __init__(self, visit, **options) -> None:
+        self.asked: list[str] = []
+        self.lesson = visit("gpt", options.pop("asked", {"lang": "en"}), **options)
+        self.page = self.lesson.page
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.lesson.chart("gp.scores").wait_for()
+        self.page.wait_for_function(HERE)
+        self.lesson.rest()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Within: nothing goes to the server. Moved once before, for the words of all tokens."""
+        self.asked.clear()
+        sent = self.lesson.sent
+        yield
+        assert self.asked == []
+        assert self.lesson.sent == sent
+
+    def drag(self, name: str, *shares: float) -> None:
+        """Hold a slider, and bring it from place to place without a rest; it is still held."""
+        for turn, share in enumerate(shares):
+            self.page.mouse.move(*self.lesson.at(f"gp.scores.{name}", share))
+            if turn == 0:
+                self.page.mouse.down()
+
+    def text(self, name: str) -> str:
+        slider = self.lesson.by_key(f"gp.scores.{name}.slider").locator(".seqviz-slider")
+        return slider.evaluate("(host) => host.control.slider.text")
+
+    def shows(self, seen: dict | None = None, **values: str) -> None:
+        """What is painted and what is read off, now or before, is what Python says of them."""
+        query = {"lang": "en"} | {f"gp.scores.{name}": text for name, text in values.items()}
+        wanted = fast_path.answer(BENCH, query, Session("t", 0.0))
+        figure = json.loads(joined(wanted.figure))
+        seen = seen or self.page.evaluate(SEEN)
+        for found, trace in zip(seen["bars"], figure["data"], strict=False):
+            bars = np.frombuffer(base64.b64decode(trace["x"]["bdata"]))
+            np.testing.assert_allclose(found, bars, rtol=1e-9, atol=1e-11)
+        assert seen["read"] == [one["value"] for one in wanted.around["readouts"]]
+        assert seen["alt"] == wanted.around["alt"]
+
+    def linked(self, **values: str) -> None:
+        """Wait until the address says these values."""
+        self.page.wait_for_function(KNOWN, arg=values)
+
+
+@pytest.fixture
+def scores(visit, smollm2) -> Callable[..., Scores]:
+    return partial(Scores, visit)
+
+
+def test_a_drag_costs_the_server_nothing_and_shows_what_python_says(scores):
+    bench = scores()
+    bench.drag("temperature", 0.3, 0.31, 0.35)  # the first movement brings the words of all tokens
+    bench.page.wait_for_function(WORDS)
+    bench.page.mouse.up()
+    bench.lesson.rest()
+    with bench.alone():
+        seen = bench.page.evaluate(ALONG, ["temperature", [1.2, 0.5, 2.75, 0.7]])
+    for one, temperature in zip(seen, ("1.2", "0.5", "2.75", "0.7"), strict=True):
+        bench.shows(one, temperature=temperature)
+    bench.linked(temperature="0.7")
+    bench.lesson.rest()
+    with bench.alone():
+        seen = bench.page.evaluate(ALONG, ["top_p", [0.3, 1, 0.55]])
+    for one, top_p in zip(seen, ("0.3", "1", "0.55"), strict=True):
+        bench.shows(one, temperature="0.7", top_p=top_p)
+    bench.linked(temperature="0.7", top_p="0.55")
+    bench.lesson.rest()
+    bench.shows(temperature="0.7", top_p="0.55")
+
+
+def opened_row(bench: Scores):
+    """The filters in their order, behind "more"."""
+    bench.lesson.by_key("bench-scores").locator(".stExpander summary").first.click()
+    row = bench.page.locator(".st-key-gp-scores-order-slider .order")
+    row.scroll_into_view_if_needed()
+    bench.lesson.rest()
+    return row
+
+
+def test_filters_are_put_in_order_by_keys_by_buttons_and_by_drag(scores):
+    bench = scores(asked={"lang": "en", "gp.scores.temperature": "2"})
+    row = opened_row(bench)
+    handle = row.get_by_role("button", name=re.compile("^Temperature: place 2 of 6"))
+    handle.focus()
+    for _ in range(3):
+        bench.page.keyboard.press("ArrowDown")
+    wanted = "penalty+top_k+top_p+min_p+temperature+typical"
+    assert bench.text("order") == wanted
+    focused = bench.page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert focused == "Temperature: place 5 of 6"
+    bench.linked(order=wanted)
+    bench.lesson.rest()
+    bench.shows(temperature="2", order=wanted)
+    said = bench.lesson.by_key("bench-scores").get_by_text("In the order of transformers")
+    expect(said.first).to_be_visible()
+
+    row.get_by_role("button", name="Typical: earlier").click()
+    wanted = "penalty+top_k+top_p+min_p+typical+temperature"
+    assert bench.text("order") == wanted
+    bench.linked(order=wanted)
+    bench.lesson.rest()
+
+    top = row.locator("[data-name=top_p] .handle")
+    first = row.locator("[data-name=penalty] .handle").bounding_box()
+    box = top.bounding_box()
+    bench.page.mouse.move(box["x"] + 40, box["y"] + box["height"] / 2)
+    with bench.alone():
+        bench.page.mouse.down()
+        for share in (0.75, 0.5, 0.25, 0.0):
+            y = first["y"] + 4 + share * (box["y"] - first["y"])
+            bench.page.mouse.move(box["x"] + 40, y)
+    wanted = "top_p+penalty+top_k+min_p+typical+temperature"
+    assert bench.text("order") == wanted
+    bench.shows(temperature="2", order=wanted)
+    bench.page.mouse.up()
+    bench.linked(order=wanted)
+    bench.page.reload()
+    bench.lesson.chart("gp.scores").wait_for()
+    bench.page.wait_for_function(HERE)
+    bench.lesson.rest()
+    bench.shows(temperature="2", order=wanted)
+    opened_row(bench)
+    bench.page.get_by_role("button", name="reset").click()
+    bench.page.wait_for_function(
+        "() => !new URLSearchParams(location.search).has('gp.scores.order')"
+    )
+    bench.shows(temperature="2")
+
+
+def test_a_finger_moves_a_filter(scores):
+    bench = scores(viewport={"width": 420, "height": 900}, has_touch=True, is_mobile=True)
+    row = opened_row(bench)
+    for button in row.get_by_role("button").all():
+        assert button.bounding_box()["height"] >= 44
+    row.get_by_role("button", name="Typical: earlier").tap()
+    wanted = "penalty+temperature+top_k+top_p+typical+min_p"
+    assert bench.text("order") == wanted
+    bench.linked(order=wanted)
+
+
+def test_an_order_that_is_none_is_the_usual_one(scores):
+    bench = scores(asked={"lang": "en", "gp.scores.order": "<b>+penalty"})
+    bench.shows()
+
+
+def test_without_the_scores_the_server_answers(scores):
+    """As every other bench: where they do not come, a hand is followed all the same."""
+    bench = scores()
+    bench.page.evaluate("() => { seqvizLive('gp.scores').here.answers = null; }")
+    bench.asked.clear()
+    bench.lesson.drag("gp.scores.temperature", 0.3, 0.5, steps=3)
+    bench.page.mouse.up()
+    assert any("/live/gpt/scores" in url for url in bench.asked)

@@ -1,0 +1,123 @@
+"""What a bench gives a browser that answers a hand by itself; an order as a control."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from seqviz import lessons
+from seqviz.compute.decoding.filters import ORDER
+from seqviz.experiments.decoding.continuation import next_token
+from seqviz.lessons.bench import controls
+from seqviz.ui.bench import fast_path
+
+BENCH = lessons.gpt.lesson.benches["scores"]
+ADDRESS = "/live/gpt/scores"
+REST = controls.order(("a", "b", "c")).metadata["control"]
+
+
+def test_a_link_brings_back_every_order():
+    for value in (("a", "b", "c"), ("c", "a", "b")):
+        assert REST.clean(controls.encoded(value)) == value
+        assert controls.says(controls.encoded(value), value)
+    assert REST.extremes() == (("a", "b", "c"), ("c", "b", "a"))
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "a", "a+b", "a+b+b", "a+b+c+d", "a+b+c+", "+", "a b c", "A+b+c"]
+)
+def test_what_is_no_order_of_them_is_refused(raw):
+    with pytest.raises(ValueError, match=r".*"):
+        REST.clean(raw)
+    assert not controls.says(raw, ("a", "b", "c"))
+
+
+def test_texts_of_numbers_are_these_numbers():
+    assert controls.says("0.50", 0.5)
+    assert controls.says("1e0", 1)
+    assert not controls.says("x", 1.0)
+    assert not controls.says("nan", 1.0)
+
+
+def ask(client, token: str, part: str = "", address: str = ADDRESS, **query: str):
+    headers = {fast_path.TOKEN: token, fast_path.PART: part}
+    return client.get(address, params={"lang": "en", **query}, headers=headers)
+
+
+def test_the_scores_travel_as_they_are_and_do_not_depend_on_what_a_hand_moves(
+    client, session, smollm2
+):
+    answer = ask(client, session.token)
+    assert answer.headers["content-encoding"] == "gzip"
+    assert int(answer.headers["content-length"]) < 115_000  # 98,304 of them are half floats
+    again = ask(client, session.token, **{"gp.scores.temperature": "2"})
+    told = answer.json()
+    assert again.json() == told
+    found = next_token("smollm2", lessons.gpt.TEXT)
+    half = np.frombuffer(_bytes(told["half"]), np.float16).astype(np.float32)
+    first = np.frombuffer(_bytes(told["first"]), np.float32)
+    scores = np.minimum(half, first[-1])
+    scores[told["ids"]] = first
+    np.testing.assert_array_equal(scores, found.scores)  # bit for bit
+
+
+def test_words_of_all_tokens_are_another_part(client, session, smollm2):
+    words = ask(client, session.token, "vocabulary").json()
+    assert len(words) == 49_152
+    told = ask(client, session.token).json()
+    assert [words[token] for token in told["ids"]] == told["pieces"]
+
+
+def _bytes(text: str) -> bytes:
+    import base64
+
+    return base64.b64decode(text)
+
+
+def test_who_and_what_is_not_known(client, session, smollm2):
+    assert ask(client, "of another process").status_code == 403
+    assert ask(client, session.token, "none").status_code == 404
+    assert ask(client, session.token, "", "/live/ar_fitting/process").status_code == 404
+    assert ask(client, session.token, **{"gp.scores.text": ""}).status_code in (200, 204)
+
+
+def test_a_text_of_a_student_does_not_stand_in_the_address(session, smollm2):
+    """It is kept with the session, and what comes is of it."""
+    session.texts[BENCH.prefix] = {"text": "Snow is"}
+    own = json.loads(
+        gzip.decompress(fast_path.part(BENCH, "", {"lang": "en", "own": "1"}, session))
+    )
+    other = json.loads(gzip.decompress(fast_path.part(BENCH, "", {"lang": "en"}, session)))
+    assert own["seen"] != other["seen"]
+    assert own["start"] == other["start"]
+
+
+def test_the_page_is_told_what_answers_and_on_what_it_depends(session):
+    with fast_path.run_context.answering(session, "gpt", "scores"):
+        told = fast_path.source(BENCH, {BENCH.prefix: BENCH.declaration()}, "en", False, False)
+    assert told["answers"] == {
+        "script": "next_token", "needs": ["lang", "present", "own", "gp.scores.text"],
+    }  # fmt: skip
+    assert told["values"]["gp.scores.order"] == "+".join(ORDER)
+
+
+def test_a_strange_order_in_a_link_is_the_usual_one(session, smollm2):
+    for raw in ("penalty", "<b>", "+".join(reversed(ORDER)) + "+x"):
+        with pytest.raises(ValueError, match="order"):
+            fast_path.answer(BENCH, {"gp.scores.order": raw}, session)
+        assert controls.filled(BENCH.declaration, {"order": raw}, link=True).order == ORDER
+
+
+def test_another_order_is_compared_with_the_usual_one(smollm2):
+    last = (*(name for name in ORDER if name != "temperature"), "temperature")
+    usual, other = BENCH(temperature=2.0), BENCH(temperature=2.0, order=last)
+    assert len(usual.notes) == len(other.notes)  # a hand writes into the same places
+    assert other.readouts["kept"].value == "488"
+    assert "16,035" in other.notes[0]
+    assert usual.readouts["kept"].value == "16,035"
+    same = BENCH(temperature=1.3, top_p=1.0, penalty=1.2, order=last)
+    assert same.notes[0].count("\n\n") == 1  # both only scale: equal but for rounding
+    assert "same distribution" in same.notes[0]
