@@ -3,6 +3,7 @@
 const NARROW = 560; // pixels
 const GAP = 0.11; // of the figure's height: the lower title of one panel, if it says nothing else
 const BAR = 0.83; // where a panel ends that has a color bar beside it
+const SMALL = 10; // pixels: letters of words that stand side by side in a row
 const BESIDE = 110; // pixels: about what stands left and right of a panel
 
 const axisKey = (id, letter) => letter + "axis" + (id ?? letter).slice(1);
@@ -74,8 +75,11 @@ function narrowed(trace, axis, across) {
     return { trace: { ...trace, text: cells, hovertext: whole }, axis: ticktext ? { ...axis, ticktext } : axis };
   }
   if (trace.mode !== "text" || !Array.isArray(trace.text) || !axis?.range) return { trace, axis };
-  const room = (apart(trace) * across) / Math.abs(axis.range[1] - axis.range[0]) / (trace.textfont?.size ?? 12);
-  return { trace: { ...trace, text: trace.text.map((word) => begun(word, room - 0.2)) }, axis };
+  const pixels = (apart(trace) * across) / Math.abs(axis.range[1] - axis.range[0]);
+  const fits = (size) => trace.text.map((word) => begun(word, pixels / size));
+  const whole = fits(trace.textfont?.size ?? 12);
+  if (whole.every((word, place) => word === trace.text[place])) return { trace, axis };
+  return { trace: { ...trace, text: fits(SMALL), textfont: { ...trace.textfont, size: SMALL } }, axis };
 }
 
 // The least distance along x between two words of one row.

@@ -11,7 +11,7 @@ from seqviz.text import number
 
 RANKS = 5  # likeliest tokens of a step that have a cell
 _LEFT, _RIGHT = (0.0, 0.62), (0.8, 1.0)
-_LETTERS = 10  # of a token in a cell
+_LETTERS = 8  # of a token in a cell
 
 
 def text_steps(
