@@ -1,12 +1,13 @@
-"""Ten fresh sentences at once: does somebody else notice, and how soon is each account there?
+"""Ten fresh sentences at once: does somebody else notice, and how soon is each figure there?
 
-In each round ten students of *Account of a logit* (the Transformer block) send at the same moment a
-sentence that nobody has sent before. Until each has its account, another student presses the slider
-of Gates that a class presses, as a browser does (`benchmarks.classroom.press`: the picture first).
-Printed: how long that student's pictures took, alone beforehand and in the rounds; after how many
-seconds an account was there.
+In each round ten students send at the same moment a sentence that nobody has sent before: to
+*Account of a logit* (the Transformer block), or to *From scores to a draw* (GPT), where twelve
+tokens are written below. Until each has its figures, another student presses the slider of Gates
+that a class presses, as a browser does (`benchmarks.classroom.press`: the picture first). Printed:
+how long that student's pictures took, alone beforehand and in the rounds; after how many seconds
+what a sentence asks for was there.
 
-`python -m benchmarks.fresh [--students 10] [--rounds 12]`
+`python -m benchmarks.fresh [--lesson transformer] [--students 10] [--rounds 12]`
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from driver.protocol import Student
 from driver.server import serve
 from seqviz import catalog
 
-GATES, BLOCK = catalog.lesson("gates"), catalog.lesson("transformer")
+GATES = catalog.lesson("gates")
 BENCH, SLIDER = pressed(GATES)
 KEY = f"{GATES.code}.{BENCH}.{SLIDER}"
-TEXT = f"{BLOCK.code}.account.text"
+# The bench whose text is sent, and those below that read it, too.
+READ = {"transformer": ("account",), "gpt": ("scores", "steps")}
 GOAL_MS = 250
 THINK, ALONE, PAUSE = 0.2, 10.0, 1.0  # seconds: between presses, before the rounds, between them
 WORDS = tuple(map(str.split, (
@@ -44,13 +46,14 @@ WORDS = tuple(map(str.split, (
 
 
 async def write(student: Student, draw: random.Random, waits: list[float]) -> None:
-    """Send one of 5 million sentences; note the seconds until its account is there."""
+    """Send one of 5 million sentences; note the seconds until its figures are there."""
     text = " ".join(map(draw.choice, WORDS))
-    seconds = await student.move(TEXT, text)
+    lesson = catalog.lesson(student.page)
+    seconds = await student.move(f"{lesson.code}.{READ[lesson.slug][0]}.text", text)
     while student.polls:  # it waits for a model, or for its turn
         seconds += await student.poll()
     if not student.charts or student.errors or student.warnings:
-        raise RuntimeError(f"no account of {text!r}: {student.errors + student.warnings}")
+        raise RuntimeError(f"no figure of {text!r}: {student.errors + student.warnings}")
     waits.append(seconds)
 
 
@@ -64,16 +67,20 @@ async def press_during(
     await work
 
 
-async def attend(url: str, students: int, rounds: int) -> tuple[Times, Times, list[float]]:
-    """The other student's presses alone and in the rounds; the seconds of all accounts."""
+async def attend(
+    url: str, slug: str, students: int, rounds: int
+) -> tuple[Times, Times, list[float]]:
+    """The other student's presses alone and in the rounds; the seconds of all sentences."""
     draw, alone, busy, waits = random.Random(SEED), Times(), Times(), list[float]()
     async with AsyncExitStack() as stack:
         other, *writers = [
-            await stack.enter_async_context(Student(url, lesson.slug, cookies={}))
-            for lesson in (GATES, *[BLOCK] * students)
+            await stack.enter_async_context(Student(url, page, cookies={}))
+            for page in (GATES.slug, *[slug] * students)
         ]
         await asyncio.gather(*(one.open() for one in (other, *writers)))
         await other.scroll(BENCH)
+        for bench in READ[slug][1:]:
+            await asyncio.gather(*(one.scroll(bench) for one in writers))
         values = fresh(other, KEY, draw)
         await press(other, KEY, next(values), Times())
         await write(writers[0], draw, [])  # what is loaded once is loaded now
@@ -87,18 +94,23 @@ async def attend(url: str, students: int, rounds: int) -> tuple[Times, Times, li
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fresh sentences at once beside a pressed slider.")
+    parser.add_argument("--lesson", choices=READ, default="transformer")
     parser.add_argument("--students", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=12)
     given = parser.parse_args()
     with serve(environment=MODELS) as server:
-        alone, busy, waits = asyncio.run(attend(server.url, given.students, given.rounds))
-    found: dict[str, float] = {"presses": len(busy.rests), "accounts": len(waits)}
-    for name, seconds in (("alone", alone.rests), ("busy", busy.rests), ("account", waits)):
+        alone, busy, waits = asyncio.run(
+            attend(server.url, given.lesson, given.students, given.rounds)
+        )
+    found: dict[str, float] = {"presses": len(busy.rests), "sentences": len(waits)}
+    for name, seconds in (("alone", alone.rests), ("busy", busy.rests), ("sentence", waits)):
         found |= {f"{name}_p{k}_ms": milliseconds(seconds, k) for k in (50, 95, 100)}
     for name, value in found.items():
         print(f"{name:18}{value:>10}")
     print(f"goal: busy_p95_ms <= {GOAL_MS}")
-    print(json.dumps({"name": "fresh", "students": given.students, **found}))
+    print(
+        json.dumps({"name": "fresh", "lesson": given.lesson, "students": given.students, **found})
+    )
 
 
 if __name__ == "__main__":
