@@ -70,7 +70,7 @@ function narrowed(trace, axis, across) {
   if (trace.type === "heatmap" && trace.texttemplate === "%{text}") {
     const room = across / trace.text[0].length / (trace.textfont?.size ?? 12) - 0.4;
     const cells = trace.text.map((row) => row.map((word) => cut(word, room)));
-    const ticktext = axis.ticktext?.map((word) => cut(word, room));
+    const ticktext = axis?.ticktext?.map((word) => cut(word, room));
     const whole = trace.hovertext ?? trace.text;
     return { trace: { ...trace, text: cells, hovertext: whole }, axis: ticktext ? { ...axis, ticktext } : axis };
   }
@@ -125,7 +125,7 @@ export function stacked(traces, given, width) {
     traces.forEach((whole, place) => {
       if (!inside(whole, x)) return;
       const { trace, axis } = narrowed(whole, moved[x], (width - BESIDE) * share);
-      moved[x] = axis;
+      if (axis) moved[x] = axis;
       redrawn[place] = trace;
     });
   if (rows === all.length || shared) {

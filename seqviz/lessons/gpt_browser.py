@@ -23,6 +23,7 @@ ROUNDING = 1e-9  # of a probability: two orders of the same filters agree as far
 # Every filter is on and one cuts, but not the likeliest: a figure with every mark and word.
 _ALL = Chain(1.000001, temperature=0.9, top_k=3, top_p=0.999, min_p=1e-6, typical=0.999999)
 _SAID = ("token", "u", "low", "high", "filters", "kept", "cut", "entropy", "before", "apart")
+_ALT = ("first", "before", "after", "kept", "cut", "u", "low", "high")
 _WORDS = ("note.scores", "note.scores_none", "note.order", "note.order_same")
 
 
@@ -47,10 +48,10 @@ def scores_sent(p: Any, show: Show) -> dict[str, Any]:
         "start": {name: encoded(control.default) for name, control in controls(type(p))},
         "figure": json.loads(figure.to_json()),
         "filters": {name: filter_name(name, show.text) for name in ORDER},
-        "behind": show.text("figure.scores_behind"),
-        "u": show.text("figure.scores_u"),
-        "alt": show.text("alt.next_token"),
-        "beside": show.words("metric.entropy.beside"),
+        "behind": show.text("figure.scores_behind", filter="{filter}"),
+        "u": show.text("figure.scores_u", u="{u}"),
+        "alt": show.text("alt.next_token", **{name: f"{{{name}}}" for name in _ALT}),
+        "beside": show.words("metric.entropy.beside", before="{before}"),
         "notes_before": before,
         "notes": {key.removeprefix("note."): Note(show.words(key, **empty)) for key in _WORDS},
         "targets": [_target(reached, show) for reached in (False, True)],

@@ -43,6 +43,8 @@ def text_fields() -> Iterator[tuple[str, str, kinds.Sentence]]:
 def fits(control: kinds.Control, value: Any) -> bool:
     """Whether the widget of a control takes a value without complaint."""
     match control:
+        case kinds.Slider(opens=opens, default=default) if opens is not None and value == default:
+            return type(value) is type(default)  # nobody has moved it
         case kinds.Slider(low=low, high=high, default=default):
             whole = type(value) is type(default) and math.isfinite(value) and low <= value <= high
             return whole and str(value) != "-0.0"

@@ -18,7 +18,7 @@ def asked(review: str, amount: int = 0, condition: str = "right", draw: int = 0)
     return f"{before}\n\n{question(review)}" if before else question(review)
 
 
-def in_template(model: str, text: str) -> str:
+def in_template(model: str, text: Read) -> str:
     """A text as the message of a user, with the special tokens that the model was tuned on.
 
     Raises the refusals of `decoder`.
