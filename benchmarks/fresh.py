@@ -1,11 +1,11 @@
 """Ten fresh sentences at once: does somebody else notice, and how soon is each figure there?
 
 In each round ten students send at the same moment a sentence that nobody has sent before: to
-*Account of a logit* (the Transformer block), or to *From scores to a draw* (GPT), where twelve
-tokens are written below. Until each has its figures, another student presses the slider of Gates
-that a class presses, as a browser does (`benchmarks.classroom.press`: the picture first). Printed:
-how long that student's pictures took, alone beforehand and in the rounds; after how many seconds
-what a sentence asks for was there.
+*Account of a logit* (the Transformer block), or to *From scores to a draw* (GPT), whose next bench
+then writes twelve tokens, and twelve with another in one place. Until each has its figures, another
+student presses the slider of Gates that a class presses, as a browser does
+(`benchmarks.classroom.press`: the picture first). Printed: how long that student's pictures took,
+alone beforehand and in the rounds; after how many seconds what a sentence asks for was there.
 
 `python -m benchmarks.fresh [--lesson transformer] [--students 10] [--rounds 12]`
 """
@@ -28,8 +28,10 @@ from seqviz import catalog
 GATES = catalog.lesson("gates")
 BENCH, SLIDER = pressed(GATES)
 KEY = f"{GATES.code}.{BENCH}.{SLIDER}"
-# The bench whose text is sent, and those below that read it, too.
-READ = {"transformer": ("account",), "gpt": ("scores", "steps")}
+# The bench whose text is sent, and what is moved then: twelve tokens are written, and twelve with
+# another in the place of the second.
+SENT = {"transformer": "account", "gpt": "scores"}
+THEN = {"gpt": ("steps", "rank", 2)}
 GOAL_MS = 250
 THINK, ALONE, PAUSE = 0.2, 10.0, 1.0  # seconds: between presses, before the rounds, between them
 WORDS = tuple(map(str.split, (
@@ -49,9 +51,13 @@ async def write(student: Student, draw: random.Random, waits: list[float]) -> No
     """Send one of 5 million sentences; note the seconds until its figures are there."""
     text = " ".join(map(draw.choice, WORDS))
     lesson = catalog.lesson(student.page)
-    seconds = await student.move(f"{lesson.code}.{READ[lesson.slug][0]}.text", text)
-    while student.polls:  # it waits for a model, or for its turn
-        seconds += await student.poll()
+    moves: list[tuple[str, str, Any]] = [(SENT[lesson.slug], "text", text)]
+    moves += [THEN[lesson.slug]] if lesson.slug in THEN else []
+    seconds = 0.0
+    for bench, name, value in moves:
+        seconds += await student.move(f"{lesson.code}.{bench}.{name}", value)
+        while student.polls:  # it waits for a model, or for its turn
+            seconds += await student.poll()
     if not student.charts or student.errors or student.warnings:
         raise RuntimeError(f"no figure of {text!r}: {student.errors + student.warnings}")
     waits.append(seconds)
@@ -79,8 +85,8 @@ async def attend(
         ]
         await asyncio.gather(*(one.open() for one in (other, *writers)))
         await other.scroll(BENCH)
-        for bench in READ[slug][1:]:
-            await asyncio.gather(*(one.scroll(bench) for one in writers))
+        if slug in THEN:
+            await asyncio.gather(*(one.scroll(THEN[slug][0]) for one in writers))
         values = fresh(other, KEY, draw)
         await press(other, KEY, next(values), Times())
         await write(writers[0], draw, [])  # what is loaded once is loaded now
@@ -94,7 +100,7 @@ async def attend(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Fresh sentences at once beside a pressed slider.")
-    parser.add_argument("--lesson", choices=READ, default="transformer")
+    parser.add_argument("--lesson", choices=SENT, default="transformer")
     parser.add_argument("--students", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=12)
     given = parser.parse_args()
