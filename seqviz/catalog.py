@@ -38,6 +38,7 @@ class Lesson:
 # slug, code, stage, group, icon, first
 LESSONS = (
     Lesson("ar_fitting", "ar", "ar", "time_series", ":material/show_chart:", ("process", "phi")),
+    Lesson("text", "tx", "text", "text", ":material/text_fields:", ("merges", "merges")),
     Lesson("vanishing_gradients", "vg", "gradients", "recurrent", ":material/trending_down:",
            ("reach", "gain")),
     Lesson("gates", "ga", "gates", "recurrent", ":material/meeting_room:",
