@@ -78,8 +78,8 @@ def scores(p: Scores, show: Show) -> None:
     low, high = drawn.ends
     said = show.words(
         "note.scores" if names else "note.scores_none", token=literal(token), u=f"{drawn.u:.3f}",
-        low=f"{low:.3f}", high=f"{high:.3f}", filters=", ".join(names), kept=f"{drawn.kept:,}",
-        cut=percent(drawn.cut), entropy=number(drawn.entropy),
+        low=f"{low:.3f}", high=f"{high:.3f}", filters=show.words("note.between_filters").join(names),
+        kept=f"{drawn.kept:,}", cut=percent(drawn.cut), entropy=number(drawn.entropy),
         before=number(drawn.entropy_before),
     )  # fmt: skip
     show.put(Note(said + of_order(p, drawn, show)))
