@@ -27,15 +27,16 @@ from benchmarks.interaction import GOAL, Subject, ends, open_page
 from driver.chromium import chromium, css_class
 from driver.server import serve, serve_page
 from seqviz import catalog, lessons
-from seqviz.lessons.bench.controls import Choice, Slider
+from seqviz.lessons.bench.controls import Choice, Slider, Steps
 from seqviz.lessons.bench.controls_told import applying, is_fixed
 from seqviz.lessons.bench.lesson import Bench
 
 UNTIMED = 2  # first presses of each
 # What the probe does not see: a treemap has no marks of its kind, an outlined cell is none, nor is
-# a vertical line. bill: its menu.
-INSTEAD = {"bill": {"view": "operations"}}
-OTHERS = {"norms": "added", "bill": "design"}
+# a vertical line. bill: its menu; steps: what draws other
+# tokens; futures: more branches (one way more has no mark of its own).
+INSTEAD = {"bill": {"view": "operations"}, "steps": {"way": "sampled"}}
+OTHERS = {"norms": "added", "bill": "design", "steps": "temperature", "futures": "shown"}
 # `driver.server.EMPTY_PAGE` with a menu.
 PAGE = """
 import streamlit as st
@@ -58,11 +59,11 @@ OTHER = """(box) => {
 LINES = {1: "ArrowDown", -1: "ArrowUp"}
 
 
-def moved(bench: Bench) -> tuple[str, Slider | Choice]:
+def moved(bench: Bench) -> tuple[str, Slider | Steps | Choice]:
     """The first slider of a bench as it opens, else its last menu."""
     found = list(applying(bench.declaration(**INSTEAD.get(bench.name, {}))))
     for name, control, values in found:
-        if not isinstance(control, Slider) or control.more or is_fixed(control, values):
+        if not isinstance(control, Slider | Steps) or control.more or is_fixed(control, values):
             continue
         if OTHERS.get(bench.name, name) == name:
             return name, control
@@ -104,7 +105,7 @@ def measure(
         low, high, step = ends(subject.page, subject.slider)
         places, place = (
             round((high - low) / step) + 1,
-            round((float(subject.values[0]) - low) / step),
+            round((float(subject.page.locator(subject.slider).input_value()) - low) / step),
         )
     way = 1
     for turn in range(UNTIMED + presses):

@@ -6,7 +6,7 @@ A property of a result says it in its return type: `def leak(self) -> Share`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, get_type_hints
 
 
@@ -63,6 +63,8 @@ def unit_of(holder: Any, name: str = "return") -> Unit:
     getter = getattr(holder, name, None)
     if isinstance(getter, property):
         return unit_of(getter.fget)
+    if isinstance(getter, cached_property):
+        return unit_of(getter.func)
     said = get_type_hints(holder, include_extras=True).get(name)
     parts = (said, *getattr(said, "__args__", ()))  # a number that may be None says it within
     units = [unit for part in parts for unit in getattr(part, "__metadata__", ())]

@@ -127,8 +127,8 @@ export class Answers {
   }
 
   notes(found, read, piece, now) {
-    const { notes, notes_before, targets, filters, goal } = this.data;
-    const names = found.stages.map(({ name }) => literal(filters[name])).join(", ");
+    const { notes, notes_before, targets, filters, goal, joined } = this.data;
+    const names = found.stages.map(({ name }) => literal(filters[name])).join(joined);
     const values = { ...read, filters: names, token: literal(piece), before: number(this.entropy) };
     const said = filled(names ? notes.scores : notes.scores_none, values) + this.order(found, now);
     const reached = found.kept <= goal[0] && found.entropy > goal[1];

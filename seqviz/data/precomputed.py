@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import io
 import json
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -74,9 +75,7 @@ def write(
     call = _call(function.__name__, keywords)
     arrays: dict[str, np.ndarray] = {}
     plain = _packed(result, "", arrays)
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    content = buffer.getvalue()
+    content = _archive(arrays)
     checksum = hashlib.sha256(content).hexdigest()
     # Another result has another name: the former one is whole until the index names the new one.
     key = hashlib.sha256(f"{call} {checksum}".encode()).hexdigest()[:8]
@@ -99,6 +98,18 @@ def write(
         former.unlink(missing_ok=True)
     _read.cache_clear()
     return path
+
+
+def _archive(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """An .npz with LZMA, a tenth smaller than numpy's own; `np.load` reads both."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, array, allow_pickle=False)
+            entry = zipfile.ZipInfo(f"{name}.npy")  # of no date: the same arrays, the same file
+            archive.writestr(entry, member.getvalue(), zipfile.ZIP_LZMA)
+    return buffer.getvalue()
 
 
 def _lines(entries: Sequence[Mapping[str, Any]]) -> bytes:

@@ -74,12 +74,14 @@ def scores(p: Scores, show: Show) -> None:
         "entropy": show.words("metric.entropy.beside", before=number(drawn.entropy_before)),
     })  # fmt: skip
     (token,) = show.value(pieces, DECODER, (drawn.token,), name="token")
-    names = [filter_name(name, show.text) for name, _ in drawn.stages]
+    filters = show.words("note.between_filters").join(
+        filter_name(name, show.text) for name, _ in drawn.stages
+    )
     low, high = drawn.ends
     said = show.words(
-        "note.scores" if names else "note.scores_none", token=literal(token), u=f"{drawn.u:.3f}",
-        low=f"{low:.3f}", high=f"{high:.3f}", filters=", ".join(names), kept=f"{drawn.kept:,}",
-        cut=percent(drawn.cut), entropy=number(drawn.entropy),
+        "note.scores" if filters else "note.scores_none", token=literal(token), u=f"{drawn.u:.3f}",
+        low=f"{low:.3f}", high=f"{high:.3f}", filters=filters,
+        kept=f"{drawn.kept:,}", cut=percent(drawn.cut), entropy=number(drawn.entropy),
         before=number(drawn.entropy_before),
     )  # fmt: skip
     show.put(Note(said + of_order(p, drawn, show)))

@@ -48,6 +48,7 @@ def scores_sent(p: Any, show: Show) -> dict[str, Any]:
         "start": {name: encoded(control.default) for name, control in controls(type(p))},
         "figure": json.loads(figure.to_json()),
         "filters": {name: filter_name(name, show.text) for name in ORDER},
+        "joined": show.words("note.between_filters"),
         "behind": show.text("figure.scores_behind", filter="{filter}"),
         "u": show.text("figure.scores_u", u="{u}"),
         "alt": show.text("alt.next_token", **{name: f"{{{name}}}" for name in _ALT}),

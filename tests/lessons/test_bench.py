@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -150,8 +151,13 @@ def test_a_unit_is_read_from_what_a_property_returns():
         def leak(self) -> Share:
             return 0.25
 
+        @cached_property
+        def kept(self) -> Share:
+            return 0.75
+
     assert unit_of(Found.leak.fget).kind == "share"
     assert unit_of(type(Found()), "leak").kind == "share"
+    assert unit_of(type(Found()), "kept").kind == "share"
 
 
 @dataclass(frozen=True)

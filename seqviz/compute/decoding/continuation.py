@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
-from seqviz.compute.decoding.draw import log_probabilities, order
+from seqviz.compute.decoding.draw import entropy, order, probabilities
 from seqviz.units import Probability, SmallShare
 
 
@@ -31,10 +32,20 @@ class NextToken:
         """Of all tokens that stand before."""
         return (*self.prompt.ids.tolist(), *self.after)
 
+    @cached_property
+    def all_chances(self) -> Float[np.ndarray, "vocabulary"]:
+        """The probability of each token."""
+        return probabilities(self.scores)
+
+    @cached_property
+    def entropy(self) -> float:
+        """Of the distribution, in bits."""
+        return float(entropy(self.scores))
+
     @property
     def chances(self) -> Float[np.ndarray, "rank"]:
         """Probabilities of the likeliest tokens."""
-        return np.asarray(np.exp(log_probabilities(self.scores)[self.ids]))
+        return np.asarray(self.all_chances[self.ids])
 
     @property
     def rest(self) -> Probability:

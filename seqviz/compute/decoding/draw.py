@@ -38,8 +38,13 @@ def scores(logits: Float[np.ndarray, "vocabulary"]) -> Float[np.ndarray, "vocabu
 
 
 def order(scores: Float[np.ndarray, "vocabulary"]) -> Int[np.ndarray, "rank"]:
-    """The tokens from the highest score down; of equals the one of the smaller number first."""
-    return np.argsort(-scores, kind="stable")
+    """The tokens from the highest score down; of equals the one of the smaller number first.
+
+    Those that are cut, mostly all but a few, need no sorting.
+    """
+    none = np.isneginf(scores)
+    left = np.flatnonzero(~none)
+    return np.concatenate([left[np.argsort(-scores[left], kind="stable")], np.flatnonzero(none)])
 
 
 def foremost(scores: Float[np.ndarray, "vocabulary"], count: int) -> Int[np.ndarray, "rank"]:

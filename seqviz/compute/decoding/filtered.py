@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from seqviz.compute.decoding import filters
 from seqviz.compute.decoding.continuation import NextToken
@@ -39,6 +39,11 @@ class Filtered:
         return probabilities(self.scores)
 
     @cached_property
+    def ranked(self) -> Int[np.ndarray, "vocabulary"]:
+        """The tokens from the likeliest down."""
+        return order(self.scores)
+
+    @cached_property
     def token(self) -> int:
         """The id of the drawn token."""
         return draw(self.scores, self.u)
@@ -49,27 +54,26 @@ class Filtered:
 
         Each in 0 to 1; u lies between them.
         """
-        ranked = order(self.scores)
-        cumulated = np.cumsum(self.chances[ranked])
-        place = int(np.flatnonzero(ranked == self.token)[0])
+        cumulated = np.cumsum(self.chances[self.ranked])
+        place = int(np.flatnonzero(self.ranked == self.token)[0])
         return float(cumulated[place] - self.chances[self.token]), float(cumulated[place])
 
     @property
     def entropy_before(self) -> float:
         """Of the model's distribution, in bits."""
-        return float(entropy(self.found.scores))
+        return self.found.entropy
 
-    @property
+    @cached_property
     def entropy(self) -> float:
         """Of the distribution that is drawn from, in bits."""
         return float(entropy(self.scores))
 
-    @property
+    @cached_property
     def cut(self) -> Share:
         """The probability, by the model, of all tokens that can no longer be drawn."""
-        return filters.cut(self.found.scores, self.scores)
+        return float(self.found.all_chances[np.isneginf(self.scores)].sum())
 
-    @property
+    @cached_property
     def kept(self) -> int:
         """How many tokens can still be drawn."""
         return filters.kept(self.scores)
