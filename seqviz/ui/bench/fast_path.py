@@ -4,13 +4,13 @@ A page tells the browser where to ask (`source`). While a slider moves, the brow
 (`live_route`) for figure, read-outs and sentences, and draws them (`assets/static/live.js`); the
 page hears of the value when the hand has come to rest. What stands in the address is what a link
 carries, but no text of a student's: that is kept with the session, which the browser names by a
-token. A text that is being typed travels in a header. The answer is drawn in the draw queue as a press, is kept for the class, and what has to be
-computed for it counts for the student. Nothing is started, fetched or trained for it: where a bench
-would have to wait, there is no answer, and the page says why. While a hand rests, the browser asks
-for the steps beside it, which a class that is busy does not get. Where a bench answers in the
-browser (`lesson.Answers`) the route gives what that takes, once for all that a hand moves. A large
-array that the browser has from the answer before does not travel again: it names those that it has,
-and their names stand in their places.
+token. A text that is being typed travels in a header. The answer is drawn in the draw queue as a
+press, is kept for the class, and what has to be computed for it counts for the student. Nothing is
+started, fetched or trained for it: where a bench would have to wait, there is no answer, and the
+page says why. While a hand rests, the browser asks for the steps beside it, which a class that is
+busy does not get. Where a bench answers in the browser (`lesson.Answers`) the route gives what that
+takes, once for all that a hand moves. A large array that the browser has from the answer before
+does not travel again: it names those that it has, and their names stand in their places.
 """
 
 from __future__ import annotations
