@@ -97,6 +97,7 @@ class Embed {
 
   set(key, text, typed = false) {
     if (typed) {
+      this.place.told(key);
       this.told.texts[key] = text;
       delete this.told.query[key];
     } else this.told.query[key] = text;

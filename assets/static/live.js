@@ -162,6 +162,12 @@ class Bench {
     for (const [key, text] of Object.entries(values)) this.controls.get(key)?.heard(text);
   }
 
+  // The page does not know the text that is typed in this box; or it does, and draws it or has it.
+  typed(key, text) {
+    if (text === this.source.values[key]) return this.forget(key);
+    this.move(key, text);
+  }
+
   // What is asked for: where the hand is, and everything else as the page has it.
   asked() {
     const values = { ...this.source.query };
@@ -275,12 +281,20 @@ class Bench {
   }
 
   // The answer, or null where there is none.
-  async fetched({ address, token }, values, headers, signal) {
+  async fetched({ address, token, typed }, values, headers, signal) {
     const had = this.arrays;
-    const found = await fetch(`${address}?${named(values)}`, {
+    const entries = Object.entries(values);
+    const own = entries.filter(([key]) => typed.includes(key));
+    const others = Object.fromEntries(entries.filter(([key]) => !typed.includes(key)));
+    const found = await fetch(`${address}?${named(others)}`, {
       credentials: "omit",
       cache: "no-store",
-      headers: { "X-SeqViz-Visitor": token, "X-SeqViz-Has": [...had.keys()].join(), ...headers },
+      headers: {
+        "X-SeqViz-Visitor": token,
+        "X-SeqViz-Has": [...had.keys()].join(),
+        ...(own.length > 0 && { "X-SeqViz-Typed": encodeURIComponent(JSON.stringify(Object.fromEntries(own))) }),
+        ...headers,
+      },
       signal,
     });
     return found.status === 200 ? this.whole(await found.text(), had) : null;
@@ -337,5 +351,21 @@ class Bench {
     if (this.pictures.length > 500) this.pictures.splice(0, 250);
   }
 }
+
+// What is typed into a box of the page: the picture follows, and the page hears of the text as always,
+// when it is done. Letters from which a sign is still being made are not yet its text.
+function typing(event, act) {
+  if (!(event.target instanceof HTMLInputElement) || event.isComposing) return;
+  for (const place of benches.values())
+    for (const key of place.source?.typed ?? [])
+      if (event.target.closest(`.st-key-${key.replaceAll(".", "-")}`)) act(place, key, event.target.value);
+}
+
+const follow = (event) => typing(event, (place, key, text) => place.typed(key, text));
+const done = (event) => typing(event, (place, key) => place.told(key));
+document.addEventListener("input", follow);
+document.addEventListener("compositionend", follow);
+document.addEventListener("focusout", done);
+document.addEventListener("keydown", (event) => event.key === "Enter" && done(event));
 
 globalThis.seqvizLive = bench; // for measuring from outside

@@ -132,10 +132,11 @@ export class Controls {
     return { show: ({ value }) => document.activeElement !== field && (field.value = value) };
   }
 
-  // A reader's own text: at its end, not at each letter.
+  // A reader's own text: at its end, and at each letter where the picture follows.
   text(place, control) {
     const field = this.#field(place, control, { tag: "input", with: { type: "text", maxLength: control.limit } });
     field.onchange = () => this.on.set(control.key, field.value, true);
+    if (control.typed) field.oninput = ({ isComposing }) => isComposing || this.on.move(control.key, field.value, false);
     return { show: ({ value }) => document.activeElement !== field && (field.value = value) };
   }
 }

@@ -188,10 +188,14 @@ class Toggle(Control):
 
 @dataclass(frozen=True)
 class Sentence(Control):
-    """A text of the student's own, of at most `limit` characters; `above`: over the figure."""
+    """A text of the student's own, of at most `limit` characters; `above`: over the figure.
+
+    typed: the figure follows while it is typed, where the bench reads it in some milliseconds.
+    """
 
     limit: int = 500
     above: bool = False
+    typed: bool = False
 
     def extremes(self) -> tuple[Any, ...]:
         return ("", "x" * self.limit)
@@ -293,11 +297,12 @@ def sentence(
     limit: int = 500,
     *,
     above: bool = False,
+    typed: bool = False,
     more: bool = False,
     when: Condition | None = None,
 ) -> Any:
     """One line of text; `above` the figure where it is what the bench is about."""
-    return _field(Sentence(default, more, when, limit, above))
+    return _field(Sentence(default, more, when, limit, above, typed))
 
 
 def in_browser(declared: Any) -> Any:

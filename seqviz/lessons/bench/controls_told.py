@@ -83,7 +83,8 @@ def _one(
         case kinds.Sentence():
             most = words.text("frame.text_limit", limit=f"{control.limit:,}")
             about = f"{about} {most}" if about else most
-            return {**common, "kind": "text", "help": about, "limit": control.limit}
+            return {**common, "kind": "text", "help": about, "limit": control.limit,
+                    "typed": control.typed}  # fmt: skip
         case kinds.Toggle():
             return {**common, "kind": "switch"}
         case kinds.Seed():

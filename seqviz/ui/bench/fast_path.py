@@ -4,13 +4,13 @@ A page tells the browser where to ask (`source`). While a slider moves, the brow
 (`live_route`) for figure, read-outs and sentences, and draws them (`assets/static/live.js`); the
 page hears of the value when the hand has come to rest. What stands in the address is what a link
 carries, but no text of a student's: that is kept with the session, which the browser names by a
-token. The answer is drawn in the draw queue as a press, is kept for the class, and what has to be
-computed for it counts for the student. Nothing is started, fetched or trained for it: where a bench
-would have to wait, there is no answer, and the page says why. While a hand rests, the browser asks
-for the steps beside it, which a class that is busy does not get. Where a bench answers in the
-browser (`lesson.Answers`) the route gives what that takes, once for all that a hand moves. A large
-array that the browser has from the answer before does not travel again: it names those that it has,
-and their names stand in their places.
+token. A text that is being typed travels in a header. The answer is drawn in the draw queue as a
+press, is kept for the class, and what has to be computed for it counts for the student. Nothing is
+started, fetched or trained for it: where a bench would have to wait, there is no answer, and the
+page says why. While a hand rests, the browser asks for the steps beside it, which a class that is
+busy does not get. Where a bench answers in the browser (`lesson.Answers`) the route gives what that
+takes, once for all that a hand moves. A large array that the browser has from the answer before
+does not travel again: it names those that it has, and their names stand in their places.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
 
 from seqviz import catalog, fingerprint, lessons, settings
 from seqviz.figures.grammar.figure import Array, Figure
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 TOKEN = "x-seqviz-visitor"
 HAS = "x-seqviz-has"
 AHEAD = "x-seqviz-ahead"  # nobody looks at it yet
+TYPED = "x-seqviz-typed"  # texts that are being typed, as JSON by the names of their controls
 PART = "x-seqviz-part"  # of what answers in the browser
 MOVING = "x-seqviz-moving"  # the hand has not stopped here
 LOOKS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
@@ -77,9 +79,10 @@ def source(
     params: by prefix, its parameters and those of the benches that it builds on.
     """
     start = f"{bench.prefix}."
+    typed = _typed(bench)
     moved = {
         key: controls.encoded(getattr(params[bench.prefix], key.removeprefix(start)))
-        for key in _moved(bench)
+        for key in (*_moved(bench), *typed)
     }
     if not moved:
         return None
@@ -101,6 +104,7 @@ def source(
         "address": f"{base()}/live/{bench.lesson.slug}/{bench.name}",
         "query": query,
         "values": moved,
+        "typed": list(typed),
         "token": session.token,
         **({"answers": _answers(bench)} if bench.answers else {}),
     }
@@ -121,6 +125,32 @@ def _moved(bench: Bench) -> tuple[str, ...]:
         for name, control in controls.controls(bench.declaration)
         if isinstance(control, controls.MOVED) and not control.client
     )
+
+
+@cache
+def _typed(bench: Bench) -> dict[str, controls.Sentence]:
+    """The texts whose figure follows while they are typed, as they would stand in an address."""
+    return {
+        f"{bench.prefix}.{name}": control
+        for name, control in controls.controls(bench.declaration)
+        if isinstance(control, controls.Sentence) and control.typed
+    }
+
+
+def typed_texts(bench: Bench, told: str) -> dict[str, str]:
+    """What is being typed, as the browser tells it; what it says may be anything.
+
+    Raises ValueError for what is no text of such a control. Half of a character, which JSON can
+    say, becomes the sign for one that cannot be read.
+    """
+    texts = json.loads(unquote(told)) if told else {}
+    known = _typed(bench)
+    if not isinstance(texts, dict) or not texts.keys() <= known.keys():
+        raise ValueError(told)
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise ValueError(told)
+    whole = {key: text.encode("utf-16", "surrogatepass") for key, text in texts.items()}
+    return {key: known[key].clean(text.decode("utf-16", "replace")) for key, text in whole.items()}
 
 
 def _texts(declaration: type[Any]) -> frozenset[str]:
@@ -200,16 +230,17 @@ def _asked(
     lang = query.get("lang", DEFAULT)
     looks = style(lang if lang in LANGUAGES else DEFAULT, query.get("present") == "true")
     prefix = f"{bench.lesson.record.code}."
-    values: dict[str, Any] = {
-        key.removeprefix(prefix).removeprefix(f"{bench.name}."): text
-        for key, text in query.items()
-        if key not in LOOKS
-    }
+    values: dict[str, Any] = {}
     if "own" in query:
         for name in (bench.name, *bench.after):
             start = "" if name == bench.name else f"{name}."
             kept = session.texts.get(bench.lesson.prefix(name), {})
             values |= {f"{start}{key}": text for key, text in kept.items()}
+    values |= {
+        key.removeprefix(prefix).removeprefix(f"{bench.name}."): text
+        for key, text in query.items()
+        if key not in LOOKS
+    }
     return looks, values
 
 
@@ -317,6 +348,12 @@ async def endpoint(request: Request) -> Response:
     if session.asked >= AT_ONCE:
         return Response(status_code=429)
     query = dict(request.query_params)
+    try:
+        typed = typed_texts(bench, request.headers.get(TYPED, ""))
+    except ValueError:
+        return Response(status_code=400)
+    if typed:  # as the page's own text: for nobody else, and in no address
+        query = {"own": TYPED, **query, **typed}
     has = frozenset(request.headers.get(HAS, "").split(","))
     session.asked += not ahead  # one that is given up is not in the way of the hand
     started = time.perf_counter()
@@ -417,7 +454,7 @@ def _sent_away(
     bench: Bench, query: Mapping[str, str], session: Session, has: Set[str]
 ) -> Future[Reply] | None:
     """The reply of a worker, if this can be answered by one and one is there."""
-    moved = _moved(bench)
+    moved = {*_moved(bench), *_typed(bench)}
     fixed = (bench.prefix, *sorted(item for item in query.items() if item[0] not in moved))
     if fixed in _only_here or (account := limits.lent(session.account)) is None:
         return None
