@@ -17,6 +17,7 @@ from jaxtyping import Int, Shaped
 
 from seqviz.units import Share
 
+BASE = 1 << 16  # of a pair as one number
 _END = 256  # stands behind each word; symbols are from 257 on inside, and one less outside
 
 
@@ -48,8 +49,8 @@ class Words:
 
     def __init__(self, counts: Mapping[bytes, int]) -> None:
         joined = [symbol for word in counts for symbol in (*word, _END)]
-        self.symbols = np.array(joined, np.int32)
-        weights = np.fromiter(counts.values(), np.int64, len(counts))
+        self.symbols = np.array(joined, np.uint16)
+        weights = np.fromiter(counts.values(), np.int32, len(counts))
         self.weights = np.repeat(weights, [len(word) + 1 for word in counts])
         self.made = 0  # merges
 
@@ -64,16 +65,17 @@ class Words:
         """Symbols of all words as often as they occur."""
         return int(self.weights[self.symbols != _END].sum())
 
-    def counts(self, size: int) -> Int[np.ndarray, "size*size"]:
-        """How often each pair stands side by side: of pair (a, b) at a * size + b."""
-        codes, weights = self._codes(np.arange(len(self.symbols) - 1), size)
-        return np.bincount(codes, weights, size * size).astype(np.int64)
+    def counts(self) -> tuple[Int[np.ndarray, "pair"], Int[np.ndarray, "pair"]]:
+        """The pairs that stand side by side, (a, b) as a * `BASE` + b, and how often each does."""
+        codes, weights = self.at(np.arange(len(self.symbols) - 1))
+        found, where = np.unique(codes, return_inverse=True)
+        return found, np.bincount(where, weights, len(found)).astype(np.int64)
 
-    def _codes(self, places: Int[np.ndarray, "place"], size: int) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, places: Int[np.ndarray, "place"]) -> tuple[np.ndarray, np.ndarray]:
         """The pairs that begin at these places, as numbers, and how often each word occurs."""
-        left, right = self.symbols[places], self.symbols[places + 1]
+        left, right = (self.symbols[at].astype(np.int64) for at in (places, places + 1))
         inside = (left != _END) & (right != _END)
-        return left[inside] * size + right[inside], self.weights[places[inside]]
+        return left[inside] * BASE + right[inside], self.weights[places[inside]]
 
     def found(self, left: int, right: int) -> Int[np.ndarray, "place"]:
         """Where this pair is merged: of overlapping ones, as in "aaa", the first."""
@@ -84,13 +86,12 @@ class Words:
             places = places[run % 2 == 0]
         return places
 
-    def merge(self, left: int, right: int, counts: np.ndarray | None = None, size: int = 0) -> int:
-        """Make one symbol of a pair everywhere; returns how often. counts: to be kept up to date."""
+    def merge(self, left: int, right: int, counts: _Counts | None = None) -> None:
+        """Make one symbol of a pair everywhere. counts: of all pairs, to be kept up to date."""
         places = self.found(left, right)
-        merged = int(self.weights[places].sum())
         if counts is not None:
             beside = _beside(places, (-1, 0, 1), len(self.symbols))
-            np.subtract.at(counts, *self._codes(beside, size))
+            counts.change(*self.at(beside), -1)
         self.symbols[places] = _END + 1 + self.made
         kept = np.ones(len(self.symbols), bool)
         kept[places + 1] = False
@@ -98,18 +99,37 @@ class Words:
         self.made += 1
         if counts is not None:
             places = places - np.arange(len(places))
-            np.add.at(counts, *self._codes(_beside(places, (-1, 0), len(self.symbols)), size))
-        return merged
+            counts.change(*self.at(_beside(places, (-1, 0), len(self.symbols))), 1)
 
-    def first(self, codes: Int[np.ndarray, "pair"], size: int) -> int:
+    def first(self, codes: Int[np.ndarray, "pair"]) -> int:
         """Of these pairs the one that is seen first."""
         if len(codes) == 1:
             return int(codes[0])
-        left, right = self.symbols[:-1], self.symbols[1:]
-        return min(
-            codes.tolist(),
-            key=lambda code: int(np.argmax((left == code // size) & (right == code % size))),
-        )
+        seen, _ = self.at(np.arange(len(self.symbols) - 1))
+        return int(seen[np.argmax(np.isin(seen, codes))])
+
+
+class _Counts:
+    """How often each pair stands in the words, and of each left symbol the most frequent one."""
+
+    def __init__(self, words: Words, symbols: int) -> None:
+        self._table = np.zeros((symbols, symbols), np.int32)
+        self._best = np.zeros(symbols, np.int32)
+        self.change(*words.counts(), 1)
+
+    def change(self, codes: np.ndarray, weights: np.ndarray, sign: int) -> None:
+        """Add these weights to the counts of these pairs, or take them away."""
+        left, right = np.divmod(codes, BASE)
+        np.add.at(self._table, (left, right), sign * weights.astype(np.int32))
+        rows = np.unique(left)
+        self._best[rows] = self._table[rows].max(axis=1, initial=0)
+
+    def most(self) -> tuple[int, Int[np.ndarray, "pair"]]:
+        """The highest count, and the pairs that have it."""
+        highest = int(self._best.max())
+        rows = np.flatnonzero(self._best == highest)
+        places, right = np.nonzero(self._table[rows] == highest)
+        return highest, rows[places] * BASE + right
 
 
 def _beside(places: np.ndarray, steps: Sequence[int], size: int) -> Int[np.ndarray, "place"]:
@@ -126,17 +146,16 @@ def learn(
     counts: how often each word occurs, in the order in which they are first seen. each: is told
     how many merges there are.
     """
-    words, size = Words(counts), _END + 1 + most
+    words = Words(counts)
+    known = _Counts(words, _END + 1 + most)
     pairs: list[tuple[int, int]] = []
     how_often: list[int] = []
-    known = words.counts(size)
     while len(pairs) < most:
-        highest = int(known.max())
+        highest, equal = known.most()
         if highest < 2:
             break
-        code = words.first(np.flatnonzero(known == highest), size)
-        left, right = divmod(code, size)
-        words.merge(left, right, known, size)
+        left, right = divmod(words.first(equal), BASE)
+        words.merge(left, right, known)
         pairs.append((_outside(left), _outside(right)))
         how_often.append(highest)
         if each is not None:
@@ -194,18 +213,14 @@ class Pairs:
 
 def most_frequent(words: Words, size: int, most: int = 10) -> Pairs:
     """The pairs that stand most often in words. size: bytes of the words."""
-    symbols = _END + 1 + words.made
-    counts = words.counts(symbols)
-    there = np.flatnonzero(counts)
-    top = there[np.argsort(-counts[there], kind="stable")][: most + 1]
-    equal = 0
-    if len(top):
-        alike = np.flatnonzero(counts == counts[top[0]])
-        equal = len(alike)
-        first = words.first(alike, symbols)
-        top = np.array([first, *(code for code in top.tolist() if code != first)])
-    top = top[:most]
-    pairs = np.stack(np.divmod(top, symbols), axis=-1)
+    codes, counts = words.counts()
+    order = np.argsort(-counts, kind="stable")
+    equal = int((counts == counts.max(initial=0)).sum())
+    if len(codes):
+        first = words.first(codes[order[:equal]])
+        order[:equal] = np.roll(order[:equal], -int(np.argmax(codes[order[:equal]] == first)))
+    top = order[:most]
+    pairs = np.stack(np.divmod(codes[top], BASE), axis=-1)
     pairs -= pairs > _END
     return Pairs(words.made, pairs, counts[top], equal, words.tokens, size)
 
