@@ -75,7 +75,9 @@ def words(dictionary: str) -> bytes:
     lines = defaultdict(list)
     for word in sorted(counts, key=lambda word: (-counts[word], word))[:WORDS]:
         lines[round(2 ** (round(2 * math.log2(counts[word])) / 2))].append(word)
-    return "\n".join(f"{count} {' '.join(sorted(lines[count]))}" for count in lines).encode("utf-16-le")
+    return "\n".join(f"{count} {' '.join(sorted(lines[count]))}" for count in lines).encode(
+        "utf-16-le"
+    )
 
 
 def main() -> None:

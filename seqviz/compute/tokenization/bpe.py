@@ -7,6 +7,7 @@ ACL, on bytes as in Radford et al. (2019), GPT-2, whose pattern cuts a text into
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
 import sys
 import unicodedata
@@ -108,7 +109,7 @@ class Bpe:
             if rank is not None:
                 heapq.heappush(heap, (rank, left, symbols[right]))
 
-        pairs = zip(symbols, symbols[1:], strict=False)
+        pairs = itertools.pairwise(symbols)
         for place, (left, right) in enumerate(pairs):
             if (rank := self._ranks.get(left << _BITS | right)) is not None:
                 heap.append((rank, place, right))

@@ -1,4 +1,4 @@
-"""A byte-pair encoding learned from the film reviews, or from the two examples of the literature."""
+"""A byte-pair encoding learned from the film reviews, or from two examples of the literature."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ def pairs_after(found: Learned, corpus: str, amount: int, merges: int) -> Pairs:
 
 def _after(found: Learned, corpus: str, amount: int, merges: int) -> Words:
     """The words after so many merges, from the nearest state that is kept."""
-    before = _kept(corpus, amount, merges // _STEP, found.pairs[: merges - merges % _STEP].tobytes())
+    before = _kept(
+        corpus, amount, merges // _STEP, found.pairs[: merges - merges % _STEP].tobytes()
+    )
     return applied(before, found, merges)
 
 

@@ -80,7 +80,7 @@ def _file(model: str, name: str) -> dict[str, Any]:
 
 @cache
 def wordpiece(model: str = DEFAULTS["encoder"]) -> WordPiece:
-    """An encoder's cutter. Raises Refusal("not_fetched"), or ("damaged") of another kind of file."""
+    """An encoder's cutter. Raises Refusal("not_fetched"), or ("damaged") of another file."""
     read = _file(model, TOKENIZER)
     try:
         return WordPiece(read["model"]["vocab"], read["normalizer"]["lowercase"])
