@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int, Shaped
 
+from seqviz.refusal import Refusal
 from seqviz.units import Share
 
 _JOINER, _SIGN = "\u200d", "\ufe0f"  # glue two emoji to one; ask for a colored sign
@@ -64,6 +65,11 @@ def one_after_another(names: Sequence[str], ids: Sequence[int], sizes: Sequence[
 def encoded(text: str) -> bytes:
     """Its UTF-8; half of a pair of surrogates as three bytes, so that no text fails."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def seen(text: str) -> str:
+    """The same for a screen: half of a pair of surrogates as "?"."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def characters(text: str) -> Cut:
@@ -152,7 +158,9 @@ class Strips:
 
 
 def strips(text: str, cutters: Sequence[tuple[str, Callable[[str], Cut]]]) -> Strips:
-    """Cut a text by each of these."""
+    """Cut a text by each of these. Raises Refusal("no_text") of an empty one."""
+    if not text:
+        raise Refusal("no_text", "There is nothing to read. Type a text.")
     shown = graphemes(text)
     sizes = np.array([len(encoded(one)) for one in shown], int)
     han = [is_han(sign) for sign in text for _ in encoded(sign)]

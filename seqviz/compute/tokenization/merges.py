@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Int, Shaped
 
+from seqviz.compute.tokenization.cut import encoded
 from seqviz.units import Share
 
 BASE = 1 << 16  # of a pair as one number
@@ -236,7 +237,7 @@ def tokens_after(words: Words, learned: Learned, places: Sequence[int]) -> tuple
 
 def word_counts(words: Sequence[str]) -> dict[bytes, int]:
     """How often each word occurs, the first seen first."""
-    return {word.encode(): count for word, count in Counter(words).items()}
+    return {encoded(word): count for word, count in Counter(words).items()}
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,23 @@ class Ladder:
         """How many strings were looked up."""
         return sum(len(rung.tried) for rung in self.rungs)
 
+    @property
+    def parts(self) -> int:
+        """How many pieces the word has."""
+        return len(self.pieces)
+
+    def after(self, tries: int) -> tuple[str, ...]:
+        """The pieces that are found by so many look-ups; after all of them, those of the word."""
+        if tries >= self.lookups:
+            return self.pieces
+        found: list[str] = []
+        for rung in self.rungs:
+            tries -= len(rung.tried)
+            if tries < 0:
+                break
+            found.append(rung.tried[-1])
+        return tuple(found)
+
 
 class WordPiece:
     """vocabulary: tokens and their ids. lower: also strips accents, as of an uncased model."""

@@ -10,6 +10,7 @@ from seqviz.compute.tokenization.wordpiece import Ladder
 from seqviz.experiments.tokenization import vocabularies as kept
 from seqviz.experiments.tokenization.learned import encoder_of
 from seqviz.models.registry import DEFAULTS
+from seqviz.refusal import Refusal
 
 ENCODER, DECODER = DEFAULTS["encoder"], DEFAULTS["decoder"]
 NAMES = ("characters", "bytes", "words", "wordpiece", "gpt2", "smollm2", "own")
@@ -40,11 +41,15 @@ def cutter(name: str, learned: Learned, merges: int) -> Callable[[str], Cut]:
     return encoder_of(learned, merges).cut
 
 
-def cut_by_all(text: str, learned: Learned, merges: int) -> Strips:
-    """A text as each cutter cuts it that is here."""
+def here() -> tuple[str, ...]:
+    """The cutters that can be had on this machine."""
     gone = missing()
-    here = [name for name in NAMES if name not in gone]
-    return strips(text, [(name, cutter(name, learned, merges)) for name in here])
+    return tuple(name for name in NAMES if name not in gone)
+
+
+def cut_by_all(text: str, names: tuple[str, ...], learned: Learned, merges: int) -> Strips:
+    """A text as each of these cutters cuts it."""
+    return strips(text, [(name, cutter(name, learned, merges)) for name in names])
 
 
 def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:
@@ -69,8 +74,13 @@ def framed(name: str, cut: Cut) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return (first, *cut.names, last), (begin, *ids, end)
 
 
-def ladder(word: str) -> Ladder:
-    """How WordPiece cuts the first word of a text. Raises what `vocabularies.wordpiece` raises."""
+def ladder(text: str) -> Ladder:
+    """How WordPiece cuts the first word of a text.
+
+    Raises Refusal("no_text") where there is none, and what `vocabularies.wordpiece` raises.
+    """
     cutter = kept.wordpiece()
-    words = cutter.read(word)
-    return cutter.ladder("".join(letter for letter, _, _ in words[0]) if words else "")
+    words = cutter.read(text)
+    if not words:
+        raise Refusal("no_text", "There is nothing to read. Type a text.")
+    return cutter.ladder("".join(letter for letter, _, _ in words[0]))

@@ -78,13 +78,12 @@ def pairs_after(found: Learned, corpus: str, amount: int, merges: int) -> Pairs:
 
 def _after(found: Learned, corpus: str, amount: int, merges: int) -> Words:
     """The words after so many merges, from the nearest state that is kept."""
-    before = _kept(
-        corpus, amount, merges // _STEP, found.pairs[: merges - merges % _STEP].tobytes()
-    )
+    pairs = found.pairs[: merges - merges % _STEP].astype(np.int64)
+    before = _kept(corpus, amount, merges // _STEP, pairs.tobytes())
     return applied(before, found, merges)
 
 
-@lru_cache(16)
+@lru_cache(48)
 def _kept(corpus: str, amount: int, steps: int, pairs: bytes) -> Words:
     """The words after so many hundreds of merges, which are these."""
     if not steps:
@@ -112,23 +111,40 @@ def before_and_after(found: Learned, merges: int, text: str) -> Strips:
 
 
 def compression(found: Learned, corpus: str, amount: int) -> Compression:
-    """Bytes for one token: of the texts that were learned from, held-out reviews, editorials.
+    """Bytes for one token of the texts that were learned from, held-out reviews, and editorials.
 
     Of an example, whose words are few, only of itself.
     """
-    names = ("trained", "held", "editorials") if corpus == "reviews" else ("trained",)
-    every = [_words(corpus if name == "trained" else name, amount if name == "trained" else 0)
-             for name in names]  # fmt: skip
-    return _compression(names, every, found)
+    names, words = zip(*_texts(corpus, amount), strict=True)
+    every = [_words(*name) for name in words]
+    places = _places(found)
+    tokens = np.array([tokens_after(one, found, places.tolist()) for one in every])
+    return Compression(names, places, np.array([one.tokens for one in every]), tokens)
 
 
-def compression_of(found: Learned, text: str) -> Compression:
-    """The same of a text."""
-    return _compression(("own",), [Words(word_counts(pattern().findall(text)))], found)
+def compression_at(found: Learned, corpus: str, amount: int, merges: int) -> Compression:
+    """The same after so many merges alone."""
+    names, words = zip(*_texts(corpus, amount), strict=True)
+    sizes = np.array([_words(*name).tokens for name in words])
+    tokens = np.array([[_after(found, *name, merges).tokens] for name in words])
+    return Compression(names, np.array([merges]), sizes, tokens)
 
 
-def _compression(names: tuple[str, ...], every: list[Words], found: Learned) -> Compression:
-    count = len(found.pairs)
-    places = np.unique(np.linspace(0, count, _PLACES).astype(int))
-    tokens = np.array([tokens_after(words, found, places.tolist()) for words in every])
-    return Compression(names, places, np.array([words.tokens for words in every]), tokens)
+def compression_of(found: Learned, text: str, merges: int | None = None) -> Compression:
+    """The same of a text, after more and more merges or after so many alone."""
+    words = Words(word_counts(pattern().findall(text)))
+    places = _places(found) if merges is None else np.array([merges])
+    tokens = np.array([tokens_after(words, found, places.tolist())])
+    return Compression(("own",), places, np.array([words.tokens]), tokens)
+
+
+def _texts(corpus: str, amount: int) -> list[tuple[str, tuple[str, int]]]:
+    """The lines of a figure, and the words of each as `_words` names them."""
+    trained = ("trained", (corpus, amount))
+    return [trained] if corpus != "reviews" else [
+        trained, ("held", ("held", ALL)), ("editorials", ("editorials", ALL))
+    ]  # fmt: skip
+
+
+def _places(found: Learned) -> np.ndarray:
+    return np.unique(np.linspace(0, len(found.pairs), _PLACES).astype(int))

@@ -22,7 +22,8 @@ def pair_counts(found: Pairs, learned: Learned, sample: Strips, style: Style = S
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     sheet.margin(t=26)
-    names = [plain(pair_name(learned, pair)) for pair in found.pairs.tolist()]
+    said = [pair_name(learned, pair) for pair in found.pairs.tolist()]
+    names = [plain(one) for one in said]
     most = float(found.counts.max(initial=1))
     panel = sheet.panel(
         axes.axis(text("figure.merges_count"), range=[0, 1.18 * most], nticks=5, side="top"),
@@ -32,9 +33,10 @@ def pair_counts(found: Pairs, learned: Learned, sample: Strips, style: Style = S
         up=(0.34, 1),
     )  # fmt: skip
     places = np.arange(1, len(names) + 1)
+    first = int(found.counts.max(initial=0) > 1)  # what stands there once is never merged
     for chosen, key, color in (
-        (places[:1], "figure.merges_next", palette.prediction),
-        (places[1:], "figure.merges_others", palette.baseline),
+        (places[:first], "figure.merges_next", palette.prediction),
+        (places[first:], "figure.merges_others", palette.baseline),
     ):
         if len(chosen):
             counts = found.counts[chosen - 1]
@@ -49,10 +51,10 @@ def pair_counts(found: Pairs, learned: Learned, sample: Strips, style: Style = S
         {"bytes": text("figure.merges_before"),
          "own": text("figure.merges_after", merges=found.merges)},
     )  # fmt: skip
+    told = zip(said[:5], found.counts.tolist(), strict=False)
     return sheet.described(
         "alt.pair_counts", names={"y": names}, merges=found.merges,
-        pairs=", ".join(f"{name} {count:,}" for name, count in
-                        zip(names[:5], found.counts.tolist(), strict=False)) or "–",
+        pairs=", ".join(f"{name} {count:,}" for name, count in told) or "–",
         tokens=sample.of("own").tokens, bytes=sample.of("bytes").tokens,
     )  # fmt: skip
 

@@ -45,7 +45,7 @@ def special_ids(
     return sheet.described(
         "alt.special", names={"x": names, "y": rows}, roles=len(roles),
         values="; ".join(
-            f"{name}: " + (", ".join(f"{plain(one)} {at}" for one, at in tokens.values()) or "–")
+            f"{name}: " + (", ".join(f"{one} {at}" for one, at in tokens.values()) or "–")
             for name, tokens in zip(names, found.values(), strict=True)
         ),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from seqviz.compute.tokenization.cut import Cut, Strips
+from seqviz.compute.tokenization.cut import Cut, Strips, seen
 from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain
 from seqviz.figures.grammar.tokens import short
 from seqviz.text import Text, number
@@ -53,7 +53,7 @@ def cut_strips(found: Strips, chosen: str, part: int = 1, style: Style = STYLE) 
     cut = found.of(chosen)
     return sheet.described(
         "alt.cut_strips",
-        text=plain("".join(found.shown[:40])),
+        text=seen("".join(found.shown[:40])),
         cutters=len(found.names),
         name=name_of(chosen, style.text),
         tokens=cut.tokens,
@@ -104,7 +104,7 @@ def draw_strips(
 
 def _visible(sign: str) -> str:
     """What a browser can show of a character."""
-    kept = sign.encode("utf-8", "replace").decode("utf-8")
+    kept = seen(sign)
     return kept if kept.isprintable() or len(kept) > 1 else "\ufffd"
 
 
