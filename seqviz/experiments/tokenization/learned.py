@@ -115,19 +115,19 @@ def compression(found: Learned, corpus: str, amount: int) -> Compression:
 
     Of an example, whose words are few, only of itself.
     """
-    names, words = zip(*_texts(corpus, amount), strict=True)
-    every = [_words(*name) for name in words]
+    shown = _texts(corpus, amount)
+    every = [_words(*words) for words in shown.values()]
     places = _places(found)
     tokens = np.array([tokens_after(one, found, places.tolist()) for one in every])
-    return Compression(names, places, np.array([one.tokens for one in every]), tokens)
+    return Compression(tuple(shown), places, np.array([one.tokens for one in every]), tokens)
 
 
 def compression_at(found: Learned, corpus: str, amount: int, merges: int) -> Compression:
     """The same after so many merges alone."""
-    names, words = zip(*_texts(corpus, amount), strict=True)
-    sizes = np.array([_words(*name).tokens for name in words])
-    tokens = np.array([[_after(found, *name, merges).tokens] for name in words])
-    return Compression(names, np.array([merges]), sizes, tokens)
+    shown = _texts(corpus, amount)
+    sizes = np.array([_words(*words).tokens for words in shown.values()])
+    tokens = [[_after(found, name, many, merges).tokens] for name, many in shown.values()]
+    return Compression(tuple(shown), np.array([merges]), sizes, np.array(tokens))
 
 
 def compression_of(found: Learned, text: str, merges: int | None = None) -> Compression:
@@ -138,12 +138,12 @@ def compression_of(found: Learned, text: str, merges: int | None = None) -> Comp
     return Compression(("own",), places, np.array([words.tokens]), tokens)
 
 
-def _texts(corpus: str, amount: int) -> list[tuple[str, tuple[str, int]]]:
+def _texts(corpus: str, amount: int) -> dict[str, tuple[str, int]]:
     """The lines of a figure, and the words of each as `_words` names them."""
-    trained = ("trained", (corpus, amount))
-    return [trained] if corpus != "reviews" else [
-        trained, ("held", ("held", ALL)), ("editorials", ("editorials", ALL))
-    ]  # fmt: skip
+    found = {"trained": (corpus, amount)}
+    if corpus == "reviews":
+        found |= {"held": ("held", ALL), "editorials": ("editorials", ALL)}
+    return found
 
 
 def _places(found: Learned) -> np.ndarray:

@@ -116,10 +116,10 @@ def special(model: str) -> dict[str, tuple[str, int]]:
     """The special tokens of a model by their roles (`ROLES`), each with its id."""
     told = _file(model, "tokenizer_config.json")
     ids = {one["content"]: one["id"] for one in _file(model, TOKENIZER)["added_tokens"]}
-    found = {}
+    found: dict[str, tuple[str, int]] = {}
     for role, key in ROLES.items():
         name = told.get(f"{key}_token")
         name = name["content"] if isinstance(name, dict) else name
         if name in ids:
-            found[role] = (name, ids[name])
+            found[role] = (str(name), ids[name])
     return found
