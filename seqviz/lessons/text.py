@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.text_cut import Cutters, Ladder, Merges, cutters, ladder, merges
 
 lesson = Lesson("text")
 
 # ---- cutters, merges, ladder
+lesson.bench("cutters", Cutters, after=("merges",), leads=True)(cutters)
+lesson.bench("merges", Merges, leads=True)(merges)
+lesson.bench("ladder", Ladder)(ladder)
 # ---- ids
 # ---- map, reading, neighbors
 # ---- windows

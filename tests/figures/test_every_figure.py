@@ -180,7 +180,8 @@ def holds_all_its_points(example: Example, drawn) -> None:
             continue
         low, high = sorted(axis["range"])
         values = np.asarray(given)
-        if way == "y" and trace.get("base") is not None:  # a bar ends that far from where it begins
+        along = "x" if trace.get("orientation") == "h" else "y"
+        if way == along and trace.get("base") is not None:  # a bar ends that far from its beginning
             values = values + np.asarray(trace["base"])
         if values.dtype.kind not in "iuf" or (example.name, way) in CLOSER:
             continue

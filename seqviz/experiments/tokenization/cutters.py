@@ -1,0 +1,86 @@
+"""Seven cutters of one text; those of models only where the model is on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from seqviz.compute.tokenization.cut import Cut, Strips, characters, single_bytes, strips
+from seqviz.compute.tokenization.merges import Learned
+from seqviz.compute.tokenization.wordpiece import Ladder
+from seqviz.experiments.tokenization import vocabularies as kept
+from seqviz.experiments.tokenization.learned import encoder_of
+from seqviz.models.registry import DEFAULTS
+from seqviz.refusal import Refusal
+
+ENCODER, DECODER = DEFAULTS["encoder"], DEFAULTS["decoder"]
+NAMES = ("characters", "bytes", "words", "wordpiece", "gpt2", "smollm2", "own")
+SPECIAL = ("wordpiece", "gpt2", "smollm2", "own")  # that may have special tokens
+
+
+def missing() -> tuple[str, ...]:
+    """Cutters whose model is not on this machine."""
+    models = (("wordpiece", ENCODER), ("smollm2", DECODER))
+    return tuple(name for name, model in models if not kept.here(model))
+
+
+def cutter(name: str, learned: Learned, merges: int) -> Callable[[str], Cut]:
+    """One of `NAMES`. learned, merges: of "own". Raises what `vocabularies` raises."""
+    match name:
+        case "characters":
+            return characters
+        case "bytes":
+            return single_bytes
+        case "words":
+            return kept.dictionary().cut
+        case "wordpiece":
+            return kept.wordpiece().cut
+        case "gpt2":
+            return kept.gpt2().cut
+        case "smollm2":
+            return kept.decoder_bpe().cut
+    return encoder_of(learned, merges).cut
+
+
+def here() -> tuple[str, ...]:
+    """The cutters that can be had on this machine."""
+    gone = missing()
+    return tuple(name for name in NAMES if name not in gone)
+
+
+def cut_by_all(text: str, names: tuple[str, ...], learned: Learned, merges: int) -> Strips:
+    """A text as each of these cutters cuts it."""
+    return strips(text, [(name, cutter(name, learned, merges)) for name in names])
+
+
+def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:
+    """Of each cutter that has a vocabulary the special tokens by their roles, with their ids."""
+    models = {"wordpiece": ENCODER, "smollm2": DECODER}
+    gone = missing()
+    return {
+        name: kept.GPT2_SPECIAL if name == "gpt2"
+        else kept.special(models[name]) if name in models
+        else {}
+        for name in SPECIAL if name not in gone
+    }  # fmt: skip
+
+
+def framed(name: str, cut: Cut) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Names and ids as the model reads them: BERT's between [CLS] and [SEP]."""
+    ids = tuple(cut.ids.tolist())
+    if name != "wordpiece":
+        return cut.names, ids
+    roles = kept.special(ENCODER)
+    (first, begin), (last, end) = (roles[role] for role in ("class", "separator"))
+    return (first, *cut.names, last), (begin, *ids, end)
+
+
+def ladder(text: str) -> Ladder:
+    """How WordPiece cuts the first word of a text.
+
+    Raises Refusal("no_text") where there is none, and what `vocabularies.wordpiece` raises.
+    """
+    cutter = kept.wordpiece()
+    words = cutter.read(text)
+    if not words:
+        raise Refusal("no_text", "There is nothing to read. Type a text.")
+    return cutter.ladder("".join(letter for letter, _, _ in words[0]))

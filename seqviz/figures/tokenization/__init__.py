@@ -1,0 +1,1 @@
+"""Figures of cut texts: aligned strips, merges, prefixes tried."""

