@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.text_windows import Ids, WindowsOfText, ids, windows
 
 lesson = Lesson("text")
 
 # ---- cutters, merges, ladder
 # ---- ids
+lesson.bench("ids", Ids)(ids)
 # ---- map, reading, neighbors
 # ---- windows
+lesson.bench("windows", WindowsOfText)(windows)

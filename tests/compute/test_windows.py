@@ -77,18 +77,21 @@ def test_a_random_window_is_hardly_ever_the_next():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_short_text_is_refused_at_any_offset_or_read(way):
-    for length in range(30):
+    with pytest.raises(Refusal) as raised:
+        cut(way, 8, 2, 5, 0)
+    assert raised.value.code == "short_for_windows"
+    for length in range(int(raised.value.details["needed"]), 40):
         for seed in range(20):
-            try:
-                assert cut(way, length, 2, 5, seed).y.max() < length
-            except Refusal as refusal:
-                assert refusal.code == "short_for_windows"
-                assert length < refusal.details["needed"]
-    assert all(cut(way, 16, 2, 5, seed).starts.size for seed in range(50))
+            assert cut(way, length, 2, 5, seed).y.max() < length
 
 
 def test_cleaning_and_tokens_are_those_of_the_text():
-    for line in ("The Time Machine, by H. G. Wells [1898]", " A-b\tc! 人工智能 é", "", "\x00\ud800"):
+    for line in (
+        "The Time Machine, by H. G. Wells [1898]",
+        " A-b\tc! 人工智能 é",
+        "",
+        "\x00\ud800",
+    ):
         assert cleaned(line) == re.sub("[^A-Za-z]+", " ", line).strip().lower()
     assert tokens("the time machine", "word") == ["the", "time", "machine"]
     assert tokens("a b", "character") == ["a", " ", "b"]
@@ -118,7 +121,9 @@ class D2lVocab:
         return [self.token_to_idx.get(token, 0) for token in read]
 
 
-@pytest.mark.parametrize(("min_freq", "reserved"), [(0, ()), (1, ("<pad>", "b")), (3, ()), (99, ())])
+@pytest.mark.parametrize(
+    ("min_freq", "reserved"), [(0, ()), (1, ("<pad>", "b")), (3, ()), (99, ())]
+)
 def test_the_vocabulary_is_that_of_the_text(min_freq, reserved):
     draw = python.Random(min_freq)
     lines = ["".join(draw.choice("aaaabbbcc d") for _ in range(30)) for _ in range(5)]
@@ -154,7 +159,7 @@ def test_one_hot_is_torchs_and_reads_a_row_to_the_last_bit():
     assert beside_indexing(ids, 9, 2, 0).cosine(1, 3) == 1
 
 
-@pytest.mark.parametrize("share", [0, 0.01, 0.5, 1])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
 def test_a_permutation_moves_what_it_says(share):
     new = permutation(1000, share, 3)
     assert sorted(new) == list(range(1000))

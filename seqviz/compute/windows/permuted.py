@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from seqviz.compute import proportions
 from seqviz.compute.proportions import Proportion
 from seqviz.compute.seeded import seeded
+from seqviz.units import Share, entry
 
 CASES = ("both", "ids", "rows")
 _T95 = {5: 2.776445, 10: 2.262157, 20: 2.093024}  # Student's t, 0.975 quantile, by how many means
@@ -57,6 +58,10 @@ class Permuted:
     difference: Float[np.ndarray, "case"]
     positive: Float[np.ndarray, "case"]
     trained: float
+
+    both_difference = entry("difference", 0, "Where ids and rows move together; 0: equal bits.")
+    ids_cosine = entry("cosine", 1, "Where the ids alone are new.")
+    ids_positive = entry("positive", 1, "Where the ids alone are new.", Share)
 
     def moved(self) -> int:
         """Tokens of the sentence whose id has changed."""
@@ -118,7 +123,6 @@ class ByShare:
 def _ends(means: np.ndarray) -> tuple[float, float]:
     half = _T95[len(means)] * float(means.std(ddof=1)) / np.sqrt(len(means))
     return float(means.mean()) - half, float(means.mean()) + half
-
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,7 @@ class Beside:
         """Of the one-hot vectors of two steps, from 1."""
         return float(self.hot[one - 1] @ self.hot[other - 1])
 
+    @property
     def multiplications(self) -> int:
         """That the product needs for a row; reading it needs none."""
         return self.hot.shape[1] * self.product.shape[1]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from seqviz.compute.gates.encoding import END, UNKNOWN
 from seqviz.compute.windows import carried
 from seqviz.compute.windows.carried import Carried
 from seqviz.data.reviews import characters_split
 from seqviz.jobs import Report, silent
 from seqviz.models.checkpoints import load
-
-import numpy as np
 
 LENGTHS = (5, 10, 20, 50, 100)
 ROWS = 32

@@ -221,7 +221,7 @@ def permute_many(
                 moved = table[torch.from_numpy(moved_rows(new)).to(device)]
                 renamed = encoding.Batch(new[batch.ids], batch.real)
                 for rows, read in ((moved, renamed), (table, renamed), (moved, batch)):
-                    last.append(_vectors(network, device, rows, read))  # noqa: PERF401
+                    last.append(_vectors(network, device, rows, read))
             real = torch.from_numpy(batch.real).to(device)[..., None]
             same = [((one == last[0]) | ~real).flatten(1).all(1).cpu().numpy() for one in last]
             return [[_means(one, batch) for one in last], same]

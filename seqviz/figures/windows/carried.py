@@ -34,7 +34,7 @@ def bits_by_window(found: Carried, length: int, style: Style = STYLE) -> Figure:
     left.vertical(lengths.index(length) + 1, palette.highlight, width=1.5)
     right = sheet.panel(
         axes.axis(text("figure.carried_place", length=length), range=[0.5, length + 0.5]),
-        axes.axis("", range=[0, top]),
+        axes.axis(text("figure.carried_bits"), range=[0, top]),
         across=_RIGHT,
     )
     steps = np.arange(1, length + 1)

@@ -38,7 +38,7 @@ def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
     depth[above:, 2:] = found.closeness[:, None]
     upright = {"range": [rows + 0.5, 0.5], "showticklabels": False, "showgrid": False}
     table = sheet.panel(
-        axes.names(names, side="top", ticklabelstandoff=0),
+        axes.names(names, text("figure.ids_table"), side="top", ticklabelstandoff=0),
         axes.axis(**upright), across=_TABLE,
     )  # fmt: skip
     table.cells(
@@ -69,9 +69,7 @@ def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
     )
 
 
-def permuted_sentence(
-    found: Permuted, many: ByShare, share: float, style: Style = STYLE
-) -> Figure:
+def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style = STYLE) -> Figure:
     """Left the first tokens of a sentence: which id enters, and whose vector the network reads.
 
     A column for the network as trained and one for each case; orange: another token's vector.
@@ -91,7 +89,7 @@ def permuted_sentence(
     wrong = np.zeros((shown, len(columns)), np.float32)
     wrong[:, 1:] = ~found.same[:, :shown].T
     table = sheet.panel(
-        axes.names(columns, side="top", ticklabelstandoff=0),
+        axes.names(columns, text("figure.permuted_enters"), side="top", ticklabelstandoff=0),
         axes.axis(range=[shown + 0.5, 0.5], showticklabels=False, showgrid=False),
         across=_TABLE,
     )
@@ -106,7 +104,8 @@ def permuted_sentence(
     means = [*(many.mean(share, case) for case in CASES), many.others()[0]]
     upper = sheet.panel(
         axes.axis(text("figure.permuted_cosine"), range=[-0.25, 1.12], tickvals=[0, 0.5, 1]),
-        axes.names([*rows, text("figure.permuted_other")], range=[4.6, 0.4]),
+        axes.names([*rows, text("figure.permuted_other")], text("figure.permuted_moved"),
+                   range=[4.6, 0.4]),
         across=_BESIDE, up=_UPPER,
     )  # fmt: skip
     upper.bars(np.arange(1, 5), means, text("figure.permuted_many"), colors, sideways=True,
@@ -117,7 +116,8 @@ def permuted_sentence(
     right = [*(many.accuracy(share, case) for case in CASES), many.as_trained()]
     lower = sheet.panel(
         axes.percent(text("figure.permuted_right"), tickvals=[0, 50, 100]),
-        axes.names([*rows, text("figure.permuted_trained")], range=[4.6, 0.4]),
+        axes.names([*rows, text("figure.permuted_trained")], text("figure.permuted_moved"),
+                   range=[4.6, 0.4]),
         across=_BESIDE, up=_LOWER,
     )  # fmt: skip
     lower.vertical(50, palette.baseline, width=1.5, dash="dot")
@@ -151,6 +151,8 @@ def read_so_far(done: object, what: str, style: Style = STYLE) -> Figure:
     share = float(np.asarray(done, float).ravel()[-1])
     sheet = Sheet(style, showlegend=False)
     name = style.text(what)
-    panel = sheet.panel(axes.percent(name), axes.names([percent(share, 0)]))
+    panel = sheet.panel(
+        axes.percent(name), axes.names([percent(share, 0)], style.text("figure.permuted_all"))
+    )
     panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
     return sheet.described("alt.windows_so_far", what=name, share=percent(share, 0))
