@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.windows.carried import CONDITIONS, Carried
@@ -44,7 +46,11 @@ def bits_by_window(found: Carried, length: int, style: Style = STYLE) -> Figure:
         at = np.arange(1, len(lengths) + 1) + _ASIDE * (k - 1)
         values = [found.mean(one, condition) for one in lengths]
         ends = np.array([found.ends(one, condition) for one in lengths]).T
-        look = {"dash": _DASH[condition], "symbol": _SYMBOL[condition], "hover": "%{y:.2f}"}
+        look: dict[str, Any] = {
+            "dash": _DASH[condition],
+            "symbol": _SYMBOL[condition],
+            "hover": "%{y:.2f}",
+        }
         left.line(at, values, name, color, **look,
                   error_y=whisker(values, ends[0], ends[1], color))  # fmt: skip
         right.line(steps, found.by_place(length, condition), name, color, legend=False,
@@ -53,7 +59,9 @@ def bits_by_window(found: Carried, length: int, style: Style = STYLE) -> Figure:
         "alt.carried",
         names={"x": names},
         length=length,
-        **{condition: number(found.mean(length, condition)) for condition in CONDITIONS},
+        sequential=number(found.mean(length, "sequential")),
+        random=number(found.mean(length, "random")),
+        reset=number(found.mean(length, "reset")),
     )
 
 

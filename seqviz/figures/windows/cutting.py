@@ -35,7 +35,8 @@ def windows_of_text(found: Windows, pieces: Sequence[str], style: Style = STYLE)
     }  # fmt: skip
     path = sheet.panel(
         axes.axis(text("figure.cut_place"), range=[0.5, found.length + 0.5]),
-        axes.axis(text("figure.cut_batches"), **upright), across=_PATH, title=text("figure.cut_path"),
+        axes.axis(text("figure.cut_batches"), **upright), across=_PATH,
+        title=text("figure.cut_path"),
     )  # fmt: skip
     colors = (palette.lstm, palette.rnn, palette.gru, palette.mlp)
     whole, jumps = _links(found.starts[:batches] + 1, found.steps, place)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.windows.permuted import CASES, ByShare, Listed, Permuted
@@ -16,7 +18,7 @@ _UPPER, _LOWER = (0.62, 1.0), (0.0, 0.36)
 
 
 def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
-    """Left ids and tokens, the special ones on top, each with its nearest by meaning; right cosines.
+    """Left ids and tokens, the special ones on top, each with its nearest vector; right cosines.
 
     Right of each row: the cosine of its vector with that of the next id, and with the nearest one.
     The dotted line is the mean over random pairs.
@@ -36,7 +38,11 @@ def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
     depth = np.zeros((rows, len(names)), np.float32)
     depth[:above, :2] = 0.5
     depth[above:, 2:] = found.closeness[:, None]
-    upright = {"range": [rows + 0.5, 0.5], "showticklabels": False, "showgrid": False}
+    upright: dict[str, Any] = {
+        "range": [rows + 0.5, 0.5],
+        "showticklabels": False,
+        "showgrid": False,
+    }
     table = sheet.panel(
         axes.names(names, text("figure.ids_table"), side="top", ticklabelstandoff=0),
         axes.axis(**upright), across=_TABLE,
