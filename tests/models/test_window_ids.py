@@ -79,9 +79,7 @@ def test_it_is_what_a_network_with_a_moved_table_gives(minilm):
             vectors = last[0].mean(0), trained[0].mean(0)
             cosine = torch.nn.functional.cosine_similarity(*vectors, dim=0)
             assert float(cosine) == pytest.approx(float(found.cosine[case]), abs=1e-5)
-    assert torch.equal(
-        network.get_input_embeddings().weight, before
-    )  # the shared model is as it was
+    assert torch.equal(network.get_input_embeddings().weight, before)  # nobody has changed it
     for case, place in ((1, 3), (2, 5)):
         token = int(found.given[case][place])
         if case == 2:

@@ -1,7 +1,8 @@
 """A text as tokens and as ids by frequency, and a token as a one-hot vector.
 
 Cleaning, tokens and vocabulary are those of Dive into Deep Learning, section 8.2
-(read_time_machine, tokenize, Vocab); equally frequent tokens stand in the order of their first occurrence.
+(read_time_machine, tokenize, Vocab); equally frequent tokens stand in the order in which they were
+first met.
 """
 
 from __future__ import annotations
