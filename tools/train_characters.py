@@ -15,7 +15,7 @@ import torch
 
 from seqviz.compute.gates.encoding import END, UNKNOWN
 from seqviz.compute.gates.networks import log_probabilities, trace
-from seqviz.data.reviews import SOURCE, editorials, movie_reviews
+from seqviz.data.reviews import SOURCE, characters_split
 from seqviz.models import checkpoints
 from tools.checkpoints import Reader, asked, remeasure, write
 from tools.ngrams import bits as ngram_bits
@@ -30,10 +30,7 @@ SCRIPT = "tools/train_characters.py"
 
 def corpus() -> tuple[str, str]:
     """(train, held out): sentences in a fixed random order, one a line; 5 % are held out."""
-    texts = [*movie_reviews().texts, *editorials().texts]
-    places = np.random.RandomState(0).permutation(len(texts))
-    cut = len(texts) // 20
-    held_out, train = (END.join(texts[i] for i in part) for part in (places[:cut], places[cut:]))
+    train, held_out = (END.join(part) for part in characters_split())
     return train, held_out
 
 

@@ -66,6 +66,19 @@ def sentiment_split() -> tuple[Labeled, Labeled]:
     return train, test
 
 
+@cache
+def characters_split() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(train, held out) of the character models: reviews and editorials in a fixed random order.
+
+    5 % of the sentences are held out: 789.
+    """
+    texts = [*movie_reviews().texts, *editorials().texts]
+    places = np.random.RandomState(0).permutation(len(texts))
+    cut = len(texts) // 20
+    held_out, train = (tuple(texts[i] for i in part) for part in (places[:cut], places[cut:]))
+    return train, held_out
+
+
 def _labeled(reviews: Snippets, places: np.ndarray) -> Labeled:
     positive = reviews.ratings[places] > 0
     positive.setflags(write=False)  # everybody gets the same one

@@ -1,0 +1,1 @@
+"""Figures of ids, vocabularies, one-hot vectors and windows."""
