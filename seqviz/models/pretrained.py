@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from seqviz import garbage
-from seqviz.models import device, interruptible, store, tap
+from seqviz.models import device, interruptible, store, tap, word_vectors
 from seqviz.models.registry import Model, model
 from seqviz.refusal import Refusal
 
@@ -172,6 +172,8 @@ def loaded(name: str) -> bool:
 
 def _load(record: Model) -> Pretrained:
     found = store.verify(record.name)
+    if record.kind == "vectors":
+        return Pretrained(record, _table(record, found), None, "cpu", "float16", found.origin)
     device.prepare_torch()
     import torch
 
@@ -213,6 +215,14 @@ def _load(record: Model) -> Pretrained:
     network.eval().requires_grad_(False)
     garbage.freeze()
     return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
+
+
+def _table(record: Model, found: store.Stored) -> word_vectors.Stored:
+    """Raises Refusal("model_broken")."""
+    try:
+        return word_vectors.read(found.folder / word_vectors.FILE)
+    except (OSError, ValueError, KeyError) as error:
+        raise store.broken(record) from error
 
 
 def half_table(table: Any) -> Any:
