@@ -44,6 +44,13 @@ class Pretrained:
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _moving: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
+    @property
+    def bytes(self) -> int:
+        """Of its weights in memory."""
+        if self.card.kind == "vectors":
+            return int(self.network.vectors.nbytes)
+        return sum(p.numel() * p.element_size() for p in self.network.parameters())
+
     def run(self, work: Callable[[Any, str], R]) -> R:
         """`work(network, device)`; where the GPU fails, once more on the CPU, which stays.
 
