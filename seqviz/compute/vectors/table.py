@@ -37,7 +37,8 @@ class WordTable:
         """Norms of the vectors as they are, and with the mean removed."""
         raw = np.linalg.norm(self.vectors, axis=1)
         # |v - m|^2 without a second table
-        squares = raw.astype(float) ** 2 - 2 * self.vectors @ self.mean + self.mean @ self.mean
+        mean = self.mean.astype(self.vectors.dtype)
+        squares = raw.astype(float) ** 2 - 2 * (self.vectors @ mean) + self.mean @ self.mean
         return raw, np.sqrt(np.maximum(squares, 0))
 
     def cosines(
@@ -45,7 +46,9 @@ class WordTable:
     ) -> Float[np.ndarray, "word"]:
         """Of every word with a vector, from which the mean has been removed where `centered`."""
         norm = self.lengths[centered] * np.linalg.norm(vector)
-        dots = self.vectors @ vector - (self.mean @ vector if centered else 0.0)
+        # in the table's own precision: in another one numpy would copy all of it
+        dots = self.vectors @ vector.astype(self.vectors.dtype)
+        dots = dots - (self.mean @ vector if centered else 0.0)
         return np.where(norm > 0, dots / np.where(norm > 0, norm, 1), 0.0)
 
     def moved(

@@ -66,6 +66,13 @@ def positive_pmi(
 
 
 def reduced(matrix: Float[np.ndarray, "word word"], rank: int) -> Float[np.ndarray, "word rank"]:
-    """U sqrt(S) of the singular value decomposition cut at `rank`: exact, no randomness."""
-    u, s, _ = np.linalg.svd(matrix)
-    return np.asarray(u[:, :rank] * np.sqrt(s[:rank]))
+    """U sqrt(S) of the singular value decomposition cut at `rank`: exact, no randomness.
+
+    U and S^2 are eigenvectors and eigenvalues of M M^T, of which only the largest are computed.
+    """
+    from scipy.linalg import eigh
+
+    size = len(matrix)
+    rank = min(rank, size)
+    squares, u = eigh(matrix @ matrix.T, subset_by_index=(size - rank, size - 1))
+    return np.asarray(u[:, ::-1] * np.maximum(squares[::-1], 0) ** 0.25)
