@@ -10,7 +10,6 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.proportions import Paired, Proportion, mcnemar, of_share
 from seqviz.compute.vectors.plane import cosine_matrix
-from seqviz.units import Count
 
 METHODS = ("svd", "skipgram")
 
@@ -26,7 +25,7 @@ class Learned:
     words: tuple[str, ...]
     vectors: Float[np.ndarray, "word dimension"]
     counts: Int[np.ndarray, "word"]
-    pairs: Count
+    pairs: int
     losses: Float[np.ndarray, "epoch"]
 
 
@@ -49,7 +48,7 @@ def nearest(found: Learned, word: str, window: int, count: int) -> Nearest:
     return Nearest(word, window, tuple(found.words[k] for k in order), scores[order])
 
 
-def shared(one: Nearest, other: Nearest) -> Count:
+def shared(one: Nearest, other: Nearest) -> int:
     """How many words both have."""
     return len(set(one.words) & set(other.words))
 
@@ -84,12 +83,12 @@ class Substitutes:
     nearer: Bool[np.ndarray, "method window seed item"]
 
     @property
-    def items(self) -> Count:
+    def items(self) -> int:
         """How many words were asked about."""
         return self.nearer.shape[3]
 
     @property
-    def seeds(self) -> Count:
+    def seeds(self) -> int:
         """How many times skip-gram was trained."""
         return self.nearer.shape[2]
 

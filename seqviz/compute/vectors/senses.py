@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.proportions import Shares, of_share, shares
-from seqviz.units import Count, Share
+from seqviz.compute.proportions import Proportion, Shares, of_share, shares
 
 
 @dataclass(frozen=True)
@@ -45,17 +44,19 @@ class SensePairs:
 
     hundredths: of the cosine, [pair, level]: `other` senses and the `same` sense; two pairs of
     either kind per word stand one behind the other. random: 2.5 %, 50 % and 97.5 % of the pairs of
-    two different words.
+    two different words. bag: of both kinds, the cosine of the mean rows of the table of all other
+    tokens, without reading: how alike the sentences are as bags of words.
     """
 
     words: tuple[str, ...]
     other: Int[np.ndarray, "pair level"]
     same: Int[np.ndarray, "pair level"]
     random: Float[np.ndarray, "3 level"]
-    random_pairs: Count
+    random_pairs: int
+    bag: Int[np.ndarray, "2 pair"]
 
     @property
-    def pairs(self) -> Count:
+    def pairs(self) -> int:
         """How many pairs there are of either kind."""
         return len(self.other)
 
@@ -78,19 +79,23 @@ class SensePairs:
         A word counts once: the mean of its pairs of one sense against the mean of its pairs of two;
         a draw counts one half.
         """
-        one, two = (
-            self._of(kind).reshape(len(self.words), -1, self.other.shape[1]).mean(1)
-            for kind in ("same", "other")
+        return shares(self._nearer(self.same, self.other).T)
+
+    def told_at(self, level: int) -> Proportion:
+        """The share at one level, with its interval."""
+        return of_share(float(self.told().share[level]), len(self.words))
+
+    def told_by_bag(self) -> Proportion:
+        """The same for the bags of the other words, which nobody has read."""
+        other, same = self.bag
+        return of_share(float(self._nearer(same, other).mean()), len(self.words))
+
+    def _nearer(self, one: np.ndarray, other: np.ndarray) -> Float[np.ndarray, "word *level"]:
+        """1 where a word's mean of the first is above that of the other, 0.5 of equal ones."""
+        first, second = (
+            rows.reshape(len(self.words), -1, *rows.shape[1:]).mean(1) for rows in (one, other)
         )
-        return shares(((one > two) + 0.5 * (one == two)).T.astype(float))
-
-    def told_at(self, level: int) -> Share:
-        """The share at one level."""
-        return float(self.told().share[level])
-
-    def told_last(self) -> object:
-        """Behind the last layer, with its interval."""
-        return of_share(self.told_at(-1), len(self.words))
+        return np.asarray((first > second) + 0.5 * (first == second))
 
     def _of(self, kind: str) -> Int[np.ndarray, "pair level"]:
         return {"other": self.other, "same": self.same}[kind]

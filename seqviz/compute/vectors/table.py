@@ -10,7 +10,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.proportions import Shares, shares
-from seqviz.units import Count
 
 WAYS = ("excluded", "all", "neighbor")
 
@@ -69,7 +68,7 @@ class Ranked:
     asked: tuple[str, ...]
     words: tuple[str, ...]
     cosines: Float[np.ndarray, "rank"]
-    of: Count
+    of: int
     between: float
 
     @property
@@ -153,7 +152,7 @@ class ByClass:
         return shares(cells)
 
     @property
-    def questions(self) -> Count:
+    def questions(self) -> int:
         """How many were asked."""
         return len(self.kind)
 

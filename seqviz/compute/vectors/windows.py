@@ -2,30 +2,61 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
-Pair = tuple[tuple[str, ...], str]
+MODES = ("skipgram", "cbow")
 
 
-def training_pairs(words: Sequence[str], window: int, mode: str) -> tuple[Pair, ...]:
-    """What word2vec is trained on, in the order of the text: (input words, word to predict).
+@dataclass(frozen=True)
+class Pair:
+    """One example that word2vec learns from: places of its words, counted from 0.
+
+    middle: of the window. given: the input. wanted: what is to be predicted from it.
+    """
+
+    middle: int
+    given: tuple[int, ...]
+    wanted: int
+
+
+@dataclass(frozen=True)
+class TrainingPairs:
+    """The words of a text and its examples, in the order of the text."""
+
+    words: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def spelled(self) -> Counter[tuple[tuple[str, ...], str]]:
+        """How often each example is there, in words; the order of the input does not count."""
+        return Counter(
+            (tuple(sorted(self.words[at] for at in pair.given)), self.words[pair.wanted])
+            for pair in self.pairs
+        )
+
+
+def training_pairs(words: Sequence[str], window: int, mode: str) -> TrainingPairs:
+    """What word2vec (Mikolov et al., 2013) is trained on.
 
     mode: "skipgram" predicts each word of the window from the one in its middle, "cbow" the one in
     the middle from all of the window. Raises ValueError for another.
     """
-    if mode not in ("skipgram", "cbow"):
+    if mode not in MODES:
         raise ValueError(f"The mode is skipgram or cbow, not {mode!r}.")
     found: list[Pair] = []
-    for at, middle in enumerate(words):
-        around = (*words[max(0, at - window) : at], *words[at + 1 : at + 1 + window])
+    for middle in range(len(words)):
+        near = range(max(0, middle - window), min(len(words), middle + window + 1))
+        around = tuple(at for at in near if at != middle)
         if mode == "cbow" and around:
-            found.append((around, middle))
+            found.append(Pair(middle, around, middle))
         elif mode == "skipgram":
-            found += [((middle,), word) for word in around]
-    return tuple(found)
+            found += [Pair(middle, (middle,), at) for at in around]
+    return TrainingPairs(tuple(words), tuple(found))
 
 
 def neighbors(

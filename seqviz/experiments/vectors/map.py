@@ -91,9 +91,7 @@ def solve(name: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
     )
 
 
-def analogies(
-    name: str, centered: bool, report: Report = silent, device: str = "cpu"
-) -> ByClass:
+def analogies(name: str, centered: bool, report: Report = silent, device: str = "cpu") -> ByClass:
     """A job: the bundled questions in one of the large tables. (`device` names the queue.)
 
     Raises what `load` raises.

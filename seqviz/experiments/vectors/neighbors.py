@@ -49,9 +49,7 @@ def counted(window: int) -> Learned:
     return Learned(words, vectors, often, len(pairs), np.zeros(0))
 
 
-def skip_grams(
-    window: int, seed: int, report: Report = silent, device: str = "cpu"
-) -> Learned:
+def skip_grams(window: int, seed: int, report: Report = silent, device: str = "cpu") -> Learned:
     """A job: skip-gram with negative samples on the same pairs. (`device` names the queue.)"""
     words, often, ids, texts = corpus()
     pairs = windows.neighbors(ids, texts, window)
@@ -62,9 +60,7 @@ def skip_grams(
     return Learned(words, found.vectors.astype(np.float16), often, len(pairs), found.losses)
 
 
-def substitutes(
-    seeds: int = SEEDS, report: Report = silent, device: str = "cpu"
-) -> Substitutes:
+def substitutes(seeds: int = SEEDS, report: Report = silent, device: str = "cpu") -> Substitutes:
     """A job: both methods with each window on the bundled list. (`device` names the queue.)"""
     items = word_lists.substitutes()
     nearer = np.zeros((2, len(WINDOWS), seeds, len(items)), bool)

@@ -46,7 +46,7 @@ def sense_pairs(model: str, report: Report = silent, device: str = "cpu") -> Sen
     sentences of the test set. (`device` names the queue.) Raises what `load` raises.
     """
     pretrained, kept = load(model), word_lists.two_senses()
-    other, same = [], []
+    other, same = [], []  # of the word at each level, and last of the bags of the other words
     for done, one in enumerate(kept):
         (a, b), (c, d) = (
             [_vectors(pretrained, one.word, text) for text in pair]
@@ -57,8 +57,10 @@ def sense_pairs(model: str, report: Report = silent, device: str = "cpu") -> Sen
         report((done + 1) / (len(kept) + 40), (done + 1) / (len(kept) + 40))
     random = np.percentile(_random_pairs(pretrained), _BAND, axis=0)
     report(1.0, 1.0)
+    two, one_sense = _hundredths(other), _hundredths(same)
+    bags = np.stack([two[:, -1], one_sense[:, -1]])
     return SensePairs(
-        tuple(one.word for one in kept), _hundredths(other), _hundredths(same), random, RANDOM
+        tuple(one.word for one in kept), two[:, :-1], one_sense[:, :-1], random, RANDOM, bags
     )
 
 
@@ -85,11 +87,13 @@ def _random_pairs(pretrained: Pretrained) -> Float[np.ndarray, "pair level"]:
     return np.array(found)
 
 
-def _vectors(
-    pretrained: Pretrained, word: str, text: str
-) -> Float[np.ndarray, "level dimension"]:
+def _vectors(pretrained: Pretrained, word: str, text: str) -> Float[np.ndarray, "level dimension"]:
+    """At each level, and last the mean row of the table of the text's other tokens."""
     tokens = texts.tokens(pretrained, text)
-    return _levels(pretrained, tokens, _places(pretrained, tokens, word))
+    places = _places(pretrained, tokens, word)
+    others = np.setdiff1d(np.flatnonzero(tokens.real & ~tokens.special), places).tolist()
+    bag = _levels(pretrained, tokens, others)[:1]
+    return np.concatenate([_levels(pretrained, tokens, places), bag])
 
 
 def _places(pretrained: Pretrained, tokens: Tokens, word: str) -> list[int]:
