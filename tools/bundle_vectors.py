@@ -16,7 +16,10 @@ from seqviz.data.word_lists import FOLDER
 from seqviz.models.pretrained import load
 
 PAIRS = 20  # of a class
-MORE = "boy man woman prince queen king girl princess river water money account".split()
+MORE = (
+    "boy", "man", "woman", "prince", "queen", "king", "girl", "princess",
+    "river", "water", "money", "account",
+)  # fmt: skip
 
 
 def main(questions: Path) -> None:

@@ -135,7 +135,7 @@ MODELS = (
         half=True,
     ),
 )  # fmt: skip
-# Tables of word vectors: fetched and kept as models are, but no choice where a network is asked for.
+# Tables of word vectors: fetched and kept as models are, but no choice where a network is due.
 VECTORS = (
     Model(
         "glove", "GloVe 6B 50d", "vectors", 0, 0, 20_000_000, "PDDL-1.0", "",

@@ -1,4 +1,4 @@
-"""A table of word vectors as it is kept on this machine: the most frequent words, in half precision.
+"""A table of word vectors as it is kept on this machine: frequent words, in half precision.
 
 The package of GloVe has 400,000 words of 50 float32 each (80 MB); a lesson needs the first 20,000.
 """

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.proportions import Proportion, of
-from seqviz.units import Share
+from seqviz.units import Part, Share
 
 PROJECTIONS = ("axes", "pca", "mds")
 
@@ -35,13 +34,21 @@ class Placed:
     split: tuple[str, ...]
 
     @property
-    def kept(self) -> Proportion:
+    def kept(self) -> Part:
         """Of how many words the neighbor in the picture is the one that is nearest by cosine."""
         apart = np.linalg.norm(self.places[:, None] - self.places[None], axis=-1)
         near = self.cosines.copy()
         np.fill_diagonal(apart, np.inf)
         np.fill_diagonal(near, -np.inf)
-        return of(int((apart.argmin(1) == near.argmax(1)).sum()), len(self.words))
+        return int((apart.argmin(1) == near.argmax(1)).sum()), len(self.words)
+
+    @property
+    def corner(self) -> int:
+        """The word nearest to where both axes say 1, without those that they run between."""
+        ends = {word for pair in self.ends for word in pair}
+        apart = np.linalg.norm(self.places - 1.0, axis=1)
+        free = np.array([word not in ends for word in self.words])
+        return int(np.argmin(np.where(free | ~free.any(), apart, np.inf)))
 
     @property
     def both(self) -> Share:

@@ -65,7 +65,7 @@ class SensePairs:
         return np.asarray(self._of(kind).mean(0) / 100)
 
     def ends(self, kind: str) -> tuple[Float[np.ndarray, "level"], Float[np.ndarray, "level"]]:
-        """95 % interval of the mean: Student's t over the words, whose pairs are not independent."""
+        """95 % interval of the mean (Student's t) over words, whose pairs are not independent."""
         from scipy.stats import t
 
         rows = self._of(kind)

@@ -151,6 +151,14 @@ class ByClass:
         cells[self.kind, np.arange(len(row))] = row
         return shares(cells)
 
+    def overall(self, way: str) -> Proportion:
+        """Of all questions together."""
+        return proportion(self.right[WAYS.index(way)])
+
+    def compared(self) -> Paired:
+        """The arithmetic (question words left out) and the neighbor of c on the same questions."""
+        return mcnemar(self.right[0], self.right[2])
+
     @property
     def questions(self) -> int:
         """How many were asked."""

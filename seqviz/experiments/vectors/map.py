@@ -18,7 +18,7 @@ FEWEST = 3
 
 
 def place(
-    name: str, text: str, projection: str, across: str = "", up: str = "", centered: bool = True
+    source: str, text: str, projection: str, across: str = "", up: str = "", centered: bool = True
 ) -> Placed:
     """The words of a text in a plane, without those that the table lacks.
 
@@ -29,19 +29,19 @@ def place(
     """
     if projection not in PROJECTIONS:
         raise ValueError(f"The projection is one of {', '.join(PROJECTIONS)}, not {projection!r}.")
-    found = {word: vector(name, word) for word in words_of(text)}
+    found = {word: vector(source, word) for word in words_of(text)}
     known = {word: one for word, one in found.items() if one is not None}
     if len(known) < FEWEST:
-        raise Refusal("few_words", f"The map needs {FEWEST} words that the table has.",
+        raise Refusal("few_words", f"Write at least {FEWEST} words that are known here.",
                       least=FEWEST)  # fmt: skip
     rows = np.stack([one for one, _ in known.values()])
-    moved = table(name).moved(rows, centered)
+    moved = table(source).moved(rows, centered)
     cosines = plane.cosine_matrix(moved)
     ends: tuple[tuple[str, str], ...] = ()
     shares, slant = np.full(2, np.nan), 0.0
     if projection == "axes":
         ends = (_two(across), _two(up))
-        ways = [[needed(name, word) for word in pair] for pair in ends]
+        ways = [[needed(source, word) for word in pair] for pair in ends]
         try:
             places = np.stack([plane.along(rows, *way) for way in ways], 1)
         except ValueError as error:
@@ -66,15 +66,15 @@ def _two(text: str) -> tuple[str, str]:
     return words[0], words[1]
 
 
-def nearest(name: str, word: str, centered: bool) -> Ranked:
+def nearest(source: str, word: str, centered: bool) -> Ranked:
     """The nearest words of a table to a word. Raises Refusal("unknown_word", "no_word")."""
     first = words_of(word)[0]
-    known = table(name)
-    moved = known.moved(needed(name, first), centered)
+    known = table(source)
+    moved = known.moved(needed(source, first), centered)
     return ranked(known, moved, centered, (first,), NEAREST, keep=False)
 
 
-def solve(name: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
+def solve(source: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
     """The nearest words to a - b + c of a question "a - b + c", the three among them; and to c.
 
     The second is what no arithmetic would answer: the neighbors of c. Raises
@@ -83,20 +83,20 @@ def solve(name: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
     words = words_of(question)
     if len(words) != 3:
         raise Refusal("three_words", "An analogy has three different words: a - b + c.")
-    known = table(name)
-    a, b, c = (known.moved(needed(name, word), centered) for word in words)
+    known = table(source)
+    a, b, c = (known.moved(needed(source, word), centered) for word in words)
     return (
         ranked(known, tables.target(a, b, c), centered, words, NEAREST, keep=True),
         ranked(known, c, centered, words, NEAREST, keep=False),
     )
 
 
-def analogies(name: str, centered: bool, report: Report = silent, device: str = "cpu") -> ByClass:
+def analogies(source: str, centered: bool, report: Report = silent, device: str = "cpu") -> ByClass:
     """A job: the bundled questions in one of the large tables. (`device` names the queue.)
 
     Raises what `load` raises.
     """
     kinds = tuple(word_lists.analogy_pairs())
-    found = by_class(table(name), word_lists.analogy_questions(), kinds, centered)
+    found = by_class(table(source), word_lists.analogy_questions(), kinds, centered)
     report(1.0, 1.0)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 
 import numpy as np
 from jaxtyping import Float
@@ -15,7 +16,8 @@ from seqviz.refusal import Refusal
 
 TABLES = ("bundled", "glove", "minilm")
 MOST = 60  # words of a student's list
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+(?:['’-][^\W_\u4e00-\u9fff]+)*")
+_SPACED = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _WHOLE = re.compile(r"[a-z]{2,}")  # pieces of MiniLM's vocabulary that are answers
 
 
@@ -25,13 +27,24 @@ def words_of(text: str, most: int = MOST) -> tuple[str, ...]:
     Raises Refusal("no_word") where there is none.
     """
     found: dict[str, None] = {}
-    for match in _WORD.finditer(text):
+    for match in _SPACED.finditer(text):
         found[match[0].lower()] = None
         if len(found) == most:
             break
     if not found:
         raise Refusal("no_word", "There is no word to look up yet: write one or two.")
     return tuple(found)
+
+
+def in_a_row(text: str, most: int = MOST) -> tuple[str, ...]:
+    """The first words of a text with all repetitions; a Chinese character is a word.
+
+    Raises Refusal("few_words") where there are less than two.
+    """
+    found = tuple(match[0].lower() for match in islice(_WORD.finditer(text), most))
+    if len(found) < 2:
+        raise Refusal("few_words", "Write at least 2 words that are known here.", least=2)
+    return found
 
 
 @cache

@@ -39,7 +39,7 @@ def examples() -> tuple[Example, ...]:
         Example("map, components", word_map, (placed_of("pca"),), float(axes.places[0, 0])),
         Example("map, scaled", word_map, (placed_of("mds"),), float(axes.places[0, 0])),
         Example("nearest words", nearest_words, (near,), near.top),
-        Example("analogy", analogy_words, (answer, near), "queen"),
+        Example("analogy", analogy_words, (answer, near), answer.top),
         Example("analogies", analogies_by_class, (classes_of(),), classes_of().questions),
         Example("word by layer", word_by_layer, (layers_of(), pairs), layers_of().last),
         Example("senses by layer", senses_by_layer, (pairs,), pairs.pairs),

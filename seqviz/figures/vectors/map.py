@@ -50,12 +50,14 @@ def word_map(found: Placed, style: Style = STYLE) -> Figure:
             textposition="top center", textfont={"size": 14 * style.scale, "color": palette.truth},
             cliponaxis=False, hover=hover,
         )  # fmt: skip
+    said = (
+        f"{name} ({number(a)}, {number(b)})"
+        for name, (a, b) in zip(names, found.places, strict=True)
+    )
     return sheet.described(
         "alt.word_map",
         x=titles[0], y=titles[1],
-        words=", ".join(
-            f"{name} ({number(a)}, {number(b)})" for name, (a, b) in zip(names, found.places, strict=True)
-        ),
+        words=", ".join(said),
     )  # fmt: skip
 
 
@@ -125,7 +127,7 @@ def _bars(sheet: Sheet, found: Ranked, across: tuple[float, float] | None, title
 def analogies_by_class(found: ByClass, style: Style = STYLE) -> Figure:
     """A row for each class: the share of right answers in three ways, with 95 % intervals."""
     text, palette = style.text, style.palette
-    sheet = Sheet(style, height=max(style.height, round(560 * style.height / 420)))
+    sheet = Sheet(style)
     names = [text(f"figure.class_{name.replace('-', '_')}") for name in found.classes]
     panel = sheet.panel(
         axes.percent(text("figure.analogy_right")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.compute.vectors.learned import METHODS, Learned, Nearest, Substitutes
+from seqviz.compute.vectors.learned import METHODS, Nearest, Substitutes
 from seqviz.compute.vectors.windows import TrainingPairs
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
 from seqviz.figures.grammar.sheet import whisker
@@ -47,7 +47,7 @@ def two_windows(one: Nearest, other: Nearest, style: Style = STYLE) -> Figure:
 
 
 def substitutes_by_window(found: Substitutes, style: Style = STYLE) -> Figure:
-    """How often the substitute is nearer than the word of the subject; whiskers: 95 %, over words."""
+    """How often the substitute is nearer than a word of the subject; whiskers: 95 %, over words."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     windows = [str(window) for window in found.windows]
@@ -113,6 +113,8 @@ def drawn_pairs(found: TrainingPairs, step: int, style: Style = STYLE) -> Figure
                 {(pair.middle, at) for pair in part
                  for at in (pair.given if kind == "input" else (pair.wanted,))}
             )  # fmt: skip
+            if not cells:
+                continue
             panel.points(
                 [at + 1 for _, at in cells], [row + 1 for row, _ in cells],
                 text(f"figure.pairs_{kind}"), color, symbol=symbol, size=15, opacity=opacity,

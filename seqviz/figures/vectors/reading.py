@@ -37,7 +37,7 @@ def word_by_layer(found: Layers, pairs: SensePairs, style: Style = STYLE) -> Fig
 def senses_by_layer(pairs: SensePairs, style: Style = STYLE) -> Figure:
     """Left mean cosines of one sense, of two, and of two random words; right how often told apart.
 
-    Whiskers: 95 % intervals over words. Dashed on the right: the bags of the other words, and dotted
+    Whiskers: 95 % intervals over words. Dashed on the right: the bags of the other words; dotted:
     what a coin gets.
     """
     text, palette = style.text, style.palette
