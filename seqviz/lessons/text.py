@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from seqviz.lessons.bench.lesson import Lesson
 <<<<<<< HEAD
+<<<<<<< HEAD
 from seqviz.lessons.text_cut import Cutters, Ladder, Merges, cutters, ladder, merges
 =======
 from seqviz.lessons.text_windows import Ids, WindowsOfText, ids, windows
 >>>>>>> windows
+=======
+from seqviz.lessons.text_vectors import Map, Neighbors, Reading, neighbors, reading, word_vectors
+>>>>>>> vectors
 
 lesson = Lesson("text")
 
@@ -18,5 +22,8 @@ lesson.bench("ladder", Ladder)(ladder)
 # ---- ids
 lesson.bench("ids", Ids)(ids)
 # ---- map, reading, neighbors
+lesson.bench("map", Map)(word_vectors)
+lesson.bench("reading", Reading)(reading)
+lesson.bench("neighbors", Neighbors)(neighbors)
 # ---- windows
 lesson.bench("windows", WindowsOfText)(windows)

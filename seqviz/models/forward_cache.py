@@ -210,16 +210,23 @@ def _asked(pretrained: Pretrained, tokens: Tokens, masking: Masking) -> Reading:
 
 
 def run_network(
-    network: Any, pretrained: Pretrained, ids: np.ndarray, segments: np.ndarray, device: str
-) -> Any:
-    """A batch [batch, token] through the network, with what every lesson may ask of it."""
+    network: Any, pretrained: Pretrained, ids: np.ndarray, segments: np.ndarray, device: str,
+    hidden: bool = False,
+) -> Any:  # fmt: skip
+    """A batch [batch, token] through the network, with what every lesson may ask of it.
+
+    hidden: with the vectors behind every layer (of a decoder always).
+    """
     import torch
 
     inputs: dict[str, Any] = {"input_ids": torch.tensor(ids, device=device)}
     if "token_type_ids" in pretrained.tokenizer.model_input_names:
         inputs["token_type_ids"] = torch.tensor(segments, device=device)
     if pretrained.card.kind == "decoder":
-        inputs |= {"use_cache": False, "output_hidden_states": True}
+        inputs |= {"use_cache": False}
+        hidden = True
+    if hidden:
+        inputs |= {"output_hidden_states": True}
     return network(**inputs)
 
 

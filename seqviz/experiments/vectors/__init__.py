@@ -1,0 +1,1 @@
+"""Vectors of words measured: bundled GloVe, tables and layers of MiniLM, reviews."""

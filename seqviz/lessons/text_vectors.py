@@ -1,0 +1,281 @@
+"""Vectors of words: a map, a word before and after reading, and what neighbors alone teach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute.vectors.learned import METHODS, Learned, nearest, shared
+from seqviz.compute.vectors.plane import PROJECTIONS, Placed
+from seqviz.compute.vectors.table import WAYS
+from seqviz.compute.vectors.windows import MODES, training_pairs
+from seqviz.experiments.vectors import map as maps
+from seqviz.experiments.vectors import neighbors as counting
+from seqviz.experiments.vectors.senses import sense_pairs, two_readings
+from seqviz.experiments.vectors.tables import in_a_row
+from seqviz.figures.attention.trials import trials_so_far
+from seqviz.figures.vectors.map import (
+    analogies_by_class,
+    analogy_words,
+    nearest_words,
+    word_map,
+)
+from seqviz.figures.vectors.neighbors import (
+    drawn_pairs,
+    losses_so_far,
+    substitutes_by_window,
+    two_windows,
+)
+from seqviz.figures.vectors.reading import senses_by_layer, word_by_layer
+from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
+from seqviz.lessons.bench.controls import steps as stops
+from seqviz.lessons.bench.output import COMPUTED
+from seqviz.lessons.bench.show import Show
+from seqviz.models import ready
+from seqviz.models.registry import DEFAULTS
+from seqviz.text import literal, number, percent
+
+ENCODER = DEFAULTS["encoder"]
+SIX = "boy man woman prince queen king"  # S0's figure 19
+LAYERS = 6
+SHOWN = 8  # nearest words
+
+
+@dataclass(frozen=True)
+class Map:
+    """Words of one's own in a plane, their neighbors, and analogies."""
+
+    view: str = view(("map", "near", "analogy", "classes"), "map")
+    listed: str = sentence(SIX, 500, above=True, when=on(view="map"))
+    asked: str = sentence("king", 60, above=True, when=on(view="near"))
+    question: str = sentence("king - man + woman", 100, above=True, when=on(view="analogy"))
+    source: str = choice(("glove", "minilm"), "glove", shipped=True)
+    large: bool = toggle(False, when=on(view=("map", "near", "analogy"), source="glove"))
+    projection: str = choice(PROJECTIONS, "axes", when=on(view="map"))
+    across: str = sentence("man woman", 60, when=on(view="map", projection="axes"))
+    up: str = sentence("man king", 60, when=on(view="map", projection="axes"))
+    centered: bool = toggle(
+        True, when=lambda values: values["view"] != "map" or values["projection"] != "axes"
+    )
+
+
+def word_vectors(p: Map, show: Show) -> None:
+    if p.view == "classes":
+        return say_classes(p, show)
+    source = p.source if p.source != "glove" or p.large else "bundled"
+    if source != "bundled":
+        show.model(source)
+    if p.view == "near":
+        return say_nearest(p, source, show)
+    if p.view == "analogy":
+        return say_analogy(p, source, show)
+    found = show.run(
+        maps.place, source, p.listed, p.projection, p.across, p.up, p.centered, name="found"
+    )
+    show.figure(word_map, found)
+    show.readouts(found, "kept", "slant" if found.ends else "both", "dimensions")
+    say_map(found, show)
+    return None
+
+
+def say_map(found: Placed, show: Show) -> None:
+    """Where a word stands, what two numbers keep, and which words are not as they were typed."""
+    k, n = found.kept
+    facts = {"kept": k, "words": n, "dimensions": found.dimensions}
+    if found.ends:
+        x, y = found.places[found.corner]
+        show.note("map.axes", word=literal(found.words[found.corner]), x=number(x), y=number(y),
+                  slant=number(found.slant), **facts)  # fmt: skip
+    else:
+        show.note(f"map.{found.projection}", both=percent(found.both), **facts)
+    if found.unknown:
+        show.note("map.unknown", words=literal(", ".join(found.unknown)))
+    if found.split:
+        show.note("map.split", words=literal(", ".join(found.split)))
+
+
+def say_nearest(p: Map, source: str, show: Show) -> None:
+    """The neighbors of a word; and what the mean, left in or removed, does to all cosines."""
+    found = show.run(maps.nearest, source, p.asked, p.centered, name="found")
+    other = show.run(maps.nearest, source, p.asked, not p.centered, name="other")
+    show.figure(nearest_words, found)
+    show.readouts(found, "top", "between", candidates="of")
+    show.note(
+        "near.removed" if p.centered else "near.left", word=literal(found.asked[0]),
+        first=literal(found.first), cosine=number(found.top), of=f"{found.of:,}",
+        between=number(found.between), other=number(other.between),
+    )  # fmt: skip
+
+
+def say_analogy(p: Map, source: str, show: Show) -> None:
+    """What an analogy answers with and without its own three words, and without arithmetic."""
+    answer, neighbor = show.run(maps.solve, source, p.question, p.centered, name="found")
+    show.figure(analogy_words, answer, neighbor)
+    a, b, c = map(literal, answer.asked)
+    show.metrics(
+        nearest=(literal(answer.first), number(float(answer.cosines[0]))),
+        left_out=(literal(answer.first_new), number(answer.top)),
+        neighbor=(literal(neighbor.first), number(float(neighbor.cosines[0]))),
+    )  # fmt: skip
+    said = "asked" if answer.first in answer.asked else "new"
+    show.note(
+        f"analogy.{said}", a=a, b=b, c=c, first=literal(answer.first),
+        new=literal(answer.first_new), cosine=number(float(answer.cosines[0])),
+        second=number(answer.top), neighbor=literal(neighbor.first), of=f"{neighbor.of + 3:,}",
+    )  # fmt: skip
+
+
+def say_classes(p: Map, show: Show) -> None:
+    """Many analogies by class, in three ways."""
+    found = show.job(
+        maps.analogies, name="found", source=p.source, centered=p.centered, so_far=(trials_so_far,)
+    )
+    show.figure(analogies_by_class, found)
+    shares = {way: show.readout(way, found.overall, way) for way in WAYS}
+    paired = show.value(found.compared, name="paired")
+    show.note(
+        "classes", questions=found.questions, classes=len(found.classes),
+        first=paired.only_first, second=paired.only_second,
+        **{way: percent(share.share) for way, share in shares.items()},
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One word in two sentences, and many words of two senses."""
+
+    view: str = view(("one", "many"), "one")
+    shared: str = sentence("bank", 40, above=True, when=on(view="one"))
+    first_text: str = sentence("We sat on the bank of the river.", 300, when=on(view="one"))
+    second_text: str = sentence("She opened an account at the bank.", 300, when=on(view="one"))
+    layer: int = stepper(0, LAYERS, LAYERS, when=on(view="many"))
+
+
+def reading(p: Reading, show: Show) -> None:
+    pairs = show.job(sense_pairs, name="pairs", model=ENCODER, so_far=(trials_so_far,))
+    if p.view == "many":
+        show.figure(senses_by_layer, pairs)
+        say_senses(p, pairs, show)
+        return
+    show.model(ENCODER, p.first_text)
+    show.model(ENCODER, p.second_text)
+    for text in (p.first_text, p.second_text):
+        ready.check_live(ENCODER, text)
+    found = show.run(two_readings, ENCODER, p.shared, p.first_text, p.second_text, name="found")
+    show.figure(word_by_layer, found, pairs, provenance=COMPUTED)
+    show.readouts(found, layer_table="table", layer_input="read_in", layer_last="last")
+    low, _, high = pairs.random[:, -1]
+    show.note(
+        "reading.one", word=literal(found.word), table=number(found.table, 4),
+        first=number(found.read_in), last=number(found.last), count=pairs.random_pairs,
+        low=number(low), high=number(high), same=number(float(pairs.mean("same")[-1])),
+        other=number(float(pairs.mean("other")[-1])),
+    )  # fmt: skip
+    if len(found.pieces) > 1:
+        show.note("reading.pieces", pieces=literal(" ".join(found.pieces)), count=len(found.pieces))
+
+
+def say_senses(p: Reading, pairs: Any, show: Show) -> None:
+    """Fifty words of two senses at one layer, and the bags of the other words."""
+    level = p.layer + 1
+    told = show.readout("told", pairs.told_at, level)
+    bag = show.readout("bag", pairs.told_by_bag)
+    ends = {kind: [float(end[level]) for end in pairs.ends(kind)] for kind in ("same", "other")}
+    show.note(
+        "reading.many", layer=p.layer, pairs=pairs.pairs, words=len(pairs.words),
+        told=percent(told.share, 0), bag=percent(bag.share, 0),
+        **{kind: number(float(pairs.mean(kind)[level])) for kind in ends},
+        **{f"{kind}_{end}": number(ends[kind][k])
+           for kind in ends for k, end in enumerate(("low", "high"))},
+    )  # fmt: skip
+
+
+def count_of_pairs(values: Mapping[str, Any]) -> float:
+    """How many training pairs a text has, or 1 where it has too few words."""
+    try:
+        words = in_a_row(values["line"])
+    except ValueError:
+        return 1
+    return len(training_pairs(words, values["reach"], values["mode"]).pairs)
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """Vectors of which the neighbors in film reviews are the only teacher."""
+
+    view: str = view(("words", "list", "pairs"), "words")
+    looked_up: str = sentence("good", 40, above=True, when=on(view="words"))
+    line: str = sentence("the dog bites the man", 200, above=True, when=on(view="pairs"))
+    method: str = choice(METHODS, "svd", when=on(view="words"))
+    narrow: int = stops((1, 2, 3, 5), 2, when=on(view="words"))
+    wide: int = stops((5, 10, 20), 10, when=on(view="words"))
+    seed: int = seed(0, when=on(view="words", method="skipgram"))
+    mode: str = choice(MODES, "skipgram", when=on(view="pairs"))
+    reach: int = slider(1, 5, 2, when=on(view="pairs"))
+    pair: int = stepper(1, 600, 3, when=on(view="pairs"), within=count_of_pairs)
+
+
+def neighbors(p: Neighbors, show: Show) -> None:
+    if p.view == "list":
+        return say_substitutes(show)
+    if p.view == "pairs":
+        return say_pairs(p, show)
+    word = show.value(counting.known, p.looked_up, name="word")
+    one, other = (vectors(p, window, f"by_{name}", show)
+                  for name, window in (("narrow", p.narrow), ("wide", p.wide)))  # fmt: skip
+    near = show.value(nearest, one, word, p.narrow, SHOWN, name="near")
+    far = show.value(nearest, other, word, p.wide, SHOWN, name="far")
+    show.figure(two_windows, near, far)
+    both = show.readout("shared_words", shared, near, far)
+    show.metrics(narrow_pairs=f"{one.pairs:,}", wide_pairs=f"{other.pairs:,}")
+    show.note(
+        "neighbors.words", word=literal(word), narrow=p.narrow, wide=p.wide, shown=SHOWN,
+        near=", ".join(near.words[:4]), far=", ".join(far.words[:4]), both=both,
+        count=f"{int(one.counts[one.words.index(word)]):,}", words=f"{len(one.words):,}",
+    )  # fmt: skip
+    return None
+
+
+def vectors(p: Neighbors, window: int, name: str, show: Show) -> Learned:
+    """Counted at once, or trained when somebody asks for it."""
+    if p.method == "svd":
+        return show.run(counting.counted, window, name=name)
+    return show.job(
+        counting.skip_grams, name=name, window=window, seed=p.seed, so_far=(losses_so_far,)
+    )
+
+
+def say_substitutes(show: Show) -> None:
+    """Both methods on the list, and whether the windows differ by more than chance."""
+    found = show.job(counting.substitutes, name="found", so_far=(trials_so_far,))
+    show.figure(substitutes_by_window, found)
+    first, last = found.windows[0], found.windows[-1]
+    for method in METHODS:
+        for name, window in (("narrow", first), ("wide", last)):
+            show.readout(f"{method}_{name}", found.share, method, window)
+    for method in METHODS:
+        paired = show.value(found.compared, method, first, last, name=f"paired_{method}")
+        show.note(
+            f"list.{paired.verdict}", method=show.option("method", method), items=found.items,
+            first=first, last=last, one=percent(found.share(method, first).share),
+            other=percent(found.share(method, last).share), only=paired.only_first,
+            only_other=paired.only_second, p=f"{paired.p:.3f}", seeds=found.seeds,
+        )  # fmt: skip
+
+
+def say_pairs(p: Neighbors, show: Show) -> None:
+    """The pairs of a text one by one, and whether its order is in them."""
+    words = show.value(in_a_row, p.line, name="words")
+    found = show.value(training_pairs, words, p.reach, p.mode, name="found")
+    back = show.value(training_pairs, words[::-1], p.reach, p.mode, name="back")
+    step = min(p.pair, len(found.pairs))
+    show.figure(drawn_pairs, found, step)
+    now = found.pairs[step - 1]
+    same = sum((found.spelled & back.spelled).values())
+    show.metrics(pairs_in_all=f"{len(found.pairs):,}", pairs_same=f"{same:,}")
+    show.note(
+        "pairs", step=step, pairs=len(found.pairs), reach=p.reach, words=len(words), same=same,
+        given=literal(", ".join(words[at] for at in now.given)), wanted=literal(words[now.wanted]),
+        back=literal(" ".join(words[::-1])),
+    )  # fmt: skip
