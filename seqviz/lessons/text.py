@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from seqviz.lessons.bench.lesson import Lesson
-<<<<<<< HEAD
-<<<<<<< HEAD
 from seqviz.lessons.text_cut import Cutters, Ladder, Merges, cutters, ladder, merges
-=======
-from seqviz.lessons.text_windows import Ids, WindowsOfText, ids, windows
->>>>>>> windows
-=======
 from seqviz.lessons.text_vectors import Map, Neighbors, Reading, neighbors, reading, word_vectors
->>>>>>> vectors
+from seqviz.lessons.text_windows import Ids, WindowsOfText, ids, windows
 
 lesson = Lesson("text")
 
