@@ -41,7 +41,7 @@ class Cutters:
     """One text as seven cutters cut it."""
 
     view: str = view(("strips", "special"), "strips")
-    text: str = sentence(TEXT, above=True, when=on(view="strips"))
+    text: str = sentence(TEXT, above=True, typed=True, when=on(view="strips"))
     strip: str = choice(made.NAMES, "gpt2", menu=True, when=on(view="strips"))
     part: int = stepper(1, _PARTS, 1, within=_parts,
                         when=lambda v: v["view"] == "strips" and _parts(v) > 2)  # fmt: skip
