@@ -6,6 +6,7 @@ import gzip
 import json
 import threading
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import pytest
 
@@ -25,6 +26,7 @@ from seqviz.ui.shared.draw_queue import Rank, draw_queue
 AR = "/live/ar_fitting/process"
 GATES = "/live/gates/watch"
 TEXT = "A sentence of my own."
+WRITTEN = fast_path.written
 
 
 def ask(client, session, address, **query):
@@ -173,6 +175,43 @@ def test_a_student_s_text_is_in_no_address_and_in_no_shared_answer(client, sessi
     run_context._by_token[other.token] = other
     theirs = ask(client, other, GATES, **source["query"])
     assert unpacked(theirs)[1] != unpacked(own)[1]
+
+
+def typed(client, session, text, key="tx.cutters.text"):
+    told = text if isinstance(text, str) and text.startswith("{") else json.dumps({key: text})
+    headers = {fast_path.TOKEN: session.token, fast_path.TYPED: quote(told)}
+    return client.get("/live/text/cutters", params={"lang": "en"}, headers=headers)
+
+
+def test_a_text_that_is_typed_is_answered_and_is_nobody_else_s(
+    client, session, monkeypatch, minilm, smollm2
+):
+    bench = lessons.text.lesson.benches["cutters"]
+    written = []
+    monkeypatch.setattr(fast_path, "written", lambda *of: written.append(1) or WRITTEN(*of))
+    answer = typed(client, session, TEXT)
+    assert unpacked(answer)[1] == json.loads(
+        bench.run({"text": TEXT}, style=Style(LIVE)).figure.to_json()
+    )
+    assert quote(TEXT) not in str(answer.request.url)
+    typed(client, session, TEXT)
+    assert len(written) == 2  # not kept for the class
+    assert (
+        unpacked(typed(client, session, "x" * 10_000))[0]
+        == unpacked(typed(client, session, "x" * 500))[0]
+    )
+
+
+@pytest.mark.parametrize("told", [
+    "{", "{}[]", '{"tx.cutters.strip": "gpt2"}', '{"tx.cutters.text": 3}', '{"other": "a"}',
+])  # fmt: skip
+def test_what_is_no_text_of_such_a_control_is_refused(client, session, told):
+    assert typed(client, session, told).status_code == 400
+
+
+def test_half_a_character_becomes_the_sign_for_one(client, session, minilm, smollm2):
+    half = typed(client, session, '{"tx.cutters.text": "a \\ud83d b"}')
+    assert unpacked(half)[1] == unpacked(typed(client, session, "a \ufffd b"))[1]
 
 
 def test_a_bench_that_would_wait_has_no_answer(client, session, monkeypatch):

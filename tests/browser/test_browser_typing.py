@@ -1,0 +1,78 @@
+"""A text that is being typed: the picture follows, the page hears of it when it is done."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from lesson_page import FOLLOWED, PICTURES
+
+BENCH = "tx.cutters"
+KEY = f"{BENCH}.text"
+TYPED = "Seven strips follow what is typed. "
+A_SECOND = 10  # pictures, at the least
+COMPOSING = """(box) => {
+    box.value += "ni";
+    box.dispatchEvent(new InputEvent("input", {bubbles: true, isComposing: true}));
+}"""
+
+
+@pytest.fixture
+def page(visit):
+    lesson = visit("text", {"lang": "en"})
+    lesson.geometry(BENCH)
+    lesson.page.wait_for_function("(bench) => seqvizLive(bench).source !== null", arg=BENCH)
+    lesson.box = lesson.by_key(KEY).locator("input")
+    return lesson
+
+
+def strips(lesson) -> str:
+    return lesson.figure(BENCH).get_by_role("img").first.get_attribute("aria-label")
+
+
+def test_the_picture_follows_each_letter_and_the_page_hears_of_the_text_once(page):
+    page.box.fill("")
+    page.box.press("Enter")
+    page.rest()
+    before, sent = page.page.evaluate(PICTURES, BENCH), page.sent
+    started = time.perf_counter()
+    page.box.press_sequentially(TYPED, delay=40)
+    page.page.wait_for_function(
+        "([bench, key, text]) => seqvizLive(bench).painted?.names.includes("
+        "new URLSearchParams({[key]: text}).toString())",
+        arg=[BENCH, KEY, TYPED],
+    )
+    seconds = time.perf_counter() - started
+    assert page.page.evaluate(PICTURES, BENCH) - before >= A_SECOND * seconds
+    assert page.sent == sent
+    drawn = strips(page)
+    assert KEY not in parse_qs(urlsplit(page.page.url).query)
+    page.box.press("Enter")
+    page.rest()
+    assert parse_qs(urlsplit(page.page.url).query)[KEY] == [TYPED]
+    assert strips(page) == drawn
+    assert page.page.evaluate("(bench) => seqvizLive(bench).moved.size", BENCH) == 0
+
+
+def test_letters_of_a_sign_that_is_being_made_are_no_text_yet(page):
+    before = page.page.evaluate(PICTURES, BENCH)
+    page.box.evaluate(COMPOSING)
+    page.rest()
+    assert page.page.evaluate(PICTURES, BENCH) == before
+    page.box.evaluate(
+        "(box) => box.dispatchEvent(new CompositionEvent('compositionend', {bubbles: true}))"
+    )
+    page.page.wait_for_function(FOLLOWED, arg=[BENCH, before])
+
+
+def test_who_takes_back_what_was_typed_sees_the_page_s_own_picture(page):
+    own = strips(page)
+    page.box.press("End")
+    page.box.press_sequentially("!!")
+    page.page.wait_for_function(FOLLOWED, arg=[BENCH, page.page.evaluate(PICTURES, BENCH) - 1])
+    page.box.press("Backspace")
+    page.box.press("Backspace")
+    page.rest()
+    assert strips(page) == own
+    assert page.page.evaluate("(bench) => seqvizLive(bench).moved.size", BENCH) == 0
