@@ -17,7 +17,7 @@ def tried_prefixes(found: Ladder, tries: int, style: Style = STYLE) -> Figure:
     tries: how many look-ups have been made; later ones are not drawn.
     """
     text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    sheet = Sheet(style, barmode="overlay")
     rows = [
         (rung.place, tried, rung.found and k == len(rung.tried))
         for rung in found.rungs

@@ -20,7 +20,7 @@ def pair_counts(found: Pairs, learned: Learned, sample: Strips, style: Style = S
     Below, a text in bytes and after these merges.
     """
     text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    sheet = Sheet(style, barmode="overlay")
     sheet.margin(t=26)
     said = [pair_name(learned, pair) for pair in found.pairs.tolist()]
     names = [plain(one) for one in said]

@@ -47,7 +47,7 @@ def cut_strips(found: Strips, chosen: str, part: int = 1, style: Style = STYLE) 
 
     chosen: the cutter whose numbers are told. part: which lines of a long text, from 1.
     """
-    sheet = Sheet(style)
+    sheet = Sheet(style, barmode="overlay")  # a cutter has a row, not a part of each row
     sheet.margin(t=8)
     draw_strips(sheet, found, chosen, lines(found)[LINES * (part - 1) : LINES * part], (0, 1))
     cut = found.of(chosen)
@@ -147,7 +147,7 @@ def _strip(
     panel.bars(
         at, wide, name, [_TINTS[k % len(_TINTS)] for k in pieces], sideways=True, base=start,
         width=0.86, legend=False, customdata=told,
-        edge={"color": style.palette.baseline, "width": 1},
+        edge={"color": style.palette.grid, "width": 1},
         hover=style.text("figure.cut_hover", token="%{customdata[0]}", id="%{customdata[1]}"),
     )  # fmt: skip
     if cut.unknown.any():
