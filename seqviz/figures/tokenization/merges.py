@@ -47,7 +47,7 @@ def pair_counts(found: Pairs, learned: Learned, sample: Strips, style: Style = S
         panel.unseen([0], [1], text("figure.merges_next"))
         panel.words(text("figure.merges_none"), most / 2, 1, color=palette.baseline)
     draw_strips(
-        sheet, sample, "", lines(sample)[:_LINES], (0, 0.27),
+        sheet, sample, "", lines(sample.columns.tolist())[:_LINES], (0, 0.27),
         {"bytes": text("figure.merges_before"),
          "own": text("figure.merges_after", merges=found.merges)},
     )  # fmt: skip
