@@ -58,5 +58,5 @@ def tried_prefixes(found: Ladder, tries: int, style: Style = STYLE) -> Figure:
                             color=palette.truth if is_found else palette.baseline)  # fmt: skip
     if not made:
         panel.unseen([0], [1], text("figure.ladder_not"))
-    return sheet.described("alt.ladder", word=found.word, tries=len(made),
+    return sheet.described("alt.prefixes", word=found.word, tries=len(made),
                            pieces=" ".join(found.pieces) or "–")  # fmt: skip
