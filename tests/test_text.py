@@ -35,7 +35,8 @@ HAN = re.compile(r"[\u4e00-\u9fff]")
 # A sentence this long that has words is prose; anything else may be a symbol, a name, a formula.
 PROSE = 25
 NAMES = {  # words in small letters that Chinese texts print as they are
-    "BERT base", "BERT large", "BatchNorm", "DistilBERT", "LayerNorm", "Transformer", "Yule-Walker",
+    "BERT base", "BERT large", "BatchNorm", "DistilBERT", "LayerNorm", "Transformer", "WordPiece",
+    "WordPiece（BERT）", "Yule-Walker", "aaabdaaabac",
     "dropout", "nn.Transformer(512, 8, 6, 6, 2048)", "nn.TransformerEncoderLayer", "pooler", "tanh",
     "typical",
 }  # fmt: skip

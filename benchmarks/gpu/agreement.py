@@ -344,4 +344,5 @@ LEFT_OUT = {
     "tune": "steps of a Run, as in the first steps of a training",
     "tune_again": "tune, with another seed",
     "ways": "greedy, beams, draws and the passes of futures behind one prompt",
+    "train_tokenizer": "counts of integers by numpy",
 }

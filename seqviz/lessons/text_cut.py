@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seqviz.compute.tokenization.cut import Cut, Strips, graphemes, seen
+from seqviz.compute.tokenization.cut import Cut, Strips, graphemes, seen, width
 from seqviz.compute.tokenization.merges import Learned
 from seqviz.experiments.tokenization import cutters as made
 from seqviz.experiments.tokenization import learned as own
@@ -14,7 +14,7 @@ from seqviz.experiments.tokenization.vocabularies import ROLES, here
 from seqviz.figures.tokenization.ladder import tried_prefixes
 from seqviz.figures.tokenization.merges import bytes_per_token, pair_counts, pair_name
 from seqviz.figures.tokenization.special import special_ids
-from seqviz.figures.tokenization.strips import COLUMNS, LINES, cut_strips, lines, parts
+from seqviz.figures.tokenization.strips import cut_strips, part_of, parts
 from seqviz.lessons.bench.controls import choice, on, sentence, slider, stepper, view
 from seqviz.lessons.bench.show import Show
 from seqviz.refusal import Refusal
@@ -32,8 +32,8 @@ Values = Mapping[str, Any]
 
 
 def _parts(values: Values) -> float:
-    """About how many figures a text needs; exact where no line ends early."""
-    return max(1.0, -(-len(graphemes(values["text"])) // (COLUMNS * LINES // 2)))
+    """How many figures a text needs."""
+    return float(parts([width(one) for one in graphemes(values["text"])]))
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Cutters:
     text: str = sentence(TEXT, above=True, typed=True, when=on(view="strips"))
     strip: str = choice(made.NAMES, "gpt2", menu=True, when=on(view="strips"))
     part: int = stepper(1, _PARTS, 1, within=_parts,
-                        when=lambda v: v["view"] == "strips" and _parts(v) > 2)  # fmt: skip
+                        when=lambda v: v["view"] == "strips" and _parts(v) > 1)  # fmt: skip
 
 
 def cutters(p: Cutters, show: Show) -> None:
@@ -52,13 +52,11 @@ def cutters(p: Cutters, show: Show) -> None:
         say_special(show)
         return
     above = controls_of_merges()
-    learned = learned_as(above, show, quietly=True)
+    learned = learned_above(above, show)
     names = made.here()
     cuts = show.run(made.cut_by_all, p.text, names, learned, above.merges, name="cuts")
     chosen = p.strip if p.strip in names else "gpt2"
-    last = parts(cuts)
-    part = min(p.part, last)
-    show.figure(cut_strips, cuts, chosen, part)
+    show.figure(cut_strips, cuts, chosen, p.part)
     cut = show.value(cuts.of, chosen, name="cut")
     show.readouts(cut, "tokens", unknown_share="share_unknown")
     chinese = show.readout("per_chinese", cuts.per_character, chosen, True)
@@ -72,8 +70,8 @@ def cutters(p: Cutters, show: Show) -> None:
     )  # fmt: skip
     say_back(p, cut, show)
     say_ids(chosen, cut, show)
-    if last > 1:
-        shown = lines(cuts)[LINES * (part - 1) : LINES * part]
+    shown = part_of(cuts.columns.tolist(), p.part)
+    if shown[-1][1] - shown[0][0] < len(cuts.shown):
         show.note("cutters.part", first=shown[0][0] + 1, last=shown[-1][1], all=len(cuts.shown))
     for gone in made.missing():
         show.note("cutters.missing", name=show.option("strip", gone))
@@ -162,27 +160,35 @@ class Merges:
 
     view: str = view(("pairs", "compression"), "pairs")
     corpus: str = choice(("reviews", "toy", "minbpe"), "reviews")
-    amount: str = choice(tuple(AMOUNTS), "200", shipped=True, when=on(corpus="reviews"))
+    amount: str = choice(tuple(AMOUNTS), "all", when=on(corpus="reviews"))
     merges: int = slider(0, own.MOST, 300, within=_most)
     sample: str = sentence(SAMPLE, when=on(corpus=("reviews", "toy")))
 
 
-def learned_as(p: Merges, show: Show, quietly: bool = False) -> Learned:
-    """The merges of the corpus that is chosen. quietly: the figure is of something else."""
-    amount = AMOUNTS[p.amount]
-    if p.corpus != "reviews" or amount != own.ALL:
-        amount = amount if p.corpus == "reviews" else own.ALL
-        return show.run(own.learned, p.corpus, amount, name="found")
-    before = show.origin
-    found = show.job(own.train_tokenizer, name="found", amount=amount)
-    if quietly:
-        show.origin = before
-    return found
+def learned_as(p: Merges, show: Show) -> Learned:
+    """The merges of the corpus that is chosen; those of all reviews came with the app."""
+    if p.corpus == "reviews" and p.amount == "all":
+        return show.job(own.train_tokenizer, name="found", amount=own.ALL)
+    return show.run(own.learned, p.corpus, amount_of(p), name="found")
+
+
+def amount_of(p: Merges) -> int:
+    """How many reviews are learned from, where they are."""
+    return AMOUNTS[p.amount] if p.corpus == "reviews" else own.ALL
+
+
+def learned_above(p: Merges, show: Show) -> Learned:
+    """The same for a figure of something else, which does not wait and is computed now."""
+    origin, found = show.origin, None
+    if p.corpus == "reviews" and p.amount == "all":
+        found = show.shipped(own.train_tokenizer, name="found", amount=own.ALL)
+    show.origin = origin
+    return found or show.run(own.learned, p.corpus, amount_of(p), name="found")
 
 
 def merges(p: Merges, show: Show) -> None:
     learned = learned_as(p, show)
-    amount = AMOUNTS[p.amount] if p.corpus == "reviews" else own.ALL
+    amount = amount_of(p)
     if p.view == "compression":
         say_compression(p, learned, amount, show)
         return

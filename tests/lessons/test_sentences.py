@@ -24,6 +24,7 @@ MODELS = {
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
+    "text": ("minilm", "smollm2"),
 }
 BENCHES = [
     (record.slug, name)

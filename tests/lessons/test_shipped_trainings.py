@@ -34,7 +34,7 @@ NAMES = (
     "transformer.depths.train_stacks 3",
     "transformer.bill.time_passes",
     "gpt.futures.ways", "gpt.likely.by_method", "gpt.again.greedy", "gpt.shots.few_shots",
-    "gpt.cost.time_cache",
+    "gpt.cost.time_cache", "text.merges.train_tokenizer",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {

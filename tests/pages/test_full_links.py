@@ -215,6 +215,18 @@ GPT = (
     },
     {"cost": {"view": "training", "document": "a b <i> 我们"}},
 )  # fmt: skip
+TEXT_TO_NUMBERS = (
+    {
+        "cutters": {"text": "a b <i> & 1* 我们 " * 9, "strip": "wordpiece", "part": 2},
+        "merges": {"view": "compression", "amount": "20", "merges": 40, "sample": "a b <i> 我们"},
+        "ladder": {"word": "<i>", "tries": 1},
+    },
+    {
+        "cutters": {"view": "special"},
+        "merges": {"corpus": "toy", "merges": 4, "sample": "a b <i> 我们"},
+        "ladder": {"word": "tokenization", "tries": 5},
+    },
+)  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,
     "bert_accuracy": ACCURACY,
@@ -224,6 +236,7 @@ LINKS = {
     "positions": POSITIONS,
     "transformer": TRANSFORMER,
     "gpt": GPT,
+    "text": TEXT_TO_NUMBERS,
 }
 EACH = [(slug, link) for slug, links in LINKS.items() for link in links]
 

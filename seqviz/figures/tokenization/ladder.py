@@ -17,7 +17,7 @@ def tried_prefixes(found: Ladder, tries: int, style: Style = STYLE) -> Figure:
     tries: how many look-ups have been made; later ones are not drawn.
     """
     text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    sheet = Sheet(style, barmode="overlay")
     rows = [
         (rung.place, tried, rung.found and k == len(rung.tried))
         for rung in found.rungs
@@ -58,5 +58,5 @@ def tried_prefixes(found: Ladder, tries: int, style: Style = STYLE) -> Figure:
                             color=palette.truth if is_found else palette.baseline)  # fmt: skip
     if not made:
         panel.unseen([0], [1], text("figure.ladder_not"))
-    return sheet.described("alt.ladder", word=found.word, tries=len(made),
+    return sheet.described("alt.prefixes", word=found.word, tries=len(made),
                            pieces=" ".join(found.pieces) or "–")  # fmt: skip

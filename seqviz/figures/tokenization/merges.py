@@ -20,7 +20,7 @@ def pair_counts(found: Pairs, learned: Learned, sample: Strips, style: Style = S
     Below, a text in bytes and after these merges.
     """
     text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    sheet = Sheet(style, barmode="overlay")
     sheet.margin(t=26)
     said = [pair_name(learned, pair) for pair in found.pairs.tolist()]
     names = [plain(one) for one in said]
@@ -47,7 +47,7 @@ def pair_counts(found: Pairs, learned: Learned, sample: Strips, style: Style = S
         panel.unseen([0], [1], text("figure.merges_next"))
         panel.words(text("figure.merges_none"), most / 2, 1, color=palette.baseline)
     draw_strips(
-        sheet, sample, "", lines(sample)[:_LINES], (0, 0.27),
+        sheet, sample, "", lines(sample.columns.tolist())[:_LINES], (0, 0.27),
         {"bytes": text("figure.merges_before"),
          "own": text("figure.merges_after", merges=found.merges)},
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -20,21 +20,26 @@ _LONGEST = 24  # characters of a token on hover
 _MARKS = {" ": "", "\n": "⏎", "\r": "⏎", "\r\n": "⏎", "\t": "⇥"}
 
 
-def lines(found: Strips, columns: int = COLUMNS) -> list[tuple[int, int]]:
-    """Where each line of letters begins and ends, as places of `found.shown`."""
+def lines(widths: Sequence[int], columns: int = COLUMNS) -> list[tuple[int, int]]:
+    """Where each line of characters of these widths begins and ends, as places of them."""
     made: list[tuple[int, int]] = []
     begin = taken = 0
-    for place, wide in enumerate(found.columns.tolist()):
+    for place, wide in enumerate(widths):
         if taken + wide > columns:
             made.append((begin, place))
             begin, taken = place, 0
         taken += wide
-    return [*made, (begin, len(found.shown))] if len(found.shown) > begin else made
+    return [*made, (begin, len(widths))] if len(widths) > begin else made
 
 
-def parts(found: Strips) -> int:
-    """How many figures a text needs."""
-    return max(1, -(-len(lines(found)) // LINES))
+def part_of(widths: Sequence[int], part: int) -> list[tuple[int, int]]:
+    """The lines that one figure shows, from 1."""
+    return lines(widths)[LINES * (part - 1) : LINES * part]
+
+
+def parts(widths: Sequence[int]) -> int:
+    """How many figures a text of characters of these widths needs."""
+    return max(1, -(-len(lines(widths)) // LINES))
 
 
 def name_of(cutter: str, text: Text) -> str:
@@ -47,9 +52,9 @@ def cut_strips(found: Strips, chosen: str, part: int = 1, style: Style = STYLE) 
 
     chosen: the cutter whose numbers are told. part: which lines of a long text, from 1.
     """
-    sheet = Sheet(style)
+    sheet = Sheet(style, barmode="overlay")  # a cutter has a row, not a part of each row
     sheet.margin(t=8)
-    draw_strips(sheet, found, chosen, lines(found)[LINES * (part - 1) : LINES * part], (0, 1))
+    draw_strips(sheet, found, chosen, part_of(found.columns.tolist(), part), (0, 1))
     cut = found.of(chosen)
     return sheet.described(
         "alt.cut_strips",
@@ -147,7 +152,7 @@ def _strip(
     panel.bars(
         at, wide, name, [_TINTS[k % len(_TINTS)] for k in pieces], sideways=True, base=start,
         width=0.86, legend=False, customdata=told,
-        edge={"color": style.palette.baseline, "width": 1},
+        edge={"color": style.palette.grid, "width": 1},
         hover=style.text("figure.cut_hover", token="%{customdata[0]}", id="%{customdata[1]}"),
     )  # fmt: skip
     if cut.unknown.any():

@@ -1,0 +1,133 @@
+"""Learning merges with counts that are kept against a recount at every merge, and cutting texts.
+
+`python -m benchmarks.text` learns 1,000 merges from all bundled sentences. Beside it minBPE's way
+counts all pairs of all words and replaces the most frequent one; as that takes minutes it is timed
+at a few places (`--recounts`), each from the words as the same merges have left them, and must
+find the same pair; between the places its time is taken as a straight line. `vectorized` is the
+same recount by numpy on words that are different, with their counts. Then texts of 200 characters
+are cut in seven ways, each text a new one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+
+import numpy as np
+
+from benchmarks.timing import timed
+from seqviz.compute.tokenization.bpe import Bpe, pattern
+from seqviz.compute.tokenization.merges import Learned, Words, applied, learn, word_counts
+from seqviz.data.reviews import editorials, movie_reviews
+from seqviz.experiments.tokenization import cutters
+
+MERGES, CHARACTERS, TEXTS = 1000, 200, 100
+GOALS = {"merges_s": 5.0, "merges_speedup": 50.0, "cut_ms": 5.0}
+CHINESE = "人工智能与机器学习这门课真有意思注意力就是你所需要的全部语言模型预测下一个词"
+
+
+def most_frequent(words: list[tuple[int, ...]]) -> tuple[int, int]:
+    """minBPE's count of all pairs, and the first of the most frequent ones."""
+    counts: dict[tuple[int, int], int] = {}
+    for word in words:
+        for pair in zip(word, word[1:]):  # noqa: B905, RUF007 - as minBPE writes it
+            counts[pair] = counts.get(pair, 0) + 1
+    return max(counts, key=lambda pair: counts[pair])
+
+
+def replaced(word: tuple[int, ...], pair: tuple[int, int], symbol: int) -> list[int]:
+    """minBPE's merge of a pair in one word."""
+    found, place = [], 0
+    while place < len(word):
+        if word[place] == pair[0] and place < len(word) - 1 and word[place + 1] == pair[1]:
+            found.append(symbol)
+            place += 2
+        else:
+            found.append(word[place])
+            place += 1
+    return found
+
+
+def recount(words: list[str], learned: Learned, merges: int) -> float:
+    """Seconds that minBPE's next merge takes after so many; raises where it is another one."""
+    encoder = Bpe(learned.pairs[:merges])
+    pieces = [encoder.word(word.encode()) for word in words]
+    pairs: list[tuple[int, int]] = []
+
+    def step() -> None:
+        pairs.append(most_frequent(pieces))
+        for piece in pieces:
+            replaced(piece, pairs[0], 256 + merges)
+
+    seconds = timed(step)
+    if merges < len(learned.pairs) and pairs[0] != tuple(learned.pairs[merges].tolist()):
+        raise SystemExit(f"Merge {merges} is {pairs[0]} by a recount.")
+    return seconds
+
+
+def vectorized(start: Words, learned: Learned) -> float:
+    """Seconds of a recount by numpy at every merge."""
+    places = np.linspace(0, len(learned.pairs), 6).astype(int)
+    states = [applied(start, learned, place) for place in places.tolist()]
+    one = [statistics.median(timed(state.counts) for _ in range(5)) for state in states]
+    whole = timed(lambda: applied(start, learned, len(learned.pairs)))
+    return whole + float(np.trapezoid(one, places))
+
+
+def cut(make: str, learned: Learned) -> list[float]:
+    """Milliseconds for each of some texts, English or Chinese, cut in seven ways."""
+    draws = random.Random(0)
+    english = " ".join(movie_reviews().texts[-2000:])
+    names = cutters.here()
+    found = []
+    for _ in range(TEXTS + 5):
+        begin = draws.randrange(len(english) - CHARACTERS)
+        text = english[begin : begin + CHARACTERS]
+        if make == "chinese":
+            text = "".join(draws.choices(CHINESE, k=CHARACTERS))
+        found.append(
+            1000 * timed(lambda text=text: cutters.cut_by_all(text, names, learned, 300))  # type: ignore[misc]
+        )
+    return found[5:]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recounts", type=int, default=6, help="places at which minBPE is timed")
+    chosen = parser.parse_args()
+    sentences = [*movie_reviews().texts, *editorials().texts]
+    words = [word for text in sentences for word in pattern().findall(text)]
+    counts = word_counts(words)
+    runs: list[Learned] = []
+    seconds = min(timed(lambda: runs.append(learn(counts, MERGES))) for _ in range(2))
+    learned = runs[-1]
+    places = np.linspace(0, MERGES - 1, chosen.recounts).astype(int)
+    naive = [recount(words, learned, place) for place in places.tolist()]
+    whole = float(np.trapezoid(naive, places)) * MERGES / (MERGES - 1)
+    by_numpy = vectorized(Words(counts), learned)
+    cuts = {name: cut(name, learned) for name in ("english", "chinese")}
+    found = {
+        "name": "text",
+        "bytes": sum(len(text.encode()) for text in sentences),
+        "merges": len(learned.pairs),
+        "merges_s": round(seconds, 3),
+        "recount_s": round(whole, 1),
+        "merges_speedup": round(whole / seconds, 1),
+        "vectorized_recount_s": round(by_numpy, 3),
+        "vectorized_speedup": round(by_numpy / seconds, 2),
+        "cutters": len(cutters.here()),
+        "cut_english_ms": round(statistics.median(cuts["english"]), 2),
+        "cut_ms": round(max(statistics.median(one) for one in cuts.values()), 2),
+        "cut_p95_ms": round(max(float(np.percentile(one, 95)) for one in cuts.values()), 2),
+    }
+    missed = [
+        name for name, goal in GOALS.items()
+        if (found[name] < goal if name == "merges_speedup" else found[name] > goal)  # type: ignore[operator]
+    ]  # fmt: skip
+    print(json.dumps({**found, "goals": GOALS, "missed": missed}))
+
+
+if __name__ == "__main__":
+    main()

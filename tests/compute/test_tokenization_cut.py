@@ -1,0 +1,114 @@
+"""Characters, graphemes, words of a dictionary, WordPiece: places, round trips, what is lost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqviz.compute.tokenization.bpe import Bpe
+from seqviz.compute.tokenization.cut import characters, graphemes, single_bytes, strips
+from seqviz.compute.tokenization.dictionary import Dictionary
+from seqviz.compute.tokenization.wordpiece import WordPiece
+from seqviz.refusal import Refusal
+
+FAMILY = "👨‍👩‍👧"
+HOSTILE = ("", " ", "\0", "\ud800x", "a\r\nb", f"{FAMILY}🏽🇨🇳🇫🇷e\u0301", "שלום עולם", "x" * 20_000)
+TOKENS = ("[UNK]", "un", "una", "##ffa", "##ble", "!", "人", "a", "##b")
+VOCABULARY = {name: place for place, name in enumerate(TOKENS)}
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("cutter", ["characters", "bytes", "words", "bpe"])
+def test_every_text_comes_back(text, cutter):
+    cut = {
+        "characters": characters, "bytes": single_bytes, "bpe": Bpe(np.array([[32, 97]])).cut,
+        "words": Dictionary({"x": 2, "人工": 3}).cut,
+    }[cutter](text)  # fmt: skip
+    assert cut.back == text
+    assert not cut.lost
+    size = len(text.encode("utf-8", "surrogatepass"))
+    np.testing.assert_array_equal(cut.starts[1:], cut.ends[:-1])
+    assert (cut.ends[-1] if len(cut.ends) else 0) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"a{FAMILY}b", ["a", FAMILY, "b"]),
+        ("e\u0301x", ["e\u0301", "x"]),
+        ("🇨🇳🇫🇷", ["🇨🇳", "🇫🇷"]),
+        ("👍🏽!", ["👍🏽", "!"]),
+        ("a\r\nb", ["a", "\r\n", "b"]),
+        ("人工", ["人", "工"]),
+        ("\0\u0301", ["\0", "\u0301"]),
+    ],
+)
+def test_a_grapheme_is_what_a_reader_takes_for_a_character(text, shown):
+    assert list(graphemes(text)) == shown
+
+
+def test_tokens_are_shared_between_chinese_and_other_characters_by_their_bytes():
+    found = strips("a人", [("bytes", single_bytes), ("one", Bpe(np.array([[97, 228]])).cut)])
+    assert found.per_character("bytes", chinese=True) == 3
+    assert found.per_character("bytes", chinese=False) == 1
+    assert found.per_character("one", chinese=True) == pytest.approx(0.5 + 2)  # "a" + E4, BA, BA
+    assert found.per_character("one", chinese=False) == pytest.approx(0.5)
+    assert np.isnan(strips("a", [("bytes", single_bytes)]).per_character("bytes", chinese=True))
+
+
+def test_an_empty_text_is_refused():
+    with pytest.raises(Refusal) as refused:
+        strips("", [("bytes", single_bytes)])
+    assert refused.value.code == "no_text"
+
+
+def test_the_likeliest_way_through_a_dictionary():
+    found = Dictionary({"研究": 20, "研究生": 5, "生命": 20, "命": 4, "生": 4, "起源": 9, "的": 90})
+    assert list(found.words("研究生命的起源")) == ["研究", "生命", "的", "起源"]
+    assert list(found.words("GPT-2, ok\r\n")) == ["GPT", "-", "2", ",", " ", "ok", "\r\n"]
+
+
+def test_every_prefix_that_is_tried_is_told():
+    found = WordPiece(VOCABULARY).ladder("unaffable")
+    assert found.pieces == ("una", "##ffa", "##ble")
+    assert found.rungs[0].tried == (
+        "unaffable", "unaffabl", "unaffab", "unaffa", "unaff", "unaf", "una",
+    )  # fmt: skip
+    assert [rung.tried[0] for rung in found.rungs] == ["unaffable", "##ffable", "##ble"]
+    assert found.lookups == 7 + 4 + 1
+    assert [found.after(tries) for tries in (0, 6, 7, 11, 12)] == [
+        (), (), ("una",), ("una", "##ffa"), found.pieces,
+    ]  # fmt: skip
+
+
+def test_where_nothing_fits_the_whole_word_is_unknown():
+    piece = WordPiece(VOCABULARY)
+    assert piece.ladder("unx").pieces == ("[UNK]",)
+    assert piece.ladder("a" * 101).pieces == ("[UNK]",)
+    assert piece.ladder("abbbb").pieces == ("a", "##b", "##b", "##b", "##b")
+
+
+@pytest.mark.parametrize(
+    ("text", "back", "lost"),
+    [
+        ("una a!", "una a!", ()),
+        ("Una", "una", ("case",)),
+        ("ün", "un", ("accents",)),
+        ("a  a", "a a", ("spaces",)),
+        ("a\0a", "[UNK]", ("signs", "unknown")),
+        ("人a", "人 a", ("spaces",)),
+        ("x", "[UNK]", ("unknown",)),
+    ],
+)
+def test_what_is_lost_has_a_name(text, back, lost):
+    found = WordPiece(VOCABULARY).cut(text)
+    assert found.back == back
+    assert found.lost == lost
+
+
+def test_pieces_lie_where_they_were_typed():
+    found = WordPiece(VOCABULARY).cut("é 人 Unaffable")
+    assert found.names == ("[UNK]", "人", "una", "##ffa", "##ble")
+    assert found.starts.tolist() == [0, 3, 7, 10, 13]
+    assert found.ends.tolist() == [2, 6, 10, 13, 16]
+    assert found.share_unknown == pytest.approx(0.2)

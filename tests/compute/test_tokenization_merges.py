@@ -1,0 +1,163 @@
+"""Merges that are counted anew only where they change are those of a recount at every merge."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from seqviz.compute.tokenization.bpe import Bpe, letters, pattern, written
+from seqviz.compute.tokenization.merges import (
+    Words,
+    applied,
+    learn,
+    most_frequent,
+    tokens_after,
+    word_counts,
+)
+
+
+def recounted(counts: dict[bytes, int], most: int) -> list[tuple[int, int]]:
+    """minBPE's training: all pairs are counted at every merge, `max` takes the first of equals."""
+    words = [(list(word), count) for word, count in counts.items()]
+    pairs = []
+    while len(pairs) < most:
+        found: dict[tuple[int, int], int] = {}
+        for word, count in words:
+            for pair in itertools.pairwise(word):
+                found[pair] = found.get(pair, 0) + count
+        if not found or max(found.values()) < 2:
+            break
+        pair = max(found, key=lambda one: found[one])
+        words = [(merged(word, pair, 256 + len(pairs)), count) for word, count in words]
+        pairs.append(pair)
+    return pairs
+
+
+def merged(word: list[int], pair: tuple[int, int], symbol: int) -> list[int]:
+    made, place = [], 0
+    while place < len(word):
+        if tuple(word[place : place + 2]) == pair:
+            made.append(symbol)
+            place += 2
+        else:
+            made.append(word[place])
+            place += 1
+    return made
+
+
+def by_rank(word: bytes, pairs: list[tuple[int, int]]) -> list[int]:
+    """minBPE's encoding: all places of the pair that was learned first are merged, and again."""
+    ranks = {pair: rank for rank, pair in enumerate(pairs)}
+    symbols = list(word)
+    while len(symbols) > 1:
+        found = set(itertools.pairwise(symbols)) & ranks.keys()
+        if not found:
+            break
+        pair = min(found, key=lambda one: ranks[one])
+        symbols = merged(symbols, pair, 256 + ranks[pair])
+    return symbols
+
+
+def corpora() -> list[dict[bytes, int]]:
+    draws = random.Random(0)
+    words = ["".join(draws.choices("ab", k=draws.randint(1, 12))) for _ in range(40)]
+    texts = [
+        "aaaa aaa aa aaaaaaa",
+        "the cat sat on the mat that the rat ate " * 2,
+        "é人人人工 " * 3,
+    ]
+    return [
+        {b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3},
+        word_counts(words),
+        *(word_counts(pattern().findall(text)) for text in texts),
+        {},
+    ]
+
+
+@pytest.mark.parametrize("counts", corpora(), ids=range(6))
+def test_merges_are_those_of_a_recount(counts):
+    found = learn(counts, 60)
+    assert [tuple(pair) for pair in found.pairs.tolist()] == recounted(counts, 60)
+    assert (np.diff(found.counts) <= 0).all() or not len(found.counts)
+
+
+def test_the_example_of_sennrich_haddow_and_birch():
+    found = learn({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)
+    assert [found.spelled[256 + k] for k in range(4)] == [b"es", b"est", b"lo", b"low"]
+    assert found.counts.tolist() == [9, 9, 7, 7]
+
+
+def test_the_example_of_minbpe():
+    found = learn({b"aaabdaaabac": 1}, 3)
+    assert Bpe(found.pairs).cut("aaabdaaabac").ids.tolist() == [258, 100, 258, 97, 99]
+
+
+def test_a_text_is_encoded_by_rank_not_from_left_to_right():
+    pairs = [(98, 99), (97, 98)]  # "bc" before "ab"
+    found = Bpe(np.array(pairs))
+    assert found.word(b"abc") == (97, 256)
+    assert found.word(b"abab") == (257, 257)
+
+
+def test_words_are_encoded_as_minbpe_encodes_them():
+    draws = random.Random(1)
+    counts = corpora()[1]
+    learned = learn(counts, 40)
+    encoder, pairs = Bpe(learned.pairs), [tuple(pair) for pair in learned.pairs.tolist()]
+    for _ in range(300):
+        word = "".join(draws.choices("abc", k=draws.randint(1, 30))).encode()
+        assert list(encoder.word(word)) == by_rank(word, pairs)
+
+
+def test_words_after_merges_are_the_encoded_words():
+    counts = corpora()[3]
+    learned = learn(counts, 30)
+    for merges in (0, 1, 7, len(learned.pairs)):
+        encoder = Bpe(learned.pairs[:merges])
+        tokens = sum(len(encoder.word(word)) * count for word, count in counts.items())
+        assert applied(Words(counts), learned, merges).tokens == tokens
+    half = applied(Words(counts), learned, 7)
+    assert applied(half, learned, 20).tokens == applied(Words(counts), learned, 20).tokens
+    assert tokens_after(Words(counts), learned, (0, 7, 20))[1] == half.tokens
+
+
+def test_the_next_pair_is_the_one_that_is_merged_next():
+    counts = {b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}
+    learned = learn(counts, 20)
+    start = Words(counts)
+    for merges, pair in enumerate(learned.pairs.tolist()):
+        found = most_frequent(applied(start, learned, merges), start.tokens)
+        assert found.pairs[0].tolist() == pair
+        assert found.counts[0] == learned.counts[merges]
+        assert found.equal == (found.counts == found.counts[0]).sum() or found.equal > 10
+    assert found.per_token == pytest.approx(start.tokens / found.tokens)
+    assert found.saved == pytest.approx(1 - found.tokens / start.tokens)
+
+
+def test_no_pair_crosses_the_border_of_a_word():
+    found = learn(word_counts([" ab", " ab", " cd", " cd"]), 10)
+    assert set(found.spelled[256:]) == {b" a", b" ab", b" c", b" cd"}
+
+
+def test_long_words_take_no_longer_than_short_ones_together():
+    """No square of the length: 20,000 letters without a space."""
+    found = Bpe(learn({b"abab" * 9: 2}, 8).pairs)
+    assert found.cut("ab" * 10_000).back == "ab" * 10_000
+
+
+def test_the_pattern_is_that_of_gpt2():
+    assert pattern().findall("I'll  go, won't you? x2 人工  \n") == [
+        "I", "'ll", " ", " go", ",", " won", "'t", " you", "?", " x", "2", " 人工", "  \n",
+    ]  # fmt: skip
+    assert letters()["Ġ"] == 32
+    assert letters()["Ċ"] == 10
+
+
+@pytest.mark.parametrize(
+    ("piece", "shown"), [(b" a", "␣a"), (b"\n", "⏎"), (b"\xe4\xba", "E4 BA"), (b" \xe4", "␣E4")]
+)
+def test_a_piece_is_written_so_that_it_can_be_read(piece, shown):
+    assert written(piece) == shown
