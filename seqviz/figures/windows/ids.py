@@ -13,7 +13,8 @@ from seqviz.text import number, percent
 
 SHOWN = 8  # tokens of a sentence that have a row
 _LETTERS = 11  # of a token in a cell
-_TABLE, _BESIDE = (0.0, 0.58), (0.68, 1.0)
+_TABLE, _BESIDE = (0.0, 0.6), (0.68, 1.0)
+_MOVED, _EFFECT = (0.0, 0.56), (0.79, 1.0)
 _UPPER, _LOWER = (0.62, 1.0), (0.0, 0.36)
 
 
@@ -42,7 +43,8 @@ def vocabulary_window(found: Listed, style: Style = STYLE) -> Figure:
         "range": [rows + 0.5, 0.5],
         "showticklabels": False,
         "showgrid": False,
-    }
+        "tickvals": list(range(1, rows + 1)), "ticktext": [row[0] for row in cells],
+    }  # fmt: skip
     table = sheet.panel(
         axes.names(names, text("figure.ids_table"), side="top", ticklabelstandoff=0),
         axes.axis(**upright), across=_TABLE,
@@ -96,8 +98,14 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
     wrong[:, 1:] = ~found.same[:, :shown].T
     table = sheet.panel(
         axes.names(columns, text("figure.permuted_enters"), side="top", ticklabelstandoff=0),
-        axes.axis(range=[shown + 0.5, 0.5], showticklabels=False, showgrid=False),
-        across=_TABLE,
+        axes.axis(
+            range=[shown + 0.5, 0.5],
+            showticklabels=False,
+            showgrid=False,
+            tickvals=list(range(1, shown + 1)),
+            ticktext=[plain(short(one, _LETTERS)) for one in found.pieces[:shown]],
+        ),
+        across=_MOVED,
     )
     table.cells(
         0.55 * wrong, text("figure.permuted_reads"), scales.tint(), bar=None, xgap=1, ygap=1,
@@ -112,7 +120,7 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
         axes.axis(text("figure.permuted_cosine"), range=[-0.25, 1.12], tickvals=[0, 0.5, 1]),
         axes.names([*rows, text("figure.permuted_other")], text("figure.permuted_moved"),
                    range=[4.6, 0.4]),
-        across=_BESIDE, up=_UPPER,
+        across=_EFFECT, up=_UPPER,
     )  # fmt: skip
     upper.bars(np.arange(1, 5), means, text("figure.permuted_many"), colors, sideways=True,
                whiskers=tuple(np.array(ends).T), legend=False, hover="%{x:.3f}")  # fmt: skip
@@ -124,7 +132,7 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
         axes.percent(text("figure.permuted_right"), tickvals=[0, 50, 100]),
         axes.names([*rows, text("figure.permuted_trained")], text("figure.permuted_moved"),
                    range=[4.6, 0.4]),
-        across=_BESIDE, up=_LOWER,
+        across=_EFFECT, up=_LOWER,
     )  # fmt: skip
     lower.vertical(50, palette.baseline, width=1.5, dash="dot")
     lower.bars(np.arange(1, 5), [100 * one.share for one in right], text("figure.permuted_many"),
