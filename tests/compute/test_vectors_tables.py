@@ -55,7 +55,7 @@ def test_an_exact_parallelogram_is_solved_and_needs_no_exclusion_where_it_is_lon
     d = b - a + c
     rows = np.stack([a, b, c, d, np.eye(4)[3]])
     table = WordTable(tuple("abcde"), rows, np.zeros(4), np.ones(5, bool))
-    np.testing.assert_allclose(target(3 * a, 2 * b, c), d)
+    np.testing.assert_allclose(target(2 * b, 3 * a, c), d)
     found = by_class(
         table, [(0, *"abcd"), (1, *"abce"), (1, "a", "b", "c", "?")], ("x", "y"), False
     )

@@ -147,8 +147,8 @@ def analogies_by_class(found: ByClass, style: Style = STYLE) -> Figure:
                             thickness=1.4, width=3),
         )  # fmt: skip
     best = found.of("excluded").share
-    shares: dict[str, Any] = {way: number(100 * found.overall(way).share) for way in WAYS}
+    said: dict[str, Any] = {way: number(100 * found.overall(way).share) for way in WAYS}
     return sheet.described(
         "alt.analogies_by_class", names={"y": names}, questions=found.questions,
-        best=names[int(best.argmax())], worst=names[int(best.argmin())], **shares,
+        best=names[int(best.argmax())], worst=names[int(best.argmin())], **said,
     )  # fmt: skip
