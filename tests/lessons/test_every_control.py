@@ -28,7 +28,7 @@ MODELS = {
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
-    "text": ("minilm", "smollm2"),
+    "text": ("minilm", "smollm2", "glove"),
 }
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 NO_NUMBER = re.compile(r"nan|inf\b|None")

@@ -24,7 +24,7 @@ MODELS = {
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
-    "text": ("minilm", "smollm2"),
+    "text": ("minilm", "smollm2", "glove"),
 }
 BENCHES = [
     (record.slug, name)

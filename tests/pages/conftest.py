@@ -26,7 +26,7 @@ MODELS = {
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
-    "text": ("minilm", "smollm2"),
+    "text": ("minilm", "smollm2", "glove"),
 }
 _untouched: dict[tuple[str, str], Visit] = {}
 

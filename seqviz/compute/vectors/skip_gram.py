@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -44,7 +45,9 @@ def train(
         total = 0.0
         for batch in given[torch.randperm(len(given), generator=random)].split(BATCH):
             others = torch.multinomial(drawn, negatives * len(batch), True, generator=random)
-            loss, gradients = _gradients(*tables, batch, others.view(len(batch), negatives))
+            loss, gradients = _gradients(
+                tables[0], tables[1], batch, others.view(len(batch), negatives)
+            )
             total += loss
             step += 1
             for table, gradient, (mean, square) in zip(tables, gradients, moments, strict=True):
@@ -57,7 +60,7 @@ def train(
     return Trained(tables[0].double().numpy(), np.array(losses))
 
 
-def _gradients(words, contexts, batch, others):  # type: ignore[no-untyped-def]
+def _gradients(words: Any, contexts: Any, batch: Any, others: Any) -> tuple[float, tuple[Any, Any]]:
     """The sum of the losses of a batch, and the gradients of their mean, written out."""
     import torch
     from torch.nn.functional import logsigmoid

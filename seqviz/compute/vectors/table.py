@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seqviz.compute.proportions import Shares, shares
+from seqviz.compute.proportions import Paired, Proportion, Shares, mcnemar, proportion, shares
 
 WAYS = ("excluded", "all", "neighbor")
 
@@ -51,10 +51,10 @@ class WordTable:
         return np.where(norm > 0, dots / np.where(norm > 0, norm, 1), 0.0)
 
     def moved(
-        self, vector: Float[np.ndarray, "dimension"], centered: bool
-    ) -> Float[np.ndarray, "dimension"]:
-        """A vector without the mean where `centered`, in float64."""
-        return np.asarray(vector, float) - (self.mean if centered else 0.0)
+        self, vectors: Float[np.ndarray, "*rows dimension"], centered: bool
+    ) -> Float[np.ndarray, "*rows dimension"]:
+        """Vectors without the mean where `centered`, in float64."""
+        return np.asarray(vectors, float) - (self.mean if centered else 0.0)
 
 
 @dataclass(frozen=True)

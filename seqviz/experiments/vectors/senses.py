@@ -30,7 +30,8 @@ def two_readings(model: str, word: str, first: texts.Read, second: texts.Read) -
     """
     pretrained = load(model)
     asked = words_of(word, 1)[0]
-    vectors, pieces = [], ()
+    vectors: list[Any] = []
+    pieces: tuple[str, ...] = ()
     for text in (first, second):
         tokens = texts.tokens(pretrained, text)
         places = _places(pretrained, tokens, asked)
@@ -69,7 +70,8 @@ def _hundredths(rows: list[Float[np.ndarray, "level"]]) -> Any:
 
 
 def _random_pairs(pretrained: Pretrained) -> Float[np.ndarray, "pair level"]:
-    draws, found = np.random.RandomState(0), []
+    draws = np.random.RandomState(0)
+    found: list[Float[np.ndarray, "level"]] = []
     sentences = sentiment_split()[1].texts
     while len(found) < RANDOM:
         picked = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.vectors.plane import Placed
@@ -145,8 +147,8 @@ def analogies_by_class(found: ByClass, style: Style = STYLE) -> Figure:
                             thickness=1.4, width=3),
         )  # fmt: skip
     best = found.of("excluded").share
+    said: dict[str, Any] = {way: number(100 * found.overall(way).share) for way in WAYS}
     return sheet.described(
         "alt.analogies_by_class", names={"y": names}, questions=found.questions,
-        **{way: number(100 * float(found.right[k].mean())) for k, way in enumerate(WAYS)},
-        best=names[int(best.argmax())], worst=names[int(best.argmin())],
+        best=names[int(best.argmax())], worst=names[int(best.argmin())], **said,
     )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.vectors.learned import METHODS, Nearest, Substitutes
@@ -69,13 +71,14 @@ def substitutes_by_window(found: Substitutes, style: Style = STYLE) -> Figure:
             error_y=whisker(share, low, high, color),
         )  # fmt: skip
     first, last = found.windows[0], found.windows[-1]
+    shares: dict[str, Any] = {
+        f"{method}_{end}": percent(found.share(method, window).share)
+        for method in METHODS
+        for end, window in (("first", first), ("last", last))
+    }
     return sheet.described(
         "alt.substitutes_by_window", names={"x": windows}, items=found.items, first=first,
-        last=last,
-        **{
-            f"{method}_{end}": percent(found.share(method, window).share)
-            for method in METHODS for end, window in (("first", first), ("last", last))
-        },
+        last=last, **shares,
     )  # fmt: skip
 
 
