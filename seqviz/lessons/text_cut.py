@@ -21,7 +21,7 @@ from seqviz.refusal import Refusal
 from seqviz.text import literal, number, percent
 
 TEXT = "AI and ML course is interesting and easy! 人工智能与机器学习这门课真有意思"
-SAMPLE = "the newest and lowest films"
+SAMPLE = "the newest and lowest film"  # a line
 AMOUNTS = {"20": 20, "200": 200, "2000": 2000, "all": own.ALL}
 _PARTS = 20  # a text of 500 wide characters has fewer
 _IDS = 60  # that are listed

@@ -153,6 +153,7 @@ class Bpe:
                        unknown=found.ids < 0)  # fmt: skip
 
 
+@lru_cache(_KEPT)
 def written(piece: bytes) -> str:
     """A piece as a reader sees it: a space as "␣", bytes that are no whole character in hex."""
     try:

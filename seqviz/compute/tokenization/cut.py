@@ -163,10 +163,10 @@ def strips(text: str, cutters: Sequence[tuple[str, Callable[[str], Cut]]]) -> St
         raise Refusal("no_text", "There is nothing to read. Type a text.")
     shown = graphemes(text)
     sizes = np.array([len(encoded(one)) for one in shown], int)
-    han = [is_han(sign) for sign in text for _ in encoded(sign)]
+    han = np.repeat([is_han(sign) for sign in text], [len(encoded(sign)) for sign in text])
     return Strips(
         text, tuple(name for name, _ in cutters), tuple(cut(text) for _, cut in cutters), shown,
-        sizes, np.array([width(one) for one in shown], int), np.array(han, bool),
+        sizes, np.array([width(one) for one in shown], int), han,
     )  # fmt: skip
 
 

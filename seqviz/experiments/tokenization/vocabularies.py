@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+from array import array
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -104,12 +105,13 @@ def _from_names(vocabulary: dict[str, int], merges: list[Any], digits: bool) -> 
     """Merges written as two strings in GPT-2's letters, "Ġ t", as symbols."""
     symbols = {letter: symbol for symbol, letter in enumerate(letters())}
     pairs = np.zeros((len(merges), 2), np.int64)
-    results = []
+    results = array("i")  # a list of so many would be five times as large
     for rank, merge in enumerate(merges):
         left, right = merge.split(" ") if isinstance(merge, str) else merge
         pairs[rank] = symbols[left], symbols[right]
         results.append(symbols.setdefault(left + right, len(symbols)))
-    return Bpe(pairs, alphabet(), results, [vocabulary.get(name, -1) for name in symbols], digits)
+    ids = array("i", [vocabulary.get(name, -1) for name in symbols])
+    return Bpe(pairs, alphabet(), results, ids, digits)
 
 
 def special(model: str) -> dict[str, tuple[str, int]]:

@@ -74,7 +74,7 @@ def bytes_per_token(
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    colors = {"trained": palette.prediction, "held": palette.lstm,
+    colors = {"trained": palette.prediction, "held": palette.gru,
               "editorials": palette.rnn, "own": palette.truth}  # fmt: skip
     dashes = {"trained": "solid", "held": "dash", "editorials": "dashdot", "own": "dot"}
     every = [(name, values) for one in (found, own)
