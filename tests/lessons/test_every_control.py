@@ -28,6 +28,7 @@ MODELS = {
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
+    "text": ("minilm",),
 }
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 NO_NUMBER = re.compile(r"nan|inf\b|None")

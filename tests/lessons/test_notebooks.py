@@ -27,6 +27,7 @@ MODELS = {
     "transformer": ("smollm2",),
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
+    "text": ("minilm",),
 }
 TINY: dict[str, dict[str, Any]] = {
     "gates.learn": {"seed": 12},

@@ -24,6 +24,7 @@ MODELS = {
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
+    "text": ("minilm",),
 }
 BENCHES = [
     (record.slug, name)

@@ -26,6 +26,7 @@ MODELS = {
     "transformer": ("minilm", "smollm2"),
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
+    "text": ("minilm",),
 }
 _untouched: dict[tuple[str, str], Visit] = {}
 
