@@ -36,8 +36,8 @@ HAN = re.compile(r"[\u4e00-\u9fff]")
 PROSE = 25
 NAMES = {  # words in small letters that Chinese texts print as they are
     "BERT base", "BERT large", "BatchNorm", "DistilBERT", "LayerNorm", "Transformer", "Yule-Walker",
-    "dropout", "min_freq", "nn.Transformer(512, 8, 6, 6, 2048)", "nn.TransformerEncoderLayer", "pooler", "tanh",
-    "typical",
+    "dropout", "nn.Transformer(512, 8, 6, 6, 2048)", "nn.TransformerEncoderLayer", "pooler", "tanh",
+    "min_freq", "typical",
 }  # fmt: skip
 WORD = re.compile(r"[A-Za-z]{3,}")
 NAMESPACES = ("figure", "alt", "frame", "work", "home", "nav", "stage")

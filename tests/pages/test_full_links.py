@@ -215,6 +215,20 @@ GPT = (
     },
     {"cost": {"view": "training", "document": "a b <i> 我们"}},
 )  # fmt: skip
+TEXT = (
+    {
+        "ids": {"opinion": "a b <i> & 1*", "permuted": 25, "shuffle": 4},
+        "windows": {"page": "a b <i> & 1* 我们 " * 4, "cutting": "sequential", "batch": 3,
+                    "steps": 4, "offset": 2},
+    },
+    {
+        "ids": {"view": "window", "first": 5000, "find": "<ing>"},
+        "windows": {"view": "memory", "length": 50},
+    },
+    {"windows": {"view": "counts", "line": "a b <i> 我们", "counted_by": "character",
+                 "min_freq": 20, "clean": False}},
+    {"windows": {"view": "onehot", "phrase": "a b <i>", "level": "word", "step": 2, "width": 3}},
+)  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,
     "bert_accuracy": ACCURACY,
@@ -224,6 +238,7 @@ LINKS = {
     "positions": POSITIONS,
     "transformer": TRANSFORMER,
     "gpt": GPT,
+    "text": TEXT,
 }
 EACH = [(slug, link) for slug, links in LINKS.items() for link in links]
 
