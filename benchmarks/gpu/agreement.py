@@ -333,6 +333,8 @@ LEFT_OUT = {
     "fit_standard": "a head by numpy, on sentence vectors",
     "make": "sentence vectors, onto the disk",
     "padding": "the passes of own_padding, on reviews",
+    "permute_many": "plain passes, with rows of the table moved",
+    "read_windows": "the kernel of the lesson on gates, by numpy",
     "remove": "passes of the functional forward, as in attention's heads switched off",
     "remove_from_many": "remove, for each text",
     "sampled": "the passes of greedy, with draws by numpy",

@@ -129,7 +129,6 @@ class WindowsOfText:
     line: str = sentence(TRAVELLER, 500, when=on(view="counts"), above=True)
     phrase: str = sentence(COURSE, 120, when=on(view="onehot"), above=True)
     cutting: str = choice(WAYS, "random", when=on(view="cut"))
-    level: str = choice(LEVELS[::-1], "character", when=on(view=("cut", "onehot")))
     batch: int = stepper(1, 4, 2, when=on(view="cut"))
     steps: int = stepper(2, 10, 5, when=on(view="cut"))
     offset: int = seed(3, when=on(view="cut"))
@@ -137,6 +136,7 @@ class WindowsOfText:
     counted_by: str = choice(LEVELS, "word", when=on(view="counts"))
     min_freq: int = stops(RARE, 5, when=on(view="counts"))
     clean: bool = toggle(True, when=on(view="counts"))
+    level: str = choice(LEVELS[::-1], "character", when=on(view="onehot"))
     step: int = stepper(1, 120, 1, when=on(view="onehot"), within=_steps_of)
     width: int = stepper(1, 16, 4, when=on(view="onehot"))
 
@@ -146,7 +146,7 @@ def windows(p: WindowsOfText, show: Show) -> None:
 
 
 def _cut(p: WindowsOfText, show: Show) -> None:
-    pieces = show.value(tokens, _written(p.page), p.level, name="pieces")
+    pieces = show.value(tokens, _written(p.page), "character", name="pieces")
     found = show.value(cut, p.cutting, len(pieces), p.batch, p.steps, p.offset, name="found")
     show.figure(windows_of_text, found, pieces)
     show.readouts(found, "continued", "offset", "unread")

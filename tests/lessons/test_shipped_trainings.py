@@ -35,6 +35,7 @@ NAMES = (
     "transformer.bill.time_passes",
     "gpt.futures.ways", "gpt.likely.by_method", "gpt.again.greedy", "gpt.shots.few_shots",
     "gpt.cost.time_cache", "text.merges.train_tokenizer",
+    "text.ids.permute_many", "text.windows.read_windows",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {
@@ -46,6 +47,7 @@ VIEWS = {
     "remove_from_many": "many",
     "fit_lens": "reviews",
     "greedy": "loop",
+    "read_windows": "memory",
 }
 LATE = {"seconds", "device"}
 
@@ -132,7 +134,8 @@ def alike(one: Any, other: Any, place: str = "") -> None:
     [name if name == QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in NAMES],
 )
 def test_it_is_what_this_very_code_computes(name, request):
-    for lesson, model in (("attention", "minilm"), ("transformer", "smollm2"), ("gpt", "smollm2")):
+    for lesson, model in (("attention", "minilm"), ("transformer", "smollm2"), ("gpt", "smollm2"),
+                          ("text", "minilm")):  # fmt: skip
         if name.startswith(lesson):
             request.getfixturevalue(model)
     _, function, keywords = trainings()[name]

@@ -226,6 +226,18 @@ TEXT_TO_NUMBERS = (
         "merges": {"corpus": "toy", "merges": 4, "sample": "a b <i> 我们"},
         "ladder": {"word": "tokenization", "tries": 5},
     },
+    {
+        "ids": {"opinion": "a b <i> & 1*", "permuted": 25, "shuffle": 4},
+        "windows": {"page": "a b <i> & 1* 我们 " * 4, "cutting": "sequential", "batch": 3,
+                    "steps": 4, "offset": 2},
+    },
+    {
+        "ids": {"view": "window", "first": 5000, "find": "<ing>"},
+        "windows": {"view": "memory", "length": 50},
+    },
+    {"windows": {"view": "counts", "line": "a b <i> 我们", "counted_by": "character",
+                 "min_freq": 20, "clean": False}},
+    {"windows": {"view": "onehot", "phrase": "a b <i>", "level": "word", "step": 2, "width": 3}},
 )  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,
