@@ -215,6 +215,25 @@ GPT = (
     },
     {"cost": {"view": "training", "document": "a b <i> 我们"}},
 )  # fmt: skip
+VECTORS = (  # benches of the lesson on text
+    {
+        "map": {"listed": "a b <i> king queen man", "source": "minilm", "projection": "pca",
+                "centered": False},
+        "reading": {"shared": "sat", "first_text": "She sat.", "second_text": "He sat & ate 1*"},
+        "neighbors": {"looked_up": "film", "method": "skipgram", "narrow": 1, "wide": 20,
+                      "seed": 7},
+    },
+    {
+        "map": {"view": "near", "asked": "queen", "large": True, "centered": False},
+        "reading": {"view": "many", "layer": 2},
+        "neighbors": {"view": "pairs", "line": "a b <i>", "mode": "cbow", "reach": 1, "pair": 2},
+    },
+    {
+        "map": {"view": "analogy", "question": "a - b + c"},
+        "neighbors": {"view": "list"},
+    },
+    {"map": {"across": "boy man", "up": "boy king"}},
+)  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,
     "bert_accuracy": ACCURACY,
@@ -224,6 +243,7 @@ LINKS = {
     "positions": POSITIONS,
     "transformer": TRANSFORMER,
     "gpt": GPT,
+    "text": VECTORS,
 }
 EACH = [(slug, link) for slug, links in LINKS.items() for link in links]
 
