@@ -22,6 +22,8 @@ NAMES = (
     "ar_fitting.networks.fit_network", "ar_fitting.networks.fit_windows",
     "ar_fitting.networks.fit_network 2", "ar_fitting.networks.fit_network 3",
     "ar_fitting.nonlinear.fit_network",
+    "text.map.analogies", "text.map.analogies 2", "text.reading.sense_pairs",
+    "text.neighbors.substitutes",
     "vanishing_gradients.race.compare", "vanishing_gradients.race.compare 2",
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
@@ -48,6 +50,8 @@ VIEWS = {
     "fit_lens": "reviews",
     "greedy": "loop",
     "read_windows": "memory",
+    "analogies": "classes",
+    "substitutes": "list",
 }
 LATE = {"seconds", "device"}
 

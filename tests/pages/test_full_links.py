@@ -238,6 +238,23 @@ TEXT_TO_NUMBERS = (
     {"windows": {"view": "counts", "line": "a b <i> 我们", "counted_by": "character",
                  "min_freq": 20, "clean": False}},
     {"windows": {"view": "onehot", "phrase": "a b <i>", "level": "word", "step": 2, "width": 3}},
+    {
+        "map": {"listed": "a b <i> king queen man", "source": "minilm", "projection": "pca",
+                "centered": False},
+        "reading": {"shared": "sat", "first_text": "She sat.", "second_text": "He sat & ate 1*"},
+        "neighbors": {"looked_up": "film", "method": "skipgram", "narrow": 1, "wide": 20,
+                      "seed": 7},
+    },
+    {
+        "map": {"view": "near", "asked": "queen", "large": True, "centered": False},
+        "reading": {"view": "many", "layer": 2},
+        "neighbors": {"view": "pairs", "line": "a b <i>", "mode": "cbow", "reach": 1, "pair": 2},
+    },
+    {
+        "map": {"view": "analogy", "question": "a - b + c"},
+        "neighbors": {"view": "list"},
+    },
+    {"map": {"across": "boy man", "up": "boy king"}},
 )  # fmt: skip
 LINKS = {
     "ar_fitting": FITTING,

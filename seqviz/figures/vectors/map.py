@@ -80,7 +80,10 @@ def nearest_words(found: Ranked, style: Style = STYLE) -> Figure:
     """Bars of the cosines of the nearest words; the dashed line is the mean of random pairs."""
     sheet = Sheet(style)
     panel = _bars(sheet, found, None, style.text("figure.near_cosine"))
-    panel.vertical(found.between, style.palette.baseline, dash="dash", width=1.8)
+    panel.reference(
+        [found.between] * 2, [0.4, len(found.words) + 0.6], style.text("figure.near_random"),
+        dash="dash",
+    )  # fmt: skip
     return sheet.described(
         "alt.nearest_words", names={"y": _named(found)}, word=plain(found.asked[0]),
         first=plain(found.first), cosine=number(found.top), between=number(found.between),
