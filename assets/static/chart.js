@@ -10,6 +10,8 @@ import { stacked } from "./stack.js";
 const SOURCE = new URL("plotly.min.js", import.meta.url).href;
 const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
 const REST_MS = 400; // after which a picture that was painted in part is painted whole
+// Pixels: a frame has less only until the columns of the page have their widths, or in a closed tab.
+const LEAST = 100;
 const PALETTE = "--st-chart-categorical-colors";
 
 let library;
@@ -108,12 +110,14 @@ export class Chart {
   paint() {
     clearTimeout(this.resting);
     const { host, frame } = this;
+    this.size = null;
+    if (frame.clientWidth < LEAST) return; // `resized` paints it when there is room
     const { traces, layout, taller } = this.spread(this.written);
     // Streamlit gave the frame's wrapper its height; stacked panels need more of it.
     const height = taller > 1 ? `${taller * layout.height}px` : "";
     Object.assign(frame.parentElement.style, { height, flexBasis: height });
     this.size = { width: frame.clientWidth, height: frame.clientHeight };
-    if (!this.size.width || !this.size.height) return;
+    if (!this.size.height) return;
     stay(frame.parentElement, this.size.height);
     this.spreadBefore = null;
     window.Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG);
@@ -129,8 +133,8 @@ export class Chart {
 
   resized() {
     const { clientWidth: width, clientHeight: height } = this.frame;
-    if (!this.written || !window.Plotly?.react || !width || !height) return;
-    // In a closed tab it had no size, and what it was told there has not been painted.
+    if (!this.written || !window.Plotly?.react || width < LEAST || !height) return;
+    // In a closed tab it had no room, and what it was told there has not been painted.
     if (this.size?.width !== width || this.size?.height !== height) this.paint();
   }
 

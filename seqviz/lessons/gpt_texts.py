@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 
 from seqviz.compute.decoding import methods
 from seqviz.compute.decoding.cost import readings
-from seqviz.compute.decoding.filtered import filtered
 from seqviz.compute.decoding.filters import Chain
 from seqviz.compute.decoding.methods import METHODS
 from seqviz.compute.decoding.shots import CONDITIONS
+from seqviz.data import precomputed
 from seqviz.experiments import architectures
 from seqviz.experiments.decoding.continuation import greedy, next_token
 from seqviz.experiments.decoding.cost import time_cache
@@ -24,10 +25,10 @@ from seqviz.experiments.decoding.ways import ways
 from seqviz.figures.attention.trials import trials_so_far
 from seqviz.figures.decoding.cost import token_times
 from seqviz.figures.decoding.futures import all_futures, futures_so_far
+from seqviz.figures.decoding.labels import label_bars
 from seqviz.figures.decoding.losses import token_losses
 from seqviz.figures.decoding.methods import surprise_by_method
 from seqviz.figures.decoding.repeated import repetition
-from seqviz.figures.decoding.scores import next_token_bars
 from seqviz.figures.decoding.shots import shots_by_amount
 from seqviz.figures.decoding.sizes import model_sizes
 from seqviz.figures.decoding.written import written_bits
@@ -55,6 +56,12 @@ def read(show: Show, text: str) -> None:
     ready.check_live(DECODER, text)
 
 
+def read_for(show: Show, function: Callable[..., Any], wish: Mapping[str, Any]) -> None:
+    """The same before a job, for its text; what came with the app waits for no model."""
+    if precomputed.find(function, wish) is None:
+        read(show, wish["text"])
+
+
 def fine(share: float) -> str:
     """A share in percent with three significant digits, however small."""
     return formatted(share, Unit("fine share"))
@@ -73,12 +80,12 @@ class Futures:
 
 
 def futures(p: Futures, show: Show) -> None:
-    show.model(DECODER, p.prompt)
-    ready.check_live(DECODER, p.prompt)
-    found = show.job(
-        ways, name="found", model=DECODER, text=p.prompt, steps=p.length, beams=p.beams,
-        penalty=p.length_penalty, seed=p.seed, so_far=(futures_so_far, p.shown),
-    )  # fmt: skip
+    wish: dict[str, Any] = {
+        "model": DECODER, "text": p.prompt, "steps": p.length, "beams": p.beams,
+        "penalty": p.length_penalty, "seed": p.seed,
+    }  # fmt: skip
+    read_for(show, ways, wish)
+    found = show.job(ways, name="found", **wish, so_far=(futures_so_far, p.shown))
     show.figure(all_futures, found, p.shown)
     tree = found.tree
     show.readouts(found, best="best_chance", greedy="greedy_chance", beam="beam_chance")
@@ -168,12 +175,11 @@ def again(p: Again, show: Show) -> None:
 def say_loop(p: Again, show: Show) -> None:
     """A greedy text, and how much of it stood there before."""
     filters = Chain(penalty=p.penalty) if p.penalty != 1 else None
-    show.model(DECODER, p.opening)
-    ready.check_live(DECODER, p.opening)
-    found = show.job(
-        greedy, name="found", model=DECODER, text=p.opening, count=LOOP, after=(), filters=filters,
-        so_far=(written_bits,),
-    )  # fmt: skip
+    wish: dict[str, Any] = {
+        "model": DECODER, "text": p.opening, "count": LOOP, "after": (), "filters": filters,
+    }  # fmt: skip
+    read_for(show, greedy, wish)
+    found = show.job(greedy, name="found", **wish, so_far=(written_bits,))
     show.figure(written_bits, found)
     half = len(found.ids) // 2
     show.readout("first_half", found.mean_of, 0, half)
@@ -242,11 +248,9 @@ def say_prompt(p: Shots, show: Show) -> None:
         prompt = show.value(in_template, DECODER, prompt, name="template")
     read(show, prompt)
     found = show.run(next_token, DECODER, prompt, name="found")
-    drawn = show.value(filtered, found, Chain(), name="drawn")
-    show.figure(next_token_bars, drawn)
-    chances = {label: _chance(found, label) for label in LABELS}
+    show.figure(label_bars, found, LABELS)
     for label in LABELS:
-        show.metric(label, percent(chances[label]))
+        show.readout(label, found.chance_of, label)
     read_as = found.prompt
     marked = show.value(special, DECODER, tuple(read_as.ids.tolist()), name="marked")
     show.passage(read_as.spelled, np.array(marked, float), signed=False,
@@ -257,12 +261,6 @@ def say_prompt(p: Shots, show: Show) -> None:
         chance=percent(float(found.chances[0])), special=sum(marked),
         names=", ".join(map(literal, names)),
     )  # fmt: skip
-
-
-def _chance(found: Any, word: str) -> float:
-    """The probability that the model goes on with this word's first token."""
-    here = [k for k, piece in enumerate(found.pieces) if piece.strip("␣") == word]
-    return float(found.chances[here].sum())
 
 
 @dataclass(frozen=True)

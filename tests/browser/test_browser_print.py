@@ -70,6 +70,22 @@ def test_a_lesson_read_in_the_dark_is_a_handout(visit, slug):
     assert page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.written") == before
 
 
+def test_an_order_is_told_on_paper(visit, smollm2):
+    """It is a control without a field of its own."""
+    lesson = visit("gpt", {"lang": "en"})
+    bench = lesson.by_key("bench-scores")
+    bench.locator(".stExpander summary").first.click()
+    bench.locator(".order .handle").first.wait_for()
+    told = lesson.page.evaluate("""async () => {
+        const { dress, undress } = await import("/app/static/print.js");
+        dress();
+        const said = [...document.querySelectorAll("p.seqviz-printed")].map((one) => one.textContent);
+        undress();
+        return said;
+    }""")
+    assert "Order of the filters: Penalty → Temperature → Top-k → Top-p → Min-p → Typical" in told[0]
+
+
 def test_paper_has_the_colors_of_the_light_theme():
     """They stand in the rules for paper, which a dark page has as well."""
     config = (ROOT / ".streamlit" / "config.toml").read_text("utf-8")

@@ -528,3 +528,33 @@ def test_a_chart_shows_what_it_was_told_last(server, browser, closed):
         page.route("**/plotly.min.js", lambda route: route.abort(), times=1)
     page.evaluate(CHART, [closed, ["before", "after"]])
     context.close()
+
+
+# A chart in a frame of 16 pixels, as before the columns have their widths, which then get wider.
+NARROW = """async () => {
+    const { default: start } = await import("/app/static/chart.js");
+    const parent = document.createElement("div");
+    parent.innerHTML = '<div><div class="t-figure" style="width: 16px; height: 300px">'
+        + '<div class="seqviz-chart"></div></div></div>';
+    document.querySelector(".stApp").append(parent);
+    const host = parent.querySelector(".seqviz-chart");
+    const axis = { title: { text: "x" }, automargin: true };
+    start({ parentElement: parent, setTriggerValue: () => null,
+        data: new TextEncoder().encode(`{"alt":"a","missing":"no library"}\\n`
+            + JSON.stringify({ data: [{ type: "bar", x: [5, 6], y: [1, 2], orientation: "h" }],
+                               layout: { height: 300, xaxis: axis, yaxis: axis } })) });
+    for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);
+    const early = host.querySelector(".main-svg") !== null;
+    parent.querySelector(".t-figure").style.width = "400px";
+    while (!host.querySelector(".main-svg")) await new Promise(requestAnimationFrame);
+    const { width } = host.querySelector(".main-svg").getBoundingClientRect();
+    parent.remove();
+    return [early, width];
+}"""
+
+
+def test_a_chart_is_painted_when_there_is_room(visit):
+    """Without room for a label Plotly puts a title at -Infinity, which the console tells."""
+    lesson = visit("", {"lang": "en"})
+    lesson.page.locator(".seqviz-home-bench[data-live] .main-svg").first.wait_for()
+    assert lesson.page.evaluate(NARROW) == [False, 400]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from seqviz.lessons.bench.output import Note, Passage, Readout
+from seqviz.experiments.decoding.shots import LABELS
+from seqviz.lessons.bench.output import Chart, Note, Passage, Readout
 from seqviz.lessons.gpt import lesson
+from seqviz.models import pretrained
 from seqviz.text import LANGUAGES, Text
 
 OTHER = "Snow fell. Buses are late."
@@ -73,3 +75,31 @@ def test_the_table_names_every_discrepancy(language):
     rows = Text(language).items("gpt.texts.rows")
     for number in ("D-54", "D-55", "D-56", "D-70", "D-78"):
         assert any(number in str(row) for row in rows), number
+
+
+SHIPPED = {"futures": {}, "likely": {}, "again": {"view": "loop"}, "shots": {}, "cost": {}}
+
+
+@pytest.mark.parametrize("bench", SHIPPED)
+def test_what_came_with_the_app_waits_for_no_model(bench, monkeypatch):
+    """In a room without the model and without a hub these figures are there all the same."""
+
+    def missing(name: str) -> None:
+        raise AssertionError(f"{name} is asked for")
+
+    monkeypatch.setattr(pretrained, "load", missing)
+    shown = lesson.benches[bench].run(SHIPPED[bench])
+    assert shown.of(Chart)[0].provenance.kind == "precomputed"
+
+
+def test_one_prompt_shows_both_labels(smollm2):
+    """The figure has what the read-outs say, and no draw."""
+    shown = lesson.benches["shots"].run({"view": "one"})
+    colored = shown.figure.data[1]
+    said = {one.label: one.value for one in shown.of(Readout)}
+    shares = dict(zip((shown.figure.layout["yaxis"]["ticktext"][int(k) - 1] for k in colored["y"]),
+                      colored["x"], strict=True))  # fmt: skip
+    for label in LABELS:
+        both = sum(share for token, share in shares.items() if token.strip("␣") == label)
+        assert said[f"Says “{label}”"] == f"{both:.1f} %"
+    assert "u =" not in shown.figure.alt

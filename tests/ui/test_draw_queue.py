@@ -248,6 +248,19 @@ def test_those_that_hang_lose_their_place_and_stop_nobody_within_the_cap():
     assert max(map(len, room.together)) <= module.MOST
 
 
+def test_slow_ones_that_all_hang_leave_room_for_a_press():
+    """As where twenty students have texts written, which slow each other down."""
+    room = Simulated()
+    texts = [room.come(Rank.PRESS, 30.0, Somebody(turn=1.0)) for _ in range(20)]
+    while room.now < 25.0:
+        room.tick()
+    assert len(room.order.drawing) == module.MOST - module.QUICK
+    press = room.come(Rank.PRESS, 0.02)
+    assert press in room.let_in
+    room.run()
+    assert set(texts) <= set(room.let_in)
+
+
 def test_a_file_that_takes_for_ever_has_no_other_beside_it():
     room = Simulated()
     room.come(Rank.FILE, 30.0)

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.decoding.draw import entropy, order, probabilities
-from seqviz.units import Probability, SmallShare
+from seqviz.units import Probability, Share, SmallShare
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,14 @@ class NextToken:
     def chances(self) -> Float[np.ndarray, "rank"]:
         """Probabilities of the likeliest tokens."""
         return np.asarray(self.all_chances[self.ids])
+
+    def spelled(self, word: str) -> Int[np.ndarray, "spellings"]:
+        """The ranks, from 0, of those of the likeliest tokens that are this word."""
+        return np.array([k for k, one in enumerate(self.pieces) if one.strip("␣") == word], int)
+
+    def chance_of(self, word: str) -> Share:
+        """The probability that this word is the next token, with a space before it or without."""
+        return float(self.chances[self.spelled(word)].sum())
 
     @property
     def rest(self) -> Probability:

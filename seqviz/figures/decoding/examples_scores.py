@@ -10,8 +10,11 @@ from seqviz.compute.decoding.draw import order
 from seqviz.compute.decoding.filtered import Filtered, filtered, first_words
 from seqviz.compute.decoding.filters import Chain
 from seqviz.figures.decoding.draws import many_first_words
+from seqviz.figures.decoding.labels import label_bars
 from seqviz.figures.decoding.scores import next_token_bars
 from seqviz.figures.grammar.example import Example
+
+LABELS = ("<i>4", "<i>59")
 
 
 def examples_of_scores() -> tuple[Example, ...]:
@@ -25,6 +28,7 @@ def examples_of_scores() -> tuple[Example, ...]:
             "scores, no filter", next_token_bars, (plain,), 100 * float(plain.found.chances[0])
         ),
         Example("scores", next_token_bars, (cut,), 100 * float(cut.found.chances[0])),
+        Example("labels", label_bars, (plain.found, LABELS), 100 * float(plain.found.chances[0])),
         Example("first words", many_first_words, (many, names, 40), share),
     )
 

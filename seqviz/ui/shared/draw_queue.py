@@ -25,7 +25,8 @@ What always holds (docs/scheduler.md says why; `benchmarks.scheduler` compares i
   OVERDUE seconds comes as if nothing had been used.
 * One that has computed for HANGS seconds has lost its place and goes on beside: a computation that
   hangs stops nobody. Never more than MOST compute in all: if so many hang at once, others wait for
-  the first of them to end.
+  the first of them to end. The last QUICK of these are not for who is slow: where many slow ones
+  slow each other down they all hang, and a press of 10 ms would stand behind them.
 * Who gives up while it waits is not begun.
 """
 
@@ -66,6 +67,7 @@ LONGER = 20.0
 OVERDUE = 10.0  # seconds
 HANGS = 3.0
 MOST = 8
+QUICK = 3
 OWN = 2
 LOOK = 0.02  # seconds between two looks at whether another may begin, while anybody waits
 log = logging.getLogger(__name__)
@@ -178,7 +180,7 @@ class Order:
         """counted: places that are taken. young: those that have only just begun."""
         slow = one.slow(now)
         places = 1 if one.heavy(now) else PLACES[one.rank] - (slow and one.rank == Rank.PRESS)
-        if counted >= places or (young and slow):
+        if counted >= places or (slow and (young or len(self.drawing) >= MOST - QUICK)):
             return False
         if one.rank == Rank.FILE and any(other.rank == Rank.FILE for other in self.drawing):
             return False  # however long that one takes
