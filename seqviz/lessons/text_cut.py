@@ -23,6 +23,7 @@ from seqviz.text import literal, number, percent
 TEXT = "AI and ML course is interesting and easy! 人工智能与机器学习这门课真有意思"
 SAMPLE = "the newest and lowest film"  # a line
 AMOUNTS = {"20": 20, "200": 200, "2000": 2000, "all": own.ALL}
+COSTLY, FEW = 3, 4  # the goal: tokens a character, of so many characters
 _PARTS = 20  # a text of 500 wide characters has fewer
 _IDS = 60  # that are listed
 Values = Mapping[str, Any]
@@ -76,6 +77,9 @@ def cutters(p: Cutters, show: Show) -> None:
     for gone in made.missing():
         show.note("cutters.missing", name=show.option("strip", gone))
     bill(cuts, show)
+    each = cuts.of("gpt2").tokens / len(p.text)
+    reached = each >= COSTLY and len(p.text) >= FEW
+    show.target("costly", reached, each=number(each), characters=len(p.text))
 
 
 def controls_of_merges() -> Merges:

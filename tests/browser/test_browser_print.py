@@ -83,7 +83,9 @@ def test_an_order_is_told_on_paper(visit, smollm2):
         undress();
         return said;
     }""")
-    assert "Order of the filters: Penalty → Temperature → Top-k → Top-p → Min-p → Typical" in told[0]
+    assert (
+        "Order of the filters: Penalty → Temperature → Top-k → Top-p → Min-p → Typical" in told[0]
+    )
 
 
 def test_paper_has_the_colors_of_the_light_theme():

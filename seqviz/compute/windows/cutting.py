@@ -71,12 +71,16 @@ def random_windows(length: int, batch: int, steps: int, seed: int) -> Windows:
     """
     random = seeded(seed)
     offset = int(random.randint(0, steps))
-    count = (length - offset - 1) // steps
-    order = random.permutation(max(count, 0))
-    batches = count // batch
+    order = random.permutation(count_windows(length, steps, offset))
+    batches = len(order) // batch
     _check(batches, length, batch * steps + steps)
     starts = offset + steps * order[: batches * batch].reshape(batches, batch)
     return Windows(starts, steps, offset, length)
+
+
+def count_windows(length: int, steps: int, offset: int) -> int:
+    """How many windows lie side by side behind an offset; the last token of the text is in none."""
+    return max((length - offset - 1) // steps, 0)
 
 
 def sequential_windows(length: int, batch: int, steps: int, seed: int) -> Windows:
