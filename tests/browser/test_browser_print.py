@@ -79,7 +79,8 @@ def test_an_order_is_told_on_paper(visit, smollm2):
     told = lesson.page.evaluate("""async () => {
         const { dress, undress } = await import("/app/static/print.js");
         dress();
-        const said = [...document.querySelectorAll("p.seqviz-printed")].map((one) => one.textContent);
+        const every = [...document.querySelectorAll("p.seqviz-printed")];
+        const said = every.map((one) => one.textContent);
         undress();
         return said;
     }""")
