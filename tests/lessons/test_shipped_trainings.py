@@ -22,8 +22,9 @@ NAMES = (
     "ar_fitting.networks.fit_network", "ar_fitting.networks.fit_windows",
     "ar_fitting.networks.fit_network 2", "ar_fitting.networks.fit_network 3",
     "ar_fitting.nonlinear.fit_network",
-    "text.map.analogies", "text.map.analogies 2", "text.reading.sense_pairs",
-    "text.neighbors.substitutes",
+    "text.merges.train_tokenizer", "text.ids.permute_many", "text.map.analogies",
+    "text.map.analogies 2", "text.reading.sense_pairs", "text.neighbors.substitutes",
+    "text.windows.read_windows",
     "vanishing_gradients.race.compare", "vanishing_gradients.race.compare 2",
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
@@ -36,8 +37,7 @@ NAMES = (
     "transformer.depths.train_stacks 3",
     "transformer.bill.time_passes",
     "gpt.futures.ways", "gpt.likely.by_method", "gpt.again.greedy", "gpt.shots.few_shots",
-    "gpt.cost.time_cache", "text.merges.train_tokenizer",
-    "text.ids.permute_many", "text.windows.read_windows",
+    "gpt.cost.time_cache",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {
