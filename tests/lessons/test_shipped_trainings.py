@@ -22,6 +22,7 @@ NAMES = (
     "ar_fitting.networks.fit_network", "ar_fitting.networks.fit_windows",
     "ar_fitting.networks.fit_network 2", "ar_fitting.networks.fit_network 3",
     "ar_fitting.nonlinear.fit_network",
+    "text.ids.permute_many", "text.windows.read_windows",
     "vanishing_gradients.race.compare", "vanishing_gradients.race.compare 2",
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
@@ -35,7 +36,6 @@ NAMES = (
     "transformer.bill.time_passes",
     "gpt.futures.ways", "gpt.likely.by_method", "gpt.again.greedy", "gpt.shots.few_shots",
     "gpt.cost.time_cache",
-    "text.ids.permute_many", "text.windows.read_windows",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {
