@@ -15,7 +15,7 @@ from seqviz.text import LANGUAGES, Text
 
 ROWS = {
     "0-11": ("map", {}, ("0.644", "0.748", "queen"), {"across": "boy man"}),
-    "0-11 cosine": ("map", {"view": "near", "centered": False}, ("0.823", "prince"),
+    "0-11 cosine": ("map", {"view": "near", "centered": False}, ("0.824", "prince"),
                     {"view": "near"}),
     "0-11 analogy": ("map", {"view": "analogy"}, ("queen", "0.810", "0.843"),
                      {"view": "analogy", "question": "actress - woman + man"}),
