@@ -15,10 +15,10 @@ from seqviz.text import LANGUAGES, Text
 
 ROWS = {
     "0-11": ("map", {}, ("0.644", "0.748", "queen"), {"across": "boy man"}),
-    "0-11 cosine": ("map", {"view": "near", "centered": False}, ("0.823", "prince"),
+    "0-11 cosine": ("map", {"view": "near", "centered": False}, ("0.824", "prince"),
                     {"view": "near"}),
     "0-11 analogy": ("map", {"view": "analogy"}, ("queen", "0.810", "0.843"),
-                     {"view": "analogy", "question": "actress - woman + man"}),
+                     {"view": "analogy", "question": "uncle - man + woman"}),
     "0-13 skip-gram": ("neighbors", {"view": "pairs"}, ("14",), {"view": "pairs", "reach": 1}),
     "0-13 CBOW": ("neighbors", {"view": "pairs", "mode": "cbow", "pair": 3},
                   ("the, dog, the, man", "bites"), {"view": "pairs"}),

@@ -103,7 +103,7 @@ def analogy_words(answer: Ranked, neighbor: Ranked, style: Style = STYLE) -> Fig
     return sheet.described(
         "alt.analogy_words", names={"y": _named(answer), "y2": _named(neighbor)},
         question=f"{a} - {b} + {c}", first=plain(answer.first), new=plain(answer.first_new),
-        neighbor=plain(neighbor.first), word=c,
+        neighbor=plain(neighbor.first), word=c, cosine=number(answer.top),
     )  # fmt: skip
 
 
