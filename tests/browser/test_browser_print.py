@@ -79,11 +79,14 @@ def test_an_order_is_told_on_paper(visit, smollm2):
     told = lesson.page.evaluate("""async () => {
         const { dress, undress } = await import("/app/static/print.js");
         dress();
-        const said = [...document.querySelectorAll("p.seqviz-printed")].map((one) => one.textContent);
+        const said = [...document.querySelectorAll("p.seqviz-printed")];
+        const told = said.map((one) => one.textContent);
         undress();
-        return said;
+        return told;
     }""")
-    assert "Order of the filters: Penalty → Temperature → Top-k → Top-p → Min-p → Typical" in told[0]
+    assert (
+        "Order of the filters: Penalty → Temperature → Top-k → Top-p → Min-p → Typical" in told[0]
+    )
 
 
 def test_paper_has_the_colors_of_the_light_theme():

@@ -165,7 +165,7 @@ class PageLesson:
             new = name not in self.drawn
             with (
                 run_context.drawing(name, new) as alone,
-                limits.turn(self._rank(name, alone)),
+                limits.turn(self._rank(name, alone), self._waits),
                 self.declared.read_by(self.values),
             ):
                 self._draw_bench(bench)
@@ -178,6 +178,10 @@ class PageLesson:
 
     def _rank(self, name: str, alone: bool) -> Rank:
         return self.asked.pop(name, Rank.PRESS) if alone else Rank.PAGE
+
+    def _waits(self, before: int) -> None:
+        """Others compute; who has changed something meanwhile waits for that, and not for this."""
+        st.toast(self.text("work.turn", before=before), icon=":material/info:")
 
     def _title(self, name: str) -> None:
         if self.text.has(f"{self.record.slug}.bench.{name}"):
