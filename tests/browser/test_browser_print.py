@@ -79,10 +79,15 @@ def test_an_order_is_told_on_paper(visit, smollm2):
     told = lesson.page.evaluate("""async () => {
         const { dress, undress } = await import("/app/static/print.js");
         dress();
+<<<<<<< HEAD
         const every = [...document.querySelectorAll("p.seqviz-printed")];
         const said = every.map((one) => one.textContent);
+=======
+        const said = [...document.querySelectorAll("p.seqviz-printed")];
+        const told = said.map((one) => one.textContent);
+>>>>>>> gpt26
         undress();
-        return said;
+        return told;
     }""")
     assert (
         "Order of the filters: Penalty → Temperature → Top-k → Top-p → Min-p → Typical" in told[0]

@@ -388,6 +388,31 @@ def test_a_request_that_is_given_up_leaves_and_one_that_waits_is_told():
     assert attend(both()) is False
 
 
+def test_who_waits_long_hears_how_many_are_before_it_and_may_give_up(monkeypatch):
+    monkeypatch.setattr(module, "TELL", 0.02)
+    queue, told = DrawQueue(), []
+
+    class Changed(Exception):
+        pass
+
+    def tell(before: int) -> None:
+        told.append(before)
+        if len(told) == 3:
+            raise Changed
+
+    monkeypatch.setattr(module, "YOUNG", 60.0)  # nobody begins beside the first
+    with queue.turn(Rank.PRESS):
+        other = queue.come(Rank.PRESS, lambda: None)
+        late = queue.come(Rank.FILE, lambda: None)
+        with pytest.raises(Changed), queue.turn(Rank.PRESS, tell=tell):
+            raise AssertionError("it was not its turn")
+        assert told == [1, 1, 1]  # the press that came before, not the file
+        assert queue.waiting == 2
+        queue.leave(other)
+        queue.leave(late)
+    assert not queue.busy
+
+
 def test_who_waits_for_another_device_gives_its_place_away_and_takes_it_again():
     queue, order = DrawQueue(), []
     aside, other_is_in, done = (threading.Event() for _ in range(3))

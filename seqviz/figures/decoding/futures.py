@@ -59,7 +59,7 @@ def all_futures(found: Ways, shown: int, style: Style = STYLE) -> Figure:
     leaves = sorted(set(range(len(rows))) - set(part.parent.tolist()), key=lambda node: rows[node])
     chances = 100 * part.chance[leaves]
     beside = sheet.panel(
-        axes.decades(np.log10(chances), text("figure.future_chance"), ticks=3), panel, across=_RIGHT
+        axes.decades(np.log10(chances), text("figure.future_chance"), ticks=2), panel, across=_RIGHT
     )
     beside.points(chances, rows[leaves], text("figure.future_chance"), palette.prediction, size=8,
                   legend=False, hover="%{x:.3g} %")  # fmt: skip

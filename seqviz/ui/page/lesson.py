@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -165,7 +165,7 @@ class PageLesson:
             new = name not in self.drawn
             with (
                 run_context.drawing(name, new) as alone,
-                limits.turn(self._rank(name, alone)),
+                limits.turn(self._rank(name, alone), self._waits()),
                 self.declared.read_by(self.values),
             ):
                 self._draw_bench(bench)
@@ -178,6 +178,16 @@ class PageLesson:
 
     def _rank(self, name: str, alone: bool) -> Rank:
         return self.asked.pop(name, Rank.PRESS) if alone else Rank.PAGE
+
+    def _waits(self) -> Callable[[int], None]:
+        """Says whose turn it is, in one place; a newer press of the reader ends the wait there."""
+        said: list[Any] = [st]
+
+        def tell(before: int) -> None:
+            words = self.text("work.turn", position=before + 1)
+            said[0] = said[0].toast(words, icon=":material/info:")
+
+        return tell
 
     def _title(self, name: str) -> None:
         if self.text.has(f"{self.record.slug}.bench.{name}"):

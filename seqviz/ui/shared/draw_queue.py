@@ -28,6 +28,7 @@ What always holds (docs/scheduler.md says why; `benchmarks.scheduler` compares i
   the first of them to end. The last QUICK of these are not for who is slow: where many slow ones
   slow each other down they all hang, and a press of 10 ms would stand behind them.
 * Who gives up while it waits is not begun.
+* Who waits longer than TELL seconds is told how many are before it, and again and again.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ HANGS = 3.0
 MOST = 8
 QUICK = 3
 OWN = 2
+TELL = 3.0
 LOOK = 0.02  # seconds between two looks at whether another may begin, while anybody waits
 log = logging.getLogger(__name__)
 _mine: ContextVar[Waiting | None] = ContextVar("mine", default=None)
@@ -140,6 +142,15 @@ class Order:
         """One more wants to compute."""
         self._queues[one.rank].append(one)
 
+    def before(self, one: Waiting, now: float) -> int:
+        """How many of those that wait go first, as things stand; passed over is nobody here."""
+
+        def place(some: Waiting) -> tuple[bool, Rank, int, float]:
+            return some.heavy(now), some.rank, some.step(now), some.due()
+
+        mine = place(one)
+        return sum(place(some) < mine for queue in self._queues.values() for some in queue)
+
     def leave(self, one: Waiting) -> None:
         """It has computed, or waits no more."""
         if one in self.drawing:
@@ -210,12 +221,21 @@ class DrawQueue:
             return bool(self._order.drawing or self._order.waiting)
 
     @contextmanager
-    def turn(self, rank: Rank, user: User | None = None) -> Iterator[None]:
-        """Within, this thread computes."""
+    def turn(
+        self, rank: Rank, user: User | None = None, tell: Callable[[int], object] | None = None
+    ) -> Iterator[None]:
+        """Within, this thread computes.
+
+        tell: is given how many are before it, each `TELL` seconds; what it raises ends the wait.
+        """
         turn = threading.Event()
         me = self.come(rank, turn.set, user)
         try:
-            turn.wait()
+            while not turn.wait(TELL if tell else None):
+                with self._lock:
+                    before = self._order.before(me, time.monotonic())
+                if tell and not turn.is_set():
+                    tell(before)
             with held(me):
                 yield
         finally:

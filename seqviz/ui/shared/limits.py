@@ -104,17 +104,17 @@ def room(account: Account) -> bool:
 
 
 @contextmanager
-def turn(rank: Rank) -> Iterator[None]:
+def turn(rank: Rank, tell: Callable[[int], object] | None = None) -> Iterator[None]:
     """Within, this thread computes for its session, when it is its turn.
 
-    A page that runs has one turn for all that is in it.
+    A page that runs has one turn for all that is in it. tell: as in `DrawQueue.turn`.
     """
     if _taken.get():
         yield
         return
     account, taken = run_context.session().account, _taken.set(True)
     try:
-        with draw_queue().turn(rank, account), charged(account, rank):
+        with draw_queue().turn(rank, account, tell), charged(account, rank):
             yield
     finally:
         _taken.reset(taken)

@@ -99,15 +99,18 @@ def colors() -> str:
     """The house's colors in both themes, as Streamlit has them.
 
     Its font is used where the reader has it: it would be an eighth of all bytes, and as it comes
-    every figure would be painted again.
+    every figure would be painted again. In English the next one is the reader's own: the quotation
+    marks of a Chinese font are as wide as its signs.
     """
     light, dark = (
         " ".join(f"{name}: {_option(theme, option)};" for name, option in _NAMES.items())
         for theme in ("light", "dark")
     )
     family = st.get_option("theme.font")
+    english = f"{family.partition(',')[0]}, system-ui, sans-serif"
     return f"""
 :root {{--st-font: {family}; color-scheme: light; {light}}}
+:root:lang(en) {{--st-font: {english}}}
 :root[data-theme="dark"] {{color-scheme: dark; {dark}}}
 @media (prefers-color-scheme: dark) {{:root[data-theme=""] {{color-scheme: dark; {dark}}}}}
 """
