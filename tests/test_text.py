@@ -38,7 +38,7 @@ NAMES = {  # words in small letters that Chinese texts print as they are
     "BERT base", "BERT large", "BatchNorm", "DistilBERT", "LayerNorm", "Transformer", "WordPiece",
     "WordPiece（BERT）", "Yule-Walker", "aaabdaaabac",
     "dropout", "nn.Transformer(512, 8, 6, 6, 2048)", "nn.TransformerEncoderLayer", "pooler", "tanh",
-    "min_freq", "typical",
+    "Skip-gram", "min_freq", "typical", "“queen”", "“woman”",
 }  # fmt: skip
 WORD = re.compile(r"[A-Za-z]{3,}")
 NAMESPACES = ("figure", "alt", "frame", "work", "home", "nav", "stage")
@@ -273,7 +273,7 @@ def test_sentences_get_every_value_they_ask_for():
 
 def lesson_tree(slug: str) -> ast.Module:
     """A lesson's benches and the page that has them, as one program."""
-    paths = (ROOT / "seqviz/lessons" / f"{slug}.py", ROOT / "pages" / f"{slug}.py")
+    paths = (*sorted((ROOT / "seqviz/lessons").glob(f"{slug}*.py")), ROOT / "pages" / f"{slug}.py")
     texts = [path.read_text("utf-8") for path in paths]
     return ast.parse("\n".join(t.replace("from __future__ import annotations", "") for t in texts))
 

@@ -323,6 +323,7 @@ SUBJECTS: dict[str, Subject] = {
 }  # fmt: skip
 # Functions that take a device and have no row, and why.
 LEFT_OUT = {
+    "analogies": "cosines of a table by numpy",
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
     "by_method": "the passes of greedy and beams, with draws by numpy",
     "copy_twice": "passes of the functional forward, as in attention's heads switched off",
@@ -334,12 +335,14 @@ LEFT_OUT = {
     "make": "sentence vectors, onto the disk",
     "padding": "the passes of own_padding, on reviews",
     "permute_many": "plain passes, with rows of the table moved",
-    "read_windows": "the kernel of the lesson on gates, by numpy",
     "remove": "passes of the functional forward, as in attention's heads switched off",
     "remove_from_many": "remove, for each text",
     "sampled": "the passes of greedy, with draws by numpy",
     "search": "heads by numpy, on sentence vectors",
     "searches": "search, for each setting",
+    "sense_pairs": "plain passes, and cosines by numpy",
+    "skip_grams": "a table trained by torch on the CPU, whatever the device",
+    "substitutes": "skip_grams for each window and seed, and a decomposition by numpy",
     "surface": "heads by numpy, on sentence vectors",
     "time_cache": "milliseconds, which differ by design",
     "time_passes": "milliseconds, which differ by design",

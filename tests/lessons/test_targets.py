@@ -23,6 +23,7 @@ class Way:
 
 
 WAYS = {
+    "text": Way("cutters", {"text": "🦥🦥🦥🦥"}, {"text": "🦥🦥🦥a"}, "3.00"),
     "ar_fitting": Way("real", {"model": 9}, {"model": 10}, "19.0"),
     "vanishing_gradients": Way(
         "reach", {"init": "identity", "gain": 1.0}, {"init": "identity", "gain": 0.9}, "≥ 99"

@@ -41,7 +41,7 @@ def two_windows(one: Nearest, other: Nearest, style: Style = STYLE) -> Figure:
             edge={"color": color, "width": 1}, sideways=True, width=0.72, legend=False,
             hover="%{y}: %{x:.3f}", ends=[f"{value:.2f}" for value in found.cosines],
         )  # fmt: skip
-        panel.title(text("figure.window", count=found.window), size=14)
+        panel.title(text("figure.words_around", count=found.window), size=14)
     return sheet.described(
         "alt.two_windows", names=named, word=plain(one.word), one=one.window, other=other.window,
         first=", ".join(named["y"]), second=", ".join(named["y2"]),
