@@ -6,15 +6,19 @@ stays whole and quick, and the link that it writes carries no more than the fiel
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from rings import one_of
 from streamlit.testing.v1.element_tree import TextInput
 
 from seqviz.compute.positions.orders import MOST_WORDS
 from seqviz.experiments.accuracy import encoding, word_masking
+from seqviz.lessons.bench import controls as kinds
+from seqviz.lessons.bench.controls_told import applying
 from seqviz.models import texts
 from seqviz.text import LANGUAGES, Text, catalogue
-from tests.hostile.declared import text_fields
+from tests.hostile.declared import benches, text_fields
 from tests.hostile.page import Visit, opened
 from tests.hostile.pasted import PLACES
 
@@ -23,21 +27,22 @@ LONG = 11_000  # more than any field takes; of what is longer by far Streamlit r
 SECONDS = 5.0  # of processor time, for one run of a page
 FIELDS = {key: (slug, control) for slug, key, control in text_fields()}
 LESSONS = tuple(dict.fromkeys(slug for slug, _ in FIELDS.values()))
-OWN = {"ba.knife.view": "own", "ba.padding.view": "own", "ba.looks.view": "own"}
 
 
 def scene_of(key: str) -> dict[str, str]:
-    """Settings under which a field is on the page."""
+    """Settings under which a field is on the page: the first options that bring it there."""
     bench, _, name = key.rpartition(".")
-    if bench == "ga.watch":
-        return {"ga.watch.kind": name}
-    if key == "vg.reach.sentence":
-        return {"vg.reach.signal": "sentence"}
-    if key == "at.ablate.off":
-        return {"at.ablate.view": "switches"}
-    if bench == "at.real":
-        return {"at.real.model": "smollm2" if name == "decoder" else "minilm"}
-    return {name: value for name, value in OWN.items() if name.startswith(bench)}
+    declared = benches(FIELDS[key][0])[bench.partition(".")[2]]
+    menus = {
+        one: (control.default, *(o for o in control.options if o != control.default))
+        for one, control in kinds.controls(declared)
+        if isinstance(control, kinds.Choice) and not control.many
+    }
+    for options in product(*menus.values()):
+        values = dict(zip(menus, options, strict=True))
+        if name in {one for one, _, _ in applying(kinds.filled(declared, values))}:
+            return {f"{bench}.{one}": option for one, option in values.items()}
+    raise ValueError(key)
 
 
 def field_of(page: Visit, key: str) -> TextInput:
