@@ -33,6 +33,7 @@ _NAMES = {glyph: name for name, glyph in GREEK.items()} | {
 _FORMULA = re.compile(r"\$([^$]+)\$")
 _WRAP = re.compile(r"\\(?:hat|tilde|bar|mathcal|mathbf|overline)\b|[{}\s]")
 _FIRST = re.compile(r"\\([A-Za-z]+)|([A-Za-z]+)")
+_APART = re.compile(r"[,;](?![^()]*\))(?:\\quad|\\ )?")  # not within parentheses
 _PLAIN = re.compile(r"\\(?:var(?=[a-z])|cdot|langle|rangle|hat|tilde|mathcal|mathbf)?|[{}$_^]")
 
 
@@ -203,5 +204,5 @@ def symbols(slug: str, lang: str) -> list[str]:
     """The symbols of a lesson's table under its equations, in LaTeX, without what they equal."""
     rows = (line for line in sections(slug, lang)["equations"].splitlines() if line[:3] == "| $")
     cells = (formula for row in rows for formula in _FORMULA.findall(row.split(" | ")[0]))
-    parts = (part for cell in cells for part in re.split(r"[,;](?:\\quad|\\ )?", cell))
+    parts = (part for cell in cells for part in _APART.split(cell))
     return [part.partition("=")[0].strip() for part in parts]

@@ -70,6 +70,7 @@ def normal(text: str) -> str:
 def shown(text: str) -> str:
     r"""A title without the marks of Markdown and of LaTeX around its formulas (`\varphi` -> φ)."""
     text = _HAT.sub("\\1\u0302", text).replace(r"\odot", "⊙")
+    text = text.replace(r"\langle ", "⟨").replace(r"\rangle", "⟩")
     greek = _COMMAND.sub(lambda found: glossary.GREEK.get(found[1], found[0]), text)
     return re.sub(r"[\\{}$*`]", "", greek)
 

@@ -33,7 +33,7 @@ BADGE = re.compile(r":\w+-badge\[|\\\w+|rgba?\(")
 # What readers of any language see: names, words of layout; data, and what a model says of them.
 NAMED = f"English min normal outside stretch {registry.MODELS}"
 DATA = {
-    "home": " ".join(["lesson bench term softmax transformer ymid", *PAGES]),
+    "home": " ".join(["lesson bench term softmax transformer ymid cos", *PAGES]),
     "ar_fitting": "Yearly sunspot numbers 1700-2008, NOAA National Geophysical Data Center.",
     "attention": f"you can help translate this sentence {pronoun_pairs.PAIRS}",
     "bert_accuracy": "movie movies moments days actors city filmmakers filmmaking filmmaker comedy",
