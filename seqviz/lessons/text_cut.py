@@ -116,7 +116,7 @@ def bill(cuts: Strips, show: Show) -> None:
     """What each cutter costs, and what it loses."""
     every = [(name, cuts.of(name)) for name in cuts.names]
     show.rows("bill", {
-        "cut.cutter": [show.option("strip", name) for name, _ in every],
+        "cut.cutter": [show.text(f"figure.cut_{name}") for name, _ in every],
         "cut.tokens": [f"{cut.tokens:,}" for _, cut in every],
         "cut.chinese": [number(cuts.per_character(name, True)) for name, _ in every],
         "cut.others": [number(cuts.per_character(name, False)) for name, _ in every],
@@ -139,7 +139,7 @@ def say_special(show: Show) -> None:
     written = {token for tokens in found.values() for token, _ in tokens.values()}
     never = [literal(one) for one in ("[BOS]", "[EOS]") if one not in written]
     show.note("cutters.special", many=many, roles=len(ROLES), different=len(written),
-              never=show.words("lost.and").join(never))  # fmt: skip
+              never=show.words("lost.or").join(never))  # fmt: skip
     show.rows("special", {
         "cut.role": [show.text(f"figure.special_{role}") for role in ROLES],
         **{f"cut.{name}": [tokens.get(role, ("–", 0))[0] for role in ROLES]
@@ -162,7 +162,7 @@ def _most(values: Values) -> float:
 class Merges:
     """Byte-pair merges of a corpus, one after the other."""
 
-    view: str = view(("pairs", "compression"), "pairs")
+    view: str = view(("frequent", "compression"), "frequent")
     corpus: str = choice(("reviews", "toy", "minbpe"), "reviews")
     amount: str = choice(tuple(AMOUNTS), "all", when=on(corpus="reviews"))
     merges: int = slider(0, own.MOST, 300, within=_most)

@@ -205,7 +205,7 @@ class Neighbors:
     """Vectors of which the neighbors in film reviews are the only teacher."""
 
     view: str = view(("words", "list", "pairs"), "words")
-    looked_up: str = sentence("good", 40, above=True, when=on(view="words"))
+    looked_up: str = sentence("action", 40, above=True, when=on(view="words"))
     line: str = sentence("the dog bites the man", 200, above=True, when=on(view="pairs"))
     method: str = choice(METHODS, "svd", when=on(view="words"))
     narrow: int = stops((1, 2, 3, 5), 2, when=on(view="words"))

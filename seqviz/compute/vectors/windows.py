@@ -99,11 +99,19 @@ def positive_pmi(
 def reduced(matrix: Float[np.ndarray, "word word"], rank: int) -> Float[np.ndarray, "word rank"]:
     """U sqrt(S) of the singular value decomposition cut at `rank`: exact, no randomness.
 
-    U and S^2 are eigenvectors and eigenvalues of M M^T, of which only the largest are computed.
+    U and S^2 are eigenvectors and eigenvalues of M M^T, of which only the largest are computed: by
+    Lanczos' method from a fixed start, up to rounding, which never makes M M^T.
     """
     from scipy.linalg import eigh
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import LinearOperator, eigsh
 
     size = len(matrix)
-    rank = min(rank, size)
-    squares, u = eigh(matrix @ matrix.T, subset_by_index=(size - rank, size - 1))
+    if 2 * rank < size:
+        sparse = csr_array(matrix)
+        gram = LinearOperator((size, size), lambda x: sparse @ (sparse.T @ x), dtype=float)
+        squares, u = eigsh(gram, rank, v0=np.ones(size))
+    else:
+        rank = min(rank, size)
+        squares, u = eigh(matrix @ matrix.T, subset_by_index=(size - rank, size - 1))
     return np.asarray(u[:, ::-1] * np.maximum(squares[::-1], 0) ** 0.25)

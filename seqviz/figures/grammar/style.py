@@ -20,8 +20,8 @@ from plotly.colors import get_colorscale
 from seqviz.figures.grammar.figure import Figure, read
 from seqviz.text import Text
 
-FONT = "'Source Sans 3', 'Source Sans Pro', 'Noto Sans SC', 'Noto Sans CJK SC', \
-'PingFang SC', 'Microsoft YaHei', sans-serif"
+FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', 'Noto Sans SC', \
+'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
 
 
 @dataclass(frozen=True)

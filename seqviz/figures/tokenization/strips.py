@@ -53,7 +53,7 @@ def cut_strips(found: Strips, chosen: str, part: int = 1, style: Style = STYLE) 
     chosen: the cutter whose numbers are told. part: which lines of a long text, from 1.
     """
     sheet = Sheet(style, barmode="overlay")  # a cutter has a row, not a part of each row
-    sheet.margin(t=8)
+    sheet.margin(t=8, b=8)
     draw_strips(sheet, found, chosen, part_of(found.columns.tolist(), part), (0, 1))
     cut = found.of(chosen)
     return sheet.described(

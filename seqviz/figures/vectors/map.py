@@ -39,6 +39,8 @@ def word_map(found: Placed, style: Style = STYLE) -> Figure:
             panel.horizontal(at, palette.grid, width=1.5)
     ends = {word for pair in found.ends for word in pair}
     names = [plain(short(word, _LONGEST)) for word in found.words]
+    low = -0.12 * max(1.0, float(np.ptp(y)))  # a name above such a point would cross the line at 0
+    sides = ["bottom" if found.ends and low < one < 0 else "top" for one in y]
     hover = text("figure.map_hover", word="%{text}", x="%{x:.2f}", y="%{y:.2f}")
     for name, color, symbol, kept in (
         ("map_word", palette.prediction, "circle", [w not in ends for w in found.words]),
@@ -49,7 +51,7 @@ def word_map(found: Placed, style: Style = STYLE) -> Figure:
         panel.points(
             x[kept], y[kept], text(f"figure.{name}"), color, symbol=symbol, size=10,
             mode="markers+text", text=[n for n, yes in zip(names, kept, strict=True) if yes],
-            textposition="top center", textfont={"size": 14 * style.scale, "color": palette.truth},
+            textposition=[f"{side} center" for side, yes in zip(sides, kept, strict=True) if yes], textfont={"size": 14 * style.scale, "color": palette.truth},
             cliponaxis=False, hover=hover,
         )  # fmt: skip
     said = (
@@ -95,7 +97,7 @@ def analogy_words(answer: Ranked, neighbor: Ranked, style: Style = STYLE) -> Fig
     text = style.text
     sheet = Sheet(style, barmode="overlay")
     a, b, c = (plain(short(word, 9)) for word in answer.asked)
-    sheet.margin(t=58)
+    sheet.margin(t=34)
     titles = f"{a} − {b} + {c}", text("figure.analogy_neighbor", word=c)
     for found, across, title in zip((answer, neighbor), (_LEFT, _RIGHT), titles, strict=True):
         panel = _bars(sheet, found, across, text("figure.near_cosine"))
@@ -103,7 +105,7 @@ def analogy_words(answer: Ranked, neighbor: Ranked, style: Style = STYLE) -> Fig
     return sheet.described(
         "alt.analogy_words", names={"y": _named(answer), "y2": _named(neighbor)},
         question=f"{a} - {b} + {c}", first=plain(answer.first), new=plain(answer.first_new),
-        neighbor=plain(neighbor.first), word=c, cosine=number(answer.top),
+        neighbor=plain(neighbor.first), word=c, cosine=number(answer.top), gap=0.2,
     )  # fmt: skip
 
 

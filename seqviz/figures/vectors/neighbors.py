@@ -21,7 +21,7 @@ def two_windows(one: Nearest, other: Nearest, style: Style = STYLE) -> Figure:
     """The nearest words under two windows; a word that both have is pale."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    sheet.margin(t=58)
+    sheet.margin(t=34)
     common = set(one.words) & set(other.words)
     named = {}
     for found, across, axis, color in (
@@ -44,7 +44,7 @@ def two_windows(one: Nearest, other: Nearest, style: Style = STYLE) -> Figure:
         panel.title(text("figure.words_around", count=found.window), size=14)
     return sheet.described(
         "alt.two_windows", names=named, word=plain(one.word), one=one.window, other=other.window,
-        first=", ".join(named["y"]), second=", ".join(named["y2"]),
+        first=", ".join(named["y"]), second=", ".join(named["y2"]), gap=0.2,
     )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
                whiskers=tuple(np.array(ends).T), legend=False, hover="%{x:.3f}")  # fmt: skip
     upper.points(found.cosine, np.arange(1, 4), text("figure.permuted_own"), palette.highlight,
                  symbol="diamond", size=10, edge={"color": palette.truth, "width": 1},
-                 hover="%{x:.3f}", legend=False)  # fmt: skip
+                 hover="%{x:.3f}")  # fmt: skip
     right = [*(many.accuracy(share, case) for case in CASES), many.as_trained()]
     lower = sheet.panel(
         axes.percent(text("figure.permuted_right"), tickvals=[0, 50, 100]),
@@ -140,6 +140,7 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
                whiskers=([100 * one.low for one in right], [100 * one.high for one in right]),
                )  # fmt: skip
     sheet.margin(t=30)
+    sheet.legend(x=1, xanchor="right", y=1.02)
     return sheet.described(
         "alt.permuted",
         names={"y2": [*rows, text("figure.permuted_other")]},

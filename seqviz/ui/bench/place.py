@@ -21,6 +21,7 @@ from seqviz.ui.shared import components
 from seqviz.ui.shared.spreadsheet import no_formula
 
 ICONS = {"hint": ":material/arrow_forward:"}
+_WHOLE = 8  # rows of a table that is shown whole; a longer one scrolls
 
 
 @dataclass
@@ -85,7 +86,9 @@ class Place:
                 columns = {key: [no_formula(cell) for cell in column]
                            for key, column in item.columns.items()}  # fmt: skip
                 key = f"{self.prefix}.{item.name}"
-                st.dataframe(columns, key=key, hide_index=True, height=260)
+                count = max(map(len, columns.values()), default=0)
+                tall = 38 + 35 * count if count <= _WHOLE else 260
+                st.dataframe(columns, key=key, hide_index=True, height=tall)
             case items.Pieces():
                 self._pieces(item)
             case items.Download():
