@@ -26,14 +26,16 @@ SEQUENTIAL, RANDOM = {"cutting": "sequential"}, {"cutting": "random"}
 REVIEW = "A wonderful film, warm and funny."
 NO_LETTERS = {**COUNTS, "line": "人工智能"}
 ROWS = {
-    "0-06 label": ("ids", {"opinion": REVIEW}, (("“positive” had 98", "“正面”的概率原为 98"),), {}),
+    "0-06 label": ("ids", {"opinion": REVIEW},
+                   (("“positive” had 100.0 %", "“正面”的概率原为 100.0 %"),), {}),
     "0-06 tokens": ("cutters", {"text": REVIEW}, (("8 tokens", "8 个词元"),), {}),
     "0-07": ("ids", WINDOW, ("from, her, ##s, she, you, had, an, were, but, be, this",),
              {**WINDOW, "first": 3000}),
     "0-08": ("cutters", SPECIAL, ("[UNK]", "[CLS]", "[SEP]", "[MASK]"), {}),
     "0-08 id": ("ids", {**WINDOW, "find": "103"}, ("[MASK]", ("with id 103", "编号 103")), WINDOW),
     "0-09": ("cutters", {"text": ENGLISH, "strip": "wordpiece"}, (S0,), {"strip": "wordpiece"}),
-    "0-09 Chinese": ("cutters", {"strip": "words"}, ("26",), {"strip": "characters"}),
+    "0-09 Chinese": ("cutters", {"strip": "words"},
+                     (("26 tokens for 58", "58 个字符切成 26 个词元"),), {"strip": "characters"}),
     "0-10": ("ladder", {}, ("una ##ffa ##ble",), {"word": "playing"}),
     "0-11 map": ("map", {}, ("0.644", "0.748", "queen"), {"across": "boy man"}),
     "0-11 cosine": ("map", {**NEAR, "centered": False}, ("0.824", "prince"), NEAR),
