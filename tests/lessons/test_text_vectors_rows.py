@@ -22,7 +22,7 @@ ROWS = {
     "0-13 skip-gram": ("neighbors", {"view": "pairs"}, ("14",), {"view": "pairs", "reach": 1}),
     "0-13 CBOW": ("neighbors", {"view": "pairs", "mode": "cbow", "pair": 3},
                   ("the, dog, the, man", "bites"), {"view": "pairs"}),
-    "0-13 vectors": ("neighbors", {}, ("great", "bad", "but"), {"looked_up": "music"}),
+    "0-13 vectors": ("neighbors", {}, ("thriller", "sequences", "effects"), {"looked_up": "music"}),
     "0-14": ("reading", {}, ("1.000", "0.966", "0.757"),
              {"second_text": "The bank of the stream is steep."}),
     "0-14 many": ("reading", {"view": "many"}, ("0.848", "0.716", "98 %", "91 %"),
