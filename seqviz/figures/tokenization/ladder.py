@@ -31,8 +31,8 @@ def tried_prefixes(found: Ladder, tries: int, style: Style = STYLE) -> Figure:
         "ticktext": list(map(str, range(1, count + 1))),
     }
     panel = sheet.panel(
-        axes.axis(text("figure.ladder_letters"), range=[-0.003 * size, 1.003 * size], showgrid=False,
-                  tickvals=[k + 0.5 for k in range(size)],
+        axes.axis(text("figure.ladder_letters"), range=[-0.003 * size, 1.003 * size],
+                  showgrid=False, tickvals=[k + 0.5 for k in range(size)],
                   ticktext=[plain(one) for one in found.word] if size <= _LETTERS else [""] * size,
                   tickangle=0),
         {**numbers, "range": [count + 0.6, 0.4], **(labels if few else {})},

@@ -40,7 +40,7 @@ def word_map(found: Placed, style: Style = STYLE) -> Figure:
     ends = {word for pair in found.ends for word in pair}
     names = [plain(short(word, _LONGEST)) for word in found.words]
     low = -0.12 * max(1.0, float(np.ptp(y)))  # a name above such a point would cross the line at 0
-    sides = ["bottom" if found.ends and low < one < 0 else "top" for one in y]
+    sides = [f"{'bottom' if found.ends and low < one < 0 else 'top'} center" for one in y]
     hover = text("figure.map_hover", word="%{text}", x="%{x:.2f}", y="%{y:.2f}")
     for name, color, symbol, kept in (
         ("map_word", palette.prediction, "circle", [w not in ends for w in found.words]),
@@ -51,7 +51,8 @@ def word_map(found: Placed, style: Style = STYLE) -> Figure:
         panel.points(
             x[kept], y[kept], text(f"figure.{name}"), color, symbol=symbol, size=10,
             mode="markers+text", text=[n for n, yes in zip(names, kept, strict=True) if yes],
-            textposition=[f"{side} center" for side, yes in zip(sides, kept, strict=True) if yes], textfont={"size": 14 * style.scale, "color": palette.truth},
+            textposition=[side for side, yes in zip(sides, kept, strict=True) if yes],
+            textfont={"size": 14 * style.scale, "color": palette.truth},
             cliponaxis=False, hover=hover,
         )  # fmt: skip
     said = (
