@@ -103,6 +103,14 @@ def test_axe_finds_nothing(visit, slug, scheme, width, request):
             assert not told(violations(lesson, where)), name
 
 
+def test_a_button_that_starts_work_can_be_read_in_the_dark(visit, smollm2):
+    lesson = visit("gpt", {"lang": "en", "gp.futures.prompt": "Hello there"}, color_scheme="dark")
+    lesson.whole()
+    button = lesson.by_key("bench-futures").get_by_role("button", name="Compute")
+    button.scroll_into_view_if_needed()
+    assert not (found := violations(lesson, ".st-key-bench-futures")), told(found)
+
+
 @pytest.mark.nightly
 def test_axe_finds_what_is_wrong(visit):
     """As a test of the tests: a button that loses its name."""
