@@ -44,7 +44,7 @@ ROWS = {
     "0-12": ("windows", HOT, (("the cosine is 0.", "余弦相似度是 0。"),), {**HOT, "phrase": "aa"}),
     "0-13 skip-gram": ("neighbors", PAIRS, ("14",), {**PAIRS, "reach": 1}),
     "0-13 CBOW": ("neighbors", {**PAIRS, "mode": "cbow"}, ("the, dog, the, man", "bites"), PAIRS),
-    "0-13 vectors": ("neighbors", {}, ("great", "bad", "but"), {"looked_up": "music"}),
+    "0-13 vectors": ("neighbors", {}, ("thriller", "sequences", "effects"), {"looked_up": "music"}),
     "0-14": ("reading", {}, ("1.000", "0.966", "0.757"),
              {"second_text": "The bank of the stream is steep."}),
     "0-14 many": ("reading", MANY, ("0.848", "0.716", "98 %", "91 %"), {**MANY, "layer": 2}),
