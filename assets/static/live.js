@@ -281,7 +281,7 @@ class Bench {
   }
 
   // The answer, or null where there is none.
-  async fetched({ address, token, typed }, values, headers, signal) {
+  async fetched({ address, token, typed = [] }, values, headers, signal) {
     const had = this.arrays;
     const entries = Object.entries(values);
     const own = entries.filter(([key]) => typed.includes(key));

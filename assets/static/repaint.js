@@ -187,9 +187,13 @@ function drawAxes(host, moved, titled) {
   if (measured.length > 0) axes.draw(host, measured.map((axis) => axis._id));
 }
 
-// A line that becomes points is another trace, said by its name: `Plotly.react` would leave the line.
+// A line that becomes points or is dashed otherwise is another trace, said by its name: `Plotly.react`
+// would leave some of the line.
 export const named = (traces) =>
-  traces.map((trace, place) => ({ ...trace, uid: `${place}${trace.type}${trace.mode ?? ""}`.replace(/\W/g, "") }));
+  traces.map((trace, place) => {
+    const { type, mode = "", line } = trace;
+    return { ...trace, uid: `${place}${type}${mode}${line?.dash ?? ""}`.replace(/\W/g, "") };
+  });
 
 // Paint `now` in place of `old` ({traces, layout}); false where that takes a whole painting, which
 // then has to follow.

@@ -79,13 +79,8 @@ def test_an_order_is_told_on_paper(visit, smollm2):
     told = lesson.page.evaluate("""async () => {
         const { dress, undress } = await import("/app/static/print.js");
         dress();
-<<<<<<< HEAD
-        const every = [...document.querySelectorAll("p.seqviz-printed")];
-        const said = every.map((one) => one.textContent);
-=======
         const said = [...document.querySelectorAll("p.seqviz-printed")];
         const told = said.map((one) => one.textContent);
->>>>>>> gpt26
         undress();
         return told;
     }""")

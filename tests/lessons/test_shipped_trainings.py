@@ -52,6 +52,7 @@ VIEWS = {
     "read_windows": "memory",
     "analogies": "classes",
     "substitutes": "list",
+    "sense_pairs": "many",
 }
 LATE = {"seconds", "device"}
 

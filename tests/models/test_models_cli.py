@@ -70,12 +70,13 @@ def test_a_refusal_is_one_line_and_the_others_are_still_fetched(cache, hub, said
 def test_list_tells_what_is_here(cache, hub, said, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "tiny, decoder:some/thing")
     status, out, _ = said("list")
-    tiny, other, folder = out.splitlines()
+    tiny, other, *tables, folder = out.splitlines()
     assert status == 0
     assert (tiny.split()[0], tiny.split()[-2:]) == ("tiny", ["not", "here"])
     assert "6,832 parameters" in tiny
     assert other.split()[0] == "some_thing"
     assert "size unknown" in other
+    assert [one.split()[0] for one in tables] == [one.name for one in registry.VECTORS]
     assert folder == f"folder: {cache / 'models'}"
     store.fetch("tiny")
     assert "here, 0 MB, from the hub (0123" in said("list")[1].splitlines()[0]

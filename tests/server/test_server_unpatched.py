@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -23,6 +25,11 @@ def test_nothing_is_patched(server):
     assert "runs unpatched, as SEQVIZ_PATCHES says" in server.log.read_text("utf-8")
 
 
+def sliders(student: Student) -> list[dict[str, Any]]:
+    told = [one.told for key, one in student.widgets.items() if key.endswith(SLIDER)]
+    return [one for one in told if "high" in one["options"]]
+
+
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_lesson_draws_and_answers_a_press(server, slug):
     """The first of them is the first visitor of a fresh server, who follows a link to a lesson."""
@@ -34,14 +41,13 @@ def test_a_lesson_draws_and_answers_a_press(server, slug):
     async def visit() -> tuple[Student, dict[str, float]]:
         async with Student(server.url, slug) as student:
             await student.open()
-            while not student.charts:  # the first bench may be drawn in the browser
-                if student.polls:  # or wait for its model
+            # The first bench may be drawn in the browser, wait for its model or have no slider.
+            while not (student.charts and (found := sliders(student))):
+                if student.polls:
                     await student.poll()
                 else:
-                    assert await student.scroll(), "no chart"
-            told = [one.told for key, one in student.widgets.items()
-                    if key.endswith(SLIDER)]  # fmt: skip
-            slider = next(one for one in told if "high" in one["options"])
+                    assert await student.scroll(), "no chart with a slider"
+            slider = found[0]
             before = runs()
             await student.move(slider["key"], slider["options"]["high"])
             return student, before

@@ -9,6 +9,7 @@ from seqviz.compute.tokenization.merges import Learned
 from seqviz.compute.tokenization.wordpiece import Ladder
 from seqviz.experiments.tokenization import vocabularies as kept
 from seqviz.experiments.tokenization.learned import encoder_of
+from seqviz.models import texts
 from seqviz.models.registry import DEFAULTS
 from seqviz.refusal import Refusal
 
@@ -47,7 +48,7 @@ def here() -> tuple[str, ...]:
     return tuple(name for name in NAMES if name not in gone)
 
 
-def cut_by_all(text: str, names: tuple[str, ...], learned: Learned, merges: int) -> Strips:
+def cut_by_all(text: texts.Cut, names: tuple[str, ...], learned: Learned, merges: int) -> Strips:
     """A text as each of these cutters cuts it."""
     return strips(text, [(name, cutter(name, learned, merges)) for name in names])
 
@@ -74,7 +75,7 @@ def framed(name: str, cut: Cut) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return (first, *cut.names, last), (begin, *ids, end)
 
 
-def ladder(text: str) -> Ladder:
+def ladder(text: texts.Cut) -> Ladder:
     """How WordPiece cuts the first word of a text.
 
     Raises Refusal("no_text") where there is none, and what `vocabularies.wordpiece` raises.

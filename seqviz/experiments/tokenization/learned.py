@@ -22,6 +22,7 @@ from seqviz.compute.tokenization.merges import (
 )
 from seqviz.data.reviews import editorials, movie_reviews
 from seqviz.jobs import Report, silent
+from seqviz.models.texts import Cut
 
 # Sennrich, Haddow and Birch (2016), without their sign for the end of a word; Karpathy (2024).
 TOY = {b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}
@@ -105,7 +106,7 @@ def encoder_of(found: Learned, merges: int) -> Bpe:
     return encoder(found.pairs[:merges].astype(np.int64).tobytes())
 
 
-def before_and_after(found: Learned, merges: int, text: str) -> Strips:
+def before_and_after(found: Learned, merges: int, text: Cut) -> Strips:
     """A text in bytes, and after the first so many merges."""
     return strips(text, (("bytes", single_bytes), ("own", encoder_of(found, merges).cut)))
 
@@ -130,7 +131,7 @@ def compression_at(found: Learned, corpus: str, amount: int, merges: int) -> Com
     return Compression(tuple(shown), np.array([merges]), sizes, np.array(tokens))
 
 
-def compression_of(found: Learned, text: str, merges: int | None = None) -> Compression:
+def compression_of(found: Learned, text: Cut, merges: int | None = None) -> Compression:
     """The same of a text, after more and more merges or after so many alone."""
     words = Words(word_counts(pattern().findall(text)))
     places = _places(found) if merges is None else np.array([merges])

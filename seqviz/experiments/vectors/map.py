@@ -11,6 +11,7 @@ from seqviz.compute.vectors.table import ByClass, Ranked, by_class, ranked
 from seqviz.data import word_lists
 from seqviz.experiments.vectors.tables import needed, table, vector, words_of
 from seqviz.jobs import Report, silent
+from seqviz.models import texts
 from seqviz.refusal import Refusal
 
 NEAREST = 8
@@ -18,7 +19,12 @@ FEWEST = 3
 
 
 def place(
-    source: str, text: str, projection: str, across: str = "", up: str = "", centered: bool = True
+    source: str,
+    text: texts.Cut,
+    projection: str,
+    across: str = "",
+    up: str = "",
+    centered: bool = True,
 ) -> Placed:
     """The words of a text in a plane, without those that the table lacks.
 

@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from seqviz.compute.vectors.table import WordTable
 from seqviz.data import word_lists
+from seqviz.models import texts
 from seqviz.models.pretrained import load
 from seqviz.refusal import Refusal
 
@@ -21,7 +22,7 @@ _SPACED = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _WHOLE = re.compile(r"[a-z]{2,}")  # pieces of MiniLM's vocabulary that are answers
 
 
-def words_of(text: str, most: int = MOST) -> tuple[str, ...]:
+def words_of(text: texts.Cut, most: int = MOST) -> tuple[str, ...]:
     """The different words of a text in lower case, in its order; of a longer text the first.
 
     Raises Refusal("no_word") where there is none.
@@ -36,7 +37,7 @@ def words_of(text: str, most: int = MOST) -> tuple[str, ...]:
     return tuple(found)
 
 
-def in_a_row(text: str, most: int = MOST) -> tuple[str, ...]:
+def in_a_row(text: texts.Cut, most: int = MOST) -> tuple[str, ...]:
     """The first words of a text with all repetitions; a Chinese character is a word.
 
     Raises Refusal("few_words") where there are less than two.

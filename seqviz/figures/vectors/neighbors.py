@@ -104,7 +104,7 @@ def drawn_pairs(found: TrainingPairs, step: int, style: Style = STYLE) -> Figure
     sheet = Sheet(style)
     names = [plain(short(word, 9)) for word in found.words]
     panel = sheet.panel(
-        axes.names(names, text("figure.pairs_word")),
+        axes.names(names, text("figure.pairs_word"), tickangle=-90),
         axes.names(names, text("figure.pairs_middle"), range=[len(names) + 0.6, 0.4]),
     )
     now = found.pairs[step - 1]
