@@ -1,4 +1,5 @@
-"""Where the requests of a moving hand arrive, and those of benches in pages of their own (`embed`).
+"""Where the requests of a moving hand arrive, and those of benches in pages of their own (`embed`),
+and of a class in a room.
 
 What answers, such as `fast_path`, is loaded with the first.
 
@@ -42,12 +43,20 @@ class Straight:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or pass on."""
-        for route in self._routes:
+        for route in (*self._routes, *self._rooms(scope)):
             match, found = route.matches(scope)
             if match is Match.FULL:
                 await route.handle({**scope, **found}, receive, send)
                 return
         await self.app(scope, receive, send)
+
+    def _rooms(self, scope: Scope) -> list[Route]:
+        """The routes of a class, where a request may be one of them."""
+        if not scope.get("path", "").startswith(f"{base()}/room"):
+            return []
+        from seqviz.ui.shared import room_route
+
+        return room_route.routes()
 
 
 async def _endpoint(request: Request) -> Response:

@@ -20,7 +20,7 @@ ELSEWHERE = "none"  # the map, a notebook, a job: not a page of the catalogue
 LESSONS = (*(lesson.slug for lesson in catalog.LESSONS), ELSEWHERE)
 RUNS = ("page", "new", "bench", "live", "embed")
 # Fixed kinds, so that nothing that a student wrote becomes a label.
-REFUSALS = ("compute", "tokens", "jobs", "queue", "upload", "seat", "other")
+REFUSALS = ("compute", "tokens", "jobs", "queue", "upload", "seat", "room", "other")
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 prometheus.disable_created_metrics()  # when a series began doubles the page and helps nobody

@@ -1,0 +1,344 @@
+"""Rooms and their seats: who may open, join and say what, and what everybody is told.
+
+Everything here belongs to one event loop: no lock, and no call waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from seqviz.refusal import Refusal
+from seqviz.room import codes
+from seqviz.room.ballot import Ballot
+
+ROOMS, FOLLOWERS, IN_ROOM = 50, 1000, 300  # rooms, and seats in all and in one
+LIFE = 6 * 3600.0  # seconds after which a room ends, whoever is in it
+DESERTED = 1800.0  # seconds after which one ends whose teacher's page is gone
+AWAY = 60.0  # seconds after which a seat without a stream is nobody's who is here
+STUCK = 180.0  # seconds at one bench without a change
+GUESSES = 30 + LIFE / 20  # wrong codes that one address can try while a room is open
+LETTERS = codes.length(ROOMS, GUESSES, 1e-3)
+PLACE = 4000  # characters of what a teacher shows: a lesson's name and the settings of its benches
+_KEY = re.compile(r"[a-z]{2}\.[a-z_]+(\.[a-z_]+)*")
+_NAME = re.compile(r"[a-z_]{1,40}")
+_MODES = ("free", "paused")
+
+
+class Unsaid(ValueError):
+    """What nobody can say in a room."""
+
+
+@dataclass(eq=False)
+class Seat:
+    """One tab of a student. number: from 1 up, which is also its seed. secret: proves that it is.
+
+    streams: connections that are open. bench: where the student is, "lesson/bench"; moved: since
+    when, by the room's clock. left: whether the student has left the teacher's settings.
+    """
+
+    number: int
+    secret: str = field(default_factory=lambda: secrets.token_urlsafe(12), repr=False)
+    streams: int = 0
+    seen: float = 0.0
+    bench: str = ""
+    moved: float = 0.0
+    left: bool = False
+
+
+@dataclass(eq=False)
+class Room:
+    """One class. token: of its teacher. place: what the teacher shows, see `shows`."""
+
+    code: str
+    token: str = field(repr=False)
+    opened: float
+    clock: Callable[[], float] = field(repr=False)
+    teachers: int = 0  # streams of the teacher's pages
+    taught: float = 0.0  # when the last of them was there
+    place: dict[str, Any] = field(default_factory=dict)
+    mode: str = "free"
+    benches: tuple[str, ...] = ()  # that students may use; none named: all
+    spotlight: bool = False  # students see the teacher's bench alone
+    ballot: Ballot | None = None
+    asked: list[Ballot] = field(default_factory=list)  # those before
+    seats: dict[int, Seat] = field(default_factory=dict)
+    version: int = 0
+    changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    ended: bool = False
+    _told: dict[bool, tuple[int, bytes]] = field(default_factory=dict, repr=False)
+
+    def is_teachers(self, token: str) -> bool:
+        """Whether this is the teacher's token; takes as long whatever it is."""
+        return hmac.compare_digest(self.token.encode(), token.encode("utf-8", "replace"))
+
+    def seat(self, secret: str) -> Seat | None:
+        """The seat that has this secret."""
+        number, _, _ = secret.partition(".")
+        found = self.seats.get(int(number)) if number.isdecimal() and len(number) < 6 else None
+        given = secret.encode("utf-8", "replace")
+        return found if found and hmac.compare_digest(_named(found).encode(), given) else None
+
+    def join(self, claimed: str = "") -> tuple[Seat, str]:
+        """A new seat, or the one that this secret is of; with the secret to show from then on.
+
+        A server that was started anew knows no seats: who claims one that nobody has gets its
+        number and keeps the secret. Raises Refusal("room_full").
+        """
+        if known := self.seat(claimed):
+            return known, claimed
+        self._forget()
+        if len(self.seats) >= IN_ROOM:
+            raise Refusal("room_full", f"This room has {IN_ROOM} seats, and all are taken.",
+                          most=IN_ROOM)  # fmt: skip
+        number, _, secret = claimed.partition(".")
+        wanted = int(number) if number.isdecimal() and len(number) < 4 else 0
+        if 0 < wanted <= IN_ROOM and wanted not in self.seats and 12 <= len(secret) <= 40:
+            seat = Seat(wanted, secret)
+        else:
+            free = next(n for n in range(1, IN_ROOM + 1) if n not in self.seats)
+            seat = Seat(free)
+        seat.seen = self.clock()
+        self.seats[seat.number] = seat
+        self.change()
+        return seat, _named(seat)
+
+    def _forget(self) -> None:
+        """Seats whose page is gone for long are free again, unless they have voted."""
+        old = self.clock() - DESERTED
+        voted = {n for b in self._ballots() for votes in b.votes for n in votes}
+        self.seats = {
+            n: seat for n, seat in self.seats.items()
+            if seat.streams or seat.seen > old or n in voted
+        }  # fmt: skip
+
+    def _ballots(self) -> list[Ballot]:
+        return [*self.asked, *([self.ballot] if self.ballot else [])]
+
+    def present(self) -> list[Seat]:
+        """The seats of who is here."""
+        lately = self.clock() - AWAY
+        return [seat for seat in self.seats.values() if seat.streams or seat.seen > lately]
+
+    def change(self) -> None:
+        """Something is to be told: wake whoever waits for it."""
+        self.version += 1
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    # What a teacher says -------------------------------------------------------------------
+
+    def tell(self, said: Mapping[str, Any]) -> None:
+        """One of the things that a teacher can say: {"kind": ..., ...}.
+
+        "place": see `shows`. "mode": {"mode": "free" | "paused"}. "range": {"benches": [...]}.
+        "spotlight": {"on": bool}. "ask": {"key", "options"}; "close", "again", "reveal", "drop" the
+        question. "end". Raises Unsaid for what is none of these.
+        """
+        match said:
+            case {"kind": "place"}:
+                self.place = shows(said)
+            case {"kind": "mode", "mode": str(mode)} if mode in _MODES:
+                self.mode = mode
+            case {"kind": "range", "benches": list(names)} if len(names) <= 40:
+                if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
+                    raise Unsaid("benches")
+                self.benches = tuple(names)
+            case {"kind": "spotlight", "on": bool(on)}:
+                self.spotlight = on
+            case {"kind": "ask", "key": str(key), "options": int(options)}:
+                self._ask(key, options)
+            case {"kind": "close" | "again" | "reveal" | "drop" as kind} if self.ballot:
+                self._go_on(kind)
+            case {"kind": "end"}:
+                self.ended = True
+            case _:
+                raise Unsaid(str(said.get("kind"))[:20])
+        self.change()
+
+    def _ask(self, key: str, options: int) -> None:
+        if not _KEY.fullmatch(key) or not 2 <= options <= 8:
+            raise Unsaid("question")
+        if self.ballot:
+            self.asked.append(self.ballot)
+        self.ballot = Ballot(key, options)
+
+    def _go_on(self, kind: str) -> None:
+        assert self.ballot
+        if kind == "drop":
+            self.asked.append(self.ballot)
+            self.ballot = None
+        elif kind == "again":
+            self.ballot.again()
+        elif kind == "close":
+            self.ballot.close()
+        else:
+            self.ballot.reveal()
+
+    # What a student says -------------------------------------------------------------------
+
+    def hear(self, seat: Seat, said: Mapping[str, Any]) -> None:
+        """One of the things that a student can say: {"kind": "vote", "key", "round", "option"}, or
+        {"kind": "where", "bench": "lesson/bench", "left": bool}.
+
+        Raises Unsaid for what is none of these, Refusal("vote_closed").
+        """
+        seat.seen = self.clock()
+        match said:
+            case {"kind": "vote", "key": str(key), "round": int(number), "option": int(option)}:
+                ballot = self.ballot
+                same = ballot is not None and (ballot.key, ballot.round) == (key, number)
+                if ballot is None or not same or not ballot.vote(seat.number, option):
+                    raise Refusal("vote_closed", "This vote is closed.")
+            case {"kind": "where", "bench": str(bench), "left": bool(left)}:
+                lesson, _, name = bench.partition("/")
+                if not _NAME.fullmatch(lesson) or (name and not _NAME.fullmatch(name)):
+                    raise Unsaid("bench")
+                seat.bench, seat.left, seat.moved = bench, left, seat.seen
+            case _:
+                raise Unsaid(str(said.get("kind"))[:20])
+        self.change()
+
+    # What is told --------------------------------------------------------------------------
+
+    def told(self, teacher: bool) -> bytes:
+        """The room as it stands, as JSON: what all are told, and what only the teacher is.
+
+        Made once for all of one kind after each change.
+        """
+        made, text = self._told.get(teacher, (-1, b""))
+        if made != self.version:
+            found = self._public() | (self._for_teacher() if teacher else {})
+            text = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+            self._told[teacher] = self.version, text
+        return text
+
+    def _public(self) -> dict[str, Any]:
+        return {
+            "version": self.version,
+            "place": self.place,
+            "mode": self.mode,
+            "benches": self.benches,
+            "spotlight": self.spotlight,
+            "ballot": self._ballot(),
+            "present": len(self.present()),
+            "ended": self.ended,
+        }
+
+    def _ballot(self) -> dict[str, Any] | None:
+        """Nobody, not even the projector, is told a count before it is revealed."""
+        if (one := self.ballot) is None:
+            return None
+        shown = {"counts": one.counts(), "flow": one.flow()} if one.state == "revealed" else {}
+        return {
+            "key": one.key, "options": one.options, "state": one.state, "round": one.round,
+            "voted": len(one.votes[-1]), **shown,
+        }  # fmt: skip
+
+    def _for_teacher(self) -> dict[str, Any]:
+        here, now = self.present(), self.clock()
+        dots: dict[str, list[int]] = {}  # at each bench: how many, and how many of them are stuck
+        for seat in here:
+            dot = dots.setdefault(seat.bench, [0, 0])
+            dot[0] += 1
+            dot[1] += bool(seat.bench) and now - seat.moved > STUCK
+        return {"dots": dots, "left": sum(seat.left for seat in here)}
+
+
+def shows(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a teacher shows: {"lesson", "bench", "values"}, as it comes from a browser.
+
+    values: settings as they stand in a link. Raises Unsaid for what cannot be.
+    """
+    lesson, bench, values = (said.get(name) for name in ("lesson", "bench", "values"))
+    if not isinstance(lesson, str) or not isinstance(bench, str) or not isinstance(values, dict):
+        raise Unsaid("place")
+    if not _NAME.fullmatch(lesson) or (bench and not _NAME.fullmatch(bench)):
+        raise Unsaid("place")
+    for key, text in values.items():
+        if not _KEY.fullmatch(key) or not isinstance(text, str):
+            raise Unsaid("place")
+    if len(lesson) + sum(len(key) + len(text) for key, text in values.items()) > PLACE:
+        raise Refusal("long_place", "This text is too long to be shown on all screens.")
+    return {"lesson": lesson, "bench": bench, "values": values}
+
+
+def _named(seat: Seat) -> str:
+    return f"{seat.number}.{seat.secret}"
+
+
+class Rooms:
+    """Those of this process."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self._open: dict[str, Room] = {}
+
+    def open(self, code: str = "", token: str = "") -> Room:
+        """A new room; or the one of this code and token again, where this server has lost it.
+
+        Raises Refusal("too_many_rooms"), and Refusal("no_room") where the code is another's.
+        """
+        self.tidy()
+        again = codes.read(code) if len(token) >= 20 else ""
+        if again in self._open:
+            if not self._open[again].is_teachers(token):
+                raise _unknown()
+            return self._open[again]
+        if len(self._open) >= ROOMS:
+            raise Refusal("too_many_rooms", f"This server has {ROOMS} rooms, and all are open.",
+                          most=ROOMS)  # fmt: skip
+        if len(again) != LETTERS:
+            again, token = self._free(), secrets.token_urlsafe(24)
+        room = Room(again, token, self.clock(), self.clock, taught=self.clock())
+        self._open[again] = room
+        return room
+
+    def _free(self) -> str:
+        while (code := codes.new(LETTERS)) in self._open:
+            pass
+        return code
+
+    def find(self, code: str) -> Room:
+        """An open room. Raises Refusal("no_room")."""
+        self.tidy()
+        if (found := self._open.get(codes.read(code))) is None:
+            raise _unknown()
+        return found
+
+    def join(self, room: Room, claimed: str = "") -> tuple[Seat, str]:
+        """A seat in a room. Raises Refusal("room_full", "too_many_followers")."""
+        if room.seat(claimed) is None and self.seats >= FOLLOWERS:
+            said = f"This server has {FOLLOWERS} seats in its rooms, and all are taken."
+            raise Refusal("too_many_followers", said, most=FOLLOWERS)
+        return room.join(claimed)
+
+    @property
+    def seats(self) -> int:
+        """In all rooms."""
+        return sum(len(room.seats) for room in self._open.values())
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def tidy(self) -> None:
+        """Rooms end that their teacher has ended or left, or whose time is over."""
+        now = self.clock()
+        for code, room in [*self._open.items()]:
+            deserted = not room.teachers and now - room.taught > DESERTED
+            if room.ended or deserted or now - room.opened > LIFE:
+                del self._open[code]
+                if not room.ended:
+                    room.ended = True
+                    room.change()
+
+
+def _unknown() -> Refusal:
+    return Refusal("no_room", "There is no room with this code. Look at it once more.")

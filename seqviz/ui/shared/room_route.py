@@ -1,0 +1,243 @@
+"""Where browsers of a class ask: open a room, take a seat, say something, and hear what is said.
+
+Plain routes: none of them runs a script of a page, and a stream that is open costs nothing until
+something is told. What is wrong is answered with its code and details, and the browser has the
+sentences. A token or a secret is only ever in a header, never in an address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any
+
+from cachetools import TTLCache
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from seqviz.refusal import Refusal
+from seqviz.room.rooms import LIFE, Room, Rooms, Seat, Unsaid
+from seqviz.ui.server import metrics
+from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope
+from seqviz.ui.server.static_files import base
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+TEACHER, SEAT = "x-seqviz-teacher", "x-seqviz-seat"
+OURS = "x-seqviz-room"  # another site's page cannot send it
+LARGEST = 16_384  # bytes of what is said
+HEARTBEAT = 15.0  # seconds; proxies close what is silent for longer than a minute
+PAUSE = 0.05  # seconds between two things told: of what comes faster only the last is
+STREAMS = 3  # of one seat
+# At once, and a second: seats and new rooms of a device, what a seat says, and codes that are none
+# of an address. `rooms.GUESSES` counts on the last.
+SEATS, ROOMS, SAID, WRONG = (20, 1 / 10), (6, 1 / 120), (40, 2.0), (30, 1 / 20)
+
+
+@dataclass
+class Used:
+    """What one device has used."""
+
+    seats: Bucket = field(default_factory=Bucket)
+    rooms: Bucket = field(default_factory=Bucket)
+
+
+@dataclass
+class Class:
+    """All rooms of this process, and who has asked how often."""
+
+    rooms: Rooms = field(default_factory=Rooms)
+    used: weakref.WeakKeyDictionary[Account, Used] = field(
+        default_factory=weakref.WeakKeyDictionary
+    )
+    said: weakref.WeakKeyDictionary[Seat | Room, Bucket] = field(
+        default_factory=weakref.WeakKeyDictionary
+    )
+    wrong: TTLCache[str, Bucket] = field(default_factory=lambda: TTLCache(20_000, LIFE))
+
+    def find(self, code: str, address: str) -> Room:
+        """A room by its code; an address that has tried many that are none has to wait."""
+        bucket = self.wrong.setdefault(address, Bucket())
+        _let_in(bucket, WRONG, 0.0)
+        try:
+            return self.rooms.find(code)
+        except Refusal:
+            bucket.draw(1.0, *WRONG)
+            raise
+
+
+@cache
+def the_class() -> Class:
+    """Of this process."""
+    return Class()
+
+
+def _let_in(bucket: Bucket, limit: tuple[float, float], amount: float = 1.0) -> None:
+    """Count a use. Raises Refusal("too_fast") with the seconds to wait."""
+    if wait := bucket.wait(*limit):
+        metrics.refused("room")
+        raise Refusal("too_fast", f"Too much at once. Wait {wait:.0f} s.", seconds=int(wait) + 1)
+    if amount:
+        bucket.draw(amount, *limit)
+
+
+Answering = Callable[["Request"], Awaitable[Response]]
+STATUS = {"no_room": 404, "not_yours": 403, "too_fast": 429, "bad": 400, "large": 413}
+
+
+def _told(answer: Answering) -> Answering:
+    """A refusal is an answer, too; where something is said it has to come from a page of ours."""
+
+    @wraps(answer)
+    async def answering(request: Request) -> Response:
+        try:
+            if request.method == "POST" and OURS not in request.headers:
+                raise Refusal("bad", "This is for pages of this site.")
+            return await answer(request)
+        except Refusal as refusal:
+            status = STATUS.get(refusal.code, 409)
+            return JSONResponse({"problem": refusal.code, **refusal.details}, status)
+
+    return answering
+
+
+async def _body(request: Request) -> Mapping[str, Any]:
+    """What is said, an object of JSON. Raises Refusal("large", "bad")."""
+    read = bytearray()
+    async for part in request.stream():
+        read += part
+        if len(read) > LARGEST:
+            raise Refusal("large", f"At most {LARGEST} bytes.", most=LARGEST)
+    try:
+        found = json.loads(read or b"{}")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Refusal("bad", "This is no object of JSON.")
+    return found
+
+
+def _text(said: Mapping[str, Any], name: str) -> str:
+    found = said.get(name, "")
+    return found if isinstance(found, str) else ""
+
+
+@_told
+async def opened(request: Request) -> Response:
+    """A new room, or the teacher's own once more: {"code", "token"} of both."""
+    account = accounts().of(*by_scope(request.scope))
+    said = await _body(request)
+    used = the_class().used.setdefault(account, Used())
+    _let_in(used.rooms, (ROOMS[0] * account.students, ROOMS[1]))
+    room = the_class().rooms.open(_text(said, "code"), _text(said, "token"))
+    return JSONResponse({"code": room.code, "token": room.token})
+
+
+@_told
+async def joined(request: Request) -> Response:
+    """A seat: {"number", "seat"}; the latter is its secret. It may be claimed by an old one."""
+    address, device = by_scope(request.scope)
+    account = accounts().of(address, device)
+    said = await _body(request)
+    room = the_class().find(request.path_params["code"], address)
+    used = the_class().used.setdefault(account, Used())
+    _let_in(used.seats, (SEATS[0] * account.students, SEATS[1] * account.students))
+    seat, secret = the_class().rooms.join(room, _text(said, "seat"))
+    return JSONResponse({"number": seat.number, "seat": secret})
+
+
+def _who(request: Request) -> tuple[Room, Seat | None]:
+    """The room, and the seat of who asks; None: its teacher. Raises Refusal("not_yours")."""
+    address, _ = by_scope(request.scope)
+    room = the_class().find(request.path_params["code"], address)
+    if (token := request.headers.get(TEACHER)) is not None:
+        if room.is_teachers(token):
+            return room, None
+    elif seat := room.seat(request.headers.get(SEAT, "")):
+        return room, seat
+    raise Refusal("not_yours", "This seat is not in this room.")
+
+
+@_told
+async def said(request: Request) -> Response:
+    """Something that a teacher or a student says: see `Room.tell` and `Room.hear`."""
+    room, seat = _who(request)
+    _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID)
+    words = await _body(request)
+    try:
+        if seat is None:
+            room.tell(words)
+        else:
+            room.hear(seat, words)
+    except Unsaid:
+        raise Refusal("bad", "This cannot be said here.") from None
+    return Response(status_code=204)
+
+
+@_told
+async def heard(request: Request) -> Response:
+    """What the room is, now and after each change: events as a server sends them."""
+    room, seat = _who(request)
+    if seat and seat.streams >= STREAMS:
+        raise Refusal("too_fast", "This seat is open in several windows.", seconds=60)
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(_events(room, seat), 200, headers, "text/event-stream")
+
+
+async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
+    who = seat or _Teacher(room)
+    who.streams += 1
+    room.change()
+    told = -1
+    try:
+        while True:
+            changed = room.changed
+            if told != room.version:
+                told, ended = room.version, room.ended
+                yield b"data: %b\n\n" % room.told(seat is None)
+                if ended:
+                    return
+                await asyncio.sleep(PAUSE)
+                continue
+            try:
+                await asyncio.wait_for(changed.wait(), HEARTBEAT)
+            except TimeoutError:
+                the_class().rooms.tidy()
+                yield b": here\n\n"
+    finally:
+        who.streams -= 1
+        if seat:
+            seat.seen = room.clock()
+        room.change()
+
+
+@dataclass
+class _Teacher:
+    """Counts a stream as the teacher's."""
+
+    room: Room
+
+    @property
+    def streams(self) -> int:
+        return self.room.teachers
+
+    @streams.setter
+    def streams(self, number: int) -> None:
+        self.room.teachers = number
+        self.room.taught = self.room.clock()
+
+
+def routes() -> list[Route]:
+    """All of them."""
+    start = f"{base()}/room"
+    return [
+        Route(start, opened, methods=["POST"]),
+        Route(f"{start}/{{code}}/seat", joined, methods=["POST"]),
+        Route(f"{start}/{{code}}/said", said, methods=["POST"]),
+        Route(f"{start}/{{code}}/heard", heard),
+    ]

@@ -1,0 +1,179 @@
+"""The routes of a class: who may say what, how often, and that a stream tells the last state."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from seqviz.room import rooms
+from seqviz.ui.bench import live_route
+from seqviz.ui.server.accounts import accounts
+from seqviz.ui.shared import room_route
+from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
+
+ASK = {"kind": "ask", "key": "vg.predict.order", "options": 3}
+VOTE = {"kind": "vote", "key": "vg.predict.order", "round": 1, "option": 1}
+
+
+@pytest.fixture
+def client():
+    the_class.cache_clear()
+    accounts.cache_clear()
+    with TestClient(Starlette(middleware=[Middleware(live_route.Straight)])) as client:
+        client.headers[OURS] = "1"
+        yield client
+    the_class.cache_clear()
+    accounts.cache_clear()
+
+
+@pytest.fixture
+def opened(client) -> dict:
+    return client.post("/room").json()
+
+
+def join(client, code: str, seat: str = "") -> dict:
+    return client.post(f"/room/{code}/seat", json={"seat": seat}).json()
+
+
+def say(client, code: str, what, **who):
+    headers = {{"teacher": TEACHER, "seat": SEAT}[key]: value for key, value in who.items()}
+    content = what if isinstance(what, bytes) else json.dumps(what).encode()
+    return client.post(f"/room/{code}/said", content=content, headers=headers)
+
+
+def now(code: str) -> dict:
+    return json.loads(the_class().rooms.find(code).told(False))
+
+
+def test_a_room_is_opened_joined_and_used(client, opened):
+    code, token = opened["code"], opened["token"]
+    seat = join(client, code)
+    assert seat["number"] == 1
+    assert say(client, code, ASK, teacher=token).status_code == 204
+    assert say(client, code, VOTE, seat=seat["seat"]).status_code == 204
+    assert say(client, code, {"kind": "reveal"}, teacher=token).status_code == 204
+    assert now(code)["ballot"]["counts"] == [[0, 1, 0]]
+
+
+def test_another_sites_page_can_say_nothing(client, opened):
+    del client.headers[OURS]
+    for path in ("/room", f"/room/{opened['code']}/seat", f"/room/{opened['code']}/said"):
+        assert client.post(path, json={}).status_code == 400
+    assert len(the_class().rooms) == 1
+
+
+@pytest.mark.parametrize("who", [
+    {}, {"teacher": ""}, {"teacher": "x" * 32}, {"seat": ""}, {"seat": "1.x"}, {"seat": "x" * 999},
+])  # fmt: skip
+def test_who_has_no_place_in_a_room_can_say_and_hear_nothing(client, opened, who):
+    join(client, opened["code"])
+    refused = say(client, opened["code"], ASK, **who)
+    assert (refused.status_code, refused.json()["problem"]) == (403, "not_yours")
+    headers = {{"teacher": TEACHER, "seat": SEAT}[key]: value for key, value in who.items()}
+    assert client.get(f"/room/{opened['code']}/heard", headers=headers).status_code == 403
+    assert now(opened["code"])["ballot"] is None
+
+
+def test_a_student_is_no_teacher_and_a_seat_of_another_room_is_none(client, opened):
+    seat, other = join(client, opened["code"])["seat"], client.post("/room").json()
+    assert say(client, opened["code"], ASK, seat=seat).status_code == 400
+    assert say(client, other["code"], VOTE, seat=seat).status_code == 403
+    assert say(client, other["code"], ASK, teacher=opened["token"]).status_code == 403
+
+
+@pytest.mark.parametrize("body", [
+    b"", b"x", b"[]", b"3", b'"x"', b"\xff", b"{" * 9000, b"[" * 16_000, b'{"kind": "vote"}',
+])  # fmt: skip
+def test_what_is_no_word_of_a_room_is_refused(client, opened, body):
+    seat = join(client, opened["code"])["seat"]
+    assert say(client, opened["code"], body, seat=seat).status_code == 400
+
+
+def test_a_megabyte_is_not_read(client, opened):
+    seat = join(client, opened["code"])["seat"]
+    refused = say(client, opened["code"], b" " * 1_000_000, seat=seat)
+    assert (refused.status_code, refused.json()["problem"]) == (413, "large")
+
+
+def test_a_flood_of_votes_is_one_vote_and_stops(client, opened):
+    seat = join(client, opened["code"])["seat"]
+    say(client, opened["code"], ASK, teacher=opened["token"])
+    answers = [
+        say(client, opened["code"], {**VOTE, "option": k % 3}, seat=seat).status_code
+        for k in range(200)
+    ]
+    assert answers[:30] == [204] * 30
+    assert answers.count(429) > 100
+    assert now(opened["code"])["ballot"]["voted"] == 1
+    other = join(client, opened["code"])["seat"]  # the class goes on
+    assert say(client, opened["code"], VOTE, seat=other).status_code == 204
+
+
+def test_a_device_takes_a_few_seats_not_all(client, opened):
+    device = accounts().new("testclient")
+    client.cookies.set("seqviz_device", device)
+    answers = [client.post(f"/room/{opened['code']}/seat", json={}) for _ in range(100)]
+    taken = sum(answer.status_code == 200 for answer in answers)
+    assert taken <= room_route.SEATS[0] + 1
+    assert answers[-1].json()["problem"] == "too_fast"
+    client.cookies.set("seqviz_device", accounts().new("testclient"))
+    assert client.post(f"/room/{opened['code']}/seat", json={}).status_code == 200
+
+
+def test_codes_cannot_be_tried_out(client, opened):
+    wrong = [client.post("/room/AAAAAA/seat", json={}) for _ in range(100)]
+    assert [one.status_code for one in wrong[:30]] == [404] * 30
+    assert wrong[-1].status_code == 429
+    tried = sum(one.status_code == 404 for one in wrong)
+    assert tried <= rooms.GUESSES
+    assert client.post(f"/room/{opened['code']}/seat", json={}).status_code == 429
+
+
+def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
+    room = the_class().rooms.find(opened["code"])
+    seat, _ = room.join()
+
+    async def listen() -> list[dict]:
+        events, heard = room_route._events(room, seat), []
+        for step in range(4):
+            heard.append(json.loads((await anext(events)).removeprefix(b"data: ")))
+            if step == 0:
+                room.tell(ASK)
+                room.tell({"kind": "mode", "mode": "paused"})  # of two at once the last state
+            if step == 1:
+                room.hear(seat, VOTE)
+            if step == 2:
+                room.tell({"kind": "end"})
+        with pytest.raises(StopAsyncIteration):
+            await anext(events)
+        return heard
+
+    heard = asyncio.run(listen())
+    assert [one["mode"] for one in heard] == ["free", "paused", "paused", "paused"]
+    assert [bool(one["ballot"]) for one in heard] == [False, True, True, True]
+    assert [one["ended"] for one in heard] == [False, False, False, True]
+    assert (seat.streams, heard[0]["present"]) == (0, 1)
+
+
+def test_a_silent_room_beats(client, opened, monkeypatch):
+    monkeypatch.setattr(room_route, "HEARTBEAT", 0.01)
+    room = the_class().rooms.find(opened["code"])
+
+    async def listen() -> list[bytes]:
+        events = room_route._events(room, None)
+        return [await anext(events) for _ in range(3)]
+
+    first, *others = asyncio.run(listen())
+    assert first.startswith(b"data: ")
+    assert others == [b": here\n\n"] * 2
+
+
+def test_all_of_one_kind_are_told_the_same_bytes(opened):
+    room = the_class().rooms.find(opened["code"])
+    assert room.told(False) is room.told(False)
+    assert room.told(False) != room.told(True)

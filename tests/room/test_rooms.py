@@ -1,0 +1,310 @@
+"""Rooms, seats and votes: what is counted once, what is not told, and what ends."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+
+from seqviz.refusal import Refusal
+from seqviz.room import codes, rooms
+from seqviz.room.ballot import Ballot
+from seqviz.room.rooms import Room, Rooms, Unsaid
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def all_rooms(clock) -> Rooms:
+    return Rooms(clock)
+
+
+@pytest.fixture
+def room(all_rooms) -> Room:
+    return all_rooms.open()
+
+
+def told(room: Room, teacher: bool = False) -> dict:
+    return json.loads(room.told(teacher))
+
+
+def code_of(refused) -> str:
+    return refused.value.code
+
+
+# ---- codes
+
+
+def test_no_letter_is_taken_for_another():
+    alike = ("0OQD", "1IL", "2Z", "5S", "8B", "UV", "GC6", "MN")
+    for group in alike[:-2]:
+        assert not set(group) & set(codes.ALPHABET), group
+    assert "G" not in codes.ALPHABET
+
+
+def test_a_code_is_as_long_as_the_risk_asks():
+    guesses, risk = rooms.GUESSES, 1e-3
+
+    def found(letters: int) -> float:  # exactly: that no guess is one of the rooms' codes
+        return 1 - (1 - rooms.ROOMS / len(codes.ALPHABET) ** letters) ** guesses
+
+    assert found(rooms.LETTERS) <= risk < found(rooms.LETTERS - 1)
+
+
+@pytest.mark.parametrize(("typed", "read"), [
+    ("kmt rax", "KMTRAX"), ("KMT-RAX ", "KMTRAX"), ("km\u2013tr\u00b7ax", "KMTRAX"), ("", ""),
+    ("KMTRA0", ""), ("<b>", ""), ("K" * 1000, "K" * 40), ("\u0000", ""), ("ｋｍｔ", ""),
+])  # fmt: skip
+def test_a_code_is_read_as_it_is_typed(typed, read):
+    assert codes.read(typed) == read
+
+
+# ---- rooms
+
+
+def test_a_room_is_found_by_its_code_and_no_other(all_rooms, room):
+    assert all_rooms.find(codes.shown(room.code).lower()) is room
+    with pytest.raises(Refusal) as refused:
+        all_rooms.find("A" * rooms.LETTERS)
+    assert code_of(refused) == "no_room"
+
+
+def test_there_are_so_many_rooms_and_no_more(all_rooms):
+    opened = {all_rooms.open().code for _ in range(rooms.ROOMS)}
+    assert len(opened) == rooms.ROOMS
+    with pytest.raises(Refusal) as refused:
+        all_rooms.open()
+    assert code_of(refused) == "too_many_rooms"
+
+
+def test_a_room_ends_when_its_teacher_is_gone_or_its_time_is_over(all_rooms, clock):
+    gone, there = all_rooms.open(), all_rooms.open()
+    there.teachers = 1
+    clock.now = rooms.DESERTED + 1
+    all_rooms.tidy()
+    assert (gone.ended, there.ended, len(all_rooms)) == (True, False, 1)
+    assert told(gone)["ended"]
+    clock.now = rooms.LIFE + 1
+    all_rooms.tidy()
+    assert there.ended
+
+
+def test_a_teacher_ends_a_room(all_rooms, room):
+    room.tell({"kind": "end"})
+    with pytest.raises(Refusal):
+        all_rooms.find(room.code)
+
+
+def test_a_teachers_page_opens_its_room_again_on_another_server(room):
+    other = Rooms()
+    again = other.open(room.code, room.token)
+    assert (again.code, again.is_teachers(room.token)) == (room.code, True)
+    assert other.open(room.code, room.token) is again
+    with pytest.raises(Refusal) as refused:
+        other.open(room.code, "x" * 32)
+    assert code_of(refused) == "no_room"
+
+
+@pytest.mark.parametrize("token", ["", "x", "é", "\ud800", "0" * 10_000])
+def test_no_other_token_is_the_teachers(room, token):
+    assert not room.is_teachers(token)
+
+
+# ---- seats
+
+
+def test_seats_have_numbers_from_one_up_and_secrets(room):
+    first, second = room.join(), room.join()
+    assert (first[0].number, second[0].number) == (1, 2)
+    assert room.seat(first[1]) is first[0]
+    assert room.join(first[1]) == first
+    assert room.seat(f"1.{second[0].secret}") is None
+    for wrong in ("", "1", "1.", "x.y", "99999999.x", "\u0661.x"):
+        assert room.seat(wrong) is None
+
+
+def test_a_room_and_a_server_have_so_many_seats(all_rooms, room, monkeypatch):
+    monkeypatch.setattr(rooms, "IN_ROOM", 3)
+    seats = [room.join() for _ in range(3)]
+    with pytest.raises(Refusal) as refused:
+        room.join()
+    assert code_of(refused) == "room_full"
+    assert room.join(seats[1][1]) == seats[1]  # who has one comes back to it
+    monkeypatch.setattr(rooms, "FOLLOWERS", 3)
+    with pytest.raises(Refusal) as refused:
+        all_rooms.join(all_rooms.open())
+    assert code_of(refused) == "too_many_followers"
+
+
+def test_a_seat_left_for_long_is_free_unless_it_has_voted(room, clock):
+    (_, gone), (voter, kept) = room.join(), room.join()
+    room.tell({"kind": "ask", "key": "vg.predict.order", "options": 3})
+    room.hear(voter, {"kind": "vote", "key": "vg.predict.order", "round": 1, "option": 2})
+    clock.now = rooms.DESERTED + 1
+    assert room.join()[0].number == 1
+    assert room.seat(kept) is voter
+    assert room.seat(gone) is None
+
+
+def test_a_server_that_forgot_gives_a_seat_back(all_rooms, room):
+    seat, secret = room.join()
+    room.join()
+    again = Rooms().open(room.code, room.token)
+    assert again.join()[0].number == 1
+    assert again.join(secret)[0].number != 1  # somebody has it now
+    fresh = Rooms().open(room.code, room.token)
+    assert fresh.join(secret)[0].number == seat.number
+    assert fresh.seat(secret) is not None
+
+
+@pytest.mark.parametrize("claimed", ["7.short", "0.aaaaaaaaaaaaaaaa", "301.aaaaaaaaaaaaaaaa", "x"])
+def test_a_claim_that_cannot_be_is_a_new_seat(room, claimed):
+    assert room.join(claimed)[0].number == 1
+
+
+# ---- what a teacher says
+
+PLACE = {"kind": "place", "lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "20"}}
+
+
+def test_what_a_teacher_shows_is_told_to_all(room):
+    room.tell(PLACE)
+    assert told(room)["place"] == {key: PLACE[key] for key in ("lesson", "bench", "values")}
+    room.tell({"kind": "mode", "mode": "paused"})
+    room.tell({"kind": "range", "benches": ["watch", "force"]})
+    room.tell({"kind": "spotlight", "on": True})
+    found = told(room)
+    assert (found["mode"], found["benches"], found["spotlight"]) == \
+        ("paused", ["watch", "force"], True)  # fmt: skip
+
+
+@pytest.mark.parametrize("said", [
+    {}, {"kind": "x"}, {"kind": 3}, {**PLACE, "lesson": "../x"}, {**PLACE, "bench": None},
+    {**PLACE, "values": {"<b>": "1"}}, {**PLACE, "values": {"ga.watch.step": 3}},
+    {"kind": "mode", "mode": "x"}, {"kind": "range", "benches": ["a b"]},
+    {"kind": "range", "benches": ["a"] * 41}, {"kind": "spotlight", "on": 1},
+    {"kind": "ask", "key": "x", "options": 3}, {"kind": "ask", "key": "vg.predict.a", "options": 9},
+    {"kind": "reveal"},
+])  # fmt: skip
+def test_what_cannot_be_said_changes_nothing(room, said):
+    before = told(room)
+    with pytest.raises(Unsaid):
+        room.tell(said)
+    assert told(room) == before
+
+
+def test_a_text_too_long_for_all_screens_is_refused(room):
+    with pytest.raises(Refusal) as refused:
+        room.tell({**PLACE, "values": {"at.map.text": "x" * rooms.PLACE}})
+    assert code_of(refused) == "long_place"
+    assert told(room)["place"] == {}
+
+
+# ---- votes
+
+ASK = {"kind": "ask", "key": "vg.predict.order", "options": 3}
+
+
+def vote(room, seat, option, round_=1):
+    room.hear(seat, {"kind": "vote", "key": ASK["key"], "round": round_, "option": option})
+
+
+def test_a_seat_has_one_vote_a_round_and_may_change_it(room):
+    seats = [room.join()[0] for _ in range(3)]
+    room.tell(ASK)
+    for option in (0, 1, 2):
+        vote(room, seats[0], option)
+    vote(room, seats[1], 0)
+    assert told(room)["ballot"]["voted"] == 2
+    room.tell({"kind": "reveal"})
+    assert told(room)["ballot"]["counts"] == [[1, 0, 1]]
+    with pytest.raises(Refusal) as refused:
+        vote(room, seats[2], 1)
+    assert code_of(refused) == "vote_closed"
+
+
+def test_nobody_is_told_a_count_before_it_is_revealed(room):
+    seat, _ = room.join()
+    room.tell(ASK)
+    vote(room, seat, 2)
+    room.tell({"kind": "close"})
+    for teacher in (False, True):
+        assert set(told(room, teacher)["ballot"]) == {"key", "options", "state", "round", "voted"}
+
+
+def test_vote_talk_vote_again(room):
+    """The flow between two rounds is that of a count by hand."""
+    draws = Random(5)
+    seats = [room.join()[0] for _ in range(40)]
+    room.tell(ASK)
+    first = {seat.number: draws.randrange(3) for seat in seats[:30]}
+    for seat in seats[:30]:
+        vote(room, seat, first[seat.number])
+    room.tell({"kind": "close"})
+    room.tell({"kind": "again"})
+    second = {seat.number: draws.randrange(3) for seat in seats[10:]}
+    for seat in seats[10:]:
+        vote(room, seat, second[seat.number], 2)
+    with pytest.raises(Refusal):
+        vote(room, seats[0], 0, 1)  # that round is over
+    room.tell({"kind": "reveal"})
+    found = told(room)["ballot"]
+    both = [seat.number for seat in seats[10:30]]
+    flow = [[sum(first[n] == a and second[n] == b for n in both) for b in range(3)]
+            for a in range(3)]  # fmt: skip
+    assert found["flow"] == flow
+    assert [sum(one) for one in found["counts"]] == [30, 30]
+
+
+def test_there_are_two_rounds_and_none_behind_the_reveal():
+    ballot = Ballot("vg.predict.order", 2)
+    assert ballot.again()
+    assert not ballot.again()
+    ballot.reveal()
+    assert not ballot.vote(1, 0)
+    assert not Ballot("vg.predict.order", 2).vote(1, 2)
+
+
+@pytest.mark.parametrize("said", [
+    {"kind": "vote", "key": "vg.predict.other", "round": 1, "option": 0},
+    {"kind": "vote", "key": ASK["key"], "round": 2, "option": 0},
+    {"kind": "vote", "key": ASK["key"], "round": 1, "option": 3},
+    {"kind": "vote", "key": ASK["key"], "round": 1, "option": -1},
+    {"kind": "vote", "key": ASK["key"], "round": 1, "option": "0"},
+    {"kind": "where", "bench": "<script>", "left": False},
+    {"kind": "tell"}, {"kind": "end"}, {},
+])  # fmt: skip
+def test_what_a_student_cannot_say_changes_nothing(room, said):
+    seat, _ = room.join()
+    room.tell(ASK)
+    before = told(room)
+    with pytest.raises((Unsaid, Refusal)):
+        room.hear(seat, said)
+    assert told(room) == before
+
+
+# ---- where they are
+
+
+def test_dots_say_where_a_class_is_and_who_is_stuck(room, clock):
+    seats = [room.join()[0] for _ in range(4)]
+    for seat, bench in zip(seats, ("gates/watch", "gates/watch", "gates/force"), strict=False):
+        room.hear(seat, {"kind": "where", "bench": bench, "left": bench == "gates/force"})
+        seat.streams = 1
+    clock.now = rooms.STUCK + 1
+    room.hear(seats[1], {"kind": "where", "bench": "gates/watch", "left": False})
+    found = told(room, teacher=True)
+    assert found["dots"] == {"gates/watch": [2, 1], "gates/force": [1, 1]}
+    assert (found["left"], found["present"]) == (1, 3)  # the fourth has no page any more
+    assert "dots" not in told(room)
