@@ -25,6 +25,8 @@ export function bench(prefix) {
   return benches.get(prefix);
 }
 
+export const every = () => benches.values();
+
 export const same = (one, other) => one === other || Number(one) === Number(other);
 
 // Do something when the page has drawn what it was told, in TOLD_MS at the earliest; what is returned
@@ -79,8 +81,8 @@ class Bench {
     this.source = source;
     this.painter = painter;
     this.painted = null;
-    for (const [key, { text, told }] of this.moved)
-      if (told && same(text, source.values[key])) this.moved.delete(key);
+    for (const [key, { text, told, once }] of this.moved)
+      if (once || (told && same(text, source.values[key]))) this.moved.delete(key);
     setTimeout(() => this.equip(), EQUIP_MS);
   }
 
@@ -109,6 +111,14 @@ class Bench {
     this.home = false;
     this.moved.set(key, { text, told: 0 });
     this.wanted = true;
+    this.ask();
+  }
+
+  // Somebody else has set these, and the page hears of it by itself: their picture until it draws.
+  // null: the default.
+  set(values) {
+    for (const [key, text] of Object.entries(values)) this.moved.set(key, { text, told: performance.now(), once: true });
+    this.wanted ||= Object.keys(values).length > 0;
     this.ask();
   }
 
@@ -171,7 +181,9 @@ class Bench {
   // What is asked for: where the hand is, and everything else as the page has it.
   asked() {
     const values = { ...this.source.query };
-    for (const [key, { text }] of this.moved) values[key] = text;
+    for (const [key, { text }] of this.moved)
+      if (text === null) delete values[key];
+      else values[key] = text;
     return values;
   }
 

@@ -11,7 +11,7 @@ import streamlit as st
 from seqviz import catalog, lessons, settings
 from seqviz.models import device, placement, pretrained
 from seqviz.text import LANGUAGES, Text
-from seqviz.ui.page import glossary
+from seqviz.ui.page import classroom, glossary
 from seqviz.ui.shared import components, css
 from seqviz.ui.shared.share_link import frame_of, link_and_code
 
@@ -42,8 +42,10 @@ def open_page(slug: str) -> Text:
         _presenter_switch(text)
         glossary.button(slug, text)
         _share(slug, text)
+        classroom.panel(_popover, text, lambda: address(st.query_params.to_dict()))
         _about(text)
         components.watch_theme(text("frame.language_tag"), {"data": text("frame.data_key")})
+        classroom.be_in(text)
         if presenting():
             components.present()
     if presenting():

@@ -9,6 +9,7 @@ import streamlit as st
 from seqviz import lessons
 from seqviz.lessons.bench.lesson import Exercise
 from seqviz.lessons.bench.words import Words
+from seqviz.ui.page import classroom
 from seqviz.ui.shared.caching import cached
 
 
@@ -17,11 +18,17 @@ def predict(words: Words, key: str, name: str, values: Mapping[str, object]) -> 
     text, place = words.text, f"{words.slug}.predict.{name}"
     options = text.items(f"{place}.options")
     st.markdown(f"**{text('frame.predict')}** {text(f'{place}.question')}")
-    chosen = st.radio(
-        text("frame.predict"), range(len(options)), index=None, key=key,
-        format_func=options.__getitem__, label_visibility="collapsed",
-    )  # fmt: skip
-    if chosen is None:
+    if classroom.code():
+        classroom.vote(text, key, options)
+        chosen = st.session_state.get(f"{key}.revealed", "hidden")
+        if chosen is None:  # who has not voted reads the answer, too
+            st.info(text(f"{place}.reveal", **values))
+    else:
+        chosen = st.radio(
+            text("frame.predict"), range(len(options)), index=None, key=key,
+            format_func=options.__getitem__, label_visibility="collapsed",
+        )  # fmt: skip
+    if not isinstance(chosen, int):
         return
     right = chosen == int(text(f"{place}.answer"))
     verdict = text("frame.right" if right else "frame.wrong")

@@ -130,6 +130,52 @@ def chart(
     )
 
 
+def room(key: str, code: str, words: Mapping[str, Any], on_leave: Callable[[], None]) -> None:
+    """Be in a room, as its teacher or a student (`assets/static/room.js`): a chip says where.
+
+    words: see there. `on_leave()` is called before the next run when the reader leaves it.
+    """
+    _component("room", '<div class="seqviz-room" role="status"></div>', "room")(
+        key=key, data=_plain(code=code, words=dict(words)), on_left_change=on_leave, height=0
+    )
+
+
+def door(key: str, words: Mapping[str, Any], on_enter: Callable[[str], None]) -> None:
+    """Open a room, or join one by its code (`assets/static/door.js`).
+
+    `on_enter(code)` is called before the next run; it comes from the browser, so check it.
+    """
+
+    def entered() -> None:
+        if isinstance(code := said(key, "entered"), str):
+            on_enter(code)
+
+    _component("door", '<div class="seqviz-door"></div>', "room")(
+        key=key, data=_plain(words=dict(words)), on_entered_change=entered, height="content"
+    )
+
+
+def ballot(
+    key: str, options: Sequence[str], words: Mapping[str, Any], on_reveal: Callable[[Any], None]
+) -> None:
+    """A question that the class in a room votes on (`assets/static/ballot.js`).
+
+    `on_reveal(own)` is called before the next run when the teacher reveals the votes; own: this
+    reader's answer, which comes from the browser.
+    """
+
+    def revealed() -> None:
+        if isinstance(told := said(f"{key}.ballot", "revealed"), Mapping):
+            on_reveal(told.get("own"))
+
+    _component("ballot", '<div class="seqviz-ballot"></div>', "room")(
+        key=f"{key}.ballot",
+        data=_plain(key=key, options=list(options), words=dict(words)),
+        on_revealed_change=revealed,
+        height="content",
+    )
+
+
 def home_bench(key: str, around: Mapping[str, Any], figure: bytes) -> None:
     """A bench with one slider, which the page draws once (`assets/static/home.js`).
 

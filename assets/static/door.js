@@ -1,0 +1,35 @@
+// The way into a room: open one for a class, or join one by its code.
+
+import { openRoom, takeSeat } from "./room_link.js";
+import { element } from "./slider.js";
+import { filled } from "./words.js";
+
+export default function ({ data: { words }, parentElement, setTriggerValue }) {
+  const host = parentElement.querySelector(".seqviz-door");
+  host.replaceChildren();
+  const attempt = async (action) => {
+    said.textContent = "";
+    try {
+      setTriggerValue("entered", await action());
+    } catch ({ problem, details }) {
+      said.textContent = filled(words[`problem_${problem}`] ?? words.lost, details ?? {});
+    }
+  };
+  element("p", host, { textContent: words.join_help });
+  const form = element("form", host);
+  const typed = element("input", form, { maxLength: 12, autocomplete: "off", spellcheck: false });
+  typed.setAttribute("aria-label", words.code);
+  typed.placeholder = words.code;
+  element("button", form, { textContent: words.join });
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    attempt(async () => {
+      const code = typed.value.toUpperCase().replace(/[^A-Z0-9]/g, "");
+      await takeSeat(code || "-");
+      return code;
+    });
+  };
+  element("p", host, { textContent: words.open_help });
+  element("button", host, { type: "button", textContent: words.open, onclick: () => attempt(openRoom) });
+  const said = element("p", host, { className: "said", role: "status" });
+}

@@ -1,0 +1,192 @@
+// What this browser knows of its class's room, and what it says there. A teacher's token and a seat's
+// secret stay in the browser's storage; they travel in headers only.
+
+const KEPT = "seqviz.room"; // { code: { token } or { seat, number } }
+const BASE = new URL(import.meta.url).pathname.replace(/\/app\/static\/.*$/, "/room");
+const AGAIN_MS = 1000; // then twice as long, and so on
+const MOST_MS = 15_000;
+const SILENT_MS = 40_000; // a stream beats every 15 s: one that does not is lost
+
+function kept() {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEPT));
+    return found && typeof found === "object" ? found : {};
+  } catch {
+    return {};
+  }
+}
+
+function keep(code, what) {
+  try {
+    const others = Object.entries(kept()).filter(([one]) => one !== code).slice(-8);
+    localStorage.setItem(KEPT, JSON.stringify({ ...Object.fromEntries(others), ...(what && { [code]: what }) }));
+  } catch {
+    // a browser that keeps nothing: the room is forgotten with the page
+  }
+}
+
+export class Told extends Error {
+  constructor(status, { problem = "lost", ...details } = {}) {
+    super(problem);
+    Object.assign(this, { status, problem, details });
+  }
+}
+
+async function ask(path, { said, headers, signal } = {}) {
+  let answer;
+  try {
+    answer = await fetch(BASE + path, {
+      method: said === undefined ? "GET" : "POST",
+      headers: { "X-SeqViz-Room": "1", ...headers },
+      body: said === undefined ? undefined : JSON.stringify(said),
+      cache: "no-store",
+      signal,
+    });
+  } catch {
+    throw new Told(0);
+  }
+  if (answer.ok) return answer;
+  throw new Told(answer.status, await answer.json().catch(() => ({})));
+}
+
+// A new room: this browser is its teacher.
+export async function openRoom() {
+  const { code, token } = await (await ask("", { said: {} })).json();
+  keep(code, { token });
+  return code;
+}
+
+export async function takeSeat(code) {
+  const seat = kept()[code]?.seat ?? "";
+  const found = await (await ask(`/${encodeURIComponent(code)}/seat`, { said: { seat } })).json();
+  keep(code, found);
+  return found;
+}
+
+// A teacher's link for another device: ?room=CODE#teacher=TOKEN. It is out of the address at once.
+export function takeToken(code) {
+  const token = /^#teacher=([\w-]{20,60})$/.exec(location.hash)?.[1];
+  if (!token) return;
+  keep(code, { token });
+  history.replaceState(history.state, "", location.pathname + location.search);
+}
+
+// One room of this tab. heard(state): at each change; state: null while the line is down.
+export class Membership {
+  state = null;
+  mine = null; // { token }, or { seat, number }
+  ended = false;
+  problem = null;
+  listeners = new Set();
+  votes = new Map(); // "key round" -> option
+
+  constructor(code) {
+    this.code = code;
+    this.leaving = new AbortController();
+    takeToken(code);
+    this.stay();
+  }
+
+  get teaches() {
+    return Boolean(this.mine?.token);
+  }
+
+  get headers() {
+    return this.teaches ? { "X-SeqViz-Teacher": this.mine.token } : { "X-SeqViz-Seat": this.mine?.seat ?? "" };
+  }
+
+  say(said) {
+    return ask(`/${this.code}/said`, { said, headers: this.headers });
+  }
+
+  async vote(key, round, option) {
+    await this.say({ kind: "vote", key, round, option });
+    this.votes.set(`${key} ${round}`, option);
+    this.tell();
+  }
+
+  tell() {
+    for (const heard of this.listeners) heard(this);
+  }
+
+  // Hear what the room is, whatever happens to the line or the server, until this tab leaves.
+  async stay() {
+    const { signal } = this.leaving;
+    for (let wait = AGAIN_MS; !signal.aborted && !this.ended; wait = Math.min(MOST_MS, 2 * wait)) {
+      try {
+        await this.enter();
+        await this.listen(() => (wait = AGAIN_MS));
+      } catch (refusal) {
+        this.problem = refusal instanceof Told ? refusal : new Told(0);
+        if (this.problem.status === 403) this.forgetSecret();
+      }
+      this.state &&= { ...this.state, lost: true };
+      this.tell();
+      // Not all of a class at the same moment.
+      if (!this.ended) await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
+    }
+  }
+
+  // A server that was started anew has no room until its teacher's page opens it again.
+  async enter() {
+    this.mine = kept()[this.code] ?? null;
+    if (this.teaches) await ask("", { said: { code: this.code, token: this.mine.token } });
+    else this.mine = await takeSeat(this.code);
+  }
+
+  forgetSecret() {
+    if (this.teaches) keep(this.code, null);
+  }
+
+  async listen(alive) {
+    const silent = new AbortController();
+    const signal = AbortSignal.any([silent.signal, this.leaving.signal]);
+    const answer = await ask(`/${this.code}/heard`, { headers: this.headers, signal });
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let left = "", timer;
+    try {
+      for (;;) {
+        clearTimeout(timer);
+        timer = setTimeout(() => silent.abort(), SILENT_MS);
+        const { value, done } = await reader.read();
+        if (done) return;
+        alive();
+        const events = (left + value).split("\n\n");
+        left = events.pop();
+        const last = events.filter((one) => one.startsWith("data: ")).pop();
+        if (last) this.heard(JSON.parse(last.slice("data: ".length)));
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  heard(state) {
+    this.problem = null;
+    this.state = state;
+    if (state.ended) {
+      this.ended = true;
+      keep(this.code, null);
+    }
+    this.tell();
+  }
+
+  leave() {
+    this.leaving.abort();
+    this.ended = true;
+    this.tell();
+  }
+}
+
+let current = null;
+
+// The room of this tab; the one before is left.
+export function room(code) {
+  if (current?.code !== code) {
+    current?.leave();
+    current = code ? new Membership(code) : null;
+  }
+  return current;
+}
+
+export const here = () => current;

@@ -1,0 +1,74 @@
+"""The room of a class, as a page shows it: the way in, the chip, and questions put to the vote.
+
+What happens in a room happens between browsers and plain routes (`ui.shared.room_route`); a page
+only knows the code of the room that its reader is in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from seqviz import catalog
+from seqviz.room import codes
+from seqviz.text import Text
+from seqviz.ui.shared import components
+from seqviz.ui.shared.share_link import link_and_code
+
+KEY, KEPT = "room", "_room"  # in the link, and in the session
+
+
+def code() -> str:
+    """The room that the reader is in; empty outside of one."""
+    asked = st.query_params.get(KEY)
+    return str(st.session_state.get(KEPT) or (codes.read(asked) if asked else ""))
+
+
+def be_in(text: Text) -> None:
+    """In a room: its chip, on every page, and its code in every address."""
+    if not (found := code()):
+        return
+    st.session_state[KEPT] = found
+    if st.query_params.get(KEY) != found:
+        st.query_params[KEY] = found
+    components.room("in_room", found, _words(text, lessons=True), lambda: _go(""))
+
+
+def panel(popover: Callable[..., Any], text: Text, address: Callable[[], str]) -> None:
+    """What opens a room or joins one; in a room, how others come to it."""
+    opened = popover(text, "room", ":material/groups:")
+    if not opened.open:
+        return
+    with opened:
+        if found := code():
+            st.markdown(f"## {codes.shown(found)}")
+            st.caption(text("room.others"))
+            link_and_code(text, address())
+        else:
+            components.door("room_door", _words(text), _go)
+
+
+def vote(text: Text, key: str, options: Sequence[str]) -> None:
+    """A question of a lesson, put to the class. What is revealed stands under `<key>.revealed`."""
+
+    def revealed(own: Any) -> None:
+        known = isinstance(own, int) and 0 <= own < len(options)
+        st.session_state[f"{key}.revealed"] = own if known else None
+
+    components.ballot(key, options, _words(text), revealed)
+
+
+def _go(entered: str) -> None:
+    """Into a room, or out of it."""
+    st.session_state[KEPT] = found = codes.read(entered)
+    if not found and KEY in st.query_params:
+        del st.query_params[KEY]
+
+
+def _words(text: Text, lessons: bool = False) -> dict[str, Any]:
+    titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
+    told = {k: v for k, v in text.table("room").items() if isinstance(v, str)}
+    names = {"names": list(text.items("room.names")), "home": text("frame.map")}
+    return {**told, **names, "lessons": titles} if lessons else told
