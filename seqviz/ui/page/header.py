@@ -41,11 +41,11 @@ def open_page(slug: str) -> Text:
         _language_switch(text)
         _presenter_switch(text)
         glossary.button(slug, text)
+        classroom.be_in(text)
         _share(slug, text)
         classroom.panel(_popover, text, lambda: address(st.query_params.to_dict()))
         _about(text)
         components.watch_theme(text("frame.language_tag"), {"data": text("frame.data_key")})
-        classroom.be_in(text)
         if presenting():
             components.present()
     if presenting():

@@ -1,0 +1,229 @@
+"""A class in a room: from a teacher's press to the last follower's picture.
+
+    python -m benchmarks.room [--students 100] [--presses 20] [--dragging 10]
+
+A real server, a teacher and so many students over their own protocols: each has opened the page,
+has a seat and hears the room's stream. The teacher presses a slider of the lesson once a second and
+says so; each student asks for the picture as `assets/static/live.js` does, and has followed when it
+is there. Ten others move that slider themselves all the while, each to values of its own. Then the
+class votes, twice. Prints how long the last student waited for each press, as median and 95th
+percentile, how long one did, how long a vote took to be counted, what the room takes in memory
+(beyond the same class without one), and the errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import statistics
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchmarks.classroom import fresh, pressed
+from driver.protocol import Student
+from driver.server import Server, serve
+from seqviz import catalog
+from seqviz.lessons.bench.controls import encoded
+from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER
+
+LESSON = catalog.SHOWN
+EVERY = 1.0  # seconds between two presses
+PATIENCE = 5.0
+QUESTION = {"kind": "ask", "key": "vg.predict.order", "options": 3}
+
+
+@dataclass
+class Found:
+    """Seconds: `last` and `each` of the presses, `votes`; what went wrong."""
+
+    last: list[float] = field(default_factory=list)
+    each: list[float] = field(default_factory=list)
+    votes: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    memory: float = 0.0
+
+
+async def line(url: str, head: str, body: bytes = b"") -> tuple[Any, Any, bytes]:
+    """Ask on a connection of its own: reader, writer, and the head of the answer."""
+    place = urlsplit(url)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    lines = f"Host: {place.netloc}\r\n{OURS}: 1\r\nContent-Length: {len(body)}\r\n"
+    writer.write(f"{head[:-2]}{lines}\r\n".encode() + body)
+    return reader, writer, await reader.readuntil(b"\r\n\r\n")
+
+
+async def said(url: str, path: str, words: Any, *headers: str) -> Any:
+    """Say something; what is answered."""
+    body = json.dumps(words).encode()
+    extra = "".join(f"{one}\r\n" for one in (*headers, "Connection: close"))
+    reader, writer, head = await line(url, f"POST {path} HTTP/1.1\r\n{extra}\r\n", body)
+    answer = await reader.read()
+    writer.close()
+    if int(head.split()[1]) >= 400:
+        raise ConnectionRefusedError(f"{path}: {head.split()[1].decode()} {answer!r}")
+    return json.loads(answer) if answer else None
+
+
+@dataclass
+class Follower:
+    """A student who follows. arrived: when the picture of each value was there."""
+
+    student: Student
+    code: str
+    key: str
+    seat: str = ""
+    wanted: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
+    arrived: dict[str, float] = field(default_factory=dict)
+    beats: int = 0
+
+    async def sit(self) -> None:
+        """Take a seat."""
+        found = await said(self.student.url, f"/room/{self.code}/seat", {})
+        self.seat = found["seat"]
+
+    async def hear(self) -> None:
+        """The room's stream: what the teacher shows."""
+        head = f"GET /room/{self.code}/heard HTTP/1.1\r\n{SEAT}: {self.seat}\r\n\r\n"
+        reader, writer, _ = await line(self.student.url, head)
+        try:
+            while True:
+                text = await reader.readline()
+                if text.startswith(b"data: "):
+                    self.beats += 1
+                    values = json.loads(text[6:])["place"].get("values", {})
+                    if self.key in values:
+                        self.wanted.put_nowait(values[self.key])
+        finally:
+            writer.close()
+
+    async def follow(self, found: Found) -> None:
+        """Ask for the picture of the last value that was heard."""
+        while True:
+            value = await self.wanted.get()
+            while not self.wanted.empty():
+                value = self.wanted.get_nowait()
+            if value in self.arrived:
+                continue
+            status = await self.student.picture(self.key, float(value))
+            if status != 200:
+                found.errors.append(f"picture: {status}")
+            self.arrived[value] = time.perf_counter()
+
+    async def vote(self, found: Found, number: int, option: int) -> None:
+        """Vote; counted when it is answered."""
+        started = time.perf_counter()
+        words = {"kind": "vote", "key": QUESTION["key"], "round": number, "option": option}
+        try:
+            await said(self.student.url, f"/room/{self.code}/said", words, f"{SEAT}: {self.seat}")
+            found.votes.append(time.perf_counter() - started)
+        except (OSError, ConnectionRefusedError) as error:
+            found.errors.append(str(error))
+
+
+async def drag(student: Student, key: str, values: Any, found: Found) -> None:
+    """A hand that goes its own way, ten times a second."""
+    while True:
+        status = await student.picture(key, next(values), moving=True)
+        if status not in (200, 204, 408):
+            found.errors.append(f"drag: {status}")
+        await asyncio.sleep(0.1)
+
+
+async def attend(server: Server, students: int, presses: int, dragging: int) -> Found:
+    """A whole class."""
+    found = Found()
+    lesson = catalog.lesson(LESSON)
+    bench, name = pressed(lesson)
+    key = f"{lesson.code}.{bench}.{name}"
+    draw = random.Random(0)
+    opened = await said(server.url, "/room", {})
+    code, teacher = opened["code"], f"{TEACHER}: {opened['token']}"
+    path = f"/room/{code}/said"
+    followers: list[Follower] = []
+    tasks: list[asyncio.Task[None]] = []
+    for _ in range(students):
+        student = Student(server.url, LESSON)
+        await student.__aenter__()
+        await student.open()
+        while f"{key}.slider" not in student.widgets:
+            await student.scroll(bench)
+        followers.append(Follower(student, code, key))
+    before = server.megabytes()
+    for one in followers:
+        await one.sit()
+        tasks += [asyncio.create_task(one.hear()), asyncio.create_task(one.follow(found))]
+    values = fresh(followers[0].student, key, draw)
+    drags = [
+        asyncio.create_task(
+            drag(one.student, key, fresh(one.student, key, random.Random(k)), found)
+        )
+        for k, one in enumerate(followers[:dragging], 1)
+    ]
+    following = followers[dragging:]
+    await asyncio.sleep(1.0)
+    for _ in range(presses):
+        value = encoded(next(values))
+        place = {"kind": "place", "lesson": LESSON, "bench": bench, "values": {key: value}}
+        started = time.perf_counter()
+        await said(server.url, path, place, teacher)
+        deadline = started + PATIENCE
+        while time.perf_counter() < deadline and not all(value in f.arrived for f in following):
+            await asyncio.sleep(0.005)
+        waits = [one.arrived.get(value, deadline) - started for one in following]
+        found.last.append(max(waits))
+        found.each += waits
+        await asyncio.sleep(max(0.0, started + EVERY - time.perf_counter()))
+    for task in drags:
+        task.cancel()
+    await said(server.url, path, QUESTION, teacher)
+    for number in (1, 2):
+        await asyncio.gather(*(one.vote(found, number, draw.randrange(3)) for one in followers))
+        await said(server.url, path, {"kind": "again" if number == 1 else "reveal"}, teacher)
+    found.memory = server.megabytes() - before
+    for task in tasks:
+        task.cancel()
+    for one in followers:
+        found.errors += one.student.errors
+        with suppress(OSError):
+            await one.student.socket.close()
+    return found
+
+
+def milliseconds(seconds: list[float], percent: float) -> float:
+    """A percentile, in ms."""
+    return round(
+        1000 * sorted(seconds)[min(len(seconds) - 1, int(percent / 100 * len(seconds)))], 1
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A class in a room.")
+    parser.add_argument("--students", type=int, default=100)
+    parser.add_argument("--presses", type=int, default=20)
+    parser.add_argument("--dragging", type=int, default=10)
+    asked = parser.parse_args()
+    with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
+        found = asyncio.run(attend(server, asked.students, asked.presses, asked.dragging))
+    told = {
+        "name": "room",
+        "students": asked.students,
+        "follow_p50_ms": round(1000 * statistics.median(found.last), 1),
+        "follow_p95_ms": milliseconds(found.last, 95),
+        "one_p50_ms": milliseconds(found.each, 50),
+        "vote_p95_ms": milliseconds(found.votes, 95),
+        "votes": len(found.votes),
+        "memory_mb": round(found.memory, 1),
+        "errors": len(found.errors),
+    }
+    for error in found.errors[:5]:
+        print(error)
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
