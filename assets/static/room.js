@@ -85,7 +85,7 @@ class Class {
   // A student's hand on a control goes its own way.
   touched({ isTrusted, target, type, key }) {
     if (!isTrusted || !this.room || this.room.teaches || !this.following) return;
-    if (type === "keydown" && ["Tab", "PageDown", "PageUp", "Escape"].includes(key)) return;
+    if (type === "keydown" && (["Tab", "Escape"].includes(key) || !target.matches?.(HELD))) return;
     const held = target.closest?.(HELD);
     if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot")) return;
     if (!this.room.state?.place?.lesson) return;

@@ -1,0 +1,144 @@
+"""A class in a room: a teacher and students in browsers of their own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from driver.chromium import slider_input
+from seqviz import catalog
+from seqviz.text import Text
+
+SHOWN = ".seqviz-room"
+PHI = "ar.process.phi"
+ASKED = "ar.predict.decay"
+
+
+@pytest.fixture
+def teacher(visit):
+    """One who has opened a room on the first lesson."""
+    lesson = visit("ar_fitting", {"lang": "en"})
+    lesson.geometry("ar.process")
+    lesson.page.locator(".st-key-room button").first.click()
+    lesson.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
+    lesson.page.locator(f"{SHOWN} .code").wait_for()
+    expect(lesson.page).to_have_url(re.compile("room="))
+    lesson.page.keyboard.press("Escape")
+    lesson.rest()
+    return lesson
+
+
+def code(teacher) -> str:
+    return re.search(r"room=(\w+)", teacher.page.url)[1]
+
+
+@pytest.fixture
+def student(visit, teacher):
+    """One who has come by the link, on a phone and in Chinese, and has been taken along."""
+    lesson = visit("", {"room": code(teacher), "lang": "zh"},
+                   viewport={"width": 420, "height": 860}, has_touch=True)  # fmt: skip
+    lesson.titled(Text("zh")("ar_fitting.title"))
+    lesson.geometry("ar.process")
+    return lesson
+
+
+def test_students_see_what_the_teacher_shows(teacher, student):
+    """A slider moves in all; so does what is chosen, and the place in the lesson."""
+    chip = student.page.locator(SHOWN)
+    expect(chip).to_contain_text("你看到的就是老师展示的")
+    teacher.slider(PHI).press("PageDown")
+    expect(student.slider(PHI)).to_have_value("0.7")
+    expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.7"))
+    teacher.page.get_by_role("radio", name="Roots").click()
+    expect(student.page).to_have_url(re.compile("ar.process.view=roots"))
+    expect(student.page.get_by_role("radio", name=Text("zh")("ar_fitting.option.view.roots"))) \
+        .to_be_checked()  # fmt: skip
+    expect(student.slider(PHI)).to_have_value("0.7")
+    teacher.page.locator(".st-key-go-next button").click()
+    student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+
+
+def test_who_touches_a_control_goes_an_own_way_and_comes_back(teacher, student):
+    chip = student.page.locator(SHOWN)
+    student.slider(PHI).press("PageUp")
+    expect(chip).to_contain_text("老师在")
+    teacher.slider(PHI).press("PageDown")
+    expect(teacher.page.locator(SHOWN)).to_contain_text("1 on their own")
+    expect(student.slider(PHI)).to_have_value("0.9")
+    chip.get_by_role("button", name="去那里").click()
+    expect(student.slider(PHI)).to_have_value("0.7")
+
+
+def test_a_pause_and_a_spotlight_hold_controls(teacher, student):
+    bench = student.page.locator(".st-key-bench-process")
+    other = student.page.locator(".st-key-bench-fit")
+    buttons = teacher.page.locator(SHOWN)
+    buttons.get_by_role("button", name="Pause").click()
+    expect(student.page.locator(SHOWN)).to_contain_text("老师按了暂停")
+    expect(bench).to_have_attribute("inert", "")
+    buttons.get_by_role("button", name="Go on").click()
+    expect(bench).not_to_have_attribute("inert", "")
+    buttons.get_by_role("button", name="Only this figure").click()
+    expect(other).to_have_attribute("inert", "")
+    expect(bench).not_to_have_attribute("inert", "")
+    assert teacher.page.locator("[class*='st-key-bench-'][inert]").count() == 0
+
+
+def test_a_class_votes_talks_and_votes_again(teacher, student):
+    votes = [page.page.locator(".seqviz-ballot").first for page in (teacher, student)]
+    put, answer = votes
+    for one in votes:
+        one.scroll_into_view_if_needed()
+    expect(answer.locator(".option").first).to_be_disabled()
+    put.get_by_role("button", name="Put it to the vote").click()
+    expect(put).to_contain_text("0 of 1")
+    answer.locator(".option").nth(1).click()
+    expect(answer).to_contain_text("这是你的一票")
+    expect(put).to_contain_text("1 of 1")
+    assert "%" not in put.inner_text()  # nothing is shown before it is revealed
+    put.get_by_role("button", name="Close").click()
+    expect(answer).to_contain_text("说服")
+    put.get_by_role("button", name="Vote again").click()
+    answer.locator(".option").nth(2).click()
+    expect(put).to_contain_text("Vote 2: 1 of 1")
+    put.get_by_role("button", name="Close").click()
+    put.get_by_role("button", name="Reveal").click()
+    for one in votes:
+        expect(one.locator("td").first).to_be_attached()
+        assert one.locator(".bar").count() == 2 * one.locator(".option").count()
+    expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_visible()
+
+
+def test_a_teachers_token_is_out_of_the_address_at_once(visit, teacher):
+    kept = teacher.page.evaluate("() => JSON.parse(localStorage.getItem('seqviz.room'))")
+    token = kept[code(teacher)]["token"]
+    assert token not in teacher.page.url
+    second = visit("ar_fitting", {"lang": "en"})
+    address = f"{second.page.url.split('?')[0]}?room={code(teacher)}&lang=en#teacher={token}"
+    second.page.goto(address)
+    expect(second.page.locator(SHOWN)).to_contain_text("Pause")
+    assert "#" not in second.page.url
+
+
+def test_a_room_that_is_none_is_said_and_the_lesson_works(browser, server):
+    """In a page that is not watched: a browser logs by itself that something was not found."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.url}/ar_fitting?room=AAAAAA&lang=en")
+    expect(page.locator(SHOWN)).to_contain_text("no room with this code", timeout=20_000)
+    page.locator(slider_input(PHI)).press("PageDown")
+    expect(page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.7"))
+    page.locator(SHOWN).get_by_role("button", name="Leave").click()
+    expect(page).not_to_have_url(re.compile("room="))
+    expect(page.locator(SHOWN)).to_have_count(0)
+    context.close()
+
+
+def test_the_end_is_told_and_leaves_the_page(teacher, student):
+    teacher.page.on("dialog", lambda dialog: dialog.accept())
+    teacher.page.locator(SHOWN).get_by_role("button", name="End").click()
+    expect(student.page.locator(SHOWN)).to_contain_text("房间已结束")
+    student.slider(PHI).press("PageDown")
+    expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.7"))
