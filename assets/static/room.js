@@ -8,6 +8,7 @@ import { filled } from "./words.js";
 
 const WATCH_MS = 100;
 const WHERE_MS = 3000; // between two words about where a student is
+const NOTE_MS = 2500;
 const SPREAD_MS = 1200; // in which the pages of a class are drawn that no hand can draw
 const SETTING = /^[a-z]{2}\.[a-z_.]+$/;
 const HELD = 'input, select, textarea, button, [role="radio"], [role="option"], [role="tab"], .seqviz-slider, .js-plotly-plot';
@@ -53,7 +54,9 @@ class Class {
   told = ""; // what was said last
   saying = false;
   applied = "";
-  where = { at: 0, bench: null, left: null };
+  where = { at: 0, told: "" };
+  goals = new Set(); // that this page has shown as reached
+  open = false; // the list of what was sent
 
   constructor(host) {
     this.host = host;
@@ -117,10 +120,60 @@ class Class {
   }
 
   report(room) {
-    const now = performance.now(), bench = `${slug() || "home"}/${inSight()}`, left = !this.following;
-    if (now - this.where.at < WHERE_MS || (bench === this.where.bench && left === this.where.left)) return;
-    this.where = { at: now, bench, left };
-    room.say({ kind: "where", bench, left }).catch(() => (this.where.bench = null));
+    const now = performance.now();
+    if (now - this.where.at < WHERE_MS) return;
+    for (const { dataset } of document.querySelectorAll('.seqviz-target[data-reached="true"]'))
+      this.goals.add(`${slug()}/${dataset.target}`);
+    const said = { kind: "where", bench: `${slug() || "home"}/${inSight()}`, left: !this.following, goals: [...this.goals].slice(0, 40) };
+    const told = JSON.stringify(said);
+    if (told === this.where.told) return;
+    this.where = { at: now, told };
+    room.say(said).catch(() => (this.where.told = ""));
+  }
+
+  // A state of this page, for the teacher to open and go on from.
+  async send() {
+    try {
+      await this.room.say({ kind: "send", ...shown() });
+      this.note = this.words.was_sent;
+    } catch (refusal) {
+      this.note = this.sentence(refusal);
+    }
+    this.changed();
+    setTimeout(() => {
+      this.note = "";
+      this.changed();
+    }, NOTE_MS);
+  }
+
+  // Where a place is in the app.
+  address({ lesson, values }) {
+    const url = new URL(location);
+    for (const key of Object.keys(settings(url))) url.searchParams.delete(key);
+    for (const [key, value] of Object.entries(values)) url.searchParams.set(key, value);
+    url.pathname = url.pathname.replace(/[^/]*$/, lesson);
+    return url;
+  }
+
+  // Questions, votes, links and goals as a table in a file; nobody's name is in it.
+  async keep() {
+    const left = await this.room.left();
+    const rows = [["kind", "what", "round", "answer", "count"], ["seats", "", "", "", left.seats]];
+    for (const { key, counts } of left.questions)
+      counts.forEach((votes, round) => votes.forEach((count, answer) => rows.push(["vote", key, round + 1, answer + 1, count])));
+    for (const { key, flow } of left.questions)
+      flow?.forEach((row, from) => row.forEach((count, to) => rows.push(["flow", key, from + 1, to + 1, count])));
+    for (const place of left.sent) {
+      const url = this.address(place);
+      url.searchParams.delete("room");
+      rows.push(["link", `${url}${place.bench ? `#bench-${place.bench}` : ""}`, "", "", ""]);
+    }
+    for (const [goal, count] of Object.entries(left.goals)) rows.push(["goal", goal, "", "", count]);
+    const cell = (one) => `"${String(one).replaceAll('"', '""')}"`;
+    const file = new Blob(["\ufeff", rows.map((row) => row.map(cell).join(",")).join("\r\n")], { type: "text/csv" });
+    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: "seqviz-class.csv" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
   // Pause, range and spotlight: what is not to be used has no focus and takes no press.
@@ -147,12 +200,9 @@ class Class {
     if (text === this.applied) return;
     const before = this.applied ? JSON.parse(this.applied).bench : null;
     this.applied = text;
-    const url = new URL(location);
-    for (const key of Object.keys(settings(url))) url.searchParams.delete(key);
-    for (const [key, value] of Object.entries(place.values)) url.searchParams.set(key, value);
+    const url = this.address(place);
     clearTimeout(this.going);
     if (place.lesson !== slug()) {
-      url.pathname = url.pathname.replace(/[^/]*$/, place.lesson);
       this.applied = ""; // once more where the page has come
       return go(url);
     }
@@ -209,8 +259,29 @@ class Class {
     const { host } = this;
     host.replaceChildren();
     for (const part of parts) {
-      if (!part.press) element("span", host, { textContent: part.text, className: part.kind ?? "" });
+      if (part.list) this.list(part.list);
+      else if (!part.press) element("span", host, { textContent: part.text, className: part.kind ?? "" });
       else element("button", host, { type: "button", textContent: part.text, onclick: part.press });
+    }
+  }
+
+  // What was sent, in the teacher's order. Nothing that a student wrote stands here: only where it is.
+  list(sent) {
+    const { words } = this;
+    const list = element("ol", this.host, { className: "sent" });
+    for (const place of sent) {
+      const item = element("li", list);
+      const own = Object.values(place.values).some((text) => /[^\d.,\-\w]/.test(text) || text.length > 24);
+      element("span", item, { textContent: `${this.placed(place)}${own ? ` (${words.with_text})` : ""}` });
+      const numbers = sent.map(({ number }) => number), others = numbers.filter((one) => one !== place.number);
+      const order = (next) => () => this.room.say({ kind: "order", sent: next }).catch(() => {});
+      const press = (text, onclick) => element("button", item, { type: "button", textContent: text, onclick });
+      press(words.show, () => {
+        go(this.address(place));
+        setTimeout(() => this.lookAt(place.bench), SPREAD_MS);
+      });
+      press(words.first, order([place.number, ...others]));
+      press(words.remove, order(others));
     }
   }
 
@@ -227,19 +298,29 @@ class Class {
       const me = { text: this.name(room.mine.number), kind: "name" };
       if (state.mode === "paused") return [me, { text: words.paused, kind: "calm" }, ...lost];
       if (!state.place.lesson) return [me, { text: words.waits }, ...lost];
+      const send = this.note ? { text: this.note } : { text: words.send, press: () => this.send() };
       return this.following
-        ? [me, { text: words.following }, ...lost]
-        : [me, { text: filled(words.teacher_at, { place: this.placed(state.place) }) }, { text: words.back, press: () => this.back() }, ...lost];
+        ? [me, { text: words.following }, send, ...lost]
+        : [me, send, { text: filled(words.teacher_at, { place: this.placed(state.place) }) }, { text: words.back, press: () => this.back() }, ...lost];
     }
     const say = (said) => () => room.say(said).catch(() => {});
     const paused = state.mode === "paused";
     const { left } = state;
     const apart = left ? [{ text: filled(words.apart, { count: left }) }] : [];
+    const reached = Object.values(state.goals ?? {}).reduce((sum, one) => sum + one, 0);
+    const goals = reached ? [{ text: filled(words.reached, { count: reached }) }] : [];
+    const sent = state.sent ?? [];
+    const toggle = () => {
+      this.open = !this.open;
+      this.changed();
+    };
+    const list = sent.length ? [{ text: filled(words.sent, { count: sent.length }), press: toggle }] : [];
     const stuck = Object.values(state.dots ?? {}).reduce((sum, dot) => sum + dot[1], 0);
     return [
-      code, here, ...apart, ...(stuck ? [{ text: filled(words.stuck, { count: stuck }) }] : []),
+      ...(this.open && sent.length ? [{ list: sent }] : []), code, here, ...apart, ...goals, ...list, ...(stuck ? [{ text: filled(words.stuck, { count: stuck }) }] : []),
       { text: paused ? words.resume : words.pause, press: say({ kind: "mode", mode: paused ? "free" : "paused" }) },
       { text: state.spotlight ? words.all_benches : words.spotlight, press: say({ kind: "spotlight", on: !state.spotlight }) },
+      { text: words.keep, press: () => this.keep().catch(() => {}) },
       { text: words.end, press: () => confirm(words.sure) && say({ kind: "end" })() },
       ...(this.refused ? [{ text: words[`problem_${this.refused}`] ?? words.problem_bad, kind: "lost" }] : []), ...lost,
     ];

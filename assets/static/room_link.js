@@ -99,6 +99,10 @@ export class Membership {
     return ask(`/${this.code}/said`, { said, headers: this.headers });
   }
 
+  async left() {
+    return (await ask(`/${this.code}/left`, { headers: this.headers })).json();
+  }
+
   async vote(key, round, option) {
     await this.say({ kind: "vote", key, round, option });
     this.votes.set(`${key} ${round}`, option);

@@ -11,6 +11,7 @@ import json
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,8 @@ AWAY = 60.0  # seconds after which a seat without a stream is nobody's who is he
 STUCK = 180.0  # seconds at one bench without a change
 GUESSES = 30 + LIFE / 20  # wrong codes that one address can try while a room is open
 LETTERS = codes.length(ROOMS, GUESSES, 1e-3)
+SENT, EACH = 300, 3  # settings that students have sent, of all and of one seat
+GOALS = 40  # of one seat
 PLACE = 4000  # characters of what a teacher shows: a lesson's name and the settings of its benches
 _KEY = re.compile(r"[a-z]{2}\.[a-z_]+(\.[a-z_]+)*")
 _NAME = re.compile(r"[a-z_]{1,40}")
@@ -51,6 +54,16 @@ class Seat:
     bench: str = ""
     moved: float = 0.0
     left: bool = False
+    goals: frozenset[str] = frozenset()  # "lesson/target" that its page has shown as reached
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a student has sent: a state of a bench, which the teacher can open and go on from."""
+
+    number: int
+    seat: int
+    place: Mapping[str, Any]
 
 
 @dataclass(eq=False)
@@ -70,6 +83,8 @@ class Room:
     ballot: Ballot | None = None
     asked: list[Ballot] = field(default_factory=list)  # those before
     seats: dict[int, Seat] = field(default_factory=dict)
+    sent: dict[int, Sent] = field(default_factory=dict)  # by their numbers, in the teacher's order
+    sendings: int = 0
     version: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     ended: bool = False
@@ -140,7 +155,8 @@ class Room:
 
         "place": see `shows`. "mode": {"mode": "free" | "paused"}. "range": {"benches": [...]}.
         "spotlight": {"on": bool}. "ask": {"key", "options"}; "close", "again", "reveal", "drop" the
-        question. "end". Raises Unsaid for what is none of these.
+        question. "order": what was sent, as numbers in "sent"; what is not named is thrown away.
+        "end". Raises Unsaid for what is none of these.
         """
         match said:
             case {"kind": "place"}:
@@ -157,6 +173,8 @@ class Room:
                 self._ask(key, options)
             case {"kind": "close" | "again" | "reveal" | "drop" as kind} if self.ballot:
                 self._go_on(kind)
+            case {"kind": "order", "sent": list(numbers)}:
+                self._order(numbers)
             case {"kind": "end"}:
                 self.ended = True
             case _:
@@ -169,6 +187,11 @@ class Room:
         if self.ballot:
             self.asked.append(self.ballot)
         self.ballot = Ballot(key, options)
+
+    def _order(self, numbers: list[Any]) -> None:
+        if not all(isinstance(number, int) and number in self.sent for number in numbers):
+            raise Unsaid("order")
+        self.sent = {number: self.sent[number] for number in dict.fromkeys(numbers)}
 
     def _go_on(self, kind: str) -> None:
         assert self.ballot
@@ -185,8 +208,9 @@ class Room:
     # What a student says -------------------------------------------------------------------
 
     def hear(self, seat: Seat, said: Mapping[str, Any]) -> None:
-        """One of the things that a student can say: {"kind": "vote", "key", "round", "option"}, or
-        {"kind": "where", "bench": "lesson/bench", "left": bool}.
+        """One of the things that a student can say: {"kind": "vote", "key", "round", "option"},
+        {"kind": "where", "bench": "lesson/bench", "left": bool, "goals": ["lesson/target"]}, or
+        {"kind": "send", "lesson", "bench", "values"}, as in `shows`.
 
         Raises Unsaid for what is none of these, Refusal("vote_closed").
         """
@@ -197,14 +221,44 @@ class Room:
                 same = ballot is not None and (ballot.key, ballot.round) == (key, number)
                 if ballot is None or not same or not ballot.vote(seat.number, option):
                     raise Refusal("vote_closed", "This vote is closed.")
-            case {"kind": "where", "bench": str(bench), "left": bool(left)}:
-                lesson, _, name = bench.partition("/")
-                if not _NAME.fullmatch(lesson) or (name and not _NAME.fullmatch(name)):
+            case {"kind": "where", "bench": str(bench), "left": bool(left), "goals": list(goals)}:
+                if not all(map(_is_place, (bench, *goals))) or len(goals) > GOALS:
                     raise Unsaid("bench")
-                seat.bench, seat.left, seat.moved = bench, left, seat.seen
+                if bench != seat.bench:
+                    seat.moved = seat.seen
+                seat.bench, seat.left, seat.goals = bench, left, frozenset(goals)
+            case {"kind": "send"}:
+                self._send(seat, shows(said))
             case _:
                 raise Unsaid(str(said.get("kind"))[:20])
         self.change()
+
+    def _send(self, seat: Seat, place: dict[str, Any]) -> None:
+        """Of one seat the last few are kept; of all, none is pushed out by another's."""
+        own = [one.number for one in self.sent.values() if one.seat == seat.number]
+        for number in own[: len(own) - EACH + 1]:
+            del self.sent[number]
+        if len(self.sent) >= SENT:
+            raise Refusal("much_sent", "The teacher has as much as can be kept.")
+        self.sendings += 1
+        self.sent[self.sendings] = Sent(self.sendings, seat.number, place)
+
+    def afterwards(self) -> dict[str, Any]:
+        """What is left of a lecture, without seats: questions with their votes, what was sent, and
+        how many have reached which goal."""
+        asked = [
+            {"key": one.key, "options": one.options, "counts": one.counts(), "flow": one.flow()}
+            for one in self._ballots()
+        ]
+        return {
+            "seats": len(self.seats),
+            "questions": asked,
+            "sent": [dict(one.place) for one in self.sent.values()],
+            "goals": self._goals(),
+        }
+
+    def _goals(self) -> dict[str, int]:
+        return dict(Counter(goal for seat in self.seats.values() for goal in sorted(seat.goals)))
 
     # What is told --------------------------------------------------------------------------
 
@@ -249,7 +303,17 @@ class Room:
             dot = dots.setdefault(seat.bench, [0, 0])
             dot[0] += 1
             dot[1] += bool(seat.bench) and now - seat.moved > STUCK
-        return {"dots": dots, "left": sum(seat.left for seat in here)}
+        sent = [{"number": one.number, "seat": one.seat, **one.place} for one in self.sent.values()]
+        left = sum(seat.left for seat in here)
+        return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent}
+
+
+def _is_place(text: object) -> bool:
+    """Whether this is "lesson/bench", or a lesson alone."""
+    if not isinstance(text, str):
+        return False
+    lesson, _, name = text.partition("/")
+    return bool(_NAME.fullmatch(lesson) and (not name or _NAME.fullmatch(name)))
 
 
 def shows(said: Mapping[str, Any]) -> dict[str, Any]:

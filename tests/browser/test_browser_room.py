@@ -142,3 +142,21 @@ def test_the_end_is_told_and_leaves_the_page(teacher, student):
     expect(student.page.locator(SHOWN)).to_contain_text("房间已结束")
     student.slider(PHI).press("PageDown")
     expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.7"))
+
+
+def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, student):
+    student.slider(PHI).press("PageUp")
+    expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.9"))
+    student.page.locator(SHOWN).get_by_role("button", name="发给老师").click()
+    expect(student.page.locator(SHOWN)).to_contain_text("已发送")
+    chip = teacher.page.locator(SHOWN)
+    chip.get_by_role("button", name="1 sent").click()
+    chip.get_by_role("button", name="Show").click()
+    expect(teacher.slider(PHI)).to_have_value("0.9")
+    with teacher.page.expect_download() as file:
+        chip.get_by_role("button", name="Save as a table").click()
+    kept = file.value.path().read_text("utf-8-sig")
+    assert re.search(rf'"link","http[^"]*{re.escape(PHI)}=0\.9[^"]*"', kept)
+    assert "room=" not in kept
+    chip.get_by_role("button", name="Remove").click()
+    expect(chip).not_to_contain_text("sent")

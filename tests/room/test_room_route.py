@@ -177,3 +177,12 @@ def test_all_of_one_kind_are_told_the_same_bytes(opened):
     room = the_class().rooms.find(opened["code"])
     assert room.told(False) is room.told(False)
     assert room.told(False) != room.told(True)
+
+
+def test_what_is_left_is_the_teachers_alone(client, opened):
+    seat = join(client, opened["code"])["seat"]
+    path = f"/room/{opened['code']}/left"
+    assert client.get(path, headers={SEAT: seat}).status_code == 403
+    assert client.get(path).status_code == 403
+    found = client.get(path, headers={TEACHER: opened["token"]}).json()
+    assert found == {"seats": 1, "questions": [], "sent": [], "goals": {}}

@@ -282,7 +282,10 @@ def test_there_are_two_rounds_and_none_behind_the_reveal():
     {"kind": "vote", "key": ASK["key"], "round": 1, "option": 3},
     {"kind": "vote", "key": ASK["key"], "round": 1, "option": -1},
     {"kind": "vote", "key": ASK["key"], "round": 1, "option": "0"},
-    {"kind": "where", "bench": "<script>", "left": False},
+    {"kind": "where", "bench": "<script>", "left": False, "goals": []},
+    {"kind": "where", "bench": "gates/watch", "left": False, "goals": ["<b>"]},
+    {"kind": "where", "bench": "gates/watch", "left": False, "goals": ["gates/a"] * 41},
+    {"kind": "send", "lesson": "gates", "bench": "watch", "values": {"<b>": "1"}},
     {"kind": "tell"}, {"kind": "end"}, {},
 ])  # fmt: skip
 def test_what_a_student_cannot_say_changes_nothing(room, said):
@@ -300,11 +303,67 @@ def test_what_a_student_cannot_say_changes_nothing(room, said):
 def test_dots_say_where_a_class_is_and_who_is_stuck(room, clock):
     seats = [room.join()[0] for _ in range(4)]
     for seat, bench in zip(seats, ("gates/watch", "gates/watch", "gates/force"), strict=False):
-        room.hear(seat, {"kind": "where", "bench": bench, "left": bench == "gates/force"})
+        room.hear(
+            seat, {"kind": "where", "bench": bench, "left": bench == "gates/force", "goals": []}
+        )
         seat.streams = 1
     clock.now = rooms.STUCK + 1
-    room.hear(seats[1], {"kind": "where", "bench": "gates/watch", "left": False})
+    room.hear(seats[0], {"kind": "where", "bench": "gates/watch", "left": False, "goals": []})
+    room.hear(seats[1], {"kind": "where", "bench": "gates/one", "left": False, "goals": []})
+    clock.now += 1
+    room.hear(seats[1], {"kind": "where", "bench": "gates/watch", "left": False, "goals": []})
     found = told(room, teacher=True)
     assert found["dots"] == {"gates/watch": [2, 1], "gates/force": [1, 1]}
     assert (found["left"], found["present"]) == (1, 3)  # the fourth has no page any more
     assert "dots" not in told(room)
+
+
+# ---- what students send, and what is left
+
+
+def send(room, seat, step):
+    room.hear(seat, {**PLACE, "kind": "send", "values": {"ga.watch.step": str(step)}})
+
+
+def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
+    seats = [room.join()[0] for _ in range(2)]
+    for step in range(5):
+        send(room, seats[0], step)
+    send(room, seats[1], 9)
+    sent = told(room, teacher=True)["sent"]
+    assert [one["values"]["ga.watch.step"] for one in sent] == ["2", "3", "4", "9"]
+    assert "sent" not in told(room)
+    room.tell({"kind": "order", "sent": [sent[3]["number"], sent[0]["number"]]})
+    sent = told(room, teacher=True)["sent"]
+    assert [one["values"]["ga.watch.step"] for one in sent] == ["9", "2"]
+    for wrong in ([99], ["1"], [None]):
+        with pytest.raises(Unsaid):
+            room.tell({"kind": "order", "sent": wrong})
+
+
+def test_nobody_pushes_out_what_others_have_sent(room, monkeypatch):
+    monkeypatch.setattr(rooms, "SENT", 2)
+    seats = [room.join()[0] for _ in range(3)]
+    send(room, seats[0], 1)
+    send(room, seats[1], 2)
+    with pytest.raises(Refusal) as refused:
+        send(room, seats[2], 3)
+    assert code_of(refused) == "much_sent"
+    assert len(room.sent) == 2
+
+
+def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
+    seats = [room.join()[0] for _ in range(3)]
+    room.tell(ASK)
+    for seat in seats:
+        vote(room, seat, 1)
+        goals = ["gates/hold"] if seat.number < 3 else []
+        room.hear(seat, {"kind": "where", "bench": "gates", "left": False, "goals": goals})
+    send(room, seats[0], 7)
+    room.tell({"kind": "drop"})
+    assert room.afterwards() == {
+        "seats": 3,
+        "questions": [{"key": ASK["key"], "options": 3, "counts": [[0, 3, 0]], "flow": None}],
+        "sent": [{"lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "7"}}],
+        "goals": {"gates/hold": 2},
+    }

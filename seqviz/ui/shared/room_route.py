@@ -180,6 +180,15 @@ async def said(request: Request) -> Response:
 
 
 @_told
+async def left(request: Request) -> Response:
+    """What is left of a lecture, for its teacher: see `Room.afterwards`."""
+    room, seat = _who(request)
+    if seat is not None:
+        raise Refusal("not_yours", "This is the teacher's.")
+    return JSONResponse(room.afterwards())
+
+
+@_told
 async def heard(request: Request) -> Response:
     """What the room is, now and after each change: events as a server sends them."""
     room, seat = _who(request)
@@ -240,4 +249,5 @@ def routes() -> list[Route]:
         Route(f"{start}/{{code}}/seat", joined, methods=["POST"]),
         Route(f"{start}/{{code}}/said", said, methods=["POST"]),
         Route(f"{start}/{{code}}/heard", heard),
+        Route(f"{start}/{{code}}/left", left),
     ]
