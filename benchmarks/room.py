@@ -81,9 +81,14 @@ class Follower:
     arrived: dict[str, float] = field(default_factory=dict)
     beats: int = 0
 
+    @property
+    def device(self) -> str:
+        """Its cookie, as a header."""
+        return "; ".join(f"Cookie: {k}={v}" for k, v in (self.student.cookies or {}).items())
+
     async def sit(self) -> None:
         """Take a seat."""
-        found = await said(self.student.url, f"/room/{self.code}/seat", {})
+        found = await said(self.student.url, f"/room/{self.code}/seat", {}, self.device)
         self.seat = found["seat"]
 
     async def hear(self) -> None:
@@ -119,7 +124,8 @@ class Follower:
         started = time.perf_counter()
         words = {"kind": "vote", "key": QUESTION["key"], "round": number, "option": option}
         try:
-            await said(self.student.url, f"/room/{self.code}/said", words, f"{SEAT}: {self.seat}")
+            seat = f"{SEAT}: {self.seat}"
+            await said(self.student.url, f"/room/{self.code}/said", words, seat, self.device)
             found.votes.append(time.perf_counter() - started)
         except (OSError, ConnectionRefusedError) as error:
             found.errors.append(str(error))
@@ -147,7 +153,7 @@ async def attend(server: Server, students: int, presses: int, dragging: int) -> 
     followers: list[Follower] = []
     tasks: list[asyncio.Task[None]] = []
     for _ in range(students):
-        student = Student(server.url, LESSON)
+        student = Student(server.url, LESSON, cookies={})
         await student.__aenter__()
         await student.open()
         while f"{key}.slider" not in student.widgets:
