@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -10,6 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
+from driver.protocol import attend
 from seqviz.room import rooms
 from seqviz.ui.bench import live_route
 from seqviz.ui.server.accounts import accounts
@@ -153,7 +153,7 @@ def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
             await anext(events)
         return heard
 
-    heard = asyncio.run(listen())
+    heard = attend(listen())
     assert [one["mode"] for one in heard] == ["free", "paused", "paused", "paused"]
     assert [bool(one["ballot"]) for one in heard] == [False, True, True, True]
     assert [one["ended"] for one in heard] == [False, False, False, True]
@@ -168,7 +168,7 @@ def test_a_silent_room_beats(client, opened, monkeypatch):
         events = room_route._events(room, None)
         return [await anext(events) for _ in range(3)]
 
-    first, *others = asyncio.run(listen())
+    first, *others = attend(listen())
     assert first.startswith(b"data: ")
     assert others == [b": here\n\n"] * 2
 
