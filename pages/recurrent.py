@@ -5,8 +5,11 @@ from seqviz.ui.page.lesson import begin
 
 lesson = begin(declared)
 lesson.prose("step")
+lesson.bench("step")
 lesson.prose("wirings")
+lesson.bench("wirings")
 lesson.prose("collapse")
+lesson.bench("collapse")
 lesson.prose("tagging")
 lesson.prose("tagger")
 lesson.prose("writing")
