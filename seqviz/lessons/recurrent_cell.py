@@ -93,7 +93,8 @@ def _say_step(found: Steps, t: int, unit: int, show: Show) -> None:
     far = found.x_apart
     show.note(
         "step.loop_once" if last == 1 else "step.gone" if far == 0 else "step.loop", steps=last,
-        parameters=found.parameters, x=", ".join(f"{v:g}".replace("-", "−") for v in found.x[0]), far=number(far),
+        parameters=found.parameters, far=number(far),
+        x=", ".join(f"{v:g}".replace("-", "−") for v in found.x[0]),
         y=", ".join(number(v) for v in found.y[-1]),
     )  # fmt: skip
     cell = found.cell
@@ -227,13 +228,8 @@ def collapse(p: Collapse, show: Show) -> None:
     share = p.tanh / 100
     found = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed, name="found")
     show.figure(network_beside_convolution, found)
-    show.readouts(
-        found,
-        "superposition",
-        kernel_error="error",
-        weights_there="parameters",
-        kernel_numbers="numbers",
-    )
+    show.readouts(found, "superposition", kernel_error="error", weights_there="parameters",
+                  kernel_numbers="numbers")  # fmt: skip
     values = {
         "share": f"{p.tanh:g} %", "superposition": number(found.superposition, 2),
         "error": number(found.error, 2), "parameters": f"{found.parameters:,}",

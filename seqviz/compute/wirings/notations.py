@@ -55,16 +55,10 @@ def written(
     cell: Cell, h: Float[np.ndarray, "hidden"], x: Float[np.ndarray, "input"], name: str
 ) -> Written:
     """One step from h and x as the text called `name` writes it."""
-    return _written(cell, h, x, NOTATIONS[name], _result(cell, h, x, NOTATIONS["s0"]))
-
-
-def _written(
-    cell: Cell, h: np.ndarray, x: np.ndarray, notation: Notation, standard: np.ndarray
-) -> Written:
-    matrices, vectors, bias = _parts(cell, h, x, notation)
+    notation = NOTATIONS[name]
     result = _result(cell, h, x, notation)
-    difference = float(np.abs(result - standard).max())
-    return Written(notation, matrices, vectors, bias, result, difference)
+    difference = float(np.abs(result - _result(cell, h, x, NOTATIONS["s0"])).max())
+    return Written(notation, *_parts(cell, h, x, notation), result, difference)
 
 
 def all_written(

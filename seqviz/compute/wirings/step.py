@@ -142,9 +142,7 @@ def inputs(text: str, width: int, steps: int) -> Float[np.ndarray, "time input"]
 
     Raises Refusal for what is no number, and for a last step that is not whole.
     """
-    written = matrix(
-        " ".join(text.replace("；", ";").replace(";", " ").split()) or "0", "x"
-    ).ravel()
+    written = matrix(text.replace("；", " ").replace(";", " ").strip() or "0", "x").ravel()
     if written.size % width:
         raise Refusal("part_of_input", f"{written.size} numbers are no whole inputs of {width}.",
                       found=written.size, width=width)  # fmt: skip
@@ -167,8 +165,7 @@ def run(cell: Cell, x: Float[np.ndarray, "time input"], by: str = "softmax") -> 
         y = powers / powers.sum(axis=1, keepdims=True)
     else:
         y = recurrent.sigmoid(scores)
-    preactivation: np.ndarray = trace.preactivation  # type: ignore[union-attr]
-    return Steps(cell, x, preactivation, h, y, by)
+    return Steps(cell, x, trace.preactivation, h, y, by)
 
 
 def steps(

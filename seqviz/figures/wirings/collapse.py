@@ -9,6 +9,7 @@ from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes
 from seqviz.text import number, percent
 
 _OUTPUTS, _ERRORS = (0.0, 0.53), (0.66, 1.0)
+_LEAST = 1e-17  # of the error that is drawn: it may be 0
 _LINEAR = -4.5  # where a share of 0 stands on the log axis, one step left of the least
 
 
@@ -19,7 +20,8 @@ def network_beside_convolution(found: Collapse, style: Style = STYLE) -> Figure:
     t = np.arange(1, STEPS + 1)
     left = sheet.panel(
         axes.axis(text("figure.wiring_step"), range=[0.5, STEPS + 0.5]),
-        axes.axis(text("figure.wiring_output"), range=axes.around(found.network, found.convolution)),
+        axes.axis(text("figure.wiring_output"),
+                  range=axes.around(found.network, found.convolution)),
         across=_OUTPUTS,
     )  # fmt: skip
     left.line(t, found.network, text("figure.wiring_network"), palette.rnn, width=5,
@@ -34,14 +36,18 @@ def network_beside_convolution(found: Collapse, style: Style = STYLE) -> Figure:
         axes.axis(text("figure.wiring_error"), type="log", range=[-17.5, 1.5], dtick=4),
         across=_ERRORS,
     )  # fmt: skip
-    right.line(shares, np.maximum(found.errors, 10**-17.0), text("figure.wiring_superposition"),
-               palette.prediction, symbol="circle", size=5, legend=False, hover="%{y:.2e}")  # fmt: skip
-    at = np.log10(max(found.share, 10**_LINEAR))
-    right.points([at], [max(found.superposition, 10**-17.0)], text("figure.wiring_here"),
+    right.line(
+        shares, np.maximum(found.errors, _LEAST), text("figure.wiring_superposition"),
+        palette.prediction, symbol="circle", size=5, legend=False, hover="%{y:.2e}",
+    )  # fmt: skip
+    at, here = np.log10(max(found.share, 10**_LINEAR)), max(found.superposition, _LEAST)
+    right.points([at], [here], text("figure.wiring_here"),
                  palette.highlight, size=14, legend=False, hover="%{y:.2e}",
                  edge={"color": palette.truth, "width": 1.5})  # fmt: skip
-    right.words(number(found.superposition, 2), at, np.log10(max(found.superposition, 10**-17.0)),
-                yshift=18, xanchor="left" if at < -2 else "right")  # fmt: skip
+    right.words(number(found.superposition, 2), at, np.log10(here), yshift=18,
+                xanchor="left" if at < -2 else "right")  # fmt: skip
     sheet.margin(t=40)
-    return sheet.described("alt.wiring_collapse", share=percent(found.share, 0),
-                           superposition=number(found.superposition), error=number(found.error))  # fmt: skip
+    return sheet.described(
+        "alt.wiring_collapse", share=percent(found.share, 1), error=number(found.error),
+        superposition=number(found.superposition),
+    )  # fmt: skip

@@ -80,7 +80,7 @@ def _graph(
     panel: Panel, wiring: Wiring, style: Style, size: float, lit: frozenset[Node] | None = None,
     names: bool = False,
 ) -> None:  # fmt: skip
-    """Boxes and arrows; those of `lit` stand out, the others are quiet. names: written into them."""
+    """Boxes and arrows; those of `lit` stand out. names: of inputs and outputs, written beside."""
     palette, text, drawing = style.palette, style.text, _Drawing(wiring)
     edges = list(wiring.edges())
     inside = [edge for edge in edges if lit is not None and set(edge) <= lit]
@@ -131,13 +131,9 @@ def _cells(
 
 
 def _short(value: float) -> str:
-    return (
-        ""
-        if value == 0
-        else f"{value:.1g}"
-        if value >= 1e-3
-        else f"{value:.0e}".replace("e-0", "e−")
-    )
+    if value == 0:
+        return ""
+    return f"{value:.1g}" if value >= 1e-3 else f"{value:.0e}".replace("e-0", "e−")
 
 
 def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:

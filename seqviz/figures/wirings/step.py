@@ -11,7 +11,8 @@ from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, pla
 from seqviz.figures.grammar.tokens import short
 from seqviz.text import number
 
-_SUM, _SHEET = (0.0, 0.40), (0.53, 1.0)
+_SUM, _SHEET = (0.0, 0.34), (0.44, 1.0)
+_BETWEEN = 12  # pixels between the columns of the sheet, for the lines
 _GAP = 0.4  # rows between inputs, states and outputs of the sheet
 _NUMBERS = 12  # pixels, in cells
 
@@ -37,14 +38,13 @@ def one_step(steps: Steps, t: int, unit: int, style: Style = STYLE) -> Figure:
     A click on a state of the sheet gives x = t and y = unit. Lines come from the cells that the
     chosen one is made of.
     """
-    text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    text, sheet = style.text, Sheet(style)
     terms = steps.terms(t, unit)
     products = np.array([term.product for term in terms])
     total, state = float(steps.a[t - 1, unit - 1]), float(steps.h[t, unit - 1])
     ends = np.cumsum(products)
     rows = [*map(_term, terms), f"a = {two(total)}", f"tanh(a) = {two(state)}"]
-    span = axes.around(ends, products, np.array([0.0, total, state]), margin=0.22)
+    span = axes.around(ends, np.array([0.0, total, state]), margin=0.25)
     left = sheet.panel(
         axes.axis(text("figure.wiring_sum"), range=span),
         axes.axis(text("figure.wiring_term"), range=[len(rows) + 0.5, 0.5], showgrid=False,
@@ -83,19 +83,23 @@ def _sheet(steps: Steps, t: int, unit: int, sheet: Sheet) -> None:
     for of, values in (("y", steps.y), ("h", steps.h), ("x", steps.x)):
         first = 0 if of == "h" else 1
         panel.cells(
-            values.T, text(f"figure.wiring_{of}"), scales.signed(1.0), x=np.arange(first, count + 1),
-            y=at[of], bar=None, xgap=2, ygap=2, texttemplate="%{z:.2f}", pick=of == "h",
-            textfont={"size": _NUMBERS * style.scale}, hover="%{z:.4f}",
+            values.T, text(f"figure.wiring_{of}"), scales.signed(1.0),
+            x=np.arange(first, count + 1), y=at[of], bar=None, xgap=_BETWEEN, ygap=2,
+            texttemplate="%{z:.2f}", pick=of == "h",
+            textfont={"size": _NUMBERS * style.scale, "color": style.palette.truth},
+            hover="%{z:.4f}",
         )  # fmt: skip
-    made = [(t - 1, float(y)) for y in at["h"]] + [(t, float(y)) for y in at["x"]]
+    made = [*((t - 1, float(y)) for y in at["h"]), *((t, float(y)) for y in at["x"])]
     for x, y in made:
         panel.outline(style.palette.baseline, column=x, row=y, width=2, dash="dot")
-    gap = [np.nan] * len(made)
-    panel.line(
-        np.array([[x + 0.22 if x < t else x for x, _ in made], [t - 0.3 if x < t else t for x, _ in made], gap]).T.ravel(),
-        np.array([[y if x < t else y - 0.3 for x, y in made], [unit + 0.2 * np.sign(y - unit) if x < t else unit + 0.35 for x, y in made], gap]).T.ravel(),
-        "", style.palette.truth, width=1.6, hover=False, legend=False,
-    )  # fmt: skip
+        # Between the columns from the rim of that cell to the rim of the chosen one.
+        panel.trace(
+            "scatter", x=[x + (0.36 if x < t else -0.36), t - 0.5, t - 0.5, t - 0.36],
+            y=[y, y, unit, unit], mode="lines+markers", hover=False, legend=False,
+            line={"color": style.palette.truth, "width": 2},
+            marker={"symbol": "arrow", "angleref": "previous", "color": style.palette.truth,
+                    "size": [0, 0, 0, 10]},
+        )  # fmt: skip
     panel.outline(style.palette.highlight, column=t, row=unit, width=3)
 
 
@@ -130,8 +134,9 @@ def notation_blocks(written: Written, style: Style = STYLE) -> Figure:
     for k, (name, block, side) in enumerate(blocks):
         width = block.shape[1]
         panel.cells(
-            block, f"{k + 1}: {name}", scales.signed(1.0), x=at + np.arange(width), bar=None, xgap=2,
-            ygap=2, texttemplate="%{z:.2f}", textfont={"size": 13 * style.scale}, hover="%{z:.4f}",
+            block, f"{k + 1}: {name}", scales.signed(1.0), x=at + np.arange(width), bar=None,
+            xgap=2, ygap=2, texttemplate="%{z:.2f}", hover="%{z:.4f}",
+            textfont={"size": 13 * style.scale, "color": palette.truth},
         )  # fmt: skip
         panel.words(name, at + (width - 1) / 2, 0.15, size=15)
         _roles(panel, side, block, at, units, style)
@@ -179,8 +184,9 @@ def orders_apart(found: Orders, style: Style = STYLE) -> Figure:
     """How far two readings lie apart after each token: the states, and the sums of the inputs."""
     text, palette = style.text, style.palette
     count = len(found.states)
+    both = (found.first, found.second)
     pairs = [
-        " / ".join(plain(short(one[k], 6)) if k < len(one) else "–" for one in (found.first, found.second))
+        " / ".join(plain(short(one[k], 6)) if k < len(one) else "–" for one in both)
         for k in range(count)
     ]  # fmt: skip
     sheet = Sheet(style)
