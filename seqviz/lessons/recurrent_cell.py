@@ -93,7 +93,7 @@ def _say_step(found: Steps, t: int, unit: int, show: Show) -> None:
     far = found.x_apart
     show.note(
         "step.loop_once" if last == 1 else "step.gone" if far == 0 else "step.loop", steps=last,
-        parameters=found.parameters, far=number(far),
+        parameters=f"{found.parameters:.0f}", far=number(far),
         x=", ".join(f"{v:g}".replace("-", "−") for v in found.x[0]),
         y=", ".join(number(v) for v in found.y[-1]),
     )  # fmt: skip
@@ -232,8 +232,8 @@ def collapse(p: Collapse, show: Show) -> None:
                   kernel_numbers="numbers")  # fmt: skip
     values = {
         "share": f"{p.tanh:g} %", "superposition": number(found.superposition, 2),
-        "error": number(found.error, 2), "parameters": f"{found.parameters:,}",
-        "numbers": found.numbers, "precision": p.precision, "size": f"{p.amplitude:g}",
+        "error": number(found.error, 2), "parameters": f"{found.parameters:,.0f}",
+        "numbers": f"{found.numbers:.0f}", "precision": p.precision, "size": f"{p.amplitude:g}",
         "full": number(float(found.errors[-1]), 2),
     }  # fmt: skip
     show.note("collapse.off" if share == 0 else "collapse.on", **values)

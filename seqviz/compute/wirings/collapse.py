@@ -44,12 +44,12 @@ class Collapse:
     @property
     def parameters(self) -> Count:
         """Weights and biases of the network, one input and one output."""
-        return self.units**2 + 3 * self.units
+        return float(self.units**2 + 3 * self.units)
 
     @property
     def numbers(self) -> Count:
         """Numbers that replace them on this sequence: the kernel and the response to nothing."""
-        return 2 * len(self.kernel)
+        return 2.0 * len(self.kernel)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def collapse(share: float, size: float, units: int, precision: str, seed: int) -
     series[2] = series[0] + series[1]
     kernel = _kernel(network)
     read = network.read(series, share)
-    silent = network.read(series[3:], 0)[0]
+    silent = network.read(series[3:], 0.0)[0]
     convolved = np.convolve(series[0], kernel)[:STEPS] + silent
     largest = float(np.abs(read[0] - read[3]).max())
     return Collapse(

@@ -137,7 +137,7 @@ class Influence:
 
     wiring: Wiring
     norm: Float[np.ndarray, "output input"]
-    backward: Float[np.ndarray, "input"]
+    backward: Float[np.ndarray, "half"]
     seeds: int
     samples: int
 

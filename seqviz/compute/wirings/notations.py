@@ -44,8 +44,8 @@ class Written:
     """
 
     notation: Notation
-    matrices: tuple[Float[np.ndarray, "hidden columns"], ...]
-    vectors: tuple[Float[np.ndarray, "columns"], ...]
+    matrices: tuple[Float[np.ndarray, "hidden _"], ...]
+    vectors: tuple[Float[np.ndarray, "_"], ...]
     bias: Float[np.ndarray, "hidden"]
     result: Float[np.ndarray, "hidden"]
     difference: float

@@ -33,7 +33,7 @@ class Cell:
     @property
     def parameters(self) -> Count:
         """Numbers in all four."""
-        return sum(w.size for w in (self.recurrent, self.inputs, self.bias, self.output))
+        return float(sum(w.size for w in (self.recurrent, self.inputs, self.bias, self.output)))
 
 
 class Term(NamedTuple):
