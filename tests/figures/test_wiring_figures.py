@@ -51,7 +51,7 @@ def test_blocks_stand_apart_and_hold_every_number(name):
     numbers = np.concatenate([np.ravel(block["z"]) for block in blocks])
     for weight in (*found.cell.recurrent.ravel(), *found.cell.inputs.ravel()):
         assert weight in numbers
-    outlined = [shape for shape in chart.page["shapes"] if shape["type"] == "rect"]
+    outlined = traces(chart, "scatter")
     assert len(outlined) == 4  # the part of the state and of the input, in matrix and vector
 
 

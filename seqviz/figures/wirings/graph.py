@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,10 +112,13 @@ def _graph(
 
 
 def _cells(
-    panel: Panel, norm: np.ndarray, first: float, most: float, style: Style, *, bar: bool,
-    written: bool = False,
+    panel: Panel, norm: np.ndarray, first: float, style: Style, *, of: str = "",
+    bar: Mapping[str, float] | None = None, written: bool = False,
 ) -> None:  # fmt: skip
-    """log10 of the influence; a cell that is exactly 0 stays blank."""
+    """log10 of the influence; a cell that is exactly 0 stays blank.
+
+    of: the wiring's name. bar: keys of the color bar, if it is to have one.
+    """
     with np.errstate(divide="ignore"):
         z = np.where(norm > 0, np.log10(norm), np.nan)
     keys: dict[str, Any] = {}
@@ -124,10 +127,12 @@ def _cells(
                 "textfont": {"size": 12 * style.scale}}  # fmt: skip
     name = style.text("figure.wiring_influence")
     panel.cells(
-        z, name, scales.plain(_LOW, most, scales.decades(_LOW, int(most))),
-        x=first + np.arange(norm.shape[1]), bar=name if bar else None, xgap=1, ygap=1,
+        z, f"{name}, {of}" if of else name, scales.plain(_LOW, 0, scales.decades(_LOW, 0)),
+        x=first + np.arange(norm.shape[1]), bar=None if bar is None else name, xgap=1, ygap=1,
         hoverongaps=False, hover="10^%{z:.2f}", **keys,
     )  # fmt: skip
+    if bar is not None:
+        panel.sheet.traces[-1]["colorbar"] |= bar
 
 
 def _short(value: float) -> str:
@@ -142,20 +147,19 @@ def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
     Rows: outputs from the top; columns: inputs, each under its own. What is blank is exactly 0.
     """
     text = style.text
-    sheet = Sheet(style, height=round(1.45 * style.height))
+    sheet = Sheet(style)
     hidden = {"showticklabels": False, "showgrid": False}
-    most = 0.0
     shared: dict[int, tuple[Panel, Panel]] = {}
     for k, (name, one) in enumerate(zip(KINDS, found, strict=True)):
         row, place = divmod(k, 4)
         left = place * 0.25 * 0.94
         across = (left, left + 0.205)
-        low = 0.53 if row == 0 else 0.0
+        low = 0.56 if row == 0 else 0.0
         drawing = _Drawing(one.wiring)
         first, last = drawing.columns
         last = max(last, first + 3)
         x = axes.axis(
-            text("figure.wiring_inputs") if row else "",
+            text("figure.wiring_inputs"),
             range=[first - _ROOM, last + _ROOM],
             **hidden,
         )
@@ -163,7 +167,7 @@ def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
                             range=[4 + _ROOM, 1 - _ROOM], **hidden)  # fmt: skip
         graph_y = axes.axis("", range=[-_ROOM, _TALLEST - 1 + _ROOM], **hidden)
         if row not in shared:
-            cells = sheet.panel(x, cells_y, across=across, up=(low, low + 0.17))
+            cells = sheet.panel(x, cells_y, across=across, up=(low, low + 0.18))
             graph = sheet.panel(cells, graph_y, across=across, up=(low + 0.19, low + 0.42))
             shared[row] = cells, graph
         else:
@@ -171,12 +175,8 @@ def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
             graph = Panel(sheet, cells.x, shared[row][1].y, right=across[1])
         graph.title(text(f"figure.wiring_{name}"))
         _graph(graph, one.wiring, style, 9)
-        _cells(cells, one.norm, first, most, style, bar=False)
-    shared[0][0].key(
-        scales.plain(_LOW, most, scales.decades(_LOW, 0)), text("figure.wiring_influence")
-    )
-    key = sheet.traces[-1]["marker"]["colorbar"]
-    key |= {"x": 0.74, "xanchor": "left", "y": 0.22, "len": 0.4}
+        bar = {"x": 0.74, "y": 0.22, "len": 0.44} if name == "both" else None
+        _cells(cells, one.norm, first, style, of=text(f"figure.wiring_{name}"), bar=bar)
     sheet.margin(t=30, b=24)
     counts = [one.nonzero for one in found]
     listed = "; ".join(f"{text(f'figure.wiring_{name}')}: {some} / {of}"
@@ -193,7 +193,7 @@ def wiring_lit(found: Influence, output: int, style: Style = STYLE) -> Figure:
     text, wiring = style.text, found.wiring
     drawing = _Drawing(wiring)
     first, last = drawing.columns
-    sheet = Sheet(style, height=round(1.35 * style.height))
+    sheet = Sheet(style)
     hidden = {"showticklabels": False, "showgrid": False}
     rows = [f"y<sub>{t}</sub>" for t in range(1, wiring.outputs + 1)]
     cells = sheet.panel(
@@ -209,11 +209,9 @@ def wiring_lit(found: Influence, output: int, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     lit = wiring.ancestors(("y", output))
     _graph(graph, wiring, style, 15, lit, names=True)
-    _cells(cells, found.norm, first, 0.0, style, bar=True, written=True)
+    _cells(cells, found.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=True)
     cells.rectangle((first - 0.5, first + wiring.inputs - 0.5), (output - 0.5, output + 0.5),
                     style.palette.highlight, width=3)  # fmt: skip
-    heat = next(trace for trace in sheet.traces if trace["type"] == "heatmap")
-    heat["colorbar"] |= {"y": 0.18, "len": 0.42}
     inputs = sum(node[0] == "x" for node in lit)
     return sheet.described("alt.wiring_lit", output=output, inputs=inputs, of=wiring.inputs,
                            row=", ".join(number(v, 2) for v in found.norm[output - 1]))  # fmt: skip

@@ -139,15 +139,13 @@ def notation_blocks(written: Written, style: Style = STYLE) -> Figure:
             textfont={"size": 13 * style.scale, "color": palette.truth},
         )  # fmt: skip
         panel.words(name, at + (width - 1) / 2, 0.15, size=15)
-        _roles(panel, side, block, at, units, style)
+        _roles(panel, side, block, at, units)
         if k < len(blocks) - 1:
             following = blocks[k + 1][2]
             sign = "=" if following == "=" else "·" if following.endswith("|") else "+"
             sign = "→" if following == "=" else sign
             panel.words(f"<b>{sign}</b>", at + width - 0.05, (units + 1) / 2, size=16)
         at += width + 0.9
-    for name, color in (("h", palette.rnn), ("x", palette.lstm)):
-        panel.line([None], [None], text(f"figure.wiring_times_{name}"), color, hover=False)
     return sheet.described("alt.wiring_notation", formula=notation.formula,
                            difference=number(written.difference),
                            result=", ".join(number(v) for v in written.result))  # fmt: skip
@@ -163,9 +161,10 @@ def _vector(side: str, state: str) -> str:
     return "[" + ", ".join(names[one] for one in side) + "]" if len(side) > 1 else names[side]
 
 
-def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int, style: Style) -> None:
+def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int) -> None:
     """Outlines of the parts of a block that belong to the state and to the input."""
-    colors = {"h": style.palette.rnn, "x": style.palette.lstm}
+    palette = panel.style.palette
+    colors = {"h": palette.rnn, "x": palette.lstm}
     upright = side.endswith("|")
     long = block.shape[0 if upright else 1]
     first = 0
@@ -176,7 +175,12 @@ def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int, st
         ends = (first + 0.5, first + size + 0.5)
         rows = ends if upright else (0.5, block.shape[0] + 0.5)
         columns = (at - 0.5, at + 0.5) if upright else (at + first - 0.5, at + first + size - 0.5)
-        panel.rectangle(columns, rows, colors[one], width=3)
+        (left, right), (top, bottom) = columns, rows
+        panel.line(
+            [left, right, right, left, left], [top, top, bottom, bottom, top],
+            panel.style.text(f"figure.wiring_times_{one}"), colors[one], width=3, hover=False,
+            group=one, legend=not upright,
+        )  # fmt: skip
         first += size
 
 
