@@ -80,7 +80,7 @@ def test_seven_panels_have_one_scale():
     found = tuple(influence_of(wiring) for wiring in KINDS.values())
     maps = traces(wirings_beside(found), "heatmap")
     assert len(maps) == 7
-    assert {(one["zmin"], one["zmax"]) for one in maps} == {(-4, 0.0)}
+    assert {(one["zmin"], one["zmax"]) for one in maps} == {(-3, 0)}
 
 
 def test_an_error_of_exactly_zero_can_be_drawn():

@@ -113,7 +113,7 @@ def _graph(
 
 def _cells(
     panel: Panel, norm: np.ndarray, first: float, style: Style, *, of: str = "",
-    bar: Mapping[str, float] | None = None, written: bool = False,
+    bar: Mapping[str, float] | None = None, written: bool = False, low: int = _LOW,
 ) -> None:  # fmt: skip
     """log10 of the influence; a cell that is exactly 0 stays blank.
 
@@ -127,7 +127,7 @@ def _cells(
                 "textfont": {"size": 12 * style.scale}}  # fmt: skip
     name = style.text("figure.wiring_influence")
     panel.cells(
-        z, f"{name}, {of}" if of else name, scales.plain(_LOW, 0, scales.decades(_LOW, 0)),
+        z, f"{name}, {of}" if of else name, scales.plain(low, 0, scales.decades(low, 0)),
         x=first + np.arange(norm.shape[1]), bar=None if bar is None else name, xgap=1, ygap=1,
         hoverongaps=False, hover="10^%{z:.2f}", **keys,
     )  # fmt: skip
@@ -176,7 +176,7 @@ def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
         graph.title(text(f"figure.wiring_{name}"))
         _graph(graph, one.wiring, style, 9)
         bar = {"x": 0.74, "y": 0.22, "len": 0.44} if name == "both" else None
-        _cells(cells, one.norm, first, style, of=text(f"figure.wiring_{name}"), bar=bar)
+        _cells(cells, one.norm, first, style, of=text(f"figure.wiring_{name}"), bar=bar, low=-3)
     sheet.margin(t=30, b=24)
     counts = [one.nonzero for one in found]
     listed = "; ".join(f"{text(f'figure.wiring_{name}')}: {some} / {of}"
@@ -208,8 +208,9 @@ def wiring_lit(found: Influence, output: int, style: Style = STYLE) -> Figure:
         cells, axes.axis("", range=[-0.75, drawing.top + 0.75], **hidden), up=(0.42, 1.0)
     )  # fmt: skip
     lit = wiring.ancestors(("y", output))
-    _graph(graph, wiring, style, 15, lit, names=True)
-    _cells(cells, found.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=True)
+    few = last - first < 7  # columns: else boxes and numbers have no room on a phone
+    _graph(graph, wiring, style, 15 if few else 11, lit, names=True)
+    _cells(cells, found.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=few)
     cells.rectangle((first - 0.5, first + wiring.inputs - 0.5), (output - 0.5, output + 0.5),
                     style.palette.highlight, width=3)  # fmt: skip
     inputs = sum(node[0] == "x" for node in lit)
