@@ -16,7 +16,7 @@ from seqviz.compute.seeded import seeded
 from seqviz.units import Count
 
 STEPS = 32
-SHARES: tuple[float, ...] = tuple(np.round(np.r_[0, np.logspace(-4, 0, 13)], 6).tolist())
+SHARES = (0.0, *(round(10 ** (power / 3), 6) for power in range(-12, 1)))
 _RADIUS = 0.9  # spectral radius of W_hh: the kernel ends within the sequence
 
 

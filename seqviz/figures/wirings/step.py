@@ -11,10 +11,10 @@ from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, pla
 from seqviz.figures.grammar.tokens import short
 from seqviz.text import number
 
-_SUM, _SHEET = (0.0, 0.34), (0.44, 1.0)
+_SUM, _SHEET = (0.0, 0.36), (0.46, 1.0)
 _BETWEEN = 12  # pixels between the columns of the sheet, for the lines
 _GAP = 0.4  # rows between inputs, states and outputs of the sheet
-_NUMBERS = 12  # pixels, in cells
+_NUMBERS = 11  # pixels, in cells
 
 
 def sub(symbol: str, index: object) -> str:
@@ -47,17 +47,20 @@ def one_step(steps: Steps, t: int, unit: int, style: Style = STYLE) -> Figure:
     span = axes.around(ends, np.array([0.0, total, state]), margin=0.25)
     left = sheet.panel(
         axes.axis(text("figure.wiring_sum"), range=span),
-        axes.axis(text("figure.wiring_term"), range=[len(rows) + 0.5, 0.5], showgrid=False,
-                  tickvals=list(range(1, len(rows) + 1)), ticktext=rows),
+        axes.axis(text("figure.wiring_term"), range=[len(rows) + 0.5, 0.4], showgrid=False,
+                  showticklabels=False, tickvals=[]),
         across=_SUM, title=text("figure.wiring_sum_of", unit=unit, t=t),
     )  # fmt: skip
     values = np.array([*products, total, state])
     base = np.array([*(ends - products), 0, 0])
     left.bars(
-        np.arange(1, len(rows) + 1), values, text("figure.wiring_adds"),
+        np.arange(1, len(rows) + 1) + 0.2, values, text("figure.wiring_adds"),
         [scales.sign_color(v, 0.9 if k >= len(terms) else 0.6) for k, v in enumerate(values)],
         sideways=True, base=base, hover="%{x:.3f}", ends=[two(v) for v in values], legend=False,
+        width=0.42,
     )  # fmt: skip
+    for k, words in enumerate(rows, 1):  # above its bar: beside it a phone has no room
+        left.words(words, 0, k - 0.24, xref="domain", xanchor="left", size=12)
     _sheet(steps, t, unit, sheet)
     sheet.margin(t=30)
     return sheet.described("alt.wiring_step", unit=unit, t=t, sum=number(total),
@@ -85,7 +88,7 @@ def _sheet(steps: Steps, t: int, unit: int, sheet: Sheet) -> None:
         panel.cells(
             values.T, text(f"figure.wiring_{of}"), scales.signed(1.0),
             x=np.arange(first, count + 1), y=at[of], bar=None, xgap=_BETWEEN, ygap=2,
-            texttemplate="%{z:.2f}", pick=of == "h",
+            texttemplate="%{z:.2~f}", pick=of == "h",
             textfont={"size": _NUMBERS * style.scale, "color": style.palette.truth},
             hover="%{z:.4f}",
         )  # fmt: skip
@@ -135,8 +138,8 @@ def notation_blocks(written: Written, style: Style = STYLE) -> Figure:
         width = block.shape[1]
         panel.cells(
             block, f"{k + 1}: {name}", scales.signed(1.0), x=at + np.arange(width), bar=None,
-            xgap=2, ygap=2, texttemplate="%{z:.2f}", hover="%{z:.4f}",
-            textfont={"size": 13 * style.scale, "color": palette.truth},
+            xgap=2, ygap=2, texttemplate="%{z:.2~f}", hover="%{z:.4f}",
+            textfont={"size": _NUMBERS * style.scale, "color": palette.truth},
         )  # fmt: skip
         panel.words(name, at + (width - 1) / 2, 0.15, size=15)
         _roles(panel, side, block, at, units)
