@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.recurrent_bill import Bill, bill
 
 lesson = Lesson("recurrent")
 
@@ -11,3 +12,4 @@ lesson = Lesson("recurrent")
 # ---- tagger
 # ---- writing, readout
 # ---- bill
+lesson.bench("bill", Bill)(bill)
