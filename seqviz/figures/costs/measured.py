@@ -47,7 +47,9 @@ def timed_so_far(done: object, style: Style = STYLE) -> Figure:
     share = float(np.asarray(done, float).ravel()[-1])
     sheet = Sheet(style, showlegend=False)
     name = style.text("figure.bill_rounds")
-    panel = sheet.panel(axes.percent(name), axes.names([percent(share, 0)]))
+    panel = sheet.panel(
+        axes.percent(name), axes.names([percent(share, 0)], style.text("figure.bill_all"))
+    )
     panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
     return sheet.described("alt.bill_so_far", share=percent(share, 0))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -36,11 +37,8 @@ def parameters_by_length(found: Bill, style: Style = STYLE) -> Figure:
             y = [found.whole(cell) if way == "shared" else found.unshared(cell, n)
                  for n in _LENGTHS.tolist()]  # fmt: skip
             panel.line(_LENGTHS, y, f"{name}, {text(f'figure.bill_{way}')}", color, dash=dash,
-                       legend=False, hover=f"%{{x}}: %{{y:,d}}{NAMED}")  # fmt: skip
-    # What the lines' dashes mean, once for all cells.
-    for way, dash in (("shared", "solid"), ("unshared", "dash")):
-        panel.line([None], [None], text(f"figure.bill_{way}"), palette.truth, dash=dash,
-                   hover=False)  # fmt: skip
+                       legend=cell == "rnn",
+                       hover=f"%{{x}}: %{{y:,d}}{NAMED}")  # fmt: skip
     for ends in (
         [np.log10(found.whole(cell)) for cell in found.cells],
         [np.log10(found.unshared(cell, LONGEST)) for cell in found.cells],
@@ -70,9 +68,10 @@ def matrices(shapes: Mapping[str, tuple[int, ...]], style: Style = STYLE) -> Fig
     sides = {n: tuple(max(_SIDE, v**0.5 / most) for v in pair) for n, pair in sizes.items()}
     room = {name: max(0.62, side[1]) for name, side in sides.items()}  # of its words
     whole = sum(room.values()) + _GAP * (len(room) - 1)
+    bare: dict[str, Any] = {"showticklabels": False, "showgrid": False}
     panel = sheet.panel(
-        axes.axis(range=[-0.1, whole + 0.1], visible=False),
-        axes.axis(range=[-0.34, 1.16], visible=False),
+        axes.axis(text("figure.bill_columns"), range=[-0.1, whole + 0.1], **bare),
+        axes.axis(text("figure.bill_rows"), range=[-0.12, 1.16], **bare),
     )  # fmt: skip
     left = 0.0
     middles, counts = [], []
@@ -88,6 +87,6 @@ def matrices(shapes: Mapping[str, tuple[int, ...]], style: Style = STYLE) -> Fig
         middles.append(middle)
         counts.append(rows * columns)
         left += room[name] + _GAP
-    panel.unseen(middles, counts, text("figure.bill_entries"), yaxis="y")
+    panel.unseen(middles, counts, text("figure.bill_entries"))
     said = "; ".join(f"{name}: {r:,} × {c:,}" for name, (r, c) in sizes.items())
     return sheet.described("alt.bill_shapes", shapes=said)
