@@ -48,6 +48,11 @@ def by_formula(cell: str, wiring: Wiring) -> int:
     return d * g * h * ((i + h + b) + above * (d * h + h + b))
 
 
+def stacked_bidirectional(inputs: int, hidden: int, layers: int) -> int:
+    """Parameters of `nn.LSTM(inputs, hidden, layers, bidirectional=True)`."""
+    return by_formula("lstm", Wiring(inputs, hidden, layers, 2))
+
+
 def of_output(wiring: Wiring) -> int:
     """Parameters of the linear layer: o (d h + 1)."""
     return wiring.outputs * (wiring.directions * wiring.hidden + 1)
