@@ -90,6 +90,8 @@ def _shapes(p: Bill, show: Show) -> None:
     written = {name: " × ".join(map(str, shape)) for name, shape in found.items()}
     show.note("bill.shapes", rows=found["W_hh"][0], hidden=p.n_hidden, inputs=p.n_inputs,
               W_hx=written["W_hx"], W_hh=written["W_hh"])  # fmt: skip
+    show.note("bill.output" if p.n_outputs else "bill.no_output", outputs=p.n_outputs,
+              directions=p.n_directions, W_yh=written.get("W_yh", ""))  # fmt: skip
     show.note(
         "bill.works" if tried.state else "bill.fails", input=list(tried.input),
         state=list(tried.hidden), after=list(tried.state or ()), error=literal(tried.error),

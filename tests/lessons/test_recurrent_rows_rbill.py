@@ -65,5 +65,7 @@ def test_every_number_has_a_sentence_that_follows_it(lang):
              "n_outputs": 10, "n_biases": "one"}  # fmt: skip
     before = said({}, lang)
     assert all(said({name: value}, lang) != before for name, value in moved.items())
+    for name, value in (("n_outputs", 10), ("n_outputs", 0), ("n_directions", 2), ("n_inputs", 4)):
+        assert said({**SHAPES, name: value}, lang) != said(SHAPES, lang)
     for name, value in (("n_steps", 4), ("at_once", "many")):
         assert said({**TIME, name: value}, lang) != said(TIME, lang)
