@@ -61,7 +61,7 @@ def of_output(wiring: Wiring) -> int:
 def by_counting(cell: str, wiring: Wiring) -> int:
     """Make the arrays of every layer and direction, run one step through all, count the entries."""
     kind, h, kept = _CELLS[cell], wiring.hidden, 0
-    state = np.zeros((1, wiring.inputs))
+    state = np.zeros((1, wiring.inputs), np.float32)
     for layer in range(wiring.layers):
         made = [_arrays(kind, wiring.reads(layer), h) for _ in range(wiring.directions)]
         state = np.concatenate([run(kind, one, state).hidden[1:] for one in made], axis=-1)
@@ -74,7 +74,8 @@ def by_counting(cell: str, wiring: Wiring) -> int:
 
 def _arrays(kind: Cell, reads: int, hidden: int) -> Weights:
     rows = kind.blocks * hidden
-    return Weights(*(np.zeros(size) for size in ((rows, reads), (rows, hidden), (rows,), (rows,))))
+    sizes = ((rows, reads), (rows, hidden), (rows,), (rows,))
+    return Weights(*(np.zeros(size, np.float32) for size in sizes))
 
 
 @dataclass(frozen=True)

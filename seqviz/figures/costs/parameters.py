@@ -71,7 +71,7 @@ def matrices(shapes: Mapping[str, tuple[int, ...]], style: Style = STYLE) -> Fig
     bare: dict[str, Any] = {"showticklabels": False, "showgrid": False}
     panel = sheet.panel(
         axes.axis(text("figure.bill_columns"), range=[-0.1, whole + 0.1], **bare),
-        axes.axis(text("figure.bill_rows"), range=[-0.12, 1.16], **bare),
+        axes.axis(text("figure.bill_rows"), range=[-0.24, 1.16], **bare),
     )  # fmt: skip
     left = 0.0
     middles, counts = [], []
@@ -83,7 +83,7 @@ def matrices(shapes: Mapping[str, tuple[int, ...]], style: Style = STYLE) -> Fig
                         fillcolor=color, opacity=0.55)  # fmt: skip
         letter, _, index = name.partition("_")
         panel.words(f"<i>{letter}</i><sub>{index}</sub>", middle, high, yanchor="bottom", size=15)
-        panel.words(f"{rows:,} × {columns:,}", middle, -0.02, yanchor="top")
+        panel.words(f"{rows:,}<br>× {columns:,}", middle, -0.02, yanchor="top")
         middles.append(middle)
         counts.append(rows * columns)
         left += room[name] + _GAP
