@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from seqviz.compute.costs.counting import stacked_bidirectional
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.recurrent_cell import Collapse, Step, Wirings, collapse, one, wirings
+from seqviz.lessons.recurrent_bill import Bill, bill
 
 lesson = Lesson("recurrent")
 
@@ -15,3 +17,14 @@ lesson.bench("collapse", Collapse)(collapse)
 # ---- tagger
 # ---- writing, readout
 # ---- bill
+lesson.bench("bill", Bill)(bill)
+
+lesson.exercise(
+    "count",
+    cases=[
+        {"inputs": inputs, "hidden": hidden, "layers": layers}
+        for inputs, hidden, layers in ((1, 32, 2), (10, 8, 3), (5, 16, 2), (64, 32, 4), (3, 4, 2))
+    ],
+    answer=stacked_bidirectional,
+    within=0.5,
+)
