@@ -1,0 +1,261 @@
+"""Three wirings with equally many parameters learn to tag the letters of the bundled sentences.
+
+Sentences of one length make a batch, so that there is no padding: a backward cell would read it
+before the sentence.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.tagging.letters import (
+    KINDS,
+    TAGS,
+    WIRINGS,
+    Tagged,
+    Tagger,
+    boundaries,
+    capitals,
+    parameters,
+    rounded,
+    width_of,
+)
+from seqviz.compute.tagging.letters_compared import Compared
+from seqviz.data.chinese import reviews_split
+from seqviz.data.reviews import characters_split
+from seqviz.experiments.tokenization.vocabularies import dictionary
+from seqviz.jobs import Report, silent
+from seqviz.models.texts import Cut
+from seqviz.refusal import Refusal
+
+TASKS = tuple(TAGS)
+AHEAD = (0, 1, 2, 3, 5, 10, 20)
+MOST = 72  # signs of a student's sentence
+SEEDS = 5
+_LONGEST = 100  # signs of a sentence that is learned from
+_BATCH = 128
+_RATE = 1e-2
+
+
+class Sizes(NamedTuple):
+    """least: a symbol that is seen less often has no id. read: length of a symbol's vector."""
+
+    least: int
+    read: int
+    parameters: int
+    updates: int
+
+
+SIZES = {"capitals": Sizes(20, 12, 9_000, 1_500), "words": Sizes(20, 12, 15_000, 1_500)}
+
+
+class Group(NamedTuple):
+    """Sentences of one length. places: which of all they are."""
+
+    ids: Int[np.ndarray, "time sentence"]
+    tags: Int[np.ndarray, "time sentence"]
+    kinds: Int[np.ndarray, "time sentence"]
+    places: Int[np.ndarray, "sentence"]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The three networks of one seed, in the order of `WIRINGS`."""
+
+    taggers: tuple[Tagger, ...]
+
+
+def tagged(task: str, text: Cut) -> Tagged:
+    """A text with the tags that the task asks for.
+
+    Raises Refusal("nothing_to_tag") for one without letters, or Chinese characters.
+    """
+    text = text[:MOST]
+    found = capitals(text) if task == "capitals" else boundaries(text, dictionary().words)
+    if not (found.tags >= 0).any():
+        raise Refusal("nothing_to_tag", "There is no letter to tag. Write a sentence.")
+    return found
+
+
+@cache
+def _sentences(task: str) -> tuple[list[Tagged], list[Tagged]]:
+    """(train, held out)."""
+    parts = characters_split() if task == "capitals" else reviews_split()
+    make: Callable[[str], Tagged] = (
+        capitals if task == "capitals" else lambda text: boundaries(text, dictionary().words)
+    )
+    train, held = ([make(one) for one in part if len(one) <= _LONGEST] for part in parts)
+    return train, [one for one in held if (one.tags >= 0).any()]
+
+
+@cache
+def known(task: str) -> str:
+    """The symbols that have an id: the commonest first."""
+    count = Counter("".join(one.symbols for one in _sentences(task)[0]))
+    return "".join(one for one, n in count.most_common() if n >= SIZES[task].least)
+
+
+def _groups(task: str, sentences: Sequence[Tagged]) -> list[Group]:
+    place = {one: k + 1 for k, one in enumerate(known(task))}
+    lengths = np.array([len(one.symbols) for one in sentences])
+    found = []
+    for length in np.unique(lengths):
+        places = np.flatnonzero(lengths == length)
+        some = [sentences[k] for k in places]
+        ids = np.array([[place.get(sign, 0) for sign in one.symbols] for one in some])
+        found.append(Group(ids.T, np.array([one.tags for one in some]).T,
+                           np.array([one.kinds for one in some]).T, places))  # fmt: skip
+    return found
+
+
+def _learn(
+    task: str, wiring: str, seed: int, device: str, each: Callable[[float, float], object]
+) -> Tagger:
+    """Train one network. each: called with the loss of late and the share that is done."""
+    import torch
+
+    started = time.perf_counter()
+    size, symbols = SIZES[task], known(task)
+    tags = len(TAGS[task])
+    width = width_of(wiring, size.parameters, len(symbols) + 1, size.read, tags)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        table = torch.nn.Embedding(len(symbols) + 1, size.read)
+        cells = torch.nn.GRU(size.read, width, 2 if wiring == "two" else 1,
+                             bidirectional=wiring == "bi")  # fmt: skip
+        head = torch.nn.Linear(width * (1 + (wiring == "bi")), tags)
+    network = torch.nn.ModuleList([table, cells, head]).to(device)
+    weights = list(network.parameters())
+    adam = torch.optim.Adam(weights, lr=_RATE)
+    random = np.random.default_rng([seed, WIRINGS.index(wiring)])
+    batches: list[Any] = []
+    lately: list[Any] = []
+    losses: list[float] = []
+    for update in range(size.updates):
+        if not batches:
+            batches = _batches(_groups_of_training(task), random)
+        ids, truth = (torch.from_numpy(one).to(device) for one in batches.pop())
+        for group in adam.param_groups:  # falls to zero along half a cosine
+            group["lr"] = _RATE * 0.5 * (1 + np.cos(np.pi * update / size.updates))
+        hidden, _ = cells(table(ids))
+        loss = torch.nn.functional.cross_entropy(
+            head(hidden).flatten(0, 1), truth.flatten(), ignore_index=-1
+        )
+        adam.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        adam.step()
+        lately.append(loss.detach())
+        if (update + 1) % max(size.updates // 25, 1) == 0:
+            losses.append(float(torch.stack(lately).mean()))
+            lately.clear()
+        each(losses[-1] if losses else np.nan, (update + 1) / size.updates)
+    levels, steps = rounded([one.detach().cpu().numpy() for one in weights])
+    return Tagger(task, wiring, width, size.read, np.array([ord(one) for one in symbols]), levels,
+                  steps, np.array(losses), time.perf_counter() - started)  # fmt: skip
+
+
+@cache
+def _groups_of_training(task: str) -> list[Group]:
+    return _groups(task, _sentences(task)[0])
+
+
+def _batches(groups: list[Group], random: np.random.Generator) -> list[Any]:
+    """All sentences once, in batches of one length, in random order."""
+    found = []
+    for group in groups:
+        order = random.permutation(len(group.places))
+        for k in range(0, len(order), _BATCH):
+            some = order[k : k + _BATCH]
+            found.append((group.ids[:, some], group.tags[:, some]))
+    return [found[k] for k in random.permutation(len(found))]
+
+
+def train_taggers(
+    task: str, seed: int, report: Report = silent, device: str = "cpu"
+) -> tuple[Tagger, ...]:
+    """A job: the three networks of one seed, in the order of `WIRINGS`.
+
+    Reports (losses so far of each network, seconds).
+    """
+    found: list[Tagger] = []
+    for wiring in WIRINGS:
+        curve: list[float] = []
+
+        def each(loss: float, share: float, curve: list[float] = curve) -> None:
+            if not curve or curve[-1] != loss:
+                curve.append(loss)
+            all_curves = (*(tuple(one.losses) for one in found), tuple(curve))
+            report(all_curves, (len(found) + share) / len(WIRINGS))
+
+        found.append(_learn(task, wiring, seed, device, each))
+    return tuple(found)
+
+
+def _counted(
+    groups: list[Group], sentences: int, kinds: int, answer: Callable[[Group], np.ndarray]
+) -> Int[np.ndarray, "kind sentence"]:
+    """Wrong answers by kind and sentence. answer: the tags of a group."""
+    found = np.zeros((kinds, sentences), int)
+    for group in groups:
+        wrong = (answer(group) != group.tags) & (group.tags >= 0)
+        for kind in range(kinds):
+            found[kind, group.places] = (wrong & (group.kinds == kind)).sum(0)
+    return found
+
+
+def compare_taggers(
+    task: str, seeds: int = SEEDS, report: Report = silent, device: str = "cpu"
+) -> Compared:
+    """A job: three networks with each of the seeds, and their wrong tags on held-out sentences.
+
+    "majority" and "alone" are counted in the training sentences.
+    """
+    train, held = _sentences(task)
+    kinds, tags = len(KINDS[task]), len(TAGS[task])
+    groups = _groups(task, held)
+    every: list[list[Tagger]] = [[] for _ in WIRINGS]
+    steps = len(WIRINGS) * seeds
+    for seed in range(seeds):
+        for wiring, row in zip(WIRINGS, every, strict=True):
+            done = sum(map(len, every))
+
+            def each(loss: float, share: float, done: int = done) -> None:
+                report((done, steps), (done + share) / steps)
+
+            row.append(_learn(task, wiring, seed + 1, device, each))
+
+    def wrong(tagger: Tagger, ahead: int | None = None) -> np.ndarray:
+        return _counted(groups, len(held), kinds,
+                        lambda group: tagger.probabilities(group.ids, ahead).argmax(-1))  # fmt: skip
+
+    symbols = np.array([0, *range(1, len(known(task)) + 1)])
+    count: Float[np.ndarray, "symbol tag"] = np.zeros((len(symbols), tags))
+    for group in _groups_of_training(task):
+        there = group.tags >= 0
+        np.add.at(count, (group.ids[there], group.tags[there]), 1)
+    commonest = int(count.sum(0).argmax())
+    of_symbol = np.where(count.sum(1) > 0, count.argmax(1), commonest)
+    widths = np.array([row[0].width for row in every])
+    size = SIZES[task]
+    return Compared(
+        task,
+        _counted(groups, len(held), kinds, lambda group: np.full_like(group.tags, -2)),
+        np.array([[wrong(one) for one in row] for row in every]),
+        _counted(groups, len(held), kinds, lambda group: np.full_like(group.tags, commonest)),
+        _counted(groups, len(held), kinds, lambda group: of_symbol[group.ids]),
+        np.array(AHEAD),
+        np.array([[wrong(one, ahead) for one in every[-1]] for ahead in AHEAD]),
+        widths,
+        np.array([parameters(wiring, int(width), len(symbols), size.read, tags)
+                  for wiring, width in zip(WIRINGS, widths, strict=True)]),
+        np.array([[one.seconds for one in row] for row in every]),
+    )  # fmt: skip
