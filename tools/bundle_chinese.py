@@ -26,7 +26,7 @@ PACKAGE = "bigbench==1.0.0"
 SHA256 = "1bb398a5512c6d798cdebe0dfa0ac03f67f6033fa6b39c6ef71df978c7cbc5c2"
 INNER = "bigbench-1.0.0/bigbench/benchmark_tasks/multiemo/{}_sentence_zh/task.json"
 SENTENCES = 4800
-_WANTED = re.compile("[\u4e00-\u9fff，。！？、；：]{8,40}")  # noqa: RUF001 (Chinese marks)
+_WANTED = re.compile("[\u4e00-\u9fff，。！？、；：]{8,40}")
 _SAME = 8  # signs at the beginning
 
 

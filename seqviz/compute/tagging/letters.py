@@ -50,8 +50,7 @@ def capitals(text: str) -> Tagged:
     text = "".join(one if len(one.lower()) == len(one.upper()) == 1 else "?" for one in text)
     low = text.lower()
     is_letter = [one.lower() != one.upper() for one in text]
-    tags = np.array([int(one != below) if letter else -1
-                     for one, below, letter in zip(text, low, is_letter, strict=True)], int)  # fmt: skip
+    tags = np.where(is_letter, [one != below for one, below in zip(text, low, strict=True)], -1)
     kinds = np.full(len(text), -1)
     for k, letter in enumerate(is_letter):
         if not letter:
@@ -96,8 +95,11 @@ def parameters(wiring: str, width: int, symbols: int, read: int, tags: int) -> i
 
 def width_of(wiring: str, wanted: int, symbols: int, read: int, tags: int) -> int:
     """The width with which a network comes nearest to so many parameters."""
-    return min(range(1, 500),
-               key=lambda width: abs(parameters(wiring, width, symbols, read, tags) - wanted))  # fmt: skip
+
+    def away(width: int) -> int:
+        return abs(parameters(wiring, width, symbols, read, tags) - wanted)
+
+    return min(range(1, 500), key=away)
 
 
 @dataclass(frozen=True)
@@ -148,9 +150,7 @@ class Tagger:
         return found
 
 
-def shapes_of(
-    wiring: str, width: int, symbols: int, read: int, tags: int
-) -> list[tuple[int, ...]]:
+def shapes_of(wiring: str, width: int, symbols: int, read: int, tags: int) -> list[tuple[int, ...]]:
     """Of the arrays of a `Tagger`."""
     gates, both = 3 * width, width * (1 + (wiring == "bi"))
     before = {"uni": [read], "two": [read, width], "bi": [read, read]}[wiring]
@@ -206,3 +206,55 @@ def _step(weights: Weights, read: np.ndarray, before: np.ndarray) -> np.ndarray:
     assert isinstance(trace, GRUTrace)
     found: np.ndarray = trace.hidden[1]
     return found
+
+
+@dataclass(frozen=True)
+class TaggedText:
+    """A student's text and what networks say of it.
+
+    text: as it was typed. tags: the true ones; -1 where a sign has none. probabilities: rows are
+    the `WIRINGS` and, last, "bi" with a backward cell that reads only some signs ahead. unknown:
+    letters that have no id.
+    """
+
+    task: str
+    text: str
+    tags: Int[np.ndarray, "time"]
+    probabilities: Float[np.ndarray, "row time tag"]
+    unknown: int
+
+    @property
+    def letters(self) -> int:
+        """Signs that have a tag."""
+        return int((self.tags >= 0).sum())
+
+    @property
+    def answers(self) -> Int[np.ndarray, "row time"]:
+        """The likeliest tag of each sign."""
+        found: np.ndarray = self.probabilities.argmax(-1)
+        return found
+
+    @property
+    def wrong(self) -> Bool[np.ndarray, "row time"]:
+        """Where that is not the true one."""
+        found: np.ndarray = (self.answers != self.tags) & (self.tags >= 0)
+        return found
+
+    @property
+    def needs_right(self) -> Bool[np.ndarray, "time"]:
+        """Where "uni" is wrong and "bi" is not."""
+        return self.wrong[0] & ~self.wrong[2]
+
+    @property
+    def losses(self) -> Float[np.ndarray, "row time"]:
+        """L_t = -ln p(true tag), in nats; 0 where a sign has no tag. Their sum is L."""
+        likely = np.take_along_axis(self.probabilities, np.maximum(self.tags, 0)[None, :, None], -1)
+        return np.where(self.tags >= 0, -np.log(np.maximum(likely[..., 0], 1e-12)), 0.0)
+
+    def shown(self, row: int) -> list[str]:
+        """The text as a network tags it: with its capitals, or B, M, E, S; other signs as typed."""
+        return [
+            sign if tag < 0 else TAGS[self.task][answer] if self.task == "words"
+            else sign.upper() if answer else sign.lower()
+            for sign, tag, answer in zip(self.text, self.tags, self.answers[row], strict=True)
+        ]  # fmt: skip

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from seqviz.compute.tagging.letters import (
     TAGS,
     WIRINGS,
     Tagged,
+    TaggedText,
     Tagger,
     boundaries,
     capitals,
@@ -66,13 +66,6 @@ class Group(NamedTuple):
     places: Int[np.ndarray, "sentence"]
 
 
-@dataclass(frozen=True)
-class Trained:
-    """The three networks of one seed, in the order of `WIRINGS`."""
-
-    taggers: tuple[Tagger, ...]
-
-
 def tagged(task: str, text: Cut) -> Tagged:
     """A text with the tags that the task asks for.
 
@@ -83,6 +76,19 @@ def tagged(task: str, text: Cut) -> Tagged:
     if not (found.tags >= 0).any():
         raise Refusal("nothing_to_tag", "There is no letter to tag. Write a sentence.")
     return found
+
+
+def tag_text(task: str, taggers: tuple[Tagger, ...], text: Cut, ahead: int) -> TaggedText:
+    """A student's text, of which at most `MOST` signs are read, as all networks tag it.
+
+    Behind them the last one once more, whose backward cell reads `ahead` signs. Raises what
+    `tagged` raises.
+    """
+    found = tagged(task, text)
+    rows = [one.probabilities(one.ids(found.symbols)) for one in taggers]
+    rows.append(taggers[-1].probabilities(taggers[-1].ids(found.symbols), ahead))
+    unknown = int((taggers[0].ids(found.symbols)[found.tags >= 0] == 0).sum())
+    return TaggedText(task, text[:MOST], found.tags, np.array(rows), unknown)
 
 
 @cache
@@ -109,7 +115,7 @@ def _groups(task: str, sentences: Sequence[Tagged]) -> list[Group]:
     found = []
     for length in np.unique(lengths):
         places = np.flatnonzero(lengths == length)
-        some = [sentences[k] for k in places]
+        some = [sentences[k] for k in places.tolist()]
         ids = np.array([[place.get(sign, 0) for sign in one.symbols] for one in some])
         found.append(Group(ids.T, np.array([one.tags for one in some]).T,
                            np.array([one.kinds for one in some]).T, places))  # fmt: skip
@@ -219,7 +225,7 @@ def compare_taggers(
 
     "majority" and "alone" are counted in the training sentences.
     """
-    train, held = _sentences(task)
+    held = _sentences(task)[1]
     kinds, tags = len(KINDS[task]), len(TAGS[task])
     groups = _groups(task, held)
     every: list[list[Tagger]] = [[] for _ in WIRINGS]
@@ -234,8 +240,10 @@ def compare_taggers(
             row.append(_learn(task, wiring, seed + 1, device, each))
 
     def wrong(tagger: Tagger, ahead: int | None = None) -> np.ndarray:
-        return _counted(groups, len(held), kinds,
-                        lambda group: tagger.probabilities(group.ids, ahead).argmax(-1))  # fmt: skip
+        def answer(group: Group) -> np.ndarray:
+            return tagger.probabilities(group.ids, ahead).argmax(-1)
+
+        return _counted(groups, len(held), kinds, answer)
 
     symbols = np.array([0, *range(1, len(known(task)) + 1)])
     count: Float[np.ndarray, "symbol tag"] = np.zeros((len(symbols), tags))
