@@ -1,4 +1,4 @@
-"""Which letters need the right side: three wirings of equal size tag the letters of a text."""
+"""Which letters need the right side: three wirings of equal size find the words of a text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from seqviz.compute.tagging.letters_compared import Compared, Estimate
 from seqviz.experiments.tagging.letters import (
     AHEAD,
     MOST,
+    READERS,
     TASKS,
     compare_taggers,
     tag_text,
@@ -25,19 +26,19 @@ from seqviz.lessons.bench.controls import choice, on, seed, sentence, steps, vie
 from seqviz.lessons.bench.show import Show
 from seqviz.text import literal, number
 
-ENGLISH = "In New York, the actor Tom Hanks said that I may see it in the cinema."
-CHINESE = "我打车去商场，酒店的服务员很热情，早餐也非常丰富。"
+ENGLISH = "The end of the story is nowhere near as good as the beginning."
+CHINESE = "从马上下来的人马上走了，我们都很高兴。"
 _LISTED = 24  # letters that a sentence names
 
 
 @dataclass(frozen=True)
 class Tagging:
-    """One direction, two layers, two directions: capitals of English, words of Chinese."""
+    """One direction, two layers, two directions: where do the words begin?"""
 
     view: str = view(("errors", "ahead", "letters"), "errors")
-    task: str = choice(TASKS, "capitals", shipped=True)
+    task: str = choice(TASKS, "spaces", shipped=True)
     english: str = sentence(ENGLISH, MOST, above=True, typed=True,
-                            when=on(view="letters", task="capitals"))  # fmt: skip
+                            when=on(view="letters", task="spaces"))  # fmt: skip
     chinese: str = sentence(CHINESE, MOST, above=True, typed=True,
                             when=on(view="letters", task="words"))  # fmt: skip
     ahead: int = steps(AHEAD, 1, when=on(view=("ahead", "letters")))
@@ -59,7 +60,7 @@ def tagging(p: Tagging, show: Show) -> None:
         show.metric(f"wrong_{wiring}", found.error(wiring).value)
     show.metric("wrong_alone", found.baseline("alone"))
     _say_better(found, show)
-    _say_kinds(found, show)
+    _say_tags(found, show)
     sizes = {
         f"{one}_size": f"{n:,}" for one, n in zip(WIRINGS, found.parameters.tolist(), strict=True)
     }
@@ -71,7 +72,7 @@ def tagging(p: Tagging, show: Show) -> None:
 
 def _intervals(one: Estimate, sign: int = 1) -> dict[str, str]:
     """The numbers of a difference for a sentence, turned round where it is less than zero."""
-    ends = {}
+    ends: dict[str, str] = {}
     for name, pair in (("", one.sentences), ("seed_", one.seeds)):
         low, high = sorted(sign * end for end in pair)
         ends |= {f"{name}low": number(low), f"{name}high": number(high)}
@@ -94,19 +95,19 @@ def _say_better(found: Compared, show: Show) -> None:
         )  # fmt: skip
 
 
-def _say_kinds(found: Compared, show: Show) -> None:
+def _say_tags(found: Compared, show: Show) -> None:
     """Where the right side helps, where it harms, and where neither is shown."""
     groups: dict[str, list[str]] = {"better": [], "worse": [], "null": []}
-    for kind in found.kinds:
-        gap = found.better("bi", "uni", kind)
+    for tag in TAGS:
+        gap = found.better("bi", "uni", tag)
         groups[_verdict(gap)].append(show.words(
-            "tagging.kind", name=show.text(f"figure.letters_kind_{found.task}_{kind}"),
-            uni=number(found.error("uni", kind).value), bi=number(found.error("bi", kind).value),
-            many=f"{found.many(kind):,}",
+            "note.tagging.tag", name=show.text(f"figure.letters_tag_{tag}"),
+            uni=number(found.error("uni", tag).value), bi=number(found.error("bi", tag).value),
+            many=f"{found.many(tag):,}",
         ))  # fmt: skip
-    for verdict, kinds in groups.items():
-        if kinds:
-            show.note(f"tagging.kinds_{verdict}", kinds=show.words("tagging.and").join(kinds))
+    for verdict, tags in groups.items():
+        if tags:
+            show.note(f"tagging.tags_{verdict}", tags=show.words("note.tagging.and").join(tags))
 
 
 def _ahead(p: Tagging, found: Compared, show: Show) -> None:
@@ -129,42 +130,35 @@ def _letters(p: Tagging, show: Show) -> None:
     taggers = show.job(
         train_taggers, name="taggers", task=p.task, seed=p.training, so_far=(losses_so_far,)
     )  # fmt: skip
-    typed = p.english if p.task == "capitals" else p.chinese
+    typed = p.english if p.task == "spaces" else p.chinese
     found: TaggedText = show.run(tag_text, p.task, taggers, typed, p.ahead, name="found")
     show.figure(tagged_text, found, p.ahead)
     losses = found.losses.sum(1)
-    for k, wiring in ((0, "uni"), (2, "bi")):
+    for k, wiring in enumerate(READERS):
         show.metric(f"loss_{wiring}", float(losses[k]))
     _say_letters(p, found, show)
     if found.unknown:
         show.note("tagging.unknown", unknown=found.unknown, letters=found.letters)
-    if len(typed) > MOST:
-        show.note("tagging.longer", most=MOST, all=len(typed))
+    if len("".join(typed.split())) > MOST:
+        show.note("tagging.longer", most=MOST)
 
 
 def _say_letters(p: Tagging, found: TaggedText, show: Show) -> None:
-    uni, two, bi, cut = found.wrong.sum(1).tolist()
-    show.note("tagging.letters", letters=found.letters, uni=uni, two=two, bi=bi, cut=cut,
-              ahead=p.ahead)  # fmt: skip
+    uni, bi, cut = found.wrong.sum(1).tolist()
+    show.note("tagging.letters", letters=found.letters, uni=uni, bi=bi, cut=cut, ahead=p.ahead)
     framed = found.needs_right.nonzero()[0].tolist()
     named = [
-        show.words("tagging.letter", sign=literal(found.text[t]), place=t + 1,
-                   said=literal(_said(found, 0, t)), true=literal(_said(found, 2, t)))
+        show.words("note.tagging.letter", sign=literal(found.text[t]), place=t + 1,
+                   said=found.shown(0)[t], true=TAGS[found.tags[t]])
         for t in framed[:_LISTED]
     ]  # fmt: skip
     if named:
-        show.note("tagging.framed", many=len(framed), letters=show.words("tagging.and").join(named))
+        show.note("tagging.framed", many=len(framed),
+                  letters=show.words("note.tagging.and").join(named))  # fmt: skip
     else:
         show.note("tagging.framed_none")
     losses = found.losses
     worst = int(losses[0].argmax())
-    show.note("tagging.loss", uni=number(losses[0].sum()), bi=number(losses[2].sum()),
+    show.note("tagging.loss", uni=number(losses[0].sum()), bi=number(losses[1].sum()),
               place=worst + 1, sign=literal(found.text[worst]), at_uni=number(losses[0, worst]),
-              at_bi=number(losses[2, worst]))  # fmt: skip
-
-
-def _said(found: TaggedText, row: int, t: int) -> str:
-    """What a network says of a letter: the letter as it would write it, or its tag."""
-    if found.task == "capitals":
-        return found.shown(row)[t]
-    return TAGS["words"][found.answers[row, t]]
+              at_bi=number(losses[1, worst]))  # fmt: skip

@@ -1,8 +1,8 @@
 """Letters and their tags, and small recurrent networks that give a letter its tag (N to N).
 
-Two tasks whose truth the raw text gives. *Truecasing* (Lita et al. 2003): the text is lower-cased,
-was this letter a capital? *Word boundaries* (Xue 2003): is this Chinese character the beginning
-(B), the middle (M) or the end (E) of a word of the dictionary, or a word by itself (S)?
+Where do words begin in a text without spaces (Xue 2003)? A letter begins a word (B), stands within
+it (M), ends it (E) or is a word by itself (S). The raw text gives the truth: an English text its
+spaces, a Chinese one the words of a dictionary.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.recurrent import GRU, GRUTrace, State, Weights, run
 
-TAGS = {"capitals": "aA", "words": "BMES"}  # of a task, in the order of the network's answers
+TAGS = "BMES"  # in the order of the networks' answers
 WIRINGS = ("uni", "two", "bi")
 UNKNOWN = 0  # the id of what is no known symbol
 LEVELS = 127  # of a weight, on either side of zero
@@ -27,77 +27,54 @@ class Tagged(NamedTuple):
     """A text that a network can learn from.
 
     symbols: what is read, one for each sign of the text. tags: of each; -1 where a sign has none.
-    kinds: of each, a place in `KINDS`; -1 where it has no tag.
     """
 
     symbols: str
     tags: Int[np.ndarray, "time"]
-    kinds: Int[np.ndarray, "time"]
 
 
-KINDS = {
-    "capitals": ("first", "alone", "name", "within", "small", "rest"),
-    "words": ("B", "M", "E", "S"),
-}
+def _by_word(symbols: str, words: Iterable[str], counts: Callable[[str], bool]) -> Tagged:
+    """words: one after the other they are the symbols. counts: whether a sign has a tag."""
+    tags: list[int] = []
+    for word in words:
+        there = [counts(one) for one in word]
+        inner = iter([3] if sum(there) == 1 else [0, *[1] * (sum(there) - 2), 2])
+        tags += [next(inner) if one else -1 for one in there]
+    return Tagged(symbols, np.array(tags, int))
 
 
-def capitals(text: str) -> Tagged:
-    """A text without its capitals, and where they were.
+def without_spaces(text: str) -> Tagged:
+    """A text in small letters without its white space, and the words between it.
 
-    Kinds: the first letter of the text; a word of one letter; another word's first letter, capital
-    or small; a letter within a word, capital or small.
+    Marks and digits stay, and have no tag. A letter that has two small ones becomes "?".
     """
-    text = "".join(one if len(one.lower()) == len(one.upper()) == 1 else "?" for one in text)
-    low = text.lower()
-    is_letter = [one.lower() != one.upper() for one in text]
-    tags = np.where(is_letter, [one != below for one, below in zip(text, low, strict=True)], -1)
-    kinds = np.full(len(text), -1)
-    for k, letter in enumerate(is_letter):
-        if not letter:
-            continue
-        opens = k == 0 or not (is_letter[k - 1] or text[k - 1] in "'’")
-        closes = k + 1 == len(text) or not is_letter[k + 1]
-        if not any(is_letter[:k]):
-            kinds[k] = 0
-        elif opens and closes:
-            kinds[k] = 1
-        elif opens:
-            kinds[k] = 2 if tags[k] else 4
-        else:
-            kinds[k] = 3 if tags[k] else 5
-    return Tagged(low, tags, kinds)
+    words = "".join(one.lower() if len(one.lower()) == 1 else "?" for one in text).split()
+    return _by_word("".join(words), words, str.isalpha)
 
 
 def boundaries(text: str, words: Callable[[str], Iterable[str]]) -> Tagged:
-    """The signs of a text, and B, M, E or S for those that are Chinese characters.
+    """A text as it is, and B, M, E or S for those of its signs that are Chinese characters.
 
     words: gives the words of a text, which put together are the text.
     """
-    tags = np.full(len(text), -1)
-    place = 0
-    for word in words(text):
-        if "\u4e00" <= word[:1] <= "\u9fff":
-            middle = [1] * (len(word) - 2)
-            tags[place : place + len(word)] = [3] if len(word) == 1 else [0, *middle, 2]
-        place += len(word)
-    return Tagged(text, tags, tags)
+    return _by_word(text, words(text), lambda one: "\u4e00" <= one <= "\u9fff")
 
 
-def parameters(wiring: str, width: int, symbols: int, read: int, tags: int) -> int:
+def parameters(wiring: str, width: int, symbols: int, read: int) -> int:
     """How many numbers a network has: table of symbols, GRU with two biases, head.
 
     width: units of a layer in a direction. read: length of a symbol's vector.
     """
     layer = [3 * width * (before + width + 2) for before in (read, width)]
     recurrent = {"uni": layer[0], "two": sum(layer), "bi": 2 * layer[0]}[wiring]
-    return symbols * read + recurrent + tags * (width * (1 + (wiring == "bi")) + 1)
+    return symbols * read + recurrent + len(TAGS) * (width * (1 + (wiring == "bi")) + 1)
 
 
-def width_of(wiring: str, wanted: int, symbols: int, read: int, tags: int) -> int:
+def width_of(wiring: str, wanted: int, symbols: int, read: int) -> int:
     """The width with which a network comes nearest to so many parameters."""
 
     def away(width: int) -> int:
-        return abs(parameters(wiring, width, symbols, read, tags) - wanted)
+        return abs(parameters(wiring, width, symbols, read) - wanted)
 
     return min(range(1, 500), key=away)
 
@@ -107,8 +84,10 @@ class Tagger:
     """A trained network: symbols -> vectors -> GRU -> probabilities of the tags.
 
     known: the symbols (code points); symbol k has id k + 1, any other one id 0. levels: all weights
-    in the order of PyTorch's `parameters()`, each a whole number of `steps` of its array. losses:
-    mean cross-entropy of a letter (nats) at ten and more times of the training.
+    in the order of PyTorch's `parameters()`, each a whole number of `steps` of its array, which is
+    `LEVELS` for a zero. losses:
+    mean cross-entropy of a letter (nats) in each 25th part of the training. seconds: of a processor
+    core.
     """
 
     task: str
@@ -124,12 +103,11 @@ class Tagger:
     def arrays(self) -> list[np.ndarray]:
         """Table, then four arrays for a layer and direction, head and its bias (float32)."""
         found, place = [], 0
-        shapes = shapes_of(self.wiring, self.width, len(self.known) + 1, self.read,
-                           len(TAGS[self.task]))  # fmt: skip
+        shapes = shapes_of(self.wiring, self.width, len(self.known) + 1, self.read)
         for shape, step in zip(shapes, self.steps, strict=True):
             size = int(np.prod(shape))
             part = self.levels[place : place + size].reshape(shape)
-            found.append((part * step).astype(np.float32))
+            found.append(((part.astype(np.float32) - LEVELS) * step).astype(np.float32))
             place += size
         return found
 
@@ -150,18 +128,18 @@ class Tagger:
         return found
 
 
-def shapes_of(wiring: str, width: int, symbols: int, read: int, tags: int) -> list[tuple[int, ...]]:
+def shapes_of(wiring: str, width: int, symbols: int, read: int) -> list[tuple[int, ...]]:
     """Of the arrays of a `Tagger`."""
     gates, both = 3 * width, width * (1 + (wiring == "bi"))
     before = {"uni": [read], "two": [read, width], "bi": [read, read]}[wiring]
     layers = [s for size in before for s in ((gates, size), (gates, width), (gates,), (gates,))]
-    return [(symbols, read), *layers, (tags, both), (tags,)]
+    return [(symbols, read), *layers, (len(TAGS), both), (len(TAGS),)]
 
 
 def rounded(arrays: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """(levels, steps) of a `Tagger`: 255 values for each array."""
     steps = np.array([max(float(np.abs(one).max()), 1e-12) / LEVELS for one in arrays])
-    levels = [np.round(one / step).astype(int).ravel()
+    levels = [np.round(one / step + LEVELS).astype(np.uint8).ravel()
               for one, step in zip(arrays, steps, strict=True)]  # fmt: skip
     return np.concatenate(levels), steps
 
@@ -212,8 +190,8 @@ def _step(weights: Weights, read: np.ndarray, before: np.ndarray) -> np.ndarray:
 class TaggedText:
     """A student's text and what networks say of it.
 
-    text: as it was typed. tags: the true ones; -1 where a sign has none. probabilities: rows are
-    the `WIRINGS` and, last, "bi" with a backward cell that reads only some signs ahead. unknown:
+    text: as the networks read it. tags: the true ones; -1 where a sign has none. probabilities:
+    rows are "uni", "bi", and "bi" with a backward cell that reads only some signs ahead. unknown:
     letters that have no id.
     """
 
@@ -243,7 +221,7 @@ class TaggedText:
     @property
     def needs_right(self) -> Bool[np.ndarray, "time"]:
         """Where "uni" is wrong and "bi" is not."""
-        return self.wrong[0] & ~self.wrong[2]
+        return self.wrong[0] & ~self.wrong[1]
 
     @property
     def losses(self) -> Float[np.ndarray, "row time"]:
@@ -252,9 +230,6 @@ class TaggedText:
         return np.where(self.tags >= 0, -np.log(np.maximum(likely[..., 0], 1e-12)), 0.0)
 
     def shown(self, row: int) -> list[str]:
-        """The text as a network tags it: with its capitals, or B, M, E, S; other signs as typed."""
-        return [
-            sign if tag < 0 else TAGS[self.task][answer] if self.task == "words"
-            else sign.upper() if answer else sign.lower()
-            for sign, tag, answer in zip(self.text, self.tags, self.answers[row], strict=True)
-        ]  # fmt: skip
+        """The tag that a network gives each sign; "" of signs that have none."""
+        return ["" if tag < 0 else TAGS[answer]
+                for tag, answer in zip(self.tags, self.answers[row], strict=True)]  # fmt: skip

@@ -16,17 +16,16 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.tagging.letters import (
-    KINDS,
     TAGS,
     WIRINGS,
     Tagged,
     TaggedText,
     Tagger,
     boundaries,
-    capitals,
     parameters,
     rounded,
     width_of,
+    without_spaces,
 )
 from seqviz.compute.tagging.letters_compared import Compared
 from seqviz.data.chinese import reviews_split
@@ -36,11 +35,12 @@ from seqviz.jobs import Report, silent
 from seqviz.models.texts import Cut
 from seqviz.refusal import Refusal
 
-TASKS = tuple(TAGS)
+TASKS = ("spaces", "words")  # of an English text, and of a Chinese one
 AHEAD = (0, 1, 2, 3, 5, 10, 20)
+READERS = ("uni", "bi")  # of a student's text
 MOST = 72  # signs of a student's sentence
 SEEDS = 5
-_LONGEST = 100  # signs of a sentence that is learned from
+_LONGEST = 60  # signs of a sentence that is learned from
 _BATCH = 128
 _RATE = 1e-2
 
@@ -54,7 +54,7 @@ class Sizes(NamedTuple):
     updates: int
 
 
-SIZES = {"capitals": Sizes(20, 12, 9_000, 1_500), "words": Sizes(20, 12, 15_000, 1_500)}
+SIZES = {"spaces": Sizes(20, 12, 9_560, 600), "words": Sizes(20, 12, 16_100, 600)}
 
 
 class Group(NamedTuple):
@@ -62,7 +62,6 @@ class Group(NamedTuple):
 
     ids: Int[np.ndarray, "time sentence"]
     tags: Int[np.ndarray, "time sentence"]
-    kinds: Int[np.ndarray, "time sentence"]
     places: Int[np.ndarray, "sentence"]
 
 
@@ -71,8 +70,8 @@ def tagged(task: str, text: Cut) -> Tagged:
 
     Raises Refusal("nothing_to_tag") for one without letters, or Chinese characters.
     """
-    text = text[:MOST]
-    found = capitals(text) if task == "capitals" else boundaries(text, dictionary().words)
+    found = _tagged(task, text)
+    found = Tagged(found.symbols[:MOST], found.tags[:MOST])
     if not (found.tags >= 0).any():
         raise Refusal("nothing_to_tag", "There is no letter to tag. Write a sentence.")
     return found
@@ -88,18 +87,21 @@ def tag_text(task: str, taggers: tuple[Tagger, ...], text: Cut, ahead: int) -> T
     rows = [one.probabilities(one.ids(found.symbols)) for one in taggers]
     rows.append(taggers[-1].probabilities(taggers[-1].ids(found.symbols), ahead))
     unknown = int((taggers[0].ids(found.symbols)[found.tags >= 0] == 0).sum())
-    return TaggedText(task, text[:MOST], found.tags, np.array(rows), unknown)
+    return TaggedText(task, found.symbols, found.tags, np.array(rows), unknown)
+
+
+def _tagged(task: str, text: str) -> Tagged:
+    return without_spaces(text) if task == "spaces" else boundaries(text, dictionary().words)
 
 
 @cache
 def _sentences(task: str) -> tuple[list[Tagged], list[Tagged]]:
     """(train, held out)."""
-    parts = characters_split() if task == "capitals" else reviews_split()
-    make: Callable[[str], Tagged] = (
-        capitals if task == "capitals" else lambda text: boundaries(text, dictionary().words)
-    )
-    train, held = ([make(one) for one in part if len(one) <= _LONGEST] for part in parts)
-    return train, [one for one in held if (one.tags >= 0).any()]
+    parts = characters_split() if task == "spaces" else reviews_split()
+    train, held = ([_tagged(task, one) for one in part] for part in parts)
+    short = [one for one in train if len(one.symbols) <= _LONGEST]
+    return short, [one for one in held
+                   if len(one.symbols) <= _LONGEST and (one.tags >= 0).any()]  # fmt: skip
 
 
 @cache
@@ -117,8 +119,7 @@ def _groups(task: str, sentences: Sequence[Tagged]) -> list[Group]:
         places = np.flatnonzero(lengths == length)
         some = [sentences[k] for k in places.tolist()]
         ids = np.array([[place.get(sign, 0) for sign in one.symbols] for one in some])
-        found.append(Group(ids.T, np.array([one.tags for one in some]).T,
-                           np.array([one.kinds for one in some]).T, places))  # fmt: skip
+        found.append(Group(ids.T, np.array([one.tags for one in some]).T, places))  # fmt: skip
     return found
 
 
@@ -128,16 +129,15 @@ def _learn(
     """Train one network. each: called with the loss of late and the share that is done."""
     import torch
 
-    started = time.perf_counter()
+    started = time.process_time()
     size, symbols = SIZES[task], known(task)
-    tags = len(TAGS[task])
-    width = width_of(wiring, size.parameters, len(symbols) + 1, size.read, tags)
+    width = width_of(wiring, size.parameters, len(symbols) + 1, size.read)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         table = torch.nn.Embedding(len(symbols) + 1, size.read)
         cells = torch.nn.GRU(size.read, width, 2 if wiring == "two" else 1,
                              bidirectional=wiring == "bi")  # fmt: skip
-        head = torch.nn.Linear(width * (1 + (wiring == "bi")), tags)
+        head = torch.nn.Linear(width * (1 + (wiring == "bi")), len(TAGS))
     network = torch.nn.ModuleList([table, cells, head]).to(device)
     weights = list(network.parameters())
     adam = torch.optim.Adam(weights, lr=_RATE)
@@ -166,7 +166,7 @@ def _learn(
         each(losses[-1] if losses else np.nan, (update + 1) / size.updates)
     levels, steps = rounded([one.detach().cpu().numpy() for one in weights])
     return Tagger(task, wiring, width, size.read, np.array([ord(one) for one in symbols]), levels,
-                  steps, np.array(losses), time.perf_counter() - started)  # fmt: skip
+                  steps, np.array(losses), time.process_time() - started)  # fmt: skip
 
 
 @cache
@@ -188,33 +188,33 @@ def _batches(groups: list[Group], random: np.random.Generator) -> list[Any]:
 def train_taggers(
     task: str, seed: int, report: Report = silent, device: str = "cpu"
 ) -> tuple[Tagger, ...]:
-    """A job: the three networks of one seed, in the order of `WIRINGS`.
+    """A job: two networks of one seed, in the order of `READERS`.
 
     Reports (losses so far of each network, seconds).
     """
     found: list[Tagger] = []
-    for wiring in WIRINGS:
+    for wiring in READERS:
         curve: list[float] = []
 
         def each(loss: float, share: float, curve: list[float] = curve) -> None:
             if not curve or curve[-1] != loss:
                 curve.append(loss)
             all_curves = (*(tuple(one.losses) for one in found), tuple(curve))
-            report(all_curves, (len(found) + share) / len(WIRINGS))
+            report(all_curves, (len(found) + share) / len(READERS))
 
         found.append(_learn(task, wiring, seed, device, each))
     return tuple(found)
 
 
 def _counted(
-    groups: list[Group], sentences: int, kinds: int, answer: Callable[[Group], np.ndarray]
-) -> Int[np.ndarray, "kind sentence"]:
-    """Wrong answers by kind and sentence. answer: the tags of a group."""
-    found = np.zeros((kinds, sentences), int)
+    groups: list[Group], sentences: int, answer: Callable[[Group], np.ndarray]
+) -> Int[np.ndarray, "tag sentence"]:
+    """Wrong answers by true tag and sentence. answer: the tags of a group."""
+    found = np.zeros((len(TAGS), sentences), int)
     for group in groups:
         wrong = (answer(group) != group.tags) & (group.tags >= 0)
-        for kind in range(kinds):
-            found[kind, group.places] = (wrong & (group.kinds == kind)).sum(0)
+        for tag in range(len(TAGS)):
+            found[tag, group.places] = (wrong & (group.tags == tag)).sum(0)
     return found
 
 
@@ -226,7 +226,6 @@ def compare_taggers(
     "majority" and "alone" are counted in the training sentences.
     """
     held = _sentences(task)[1]
-    kinds, tags = len(KINDS[task]), len(TAGS[task])
     groups = _groups(task, held)
     every: list[list[Tagger]] = [[] for _ in WIRINGS]
     steps = len(WIRINGS) * seeds
@@ -243,10 +242,10 @@ def compare_taggers(
         def answer(group: Group) -> np.ndarray:
             return tagger.probabilities(group.ids, ahead).argmax(-1)
 
-        return _counted(groups, len(held), kinds, answer)
+        return _counted(groups, len(held), answer)
 
     symbols = np.array([0, *range(1, len(known(task)) + 1)])
-    count: Float[np.ndarray, "symbol tag"] = np.zeros((len(symbols), tags))
+    count: Float[np.ndarray, "symbol tag"] = np.zeros((len(symbols), len(TAGS)))
     for group in _groups_of_training(task):
         there = group.tags >= 0
         np.add.at(count, (group.ids[there], group.tags[there]), 1)
@@ -256,14 +255,14 @@ def compare_taggers(
     size = SIZES[task]
     return Compared(
         task,
-        _counted(groups, len(held), kinds, lambda group: np.full_like(group.tags, -2)),
+        _counted(groups, len(held), lambda group: np.full_like(group.tags, -2)),
         np.array([[wrong(one) for one in row] for row in every]),
-        _counted(groups, len(held), kinds, lambda group: np.full_like(group.tags, commonest)),
-        _counted(groups, len(held), kinds, lambda group: of_symbol[group.ids]),
+        _counted(groups, len(held), lambda group: np.full_like(group.tags, commonest)),
+        _counted(groups, len(held), lambda group: of_symbol[group.ids]),
         np.array(AHEAD),
         np.array([[wrong(one, ahead) for one in every[-1]] for ahead in AHEAD]),
         widths,
-        np.array([parameters(wiring, int(width), len(symbols), size.read, tags)
+        np.array([parameters(wiring, int(width), len(symbols), size.read)
                   for wiring, width in zip(WIRINGS, widths, strict=True)]),
         np.array([[one.seconds for one in row] for row in every]),
     )  # fmt: skip

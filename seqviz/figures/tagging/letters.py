@@ -14,7 +14,6 @@ from seqviz.figures.grammar.sheet import whisker
 from seqviz.text import number
 
 LINE = 24  # signs of a text side by side
-ROWS = ("typed", *WIRINGS, "ahead")
 _LEFT, _RIGHT = (0.0, 0.4), (0.62, 1.0)
 _SYMBOL = {"uni": "circle", "two": "square", "bi": "diamond"}
 
@@ -30,7 +29,7 @@ def _ends(found: Sequence[Estimate]) -> tuple[list[float], list[float]]:
 
 
 def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
-    """Left wrong tags of 100 by network, right by kind of place.
+    """Left wrong tags of 100 by network, right by true tag.
 
     Whiskers: 95 % intervals over sentences; small marks: the seeds. Dashed: every letter gets the
     commonest tag of its own symbol; dotted: every letter gets the commonest tag of all.
@@ -56,23 +55,23 @@ def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
     for name, dash in (("majority", "dot"), ("alone", "dash")):
         value = found.baseline(name)
         left.reference([0.4, 3.6], [value, value], text(f"figure.letters_{name}"), dash=dash)
-    kinds = [text(f"figure.letters_kind_{found.task}_{one}") for one in found.kinds]
+    tags = [text(f"figure.letters_tag_{one}") for one in TAGS]
     right = sheet.panel(
-        axes.axis(text("figure.letters_error_kind"), range=[-3, 103]),
-        axes.names(kinds, range=[len(kinds) + 0.5, 0.5]),
+        axes.axis(text("figure.letters_error_tag"), range=[-3, 103]),
+        axes.names(tags, range=[len(tags) + 0.5, 0.5]),
         across=_RIGHT,
     )
     for k, one in enumerate(WIRINGS):
-        errors = [found.error(one, kind) for kind in found.kinds]
+        errors = [found.error(one, tag) for tag in TAGS]
         values, color = [e.value for e in errors], _color(style, one)
         right.points(
-            values, np.arange(1, len(kinds) + 1) + 0.2 * (k - 1), text(f"figure.letters_{one}"),
+            values, np.arange(1, len(tags) + 1) + 0.2 * (k - 1), text(f"figure.letters_{one}"),
             color, symbol=_SYMBOL[one], size=8, hover="%{x:.1f}",
             error_x=whisker(values, *_ends(errors), color),
         )  # fmt: skip
     return sheet.described(
         "alt.letters_errors",
-        names={"x": [name.replace("<br>", " ") for name in names], "y2": kinds},
+        names={"x": [name.replace("<br>", " ") for name in names], "y2": tags},
         uni=number(error["uni"].value),
         two=number(error["two"].value),
         bi=number(error["bi"].value),
@@ -118,34 +117,34 @@ def errors_ahead(found: Compared, ahead: int, style: Style = STYLE) -> Figure:
 
 
 def tagged_text(found: TaggedText, ahead: int, style: Style = STYLE) -> Figure:
-    """A text, line by line, and below each line how the networks tag it.
+    """A text, line by line, and below each line its tags: the true ones and those of the networks.
 
     The deeper a cell, the less of the probability has the true tag; a frame stands around letters
     that "uni" has wrong and "bi" has right. On hover: the probability of each tag, and the loss.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    rows = [text("figure.letters_typed"), *(text(f"figure.letters_{one}") for one in WIRINGS),
-            text("figure.letters_bi_ahead", ahead=ahead)]  # fmt: skip
+    rows = [text("figure.letters_read"), text("figure.letters_true"), text("figure.letters_uni"),
+            text("figure.letters_bi"), text("figure.letters_bi_ahead", ahead=ahead)]  # fmt: skip
     lines = -(-len(found.text) // LINE)
     height = len(rows) + 1
     depth = np.full((lines * height - 1, LINE), np.nan, np.float32)
     letters: list[list[str]] = [[""] * LINE for _ in depth]
     hover: list[list[str]] = [[""] * LINE for _ in depth]
-    shown = [list(found.text), *(found.shown(row) for row in range(len(rows) - 1))]
-    names = _tag_names(found.task, style)
+    true = ["" if tag < 0 else TAGS[tag] for tag in found.tags]
+    shown = [list(found.text), true, *(found.shown(row) for row in range(len(rows) - 2))]
     for t in range(len(found.text)):
         line, column = divmod(t, LINE)
         for k in range(len(rows)):
             row = line * height + k
-            letters[row][column] = plain(shown[k][t].replace(" ", "·"))
+            letters[row][column] = plain(shown[k][t])
             depth[row, column] = 0
-            if k and found.tags[t] >= 0:
-                likely = found.probabilities[k - 1, t]
+            if k > 1 and found.tags[t] >= 0:
+                likely = found.probabilities[k - 2, t]
                 depth[row, column] = 0.75 * (1 - likely[found.tags[t]])
                 hover[row][column] = text(
-                    "figure.letters_hover", loss=f"{found.losses[k - 1, t]:.3f}",
-                    tags=", ".join(f"{n} {p:.3f}" for n, p in zip(names, likely, strict=True)),
+                    "figure.letters_hover", loss=f"{found.losses[k - 2, t]:.3f}",
+                    tags=", ".join(f"{n} {p:.3f}" for n, p in zip(TAGS, likely, strict=True)),
                 )  # fmt: skip
     ticks = [line * height + k + 1 for line in range(lines) for k in range(len(rows))]
     panel = sheet.panel(
@@ -164,17 +163,11 @@ def tagged_text(found: TaggedText, ahead: int, style: Style = STYLE) -> Figure:
         panel.rectangle((column + 0.5, column + 1.5),
                         (line * height + 0.5, line * height + len(rows) + 0.5),
                         palette.highlight, width=2)  # fmt: skip
-    uni, two, bi, cut = found.wrong.sum(1).tolist()
+    uni, bi, cut = found.wrong.sum(1).tolist()
     return sheet.described(
-        "alt.letters_text", text=plain(found.text), letters=found.letters, uni=uni, two=two, bi=bi,
+        "alt.letters_text", text=plain(found.text), letters=found.letters, uni=uni, bi=bi,
         ahead=ahead, cut=cut, framed=int(found.needs_right.sum()),
     )  # fmt: skip
-
-
-def _tag_names(task: str, style: Style) -> list[str]:
-    if task == "words":
-        return list(TAGS[task])
-    return [style.text(f"figure.letters_{one}") for one in ("small", "capital")]
 
 
 def losses_so_far(done: object, style: Style = STYLE) -> Figure:
@@ -186,7 +179,7 @@ def losses_so_far(done: object, style: Style = STYLE) -> Figure:
         axes.axis(text("figure.letters_part"), range=[0, 26], dtick=5),
         axes.axis(text("figure.letters_loss"), rangemode="tozero"),
     )
-    for wiring, losses in zip(WIRINGS, curves, strict=False):
+    for wiring, losses in zip(("uni", "bi"), curves, strict=False):
         panel.line(np.arange(1, len(losses) + 1), losses, text(f"figure.letters_{wiring}"),
                    _color(style, wiring), symbol=_SYMBOL[wiring], hover="%{y:.3f}")  # fmt: skip
     return sheet.described("alt.letters_so_far", networks=len(curves),

@@ -1,0 +1,114 @@
+"""Trainings of taggers on the bundled sentences, short ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.data.chinese import reviews_split
+from seqviz.experiments.tagging import letters
+from seqviz.experiments.tagging.letters import (
+    AHEAD,
+    MOST,
+    READERS,
+    SIZES,
+    TASKS,
+    compare_taggers,
+    known,
+    tag_text,
+    tagged,
+    train_taggers,
+)
+from seqviz.refusal import Refusal
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Trainings of thirty updates on sentences of one length."""
+    for task, size in SIZES.items():
+        monkeypatch.setitem(SIZES, task, size._replace(updates=30))
+    groups = {task: letters._groups_of_training(task) for task in TASKS}
+    few = {task: [max(some, key=lambda g: (len(g.ids) <= 20, len(g.places)))]
+           for task, some in groups.items()}  # fmt: skip
+    monkeypatch.setattr(letters, "_groups_of_training", lambda task: few[task])
+
+
+def test_the_bundled_sentences_are_split_once_and_for_all():
+    train, held = reviews_split()
+    assert (len(train), len(held)) == (4000, 800)
+    assert not set(train) & set(held)
+    assert all(8 <= len(one) <= 40 for one in train)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_batch_has_sentences_of_one_length_and_no_padding(task):
+    train, held = letters._sentences(task)
+    for group in letters._groups(task, held):
+        for place, ids, tags in zip(group.places, group.ids.T, group.tags.T, strict=True):
+            assert len(ids) == len(held[place].symbols)
+            assert np.array_equal(tags, held[place].tags)
+    count = Counter("".join(one.symbols for one in train))
+    assert min(count[one] for one in known(task)) >= SIZES[task].least
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_two_networks_learn_and_the_seed_decides(task, short):
+    before = torch.random.get_rng_state()
+    reports: list[float] = []
+    found = train_taggers(task, 3, report=lambda _, share: reports.append(share))
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert [one.wiring for one in found] == list(READERS)
+    for one in found:
+        assert one.losses[-1] < 0.8 * one.losses[0]
+        assert np.isfinite(one.losses).all()
+    assert reports == sorted(reports)
+    assert reports[-1] == pytest.approx(1)
+    again, other = (train_taggers(task, seed)[0] for seed in (3, 4))
+    assert np.array_equal(again.levels, found[0].levels)
+    assert not np.array_equal(other.levels, found[0].levels)
+    typed = "I saw Anna." if task == "spaces" else "我打车去"
+    read = tag_text(task, found, typed, 50)
+    assert np.allclose(read.probabilities[1], read.probabilities[2], atol=1e-6)
+
+
+def test_a_cancelled_training_stops(short):
+    class Stop(BaseException):
+        pass
+
+    def report(*_):
+        raise Stop
+
+    with pytest.raises(Stop):
+        train_taggers("words", 1, report=report)
+
+
+def test_a_comparison_counts_every_held_out_letter(short):
+    found = compare_taggers("words", seeds=2)
+    held = letters._sentences("words")[1]
+    tags = np.concatenate([one.tags for one in held])
+    assert found.letters.sum(1).tolist() == np.bincount(tags[tags >= 0]).tolist()
+    commonest = np.bincount(
+        np.concatenate([g.tags.ravel() for g in letters._groups_of_training("words")]) + 1
+    )[1:].argmax()
+    assert found.baseline("majority") == pytest.approx(100 * np.mean(tags[tags >= 0] != commonest))
+    assert found.wrong.shape == (3, 2, 4, len(held))
+    assert found.cut.shape == (len(AHEAD), 2, 4, len(held))
+    assert (found.wrong <= found.letters).all()
+    long = found.cut[-1].sum() - found.wrong[2].sum()
+    assert abs(long) < 0.01 * found.letters.sum()  # few sentences are longer than that
+
+
+@pytest.mark.parametrize(
+    ("task", "text"), [("capitals", "123 !"), ("words", "taxi"), ("words", "")]
+)
+def test_a_text_without_letters_is_refused(task, text):
+    with pytest.raises(Refusal) as refused:
+        tagged(task, text)
+    assert refused.value.code == "nothing_to_tag"
+
+
+def test_a_long_text_is_read_to_the_last_sign_that_fits():
+    assert len(tagged("spaces", "Ab " * 100).symbols) == MOST
