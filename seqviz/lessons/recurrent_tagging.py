@@ -26,7 +26,7 @@ from seqviz.lessons.bench.controls import choice, on, seed, sentence, steps, vie
 from seqviz.lessons.bench.show import Show
 from seqviz.text import literal, number
 
-ENGLISH = "The end of the story is nowhere near as good as the beginning."
+ENGLISH = "In the theater, the men and the women are so good."
 CHINESE = "从马上下来的人马上走了，我们都很高兴。"
 _LISTED = 24  # letters that a sentence names
 
@@ -37,9 +37,9 @@ class Tagging:
 
     view: str = view(("errors", "ahead", "letters"), "errors")
     task: str = choice(TASKS, "spaces", shipped=True)
-    english: str = sentence(ENGLISH, MOST, above=True, typed=True,
+    english: str = sentence(ENGLISH, 100, above=True, typed=True,
                             when=on(view="letters", task="spaces"))  # fmt: skip
-    chinese: str = sentence(CHINESE, MOST, above=True, typed=True,
+    chinese: str = sentence(CHINESE, 100, above=True, typed=True,
                             when=on(view="letters", task="words"))  # fmt: skip
     ahead: int = steps(AHEAD, 1, when=on(view=("ahead", "letters")))
     training: int = seed(1, when=on(view="letters"))

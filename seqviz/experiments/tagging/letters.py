@@ -38,7 +38,7 @@ from seqviz.refusal import Refusal
 TASKS = ("spaces", "words")  # of an English text, and of a Chinese one
 AHEAD = (0, 1, 2, 3, 5, 10, 20)
 READERS = ("uni", "bi")  # of a student's text
-MOST = 72  # signs of a student's sentence
+MOST = 48  # signs of a student's sentence
 SEEDS = 5
 _LONGEST = 60  # signs of a sentence that is learned from
 _BATCH = 128

@@ -13,7 +13,7 @@ from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, sca
 from seqviz.figures.grammar.sheet import whisker
 from seqviz.text import number
 
-LINE = 24  # signs of a text side by side
+LINE = 16  # signs of a text side by side
 _LEFT, _RIGHT = (0.0, 0.4), (0.62, 1.0)
 _SYMBOL = {"uni": "circle", "two": "square", "bi": "diamond"}
 
