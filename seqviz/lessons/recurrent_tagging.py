@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from seqviz.compute.tagging.letters import TAGS, WIRINGS, TaggedText
 from seqviz.compute.tagging.letters_compared import Compared, Estimate
@@ -22,13 +24,19 @@ from seqviz.figures.tagging.letters import (
     tagged_text,
     trained_so_far,
 )
-from seqviz.lessons.bench.controls import choice, on, seed, sentence, steps, view
+from seqviz.lessons.bench.controls import choice, on, seed, sentence, stepper, steps, view
 from seqviz.lessons.bench.show import Show
 from seqviz.text import literal, number
 
-ENGLISH = "In the theater, the men and the women are so good."
+ENGLISH = "I can not see the end of this story, but it is so funny."
 CHINESE = "从马上下来的人马上走了，我们都很高兴。"
 _LISTED = 24  # letters that a sentence names
+
+
+def _signs(values: Mapping[str, Any]) -> float:
+    """How many signs of the text are read."""
+    typed = values["english"] if values["task"] == "spaces" else values["chinese"]
+    return float(min(MOST, max(1, len("".join(typed.split())))))
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ class Tagging:
     chinese: str = sentence(CHINESE, 100, above=True, typed=True,
                             when=on(view="letters", task="words"))  # fmt: skip
     ahead: int = steps(AHEAD, 1, when=on(view=("ahead", "letters")))
+    letter: int = stepper(1, MOST, 4, within=_signs, when=on(view="letters"))
     training: int = seed(1, when=on(view="letters"))
 
 
@@ -132,18 +141,19 @@ def _letters(p: Tagging, show: Show) -> None:
     )  # fmt: skip
     typed = p.english if p.task == "spaces" else p.chinese
     found: TaggedText = show.run(tag_text, p.task, taggers, typed, p.ahead, name="found")
-    show.figure(tagged_text, found, p.ahead)
+    letter = min(p.letter, len(found.text))
+    show.figure(tagged_text, found, p.ahead, letter)
     losses = found.losses.sum(1)
     for k, wiring in enumerate(READERS):
         show.metric(f"loss_{wiring}", float(losses[k]))
-    _say_letters(p, found, show)
+    _say_letters(p, found, letter, show)
     if found.unknown:
         show.note("tagging.unknown", unknown=found.unknown, letters=found.letters)
     if len("".join(typed.split())) > MOST:
         show.note("tagging.longer", most=MOST)
 
 
-def _say_letters(p: Tagging, found: TaggedText, show: Show) -> None:
+def _say_letters(p: Tagging, found: TaggedText, letter: int, show: Show) -> None:
     uni, bi, cut = found.wrong.sum(1).tolist()
     show.note("tagging.letters", letters=found.letters, uni=uni, bi=bi, cut=cut, ahead=p.ahead)
     framed = found.needs_right.nonzero()[0].tolist()
@@ -157,8 +167,12 @@ def _say_letters(p: Tagging, found: TaggedText, show: Show) -> None:
                   letters=show.words("note.tagging.and").join(named))  # fmt: skip
     else:
         show.note("tagging.framed_none")
-    losses = found.losses
-    worst = int(losses[0].argmax())
-    show.note("tagging.loss", uni=number(losses[0].sum()), bi=number(losses[1].sum()),
-              place=worst + 1, sign=literal(found.text[worst]), at_uni=number(losses[0, worst]),
-              at_bi=number(losses[1, worst]))  # fmt: skip
+    t, losses = letter - 1, found.losses
+    show.note("tagging.sum", uni=number(losses[0].sum()), bi=number(losses[1].sum()))
+    if found.tags[t] < 0:
+        show.note("tagging.no_tag", place=letter, sign=literal(found.text[t]))
+        return
+    true = found.tags[t]
+    uni, bi = (number(float(found.probabilities[k, t, true])) for k in (0, 1))
+    show.note("tagging.loss", place=letter, sign=literal(found.text[t]), true=TAGS[true], uni=uni,
+              bi=bi, at_uni=number(losses[0, t]), at_bi=number(losses[1, t]))  # fmt: skip

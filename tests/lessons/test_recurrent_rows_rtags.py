@@ -27,6 +27,8 @@ ROWS = {
     "0-24 which outputs": ({**YOURS, "ahead": 0}, (("cut 0 ahead, 2", "0 个字符时 2 个"),),
                            {**YOURS, "ahead": 1}),
     "0-26": (CHINESE_TASK, (("6.06 fewer", "少 6.06 个"), ("E ends", "E 词尾")), {}),
+    "1-18 bars": (YOURS, (("is B. From left to right this has the probability 0.2", "的标签是 B"),),
+                  {**YOURS, "letter": 5}),
     "1-18": (YOURS, (("下 at 4 (S → B)", "第 4 个字符“下”（S → B）"),), {**YOURS, "chinese": "很好。"}),
     "1-20": (CHINESE_TASK, (("difference of 0.334 is not shown", "相差 0.334 个，不能说明"),), {}),
     "1-21": (CHINESE_TASK, (("32 in each direction", "双向每个方向 32 个"),), {}),

@@ -15,6 +15,7 @@ from seqviz.text import number
 
 LINE = 16  # signs of a text side by side
 _LEFT, _RIGHT = (0.0, 0.4), (0.62, 1.0)
+_TEXT, _BARS = (0.0, 0.68), (0.8, 1.0)
 _SYMBOL = {"uni": "circle", "two": "square", "bi": "diamond"}
 
 
@@ -116,11 +117,11 @@ def errors_ahead(found: Compared, ahead: int, style: Style = STYLE) -> Figure:
     )
 
 
-def tagged_text(found: TaggedText, ahead: int, style: Style = STYLE) -> Figure:
-    """A text, line by line, and below each line its tags: the true ones and those of the networks.
+def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE) -> Figure:
+    """Left a text, and below each line its tags: the true ones and those of the networks.
 
     The deeper a cell, the less of the probability has the true tag; a frame stands around letters
-    that "uni" has wrong and "bi" has right. On hover: the probability of each tag, and the loss.
+    that "uni" has wrong and "bi" has right. Right the probabilities of one letter, from 1.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
@@ -148,21 +149,28 @@ def tagged_text(found: TaggedText, ahead: int, style: Style = STYLE) -> Figure:
                 )  # fmt: skip
     ticks = [line * height + k + 1 for line in range(lines) for k in range(len(rows))]
     panel = sheet.panel(
-        axes.axis(range=[0.5, min(LINE, max(len(found.text), 8)) + 0.5], showticklabels=False,
-                  showgrid=False),
+        axes.axis(range=[0.5, LINE + 0.5], showticklabels=False, showgrid=False),
         axes.axis(range=[len(depth) + 0.5, 0.5], tickvals=ticks, ticktext=rows * lines,
                   showgrid=False),
+        across=_TEXT,
     )  # fmt: skip
     panel.cells(
         depth, text("figure.letters_depth"), scales.tint(), bar=None, xgap=1, ygap=1, text=letters,
         texttemplate="%{text}", textfont={"size": 13 * style.scale, "color": palette.truth},
         customdata=hover, hover="%{text}: %{customdata}", hoverongaps=False,
     )  # fmt: skip
-    for t in np.flatnonzero(found.needs_right).tolist():
+    framed = [(t, palette.highlight) for t in np.flatnonzero(found.needs_right).tolist()]
+    for t, color in [*framed, (letter - 1, palette.prediction)]:
         line, column = divmod(t, LINE)
         panel.rectangle((column + 0.5, column + 1.5),
-                        (line * height + 0.5, line * height + len(rows) + 0.5),
-                        palette.highlight, width=2)  # fmt: skip
+                        (line * height + 0.5, line * height + len(rows) + 0.5), color)  # fmt: skip
+    name = text("figure.letters_letter", place=letter, sign=plain(found.text[letter - 1]))
+    beside = sheet.panel(axes.names(list(TAGS), name),
+                         axes.percent(text("figure.letters_probability")), across=_BARS)  # fmt: skip
+    for k, one in enumerate(("uni", "bi")):
+        likely = 100 * found.probabilities[k, letter - 1] * (found.tags[letter - 1] >= 0)
+        beside.bars(np.arange(1, 5) + 0.2 * (2 * k - 1), likely, text(f"figure.letters_{one}"),
+                    _color(style, one), width=0.36, hover="%{y:.1f} %")  # fmt: skip
     uni, bi, cut = found.wrong.sum(1).tolist()
     return sheet.described(
         "alt.letters_text", text=plain(found.text), letters=found.letters, uni=uni, bi=bi,
