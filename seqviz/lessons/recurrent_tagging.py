@@ -49,7 +49,7 @@ class Tagging:
                             when=on(view="letters", task="spaces"))  # fmt: skip
     chinese: str = sentence(CHINESE, 100, above=True, typed=True,
                             when=on(view="letters", task="words"))  # fmt: skip
-    ahead: int = steps(AHEAD, 1, when=on(view=("ahead", "letters")))
+    ahead: int = steps(AHEAD, 3, when=on(view=("ahead", "letters")))
     letter: int = stepper(1, MOST, 4, within=_signs, when=on(view="letters"))
     training: int = seed(1, when=on(view="letters"))
 

@@ -18,22 +18,24 @@ from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES
 
 AHEAD, LETTERS = {"view": "ahead"}, {"view": "letters"}
-CHINESE_TASK = {"task": "words"}
-YOURS = {**LETTERS, **CHINESE_TASK}
+TASK = {"task": "words"}
+CUT, YOURS = {**AHEAD, **TASK}, {**LETTERS, **TASK}
+SHORT = {**YOURS, "chinese": "很好。"}
 ROWS = {
     "0-23": ({}, (("two layers", "两层"), ("in each layer", "两层每层"),), AHEAD),
-    "0-24": ({**AHEAD, **CHINESE_TASK}, (("Signs ahead: 1. Then 14.7", "1 个字符时，每 100 个标错 14.7"),),
-             {**AHEAD, **CHINESE_TASK, "ahead": 3}),
+    "0-24": ({**CUT, "ahead": 1},
+             (("Signs ahead: 1. Then 14.7", "1 个字符时，每 100 个标错 14.7"),),
+             {**CUT, "ahead": 3}),
     "0-24 which outputs": ({**YOURS, "ahead": 0}, (("cut 0 ahead, 2", "0 个字符时 2 个"),),
                            {**YOURS, "ahead": 1}),
-    "0-26": (CHINESE_TASK, (("6.06 fewer", "少 6.06 个"), ("E ends", "E 词尾")), {}),
-    "1-18 bars": (YOURS, (("is B. From left to right this has the probability 0.2", "的标签是 B"),),
+    "0-26": (TASK, (("6.06 fewer", "少 6.06 个"), ("E ends", "E 词尾")), {}),
+    "1-18": (YOURS, (("下 at 4 (S → B)", "第 4 个字符“下”（S → B）"),), SHORT),
+    "1-18 bars": (YOURS, ("0.235", ("is B.", "的标签是 B")),
                   {**YOURS, "letter": 5}),
-    "1-18": (YOURS, (("下 at 4 (S → B)", "第 4 个字符“下”（S → B）"),), {**YOURS, "chinese": "很好。"}),
-    "1-20": (CHINESE_TASK, (("difference of 0.334 is not shown", "相差 0.334 个，不能说明"),), {}),
-    "1-21": (CHINESE_TASK, (("32 in each direction", "双向每个方向 32 个"),), {}),
-    "2-13": (LETTERS, (("letters. Wrong:", "标错的有"),), {}),
-    "3-14": (YOURS, ("7.64", "1.35", "L⟨4⟩ = 1.45"), {**YOURS, "chinese": "很好。"}),
+    "1-20": (TASK, (("difference of 0.334 is not shown", "相差 0.334 个，不能说明"),), {}),
+    "1-21": (TASK, (("32 in each direction", "双向每个方向 32 个"),), {}),
+    "2-13": (LETTERS, (("41 letters. Wrong:", "共 41 个字符，标错的有"),), {}),
+    "3-14": (YOURS, ("7.64", "1.35", "L⟨4⟩ = 1.45"), SHORT),
 }  # fmt: skip
 
 

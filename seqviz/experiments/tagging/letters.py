@@ -124,9 +124,9 @@ def _groups(task: str, sentences: Sequence[Tagged]) -> list[Group]:
 
 
 def _learn(
-    task: str, wiring: str, seed: int, device: str, each: Callable[[float, float], object]
+    task: str, wiring: str, seed: int, device: str, each: Callable[[list[float], float], object]
 ) -> Tagger:
-    """Train one network. each: called with the loss of late and the share that is done."""
+    """Train one network. each: called with the losses so far and the share that is done."""
     import torch
 
     started = time.process_time()
@@ -163,7 +163,7 @@ def _learn(
         if (update + 1) % max(size.updates // 25, 1) == 0:
             losses.append(float(torch.stack(lately).mean()))
             lately.clear()
-        each(losses[-1] if losses else np.nan, (update + 1) / size.updates)
+        each(losses, (update + 1) / size.updates)
     levels, steps = rounded([one.detach().cpu().numpy() for one in weights])
     return Tagger(task, wiring, width, size.read, np.array([ord(one) for one in symbols]), levels,
                   steps, np.array(losses), time.process_time() - started)  # fmt: skip
@@ -190,17 +190,15 @@ def train_taggers(
 ) -> tuple[Tagger, ...]:
     """A job: two networks of one seed, in the order of `READERS`.
 
-    Reports (losses so far of each network, seconds).
+    Reports the losses so far of each network, from the first on.
     """
     found: list[Tagger] = []
     for wiring in READERS:
-        curve: list[float] = []
 
-        def each(loss: float, share: float, curve: list[float] = curve) -> None:
-            if not curve or curve[-1] != loss:
-                curve.append(loss)
-            all_curves = (*(tuple(one.losses) for one in found), tuple(curve))
-            report(all_curves, (len(found) + share) / len(READERS))
+        def each(losses: list[float], share: float) -> None:
+            curves = (*(tuple(one.losses.tolist()) for one in found), tuple(losses))
+            if curves[0]:
+                report(tuple(filter(len, curves)), (len(found) + share) / len(READERS))
 
         found.append(_learn(task, wiring, seed, device, each))
     return tuple(found)
@@ -233,7 +231,7 @@ def compare_taggers(
         for wiring, row in zip(WIRINGS, every, strict=True):
             done = sum(map(len, every))
 
-            def each(loss: float, share: float, done: int = done) -> None:
+            def each(_: list[float], share: float, done: int = done) -> None:
                 report((done, steps), (done + share) / steps)
 
             row.append(_learn(task, wiring, seed + 1, device, each))

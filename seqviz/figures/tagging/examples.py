@@ -28,7 +28,6 @@ def examples() -> tuple[Example, ...]:
         Example("English text", tagged_text, (typed, 1, 2), typed.letters),
         Example("Chinese text", tagged_text, (read, 2, 4), read.letters),
         Example("training", losses_so_far, (curves,), 1.5),
-        Example("training begins", losses_so_far, (((),),), 1),
         Example("networks so far", trained_so_far, ((3, 15),), 3),
     )
 

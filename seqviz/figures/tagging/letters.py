@@ -41,7 +41,7 @@ def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
     names = [text(f"figure.letters_{one}_lines") for one in WIRINGS]
     top = max(found.baseline("majority"), *(e.sentences[1] for e in error.values()))
     left = sheet.panel(
-        axes.names(names),
+        axes.names(names, text("figure.letters_network")),
         axes.axis(text("figure.letters_error"), range=[0, 1.15 * top]),
         across=_LEFT,
     )
@@ -59,7 +59,7 @@ def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
     tags = [text(f"figure.letters_tag_{one}") for one in TAGS]
     right = sheet.panel(
         axes.axis(text("figure.letters_error_tag"), range=[-3, 103]),
-        axes.names(tags, range=[len(tags) + 0.5, 0.5]),
+        axes.names(tags, text("figure.letters_tag"), range=[len(tags) + 0.5, 0.5]),
         across=_RIGHT,
     )
     for k, one in enumerate(WIRINGS):
@@ -150,8 +150,8 @@ def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE
     ticks = [line * height + k + 1 for line in range(lines) for k in range(len(rows))]
     panel = sheet.panel(
         axes.axis(range=[0.5, LINE + 0.5], showticklabels=False, showgrid=False),
-        axes.axis(range=[len(depth) + 0.5, 0.5], tickvals=ticks, ticktext=rows * lines,
-                  showgrid=False),
+        axes.axis(text("figure.letters_tags"), range=[len(depth) + 0.5, 0.5], tickvals=ticks,
+                  ticktext=rows * lines, showgrid=False),
         across=_TEXT,
     )  # fmt: skip
     panel.cells(
@@ -165,8 +165,8 @@ def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE
         panel.rectangle((column + 0.5, column + 1.5),
                         (line * height + 0.5, line * height + len(rows) + 0.5), color)  # fmt: skip
     name = text("figure.letters_letter", place=letter, sign=plain(found.text[letter - 1]))
-    beside = sheet.panel(axes.names(list(TAGS), name),
-                         axes.percent(text("figure.letters_probability")), across=_BARS)  # fmt: skip
+    share = axes.percent(text("figure.letters_probability"))
+    beside = sheet.panel(axes.names(list(TAGS), name), share, across=_BARS)
     for k, one in enumerate(("uni", "bi")):
         likely = 100 * found.probabilities[k, letter - 1] * (found.tags[letter - 1] >= 0)
         beside.bars(np.arange(1, 5) + 0.2 * (2 * k - 1), likely, text(f"figure.letters_{one}"),
@@ -191,7 +191,7 @@ def losses_so_far(done: object, style: Style = STYLE) -> Figure:
         panel.line(np.arange(1, len(losses) + 1), losses, text(f"figure.letters_{wiring}"),
                    _color(style, wiring), symbol=_SYMBOL[wiring], hover="%{y:.3f}")  # fmt: skip
     return sheet.described("alt.letters_so_far", networks=len(curves),
-                           loss=number(float(curves[-1][-1])) if curves[-1] else "–")  # fmt: skip
+                           loss=number(float(curves[-1][-1])))  # fmt: skip
 
 
 def trained_so_far(done: object, style: Style = STYLE) -> Figure:
@@ -199,6 +199,9 @@ def trained_so_far(done: object, style: Style = STYLE) -> Figure:
     some, of_all = np.asarray(done, int).ravel().tolist()
     sheet = Sheet(style, showlegend=False)
     name = style.text("figure.letters_networks")
-    panel = sheet.panel(axes.axis(name, range=[0, of_all]), axes.names([f"{some} / {of_all}"]))
+    panel = sheet.panel(
+        axes.axis(name, range=[0, of_all]),
+        axes.names([f"{some} / {of_all}"], style.text("figure.letters_of")),
+    )
     panel.bars([1], [some], name, style.palette.prediction, sideways=True, hover=False)
     return sheet.described("alt.letters_trained", some=some, all=of_all)
