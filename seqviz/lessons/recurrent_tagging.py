@@ -57,7 +57,12 @@ class Tagging:
 def tagging(p: Tagging, show: Show) -> None:
     if p.view == "letters":
         _letters(p, show)
-        return
+    else:
+        _held_out(p, show)
+    show.caption(show.words(f"note.tagging.from_{p.task}"))
+
+
+def _held_out(p: Tagging, show: Show) -> None:
     found: Compared = show.job(
         compare_taggers, name="found", task=p.task, so_far=(trained_so_far,)
     )  # fmt: skip

@@ -33,7 +33,7 @@ ROWS = {
     "1-18 bars": (YOURS, ("0.235", ("is B.", "的标签是 B")),
                   {**YOURS, "letter": 5}),
     "1-20": (TASK, (("difference of 0.334 is not shown", "相差 0.334 个，不能说明"),), {}),
-    "1-21": (TASK, (("32 in each direction", "双向每个方向 32 个"),), {}),
+    "1-21": ({}, (("32 in each direction", "双向每个方向 32 个"),), AHEAD),
     "2-13": (LETTERS, (("41 letters. Wrong:", "共 41 个字符，标错的有"),), {}),
     "3-14": (YOURS, ("7.64", "1.35", "L⟨4⟩ = 1.45"), SHORT),
 }  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt8
 
 from seqviz.compute.recurrent import GRU, GRUTrace, State, Weights, run
 
@@ -95,7 +95,7 @@ class Tagger:
     width: int
     read: int
     known: Int[np.ndarray, "symbol"]
-    levels: Int[np.ndarray, "parameter"]
+    levels: UInt8[np.ndarray, "parameter"]
     steps: Float[np.ndarray, "array"]
     losses: Float[np.ndarray, "time"]
     seconds: float
