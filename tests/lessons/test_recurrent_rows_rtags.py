@@ -78,7 +78,7 @@ def test_the_sentences_at_the_defaults_need_their_right_side(task, text):
     taggers = precomputed.find(train_taggers, {"task": task, "seed": 1}).result
     found = tag_text(task, taggers, text, 1)
     assert found.needs_right.sum() >= 5
-    assert found.wrong[1].sum() <= 1
+    assert found.wrong[1].sum() <= 2 < found.wrong[0].sum()
     assert np.allclose(found.probabilities.sum(-1), 1)
 
 
@@ -94,4 +94,4 @@ def test_a_text_without_letters_is_refused_in_one_sentence(text, language):
 @pytest.mark.parametrize("text", ["a", "x" * 100, "<b>&", "שלום", "$x_1$ \\frac", "İß"])
 def test_hostile_texts_are_tagged(text):
     assert said({**LETTERS, "english": text}, "en")
-    assert said({**YOURS, "chinese": f"{text}好"[-100:]}, "zh")
+    assert said({**YOURS, "chinese": f"好{text}"[:100]}, "zh")

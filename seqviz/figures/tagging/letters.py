@@ -155,10 +155,14 @@ def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE
         across=_TEXT,
     )  # fmt: skip
     panel.cells(
-        depth, text("figure.letters_depth"), scales.tint(), bar=None, xgap=1, ygap=1, text=letters,
-        texttemplate="%{text}", textfont={"size": 13 * style.scale, "color": palette.truth},
-        customdata=hover, hover="%{text}: %{customdata}", hoverongaps=False,
+        depth, text("figure.letters_depth"), scales.tint(), bar=None, xgap=1, ygap=1,
+        customdata=hover, hover="%{customdata}", hoverongaps=False,
     )  # fmt: skip
+    # Not written by the map itself: a narrow screen would cut what is wider than its cell.
+    written = [(c + 1, r + 1, one) for r, row in enumerate(letters) for c, one in enumerate(row)
+               if one]  # fmt: skip
+    x, y, signs = zip(*written, strict=True)
+    panel.letters(x, y, signs, textfont={"size": 13 * style.scale, "color": palette.truth})
     framed = [(t, palette.highlight) for t in np.flatnonzero(found.needs_right).tolist()]
     for t, color in [*framed, (letter - 1, palette.prediction)]:
         line, column = divmod(t, LINE)
