@@ -1,4 +1,8 @@
-"""Chinese sentences that come with the app: reviews of hotels and products."""
+"""Chinese sentences that come with the app: reviews of hotels and products, by machine translation.
+
+J. Kocoń, P. Miłkowski and K. Kanclerz (2021). MultiEmo: Multilingual, Multilevel, Multidomain
+Sentiment Analysis Corpus of Consumer Reviews. ICCS 2021. CC BY 4.0.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,6 @@ import numpy as np
 from seqviz.paths import ASSETS
 from seqviz.refusal import damaged
 
-SOURCE = (
-    "J. Kocoń, P. Miłkowski and K. Kanclerz (2021). MultiEmo: Multilingual, Multilevel, "
-    "Multidomain Sentiment Analysis Corpus of Consumer Reviews. ICCS 2021. CC BY 4.0. Machine "
-    "translations."
-)
 _SHA256 = "1fdb1d5033d166c57d9b1c47099d2a4f3da01c8c3a4bc1351ee6a45215d0062c"
 _HELD_OUT = 800
 

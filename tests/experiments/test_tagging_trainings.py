@@ -22,6 +22,7 @@ from seqviz.experiments.tagging.letters import (
     train_taggers,
 )
 from seqviz.refusal import Refusal
+from tools.bundle_chinese import chosen
 
 
 @pytest.fixture
@@ -40,6 +41,20 @@ def test_the_bundled_sentences_are_split_once_and_for_all():
     assert (len(train), len(held)) == (4000, 800)
     assert not set(train) & set(held)
     assert all(8 <= len(one) <= 40 for one in train)
+
+
+def test_another_file_of_sentences_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr("seqviz.data.chinese.ASSETS", tmp_path)
+    reviews_split.cache_clear()
+    with pytest.raises(Refusal) as refused:
+        reviews_split()
+    assert refused.value.code == "damaged"
+
+
+def test_sentences_are_chosen_by_their_signs_and_beginnings():
+    good = [f"{chr(0x4E00 + k)}很好的酒店早餐也好。" for k in range(20)]
+    bad = ["太短了。", "Good hotel 酒店的早餐很好。", good[0] + "还会再来。", "长" * 41]
+    assert chosen([*good, *bad]) == sorted(good)
 
 
 @pytest.mark.parametrize("task", TASKS)
