@@ -11,7 +11,6 @@ from seqviz.compute.tagging.letters_compared import Compared, Estimate
 from seqviz.experiments.tagging.letters import (
     AHEAD,
     MOST,
-    READERS,
     TASKS,
     compare_taggers,
     tag_text,
@@ -70,8 +69,9 @@ def _held_out(p: Tagging, show: Show) -> None:
         _ahead(p, found, show)
         return
     show.figure(errors_by_wiring, found)
-    for wiring in WIRINGS:
-        show.metric(f"wrong_{wiring}", found.error(wiring).value)
+    show.metric("wrong_uni", found.error("uni").value)
+    show.metric("wrong_two", found.error("two").value)
+    show.metric("wrong_bi", found.error("bi").value)
     show.metric("wrong_alone", found.baseline("alone"))
     _say_better(found, show)
     _say_tags(found, show)
@@ -149,8 +149,8 @@ def _letters(p: Tagging, show: Show) -> None:
     letter = min(p.letter, len(found.text))
     show.figure(tagged_text, found, p.ahead, letter)
     losses = found.losses.sum(1)
-    for k, wiring in enumerate(READERS):
-        show.metric(f"loss_{wiring}", float(losses[k]))
+    show.metric("loss_uni", float(losses[0]))
+    show.metric("loss_bi", float(losses[1]))
     _say_letters(p, found, letter, show)
     if found.unknown:
         show.note("tagging.unknown", unknown=found.unknown, letters=found.letters)
