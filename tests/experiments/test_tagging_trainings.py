@@ -21,6 +21,7 @@ from seqviz.experiments.tagging.letters import (
     tagged,
     train_taggers,
 )
+from seqviz.figures.tagging.letters import losses_so_far, trained_so_far
 from seqviz.refusal import Refusal
 from tools.bundle_chinese import chosen
 
@@ -72,7 +73,15 @@ def test_a_batch_has_sentences_of_one_length_and_no_padding(task):
 def test_two_networks_learn_and_the_seed_decides(task, short):
     before = torch.random.get_rng_state()
     reports: list[float] = []
-    found = train_taggers(task, 3, report=lambda _, share: reports.append(share))
+    records: list[object] = []
+
+    def report(record, share):
+        records.append(record)
+        reports.append(share)
+
+    found = train_taggers(task, 3, report=report)
+    drawn = losses_so_far(records)  # as the page draws it while it waits
+    assert [list(one["y"]) for one in drawn.traces] == [one.losses.tolist() for one in found]
     assert torch.equal(before, torch.random.get_rng_state())
     assert [one.wiring for one in found] == list(READERS)
     for one in found:
@@ -101,7 +110,9 @@ def test_a_cancelled_training_stops(short):
 
 def test_a_comparison_counts_every_held_out_letter(short, monkeypatch):
     monkeypatch.setattr(letters, "AHEAD", (0, 50))
-    found = compare_taggers("words", seeds=2)
+    records: list[object] = []
+    found = compare_taggers("words", seeds=2, report=lambda record, _: records.append(record))
+    assert "5" in trained_so_far(records).alt
     held = letters._sentences("words")[1]
     tags = np.concatenate([one.tags for one in held])
     assert found.letters.sum(1).tolist() == np.bincount(tags[tags >= 0]).tolist()

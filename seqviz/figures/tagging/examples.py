@@ -27,8 +27,8 @@ def examples() -> tuple[Example, ...]:
         Example("ahead", errors_ahead, (english, 1), english.error_cut(1).value),
         Example("English text", tagged_text, (typed, 1, 2), typed.letters),
         Example("Chinese text", tagged_text, (read, 2, 4), read.letters),
-        Example("training", losses_so_far, (curves,), 1.5),
-        Example("networks so far", trained_so_far, ((3, 15),), 3),
+        Example("training", losses_so_far, ((curves[:1], curves),), 1.5),
+        Example("networks so far", trained_so_far, (((2, 15), (3, 15)),), 3),
     )
 
 

@@ -182,11 +182,11 @@ def tagged_text(found: TaggedText, ahead: int, letter: int, style: Style = STYLE
     )  # fmt: skip
 
 
-def losses_so_far(done: object, style: Style = STYLE) -> Figure:
-    """The mean cross-entropy of a letter while the networks train, one after the other."""
+def losses_so_far(done: Any, style: Style = STYLE) -> Figure:
+    """The mean cross-entropy of a letter while the networks train; done: what was reported."""
     text = style.text
     sheet = Sheet(style)
-    curves: Any = done
+    curves = done[-1]
     panel = sheet.panel(
         axes.axis(text("figure.letters_part"), range=[0, 26], dtick=5),
         axes.axis(text("figure.letters_loss"), rangemode="tozero"),
@@ -198,9 +198,9 @@ def losses_so_far(done: object, style: Style = STYLE) -> Figure:
                            loss=number(float(curves[-1][-1])))  # fmt: skip
 
 
-def trained_so_far(done: object, style: Style = STYLE) -> Figure:
-    """How many networks have been trained, of how many."""
-    some, of_all = np.asarray(done, int).ravel().tolist()
+def trained_so_far(done: Any, style: Style = STYLE) -> Figure:
+    """How many networks have been trained, of how many; done: what was reported."""
+    some, of_all = done[-1]
     sheet = Sheet(style, showlegend=False)
     name = style.text("figure.letters_networks")
     panel = sheet.panel(
