@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from seqviz.compute.costs.counting import stacked_bidirectional
 from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.recurrent_cell import Collapse, Step, Wirings, collapse, one, wirings
 from seqviz.lessons.recurrent_bill import Bill, bill
+from seqviz.lessons.recurrent_cell import Collapse, Step, Wirings, collapse, one, wirings
+from seqviz.lessons.recurrent_tagging import Tagging, tagging
 
 lesson = Lesson("recurrent")
 
@@ -14,6 +15,7 @@ lesson.bench("step", Step)(one)
 lesson.bench("wirings", Wirings)(wirings)
 lesson.bench("collapse", Collapse)(collapse)
 # ---- tagging
+lesson.bench("tagging", Tagging)(tagging)
 # ---- tagger
 # ---- writing, readout
 # ---- bill

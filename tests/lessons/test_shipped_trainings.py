@@ -25,6 +25,8 @@ NAMES = (
     "text.merges.train_tokenizer", "text.ids.permute_many", "text.map.analogies",
     "text.map.analogies 2", "text.reading.sense_pairs", "text.neighbors.substitutes",
     "text.windows.read_windows",
+    "recurrent.tagging.compare_taggers", "recurrent.tagging.train_taggers",
+    "recurrent.tagging.compare_taggers 2", "recurrent.tagging.train_taggers 2",
     "vanishing_gradients.race.compare", "vanishing_gradients.race.compare 2",
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
@@ -53,6 +55,7 @@ VIEWS = {
     "analogies": "classes",
     "substitutes": "list",
     "sense_pairs": "many",
+    "train_taggers": "letters",
 }
 LATE = {"seconds", "device"}
 
