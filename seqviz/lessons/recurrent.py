@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.recurrent_reads import Readout, Writing, readout, write
 
 lesson = Lesson("recurrent")
 
@@ -10,4 +11,6 @@ lesson = Lesson("recurrent")
 # ---- tagging
 # ---- tagger
 # ---- writing, readout
+lesson.bench("writing", Writing)(write)
+lesson.bench("readout", Readout)(readout)
 # ---- bill

@@ -13,7 +13,7 @@ from seqviz.compute.gates.networks import Network, trace
 from seqviz.compute.proportions import Paired, Proportion
 from seqviz.compute.recurrent import sigmoid
 from seqviz.refusal import Refusal
-from seqviz.units import Count, Probability, Share
+from seqviz.units import Count, Share
 
 COMBINED = ("both_concat", "both_sum", "both_product", "both_mean")  # last states, two directions
 FROM_STATES = ("last", "mean", "max")
@@ -36,7 +36,7 @@ class Path:
     unknown: int
 
     @property
-    def verdict(self) -> Probability:
+    def verdict(self) -> Share:
         """The probability of "positive" at the end."""
         return float(self.probability[-1])
 
@@ -70,12 +70,12 @@ class Padded:
     zeros: Float[np.ndarray, "pads_1"]
     unknown: Float[np.ndarray, "pads_1"]
 
-    def after(self, kind: str, pads: int) -> Probability:
+    def after(self, kind: str, pads: int) -> Share:
         """The probability of "positive" read from the state behind so many pads."""
         return float(getattr(self, kind)[pads])
 
     @property
-    def packed(self) -> Probability:
+    def packed(self) -> Share:
         """Read from the state of the last word."""
         return float(self.zeros[0])
 

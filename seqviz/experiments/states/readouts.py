@@ -44,11 +44,13 @@ def words_read(network: str, text: str) -> int:
 
 @cache
 def _plane(network: str) -> Plane:
+    """From the states behind every word of some training reviews."""
     found = load(network)
-    states = [
-        trace(found, one).hidden[1:] for one in _ids(found, sentiment_split()[0])[:_FOR_PLANE]
-    ]
-    return readouts.plane(found, np.concatenate(states).astype(float))
+    known = sentiment_split()[0]
+    ids = _ids(found, Labeled(known.texts[:_FOR_PLANE], known.positive[:_FOR_PLANE]))
+    states = trace(found, readouts.batch(ids)).hidden[1:]
+    real = np.arange(len(states))[:, None] < np.array([len(one) for one in ids])
+    return readouts.plane(found, states[real].astype(float))
 
 
 def compare_readouts(
