@@ -139,12 +139,12 @@ def _tied(p: Writing, show: Show) -> None:
     show.readouts(found, "all_narrow", "all_untied", "all_tied", "saved")
     show.note(
         "writing.tied", symbols=f"{p.tied_symbols:,}", hidden=p.tied_units,
-        untied=f"{found.all_untied:,}", tied=f"{found.all_tied:,}", saved=percent(found.saved),
-        table=f"{p.tied_symbols * p.tied_units:,}",
+        untied=f"{found.all_untied:,.0f}", tied=f"{found.all_tied:,.0f}",
+        saved=percent(found.saved), table=f"{p.tied_symbols * p.tied_units:,}",
     )  # fmt: skip
     more = found.all_narrow - found.all_tied
     key = "more" if more > 0 else "less" if more < 0 else "same"
-    show.note(f"writing.narrow_{key}", width=SHIPPED_WIDTH, narrow=f"{found.all_narrow:,}")
+    show.note(f"writing.narrow_{key}", width=SHIPPED_WIDTH, narrow=f"{found.all_narrow:,.0f}")
     real = load("characters_gru")
     show.note("writing.counted", parameters=f"{real.parameters:,}", symbols=len(real.symbols),
               hidden=real.weights.hidden)  # fmt: skip

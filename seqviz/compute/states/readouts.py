@@ -13,7 +13,7 @@ from seqviz.compute.gates.networks import Network, trace
 from seqviz.compute.proportions import Paired, Proportion
 from seqviz.compute.recurrent import sigmoid
 from seqviz.refusal import Refusal
-from seqviz.units import Count, Share
+from seqviz.units import Share
 
 COMBINED = ("both_concat", "both_sum", "both_product", "both_mean")  # last states, two directions
 FROM_STATES = ("last", "mean", "max")
@@ -119,7 +119,7 @@ class ByReadout:
         half = _Z95 * each.std(ddof=1) / np.sqrt(len(each))
         return float(each.mean()), float(each.mean() - half), float(each.mean() + half)
 
-    def reviews(self, least: int = 0) -> Count:
+    def reviews(self, least: int = 0) -> int:
         """How many there are."""
         return int(self._of(least).sum())
 

@@ -44,17 +44,17 @@ class Tables:
     @property
     def all_narrow(self) -> Count:
         """Of the network with a narrow input table."""
-        return sum(self.narrow)
+        return float(sum(self.narrow))
 
     @property
     def all_untied(self) -> Count:
         """Of the network with two tables of equal width."""
-        return sum(self.untied)
+        return float(sum(self.untied))
 
     @property
     def all_tied(self) -> Count:
         """Of the network with one table."""
-        return sum(self.tied)
+        return float(sum(self.tied))
 
     @property
     def saved(self) -> Share:

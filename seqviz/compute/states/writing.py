@@ -12,7 +12,6 @@ from seqviz.compute.gates.encoding import END
 from seqviz.compute.gates.networks import Gated, Network, inputs, log_probabilities, trace
 from seqviz.compute.recurrent import State, run
 from seqviz.refusal import Refusal
-from seqviz.units import Count
 
 _Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
 LONGEST = 300  # letters that are read
@@ -76,7 +75,7 @@ class LettersRead:
         return float(2**self.mean_bits)
 
     @property
-    def unknown(self) -> Count:
+    def unknown(self) -> int:
         """Letters that the network has no symbol for."""
         return int((self.ids == 0).sum())
 
@@ -137,7 +136,7 @@ class ByStep:
     before: int
     sentences: int
     temperatures: tuple[float, ...]
-    bits: Float[np.ndarray, "2 case step"]
+    bits: Float[np.ndarray, "2 reading step"]
     judged: Float[np.ndarray, "2 case step"]
     right: Float[np.ndarray, "temperature step"]
     trend: Float[np.ndarray, "2 case"]

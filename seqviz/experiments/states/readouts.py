@@ -68,7 +68,7 @@ def compare_readouts(
     ends = _read_backwards(found, texts, known.positive, seed, report)
     for one, back in zip(features, ends, strict=True):
         one |= readouts.combined(one["last"], back)
-    right = [_answers(*(one[name] for one in features), known.positive) == held.positive
+    right = [_answers(features[0][name], features[1][name], known.positive) == held.positive
              for name in features[0]]  # fmt: skip
     counts = [(_verdicts(found, texts[1], pad) == held.positive).sum(-1) for pad in (-1, 0)]
     often = bool(2 * known.positive.sum() >= len(known.positive))

@@ -78,8 +78,8 @@ def accuracy_by_readout(
     every = [found.accuracy(name, least) for name in shown]
     names = [text(f"figure.states_{name}") for name in shown]
     often = 100 * found.majority(least)
-    ends = [100 * one.low for one in every] + [100 * one.high for one in every]
-    span = [min(often, *ends) - 4, max(ends) + 4]
+    low, high = [100 * one.low for one in every], [100 * one.high for one in every]
+    span = [min(often, *low) - 4, max(high) + 4]
     panel = sheet.panel(
         axes.percent(text("figure.states_right", least=least), *span),
         axes.names(names, range=[len(names) + 0.6, 0.4]),
@@ -93,7 +93,7 @@ def accuracy_by_readout(
         shares, np.arange(1, len(names) + 1), text("figure.states_verdicts"),
         [chosen.get(name, palette.gru) for name in shown], size=12, hover="%{x:.1f} %",
         edge={"color": palette.truth, "width": 1},
-        error_x=whisker(shares, *np.array(ends).reshape(2, -1), palette.truth),
+        error_x=whisker(shares, low, high, palette.truth),
     )  # fmt: skip
     return sheet.described(
         "alt.states_readouts", names={"y": names}, reviews=f"{every[0].n:,}", least=least,

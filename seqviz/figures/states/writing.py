@@ -84,9 +84,11 @@ def own_letters(found: Written, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     above.cells(
         0.6 * other, text("figure.states_differs"), scales.tint(), bar=None, xgap=1, ygap=1,
-        text=[[plain(one) for one in row] for row in rows], texttemplate="%{text}",
-        textfont={"size": 12 * style.scale, "color": palette.truth}, hover="%{text}",
+        hover=False,
     )  # fmt: skip
+    for k, row in enumerate(rows, 1):
+        above.letters(np.arange(1, steps + 1), [k] * steps, [plain(one) for one in row],
+                      textfont={"size": 12 * style.scale, "color": palette.truth})  # fmt: skip
     curves = [row[:steps] for row in (found.forced, found.free)]
     top = 1.1 * max(1.0, *(float(one.max(initial=0)) for one in curves))
     below = sheet.panel(
@@ -142,7 +144,7 @@ def bits_by_step(found: ByStep, temperature: float, style: Style = STYLE) -> Fig
     sheet.margin(t=72)
     sheet.legend(y=1.12)
     return sheet.described(
-        "alt.states_by_step", sentences=found.sentences, before=found.before,
+        "alt.states_by_step", gap=0.24, sentences=found.sentences, before=found.before,
         temperature=number(temperature), forced=number(float(found.bits[0, 0].mean())),
         free=number(float(found.bits[0, case + 1].mean())),
         other=number(float(found.bits[0, 1].mean())),
@@ -168,9 +170,13 @@ def tied_tables(found: Tables, style: Style = STYLE) -> Figure:
     every = np.array([found.narrow, found.untied, found.tied], float)
     names = [text(f"figure.states_{k}") for k in ("narrow", "untied", "tied")]
     panel = sheet.panel(
-        axes.axis(text("figure.states_parameters"), range=[0, 1.25 * float(every.sum(1).max())]),
+        axes.axis(
+            text("figure.states_parameters"),
+            tickformat="~s",
+            range=[0, 1.25 * float(every.sum(1).max())],
+        ),
         axes.names(names, range=[3.6, 0.4]),
-    )
+    )  # fmt: skip
     for k, (part, color) in enumerate(
         zip(PARTS, (palette.prediction, palette.baseline, palette.rnn), strict=True)
     ):
@@ -179,5 +185,6 @@ def tied_tables(found: Tables, style: Style = STYLE) -> Figure:
                    sideways=True, ends=ends, hover="%{x:,.0f}")  # fmt: skip
     return sheet.described(
         "alt.states_tied", names={"y": names}, symbols=f"{found.symbols:,}", hidden=found.hidden,
-        narrow=f"{found.all_narrow:,}", untied=f"{found.all_untied:,}", tied=f"{found.all_tied:,}",
+        narrow=f"{found.all_narrow:,.0f}", untied=f"{found.all_untied:,.0f}",
+        tied=f"{found.all_tied:,.0f}",
     )  # fmt: skip
