@@ -25,25 +25,23 @@ def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
     letters, steps, many = letters_of(TEXT), by_step_of(), by_readout_of()
     whole, rest = path_of(6), path_of(5)
+    verdict = round(100 * whole.verdict, 1)
     own = Padded(np.linspace(0.62, 0.15, 41), np.linspace(0.62, 0.03, 41))
     counts = tables(30_522, 256, 32)
     written = Written(
         tuple(TEXT[:8]), tuple("lder <i>\n"), tuple(TEXT[8:]), letters.bits[8:],
         letters.bits[8:] + 3,
     )  # fmt: skip
-    none = np.empty(0)
-    nothing_left = Written(tuple(TEXT), tuple(" and so on"), (), none, none)
     return (
         Example("letters", letters_read, (letters, 3), letters.mean_bits),
         Example("letters, long", letters_read, (letters_of(TEXT * 5), 44), 44),
         Example("own letters", own_letters, (written,), written.parted),
-        Example("own letters, text at its end", own_letters, (nothing_left,), 0),
         Example("by step", bits_by_step, (steps, 0.0), steps.sentences),
         Example("by step, drawn", bits_by_step, (steps, 1.0), steps.sentences),
         Example("states so far", steps_so_far, ((0.2, 0.4),), 40),
         Example("tied tables", tied_tables, (counts,), counts.all_tied),
-        Example("path", state_path, (whole, rest, 3), 100 * whole.verdict),
-        Example("path, nothing deleted", state_path, (whole, None, 0), 100 * whole.verdict),
+        Example("path", state_path, (whole, rest, 3), verdict),
+        Example("path, nothing deleted", state_path, (whole, None, 0), verdict),
         Example("readouts", accuracy_by_readout, (many, NAMES, 10), many.reviews(10)),
         Example("pads", pads_behind, (own, many, "unknown", 10), 10),
     )

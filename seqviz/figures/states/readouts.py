@@ -82,7 +82,7 @@ def accuracy_by_readout(
     span = [min(often, *low) - 4, max(high) + 4]
     panel = sheet.panel(
         axes.percent(text("figure.states_right", least=least), *span),
-        axes.names(names, range=[len(names) + 0.6, 0.4]),
+        axes.names(names, text("figure.states_from"), range=[len(names) + 0.6, 0.4]),
     )
     panel.vertical(often, palette.baseline, width=1.5, dash="dot")
     panel.words(text("figure.states_often"), often, len(names) + 0.45, xanchor="left", xshift=4,

@@ -79,7 +79,8 @@ def own_letters(found: Written, style: Style = STYLE) -> Figure:
     other = np.array([[0.0] * steps, [a != b and b != "" for a, b in zip(*rows, strict=True)]])
     above = sheet.panel(
         axes.axis(range=[0.5, steps + 0.5], showticklabels=False, showgrid=False),
-        axes.names([text("figure.states_text"), text("figure.states_own")], range=[2.5, 0.5]),
+        axes.names([text("figure.states_text"), text("figure.states_own")],
+                   text("figure.states_letters"), range=[2.5, 0.5]),
         up=(0.74, 1.0),
     )  # fmt: skip
     above.cells(
@@ -158,7 +159,9 @@ def steps_so_far(done: object, style: Style = STYLE) -> Figure:
     share = float(np.asarray(done, float).ravel()[-1])
     sheet = Sheet(style, showlegend=False)
     name = style.text("figure.states_done")
-    panel = sheet.panel(axes.percent(name), axes.names([percent(share, 0)]))
+    panel = sheet.panel(
+        axes.percent(name), axes.names([percent(share, 0)], style.text("figure.states_work"))
+    )
     panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
     return sheet.described("alt.states_so_far", share=percent(share, 0))
 
@@ -175,7 +178,7 @@ def tied_tables(found: Tables, style: Style = STYLE) -> Figure:
             tickformat="~s",
             range=[0, 1.25 * float(every.sum(1).max())],
         ),
-        axes.names(names, range=[3.6, 0.4]),
+        axes.names(names, text("figure.states_tables"), range=[3.6, 0.4]),
     )  # fmt: skip
     for k, (part, color) in enumerate(
         zip(PARTS, (palette.prediction, palette.baseline, palette.rnn), strict=True)
