@@ -217,7 +217,6 @@ def _readouts(p: Readout, show: Show) -> None:
         reviews=f"{found.reviews(p.least):,}",
         often=percent(found.majority(p.least)), **shares,
         both=percent(found.accuracy(p.combine, p.least).share),
-        way=show.option("combine", p.combine),
     )  # fmt: skip
     for name in ("mean", "max", p.combine, "words"):
         gain = found.gain(name, "last", p.least)
