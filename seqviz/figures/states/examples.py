@@ -25,7 +25,6 @@ def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
     letters, steps, many = letters_of(TEXT), by_step_of(), by_readout_of()
     whole, rest = path_of(6), path_of(5)
-    verdict = round(100 * whole.verdict, 1)
     own = Padded(np.linspace(0.62, 0.15, 41), np.linspace(0.62, 0.03, 41))
     counts = tables(30_522, 256, 32)
     written = Written(
@@ -40,8 +39,8 @@ def examples() -> tuple[Example, ...]:
         Example("by step, drawn", bits_by_step, (steps, 1.0), steps.sentences),
         Example("states so far", steps_so_far, ((0.2, 0.4),), 40),
         Example("tied tables", tied_tables, (counts,), counts.all_tied),
-        Example("path", state_path, (whole, rest, 3), verdict),
-        Example("path, nothing deleted", state_path, (whole, None, 0), verdict),
+        Example("path", state_path, (whole, rest, 3), len(whole.pieces)),
+        Example("path, nothing deleted", state_path, (whole, None, 0), len(whole.pieces)),
         Example("readouts", accuracy_by_readout, (many, NAMES, 10), many.reviews(10)),
         Example("pads", pads_behind, (own, many, "unknown", 10), 10),
     )
