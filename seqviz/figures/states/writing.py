@@ -96,11 +96,11 @@ def own_letters(found: Written, style: Style = STYLE) -> Figure:
         axes.tokens(style, rows[0], text("figure.states_true_letter")),
         axes.axis(text("figure.states_bits"), range=[0, top]), up=(0.0, 0.58),
     )  # fmt: skip
-    for row, name, color, dash, symbol in (
+    for values, name, color, dash, symbol in (
         (curves[0], "forced", palette.gru, "solid", "circle"),
         (curves[1], "free", palette.rnn, "dash", "diamond"),
     ):  # fmt: skip
-        below.line(np.arange(1, len(row) + 1), row, text(f"figure.states_{name}"), color,
+        below.line(np.arange(1, len(values) + 1), values, text(f"figure.states_{name}"), color,
                    dash=dash, symbol=symbol, hover="%{y:.2f}")  # fmt: skip
     return sheet.described(
         "alt.states_own", before=plain("".join(found.before)), own=plain("".join(found.own)),
