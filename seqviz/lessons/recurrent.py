@@ -6,6 +6,7 @@ from seqviz.compute.costs.counting import stacked_bidirectional
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.recurrent_bill import Bill, bill
 from seqviz.lessons.recurrent_cell import Collapse, Step, Wirings, collapse, one, wirings
+from seqviz.lessons.recurrent_reads import Readout, Writing, readout, write
 from seqviz.lessons.recurrent_tagging import Tagging, tagging
 
 lesson = Lesson("recurrent")
@@ -18,6 +19,8 @@ lesson.bench("collapse", Collapse)(collapse)
 lesson.bench("tagging", Tagging)(tagging)
 # ---- tagger
 # ---- writing, readout
+lesson.bench("writing", Writing)(write)
+lesson.bench("readout", Readout)(readout)
 # ---- bill
 lesson.bench("bill", Bill)(bill)
 

@@ -40,6 +40,7 @@ NAMES = (
     "transformer.bill.time_passes",
     "gpt.futures.ways", "gpt.likely.by_method", "gpt.again.greedy", "gpt.shots.few_shots",
     "gpt.cost.time_cache",
+    "recurrent.writing.run_on", "recurrent.writing.run_on 2", "recurrent.readout.compare_readouts",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {
@@ -56,6 +57,8 @@ VIEWS = {
     "substitutes": "list",
     "sense_pairs": "many",
     "train_taggers": "letters",
+    "run_on": "free",
+    "compare_readouts": "readouts",
 }
 LATE = {"seconds", "device"}
 
