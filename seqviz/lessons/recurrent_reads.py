@@ -47,11 +47,11 @@ def _letters(reader: str, text: str) -> float:
 class Writing:
     """A character model reads a text, its own letters, and counts its tables."""
 
-    view: str = view(("letters", "own", "free", "tied"), "letters")
-    text_read: str = sentence(FLIGHTS, LONGEST, when=on(view=("letters", "own")), above=True)
+    view: str = view(("next", "own", "free", "tied"), "next")
+    text_read: str = sentence(FLIGHTS, LONGEST, when=on(view=("next", "own")), above=True)
     reader: str = choice(("gru", "lstm"), "gru", shipped=True,
-                         when=on(view=("letters", "own", "free")))  # fmt: skip
-    letter: int = stepper(1, LONGEST, 25, when=on(view=("letters", "own")),
+                         when=on(view=("next", "own", "free")))  # fmt: skip
+    upto: int = stepper(1, LONGEST, 25, when=on(view=("next", "own")),
                           within=lambda v: _letters(v["reader"], v["text_read"]))  # fmt: skip
     heat: float = stops(writing.TEMPERATURES, 0.0, when=on(view=("own", "free")))
     draws: int = seed(1, when=lambda v: v["view"] == "own" and v["heat"] > 0)
@@ -60,12 +60,12 @@ class Writing:
 
 
 def write(p: Writing, show: Show) -> None:
-    {"letters": _read, "own": _own, "free": _free, "tied": _tied}[p.view](p, show)
+    {"next": _read, "own": _own, "free": _free, "tied": _tied}[p.view](p, show)
 
 
 def _read(p: Writing, show: Show) -> None:
     found = show.run(writing.read, f"characters_{p.reader}", p.text_read, name="found")
-    place = min(p.letter, len(found.ids))
+    place = min(p.upto, len(found.ids))
     show.figure(letters_read, found, place)
     show.readouts(found, loss_read="mean_bits", loss_pairs="mean_pairs", loss_alone="mean_alone",
                   perplexity_read="perplexity")  # fmt: skip
@@ -89,7 +89,7 @@ def _read(p: Writing, show: Show) -> None:
 
 def _own(p: Writing, show: Show) -> None:
     name = f"characters_{p.reader}"
-    found = show.run(writing.write, name, p.text_read, p.letter, p.heat, p.draws, name="found")
+    found = show.run(writing.write, name, p.text_read, p.upto, p.heat, p.draws, name="found")
     show.figure(own_letters, found)
     show.readouts(found, agreed="parted", loss_forced="mean_forced", loss_free="mean_free")
     show.note(

@@ -23,20 +23,20 @@ OWN, FREE, TIED, READOUTS, PADDING = (
 )
 ROWS = {
     "1-13": ("writing", {}, (("gives “a” the most, 13.3 %", "给“a”的概率最大，为 13.3 %"),),
-             {"letter": 26}),
+             {"upto": 26}),
     "1-14": ("writing", {}, ("log₂ P = −119", "4.06"), {"text_read": "The flights"}),
-    "1-15 cross-entropy": ("writing", {}, ("4.28", "−log₂"), {"letter": 24}),
+    "1-15 cross-entropy": ("writing", {}, ("4.28", "−log₂"), {"upto": 24}),
     "1-15 teacher forcing": ("writing", OWN, (("1.96 bits each after the text (teacher forcing), "
                                                "8.01",
                                                "每个 1.96 比特，读自己写的字符时每个 8.01"),),
-                             {**OWN, "letter": 40}),
+                             {**OWN, "upto": 40}),
     "1-15 many": ("writing", FREE, ("2.19 ± 0.17", "7.73 ± 0.38", "4.39"),
                   {**FREE, "reader": "lstm"}),
     "1-16": ("writing", TIED, ("7,813,632", "8,238,906", "48.7 %"), {**TIED, "tied_symbols": 82}),
     "1-16 characters": ("writing", {**TIED, "tied_symbols": 82}, ("246,418", "4.8 %"), TIED),
     "1-17": ("writing", {**OWN, "heat": 1.0}, (("seed 1", "种子 1"), "ay doesn"),
              {**OWN, "heat": 1.0, "draws": 2}),
-    "1-17 end": ("writing", {**OWN, "letter": 59}, (("the whole text", "读完全文"),), OWN),
+    "1-17 end": ("writing", {**OWN, "upto": 59}, (("the whole text", "读完全文"),), OWN),
     "1-19": ("readout", {}, ("42.9 %", "87.1 %", "“not”"), {"without": 1}),
     "1-19 last": ("readout", READOUTS, ("81.6 %", "80.6 %"), {**READOUTS, "least": 30}),
     "1-22 concat": ("readout", READOUTS, (("Both ends, concatenated", "两端拼接比"),),
@@ -112,7 +112,7 @@ def test_any_text_is_read_or_refused_in_words(text):
 
 
 @pytest.mark.parametrize(("bench", "control", "ends"), [
-    ("writing", "letter", (1, 59)), ("writing", "heat", (0.0, 1.5)),
+    ("writing", "upto", (1, 59)), ("writing", "heat", (0.0, 1.5)),
     ("writing", "draws", (0, 9999)),
     ("writing", "tied_symbols", (82, 50_257)), ("writing", "tied_units", (32, 1024)),
     ("readout", "without", (0, 17)), ("readout", "least", (1, 30)), ("readout", "pads", (0, 40)),
