@@ -1,0 +1,1 @@
+"""Tagging: a tag for each character of a text."""

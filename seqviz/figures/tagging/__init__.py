@@ -1,0 +1,1 @@
+"""Figures of tagging: a tag for each character of a text."""
