@@ -1,1 +1,1 @@
-"""Tagging: a tag for each character of a text."""
+"""One tag for each letter of a text: who wrote it with a capital, where do words begin?"""

@@ -1,1 +1,1 @@
-"""Tagging: a tag for each character of a text."""
+"""Taggers of letters and of words, trained or shipped, on the bundled sentences."""

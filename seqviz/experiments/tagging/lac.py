@@ -52,7 +52,7 @@ def without(text: Characters, side: str, way: str) -> Tagged:
     return _tagged(text, "viterbi", side, way)
 
 
-def counted(report: Report = silent, device: str = "cpu") -> Counted:
+def lac_changes(report: Report = silent, device: str = "cpu") -> Counted:
     """A job: what changes on the sentences that the package is tested with."""
     network = _network()
     lengths = np.array([len(one) for one in network.sentences])

@@ -1,1 +1,0 @@
-"""Figures of tagging: a tag for each character of a text."""
