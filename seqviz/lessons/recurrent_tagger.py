@@ -88,8 +88,9 @@ def _tags(p: Tagger, whole: Tagged, many: Counted, show: Show) -> None:
         "tagger.tags", whole=literal(whole.written), alone=literal(alone.written),
         changed=int(whole.changed(alone).sum()), characters=len(whole.text), broken=alone.breaks,
     )  # fmt: skip
+    same = "_own" if shares[least].argmax() == whole.path[least] else ""
     show.note(
-        f"tagger.least_{p.shown}", character=literal(whole.text[least]), at=least + 1,
+        f"tagger.least_{p.shown}{same}", character=literal(whole.text[least]), at=least + 1,
         tag=whole.tags[whole.path[least]], share=number(float(on_path[least])),
         best=whole.tags[int(shares[least].argmax())], most=number(float(shares[least].max())),
         weighed=int(whole.changed(weighed).sum()),
@@ -107,7 +108,7 @@ def _say_counted(p: Tagger, many: Counted, show: Show) -> None:
         sentences=many.sentences, characters=f"{many.characters:,}", tag=many.common,
         constant=percent(many.by_constant),
     )  # fmt: skip
-    show.note(f"tagger.gap_{key}", gap=percent(abs(gap[0])), ends=_ends(gap))
+    show.note(f"tagger.gap_{key}", gap=number(100 * abs(gap[0])), ends=_ends(gap))
     show.note(
         "tagger.decoders", sentences=many.sentences, emission=many.unlawful("emission"),
         marginal=many.unlawful("marginal"), viterbi=many.unlawful("viterbi"),

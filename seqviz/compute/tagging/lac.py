@@ -8,6 +8,7 @@ does neither.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ from seqviz.units import Share
 
 SIDES = ("right", "left")  # of a character: what the backward and what the forward half has read
 WAYS = ("deleted", "mean", "zero")  # to take it away
+_SPACE = re.compile(r"\s")
+_Z = 1.96  # of a 95 % interval
 DECODERS = ("viterbi", "marginal", "emission")
 States = Float[np.ndarray, "batch time features"]
 
@@ -174,7 +177,7 @@ class Tagged:
     @property
     def written(self) -> str:
         """As LAC's users write it: 我/r 去/v 商场/n."""
-        return " ".join(f"{word}/{tag}" for word, tag, _ in self.words)
+        return " ".join(f"{_SPACE.sub('␣', word)}/{tag}" for word, tag, _ in self.words)
 
     @property
     def breaks(self) -> int:
@@ -188,11 +191,12 @@ class Tagged:
     def moved(self, other: Tagged, layer: int) -> tuple[float, float]:
         """How far another reading's states are from these: |h' - h| / |h| of each half.
 
-        layer: from 1. Over all characters together, forward half first.
+        layer: from 1. Over all characters together, forward half first; to six decimals, as sums
+        of float32 in another order differ by 1e-7.
         """
         halves = zip(*(np.split(one.states[layer - 1], 2, 1) for one in (self, other)), strict=True)
         forward, backward = (
-            float(np.linalg.norm(new - old) / np.linalg.norm(old)) for old, new in halves
+            round(float(np.linalg.norm(new - old) / np.linalg.norm(old)), 6) for old, new in halves
         )
         return forward, backward
 
@@ -278,11 +282,13 @@ def share_of(
 ) -> tuple[float, float, float]:
     """Changed of all characters, and the ends of the 95 % interval over sentences.
 
-    A ratio of two sums: the standard error is that of its linearization (Cochran 1977, 6.4).
+    A ratio of two sums: the standard error is that of its linearization (Cochran 1977, 6.4). The
+    ends stay within what a share, or a difference of two, can be.
     """
     share, n = changed.sum() / lengths.sum(), len(lengths)
     error = np.sqrt(n / (n - 1) * ((changed - share * lengths) ** 2).sum()) / lengths.sum()
-    return float(share), float(share - 1.96 * error), float(share + 1.96 * error)
+    least = 0 if changed.min() >= 0 else -1
+    return float(share), float(max(least, share - _Z * error)), float(min(1, share + _Z * error))
 
 
 def softmax(scores: Float[np.ndarray, "*rows tags"]) -> Float[np.ndarray, "*rows tags"]:
