@@ -99,7 +99,7 @@ class Lac:
     letters: Int[np.ndarray, "letters"]
     ids: Int[np.ndarray, "letters"]
     unknown: int
-    table: Float[np.ndarray, "rows features"]
+    table: Float[np.ndarray, "rows embedding"]
     layers: tuple[tuple[Direction, Direction], ...]
     emission: Float[np.ndarray, "features tags"]
     emission_bias: Float[np.ndarray, "tags"]

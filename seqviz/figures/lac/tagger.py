@@ -81,8 +81,9 @@ def sides_of_characters(
     names = [text("figure.lac_whole"), text(f"figure.lac_without_{side}")]
     strips = _strips(sheet, (whole, cut), names, (0.68, 1.0))
     changed = whole.changed(cut)
-    for at in np.flatnonzero(changed).tolist():
-        strips.rectangle((at + 0.52, at + 1.48), (1.56, 2.44), style.palette.highlight, width=3)
+    edges = np.flatnonzero(np.diff(np.r_[False, changed, False].astype(int)))
+    for begin, end in edges.reshape(-1, 2).tolist():  # one outline around neighbors
+        strips.rectangle((begin + 0.52, end + 0.48), (1.56, 2.44), style.palette.highlight, width=3)
     states = cut.states[layer - 1]
     half = states.shape[1] // 2
     units = np.r_[0:_UNITS, half : half + _UNITS]
@@ -172,7 +173,7 @@ def _strips(
         axes.names(names, style.text("figure.lac_tagged_by"), range=[len(names) + 0.5, 0.5]), up=up,
     )  # fmt: skip
     dark = {"size": 15 * style.scale, "color": style.palette.truth}
-    quiet = {"size": 11 * style.scale, "color": style.palette.baseline}
+    quiet = {"size": 12 * style.scale, "color": style.palette.truth}
     for row, one in enumerate(found, 1):
         wide = np.array([len(word) for word, _, _ in one.words])
         begin = np.array([at for _, _, at in one.words]) + 0.5
