@@ -15,7 +15,7 @@ from seqviz.text import Text, number, percent
 
 _TINTS = ("rgba(43,108,196,0.3)", "rgba(214,104,20,0.3)", "rgba(10,127,92,0.3)")
 _LETTERS = 16  # characters that are written in a strip on a phone
-_ROWS = 8  # tags that have a row, at the least
+_ROWS, _MOST = 8, 14  # tags that have a row
 _UNITS = 8  # of each half that are shown
 _PIXELS, _WIDE = 210.0, 7.5  # of a strip on a phone, and of a letter of a tag's name
 _ASIDE = 0.14
@@ -196,12 +196,12 @@ def _strips(
 
 
 def _rows(best: Tagged, shares: Float[np.ndarray, "time tags"]) -> list[int]:
-    """The tags that have a row: those of the best row of tags, and the most probable others."""
-    needed = list(dict.fromkeys(best.path.tolist()))
-    others = [
-        tag for tag in np.argsort(-shares.sum(0), kind="stable").tolist() if tag not in needed
-    ]
-    return needed + others[: max(2, _ROWS - len(needed))]
+    """The tags that have a row: of the best row of tags, the best of each character, and others."""
+    likely = np.argsort(-shares.sum(0), kind="stable").tolist()
+    single = set(shares.argmax(-1).tolist())
+    needed = dict.fromkeys([*best.path.tolist(), *(tag for tag in likely if tag in single)])
+    rows = list(dict.fromkeys([*needed, *likely[:_ROWS]]))
+    return rows[: max(_ROWS, min(len(needed), _MOST))]
 
 
 def _seen(letter: str) -> str:
