@@ -75,3 +75,10 @@ def test_any_sentence_is_drawn_or_refused(text, lac):
             continue
         shown.figure.to_json().encode("utf-8")
         assert "<b>" not in "".join(shown.notes)
+
+
+def test_a_row_of_fifteen_tags_is_drawn(lac):
+    line = "工信处女干事每月经过下属科室都要亲口交代24口交换机等技"
+    for values in (TAGS, CRF):
+        shown = lesson.benches["tagger"].run({**values, "line": line}, code=False)
+        assert len(shown.figure.axis("y2")["ticktext"]) >= 15

@@ -199,9 +199,10 @@ def _rows(best: Tagged, shares: Float[np.ndarray, "time tags"]) -> list[int]:
     """The tags that have a row: of the best row of tags, the best of each character, and others."""
     likely = np.argsort(-shares.sum(0), kind="stable").tolist()
     single = set(shares.argmax(-1).tolist())
-    needed = dict.fromkeys([*best.path.tolist(), *(tag for tag in likely if tag in single)])
+    path = dict.fromkeys(best.path.tolist())  # all of it, whatever the room
+    needed = dict.fromkeys([*path, *(tag for tag in likely if tag in single)])
     rows = list(dict.fromkeys([*needed, *likely[:_ROWS]]))
-    return rows[: max(_ROWS, min(len(needed), _MOST))]
+    return rows[: max(_ROWS, len(path), min(len(needed), _MOST))]
 
 
 def _seen(letter: str) -> str:
