@@ -185,11 +185,11 @@ def _strips(
         room = _PIXELS / length
         said = [tag if _WIDE * len(tag) < room * w else "" for (_, tag, _), w in
                 zip(one.words, wide.tolist(), strict=True)]  # fmt: skip
-        panel.letters(begin + wide / 2, np.full(len(wide), row + 0.26), said, cliponaxis=False,
+        panel.letters((begin + wide / 2).tolist(), [row + 0.26] * len(wide), said, cliponaxis=False,
                       textfont=quiet)  # fmt: skip
     if length <= _LETTERS:
         rows = np.repeat(np.arange(1, len(found) + 1), length) - 0.12
-        panel.letters(np.tile(np.arange(1, length + 1), len(found)), rows,
+        panel.letters([*range(1, length + 1)] * len(found), rows.tolist(),
                       [_seen(letter) for letter in found[0].text] * len(found),
                       textfont=dark)  # fmt: skip
     return panel
