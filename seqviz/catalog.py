@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 # The whole road, in teaching order. A stage without a lesson is shown on the map as not built.
 STAGES = (
-    "ar", "text", "rnn", "gradients", "gates", "attention", "positions", "transformer", "bert",
-    "gpt", "fine_tuning", "metrics",
+    "ar", "text", "language_models", "rnn", "gradients", "gates", "translation", "attention",
+    "positions", "transformer", "encoders", "bert", "gpt", "fine_tuning", "metrics", "beyond",
 )  # fmt: skip
 
 
@@ -39,6 +39,7 @@ class Lesson:
 LESSONS = (
     Lesson("ar_fitting", "ar", "ar", "time_series", ":material/show_chart:", ("process", "phi")),
     Lesson("text", "tx", "text", "text", ":material/text_fields:", ("merges", "merges")),
+    Lesson("recurrent", "rn", "rnn", "recurrent", ":material/repeat:", ("step", "moment")),
     Lesson("vanishing_gradients", "vg", "gradients", "recurrent", ":material/trending_down:",
            ("reach", "gain")),
     Lesson("gates", "ga", "gates", "recurrent", ":material/meeting_room:",

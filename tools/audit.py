@@ -40,6 +40,7 @@ NOT_IMPORTED = {
 # Imported by us, but always in the version that another package asks for.
 BROUGHT = {
     "anywidget": "the extra [notebook], asked for by who wants live benches there",
+    "brotli": "the extras [app] and [notebook], which send and unpack a script that lies packed",
     "httpx2": "huggingface_hub's client, whose errors are caught",
     "ipython": "a notebook, which shows what a bench gives",
     "marimo": "a notebook, which shows what a bench gives",

@@ -6,7 +6,7 @@ They come with the source distribution of vaderSentiment (MIT), taken with pip a
 from __future__ import annotations
 
 import argparse
-import gzip
+import bz2
 import hashlib
 import io
 import subprocess
@@ -57,7 +57,7 @@ def main() -> None:
     DATA.mkdir(exist_ok=True)
     for name, path in FILES.items():
         content = member(inner, path)
-        (DATA / f"{name}.tsv.gz").write_bytes(gzip.compress(content, 9, mtime=0))
+        (DATA / f"{name}.tsv.bz2").write_bytes(bz2.compress(content))
         print(f"{name}: {len(content):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")
     (DATA / "LICENSE-snippets.txt").write_bytes(member(source, LICENSE))
 

@@ -20,6 +20,7 @@ from seqviz import catalog, lessons
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import DARK, LIGHT, LIVE, Style
 from seqviz.figures.grammar.wordless import HEIGHT, WIDTH, wordless
+from seqviz.packed import whole
 from seqviz.paths import ASSETS
 from seqviz.text import LANGUAGES
 
@@ -79,7 +80,7 @@ def inline(svg: str, name: str) -> str:
 def pictures(browser: Browser) -> Iterator[tuple[Path, str]]:
     """Every picture with the file that it belongs in."""
     page = browser.new_page()
-    page.add_script_tag(path=ASSETS / "static" / "plotly.min.js")
+    page.add_script_tag(content=whole(ASSETS / "static" / "plotly.min.js").decode())
     for record in catalog.LESSONS:
         small = wordless(_first(record.slug, "en"))
         for theme, palette in {"light": LIGHT, "dark": DARK}.items():

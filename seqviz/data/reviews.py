@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import bz2
 import hashlib
 from dataclasses import dataclass
 from functools import cache
@@ -88,10 +88,10 @@ def _labeled(reviews: Snippets, places: np.ndarray) -> Labeled:
 @cache
 def _load(name: str) -> Snippets:
     """Raises Refusal("damaged") when the file is not the one that was bundled."""
-    path = FOLDER / f"{name}.tsv.gz"
+    path = FOLDER / f"{name}.tsv.bz2"
     try:
-        content = gzip.decompress(path.read_bytes())
-    except (OSError, EOFError):
+        content = bz2.decompress(path.read_bytes())
+    except (OSError, ValueError):  # no such file; one that is not whole
         content = b""
     if hashlib.sha256(content).hexdigest() != _SHA256[name]:
         raise Refusal(

@@ -23,6 +23,7 @@ from seqviz.lessons.bench.controls_told import offered
 from seqviz.lessons.bench.output import Note, Output, Readout
 from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.bench.words import Words
+from seqviz.packed import whole
 from seqviz.paths import STATIC
 from seqviz.text import Text
 
@@ -41,7 +42,7 @@ def _inline(name: str) -> str:
 
 def _module() -> str:
     """Controls, Plotly.js and the bench as one module: a notebook cannot load one from another."""
-    slider, order, plain, plotly, bench = ((STATIC / name).read_text("utf-8") for name in SCRIPTS)
+    slider, order, plain, plotly, bench = (whole(STATIC / name).decode() for name in SCRIPTS)
     ours = re.sub(r"(?m)^(export |import .*$)", "", f"{slider}\n{order}\n{plain}")
     return "\n".join([ours, plotly, bench])
 

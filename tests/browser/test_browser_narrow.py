@@ -10,6 +10,7 @@ from rings import one_of
 from seqviz.figures.grammar.example import examples
 from seqviz.figures.grammar.figure import Figure
 from seqviz.figures.grammar.style import Style
+from seqviz.packed import whole
 from seqviz.paths import STATIC
 from seqviz.text import LANGUAGES
 
@@ -58,7 +59,7 @@ def test_every_figure_can_be_read_on_a_phone(browser, turn):
     context = browser.new_context(viewport={"width": 380, "height": 900})
     page = context.new_page()
     page.set_content('<div id="host"></div>')
-    page.add_script_tag(path=STATIC / "plotly.min.js")
+    page.add_script_tag(content=whole(STATIC / "plotly.min.js").decode())
     module = (STATIC / "stack.js").read_text("utf-8")
     page.add_script_tag(content=module.replace("export function", "function"))
     wrong, seen = {}, 0

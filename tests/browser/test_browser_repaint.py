@@ -13,6 +13,7 @@ from seqviz import catalog, lessons
 from seqviz.figures.grammar.figure import joined
 from seqviz.lessons.bench.controls import Slider, Steps, controls, encoded
 from seqviz.lessons.bench.host import NotYet
+from seqviz.packed import whole
 from seqviz.paths import STATIC
 from seqviz.ui.bench import fast_path
 from seqviz.ui.server.run_context import Session
@@ -78,7 +79,7 @@ def page(browser):
     page.set_content(
         "".join(f'<div id="{name}" style="{style}"></div>' for name in ("moved", "whole"))
     )
-    page.add_script_tag(path=STATIC / "plotly.min.js")
+    page.add_script_tag(content=whole(STATIC / "plotly.min.js").decode())
     module = (STATIC / "repaint.js").read_text("utf-8")
     page.add_script_tag(content=re.sub(r"^export ", "", module, flags=re.M))
     yield page

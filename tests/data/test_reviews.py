@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import bz2
 
 import numpy as np
 import pytest
@@ -38,14 +38,19 @@ def test_the_split_is_fixed_and_leaks_nothing():
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"not gzip", gzip.compress(b"1\t0.5\tAnother text.\n", mtime=0)],
-    ids=["empty", "not gzip", "other rows"],
+    [
+        b"",
+        b"not bzip2",
+        bz2.compress(b"1\t0.5\tAnother text.\n"),
+        bz2.compress(b"1\t0.5\tcut\n")[:-9],
+    ],
+    ids=["empty", "not bzip2", "other rows", "cut"],
 )
 def test_a_damaged_file_is_refused(tmp_path, monkeypatch, content):
     monkeypatch.setattr(snippets, "FOLDER", tmp_path)
-    (tmp_path / "movie_reviews.tsv.gz").write_bytes(content)
-    with pytest.raises(Refusal, match=r"movie_reviews\.tsv\.gz is missing or damaged"):
+    (tmp_path / "movie_reviews.tsv.bz2").write_bytes(content)
+    with pytest.raises(Refusal, match=r"movie_reviews\.tsv\.bz2 is missing or damaged"):
         snippets._load.__wrapped__("movie_reviews")
-    (tmp_path / "movie_reviews.tsv.gz").unlink()
+    (tmp_path / "movie_reviews.tsv.bz2").unlink()
     with pytest.raises(Refusal, match="missing or damaged"):
         snippets._load.__wrapped__("movie_reviews")

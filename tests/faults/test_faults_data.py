@@ -114,9 +114,9 @@ def test_a_damaged_index_of_results(visit, fresh, tmp_path, lang):
 
 @DAMAGES
 def test_damaged_sentences(visit, fresh, tmp_path, damage, lang):
-    damage(fresh(reviews, tmp_path / "data") / "movie_reviews.tsv.gz")
+    damage(fresh(reviews, tmp_path / "data") / "movie_reviews.tsv.bz2")
     page = visit("bert_accuracy", lang)
-    harmed = told(page, "movie_reviews.tsv.gz")
+    harmed = told(page, "movie_reviews.tsv.bz2")
     assert harmed
     assert set(page.lesson.benches) - harmed <= drawn(page)
     assert "count" not in harmed

@@ -25,6 +25,8 @@ NAMES = (
     "text.merges.train_tokenizer", "text.ids.permute_many", "text.map.analogies",
     "text.map.analogies 2", "text.reading.sense_pairs", "text.neighbors.substitutes",
     "text.windows.read_windows",
+    "recurrent.tagging.compare_taggers", "recurrent.tagging.train_taggers",
+    "recurrent.tagging.compare_taggers 2", "recurrent.tagging.train_taggers 2",
     "vanishing_gradients.race.compare", "vanishing_gradients.race.compare 2",
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
@@ -38,6 +40,7 @@ NAMES = (
     "transformer.bill.time_passes",
     "gpt.futures.ways", "gpt.likely.by_method", "gpt.again.greedy", "gpt.shots.few_shots",
     "gpt.cost.time_cache",
+    "recurrent.writing.run_on", "recurrent.writing.run_on 2", "recurrent.readout.compare_readouts",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {
@@ -53,6 +56,9 @@ VIEWS = {
     "analogies": "classes",
     "substitutes": "list",
     "sense_pairs": "many",
+    "train_taggers": "letters",
+    "run_on": "free",
+    "compare_readouts": "readouts",
 }
 LATE = {"seconds", "device"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import http.client
 import re
 from pathlib import Path
@@ -13,8 +14,10 @@ import pytest
 import streamlit as st
 
 from driver.server import serve
+from seqviz import packed
 from seqviz.paths import ASSETS, ROOT, STATIC
 from seqviz.ui.server import index_page, policy, static_files
+from tools import vendor
 
 OPENED = {"br": brotli.decompress, "gzip": gzip.decompress, None: bytes}
 FOREVER = static_files.FOREVER.decode()
@@ -65,10 +68,19 @@ def test_what_carries_a_hash_is_kept_and_what_does_not_is_asked_for_again(server
     assert len(body) < 0.4 * len(whole)
 
 
-def test_the_largest_is_kept_packed_and_is_the_same(server):
-    packed = (STATIC / "plotly.min.js.br").read_bytes()
-    assert brotli.decompress(packed) == (STATIC / "plotly.min.js").read_bytes()
-    assert get(server, versioned("plotly.min.js"), Accept_Encoding="br")[2] == packed
+def test_the_largest_lies_packed_only_and_comes_whole_to_who_cannot_unpack(server):
+    kept = (STATIC / "plotly.min.js.br").read_bytes()
+    whole = packed.whole(STATIC / "plotly.min.js")
+    assert hashlib.sha256(whole).hexdigest() == vendor.BUNDLE.sha256
+    assert get(server, versioned("plotly.min.js"), Accept_Encoding="br")[2] == kept
+    for path in (versioned("plotly.min.js"), f"{static_files.OURS}plotly.min.js"):
+        for accepted, opened in (("gzip", gzip.decompress), ("identity", bytes)):
+            status, headers, body = get(server, path, Accept_Encoding=accepted)
+            assert (status, opened(body)) == (200, whole)
+            assert headers["content-type"].startswith("text/javascript")
+            assert headers["content-length"] == str(len(body))
+            again = get(server, path, Accept_Encoding=accepted, If_None_Match=headers["etag"])
+            assert (again[0], again[2]) == (304, b"")
 
 
 def test_a_page_says_what_to_load_while_its_script_is_on_its_way(server):

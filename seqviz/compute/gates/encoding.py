@@ -36,8 +36,12 @@ class Encoded:
 
 
 def normalized(text: str) -> str:
-    """Unicode NFC: a letter with its accent is one character; line ends and tabs become spaces."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    """Unicode NFC: a letter with its accent is one character; line ends and tabs become spaces.
+
+    Half a surrogate pair, which no screen can be sent, becomes a question mark.
+    """
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join(unicodedata.normalize("NFC", whole).split())
 
 
 def characters(text: str, symbols: Sequence[str]) -> Encoded:

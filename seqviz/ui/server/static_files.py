@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import brotli
 import streamlit as st
 
+from seqviz import packed
 from seqviz.paths import ASSETS, STATIC
 from seqviz.ui.streamlit_internals import patch
 
@@ -78,6 +79,7 @@ def _files() -> dict[str, Path]:
     found = {f"/{path.relative_to(streamlit).as_posix()}": path
              for path in (streamlit / "static").rglob("*") if path.suffix in TYPES}  # fmt: skip
     for path in STATIC.iterdir():
+        path = path.with_name(path.name.removesuffix(packed.PACKED))
         if path.suffix in TYPES:
             found[f"{OURS}{path.name}"] = found[f"{OURS}{digest()}/{path.name}"] = path
     return found
@@ -94,18 +96,18 @@ def _fonts() -> dict[str, Path]:
 @cache
 def _whole(path: Path) -> tuple[bytes, bytes]:
     """A file as it is, and its tag."""
-    whole = path.read_bytes()
+    whole = packed.whole(path)
     return whole, f'"{hashlib.sha256(whole).hexdigest()[:16]}"'.encode()
 
 
 @cache
 def _compressed(path: Path, encoding: str) -> tuple[bytes, bytes]:
     """A file compressed, and its tag."""
-    whole = path.read_bytes()
+    whole = packed.whole(path)
     tag = f'"{hashlib.sha256(whole).hexdigest()[:16]}-{encoding}"'.encode()
-    packed = path.with_name(f"{path.name}.br")  # with the most that brotli can: 1.4 s
-    if encoding == "br" and packed.exists():
-        return packed.read_bytes(), tag
+    kept = path.with_name(path.name + packed.PACKED)
+    if encoding == "br" and kept.exists():
+        return kept.read_bytes(), tag
     if encoding == "br":
         return brotli.compress(whole, quality=QUALITY), tag
     return gzip.compress(whole, 9, mtime=0), tag
@@ -131,15 +133,17 @@ class Precompressed:
         path = _files().get(name)
         accepted = asked.get(b"accept-encoding", b"").decode("latin-1")
         encoding = next((one for one in ("br", "gzip") if one in accepted), None)
-        if path is not None and encoding is not None:
-            body, tag = await asyncio.to_thread(_compressed, path, encoding)
+        if path is not None and (encoding is not None or not path.exists()):
+            made = (_compressed, path, encoding) if encoding else (_whole, path)
+            body, tag = await asyncio.to_thread(*made)
             ours = name.startswith(OURS) and digest() not in name
             headers = [
                 (b"content-type", TYPES[path.suffix]),
-                (b"content-encoding", encoding.encode()),
                 (b"cache-control", b"no-cache" if ours else FOREVER),
                 (b"vary", b"Accept-Encoding"),
             ]
+            if encoding:
+                headers.append((b"content-encoding", encoding.encode()))
         elif font := _fonts().get(name):
             body, tag = _whole(font)
             # The name is Streamlit's: it stays when a sign is added.

@@ -1,0 +1,1 @@
+"""What a recurrent network costs: parameters, time, and the terms of its loss."""

@@ -1,0 +1,1 @@
+"""One recurrent cell by hand, the wirings that are made of it, and what is left without tanh."""

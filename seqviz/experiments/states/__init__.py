@@ -1,0 +1,1 @@
+"""Bundled recurrent networks read letters and reviews; jobs on those that were held out."""

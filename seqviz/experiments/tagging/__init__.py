@@ -1,0 +1,1 @@
+"""Taggers of letters and of words, trained or shipped, on the bundled sentences."""

@@ -1,0 +1,1 @@
+"""Figures of what a recurrent network costs."""

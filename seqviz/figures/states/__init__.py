@@ -1,0 +1,1 @@
+"""Figures of what is read off the states of a recurrent network."""

@@ -1,0 +1,218 @@
+"""Wirings as boxes and arrows, and under each how much every input moves every output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seqviz.compute.wirings.graph import KINDS, Influence, Node, Wiring
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, scales
+from seqviz.text import number
+
+_LOW = -4  # decades below 1 where the colors end
+_ROOM = 0.55  # columns and rows around the boxes
+_TALLEST = 4.0  # rows of the small graphs: input, two of states, output
+_CODES = {"x": "square", "h": "circle", "d": "diamond", "y": "square"}
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """Where the boxes of a wiring stand; a decoder's columns go on behind the encoder's."""
+
+    wiring: Wiring
+
+    @property
+    def left(self) -> int:
+        """Columns left of column 1: with a decoder the outputs begin at column 1."""
+        return self.wiring.steps if self.wiring.read == "after" else 0
+
+    @property
+    def top(self) -> float:
+        """The row of the outputs."""
+        return float(self.wiring.layers * len(self.wiring.directions) + 1)
+
+    @property
+    def columns(self) -> tuple[float, float]:
+        """The first and the last column."""
+        last = self.wiring.written if self.left else self.wiring.steps
+        return 1.0 - self.left, float(last)
+
+    def place(self, node: Node) -> tuple[float, float]:
+        """Column and row of a node."""
+        kind, *rest = node
+        if kind == "y":
+            single = self.wiring.read in ("last", "ends")
+            return float(self.wiring.steps if single else rest[0]), self.top
+        if kind == "x":
+            return float(rest[0]) - self.left, 0.0
+        layer = int(rest[0])
+        if kind == "d":
+            return float(rest[1]), float(layer * len(self.wiring.directions))
+        ways = len(self.wiring.directions)
+        row = (layer - 1) * ways + (1 if rest[1] == 1 else 2)
+        return float(rest[2]) - self.left, float(row)
+
+
+def _arrows(
+    panel: Panel, drawing: _Drawing, edges: Iterable[tuple[Node, Node]], color: str, width: float,
+    head: float, away: float,
+) -> None:  # fmt: skip
+    """One trace of arrows; `away`: pixels from the middle of a box to its rim."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for one, other in edges:
+        (x0, y0), (x1, y1) = drawing.place(one), drawing.place(other)
+        x += [x0, x1, None]
+        y += [y0, y1, None]
+    if x:
+        panel.trace(
+            "scatter", x=x, y=y, mode="lines+markers", line={"color": color, "width": width},
+            marker={"symbol": "arrow", "angleref": "previous", "color": color, "standoff": away,
+                    "size": [0, head, 0] * (len(x) // 3)},
+            hover=False, legend=False,
+        )  # fmt: skip
+
+
+def _graph(
+    panel: Panel, wiring: Wiring, style: Style, size: float, lit: frozenset[Node] | None = None,
+    names: bool = False,
+) -> None:  # fmt: skip
+    """Boxes and arrows; those of `lit` stand out. names: of inputs and outputs, written beside."""
+    palette, text, drawing = style.palette, style.text, _Drawing(wiring)
+    edges = list(wiring.edges())
+    inside = [edge for edge in edges if lit is not None and set(edge) <= lit]
+    rest = [edge for edge in edges if edge not in set(inside)]
+    head = 9.0 if names else 6.0
+    quiet = palette.baseline if lit is None else palette.grid
+    _arrows(panel, drawing, rest, quiet, 1.3, head, size / 2)
+    _arrows(panel, drawing, inside, palette.truth, 2.2, head, size / 2)
+    colors = {"x": palette.baseline, "h": palette.rnn, "d": palette.mlp, "y": palette.prediction}
+    for kind, color in colors.items():
+        here = [node for node in wiring.nodes() if node[0] == kind]
+        if not here:
+            continue
+        x, y = np.array([drawing.place(node) for node in here]).T
+        faint = [1.0 if lit is None or node in lit else 0.25 for node in here]
+        panel.trace(
+            "scatter", x=x, y=y, mode="markers", name=text(f"figure.wiring_box_{kind}"),
+            marker={"color": color, "size": size * style.scale, "symbol": _CODES[kind],
+                    "opacity": faint},
+            text=[text(f"figure.wiring_box_{kind}")] * len(here), hover="%{text}",
+            legend=names, pick=kind == "y" and wiring.outputs > 1,
+        )  # fmt: skip
+        if names:
+            for node in here:
+                if kind in "xy":
+                    below = kind == "x"
+                    panel.words(f"{kind}<sub>{node[1]}</sub>", *drawing.place(node), size=13,
+                                yshift=(-1 if below else 1) * (size / 2 + 10))  # fmt: skip
+
+
+def _cells(
+    panel: Panel, norm: np.ndarray, first: float, style: Style, *, of: str = "",
+    bar: Mapping[str, float] | None = None, written: bool = False, low: int = _LOW,
+) -> None:  # fmt: skip
+    """log10 of the influence; a cell that is exactly 0 stays blank.
+
+    of: the wiring's name. bar: keys of the color bar, if it is to have one.
+    """
+    with np.errstate(divide="ignore"):
+        z = np.where(norm > 0, np.log10(norm), np.nan)
+    keys: dict[str, Any] = {}
+    if written:
+        keys = {"text": [[_short(v) for v in row] for row in norm], "texttemplate": "%{text}",
+                "textfont": {"size": 12 * style.scale}}  # fmt: skip
+    name = style.text("figure.wiring_influence")
+    panel.cells(
+        z, f"{name}, {of}" if of else name, scales.plain(low, 0, scales.decades(low, 0)),
+        x=first + np.arange(norm.shape[1]), bar=None if bar is None else name, xgap=1, ygap=1,
+        hoverongaps=False, hover="10^%{z:.2f}", **keys,
+    )  # fmt: skip
+    if bar is not None:
+        panel.sheet.traces[-1]["colorbar"] |= bar
+
+
+def _short(value: float) -> str:
+    if value == 0:
+        return ""
+    return f"{value:.1g}" if value >= 1e-3 else f"{value:.0e}".replace("e-0", "e−")
+
+
+def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
+    """The seven wirings that texts draw, and under each its influence matrix.
+
+    Rows: outputs from the top; columns: inputs, each under its own. What is blank is exactly 0.
+    """
+    text = style.text
+    sheet = Sheet(style)
+    hidden = {"showticklabels": False, "showgrid": False}
+    shared: dict[int, tuple[Panel, Panel]] = {}
+    for k, (name, one) in enumerate(zip(KINDS, found, strict=True)):
+        row, place = divmod(k, 4)
+        left = place * 0.25 * 0.94
+        across = (left, left + 0.205)
+        low = 0.56 if row == 0 else 0.0
+        drawing = _Drawing(one.wiring)
+        first, last = drawing.columns
+        last = max(last, first + 3)
+        x = axes.axis(
+            text("figure.wiring_inputs"),
+            range=[first - _ROOM, last + _ROOM],
+            **hidden,
+        )
+        cells_y = axes.axis(text("figure.wiring_outputs") if not place else "",
+                            range=[4 + _ROOM, 1 - _ROOM], **hidden)  # fmt: skip
+        graph_y = axes.axis("", range=[-_ROOM, _TALLEST - 1 + _ROOM], **hidden)
+        if row not in shared:
+            cells = sheet.panel(x, cells_y, across=across, up=(low, low + 0.18))
+            graph = sheet.panel(cells, graph_y, across=across, up=(low + 0.19, low + 0.42))
+            shared[row] = cells, graph
+        else:
+            cells = sheet.panel(x, shared[row][0], across=across)
+            graph = Panel(sheet, cells.x, shared[row][1].y, right=across[1])
+        graph.title(text(f"figure.wiring_{name}"))
+        _graph(graph, one.wiring, style, 9)
+        bar = {"x": 0.74, "y": 0.22, "len": 0.44} if name == "both" else None
+        _cells(cells, one.norm, first, style, of=text(f"figure.wiring_{name}"), bar=bar, low=-3)
+    sheet.margin(t=30, b=24)
+    counts = [one.nonzero for one in found]
+    listed = "; ".join(f"{text(f'figure.wiring_{name}')}: {some} / {of}"
+                       for name, (some, of) in zip(KINDS, counts, strict=True))  # fmt: skip
+    return sheet.described("alt.wirings_beside", listed=listed,
+                           some=sum(some for some, _ in counts))  # fmt: skip
+
+
+def wiring_lit(found: Influence, output: int, style: Style = STYLE) -> Figure:
+    """One wiring, the boxes that an output (from 1) can depend on, and the influence under it.
+
+    A click on an output gives x = its number.
+    """
+    text, wiring = style.text, found.wiring
+    drawing = _Drawing(wiring)
+    first, last = drawing.columns
+    sheet = Sheet(style)
+    hidden = {"showticklabels": False, "showgrid": False}
+    rows = [f"y<sub>{t}</sub>" for t in range(1, wiring.outputs + 1)]
+    cells = sheet.panel(
+        axes.axis(text("figure.wiring_inputs"), range=[first - 0.6, last + 0.6], showgrid=False,
+                  tickvals=[first + s for s in range(wiring.inputs)],
+                  ticktext=[f"x<sub>{s}</sub>" for s in range(1, wiring.inputs + 1)]),
+        axes.axis(text("figure.wiring_outputs"), range=[len(rows) + 0.5, 0.5], showgrid=False,
+                  tickvals=list(range(1, len(rows) + 1)), ticktext=rows),
+        up=(0.0, 0.36),
+    )  # fmt: skip
+    graph = sheet.panel(
+        cells, axes.axis("", range=[-0.75, drawing.top + 0.75], **hidden), up=(0.42, 1.0)
+    )  # fmt: skip
+    lit = wiring.ancestors(("y", output))
+    few = last - first < 7  # columns: else boxes and numbers have no room on a phone
+    _graph(graph, wiring, style, 15 if few else 11, lit, names=True)
+    _cells(cells, found.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=few)
+    cells.rectangle((first - 0.5, first + wiring.inputs - 0.5), (output - 0.5, output + 0.5),
+                    style.palette.highlight, width=3)  # fmt: skip
+    inputs = sum(node[0] == "x" for node in lit)
+    return sheet.described("alt.wiring_lit", output=output, inputs=inputs, of=wiring.inputs,
+                           row=", ".join(number(v, 2) for v in found.norm[output - 1]))  # fmt: skip

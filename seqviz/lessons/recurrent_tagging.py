@@ -1,0 +1,183 @@
+"""Which letters need the right side: three wirings of equal size find the words of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqviz.compute.tagging.letters import TAGS, WIRINGS, TaggedText
+from seqviz.compute.tagging.letters_compared import Compared, Estimate
+from seqviz.experiments.tagging.letters import (
+    AHEAD,
+    MOST,
+    TASKS,
+    compare_taggers,
+    tag_text,
+    train_taggers,
+)
+from seqviz.figures.tagging.letters import (
+    errors_ahead,
+    errors_by_wiring,
+    losses_so_far,
+    tagged_text,
+    trained_so_far,
+)
+from seqviz.lessons.bench.controls import choice, on, seed, sentence, stepper, steps, view
+from seqviz.lessons.bench.show import Show
+from seqviz.text import literal, number
+
+ENGLISH = "I can not see the end of this story, but it is so funny."
+CHINESE = "从马上下来的人马上走了，我们都很高兴。"
+_LISTED = 24  # letters that a sentence names
+
+
+def _signs(values: Mapping[str, Any]) -> float:
+    """How many signs of the text are read."""
+    typed = values["english"] if values["task"] == "spaces" else values["chinese"]
+    return float(min(MOST, max(1, len("".join(typed.split())))))
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """One direction, two layers, two directions: where do the words begin?"""
+
+    view: str = view(("errors", "ahead", "letters"), "errors")
+    task: str = choice(TASKS, "spaces", shipped=True)
+    english: str = sentence(ENGLISH, 100, above=True, typed=True,
+                            when=on(view="letters", task="spaces"))  # fmt: skip
+    chinese: str = sentence(CHINESE, 100, above=True, typed=True,
+                            when=on(view="letters", task="words"))  # fmt: skip
+    ahead: int = steps(AHEAD, 3, when=on(view=("ahead", "letters")))
+    letter: int = stepper(1, MOST, 4, within=_signs, when=on(view="letters"))
+    training: int = seed(1, when=on(view="letters"))
+
+
+def tagging(p: Tagging, show: Show) -> None:
+    if p.view == "letters":
+        _letters(p, show)
+    else:
+        _held_out(p, show)
+    show.caption(show.words(f"note.tagging.from_{p.task}"))
+
+
+def _held_out(p: Tagging, show: Show) -> None:
+    found: Compared = show.job(
+        compare_taggers, name="found", task=p.task, so_far=(trained_so_far,)
+    )  # fmt: skip
+    if p.view == "ahead":
+        _ahead(p, found, show)
+        return
+    show.figure(errors_by_wiring, found)
+    show.metric("wrong_uni", found.error("uni").value)
+    show.metric("wrong_two", found.error("two").value)
+    show.metric("wrong_bi", found.error("bi").value)
+    show.metric("wrong_alone", found.baseline("alone"))
+    _say_better(found, show)
+    _say_tags(found, show)
+    sizes = {
+        f"{one}_size": f"{n:,}" for one, n in zip(WIRINGS, found.parameters.tolist(), strict=True)
+    }
+    units = {f"{one}_units": n for one, n in zip(WIRINGS, found.widths.tolist(), strict=True)}
+    times = found.seconds
+    show.note("tagging.equal", **sizes, **units, least=number(times.min(), 2),
+              most=number(times.max(), 2))  # fmt: skip
+
+
+def _intervals(one: Estimate, sign: int = 1) -> dict[str, str]:
+    """The numbers of a difference for a sentence, turned round where it is less than zero."""
+    ends: dict[str, str] = {}
+    for name, pair in (("", one.sentences), ("seed_", one.seeds)):
+        low, high = sorted(sign * end for end in pair)
+        ends |= {f"{name}low": number(low), f"{name}high": number(high)}
+    return {"gap": number(sign * one.value), **ends}
+
+
+def _verdict(one: Estimate) -> str:
+    return "null" if not one.clear else "better" if one.value > 0 else "worse"
+
+
+def _say_better(found: Compared, show: Show) -> None:
+    for wiring in ("bi", "two"):
+        gap = found.better(wiring)
+        key = _verdict(gap)
+        show.note(
+            f"tagging.{key}", name=show.text(f"figure.letters_{wiring}"),
+            wrong=number(found.error(wiring).value), uni=number(found.error("uni").value),
+            sentences=found.sentences, seeds=found.seeds,
+            **_intervals(gap, -1 if key == "worse" else 1),
+        )  # fmt: skip
+
+
+def _say_tags(found: Compared, show: Show) -> None:
+    """Where the right side helps, where it harms, and where neither is shown."""
+    groups: dict[str, list[str]] = {"better": [], "worse": [], "null": []}
+    for tag in TAGS:
+        gap = found.better("bi", "uni", tag)
+        groups[_verdict(gap)].append(show.words(
+            "note.tagging.tag", name=show.text(f"figure.letters_tag_{tag}"),
+            uni=number(found.error("uni", tag).value), bi=number(found.error("bi", tag).value),
+            many=f"{found.many(tag):,}",
+        ))  # fmt: skip
+    for verdict, tags in groups.items():
+        if tags:
+            show.note(f"tagging.tags_{verdict}", tags=show.words("note.tagging.and").join(tags))
+
+
+def _ahead(p: Tagging, found: Compared, show: Show) -> None:
+    show.figure(errors_ahead, found, p.ahead)
+    cut, every, uni = found.error_cut(p.ahead), found.error("bi"), found.error("uni")
+    more = found.beyond(p.ahead)
+    none = found.error_cut(0)
+    show.metric("wrong_cut", cut.value)
+    show.metric("wrong_bi", every.value)
+    show.metric("wrong_uni", uni.value)
+    show.note(
+        f"tagging.ahead_{_verdict(more)}", ahead=p.ahead, cut=number(cut.value),
+        bi=number(every.value), none=number(none.value), uni=number(uni.value),
+        **_intervals(more, 1 if more.value > 0 else -1),
+    )  # fmt: skip
+    show.note("tagging.ahead_none", none=number(none.value), uni=number(uni.value))
+
+
+def _letters(p: Tagging, show: Show) -> None:
+    taggers = show.job(
+        train_taggers, name="taggers", task=p.task, seed=p.training, so_far=(losses_so_far,)
+    )  # fmt: skip
+    typed = p.english if p.task == "spaces" else p.chinese
+    found: TaggedText = show.run(tag_text, p.task, taggers, typed, p.ahead, name="found")
+    letter = min(p.letter, len(found.text))
+    show.figure(tagged_text, found, p.ahead, letter)
+    losses = found.losses.sum(1)
+    show.metric("loss_uni", float(losses[0]))
+    show.metric("loss_bi", float(losses[1]))
+    _say_letters(p, found, letter, show)
+    if found.unknown:
+        show.note("tagging.unknown", unknown=found.unknown, letters=found.letters)
+    if len("".join(typed.split())) > MOST:
+        show.note("tagging.longer", most=MOST)
+
+
+def _say_letters(p: Tagging, found: TaggedText, letter: int, show: Show) -> None:
+    uni, bi, cut = found.wrong.sum(1).tolist()
+    show.note("tagging.letters", letters=found.letters, uni=uni, bi=bi, cut=cut, ahead=p.ahead)
+    framed = found.needs_right.nonzero()[0].tolist()
+    named = [
+        show.words("note.tagging.letter", sign=literal(found.text[t]), place=t + 1,
+                   said=found.shown(0)[t], true=TAGS[found.tags[t]])
+        for t in framed[:_LISTED]
+    ]  # fmt: skip
+    if named:
+        show.note("tagging.framed", many=len(framed),
+                  letters=show.words("note.tagging.and").join(named))  # fmt: skip
+    else:
+        show.note("tagging.framed_none")
+    t, losses = letter - 1, found.losses
+    show.note("tagging.sum", uni=number(losses[0].sum()), bi=number(losses[1].sum()))
+    if found.tags[t] < 0:
+        show.note("tagging.no_tag", place=letter, sign=literal(found.text[t]))
+        return
+    true = found.tags[t]
+    uni, bi = (number(float(found.probabilities[k, t, true])) for k in (0, 1))
+    show.note("tagging.loss", place=letter, sign=literal(found.text[t]), true=TAGS[true], uni=uni,
+              bi=bi, at_uni=number(losses[0, t]), at_bi=number(losses[1, t]))  # fmt: skip

@@ -1,0 +1,296 @@
+"""One cell by hand, six notations, wirings and their influence, the collapse: against PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from seqviz.compute.wirings import collapse as linear
+from seqviz.compute.wirings import influence, step
+from seqviz.compute.wirings.graph import CELLS, ENTER, KINDS, READ, Wiring
+from seqviz.compute.wirings.notations import NOTATIONS, all_written, swapped
+from seqviz.compute.wirings.order import orders, pieces
+from seqviz.refusal import Refusal
+
+EVERY = tuple(
+    Wiring(cell, layers, both, enter, read, 5, 3)
+    for cell, layers, both, enter, read in product(CELLS, (1, 3), (False, True), ENTER, READ)
+)
+
+
+@pytest.fixture
+def small() -> step.Steps:
+    return step.steps("0.8 -0.6; 0.6 0.8", "1; 0", "0.1 -0.2", "2 0; 0 2", "2 0 1", 6, "softmax")
+
+
+def test_states_and_outputs_are_those_of_torch(small):
+    rnn = nn.RNN(1, 2).double()
+    with torch.no_grad():
+        rnn.weight_hh_l0.copy_(torch.tensor(small.cell.recurrent))
+        rnn.weight_ih_l0.copy_(torch.tensor(small.cell.inputs))
+        rnn.bias_ih_l0.copy_(torch.tensor(small.cell.bias))
+        rnn.bias_hh_l0.zero_()
+        h, _ = rnn(torch.tensor(small.x))
+        y = torch.softmax(h @ torch.tensor(small.cell.output).T, -1)
+    np.testing.assert_allclose(small.h[1:], h, atol=1e-12)
+    np.testing.assert_allclose(small.y, y, atol=1e-12)
+    assert small.parameters == 4 + 2 + 2 + 4
+
+
+@pytest.mark.parametrize(("t", "unit"), [(1, 1), (3, 2), (6, 1)])
+def test_the_terms_are_the_sum(small, t, unit):
+    terms = small.terms(t, unit)
+    assert [one.of for one in terms] == ["h", "h", "x", "b"]
+    assert sum(one.product for one in terms) == pytest.approx(small.sum_of(t, unit), abs=1e-14)
+    assert np.tanh(small.sum_of(t, unit)) == pytest.approx(small.state_of(t, unit), abs=1e-14)
+
+
+def test_sigmoid_outputs_stand_each_for_itself(small):
+    other = step.run(small.cell, small.x, "sigmoid")
+    np.testing.assert_allclose(other.y, 1 / (1 + np.exp(-small.h[1:] @ small.cell.output.T)))
+
+
+def test_a_first_input_without_weight_moves_nothing():
+    deaf = step.steps("1 0; 0 1", "0; 0", "0 0", "1 1", "5", 4, "softmax")
+    assert deaf.x_apart == 0
+    assert step.steps("1 0; 0 1", "1; 0", "0 0", "1 1", "5", 4, "softmax").x_apart > 0
+
+
+def test_inputs_end_in_zeros_and_signs_are_read_as_they_are_typed():
+    np.testing.assert_array_equal(step.inputs("−1；2,3 4", 2, 3), [[-1, 2], [3, 4], [0, 0]])
+    np.testing.assert_array_equal(step.inputs("", 1, 2), [[0], [0]])
+
+
+@pytest.mark.parametrize("text", ["", "a", "1 2; 3", "nan", "inf", "101", ";", "1e999", "1 <b>"])
+def test_what_is_no_matrix_is_refused(text):
+    with pytest.raises(Refusal) as refused:
+        step.matrix(text, "W_hh")
+    assert refused.value.code == "no_matrix"
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "code"),
+    [
+        (("1 2", "1", "0", "1"), "W_hh", "shapes"),
+        (("1 0; 0 1", "1", "0 0", "1 1"), "W_hx", "shapes"),
+        (("1 0; 0 1", "1; 1", "0", "1 1"), "b", "shapes"),
+        (("1 0; 0 1", "1; 1", "0; 0", "1"), "W_yh", "shapes"),
+        (("1 0 0 0", "1", "0", "1"), "W_hh", "large_matrix"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_named(texts, name, code):
+    with pytest.raises(Refusal) as refused:
+        step.cell(*texts)
+    assert (refused.value.code, refused.value.details["name"]) == (code, name)
+
+
+def test_half_an_input_is_refused():
+    with pytest.raises(Refusal) as refused:
+        step.inputs("1 2 3", 2, 4)
+    assert refused.value.details == {"found": 3, "width": 2}
+
+
+# --- six notations --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_six_notations_are_one_tensor_to_the_last_bit(seed):
+    random = np.random.RandomState(seed)
+    cell = step.Cell(random.normal(size=(3, 3)), random.normal(size=(3, 2)), np.zeros(3),
+                     np.ones((1, 3)))  # fmt: skip
+    h, x = random.normal(size=3), random.normal(size=2)
+    every = all_written(cell, h, x)
+    assert list(every) == list(NOTATIONS)
+    assert [one.difference for one in every.values()] == [0.0] * 6
+    np.testing.assert_allclose(
+        every["s0"].result, np.tanh(cell.recurrent @ h + cell.inputs @ x), atol=1e-15
+    )
+
+
+def test_the_concatenated_form_is_one_block_matrix(small):
+    every = all_written(small.cell, small.h[1], small.x[1])
+    joined, code = every["joined"], every["code"]
+    np.testing.assert_array_equal(
+        joined.matrices[0], np.hstack([small.cell.recurrent, small.cell.inputs])
+    )
+    np.testing.assert_array_equal(joined.vectors[0], [*small.h[1], *small.x[1]])
+    np.testing.assert_array_equal(code.vectors[0], [*small.x[1], *small.h[1]])
+    np.testing.assert_array_equal(every["s2"].matrices[0], every["s1"].matrices[1])
+
+
+def test_the_text_without_a_bias_differs_by_it(small):
+    every = all_written(small.cell, small.h[1], small.x[1])
+    assert every["s1"].difference > 0
+    assert every["s2"].difference == 0
+
+
+def test_letters_that_are_swapped_do_not_fit_or_are_wrong(small):
+    assert swapped(small.cell, small.h[1], small.x[1]) is None
+    square = step.steps("0 1; 1 0", "1 0; 0 1", "0 0", "1 1", "1 2 3 4", 2, "softmax")
+    h, x = square.h[1], square.x[1]
+    wrong = np.abs(np.tanh(h + x[::-1]) - np.tanh(h[::-1] + x)).max()
+    assert swapped(square.cell, h, x) == pytest.approx(wrong, abs=1e-12)
+
+
+# --- two orders -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("我打车去商场", "我去商场打车"), ("the dog bites the man", "the man bites the dog")],
+)
+def test_another_order_is_another_state_and_the_same_sum(one, other):
+    for seed in range(10):
+        found = orders(one, other, seed)
+        assert found.sum_apart == 0
+        assert found.apart > 0.1
+        assert found.others.min() > 0.1
+
+
+def test_the_same_text_is_the_same_reading_and_other_tokens_are_another_sum():
+    same, other = orders("a b c", "a b c", 1), orders("a b", "a c d", 1)
+    assert same.apart == same.sum_apart == same.others.max() == 0
+    assert other.sum_apart > 0
+    assert len(other.states) == 3
+    assert pieces("人工 智能") == ("人工", "智能")
+    assert pieces(" 智能 ") == ("智", "能")
+    with pytest.raises(Refusal):
+        orders("a", "  ", 1)
+
+
+# --- wirings --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wiring", EVERY, ids=lambda w: "-".join(map(str, vars(w).values())))
+def test_influence_is_zero_exactly_where_no_way_of_arrows_leads(wiring):
+    net = influence.network(wiring, 0)
+    x = torch.randn(wiring.inputs, 4, influence.INPUT, dtype=torch.float64)
+    norm = influence.jacobian(net, x).pow(2).sum((1, 2, 4)).numpy()
+    np.testing.assert_array_equal(norm > 0, wiring.reach())
+
+
+@pytest.mark.parametrize("wiring", [w for w in EVERY if w.layers == 3 and w.enter == "each"][::3],
+                         ids=lambda w: "-".join(map(str, vars(w).values())))  # fmt: skip
+def test_the_jacobian_is_that_of_autograd_and_of_finite_differences(wiring):
+    net = influence.network(wiring, 3)
+    x = torch.randn(wiring.inputs, 1, influence.INPUT, dtype=torch.float64)
+    found = influence.jacobian(net, x)[:, :, 0]
+    whole = torch.autograd.functional.jacobian(net, x)[:, 0, :, :, 0]
+    np.testing.assert_allclose(found, whole, atol=1e-6)
+    small, s, k = 1e-5, 1, 2
+    change = torch.zeros_like(x)
+    change[s, 0, k] = small
+    with torch.no_grad():
+        slope = (net(x + change) - net(x - change))[:, 0] / (2 * small)
+    np.testing.assert_allclose(found[:, :, s, k], slope, atol=1e-8)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_stack_in_two_directions_is_torchs_own_packed_too(cell):
+    """Two sequences of unequal length, packed, are those read alone."""
+    net = influence.network(Wiring(cell, 2, True, steps=5), 1)
+    x = torch.randn(5, 2, influence.INPUT, dtype=torch.float64)
+    with torch.no_grad():
+        packed, _ = net.core(pack_padded_sequence(x, [5, 3]))
+        states, lengths = pad_packed_sequence(packed)
+        short = influence.network(Wiring(cell, 2, True, steps=3), 1)
+        np.testing.assert_allclose(net.out(states)[:, :1], net(x[:, :1]), atol=1e-6)
+        np.testing.assert_allclose(net.out(states)[:3, 1:], short(x[:3, 1:]), atol=1e-6)
+    assert lengths.tolist() == [5, 3]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_decoder_starts_from_the_last_state_and_reads_its_own_output(cell):
+    wiring = Wiring(cell, 2, False, read="after", steps=4, written=3)
+    net = influence.network(wiring, 2)
+    x = torch.randn(4, 1, influence.INPUT, dtype=torch.float64)
+    with torch.no_grad():
+        _, state = net.core(x)
+        y, wanted = torch.zeros(1, 1, influence.OUTPUT, dtype=torch.float64), []
+        for _ in range(3):
+            h, state = net.decoder(y, state)
+            y = net.out(h)
+            wanted.append(y)
+        np.testing.assert_allclose(net(x), torch.cat(wanted), atol=1e-12)
+
+
+def test_the_seven_wirings_have_the_pictures_of_the_texts():
+    reach = {name: wiring.reach() for name, wiring in KINDS.items()}
+    np.testing.assert_array_equal(reach["many_many"], np.tri(4, dtype=bool))
+    np.testing.assert_array_equal(reach["stacked"], np.tri(4, dtype=bool))
+    for name, shape in (("one_one", (1, 1)), ("one_many", (4, 1)), ("many_one", (1, 4)),
+                        ("encoder", (3, 4)), ("both", (4, 4))):  # fmt: skip
+        np.testing.assert_array_equal(reach[name], np.ones(shape, bool))
+
+
+def test_the_backward_half_at_the_last_step_has_read_one_input():
+    for cell in CELLS:
+        last = influence.of_one(cell, 1, True, "each", "last")
+        ends = influence.of_one(cell, 1, True, "each", "ends")
+        assert last.backward_read == (1, 6)
+        assert last.backward[-1] > 0
+        assert ends.backward_read == (6, 6)
+    assert influence.of_one("rnn", 1, False, "each", "ends").backward.size == 0
+
+
+def test_every_measured_wiring_of_the_page_is_as_drawn():
+    assert all(one.as_drawn for one in influence.of_all("gru", 7))
+    assert influence.of_all("rnn")[3].nonzero == (10, 16)
+    one = influence.influence(replace(Wiring(), layers=2), 1)
+    assert one.inputs_of(3) == (3, 6)
+    assert (one.seeds, one.samples) == (influence.SEEDS, influence.SAMPLES)
+
+
+def test_measuring_leaves_the_seed_of_others_alone():
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    influence.influence(Wiring(), 3)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+# --- without tanh ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("units", [1, 4, 16, 64])
+def test_without_tanh_a_network_is_one_convolution(units):
+    for seed in range(5):
+        exact = linear.collapse(0.0, 1.0, units, "float64", seed)
+        single = linear.collapse(0.0, 1.0, units, "float32", seed)
+        assert max(exact.superposition, exact.error) < 1e-13
+        assert 0 < max(single.superposition, single.error) < 2e-5
+        assert exact.network.dtype == np.float64
+        assert single.network.dtype == np.float32
+        assert exact.parameters == units**2 + 3 * units
+
+
+def test_the_kernel_is_what_an_impulse_gives():
+    """K_k = W_yh W_hh^k W_hx, by torch: S0's cell with its one layer over [x, h]."""
+    network = linear._Network(np.array([[0.5, -0.3], [0.2, 0.4]]), np.array([1.0, -1.0]),
+                              np.zeros(2), np.array([2.0, 1.0]))  # fmt: skip
+    impulse = np.zeros((1, linear.STEPS))
+    impulse[0, 0] = 1
+    i2h = nn.Linear(3, 2).double()
+    with torch.no_grad():
+        i2h.weight.copy_(torch.tensor(np.hstack([network.new[:, None], network.back])))
+        i2h.bias.zero_()
+        h, outputs = torch.zeros(2, dtype=torch.float64), []
+        for value in impulse[0]:
+            h = i2h(torch.cat([torch.tensor([value]), h]))
+            outputs.append(float(h @ torch.tensor(network.out)))
+    np.testing.assert_allclose(linear._kernel(network), outputs, atol=1e-15)
+    np.testing.assert_allclose(network.read(impulse, 0.0)[0], outputs, atol=1e-15)
+
+
+def test_tanh_undoes_it_little_by_little_and_small_inputs_hide_it():
+    errors = linear.collapse(1.0, 1.0, 16, "float64", 1).errors
+    assert errors[0] < 1e-13
+    assert (np.diff(errors[1:-3]) > 0).all()
+    small, large = (linear.collapse(1.0, size, 16, "float64", 1) for size in (0.01, 3.0))
+    assert small.superposition < 0.1 * large.superposition
+    assert large.superposition > 0.1

@@ -1,0 +1,140 @@
+"""Trainings of taggers on the bundled sentences, short ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from seqviz.data.chinese import reviews_split
+from seqviz.experiments.tagging import letters
+from seqviz.experiments.tagging.letters import (
+    MOST,
+    READERS,
+    SIZES,
+    TASKS,
+    compare_taggers,
+    known,
+    tag_text,
+    tagged,
+    train_taggers,
+)
+from seqviz.figures.tagging.letters import losses_so_far, trained_so_far
+from seqviz.refusal import Refusal
+from tools.bundle_chinese import chosen
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Trainings of 25 updates on sentences of one length."""
+    for task, size in SIZES.items():
+        monkeypatch.setitem(SIZES, task, size._replace(updates=25))
+    groups = {task: letters._groups_of_training(task) for task in TASKS}
+    few = {task: [max(some, key=lambda g: (len(g.ids) <= 20, len(g.places)))]
+           for task, some in groups.items()}  # fmt: skip
+    monkeypatch.setattr(letters, "_groups_of_training", lambda task: few[task])
+
+
+def test_the_bundled_sentences_are_split_once_and_for_all():
+    train, held = reviews_split()
+    assert (len(train), len(held)) == (4000, 800)
+    assert not set(train) & set(held)
+    assert all(8 <= len(one) <= 40 for one in train)
+
+
+def test_another_file_of_sentences_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr("seqviz.data.chinese.ASSETS", tmp_path)
+    reviews_split.cache_clear()
+    with pytest.raises(Refusal) as refused:
+        reviews_split()
+    assert refused.value.code == "damaged"
+
+
+def test_sentences_are_chosen_by_their_signs_and_beginnings():
+    good = [f"{chr(0x4E00 + k)}很好的酒店早餐也好。" for k in range(20)]
+    bad = ["太短了。", "Good hotel 酒店的早餐很好。", good[0] + "还会再来。", "长" * 41]
+    assert chosen([*good, *bad]) == sorted(good)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_batch_has_sentences_of_one_length_and_no_padding(task):
+    train, held = letters._sentences(task)
+    for group in letters._groups(task, held):
+        for place, ids, tags in zip(group.places, group.ids.T, group.tags.T, strict=True):
+            assert len(ids) == len(held[place].symbols)
+            assert np.array_equal(tags, held[place].tags)
+    count = Counter("".join(one.symbols for one in train))
+    assert min(count[one] for one in known(task)) >= SIZES[task].least
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_two_networks_learn_and_the_seed_decides(task, short):
+    before = torch.random.get_rng_state()
+    reports: list[float] = []
+    records: list[object] = []
+
+    def report(record, share):
+        records.append(record)
+        reports.append(share)
+
+    found = train_taggers(task, 3, report=report)
+    drawn = losses_so_far(records)  # as the page draws it while it waits
+    assert [list(one["y"]) for one in drawn.traces] == [one.losses.tolist() for one in found]
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert [one.wiring for one in found] == list(READERS)
+    for one in found:
+        assert one.losses[-1] < 0.8 * one.losses[0]
+        assert np.isfinite(one.losses).all()
+    assert reports == sorted(reports)
+    assert reports[-1] == pytest.approx(1)
+    again, other = (train_taggers(task, seed)[0] for seed in (3, 4))
+    assert np.array_equal(again.levels, found[0].levels)
+    assert not np.array_equal(other.levels, found[0].levels)
+    typed = "I saw Anna." if task == "spaces" else "我打车去"
+    read = tag_text(task, found, typed, 50)
+    assert np.allclose(read.probabilities[1], read.probabilities[2], atol=1e-6)
+
+
+def test_a_cancelled_training_stops(short):
+    class Stop(BaseException):
+        pass
+
+    def report(*_):
+        raise Stop
+
+    with pytest.raises(Stop):
+        train_taggers("words", 1, report=report)
+
+
+def test_a_comparison_counts_every_held_out_letter(short, monkeypatch):
+    monkeypatch.setattr(letters, "AHEAD", (0, 50))
+    records: list[object] = []
+    found = compare_taggers("words", seeds=2, report=lambda record, _: records.append(record))
+    assert "5" in trained_so_far(records).alt
+    held = letters._sentences("words")[1]
+    tags = np.concatenate([one.tags for one in held])
+    assert found.letters.sum(1).tolist() == np.bincount(tags[tags >= 0]).tolist()
+    commonest = np.bincount(
+        np.concatenate([g.tags.ravel() for g in letters._groups_of_training("words")]) + 1
+    )[1:].argmax()
+    assert found.baseline("majority") == pytest.approx(100 * np.mean(tags[tags >= 0] != commonest))
+    assert found.wrong.shape == (3, 2, 4, len(held))
+    assert found.cut.shape == (2, 2, 4, len(held))
+    assert found.cut[0].sum() > found.wrong[2].sum()
+    assert np.array_equal(found.cut[1], found.wrong[2])  # no sentence is longer
+    assert (found.wrong <= found.letters).all()
+
+
+@pytest.mark.parametrize(
+    ("task", "text"), [("capitals", "123 !"), ("words", "taxi"), ("words", "")]
+)
+def test_a_text_without_letters_is_refused(task, text):
+    with pytest.raises(Refusal) as refused:
+        tagged(task, text)
+    assert refused.value.code == "nothing_to_tag"
+
+
+def test_a_long_text_is_read_to_the_last_sign_that_fits():
+    assert len(tagged("spaces", "Ab " * 100).symbols) == MOST

@@ -1,0 +1,90 @@
+"""Figures of one step, of wirings and of the collapse: what is drawn is what was computed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seqviz.compute.wirings.collapse import collapse
+from seqviz.compute.wirings.graph import KINDS, Wiring
+from seqviz.compute.wirings.notations import NOTATIONS, written
+from seqviz.compute.wirings.step import steps
+from seqviz.figures.wirings.collapse import network_beside_convolution
+from seqviz.figures.wirings.examples import influence_of
+from seqviz.figures.wirings.graph import wiring_lit, wirings_beside
+from seqviz.figures.wirings.step import notation_blocks, one_step
+
+SMALL = ("0.8 -0.6; 0.6 0.8", "1; 0", "0.1 0", "2 0; 0 2", "2 0 1", 6, "softmax")
+
+
+def traces(chart, kind):
+    return [trace for trace in chart.traces if trace["type"] == kind]
+
+
+def test_bars_of_a_step_add_up_to_the_state():
+    found = steps(*SMALL)
+    (bars,) = traces(one_step(found, 3, 2), "bar")
+    ends = np.asarray(bars["base"]) + np.asarray(bars["x"])
+    np.testing.assert_allclose(bars["base"][1:4], ends[:3], atol=1e-15)
+    assert ends[-3] == pytest.approx(found.sum_of(3, 2))
+    assert ends[-1] == pytest.approx(found.state_of(3, 2))
+
+
+def test_the_sheet_holds_all_steps_and_a_click_picks_a_state():
+    found = steps(*SMALL)
+    y, h, x = traces(one_step(found, 3, 1), "heatmap")
+    np.testing.assert_array_equal(h["z"], found.h.T)
+    np.testing.assert_array_equal(y["z"], found.y.T)
+    np.testing.assert_array_equal(x["z"], found.x.T)
+    assert (h.get("meta"), y.get("meta"), x.get("meta")) == ("pick", None, None)
+    assert (list(h["x"]), list(h["y"])) == (list(range(7)), [1, 2])
+
+
+@pytest.mark.parametrize("name", NOTATIONS)
+def test_blocks_stand_apart_and_hold_every_number(name):
+    found = steps(*SMALL)
+    one = written(found.cell, found.h[2], found.x[2], name)
+    chart = notation_blocks(one)
+    blocks = traces(chart, "heatmap")
+    columns = np.concatenate([block["x"] for block in blocks])
+    assert (np.diff(columns) > 0.9).all()
+    numbers = np.concatenate([np.ravel(block["z"]) for block in blocks])
+    for weight in (*found.cell.recurrent.ravel(), *found.cell.inputs.ravel()):
+        assert weight in numbers
+    outlined = traces(chart, "scatter")
+    assert len(outlined) == 4  # the part of the state and of the input, in matrix and vector
+
+
+def test_ancestors_stand_out_and_blank_cells_are_exactly_zero():
+    found = influence_of(Wiring())
+    chart = wiring_lit(found, 2)
+    (heat,) = traces(chart, "heatmap")
+    np.testing.assert_array_equal(np.isfinite(heat["z"]), found.norm > 0)
+    states = next(t for t in chart.traces if t.get("name") == "state h")
+    assert [one == 1 for one in states["marker"]["opacity"]] == [True] * 2 + [False] * 4
+
+
+@pytest.mark.parametrize("wiring", [*KINDS.values(), Wiring("gru", 3, True, "first", "after")])
+def test_no_two_boxes_stand_on_one_another_and_outputs_can_be_clicked(wiring):
+    chart = wiring_lit(influence_of(wiring), 1)
+    boxes = [t for t in chart.traces if t.get("mode") == "markers"]
+    places = [place for t in boxes for place in zip(t["x"], t["y"], strict=True)]
+    assert len(set(places)) == len(places) == len(wiring.nodes())
+    outputs = next(t for t in boxes if t["name"] == "output y")
+    if wiring.outputs > 1:
+        assert outputs["meta"] == "pick"
+        assert sorted(outputs["x"]) == list(range(1, wiring.outputs + 1))
+
+
+def test_seven_panels_have_one_scale():
+    found = tuple(influence_of(wiring) for wiring in KINDS.values())
+    maps = traces(wirings_beside(found), "heatmap")
+    assert len(maps) == 7
+    assert {(one["zmin"], one["zmax"]) for one in maps} == {(-3, 0)}
+
+
+def test_an_error_of_exactly_zero_can_be_drawn():
+    found = collapse(0.0, 1.0, 1, "float64", 0)
+    chart = network_beside_convolution(found)
+    here = next(t for t in chart.traces if t.get("name") == "this network")
+    assert here["y"][0] >= 1e-17

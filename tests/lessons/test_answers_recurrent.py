@@ -1,0 +1,66 @@
+"""The questions of the lesson on recurrent networks are answered by what its benches say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+
+from seqviz.compute.costs.counting import Wiring, bill
+from seqviz.data import precomputed
+from seqviz.lessons.bench.output import Note
+from seqviz.lessons.recurrent import lesson
+from seqviz.text import LANGUAGES, Text, number
+
+SAID = {  # numbers of a reveal that a bench says at its defaults
+    "wirings": ("0.0908",),
+    "tagging": ("19.1", "19.0", "0.187", "9.64"),
+}
+
+
+def reveal(name: str, language: str) -> str:
+    return Text(language)(f"recurrent.predict.{name}.reveal")
+
+
+def test_every_question_is_looked_at_here():
+    asked = {key.split(".")[0] for key in Text("en").table("recurrent.predict")}
+    assert asked == {*SAID, "bill"}
+    assert set(lesson.exercises) == {"count"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", SAID)
+def test_a_reveal_says_what_its_bench_says(name, language):
+    if name not in lesson.benches:
+        pytest.skip(f"The bench {name} is not there yet.")
+    shown = lesson.benches[name].run({}, language, code=False)
+    notes = " ".join(one.sentence for one in shown.of(Note)).replace("\\", "")
+    for one in SAID[name]:
+        assert one in reveal(name, language)
+        assert one in notes
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_weights_stay_and_time_grows(language):
+    timed = precomputed.result("time_steps")
+    long, short = timed.milliseconds(1, 512), timed.milliseconds(1, 128)
+    assert 3 < long[0] / short[0] < 5  # about four times
+    assert long[1] < long[0] / 2
+    counts = {bill(Wiring(), steps).count("rnn") for steps in (128, 512)}
+    assert counts == {1120}
+    for one in (number(long[0]), number(short[0]), number(long[1]), "1,120"):
+        assert one in reveal("bill", language)
+    assert int(Text(language)("recurrent.predict.bill.answer")) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("variant", range(5))
+def test_the_hint_s_formula_gives_the_answer_of_torch(variant, language):
+    case, answer, _ = lesson.exercises["count"].posed(variant)
+    hint = Text(language)("recurrent.exercise.count.hint", **case)
+    formulas = [one.replace("·", "*") for one in re.findall(r"\d+ · [\d ·()+]+\)", hint)]
+    first, above = (eval(one) for one in formulas)
+    module = torch.nn.LSTM(case["inputs"], case["hidden"], case["layers"], bidirectional=True)
+    counted = sum(one.numel() for one in module.parameters())
+    assert answer == counted == first + (case["layers"] - 1) * above

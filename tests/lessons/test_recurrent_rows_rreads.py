@@ -1,0 +1,129 @@
+"""The rows of the texts on language models at work, readouts and pads are live on their benches.
+
+As in test_text_rows: a bench at some values, what it says, and values at which it does not.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from seqviz.data import precomputed
+from seqviz.experiments.states import readouts, writing
+from seqviz.lessons.bench.output import Chart, Note, Readout
+from seqviz.lessons.bench.words import Words
+from seqviz.lessons.recurrent import lesson
+from seqviz.refusal import Refusal
+from seqviz.text import LANGUAGES, Text
+from tools import measure_trainings
+
+OWN, FREE, TIED, READOUTS, PADDING = (
+    {"view": one} for one in ("own", "free", "tied", "readouts", "padding")
+)
+ROWS = {
+    "1-13": ("writing", {}, (("gives “a” the most, 13.3 %", "给“a”的概率最大，为 13.3 %"),),
+             {"upto": 26}),
+    "1-14": ("writing", {}, ("log₂ P = −119", "4.06"), {"text_read": "The flights"}),
+    "1-15 cross-entropy": ("writing", {}, ("4.28", "−log₂"), {"upto": 24}),
+    "1-15 teacher forcing": ("writing", OWN, (("1.96 bits each after the text (teacher forcing), "
+                                               "8.01",
+                                               "每个 1.96 比特，读自己写的字符时每个 8.01"),),
+                             {**OWN, "upto": 40}),
+    "1-15 many": ("writing", FREE, ("2.19 ± 0.17", "7.73 ± 0.38", "4.39"),
+                  {**FREE, "reader": "lstm"}),
+    "1-16": ("writing", TIED, ("7,813,632", "8,238,906", "48.7 %"), {**TIED, "tied_symbols": 82}),
+    "1-16 characters": ("writing", {**TIED, "tied_symbols": 82}, ("246,418", "4.8 %"), TIED),
+    "1-17": ("writing", {**OWN, "heat": 1.0}, (("seed 1", "种子 1"), "ay doesn"),
+             {**OWN, "heat": 1.0, "draws": 2}),
+    "1-17 end": ("writing", {**OWN, "upto": 59}, (("the whole text", "读完全文"),), OWN),
+    "1-19": ("readout", {}, ("42.9 %", "87.1 %", "“not”"), {"without": 1}),
+    "1-19 last": ("readout", READOUTS, ("81.6 %", "80.6 %"), {**READOUTS, "least": 30}),
+    "1-22 concat": ("readout", READOUTS, (("Both ends, concatenated", "两端拼接比"),),
+                    {**READOUTS, "combine": "both_sum"}),
+    "1-22 mean": ("readout", {**READOUTS, "combine": "both_mean"},
+                  (("same verdict on 2,000 of 2,000", "2,000 条评论中的 2,000 条"),), READOUTS),
+    "3-23 swap": ("writing", {"reader": "lstm"}, (("the LSTM gives", "LSTM 给"),), {}),
+    "padding": ("readout", PADDING, ("70.3 %", "81.8 %", "12.4 %"), {**PADDING, "pads": 0}),
+    "padding packed": ("readout", {**PADDING, "pads": 0}, (("difference 0", "差为 0"),), PADDING),
+    "padding zeros": ("readout", {**PADDING, "pad_as": "zeros", "pads": 40}, ("74.7 %",), PADDING),
+}  # fmt: skip
+
+
+def said(bench: str, values: dict, language: str) -> str:
+    """All that is written at these settings, in the figure's description too."""
+    shown = lesson.benches[bench].run(values, language, code=False)
+    parts = [one.sentence for one in shown.of(Note)]
+    parts += [f"{one.label}: {one.value} {one.beside}" for one in shown.of(Readout)]
+    parts += [one.drawn.alt for one in shown.of(Chart)]
+    return "\n".join(parts).replace("\\", "")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_is_live(row, language):
+    bench, values, wanted, other = ROWS[row]
+    here, there = said(bench, values, language), said(bench, other, language)
+    words = [one[LANGUAGES.index(language)] if isinstance(one, tuple) else one for one in wanted]
+    for one in words:
+        assert one in here, (row, one, here)
+    assert not all(one in there for one in words), (row, there)
+
+
+def test_every_long_result_at_a_default_came_with_the_app_and_is_small():
+    calls = [call for name in ("writing", "readout")
+             for call in measure_trainings.calls(lesson.benches[name])]  # fmt: skip
+    assert {function for function, _ in calls} == {writing.run_on, readouts.compare_readouts}
+    assert len(calls) == 3  # either cell writes and is read by the other
+    sizes = {one["call"]: precomputed.FOLDER / one["file"]
+             for one in json.loads((precomputed.FOLDER / "index.json").read_text())}  # fmt: skip
+    for function, keywords in calls:
+        assert sizes[precomputed.told(function, keywords)].stat().st_size < 30_000
+
+
+@pytest.mark.parametrize("temperature", writing.TEMPERATURES)
+def test_what_the_sentence_on_own_letters_says_follows_its_numbers(temperature):
+    found = precomputed.result("run_on", network="characters_gru", judge="characters_lstm")
+    told = said("writing", {**FREE, "heat": temperature}, "en")
+    change, around = found.trend[:, found.case(temperature)]
+    words = ("no growth is shown" if abs(change) <= around else
+             "errors add up" if change > 0 else "easier to foretell")  # fmt: skip
+    assert words in told
+    assert found.sentences == 645  # as the view is called
+
+
+@pytest.mark.parametrize("text", ["", " ", "x", "人工智能", "<b>$x$</b> [a](b)", "\ud83d",
+                                  "שלום 👨‍👩‍👧",
+                                  "x" * 500])  # fmt: skip
+def test_any_text_is_read_or_refused_in_words(text):
+    for bench, values in (
+        ("writing", {"text_read": text}), ("writing", {**OWN, "text_read": text, "heat": 1.5}),
+        ("readout", {"review": text}), ("readout", {**PADDING, "review": text}),
+    ):  # fmt: skip
+        try:
+            shown = lesson.benches[bench].run(values, code=False)
+        except Refusal as refusal:
+            for language in LANGUAGES:
+                Words("recurrent", Text(language))(f"problem.{refusal.code}", **refusal.details)
+            assert refusal.code == "no_text" and not text.strip()  # noqa: PT017, PT018
+            continue
+        shown.figure.to_json().encode("utf-8")
+        assert "<b>" not in "".join(shown.notes)
+
+
+@pytest.mark.parametrize(("bench", "control", "ends"), [
+    ("writing", "upto", (1, 59)), ("writing", "heat", (0.0, 1.5)),
+    ("writing", "draws", (0, 9999)),
+    ("writing", "tied_symbols", (82, 50_257)), ("writing", "tied_units", (32, 1024)),
+    ("readout", "without", (0, 17)), ("readout", "least", (1, 30)), ("readout", "pads", (0, 40)),
+])  # fmt: skip
+def test_every_number_changes_a_sentence(bench, control, ends):
+    around = {"heat": FREE, "draws": {**OWN, "heat": 1.0}, "tied_symbols": TIED,
+              "tied_units": TIED, "least": READOUTS, "pads": PADDING}  # fmt: skip
+    one, other = (said(bench, {**around.get(control, {}), control: end}, "en") for end in ends)
+    assert one != other
+
+
+def test_unknown_letters_and_words_are_counted():
+    assert "4 of 4 letters have no symbol" in said("writing", {"text_read": "人工智能"}, "en")
+    assert "1 of 3 words are not in" in said("readout", {"review": "a qwxyzt film"}, "en")
