@@ -36,8 +36,8 @@ def be_in(text: Text) -> None:
     components.room("in_room", found, _words(text, lessons=True), lambda: _go(""))
 
 
-def panel(popover: Callable[..., Any], text: Text, address: Callable[[], str]) -> None:
-    """What opens a room or joins one; in a room, how others come to it."""
+def panel(popover: Callable[..., Any], text: Text, address: Callable[[str], str]) -> None:
+    """What opens a room or joins one; in a room, how others come to it: they are taken along."""
     opened = popover(text, "room", ":material/groups:")
     if not opened.open:
         return
@@ -45,7 +45,7 @@ def panel(popover: Callable[..., Any], text: Text, address: Callable[[], str]) -
         if found := code():
             st.markdown(f"## {codes.shown(found)}")
             st.caption(text("room.others"))
-            link_and_code(text, address())
+            link_and_code(text, address(found))
         else:
             components.door("room_door", _words(text), _go)
 

@@ -43,7 +43,7 @@ def open_page(slug: str) -> Text:
         glossary.button(slug, text)
         classroom.be_in(text)
         _share(slug, text)
-        classroom.panel(_popover, text, lambda: address(st.query_params.to_dict()))
+        classroom.panel(_popover, text, lambda code: address({classroom.KEY: code}))
         _about(text)
         components.watch_theme(text("frame.language_tag"), {"data": text("frame.data_key")})
         if presenting():
