@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from seqviz.compute.costs.counting import stacked_bidirectional
+from seqviz.compute.states.model import RNNModel
+from seqviz.compute.wirings.influence import jacobian
+from seqviz.compute.wirings.step import run
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.recurrent_bill import Bill, bill
 from seqviz.lessons.recurrent_cell import Collapse, Step, Wirings, collapse, one, wirings
@@ -10,7 +13,7 @@ from seqviz.lessons.recurrent_reads import Readout, Writing, readout, write
 from seqviz.lessons.recurrent_tagger import Tagger, tagger
 from seqviz.lessons.recurrent_tagging import Tagging, tagging
 
-lesson = Lesson("recurrent")
+lesson = Lesson("recurrent", code=(run, jacobian, RNNModel))
 
 # ---- step, wirings, collapse
 lesson.bench("step", Step)(one)

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from seqviz.compute.gates.encoding import END
+from seqviz.compute.states.model import LAYERS, wrapped
 from seqviz.compute.states.readouts import COMBINED, ByReadout
 from seqviz.compute.states.tying import tables
 from seqviz.compute.states.writing import LONGEST
@@ -56,6 +57,7 @@ class Writing:
     heat: float = stops(writing.TEMPERATURES, 0.0, when=on(view=("own", "free")))
     draws: int = seed(1, when=lambda v: v["view"] == "own" and v["heat"] > 0)
     tied_symbols: int = stops((82, 1_000, 8_535, 30_522, 50_257), 30_522, when=on(view="tied"))
+    wrapped: str = choice(tuple(LAYERS), "gru", when=on(view="tied"))
     tied_units: int = stops((32, 64, 128, 256, 512, 1_024), 256, when=on(view="tied"))
 
 
@@ -145,7 +147,15 @@ def _tied(p: Writing, show: Show) -> None:
     more = found.all_narrow - found.all_tied
     key = "more" if more > 0 else "less" if more < 0 else "same"
     show.note(f"writing.narrow_{key}", width=SHIPPED_WIDTH, narrow=f"{found.all_narrow:,.0f}")
+    ids = show.run(writing.read, "characters_gru", FLIGHTS, name="flights").ids
     real = load("characters_gru")
+    model = show.run(wrapped, p.wrapped, ids, len(real.symbols), p.tied_units, name="model")
+    show.note(
+        "writing.wrapped", layer=LAYERS[p.wrapped].__name__, symbols=len(real.symbols),
+        hidden=p.tied_units, parameters=f"{model.parameters:,.0f}", steps=len(ids) - 1,
+        places=model.shape[0], classes=model.shape[1], bits=number(model.bits),
+        chance=number(model.chance),
+    )  # fmt: skip
     show.note("writing.counted", parameters=f"{real.parameters:,}", symbols=len(real.symbols),
               hidden=real.weights.hidden)  # fmt: skip
 

@@ -47,6 +47,8 @@ ROWS = {
     "padding": ("readout", PADDING, ("70.3 %", "81.8 %", "12.4 %"), {**PADDING, "pads": 0}),
     "padding packed": ("readout", {**PADDING, "pads": 0}, (("difference 0", "差为 0"),), PADDING),
     "padding zeros": ("readout", {**PADDING, "pad_as": "zeros", "pads": 40}, ("74.7 %",), PADDING),
+    "3-23 D-23 RNNModel": ("writing", {"view": "tied"}, ("282,194", "(58, 82)", "6.37"),
+                           {"view": "tied", "wrapped": "lstm"}),
 }  # fmt: skip
 
 

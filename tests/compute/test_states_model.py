@@ -1,0 +1,45 @@
+"""The wrapper around any recurrent layer, which S3 prints in part (row 3-23, D-23)."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from seqviz.compute.states.model import LAYERS, RNNModel, wrapped
+
+IDS = (3, 1, 4, 1, 5, 9, 2, 6)
+
+
+@pytest.mark.parametrize("cell", LAYERS)
+@pytest.mark.parametrize("both", [False, True])
+def test_its_scores_are_those_of_layer_and_linear_layer_step_by_step(cell, both):
+    torch.manual_seed(1)
+    layer = LAYERS[cell](10, 7, bidirectional=both)
+    model = RNNModel(layer, 10)
+    ids = torch.randint(10, (2, 5))
+    scores, state = model(ids)
+    assert scores.shape == (10, 10)
+    outputs, last = layer(torch.eye(10)[ids.T])
+    wanted = torch.stack([model.linear(outputs[t, row]) for t in range(5) for row in range(2)])
+    torch.testing.assert_close(scores, wanted)
+    torch.testing.assert_close(state, last)
+
+
+@pytest.mark.parametrize(("cell", "gates"), [("rnn", 1), ("gru", 3), ("lstm", 4)])
+def test_its_parameters_are_counted(cell, gates):
+    found = wrapped(cell, IDS, 10, 16)
+    assert found.parameters == gates * (16 * (10 + 16) + 2 * 16) + 16 * 10 + 10
+    assert found.shape == (len(IDS) - 1, 10)
+
+
+def test_untrained_it_hardly_knows_more_than_chance_and_is_the_same_each_time():
+    before = torch.random.get_rng_state()
+    found = wrapped("gru", IDS, 10, 16)
+    assert found == wrapped("gru", IDS, 10, 16)
+    assert found.bits == pytest.approx(found.chance, abs=0.5)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_a_bidirectional_layer_has_twice_the_states():
+    assert RNNModel(nn.GRU(10, 7, bidirectional=True), 10).linear.in_features == 14
