@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from seqviz.compute.states.model import LAYERS, RNNModel, wrapped
 
-IDS = (3, 1, 4, 1, 5, 9, 2, 6)
+IDS = np.array([3, 1, 4, 1, 5, 9, 2, 6])
 
 
 @pytest.mark.parametrize("cell", LAYERS)

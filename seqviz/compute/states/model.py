@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -51,7 +50,7 @@ class Wrapped:
     chance: float
 
 
-def wrapped(cell: Cell, ids: Sequence[int], symbols: int, hidden: int) -> Wrapped:
+def wrapped(cell: Cell, ids: Int[np.ndarray, "letters"], symbols: int, hidden: int) -> Wrapped:
     """The model around one layer of this cell, which reads a text before any training (seed 0).
 
     ids: of the text, at least two; each is to be told from those before it.
@@ -60,8 +59,8 @@ def wrapped(cell: Cell, ids: Sequence[int], symbols: int, hidden: int) -> Wrappe
         torch.manual_seed(0)
         model = RNNModel(LAYERS[cell](symbols, hidden), symbols)
     with torch.no_grad():
-        scores, _ = model(torch.tensor([[*ids[:-1]]]))
-        loss = functional.cross_entropy(scores, torch.tensor([*ids[1:]]))
+        scores, _ = model(torch.tensor(ids[None, :-1]))
+        loss = functional.cross_entropy(scores, torch.tensor(ids[1:]))
     return Wrapped(
         tuple(scores.shape),
         float(sum(one.numel() for one in model.parameters())),
