@@ -168,6 +168,11 @@ def glove():
 
 
 @pytest.fixture(scope="session")
+def lac():
+    return real("lac")
+
+
+@pytest.fixture(scope="session")
 def vectors(minilm) -> None:
     """What MiniLM says of the sentences, in memory; on a new machine one worker computes it."""
     from filelock import FileLock

@@ -10,7 +10,7 @@ import sys
 from seqviz.experiments.accuracy import features
 from seqviz.models import __main__ as models
 from seqviz.models import store
-from seqviz.models.registry import DEFAULTS, VECTORS, allowed, model
+from seqviz.models.registry import DEFAULTS, OTHERS, allowed, model
 
 
 def bake() -> int:
@@ -20,7 +20,7 @@ def bake() -> int:
     """
     offered = {record.name for record in allowed()}
     names = [name for name in DEFAULTS.values() if name in offered]
-    names += [record.name for record in VECTORS]
+    names += [record.name for record in OTHERS]
     failed = max((models.fetch(name) or models.verify(name) for name in names), default=0)
     if failed or DEFAULTS["encoder"] not in names:
         return failed

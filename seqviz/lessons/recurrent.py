@@ -7,6 +7,7 @@ from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.recurrent_bill import Bill, bill
 from seqviz.lessons.recurrent_cell import Collapse, Step, Wirings, collapse, one, wirings
 from seqviz.lessons.recurrent_reads import Readout, Writing, readout, write
+from seqviz.lessons.recurrent_tagger import Tagger, tagger
 from seqviz.lessons.recurrent_tagging import Tagging, tagging
 
 lesson = Lesson("recurrent")
@@ -18,6 +19,7 @@ lesson.bench("collapse", Collapse)(collapse)
 # ---- tagging
 lesson.bench("tagging", Tagging)(tagging)
 # ---- tagger
+lesson.bench("tagger", Tagger)(tagger)
 # ---- writing, readout
 lesson.bench("writing", Writing)(write)
 lesson.bench("readout", Readout)(readout)

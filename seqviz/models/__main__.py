@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from seqviz.models import store
-from seqviz.models.registry import DEFAULTS, VECTORS, Model, allowed, model
+from seqviz.models.registry import DEFAULTS, OTHERS, Model, allowed, model
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
             return _list()
         if chosen.command == "fetch":
             return max(fetch(name, chosen.again) for name in chosen.names or DEFAULTS.values())
-        known = (*allowed(), *VECTORS)
+        known = (*allowed(), *OTHERS)
         here = [record.name for record in known if store.stored(record.name)]
         return max((verify(name) for name in chosen.names or here), default=0)
     except ValueError as error:
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _list() -> int:
-    for record in (*allowed(), *VECTORS):
+    for record in (*allowed(), *OTHERS):
         here = store.stored(record.name)
         state = (
             f"here, {here.size / 1e6:,.0f} MB, from the {here.origin} ({here.version}), {here.date}"

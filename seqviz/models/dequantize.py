@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from seqviz.models import packed_e5, word_vectors
+from seqviz.models import lac, packed_e5, word_vectors
 from seqviz.models.sources import WEIGHTS
 
 
@@ -32,6 +32,6 @@ def expand(folder: Path, gguf: str) -> None:
 
 
 if __name__ == "__main__":
-    makers = {".gguf": expand, ".npy": word_vectors.reduce}
+    makers = {".gguf": expand, ".npy": word_vectors.reduce, ".gz": lac.pack}
     made = makers.get(Path(sys.argv[2]).suffix, packed_e5.expand)
     made(Path(sys.argv[1]), sys.argv[2])

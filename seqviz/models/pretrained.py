@@ -11,15 +11,21 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from seqviz import garbage
-from seqviz.models import device, interruptible, store, tap, word_vectors
+from seqviz.models import device, interruptible, lac, store, tap, word_vectors
 from seqviz.models.registry import Model, model
 from seqviz.refusal import Refusal
 
 R = TypeVar("R")
 T = TypeVar("T")
+# Kinds that are no network of transformers: who reads which file.
+_PLAIN: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "vectors": (word_vectors.read, word_vectors.FILE),
+    "tagger": (lac.read, lac.FILE),
+}
 _locks: dict[str, threading.Lock] = {}
 _loaded: dict[str, Pretrained] = {}
 _guard = threading.Lock()
@@ -47,8 +53,8 @@ class Pretrained:
     @property
     def bytes(self) -> int:
         """Of its weights in memory."""
-        if self.card.kind == "vectors":
-            return int(self.network.vectors.nbytes)
+        if self.card.kind in _PLAIN:
+            return int(self.network.bytes)
         return sum(p.numel() * p.element_size() for p in self.network.parameters())
 
     def run(self, work: Callable[[Any, str], R]) -> R:
@@ -179,8 +185,8 @@ def loaded(name: str) -> bool:
 
 def _load(record: Model) -> Pretrained:
     found = store.verify(record.name)
-    if record.kind == "vectors":
-        return Pretrained(record, _table(record, found), None, "cpu", "float16", found.origin)
+    if record.kind in _PLAIN:
+        return Pretrained(record, _plain(record, found), None, "cpu", "float16", found.origin)
     device.prepare_torch()
     import torch
 
@@ -224,10 +230,11 @@ def _load(record: Model) -> Pretrained:
     return Pretrained(record, network, tokenizer, place, "float32", found.origin, note)
 
 
-def _table(record: Model, found: store.Stored) -> word_vectors.Stored:
-    """Raises Refusal("model_broken")."""
+def _plain(record: Model, found: store.Stored) -> Any:
+    """What is read from plain arrays. Raises Refusal("model_broken")."""
+    read, file = _PLAIN[record.kind]
     try:
-        return word_vectors.read(found.folder / word_vectors.FILE)
+        return read(found.folder / file)
     except (OSError, ValueError, KeyError) as error:
         raise store.broken(record) from error
 

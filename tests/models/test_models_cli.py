@@ -76,7 +76,7 @@ def test_list_tells_what_is_here(cache, hub, said, monkeypatch):
     assert "6,832 parameters" in tiny
     assert other.split()[0] == "some_thing"
     assert "size unknown" in other
-    assert [one.split()[0] for one in tables] == [one.name for one in registry.VECTORS]
+    assert [one.split()[0] for one in tables] == [one.name for one in registry.OTHERS]
     assert folder == f"folder: {cache / 'models'}"
     store.fetch("tiny")
     assert "here, 0 MB, from the hub (0123" in said("list")[1].splitlines()[0]

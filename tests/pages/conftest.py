@@ -27,6 +27,7 @@ MODELS = {
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
     "text": ("minilm", "smollm2", "glove"),
+    "recurrent": ("lac",),
 }
 _untouched: dict[tuple[str, str], Visit] = {}
 

@@ -1,0 +1,1 @@
+"""Figures of LAC, a tagger of Chinese characters."""

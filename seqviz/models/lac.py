@@ -1,0 +1,93 @@
+"""Baidu's LAC as it is kept on this machine: one file of plain arrays.
+
+From the source distribution of jieba 0.42.1, whose parameters PaddlePaddle wrote: some bytes of
+header, then float32. The table of characters is kept in half precision: all tags of the package's
+own test sentences stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from seqviz.compute.tagging.lac import CRF, Direction, Lac
+
+FILE = "lac.npz"
+_FOLDER = "jieba-0.42.1/jieba/lac_small"
+_TESTED = re.compile(r"""^\s*cuttest\((["'])(.+)\1\)""", re.MULTILINE)
+_UNITS, _LAYERS, _HALVES = 128, 2, 2
+_PARTS = ("inputs", "bias", "gates", "candidate")
+
+
+def pack(folder: Path, archive: str) -> None:
+    """Replace the package in a folder by the one file. Nothing in it is run, or unpacked."""
+    with tarfile.open(folder / archive) as packed:
+
+        def content(name: str) -> bytes:
+            file = packed.extractfile(name)
+            assert file is not None
+            return file.read()
+
+        def weights(name: str, *shape: int) -> Float[np.ndarray, "*shape"]:
+            raw = content(f"{_FOLDER}/model_baseline/{name}")
+            return np.frombuffer(raw[-4 * int(np.prod(shape)) :], "<f4").reshape(shape)
+
+        lines = content(f"{_FOLDER}/word.dic").decode().split("\n")
+        pairs = [line.split("\t") for line in lines if line.count("\t") == 1]
+        rows = {word: int(row) for row, word in pairs}
+        letters = sorted((ord(word), row) for word, row in rows.items() if len(word) == 1)
+        tags = re.findall(r"\t(\S+)", content(f"{_FOLDER}/tag.dic").decode())
+        tested = content("jieba-0.42.1/test/test.py").decode()
+        sentences = dict.fromkeys(found[1] for found in _TESTED.findall(tested) if found[1].strip())
+        kept: dict[str, np.ndarray] = {
+            "letters": np.array(letters, np.int32).T,
+            "unknown": np.array(rows["OOV"]),
+            "table": weights("word_emb", 1 + max(rows.values()), _UNITS).astype(np.float16),
+            "emission": weights("fc_4.w_0", _HALVES * _UNITS, len(tags)),
+            "emission_bias": weights("fc_4.b_0", len(tags)),
+            "crf": weights("crfw", len(tags) + 2, len(tags)),
+            "tags": _letters("\n".join(tags)),
+            "sentences": _letters("\n".join(sentences)),
+        }
+        for k in range(_LAYERS * _HALVES):
+            features = _UNITS if k < _HALVES else _HALVES * _UNITS
+            both = weights(f"gru_{k}.w_0", 3 * _UNITS * _UNITS)
+            split = 2 * _UNITS * _UNITS
+            halves = (
+                weights(f"fc_{k}.w_0", features, 3 * _UNITS),
+                weights(f"fc_{k}.b_0", 3 * _UNITS) + weights(f"gru_{k}.b_0", 3 * _UNITS),
+                both[:split].reshape(_UNITS, 2 * _UNITS),
+                both[split:].reshape(_UNITS, _UNITS),
+            )
+            kept |= {f"{part}{k}": one for part, one in zip(_PARTS, halves, strict=True)}
+    np.savez_compressed(folder / FILE, **kept)  # type: ignore[arg-type]
+    (folder / archive).unlink()
+
+
+def read(path: Path) -> Lac:
+    """Raises OSError, ValueError or KeyError where the file is not what `pack` wrote."""
+    with np.load(path, allow_pickle=False) as file:
+        kept = dict(file.items())
+    for array in kept.values():
+        array.flags.writeable = False
+    halves = [Direction(*(kept[f"{part}{k}"] for part in _PARTS)) for k in range(_LAYERS * _HALVES)]
+    letters, ids = kept["letters"]
+    first, last, after = kept["crf"][0], kept["crf"][1], kept["crf"][2:]
+    return Lac(
+        letters, ids, int(kept["unknown"]), kept["table"],
+        tuple((halves[k], halves[k + 1]) for k in range(0, len(halves), _HALVES)),
+        kept["emission"], kept["emission_bias"], CRF(first, last, after),
+        _lines(kept["tags"]), _lines(kept["sentences"]),
+    )  # fmt: skip
+
+
+def _letters(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def _lines(letters: np.ndarray) -> tuple[str, ...]:
+    return tuple(letters.tobytes().decode().split("\n"))

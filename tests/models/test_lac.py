@@ -1,0 +1,268 @@
+"""LAC: packed from the source of its package, against torch, against printed tags, and counted."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import tarfile
+
+import numpy as np
+import pytest
+
+from seqviz.compute.tagging.lac import CRF, DECODERS, SIDES, WAYS, broken, share_of, words
+from seqviz.data import precomputed
+from seqviz.experiments.tagging import lac as tagging
+from seqviz.models import lac as kept
+from seqviz.models import store
+from seqviz.models.registry import OTHERS, TAGGERS, model
+from seqviz.refusal import Refusal
+
+# What was printed when the package was examined (our list of sources, 2.3).
+PRINTED = (
+    "人工智能/n 与/c 机器学习/nz 这/r 门/q 课/n 真有意思/a",
+    "银行/n 的/u 行长/n 在/p 行走/v",
+    "他/r 把/p 书/n 还给/v 了/u 图书馆/n",
+)
+HOSTILE = ("\x00\x01", "\ud800", "🏳️‍🌈", "<b>$x$</b>", "שלום", "…!?")
+
+
+def torch_states(network, text):
+    """The second implementation: eight lines a direction, reset before the product."""
+    import torch
+
+    read = torch.tensor(network.table[network.rows(text)].astype(np.float32))
+    for pair in network.layers:
+        both = []
+        for backward, half in enumerate(pair):
+            w, b, gates, candidate = (torch.tensor(part) for part in vars(half).values())
+            h, made = torch.zeros(128), []
+            for x in read.flip(0) if backward else read:
+                u, r = torch.sigmoid((x @ w + b)[:256] + h @ gates).chunk(2)
+                new = torch.tanh((x @ w + b)[256:] + (r * h) @ candidate)
+                h = (1 - u) * h + u * new
+                made.append(h)
+            both.append(torch.stack(made[::-1] if backward else made))
+        read = torch.cat(both, 1)
+    return read.numpy()
+
+
+@pytest.fixture(scope="module")
+def network(lac):
+    return lac.network
+
+
+def sentences_of(network):
+    """Two hundred: those of the package and pieces of them."""
+    pieces = [one[k:] for one in network.sentences for k in (0, 3, 5) if len(one) > k + 2]
+    return list(dict.fromkeys(pieces))[:200]
+
+
+def test_both_implementations_agree_on_200_sentences(network):
+    texts = sentences_of(network)
+    assert len(texts) == 200
+    for text in texts:
+        rows = network.rows(text)
+        (found,) = network.states(rows, np.ones((1, len(rows)), bool))[-1]
+        np.testing.assert_allclose(found, torch_states(network, text), atol=1e-5)
+
+
+def test_the_reset_gate_after_the_product_and_the_other_update_give_other_states(network):
+    """D-02, D-03: torch's own GRU cannot be this cell."""
+    import torch
+
+    half = network.layers[0][0]
+    gates, inputs = half.gates, half.inputs
+    order = np.r_[128:256, 0:128]  # torch: reset, update, candidate
+    cell = torch.nn.GRU(128, 128)
+    with torch.no_grad():
+        cell.weight_ih_l0[:] = torch.tensor(np.r_[inputs[:, order].T, inputs[:, 256:].T])
+        cell.weight_hh_l0[:] = torch.tensor(np.r_[gates[:, order].T, half.candidate.T])
+        cell.bias_ih_l0[:] = torch.tensor(np.r_[half.bias[order], half.bias[256:]])
+        cell.bias_hh_l0[:] = 0
+        read = network.table[network.rows("研究生命")].astype(np.float32)
+        other = cell(torch.tensor(read))[0].numpy()
+    mine = half.states(read[None], np.ones((1, 4), bool), False)[0]
+    assert abs(mine - other).max() > 0.1
+
+
+@pytest.mark.parametrize("printed", PRINTED)
+def test_tags_are_those_that_were_printed(printed, network):
+    text = "".join(word.partition("/")[0] for word in printed.split())
+    assert tagging.tagged(text).written == printed
+
+
+def test_what_is_deleted_is_what_a_shorter_text_lacks(network):
+    text = network.sentences[0][:12]
+    for side in SIDES:
+        cut = tagging.without(text, side, "deleted")
+        for at in (0, 5, 11):
+            part = text[: at + 1] if side == "right" else text[at:]
+            alone = tagging.tagged(part).emissions[-1 if side == "right" else 0]
+            np.testing.assert_allclose(cut.emissions[at], alone, atol=1e-5)
+    whole, cut = tagging.tagged(text), tagging.without(text, "right", "zero")
+    assert not cut.states[:, :, 128:].any()
+    np.testing.assert_array_equal(cut.states[0, :, :128], whole.states[0, :, :128])
+    assert tagging.without(text, "left", "mean").states[:, :, :128].std(1).max() < 1e-6
+
+
+def test_layer_one_keeps_its_forward_half_and_layer_two_does_not():
+    whole, cut = (
+        tagging.tagged("研究生命的起源"),
+        tagging.without("研究生命的起源", "right", "deleted"),
+    )
+    assert whole.moved(cut, 1)[0] == 0
+    assert whole.moved(cut, 2)[0] > 0.4
+
+
+def test_the_best_row_and_the_marginals_are_those_of_all_rows():
+    random = np.random.RandomState(3)
+    for length in (1, 2, 4):
+        crf = CRF(random.normal(size=3), random.normal(size=3), random.normal(size=(3, 3)))
+        emitted = random.normal(size=(length, 3))
+        every = list(itertools.product(range(3), repeat=length))
+        scores = np.array([
+            crf.first[row[0]] + crf.last[row[-1]] + sum(emitted[t, k] for t, k in enumerate(row))
+            + sum(crf.after[a, b] for a, b in itertools.pairwise(row))
+            for row in every
+        ])  # fmt: skip
+        assert tuple(crf.viterbi(emitted)) == every[scores.argmax()]
+        weight = np.exp(scores) / np.exp(scores).sum()
+        exact = np.zeros((length, 3))
+        for row, share in zip(every, weight, strict=True):
+            exact[np.arange(length), row] += share
+        np.testing.assert_allclose(crf.marginals(emitted), exact, atol=1e-12)
+
+
+def test_words_and_broken_words():
+    tags = ("n-B", "n-I", "v-I", "O")
+    assert words("一二三四", np.array([0, 1, 0, 2]), tags) == (("一二", "n", 0), ("三四", "n", 2))
+    assert words("一二三", np.array([3, 3, 1]), tags) == (("一二三", "O", 0),)
+    assert broken(np.array([1, 0, 1, 2, 3, 1]), tags).tolist() == [1, 0, 0, 1, 0, 1]
+
+
+def test_the_interval_covers_the_share():
+    random, hits = np.random.RandomState(0), 0
+    for _ in range(400):
+        lengths = random.randint(5, 30, 86)
+        changed = random.binomial(lengths, 0.3)
+        _, low, high = share_of(changed, lengths)
+        hits += low <= 0.3 <= high
+    assert 0.9 < hits / 400 < 0.99
+    assert share_of(np.array([5, 5]), np.array([5, 5])) == (1, 1, 1)
+
+
+def test_what_was_shipped_is_what_the_code_counts(network):
+    shipped = precomputed.find(tagging.lac_changes, {}).result
+    assert (shipped.sentences, shipped.characters) == (len(network.sentences), 1248)
+    for at in range(0, 86, 9):
+        whole = tagging.tagged(network.sentences[at])
+        for w, way in enumerate(WAYS):
+            for s, side in enumerate(SIDES):
+                cut = tagging.without(network.sentences[at], side, way)
+                assert whole.changed(cut).sum() == shipped.cut[w, s, at]
+        for d, decoder in enumerate(DECODERS):
+            other = tagging.tagged(network.sentences[at], decoder)
+            assert whole.changed(other).sum() == shipped.decoded[d, at]
+            assert other.breaks == shipped.broken[d, at]
+    assert shipped.share("deleted", "right")[0] == pytest.approx(0.284, abs=1e-3)
+    assert shipped.unlawful("viterbi") == 0
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_text_is_tagged_and_unknown_characters_are_counted(text):
+    found = tagging.tagged(text)
+    assert "".join(word for word, _, _ in found.words) == found.text
+    assert 0 <= found.unknown <= len(found.text)
+
+
+def test_nothing_is_refused_in_words():
+    for text in ("", "   "):
+        with pytest.raises(Refusal) as refused:
+            tagging.tagged(text)
+        assert refused.value.code == "empty_text"
+
+
+# --- the file
+
+
+def archive(folder):
+    """A source distribution with the files that are read, of small numbers."""
+    random = np.random.RandomState(0)
+    tags = ["n-B", "n-I", "O"]
+    files = {
+        "word.dic": "0\t一\n1\t二\n2\ttwo\n3\tOOV".encode(),
+        "tag.dic": "\n".join(f"{k}\t{tag}" for k, tag in enumerate(tags)).encode(),
+    }
+    shapes = {"word_emb": (4, 128), "fc_4.w_0": (256, 3), "fc_4.b_0": (3,), "crfw": (5, 3)}
+    for k in range(4):
+        wide = 128 if k < 2 else 256
+        shapes |= {f"fc_{k}.w_0": (wide, 384), f"fc_{k}.b_0": (384,)}
+        shapes |= {f"gru_{k}.w_0": (384 * 128,), f"gru_{k}.b_0": (384,)}
+    arrays = {name: random.normal(0, 0.1, shape).astype("<f4") for name, shape in shapes.items()}
+    files |= {f"model_baseline/{name}": b"header" + one.tobytes() for name, one in arrays.items()}
+    tested = 'cuttest("一二")\n    cuttest(\'二一\')\n    cuttest("")\n'
+    with tarfile.open(folder / "a.tar.gz", "w:gz") as made:
+        for name, content in [
+            *((f"jieba-0.42.1/jieba/lac_small/{name}", one) for name, one in files.items()),
+            ("jieba-0.42.1/test/test.py", tested.encode()),
+        ]:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            made.addfile(entry, io.BytesIO(content))
+    return arrays
+
+
+def test_the_package_becomes_one_file_of_plain_arrays(tmp_path):
+    arrays = archive(tmp_path)
+    kept.pack(tmp_path, "a.tar.gz")
+    assert [path.name for path in tmp_path.iterdir()] == [kept.FILE]
+    found = kept.read(tmp_path / kept.FILE)
+    assert found.sentences == ("一二", "二一")
+    assert found.tags == ("n-B", "n-I", "O")
+    assert found.rows("二三").tolist() == [1, 3]
+    np.testing.assert_array_equal(found.table, arrays["word_emb"].astype(np.float16))
+    np.testing.assert_array_equal(found.crf.after, arrays["crfw"][2:])
+    np.testing.assert_array_equal(found.layers[1][0].inputs, arrays["fc_2.w_0"])
+    (tmp_path / kept.FILE).write_bytes(b"none")
+    with pytest.raises(ValueError, match=r"."):
+        kept.read(tmp_path / kept.FILE)
+
+
+def test_lac_is_kept_small_and_no_choice_of_a_bench(lac):
+    from seqviz.lessons.bench.offered import DECODERS as OFFERED
+    from seqviz.lessons.bench.offered import ENCODERS
+
+    assert model("lac") in TAGGERS
+    assert model("lac") in OTHERS
+    assert "lac" not in (*ENCODERS, *OFFERED)
+    assert store.verify("lac").size < 8_000_000
+    assert lac.bytes == lac.network.bytes < 10_000_000
+    weights = model("lac").parameters
+    assert weights == sum(
+        part.size for pair in lac.network.layers for half in pair for part in vars(half).values()
+    ) + lac.network.table.size + lac.network.emission.size + 57 + sum(
+        part.size for part in vars(lac.network.crf).values()
+    )  # fmt: skip
+
+
+def test_a_package_is_compared_with_its_checksum_before_pip_runs_it(monkeypatch, tmp_path):
+    from seqviz.models import interruptible, sources
+
+    asked = []
+
+    def pip(command, folder, look):
+        asked.append((command, (folder / "requirements.txt").read_text()))
+        return "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
+
+    monkeypatch.setattr(interruptible, "program", pip)
+    with pytest.raises(Refusal) as refused:
+        sources.from_wheel(model("lac"), tmp_path, lambda share: None)
+    assert refused.value.code == "wrong_checksum"
+    ((command, listed),) = asked
+    assert listed == f"jieba==0.42.1 --hash=sha256:{model('lac').wheel.sha256}\n"
+    assert "--no-binary" in command
+    assert "--only-binary" not in command
+    monkeypatch.setattr(interruptible, "program", lambda *_: "ERROR: no matching distribution")
+    with pytest.raises(sources.Unreachable, match="no matching"):
+        sources.from_wheel(model("lac"), tmp_path, lambda share: None)
+    assert not list(tmp_path.iterdir())
