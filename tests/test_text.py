@@ -38,7 +38,8 @@ NAMES = {  # words in small letters that Chinese texts print as they are
     "BERT base", "BERT large", "BatchNorm", "DistilBERT", "LayerNorm", "Transformer", "WordPiece",
     "WordPiece（BERT）", "Yule-Walker", "aaabdaaabac",
     "dropout", "nn.Transformer(512, 8, 6, 6, 2048)", "nn.TransformerEncoderLayer", "pooler", "tanh",
-    "Skip-gram", "min_freq", "typical", "“queen”", "“woman”",
+    "Skip-gram", "float32", "float64", "min_freq", "sigmoid", "softmax", "typical", "“queen”",
+    "“woman”",
 }  # fmt: skip
 WORD = re.compile(r"[A-Za-z]{3,}")
 NAMESPACES = ("figure", "alt", "frame", "work", "home", "nav", "stage")

@@ -25,6 +25,7 @@ from seqviz.text import literal, number
 
 CELL = on(view=("step", "notations"))
 LONGEST = 8  # steps that the sheet has room for
+NEARLY = 0.1  # of the largest response: the superposition error that the target wants
 
 
 def units_of(values: Mapping[str, Any]) -> int:
@@ -238,3 +239,6 @@ def collapse(p: Collapse, show: Show) -> None:
     }  # fmt: skip
     show.note("collapse.off" if share == 0 else "collapse.on", **values)
     show.note("collapse.size", **values)
+    reached = share == 1 and found.superposition < NEARLY
+    show.target("nearly_linear", reached, share=values["share"],
+                superposition=values["superposition"])  # fmt: skip

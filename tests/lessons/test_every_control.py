@@ -29,6 +29,7 @@ MODELS = {
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
     "text": ("minilm", "smollm2", "glove"),
+    "recurrent": ("lac",),
 }
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 NO_NUMBER = re.compile(r"nan|inf\b|None")

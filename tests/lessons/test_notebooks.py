@@ -28,6 +28,7 @@ MODELS = {
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
     "text": ("minilm", "smollm2"),
+    "recurrent": ("lac",),
 }
 TINY: dict[str, dict[str, Any]] = {
     "gates.learn": {"seed": 12},

@@ -25,6 +25,7 @@ MODELS = {
     "bert_accuracy": ("vectors",),
     "gpt": ("smollm2",),
     "text": ("minilm", "smollm2", "glove"),
+    "recurrent": ("lac",),
 }
 BENCHES = [
     (record.slug, name)

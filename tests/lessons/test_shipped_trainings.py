@@ -27,6 +27,8 @@ NAMES = (
     "text.windows.read_windows",
     "recurrent.tagging.compare_taggers", "recurrent.tagging.train_taggers",
     "recurrent.tagging.compare_taggers 2", "recurrent.tagging.train_taggers 2",
+    "recurrent.tagger.lac_changes", "recurrent.writing.run_on", "recurrent.writing.run_on 2",
+    "recurrent.readout.compare_readouts", "recurrent.bill.time_steps",
     "vanishing_gradients.race.compare", "vanishing_gradients.race.compare 2",
     "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.trials.try_heads", "attention.trials.try_heads 2", "attention.trials.try_heads 3",
@@ -40,7 +42,6 @@ NAMES = (
     "transformer.bill.time_passes",
     "gpt.futures.ways", "gpt.likely.by_method", "gpt.again.greedy", "gpt.shots.few_shots",
     "gpt.cost.time_cache",
-    "recurrent.writing.run_on", "recurrent.writing.run_on 2", "recurrent.readout.compare_readouts",
 )  # fmt: skip
 # Where it is not the first view that asks.
 VIEWS = {
@@ -59,6 +60,8 @@ VIEWS = {
     "train_taggers": "letters",
     "run_on": "free",
     "compare_readouts": "readouts",
+    "lac_changes": "counted",
+    "time_steps": "time",
 }
 LATE = {"seconds", "device"}
 
@@ -146,7 +149,7 @@ def alike(one: Any, other: Any, place: str = "") -> None:
 )
 def test_it_is_what_this_very_code_computes(name, request):
     for lesson, model in (("attention", "minilm"), ("transformer", "smollm2"), ("gpt", "smollm2"),
-                          ("text", "minilm")):  # fmt: skip
+                          ("text", "minilm"), ("recurrent.tagger", "lac")):  # fmt: skip
         if name.startswith(lesson):
             request.getfixturevalue(model)
     _, function, keywords = trainings()[name]

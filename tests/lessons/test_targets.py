@@ -24,6 +24,12 @@ class Way:
 
 WAYS = {
     "text": Way("cutters", {"text": "🦥🦥🦥🦥"}, {"text": "🦥🦥🦥a"}, "3.00"),
+    "recurrent": Way(
+        "collapse",
+        {"tanh": 100.0, "amplitude": 0.01},
+        {"tanh": 100.0, "amplitude": 0.1},
+        "0.024",
+    ),
     "ar_fitting": Way("real", {"model": 9}, {"model": 10}, "19.0"),
     "vanishing_gradients": Way(
         "reach", {"init": "identity", "gain": 1.0}, {"init": "identity", "gain": 0.9}, "≥ 99"

@@ -256,7 +256,43 @@ TEXT_TO_NUMBERS = (
     },
     {"map": {"across": "boy man", "up": "boy king"}},
 )  # fmt: skip
+RECURRENT = (
+    {
+        "step": {"x": "1 0 -1 2", "unrolled": 7, "recurrent": "0.5 1; -1 0.5", "inputs": "1; 2",
+                 "moment": 5, "unit": 2, "bias": "0.1 0", "outputs": "1 1; 0 2",
+                 "squash": "sigmoid"},
+        "wirings": {"view": "one", "cell": "gru", "layers": 2, "backward": True,
+                    "read_at": "ends", "enter": "first", "seed": 3},
+        "collapse": {"tanh": 10.0, "amplitude": 0.3, "hidden_units": 4, "precision": "float64",
+                     "seed": 7},
+        "tagging": {"view": "ahead", "task": "words", "ahead": 1},
+        "tagger": {"line": TEXT, "side": "left", "way": "mean", "layer": 1},
+        "writing": {"text_read": TEXT, "reader": "lstm", "upto": 7},
+        "readout": {"review": TEXT, "without": 2},
+        "bill": {"n_inputs": 16, "n_hidden": 8, "n_layers": 3, "n_directions": 2, "n_steps": 32,
+                 "n_outputs": 2, "n_biases": "one"},
+    },
+    {
+        "step": {"view": "order", "one_text": "a b <i> 我们", "other_text": "c & 1*", "seed": 5},
+        "wirings": {"view": "one", "output": 5},
+        "tagging": {"view": "letters", "english": TEXT, "letter": 2, "training": 3},
+        "tagger": {"view": "tags", "shown": "marginal"},
+        "writing": {"view": "own", "heat": 1.0, "draws": 4},
+        "readout": {"view": "readouts", "combine": "both_sum", "least": 20},
+        "bill": {"view": "time", "at_once": "many"},
+    },
+    {
+        "step": {"view": "notations", "notation": "s3"},
+        "tagging": {"view": "letters", "task": "words", "chinese": TEXT},
+        "writing": {"view": "tied", "tied_symbols": 1_000, "tied_units": 64},
+        "readout": {"view": "padding", "pad_as": "zeros", "pads": 5},
+        "bill": {"view": "shapes", "of_cell": "lstm", "batch_axis": False},
+    },
+    {"bill": {"view": "terms", "given": "a b <i>", "answer": "c & 1*", "read_from": "same",
+              "summed_to": "tx"}},
+)  # fmt: skip
 LINKS = {
+    "recurrent": RECURRENT,
     "ar_fitting": FITTING,
     "bert_accuracy": ACCURACY,
     "vanishing_gradients": GRADIENTS,

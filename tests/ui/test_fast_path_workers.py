@@ -30,6 +30,7 @@ MOVED = {
     "/live/positions/distance": ("po.distance.d_model", "32"),
     "/live/vanishing_gradients/reach": ("vg.reach.gain", "0.7"),
     "/live/transformer/norms": ("tr.norms.added", "2"),
+    "/live/recurrent/collapse": ("rn.collapse.amplitude", "3"),
     "/live/text/windows": ("tx.windows.batch", "3"),
     "/live/bert_accuracy/compare": ("ba.compare.sentences", "500"),
 }

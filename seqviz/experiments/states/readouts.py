@@ -18,6 +18,7 @@ from seqviz.data.reviews import Labeled, sentiment_split
 from seqviz.experiments.gates import Symbols
 from seqviz.jobs import Report, silent
 from seqviz.models.checkpoints import load
+from seqviz.models.texts import Cut
 
 PADS = (0, 1, 2, 3, 5, 10, 20, 40)
 _SHARE_READ = 0.25  # of the work
@@ -37,7 +38,7 @@ def padded(network: str, text: Symbols) -> Padded:
     return readouts.padded(load(network), text, PADS[-1])
 
 
-def words_read(network: str, text: str) -> int:
+def words_read(network: str, text: Cut) -> int:
     """How many words of a text the network reads."""
     return max(1, len(load(network).encode(text)))
 

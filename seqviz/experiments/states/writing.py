@@ -15,6 +15,7 @@ from seqviz.data.reviews import characters_split
 from seqviz.experiments.gates import Symbols
 from seqviz.jobs import Report, silent
 from seqviz.models.checkpoints import load
+from seqviz.models.texts import Cut
 
 TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
 BEFORE, STEPS = 20, 40  # letters that are read, and that come after
@@ -40,7 +41,7 @@ def write(network: str, text: Symbols, place: int, temperature: float, seed: int
     return writing.write(load(network), found, place, ROOM, temperature, uniforms(seed, ROOM))
 
 
-def letters(network: str, text: str) -> int:
+def letters(network: str, text: Cut) -> int:
     """How many letters of a text are read."""
     return min(writing.LONGEST, max(1, symbols_read(load(network), text)))
 
