@@ -126,8 +126,8 @@ def _notations(p: Step, found: Steps, show: Show) -> None:
     names = {name: show.option("notation", name) for name in every}
     show.rows("notations", {
         "written_by": list(names.values()),
-        "written_as": [NOTATIONS[name].formula for name in every],
         "written_apart": [number(one.difference) for one in every.values()],
+        "written_as": [NOTATIONS[name].formula for name in every],
     })  # fmt: skip
     show.note("step.notation", text=names[p.notation], t=t, formula=chosen.notation.formula,
               difference=number(chosen.difference))  # fmt: skip

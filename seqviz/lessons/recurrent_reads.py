@@ -113,7 +113,7 @@ def _free(p: Writing, show: Show) -> None:
     mean, half = found.bits
     show.note(
         "writing.steps", sentences=found.sentences, before=found.before, step=_SAID_STEP,
-        once=number(float(mean[0, 0])), alone=number(found.alone),
+        alone=number(found.alone),
         right=percent(float(found.right[case - 1, at])),
         **{name: f"{mean[row, at]:.2f} ± {half[row, at]:.2f}"
            for name, row in (("forced", 0), ("other", 1), ("free", case + 1))},
@@ -228,12 +228,18 @@ def _readouts(p: Readout, show: Show) -> None:
         often=percent(found.majority(p.least)), **shares,
         both=percent(found.accuracy(p.combine, p.least).share),
     )  # fmt: skip
+    gains: dict[str, list[str]] = {"better": [], "worse": [], "null": []}
     for name in ("mean", "max", p.combine, "words"):
         gain = found.gain(name, "last", p.least)
         more, low, high = (_signed(100 * one, 1) for one in gain)
         key = "null" if gain[1] <= 0 <= gain[2] else "better" if gain[0] > 0 else "worse"
-        show.note(f"readout.gain_{key}", name=show.words(f"note.readout.{name}"), gain=more,
-                  low=low, high=high)  # fmt: skip
+        gains[key].append(show.words(
+            "note.readout.gain", name=show.words(f"note.readout.{name}"), gain=more, low=low,
+            high=high,
+        ))  # fmt: skip
+    for key, some in gains.items():
+        if some:
+            show.note(f"readout.gain_{key}", gains=show.words("note.readout.and").join(some))
     if p.combine in ("both_sum", "both_mean"):
         same = found.beside("both_sum", "both_mean", p.least)
         show.note("readout.same", same=f"{same.both + same.neither:,}", reviews=f"{same.n:,}")

@@ -173,11 +173,11 @@ def _say_letters(p: Tagging, found: TaggedText, letter: int, show: Show) -> None
     else:
         show.note("tagging.framed_none")
     t, losses = letter - 1, found.losses
-    show.note("tagging.sum", uni=number(losses[0].sum()), bi=number(losses[1].sum()))
     if found.tags[t] < 0:
         show.note("tagging.no_tag", place=letter, sign=literal(found.text[t]))
         return
     true = found.tags[t]
     uni, bi = (number(float(found.probabilities[k, t, true])) for k in (0, 1))
     show.note("tagging.loss", place=letter, sign=literal(found.text[t]), true=TAGS[true], uni=uni,
-              bi=bi, at_uni=number(losses[0, t]), at_bi=number(losses[1, t]))  # fmt: skip
+              bi=bi, at_uni=number(losses[0, t]), at_bi=number(losses[1, t]),
+              sum_uni=number(losses[0].sum()), sum_bi=number(losses[1].sum()))  # fmt: skip

@@ -39,7 +39,7 @@ ROWS = {
     "1-17 end": ("writing", {**OWN, "upto": 59}, (("the whole text", "读完全文"),), OWN),
     "1-19": ("readout", {}, ("42.9 %", "87.1 %", "“not”"), {"without": 1}),
     "1-19 last": ("readout", READOUTS, ("81.6 %", "80.6 %"), {**READOUTS, "least": 30}),
-    "1-22 concat": ("readout", READOUTS, (("Both ends, concatenated", "两端拼接比"),),
+    "1-22 concat": ("readout", READOUTS, (("both ends, concatenated", "两端拼接 +0.1"),),
                     {**READOUTS, "combine": "both_sum"}),
     "1-22 mean": ("readout", {**READOUTS, "combine": "both_mean"},
                   (("same verdict on 2,000 of 2,000", "2,000 条评论中的 2,000 条"),), READOUTS),

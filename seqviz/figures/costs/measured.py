@@ -69,12 +69,12 @@ def terms_of_loss(found: Terms, output: str, end: str, style: Style = STYLE) -> 
         axes.tokens(style, pieces, text("figure.bill_token")),
         axes.axis(text("figure.bill_bits"), range=[0, 1.08 * max(1.0, bits.max(), other.max())]),
     )
-    at = np.arange(1, len(bits) + 1)
+    at, drawn = np.arange(1, len(bits) + 1), text(f"figure.bill_{output}")
     for name, part, color in (("summed", slice(summed), palette.gru),
                               ("left", slice(summed, None), "rgba(0,0,0,0)")):  # fmt: skip
         if len(at[part]):
-            panel.bars(at[part], bits[part], text(f"figure.bill_{name}"), color, width=0.8,
-                       edge={"color": palette.gru, "width": 1.5},
+            panel.bars(at[part], bits[part], f"{drawn}: {text(f'figure.bill_{name}')}", color,
+                       width=0.8, edge={"color": palette.gru, "width": 1.5},
                        customdata=[plain(one) for one in pieces[part]],
                        hover="%{customdata}: %{y:.2f}")  # fmt: skip
     panel.line(at, other, text(f"figure.bill_{_other(output)}"), palette.baseline, dash="dot",

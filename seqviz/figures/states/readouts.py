@@ -133,8 +133,8 @@ def pads_behind(own: Padded, many: ByReadout, kind: str, pads: int, style: Style
         ends = ([100 * k.low for k in every], [100 * k.high for k in every])
         right.line(many.pads, shares, said, color, width=width, symbol=symbol, legend=False,
                    hover="%{y:.1f} %", error_y=whisker(shares, *ends, color))  # fmt: skip
-    right.horizontal(100 * float((many.positive == many.often).mean()), palette.baseline,
-                     width=1.5, dash="dot")  # fmt: skip
+    often = 100 * float((many.positive == many.often).mean())
+    right.reference([0, most], [often] * 2, text("figure.states_often"))
     sheet.margin(t=52)
     sheet.legend(y=1.06)
     return sheet.described(

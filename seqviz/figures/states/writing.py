@@ -59,7 +59,7 @@ def letters_read(found: LettersRead, place: int, style: Style = STYLE) -> Figure
     sheet.margin(t=52)
     sheet.legend(y=1.06)
     return sheet.described(
-        "alt.states_read", names={"x": pieces, "y2": names}, letters=len(pieces), place=place,
+        "alt.states_read", gap=0.16, names={"x": pieces, "y2": names}, letters=len(pieces), place=place,
         letter=plain(pieces[place - 1]), first=names[0], chance=percent(float(chances[0]) / 100),
         bits=number(float(found.bits[place - 1])), mean=number(found.mean_bits),
         pairs=number(found.mean_pairs), alone=number(found.mean_alone),
@@ -94,7 +94,7 @@ def own_letters(found: Written, style: Style = STYLE) -> Figure:
     top = 1.1 * max(1.0, *(float(one.max(initial=0)) for one in curves))
     below = sheet.panel(
         axes.tokens(style, rows[0], text("figure.states_true_letter")),
-        axes.axis(text("figure.states_bits"), range=[0, top]), up=(0.0, 0.58),
+        axes.axis(text("figure.states_bits"), range=[-0.03 * top, top]), up=(0.0, 0.58),
     )  # fmt: skip
     for values, name, color, dash, symbol in (
         (curves[0], "forced", palette.gru, "solid", "circle"),
@@ -186,6 +186,7 @@ def tied_tables(found: Tables, style: Style = STYLE) -> Figure:
         ends = [f"{int(one):,}" for one in every.sum(1)] if k == len(PARTS) - 1 else None
         panel.bars([1, 2, 3], every[:, k], text(f"figure.states_part_{part}"), color,
                    sideways=True, ends=ends, hover="%{x:,.0f}")  # fmt: skip
+    sheet.legend(traceorder="normal")
     return sheet.described(
         "alt.states_tied", names={"y": names}, symbols=f"{found.symbols:,}", hidden=found.hidden,
         narrow=f"{found.all_narrow:,.0f}", untied=f"{found.all_untied:,.0f}",

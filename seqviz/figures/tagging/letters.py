@@ -80,6 +80,7 @@ def errors_by_wiring(found: Compared, style: Style = STYLE) -> Figure:
         majority=number(found.baseline("majority")),
         sentences=found.sentences,
         seeds=found.seeds,
+        gap=0.16,
     )
 
 

@@ -44,8 +44,9 @@ def network_beside_convolution(found: Collapse, style: Style = STYLE) -> Figure:
     right.points([at], [here], text("figure.wiring_here"),
                  palette.highlight, size=14, legend=False, hover="%{y:.2e}",
                  edge={"color": palette.truth, "width": 1.5})  # fmt: skip
-    right.words(number(found.superposition, 2), at, np.log10(here), yshift=18,
-                xanchor="left" if at < -2 else "right")  # fmt: skip
+    lower = at < -2  # where the line goes up to the right, else it comes from the left
+    right.words(number(found.superposition, 2), at, np.log10(here), xshift=12 if lower else 0,
+                yshift=-10 if lower else 18, xanchor="left" if lower else "right")  # fmt: skip
     sheet.margin(t=40)
     return sheet.described(
         "alt.wiring_collapse", share=percent(found.share, 1), error=number(found.error),

@@ -14,7 +14,10 @@ from seqviz.text import number
 
 _LOW = -4  # decades below 1 where the colors end
 _ROOM = 0.55  # columns and rows around the boxes
-_TALLEST = 4.0  # rows of the small graphs: input, two of states, output
+_BEGIN = (0.0, 0.24, 0.48, 0.72)  # of the panels above; those below: a decoder is wide
+_BELOW = (0.0, 0.38, 0.62)
+_WIDE, _WIDER = 0.2, 0.32
+_UP = ((0.62, 0.79, 0.98), (0.0, 0.17, 0.43))  # of cells and of graphs, above and below
 _CODES = {"x": "square", "h": "circle", "d": "diamond", "y": "square"}
 
 
@@ -70,22 +73,26 @@ def _arrows(
     if x:
         panel.trace(
             "scatter", x=x, y=y, mode="lines+markers", line={"color": color, "width": width},
+            # Markers of several sizes are pale and have an edge, unless told otherwise.
             marker={"symbol": "arrow", "angleref": "previous", "color": color, "standoff": away,
-                    "size": [0, head, 0] * (len(x) // 3)},
+                    "size": [0, head, 0] * (len(x) // 3), "opacity": 1, "line": {"width": 0}},
             hover=False, legend=False,
         )  # fmt: skip
 
 
 def _graph(
     panel: Panel, wiring: Wiring, style: Style, size: float, lit: frozenset[Node] | None = None,
-    names: bool = False,
+    names: bool = False, keyed: str = "",
 ) -> None:  # fmt: skip
-    """Boxes and arrows; those of `lit` stand out. names: of inputs and outputs, written beside."""
+    """Boxes and arrows; those of `lit` stand out. names: of inputs and outputs, written beside.
+
+    keyed: the kinds of boxes that the legend explains here.
+    """
     palette, text, drawing = style.palette, style.text, _Drawing(wiring)
     edges = list(wiring.edges())
     inside = [edge for edge in edges if lit is not None and set(edge) <= lit]
     rest = [edge for edge in edges if edge not in set(inside)]
-    head = 9.0 if names else 6.0
+    head = 9.0 if names else 7.0
     quiet = palette.baseline if lit is None else palette.grid
     _arrows(panel, drawing, rest, quiet, 1.3, head, size / 2)
     _arrows(panel, drawing, inside, palette.truth, 2.2, head, size / 2)
@@ -94,15 +101,18 @@ def _graph(
         here = [node for node in wiring.nodes() if node[0] == kind]
         if not here:
             continue
-        x, y = np.array([drawing.place(node) for node in here]).T
-        faint = [1.0 if lit is None or node in lit else 0.25 for node in here]
-        panel.trace(
-            "scatter", x=x, y=y, mode="markers", name=text(f"figure.wiring_box_{kind}"),
-            marker={"color": color, "size": size * style.scale, "symbol": _CODES[kind],
-                    "opacity": faint},
-            text=[text(f"figure.wiring_box_{kind}")] * len(here), hover="%{text}",
-            legend=names, pick=kind == "y" and wiring.outputs > 1,
-        )  # fmt: skip
+        named = text(f"figure.wiring_box_{kind}")
+        bright = [node for node in here if lit is None or node in lit]
+        # Two traces, as the legend of one would be as faint as its boxes are on average.
+        for some, opacity in ((bright, None), ([n for n in here if n not in bright], 0.25)):
+            if some:
+                x, y = np.array([drawing.place(node) for node in some]).T
+                panel.points(
+                    x, y, named, color, size=size * style.scale, symbol=_CODES[kind],
+                    opacity=opacity, text=[named] * len(some), hover="%{text}",
+                    legend=kind in keyed and (some is bright or not bright), group=named,
+                    pick=kind == "y" and wiring.outputs > 1,
+                )  # fmt: skip
         if names:
             for node in here:
                 if kind in "xy":
@@ -133,6 +143,9 @@ def _cells(
     )  # fmt: skip
     if bar is not None:
         panel.sheet.traces[-1]["colorbar"] |= bar
+    rows, columns = norm.shape
+    panel.rectangle((first - 0.5, first + columns - 0.5), (0.5, rows + 0.5), style.palette.baseline,
+                    width=1, layer="below")  # fmt: skip
 
 
 def _short(value: float) -> str:
@@ -152,9 +165,9 @@ def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
     shared: dict[int, tuple[Panel, Panel]] = {}
     for k, (name, one) in enumerate(zip(KINDS, found, strict=True)):
         row, place = divmod(k, 4)
-        left = place * 0.25 * 0.94
-        across = (left, left + 0.205)
-        low = 0.56 if row == 0 else 0.0
+        left = (_BELOW if row else _BEGIN)[place]
+        across = (left, left + (_WIDER if name == "encoder" else _WIDE))
+        low, middle, high = _UP[row]
         drawing = _Drawing(one.wiring)
         first, last = drawing.columns
         last = max(last, first + 3)
@@ -165,19 +178,20 @@ def wirings_beside(found: Sequence[Influence], style: Style = STYLE) -> Figure:
         )
         cells_y = axes.axis(text("figure.wiring_outputs") if not place else "",
                             range=[4 + _ROOM, 1 - _ROOM], **hidden)  # fmt: skip
-        graph_y = axes.axis("", range=[-_ROOM, _TALLEST - 1 + _ROOM], **hidden)
+        graph_y = axes.axis("", range=[-_ROOM, 2 + row + _ROOM], **hidden)
         if row not in shared:
-            cells = sheet.panel(x, cells_y, across=across, up=(low, low + 0.18))
-            graph = sheet.panel(cells, graph_y, across=across, up=(low + 0.19, low + 0.42))
+            cells = sheet.panel(x, cells_y, across=across, up=(low, middle))
+            graph = sheet.panel(cells, graph_y, across=across, up=(middle + 0.01, high))
             shared[row] = cells, graph
         else:
             cells = sheet.panel(x, shared[row][0], across=across)
             graph = Panel(sheet, cells.x, shared[row][1].y, right=across[1])
         graph.title(text(f"figure.wiring_{name}"))
-        _graph(graph, one.wiring, style, 9)
-        bar = {"x": 0.74, "y": 0.22, "len": 0.44} if name == "both" else None
+        _graph(graph, one.wiring, style, 9, keyed="xhdy" if name == "encoder" else "")
+        bar = {"x": 0.85, "y": 0.22, "len": 0.44} if name == "both" else None
         _cells(cells, one.norm, first, style, of=text(f"figure.wiring_{name}"), bar=bar, low=-3)
-    sheet.margin(t=30, b=24)
+    sheet.margin(t=64, b=24)
+    sheet.legend(y=1.08)
     counts = [one.nonzero for one in found]
     listed = "; ".join(f"{text(f'figure.wiring_{name}')}: {some} / {of}"
                        for name, (some, of) in zip(KINDS, counts, strict=True))  # fmt: skip
@@ -209,7 +223,8 @@ def wiring_lit(found: Influence, output: int, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     lit = wiring.ancestors(("y", output))
     few = last - first < 7  # columns: else boxes and numbers have no room on a phone
-    _graph(graph, wiring, style, 15 if few else 11, lit, names=True)
+    _graph(graph, wiring, style, 15 if few else 11, lit, names=True,
+           keyed="xhdy" if drawing.left else "xhy")  # fmt: skip
     _cells(cells, found.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=few)
     cells.rectangle((first - 0.5, first + wiring.inputs - 0.5), (output - 0.5, output + 0.5),
                     style.palette.highlight, width=3)  # fmt: skip

@@ -15,6 +15,7 @@ _SUM, _SHEET = (0.0, 0.36), (0.46, 1.0)
 _BETWEEN = 12  # pixels between the columns of the sheet, for the lines
 _GAP = 0.4  # rows between inputs, states and outputs of the sheet
 _NUMBERS = 11  # pixels, in cells
+_PAIRS = 24  # tokens of two texts that stand one above the other under an axis
 
 
 def sub(symbol: str, index: object) -> str:
@@ -101,7 +102,7 @@ def _sheet(steps: Steps, t: int, unit: int, sheet: Sheet) -> None:
             y=[y, y, unit, unit], mode="lines+markers", hover=False, legend=False,
             line={"color": style.palette.truth, "width": 2},
             marker={"symbol": "arrow", "angleref": "previous", "color": style.palette.truth,
-                    "size": [0, 0, 0, 10]},
+                    "size": [0, 0, 0, 10], "opacity": 1, "line": {"width": 0}},
         )  # fmt: skip
     panel.outline(style.palette.highlight, column=t, row=unit, width=3)
 
@@ -173,6 +174,8 @@ def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int) ->
     first = 0
     for one in side.rstrip("|"):
         if one not in colors:
+            panel.rectangle((at - 0.5, at + 0.5), (0.5, len(block) + 0.5), palette.baseline,
+                            width=1)  # fmt: skip
             return
         size = long if len(side.rstrip("|")) == 1 else units if one == "h" else long - units
         ends = (first + 0.5, first + size + 0.5)
@@ -193,14 +196,15 @@ def orders_apart(found: Orders, style: Style = STYLE) -> Figure:
     count = len(found.states)
     both = (found.first, found.second)
     pairs = [
-        " / ".join(plain(short(one[k], 6)) if k < len(one) else "–" for one in both)
+        "<br>".join(plain(short(one[k], 6)) if k < len(one) else "–" for one in both)
         for k in range(count)
     ]  # fmt: skip
     sheet = Sheet(style)
     top = float(max(found.states.max(), found.sums.max())) or 1.0
+    few = {"tickvals": list(range(1, count + 1)), "ticktext": pairs} if count <= _PAIRS else {}
     panel = sheet.panel(
-        axes.tokens(style, pairs, text("figure.wiring_tokens"), tickangle=0 if count < 9 else 30,
-                    range=[0.5, count + 0.5 + 0.14 * count]),
+        axes.axis(text("figure.wiring_tokens"), range=[0.5, count + 0.5 + 0.14 * count],
+                  showgrid=False, **few),
         axes.axis(text("figure.wiring_apart"), range=[-0.06 * top, 1.1 * top]),
     )  # fmt: skip
     lines = (("states", found.states, palette.rnn, "solid", "circle"),
