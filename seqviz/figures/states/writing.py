@@ -59,8 +59,9 @@ def letters_read(found: LettersRead, place: int, style: Style = STYLE) -> Figure
     sheet.margin(t=52)
     sheet.legend(y=1.06)
     return sheet.described(
-        "alt.states_read", gap=0.16, names={"x": pieces, "y2": names}, letters=len(pieces), place=place,
-        letter=plain(pieces[place - 1]), first=names[0], chance=percent(float(chances[0]) / 100),
+        "alt.states_read", gap=0.16, names={"x": pieces, "y2": names}, letters=len(pieces),
+        place=place, letter=plain(pieces[place - 1]), first=names[0],
+        chance=percent(float(chances[0]) / 100),
         bits=number(float(found.bits[place - 1])), mean=number(found.mean_bits),
         pairs=number(found.mean_pairs), alone=number(found.mean_alone),
     )  # fmt: skip
