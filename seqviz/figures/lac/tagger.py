@@ -45,8 +45,7 @@ def tags_of_characters(found: Sequence[Tagged], shown: str, style: Style = STYLE
     rows = _rows(best, shares)
     kept = {tag: row for row, tag in enumerate(rows, 1)}
     panel = sheet.panel(
-        axes.tokens(style, [_seen(one) for one in best.text],
-                    style.text("figure.lac_character")),
+        axes.tokens(style, _named(best.text), style.text("figure.lac_character")),
         axes.names([best.tags[tag] for tag in rows], style.text("figure.lac_tag"),
                    range=[len(rows) + 0.5, 0.5]),
         up=(0, 0.52),
@@ -161,6 +160,12 @@ def counted_so_far(done: Any, style: Style = STYLE) -> Figure:
     )
     panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
     return sheet.described("alt.lac_so_far", share=percent(share, 0))
+
+
+def _named(text: str) -> list[str]:
+    """The characters below an axis; of a long text each second one, as a phone has no more room."""
+    step = 1 if len(text) <= _LETTERS else 2
+    return [_seen(one) if at % step == 0 else "" for at, one in enumerate(text)]
 
 
 def _strips(

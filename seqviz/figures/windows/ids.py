@@ -87,7 +87,8 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     shown = min(SHOWN, len(found.ids))
-    columns = [text(f"figure.permuted_{case}") for case in ("trained", *CASES)]
+    cases = [text(f"figure.permuted_{case}") for case in ("trained", *CASES)]
+    columns = ["<br>".join(case.rsplit(" ", 1)) for case in cases]  # four share a phone's width
     names = [found.pieces, *found.reads]
     ids = [found.ids, *found.given]
     written = [
