@@ -154,6 +154,17 @@ def test_english_has_no_chinese_but_names_of_the_texts():
     assert not left
 
 
+def test_bold_chinese_ends_where_it_is_to_end():
+    """Markdown takes asterisks between a sign and a letter for the letter's: they would be shown."""
+    wrong = []
+    for path in (ASSETS / "lessons").rglob("zh.*"):
+        for line in path.read_text("utf-8").splitlines():
+            parts = line.split("**")
+            bold = zip(parts[1::2], parts[2::2], strict=False)
+            wrong += [one for one, then in bold if one[-1:] in "。：！？”）" and then[:1].isalnum()]
+    assert not wrong
+
+
 def test_no_number_that_is_filled_in_is_an_ordinal():
     said = catalogue("en").items()
     assert [key for key, value in said if any(ORDINAL.search(one) for one in flat(value))] == []
