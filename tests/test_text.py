@@ -155,7 +155,7 @@ def test_english_has_no_chinese_but_names_of_the_texts():
 
 
 def test_bold_chinese_ends_where_it_is_to_end():
-    """Markdown takes asterisks between a sign and a letter for the letter's: they would be shown."""
+    """Asterisks between a sign and a letter close nothing in Markdown: they would be shown."""
     wrong = []
     for path in (ASSETS / "lessons").rglob("zh.*"):
         for line in path.read_text("utf-8").splitlines():
