@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from seqviz import libraries
 from seqviz.figures.grammar import STYLE, Style
 from seqviz.figures.grammar.style import FONT, LIVE, ROLES
 from seqviz.text import number
 
 if TYPE_CHECKING:
-    import altair as alt
+    alt = libraries.whole("altair", "jsonschema")
 
 POINTS = 400
 
@@ -24,7 +25,7 @@ def colored(chart: alt.Chart, role: str, style: Style) -> alt.Chart:
     role is named by its place among all roles and follows the reader's theme; in files it is the
     plain colour.
     """
-    import altair as alt
+    alt = libraries.whole("altair", "jsonschema")
 
     if style.palette != LIVE:
         return chart.encode(color=alt.value(getattr(style.palette, role)))
@@ -53,7 +54,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
     computes it exactly for any slope, without the server.
     """
     # Half a second of import, for the bench that needs it and not for the first figure.
-    import altair as alt
+    alt = libraries.whole("altair", "jsonschema")
 
     text = style.text
     before, now = values[:-1], values[1:]
