@@ -262,7 +262,7 @@ RECURRENT = (
                  "moment": 5, "unit": 2, "bias": "0.1 0", "outputs": "1 1; 0 2",
                  "squash": "sigmoid"},
         "wirings": {"view": "one", "cell": "gru", "layers": 2, "backward": True,
-                    "read_at": "ends", "enter": "first", "seed": 3},
+                    "read_at": "ends", "output": 1, "enter": "first", "seed": 3},
         "collapse": {"tanh": 10.0, "amplitude": 0.3, "hidden_units": 4, "precision": "float64",
                      "seed": 7},
         "tagging": {"view": "ahead", "task": "words", "ahead": 1},
@@ -284,7 +284,7 @@ RECURRENT = (
     {
         "step": {"view": "notations", "notation": "s3"},
         "tagging": {"view": "letters", "task": "words", "chinese": TEXT},
-        "writing": {"view": "tied", "tied_symbols": 1_000, "tied_units": 64},
+        "writing": {"view": "tied", "wrapped": "lstm", "tied_symbols": 1_000, "tied_units": 64},
         "readout": {"view": "padding", "pad_as": "zeros", "pads": 5},
         "bill": {"view": "shapes", "of_cell": "lstm", "batch_axis": False},
     },
