@@ -20,6 +20,8 @@ from textwrap import indent
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
+from seqviz import packed
+
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 ATTEMPTS = 3
@@ -206,7 +208,10 @@ def serve_page(folder: Path, page: str) -> Iterator[Server]:
     """
     (folder / "page.py").write_text(page, "utf-8")
     shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
-    (folder / "static").symlink_to(ROOT / "assets" / "static")
+    static = folder / "static"
+    shutil.copytree(ROOT / "assets" / "static", static)
+    for kept in static.glob(f"*{packed.PACKED}"):  # what only the app unpacks by itself
+        kept.with_suffix("").write_bytes(packed.whole(kept.with_suffix("")))
     with serve(folder, "page.py", {"PYTHONPATH": _path()}) as server:
         yield server
 
