@@ -8,10 +8,10 @@ from math import ceil, inf, nan, sqrt
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from seqviz.compute.intervals import NORMAL_95
 from seqviz.units import Count, Probability, Share
 
 _HARDLY = 0.05  # a smaller p is hardly chance
-_Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def wilson(
 
     Wilson (1927); unlike the normal one it stays within [0, 1] and is right near 0 and 1.
     """
-    z = _Z95
+    z = NORMAL_95
     middle = (right + z * z / (2 * trials)) / (1 + z * z / trials)
     spread = right * (1 - right) / trials + z * z / (4 * trials * trials)
     half = z * np.sqrt(spread) / (1 + z * z / trials)
@@ -216,7 +216,7 @@ def needed_n(
         )
     if difference == 0:
         return inf
-    found = _Z95 * sqrt(share) + ndtri(power) * sqrt(max(share - difference**2, 0.0))
+    found = NORMAL_95 * sqrt(share) + ndtri(power) * sqrt(max(share - difference**2, 0.0))
     return float(ceil((found / difference) ** 2 + 2 / difference))
 
 

@@ -8,7 +8,6 @@ from math import nan
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.autoregression.intervals import NORMAL_95
 from seqviz.compute.autoregression.process import (
     Coefficients,
     as_coefficients,
@@ -17,6 +16,7 @@ from seqviz.compute.autoregression.process import (
     read_only,
 )
 from seqviz.compute.autoregression.sample import checked
+from seqviz.compute.intervals import NORMAL_95
 from seqviz.units import Part, entry
 
 

@@ -12,10 +12,10 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.autoregression.correlation import durbin_levinson, sample_autocovariance
 from seqviz.compute.autoregression.exact_likelihood import fit_exact
-from seqviz.compute.autoregression.intervals import NORMAL_95, student_t_95
 from seqviz.compute.autoregression.least_squares import lag_matrix, regress, triangular_factor
 from seqviz.compute.autoregression.process import Coefficients, read_only, simulate
 from seqviz.compute.autoregression.sample import checked
+from seqviz.compute.intervals import NORMAL_95, student_t_95
 from seqviz.compute.proportions import Proportion, proportion
 from seqviz.units import Ends, Part, entry
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.autoregression.intervals import NORMAL_95
 from seqviz.compute.autoregression.least_squares import Regression, lag_matrix, regress
 from seqviz.compute.autoregression.process import (
     Coefficients,
@@ -16,6 +15,7 @@ from seqviz.compute.autoregression.process import (
     read_only,
 )
 from seqviz.compute.autoregression.sample import checked
+from seqviz.compute.intervals import NORMAL_95
 from seqviz.units import WholeShare, entry
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from seqviz.compute.autoregression.estimation import Method
-from seqviz.compute.autoregression.intervals import NORMAL_95, student_t_95
 from seqviz.compute.autoregression.process import Noise, drawn_noise, read_only
+from seqviz.compute.intervals import NORMAL_95, student_t_95
 from seqviz.compute.proportions import Proportion, proportion
 from seqviz.refusal import Refusal
 from seqviz.units import Rough

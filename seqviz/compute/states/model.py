@@ -11,10 +11,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
+from seqviz.compute.wirings.module import LAYERS
 from seqviz.units import Count
 
 Cell = Literal["rnn", "gru", "lstm"]
-LAYERS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class RNNModel(nn.Module):

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.compute import proportions
 from seqviz.compute.gates.networks import Network, trace
+from seqviz.compute.intervals import NORMAL_95
 from seqviz.compute.proportions import Paired, Proportion
 from seqviz.compute.recurrent import sigmoid
 from seqviz.refusal import Refusal
@@ -17,7 +18,6 @@ from seqviz.units import Share
 
 COMBINED = ("both_concat", "both_sum", "both_product", "both_mean")  # last states, two directions
 FROM_STATES = ("last", "mean", "max")
-_Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
 _PAD = -1  # a number of no symbol: `networks.inputs` makes zeros of it
 
 
@@ -116,7 +116,7 @@ class ByReadout:
         """Accuracy minus that of the other, and its 95 % interval over reviews (paired, normal)."""
         one, two = (self.right[self.names.index(k)][self._of(least)] for k in (name, other))
         each = one.astype(float) - two
-        half = _Z95 * each.std(ddof=1) / np.sqrt(len(each))
+        half = NORMAL_95 * each.std(ddof=1) / np.sqrt(len(each))
         return float(each.mean()), float(each.mean() - half), float(each.mean() + half)
 
     def reviews(self, least: int = 0) -> int:

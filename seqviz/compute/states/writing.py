@@ -10,10 +10,10 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gates.networks import Gated, Network, inputs, log_probabilities, trace
+from seqviz.compute.intervals import NORMAL_95
 from seqviz.compute.recurrent import State, run
 from seqviz.refusal import Refusal
 
-_Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
 LONGEST = 300  # letters that are read
 
 
@@ -252,7 +252,7 @@ def bits_of(
 
 def summarized(bits: Float[np.ndarray, "case step batch"]) -> Float[np.ndarray, "2 case step"]:
     """Mean over the batch and half of its 95 % interval, rounded to thousandths."""
-    half = _Z95 * bits.std(-1, ddof=1) / np.sqrt(bits.shape[-1])
+    half = NORMAL_95 * bits.std(-1, ddof=1) / np.sqrt(bits.shape[-1])
     return np.round(np.stack([bits.mean(-1), half]), 3).astype(np.float32)
 
 

@@ -1,1 +1,1 @@
-"""One tag for each letter of a text: who wrote it with a capital, where do words begin?"""
+"""One tag for each letter of a text: where do words begin, and what are they?"""

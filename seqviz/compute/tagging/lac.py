@@ -14,12 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from seqviz.compute.attention.scaled import softmax
+from seqviz.compute.intervals import of_ratio
+from seqviz.compute.recurrent import sigmoid
 from seqviz.units import Share
 
 SIDES = ("right", "left")  # of a character: what the backward and what the forward half has read
 WAYS = ("deleted", "mean", "zero")  # to take it away
 _SPACE = re.compile(r"\s")
-_Z = 1.96  # of a 95 % interval
 DECODERS = ("viterbi", "marginal", "emission")
 States = Float[np.ndarray, "batch time features"]
 
@@ -46,7 +48,7 @@ class Direction:
         made = np.empty((*read.shape[:2], units), read.dtype)
         steps = range(read.shape[1])
         for t in reversed(steps) if backward else steps:
-            both = _sigmoid(from_inputs[:, t, : 2 * units] + hidden @ self.gates)
+            both = sigmoid(from_inputs[:, t, : 2 * units] + hidden @ self.gates)
             update, reset = both[:, :units], both[:, units:]
             new = np.tanh(from_inputs[:, t, 2 * units :] + (reset * hidden) @ self.candidate)
             hidden = real[:, t, None] * ((1 - update) * hidden + update * new)
@@ -81,9 +83,9 @@ class CRF:
         exact = emissions.astype(float)
         before, behind = [self.first + exact[0]], [self.last.astype(float)]
         for emitted in exact[1:]:
-            before.append(_log_sum(before[-1][:, None] + self.after, 0) + emitted)
+            before.append(np.logaddexp.reduce(before[-1][:, None] + self.after, 0) + emitted)
         for emitted in exact[:0:-1]:
-            behind.append(_log_sum(self.after + emitted + behind[-1], 1))
+            behind.append(np.logaddexp.reduce(self.after + emitted + behind[-1], 1))
         return softmax(np.array(before) + np.array(behind[::-1]))
 
 
@@ -205,9 +207,9 @@ class Tagged:
 class Counted:
     """How many tags of each sentence change when something is taken away from the network.
 
-        lengths: characters of each sentence. cut: changed tags by way, side and sentence. decoded,
-    inner characters without a beginning.
-        constant: the tags that are not the commonest one, which is `common`.
+    lengths: characters of each sentence. cut: changed tags by way, side and sentence. decoded,
+    broken: by decoder, tags that are not Viterbi's, and characters that go on with a word which
+    nobody began. constant: tags that are not the commonest one, which is `common`.
     """
 
     lengths: Int[np.ndarray, "sentences"]
@@ -282,25 +284,7 @@ def share_of(
 ) -> tuple[float, float, float]:
     """Changed of all characters, and the ends of the 95 % interval over sentences.
 
-    A ratio of two sums: the standard error is that of its linearization (Cochran 1977, 6.4). The
-    ends stay within what a share, or a difference of two, can be.
+    The ends stay within what a share, or a difference of two, can be.
     """
-    share, n = changed.sum() / lengths.sum(), len(lengths)
-    error = np.sqrt(n / (n - 1) * ((changed - share * lengths) ** 2).sum()) / lengths.sum()
-    least = 0 if changed.min() >= 0 else -1
-    return float(share), float(max(least, share - _Z * error)), float(min(1, share + _Z * error))
-
-
-def softmax(scores: Float[np.ndarray, "*rows tags"]) -> Float[np.ndarray, "*rows tags"]:
-    """exp, made to sum to 1 over the last axis."""
-    raised = np.exp(scores - scores.max(-1, keepdims=True))
-    return np.asarray(raised / raised.sum(-1, keepdims=True))
-
-
-def _sigmoid(x: Float[np.ndarray, "*rows"]) -> Float[np.ndarray, "*rows"]:
-    return np.asarray(0.5 + 0.5 * np.tanh(0.5 * x))  # without overflow
-
-
-def _log_sum(scores: Float[np.ndarray, "rows columns"], axis: int) -> Float[np.ndarray, "left"]:
-    most = scores.max(axis)
-    return np.asarray(most + np.log(np.exp(scores - np.expand_dims(most, axis)).sum(axis)))
+    share, low, high = of_ratio(changed, lengths)
+    return share, max(0.0 if changed.min() >= 0 else -1.0, low), min(1.0, high)

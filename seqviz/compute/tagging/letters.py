@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
+from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.recurrent import GRU, GRUTrace, State, Weights, run
 
 TAGS = "BMES"  # in the order of the networks' answers
@@ -85,9 +86,8 @@ class Tagger:
 
     known: the symbols (code points); symbol k has id k + 1, any other one id 0. levels: all weights
     in the order of PyTorch's `parameters()`, each a whole number of `steps` of its array, which is
-    `LEVELS` for a zero. losses:
-    mean cross-entropy of a letter (nats) in each 25th part of the training. seconds: of a processor
-    core.
+    `LEVELS` for a zero. losses: mean cross-entropy of a letter (nats) in each 25th part of the
+    training. seconds: of a processor core.
     """
 
     task: str
@@ -122,10 +122,7 @@ class Tagger:
         """Of each tag at each sign. ahead: see `states`."""
         table, *layers, head, bias = self.arrays()
         hidden = states(self.wiring, layers, table[ids], ahead)
-        logits = hidden @ head.T + bias
-        likely = np.exp(logits - logits.max(-1, keepdims=True))
-        found: np.ndarray = likely / likely.sum(-1, keepdims=True)
-        return found
+        return softmax(hidden @ head.T + bias)
 
 
 def shapes_of(wiring: str, width: int, symbols: int, read: int) -> list[tuple[int, ...]]:

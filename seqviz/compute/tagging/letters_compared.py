@@ -8,10 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.intervals import of_ratio, student_t_95
 from seqviz.compute.tagging.letters import TAGS, WIRINGS
-
-_Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
-_T95 = {2: 12.7062, 3: 4.30265, 4: 3.18245, 5: 2.77645}  # Student's t, 0.975, by how many seeds
 
 
 class Estimate(NamedTuple):
@@ -100,16 +98,11 @@ class Compared:
         return found
 
     def _estimate(self, counts: np.ndarray, tag: str | None) -> Estimate:
-        """A ratio of sums: its variance over sentences is that of the residuals (Cochran 1977)."""
+        """Over sentences as a ratio of sums, over seeds by Student's t."""
         each = self._of(counts, tag).mean(0)
-        letters = self._of(self.letters, tag)
-        value = float(each.sum() / letters.sum())
-        n = int((letters > 0).sum())
-        left = each - value * letters
-        half = _Z95 * float(np.sqrt((left**2).sum() * n / max(n - 1, 1)) / letters.sum())
+        value, low, high = (100 * one for one in of_ratio(each, self._of(self.letters, tag)))
         seeds = self._by_seed(counts, tag)
-        several = len(seeds) > 1
-        spread = seeds.std(ddof=1) / np.sqrt(len(seeds)) if several else np.nan
-        off = _T95.get(len(seeds), _Z95) * float(spread)
-        value *= 100
-        return Estimate(value, (value - 100 * half, value + 100 * half), (value - off, value + off))
+        off = float("nan")
+        if (several := len(seeds)) > 1:
+            off = student_t_95(several - 1) * float(seeds.std(ddof=1)) / several**0.5
+        return Estimate(value, (low, high), (value - off, value + off))

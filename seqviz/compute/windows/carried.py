@@ -16,10 +16,10 @@ from seqviz.compute.gates.networks import (
     log_probabilities,
     state_after,
 )
+from seqviz.compute.intervals import NORMAL_95
 from seqviz.compute.recurrent import State, run
 
 CONDITIONS = ("sequential", "random", "reset")
-_Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Carried:
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
-    half = _Z95 * float(values.std(ddof=1)) / np.sqrt(len(values))
+    half = NORMAL_95 * float(values.std(ddof=1)) / np.sqrt(len(values))
     return float(values.mean()) - half, float(values.mean()) + half
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute import recurrent
+from seqviz.compute.attention.scaled import softmax
 from seqviz.refusal import Refusal
 from seqviz.units import Count
 
@@ -160,11 +161,7 @@ def run(cell: Cell, x: Float[np.ndarray, "time input"], by: str = "softmax") -> 
     trace = recurrent.run(recurrent.RNN(), weights, x)
     h = trace.hidden
     scores = h[1:] @ cell.output.T
-    if by == "softmax":
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        y = powers / powers.sum(axis=1, keepdims=True)
-    else:
-        y = recurrent.sigmoid(scores)
+    y = softmax(scores) if by == "softmax" else recurrent.sigmoid(scores)
     return Steps(cell, x, trace.preactivation, h, y, by)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.tagging.lac import (
     DECODERS,
     SIDES,
@@ -16,8 +17,7 @@ from seqviz.compute.tagging.lac import (
     Lac,
     Tagged,
     broken,
-    softmax,
-)  # fmt: skip
+)
 from seqviz.jobs import Report, silent
 from seqviz.models.pretrained import load
 from seqviz.models.texts import ReadBy
