@@ -2,7 +2,7 @@
 // figure: twice the time from slider to picture, and a blink in between.
 
 import { afterwards, bench } from "./live.js";
-import { named, repainted } from "./repaint.js";
+import { named, repainted, turnArrows } from "./repaint.js";
 import { showBadge, showNotes, showReadouts, uncover } from "./said.js";
 import { stay } from "./sight.js";
 import { stacked } from "./stack.js";
@@ -120,7 +120,7 @@ export class Chart {
     if (!this.size.height) return;
     stay(frame.parentElement, this.size.height);
     this.spreadBefore = null;
-    window.Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG);
+    window.Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG).then(() => turnArrows(host));
     listen(host);
   }
 

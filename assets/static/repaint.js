@@ -195,6 +195,15 @@ export const named = (traces) =>
     return { ...trace, uid: `${place}${type}${mode}${line?.dash ?? ""}`.replace(/\W/g, "") };
   });
 
+// Plotly turns arrows at points by the axes with which a trace was calculated, before the margins had
+// grown for the words beside them: up to 5 degrees from the line. Turn them by the axes that are drawn.
+export function turnArrows(host) {
+  const axis = (id) => host._fullLayout[id.replace(/^./, (letter) => `${letter}axis`)];
+  const turned = host._fullData.filter(({ marker }) => marker?.angleref === "previous");
+  for (const trace of turned) Object.assign(trace, { _xA: axis(trace.xaxis), _yA: axis(trace.yaxis) });
+  if (turned.length > 0) Plotly.parts.plots.style(host);
+}
+
 // Paint `now` in place of `old` ({traces, layout}); false where that takes a whole painting, which
 // then has to follow.
 export function repainted(host, old, now) {

@@ -10,7 +10,7 @@ const WATCH_MS = 100;
 const WHERE_MS = 3000; // between two words about where a student is
 const NOTE_MS = 2500;
 const SPREAD_MS = 1200; // in which the pages of a class are drawn that no hand can draw
-const SETTING = /^[a-z]{2}\.[a-z_.]+$/;
+const SETTING = /^[a-z]{2}\.[a-z_0-9.]+$/;
 const HELD = 'input, select, textarea, button, [role="radio"], [role="option"], [role="tab"], .seqviz-slider, .js-plotly-plot';
 const same = (one, other) => one === other || (one !== null && other !== null && Number(one) === Number(other));
 
@@ -91,7 +91,7 @@ class Class {
     if (type === "keydown" && (["Tab", "Escape"].includes(key) || !target.matches?.(HELD))) return;
     const held = target.closest?.(HELD);
     if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot")) return;
-    if (!this.room.state?.place?.lesson) return;
+    if (!this.room.state?.place?.values) return;
     this.following = false;
     this.changed();
   }
@@ -112,11 +112,12 @@ class Class {
     this.saying = true;
     try {
       await room.say({ kind: "place", ...place });
+      this.refused = null;
     } catch (refusal) {
       this.refused = refusal.problem;
-      this.changed();
     }
     this.saying = false;
+    this.changed();
   }
 
   report(room) {
@@ -176,12 +177,11 @@ class Class {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  // Pause, range and spotlight: what is not to be used has no focus and takes no press.
-  hold({ mode, benches: allowed, spotlight, place }) {
+  // Pause and spotlight: what is not to be used has no focus and takes no press.
+  hold({ paused, spotlight, place }) {
     const student = !this.room.teaches && !this.room.ended;
-    const only = spotlight ? [place.bench] : allowed;
     for (const bench of benches()) {
-      const barred = student && (mode === "paused" || (only.length > 0 && !only.includes(nameOf(bench))));
+      const barred = student && (paused || (spotlight && nameOf(bench) !== place.bench));
       if (bench.inert !== barred) bench.inert = barred;
     }
   }
@@ -195,7 +195,7 @@ class Class {
   }
 
   follow(place) {
-    if (!place?.lesson && place?.lesson !== "") return;
+    if (!place?.values) return;
     const text = JSON.stringify(place);
     if (text === this.applied) return;
     const before = this.applied ? JSON.parse(this.applied).bench : null;
@@ -296,16 +296,15 @@ class Class {
     const here = { text: filled(words.here, { count: state.present }) };
     if (!room.teaches) {
       const me = { text: this.name(room.mine.number), kind: "name" };
-      if (state.mode === "paused") return [me, { text: words.paused, kind: "calm" }, ...lost];
-      if (!state.place.lesson) return [me, { text: words.waits }, ...lost];
+      if (state.paused) return [me, { text: words.paused, kind: "calm" }, ...lost];
+      if (!state.place.values) return [me, { text: words.waits }, ...lost];
       const send = this.note ? { text: this.note } : { text: words.send, press: () => this.send() };
       return this.following
         ? [me, { text: words.following }, send, ...lost]
         : [me, send, { text: filled(words.teacher_at, { place: this.placed(state.place) }) }, { text: words.back, press: () => this.back() }, ...lost];
     }
     const say = (said) => () => room.say(said).catch(() => {});
-    const paused = state.mode === "paused";
-    const { left } = state;
+    const { left, paused } = state;
     const apart = left ? [{ text: filled(words.apart, { count: left }) }] : [];
     const reached = Object.values(state.goals ?? {}).reduce((sum, one) => sum + one, 0);
     const goals = reached ? [{ text: filled(words.reached, { count: reached }) }] : [];
@@ -318,7 +317,7 @@ class Class {
     const stuck = Object.values(state.dots ?? {}).reduce((sum, dot) => sum + dot[1], 0);
     return [
       ...(this.open && sent.length ? [{ list: sent }] : []), code, here, ...apart, ...goals, ...list, ...(stuck ? [{ text: filled(words.stuck, { count: stuck }) }] : []),
-      { text: paused ? words.resume : words.pause, press: say({ kind: "mode", mode: paused ? "free" : "paused" }) },
+      { text: paused ? words.resume : words.pause, press: say({ kind: "pause", on: !paused }) },
       { text: state.spotlight ? words.all_benches : words.spotlight, press: say({ kind: "spotlight", on: !state.spotlight }) },
       { text: words.keep, press: () => this.keep().catch(() => {}) },
       { text: words.end, press: () => confirm(words.sure) && say({ kind: "end" })() },

@@ -24,13 +24,14 @@ VALUES = 4
 
 # Paint each figure in part over the one before, and as a whole beside it with the same margins.
 # Gives whether it was painted in part, what Plotly does not know, and what is there and not there;
-# order and names, which Plotly draws at random, left aside, and the turn of arrows but for a pixel.
+# order and names, which Plotly draws at random, left aside.
 COMPARE = r"""async ([figures, size]) => {
   const [moved, whole] = ["moved", "whole"].map((id) => document.getElementById(id));
   Plotly.purge(moved);
   const sheet = (figure) => structuredClone({ traces: named(figure.data), layout: figure.layout });
   const paint = (host, { traces, layout }) =>
-    Plotly.react(host, traces, { ...layout, ...size }, { displayModeBar: false });
+    Plotly.react(host, traces, { ...layout, ...size }, { displayModeBar: false })
+      .then(() => turnArrows(host));
   const drawn = /trace\w+|cb[0-9a-f]{6}|[gpl][0-9a-f]{6}-[0-9a-z-]+|clip[0-9a-z]+/g;
   const names = ["class", "d", "transform", "x", "y", "href", "width", "height", "style"];
   const marks = (host) =>
@@ -39,18 +40,10 @@ COMPARE = r"""async ([figures, size]) => {
       .map((mark) => [mark.tagName, mark.tagName === "text" ? mark.textContent : "",
         ...names.map((name) => mark.getAttribute(name) ?? "")].join("|").replace(drawn, "*"))
       .sort();
-  // Plotly turns arrows at points by the margins that it has before it knows the words beside axes.
-  const number = /-?\d+(\.\d+)?(e-?\d+)?/g;
-  const near = (one) => {
-    const [words, numbers] = [one.replace(number, "#"), one.match(number) ?? []];
-    return (other) => words === other.replace(number, "#")
-      && other.match(number).every((value, at) => Math.abs(value - numbers[at]) < 1);
-  };
   const without = (some, others) => {
     const left = [...others];
     return some.filter((one) => {
-      const turned = one.startsWith("path||point|") && !left.includes(one);
-      const place = turned ? left.findIndex(near(one)) : left.indexOf(one);
+      const place = left.indexOf(one);
       if (place >= 0) left.splice(place, 1);
       return place < 0;
     });

@@ -60,6 +60,14 @@ def test_students_see_what_the_teacher_shows(teacher, student):
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
 
 
+def test_a_teacher_at_home_is_followed_and_nothing_is_refused(teacher, student):
+    teacher.page.locator(".st-key-go-previous button").click()
+    teacher.page.wait_for_url(lambda url: "ar_fitting" not in url)
+    student.page.wait_for_url(lambda url: "ar_fitting" not in url)
+    expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
+    expect(teacher.page.locator(SHOWN)).not_to_contain_text("could not")
+
+
 def test_who_touches_a_control_goes_an_own_way_and_comes_back(teacher, student):
     chip = student.page.locator(SHOWN)
     student.slider(PHI).press("PageUp")

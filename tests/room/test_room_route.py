@@ -144,7 +144,7 @@ def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
             heard.append(json.loads((await anext(events)).removeprefix(b"data: ")))
             if step == 0:
                 room.tell(ASK)
-                room.tell({"kind": "mode", "mode": "paused"})  # of two at once the last state
+                room.tell({"kind": "pause", "on": True})  # of two at once the last state
             if step == 1:
                 room.hear(seat, VOTE)
             if step == 2:
@@ -154,7 +154,7 @@ def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
         return heard
 
     heard = attend(listen())
-    assert [one["mode"] for one in heard] == ["free", "paused", "paused", "paused"]
+    assert [one["paused"] for one in heard] == [False, True, True, True]
     assert [bool(one["ballot"]) for one in heard] == [False, True, True, True]
     assert [one["ended"] for one in heard] == [False, False, False, True]
     assert (seat.streams, heard[0]["present"]) == (0, 1)

@@ -7,10 +7,14 @@ from random import Random
 
 import pytest
 
+from seqviz import catalog, lessons
+from seqviz.lessons.bench.controls import controls
 from seqviz.refusal import Refusal
 from seqviz.room import codes, rooms
+from seqviz.room import room as one_room
 from seqviz.room.ballot import Ballot
-from seqviz.room.rooms import Room, Rooms, Unsaid
+from seqviz.room.room import Room, Unsaid
+from seqviz.room.rooms import Rooms
 
 
 class Clock:
@@ -91,7 +95,7 @@ def test_there_are_so_many_rooms_and_no_more(all_rooms):
 def test_a_room_ends_when_its_teacher_is_gone_or_its_time_is_over(all_rooms, clock):
     gone, there = all_rooms.open(), all_rooms.open()
     there.teachers = 1
-    clock.now = rooms.DESERTED + 1
+    clock.now = one_room.DESERTED + 1
     all_rooms.tidy()
     assert (gone.ended, there.ended, len(all_rooms)) == (True, False, 1)
     assert told(gone)["ended"]
@@ -135,7 +139,7 @@ def test_seats_have_numbers_from_one_up_and_secrets(room):
 
 
 def test_a_room_and_a_server_have_so_many_seats(all_rooms, room, monkeypatch):
-    monkeypatch.setattr(rooms, "IN_ROOM", 3)
+    monkeypatch.setattr(one_room, "SEATS", 3)
     seats = [room.join() for _ in range(3)]
     with pytest.raises(Refusal) as refused:
         room.join()
@@ -151,7 +155,7 @@ def test_a_seat_left_for_long_is_free_unless_it_has_voted(room, clock):
     (_, gone), (voter, kept) = room.join(), room.join()
     room.tell({"kind": "ask", "key": "vg.predict.order", "options": 3})
     room.hear(voter, {"kind": "vote", "key": "vg.predict.order", "round": 1, "option": 2})
-    clock.now = rooms.DESERTED + 1
+    clock.now = one_room.DESERTED + 1
     assert room.join()[0].number == 1
     assert room.seat(kept) is voter
     assert room.seat(gone) is None
@@ -181,19 +185,29 @@ PLACE = {"kind": "place", "lesson": "gates", "bench": "watch", "values": {"ga.wa
 def test_what_a_teacher_shows_is_told_to_all(room):
     room.tell(PLACE)
     assert told(room)["place"] == {key: PLACE[key] for key in ("lesson", "bench", "values")}
-    room.tell({"kind": "mode", "mode": "paused"})
-    room.tell({"kind": "range", "benches": ["watch", "force"]})
+    room.tell({"kind": "pause", "on": True})
     room.tell({"kind": "spotlight", "on": True})
     found = told(room)
-    assert (found["mode"], found["benches"], found["spotlight"]) == \
-        ("paused", ["watch", "force"], True)  # fmt: skip
+    assert (found["paused"], found["spotlight"]) == (True, True)
+
+
+def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
+    for record in catalog.LESSONS:
+        for name, bench in getattr(lessons, record.slug).lesson.benches.items():
+            values = {
+                f"{bench.prefix}.{control}": "1" for control, _ in controls(bench.declaration)
+            }
+            place = {"lesson": record.slug, "bench": name, "values": values}
+            room.tell({"kind": "place", **place})
+            assert told(room)["place"] == place
+    room.tell({"kind": "place", "lesson": "", "bench": "", "values": {}})
+    assert told(room)["place"]["lesson"] == ""
 
 
 @pytest.mark.parametrize("said", [
     {}, {"kind": "x"}, {"kind": 3}, {**PLACE, "lesson": "../x"}, {**PLACE, "bench": None},
     {**PLACE, "values": {"<b>": "1"}}, {**PLACE, "values": {"ga.watch.step": 3}},
-    {"kind": "mode", "mode": "x"}, {"kind": "range", "benches": ["a b"]},
-    {"kind": "range", "benches": ["a"] * 41}, {"kind": "spotlight", "on": 1},
+    {"kind": "pause"}, {"kind": "spotlight", "on": 1},
     {"kind": "ask", "key": "x", "options": 3}, {"kind": "ask", "key": "vg.predict.a", "options": 9},
     {"kind": "reveal"},
 ])  # fmt: skip
@@ -206,7 +220,7 @@ def test_what_cannot_be_said_changes_nothing(room, said):
 
 def test_a_text_too_long_for_all_screens_is_refused(room):
     with pytest.raises(Refusal) as refused:
-        room.tell({**PLACE, "values": {"at.map.text": "x" * rooms.PLACE}})
+        room.tell({**PLACE, "values": {"at.map.text": "x" * one_room.PLACE}})
     assert code_of(refused) == "long_place"
     assert told(room)["place"] == {}
 
@@ -307,7 +321,7 @@ def test_dots_say_where_a_class_is_and_who_is_stuck(room, clock):
             seat, {"kind": "where", "bench": bench, "left": bench == "gates/force", "goals": []}
         )
         seat.streams = 1
-    clock.now = rooms.STUCK + 1
+    clock.now = one_room.STUCK + 1
     room.hear(seats[0], {"kind": "where", "bench": "gates/watch", "left": False, "goals": []})
     room.hear(seats[1], {"kind": "where", "bench": "gates/one", "left": False, "goals": []})
     clock.now += 1
@@ -342,7 +356,7 @@ def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
 
 
 def test_nobody_pushes_out_what_others_have_sent(room, monkeypatch):
-    monkeypatch.setattr(rooms, "SENT", 2)
+    monkeypatch.setattr(one_room, "SENT", 2)
     seats = [room.join()[0] for _ in range(3)]
     send(room, seats[0], 1)
     send(room, seats[1], 2)
@@ -360,7 +374,7 @@ def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
         goals = ["gates/hold"] if seat.number < 3 else []
         room.hear(seat, {"kind": "where", "bench": "gates", "left": False, "goals": goals})
     send(room, seats[0], 7)
-    room.tell({"kind": "drop"})
+    room.tell({"kind": "reveal"})
     assert room.afterwards() == {
         "seats": 3,
         "questions": [{"key": ASK["key"], "options": 3, "counts": [[0, 3, 0]], "flow": None}],

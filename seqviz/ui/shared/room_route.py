@@ -20,7 +20,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from seqviz.refusal import Refusal
-from seqviz.room.rooms import LIFE, Room, Rooms, Seat, Unsaid
+from seqviz.room.room import Room, Seat, Unsaid
+from seqviz.room.rooms import LIFE, Rooms
 from seqviz.ui.server import metrics
 from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope
 from seqviz.ui.server.static_files import base
