@@ -85,6 +85,9 @@ def _read(p: Writing, show: Show) -> None:
         pairs=number(found.mean_pairs), alone=number(found.mean_alone),
         total=number(found.total), perplexity=number(found.perplexity),
     )  # fmt: skip
+    if found.begins.any() and found.behind.any():
+        show.note("writing.words", first=number(float(found.bits[found.begins].mean())),
+                  rest=number(float(found.bits[found.behind].mean())))  # fmt: skip
     if found.unknown:
         show.note("writing.unknown", unknown=found.unknown, letters=len(found.ids))
 
@@ -207,7 +210,8 @@ def _path(p: Readout, show: Show) -> None:
         after=percent(float(whole.probability[whole.turns])),
     )  # fmt: skip
     if whole.unknown:
-        show.note("readout.unknown", unknown=whole.unknown, words=words)
+        show.note("readout.unknown", unknown=whole.unknown, words=words,
+                  known=f"{len(load(CLASSIFIER).symbols) - 1:,}")  # fmt: skip
 
 
 def _compared(show: Show) -> ByReadout:

@@ -210,3 +210,12 @@ def test_what_readouts_say_of_each_other():
     assert low < gain < high
     assert found.beside("last", "mean").only_first == 2
     assert found.with_pads("unknown", 5).correct == 1
+
+
+def test_letters_that_begin_a_word_and_those_behind():
+    found = at_work.read("characters_gru", "It's 3 big dogs.")
+    letters = "".join(found.pieces)
+    begins = "".join(letters[k] for k in np.flatnonzero(found.begins))
+    assert (letters[0].lower(), begins[1:].lower()) == ("i", "sbd")
+    assert not (found.begins & found.behind).any()
+    assert (found.begins | found.behind).sum() == sum(map(str.isalpha, letters))

@@ -11,11 +11,13 @@ import pytest
 
 from seqviz.data import precomputed
 from seqviz.experiments.states import readouts, writing
+from seqviz.experiments.tagging.lac import lac_changes
 from seqviz.lessons.bench.output import Chart, Note, Readout
 from seqviz.lessons.bench.words import Words
 from seqviz.lessons.recurrent import lesson
+from seqviz.models.pretrained import load
 from seqviz.refusal import Refusal
-from seqviz.text import LANGUAGES, Text
+from seqviz.text import LANGUAGES, Text, sections
 from tools import measure_trainings
 
 OWN, FREE, TIED, READOUTS, PADDING = (
@@ -129,3 +131,21 @@ def test_every_number_changes_a_sentence(bench, control, ends):
 def test_unknown_letters_and_words_are_counted():
     assert "4 of 4 letters have no symbol" in said("writing", {"text_read": "人工智能"}, "en")
     assert "1 of 3 words are not in" in said("readout", {"review": "a qwxyzt film"}, "en")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_counts_in_words_are_those_of_the_results(language, lac):
+    """Names of views, and what the prose says of LAC, are written by hand."""
+    words = Words("recurrent", Text(language))
+    held = writing.run_on, {"network": "characters_gru", "judge": "characters_lstm"}
+    many = readouts.compare_readouts, {"network": "sentiment_gru"}
+    for view, count in (
+        ("free", precomputed.find(*held).result.sentences),
+        ("readouts", precomputed.find(*many).result.reviews()),
+        ("counted", precomputed.find(lac_changes, {}).result.sentences),
+    ):
+        assert f"{count:,}" in words.option("view", view)
+    network = load("lac").network
+    page = sections("recurrent", language)["tagger"]
+    for number in (len(network.tags), len(network.layers[0][0].candidate)):
+        assert f" {number} " in page

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gates.networks import Gated, Network, inputs, log_probabilities, trace
@@ -73,6 +73,20 @@ class LettersRead:
     def perplexity(self) -> float:
         """2 to the mean loss: among so many equally likely letters it is one."""
         return float(2**self.mean_bits)
+
+    @property
+    def begins(self) -> Bool[np.ndarray, "time"]:
+        """Which letters are the first of a word: at the beginning, or behind no letter."""
+        return self._letters & ~np.append(False, self._letters[:-1])
+
+    @property
+    def behind(self) -> Bool[np.ndarray, "time"]:
+        """Which letters follow another one in a word."""
+        return self._letters & ~self.begins
+
+    @property
+    def _letters(self) -> Bool[np.ndarray, "time"]:
+        return np.array([one.isalpha() for one in self.pieces], bool)
 
     @property
     def unknown(self) -> int:

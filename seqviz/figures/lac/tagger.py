@@ -19,7 +19,7 @@ _ROWS, _MOST = 8, 14  # tags that have a row
 _UNITS = 8  # of each half that are shown
 _PIXELS, _WIDE = 210.0, 7.5  # of a strip on a phone, and of a letter of a tag's name
 _ASIDE = 0.14
-_WAYS, _BROKEN = (0.17, 0.6), (0.72, 1.0)
+_WAYS, _BROKEN = (0.15, 0.54), (0.72, 1.0)
 
 
 def name_of(tag: str, text: Text) -> str:
