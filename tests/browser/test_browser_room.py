@@ -21,7 +21,7 @@ def teacher(visit):
     """One who has opened a room on the first lesson."""
     lesson = visit("ar_fitting", {"lang": "en"})
     lesson.geometry("ar.process")
-    lesson.page.locator(".st-key-room button").first.click()
+    lesson.page.locator(".st-key-share button").first.click()
     lesson.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
     lesson.page.locator(f"{SHOWN} .code").wait_for()
     expect(lesson.page).to_have_url(re.compile("room="))

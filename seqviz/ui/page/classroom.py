@@ -6,7 +6,7 @@ only knows the code of the room that its reader is in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -36,18 +36,16 @@ def be_in(text: Text) -> None:
     components.room("in_room", found, _words(text, lessons=True), lambda: _go(""))
 
 
-def panel(popover: Callable[..., Any], text: Text, address: Callable[[str], str]) -> None:
-    """What opens a room or joins one; in a room, how others come to it: they are taken along."""
-    opened = popover(text, "room", ":material/groups:")
-    if not opened.open:
-        return
-    with opened:
-        if found := code():
-            st.markdown(f"## {codes.shown(found)}")
-            st.caption(text("room.others"))
-            link_and_code(text, address(found))
-        else:
-            components.door("room_door", _words(text), _go)
+def door(text: Text) -> None:
+    """What opens a room or joins one."""
+    components.door("room_door", _words(text), _go)
+
+
+def way_in(text: Text, found: str, address: str) -> None:
+    """In a room, how others come to it: they are taken along to where its teacher is."""
+    st.markdown(f"## {codes.shown(found)}")
+    st.caption(text("room.others"))
+    link_and_code(text, address)
 
 
 def vote(text: Text, key: str, options: Sequence[str]) -> None:

@@ -43,7 +43,6 @@ def open_page(slug: str) -> Text:
         glossary.button(slug, text)
         classroom.be_in(text)
         _share(slug, text)
-        classroom.panel(_popover, text, lambda code: address({classroom.KEY: code}))
         _about(text)
         components.watch_theme(text("frame.language_tag"), {"data": text("frame.data_key")})
         if presenting():
@@ -98,8 +97,13 @@ def _share(slug: str, text: Text) -> None:
     known = slug in {record.slug for record in catalog.LESSONS}
     first = next(iter(getattr(lessons, slug).lesson.benches)) if known else None
     with panel:
+        if code := classroom.code():
+            classroom.way_in(text, code, address({classroom.KEY: code}))
+            return
         frame = frame_of(slug, first, text) if first else None
         link_and_code(text, address(st.query_params.to_dict()), frame, "embed.line_first")
+        st.divider()
+        classroom.door(text)
 
 
 def _about(text: Text) -> None:
