@@ -137,6 +137,8 @@ def imported(root: Path, parts: Iterable[str]) -> set[str]:
                     modules |= {alias.name.partition(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     modules.add(node.module.partition(".")[0])
+                elif isinstance(node, ast.Call) and ast.unparse(node.func) == "libraries.whole":
+                    modules.add(ast.literal_eval(node.args[0]))
     return {_distribution(m) for m in modules - own - set(sys.stdlib_module_names)}
 
 
