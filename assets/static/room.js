@@ -34,7 +34,7 @@ function inSight() {
 const sliders = () => [...every()].flatMap((place) => [...place.controls.values()]).filter(({ slider }) => slider.placed);
 
 // What a teacher shows, with what a hand has moved and the address does not say yet.
-function shown() {
+export function shown() {
   const values = settings();
   for (const { key, slider } of sliders()) {
     if (same(slider.text, slider.options.start)) delete values[key];
