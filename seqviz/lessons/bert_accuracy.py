@@ -551,7 +551,7 @@ def class_heads(p: Heads, show: Show) -> Experiment:
         lambda seeds: 100 * heads.accuracies(settings, seeds),
         show.words("class.heads.quantity", n=f"{tested:,}"),
         show.words(f"class.heads.{which}", sentences=f"{p.sentences:,}", n=f"{tested:,}"),
-        lambda values: replicates.share_of(float(values.mean()) / 100, tested).times(100),
+        lambda values: replicates.share_of(float(values.mean()) / 100, tested).times(100.0),
         at_once=min(30, max(1, HEADS_A_SECOND // (p.sentences * p.epochs))),
     )
 

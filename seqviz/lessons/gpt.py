@@ -218,7 +218,7 @@ def class_shares(p: Draws, show: Show) -> Experiment:
     first = int(behind.ranked[0])
     (piece,) = pieces(DECODER, (first,))
     chance = float(behind.chances[first])
-    expected = replicates.share_of(chance, p.count).times(100)
+    expected = replicates.share_of(chance, p.count).times(100.0)
 
     def values(seeds: Sequence[int]) -> list[float]:
         drawn = [draw.draws(behind.scores, uniforms(seed, p.count)) for seed in seeds]
