@@ -27,6 +27,7 @@ def teacher(visit):
 
 
 def joined(visit, teacher, **context):
+    """A student in a browser of its own: visitors with the same options share what it keeps."""
     code = re.search(r"room=(\w+)", teacher.page.url)[1]
     lesson = visit("", {"room": code, **context.pop("parameters")}, **context)
     lesson.page.locator(BENCH).wait_for(timeout=LONG)
@@ -36,7 +37,7 @@ def joined(visit, teacher, **context):
 def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
     phone = {"viewport": {"width": 420, "height": 860}, "has_touch": True}
     first = joined(visit, teacher, parameters={"lang": "zh"}, **phone)
-    second = joined(visit, teacher, parameters={"lang": "en"}, color_scheme="dark")
+    second = joined(visit, teacher, parameters={"lang": "en"}, color_scheme="dark", locale="de-DE")
     expect(first.page.locator(RUN)).to_be_hidden()  # nothing is run yet, and it is not theirs to
     teacher.page.locator(BENCH).scroll_into_view_if_needed()
     button = teacher.page.locator(RUN).get_by_role("button", name="Run as class")
@@ -51,7 +52,7 @@ def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
     for student, word in ((first, "你的"), (second, "yours")):
         expect(student.page.locator(MINE).filter(has_text=word)).to_have_count(1)
         assert student.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    late = joined(visit, teacher, parameters={"lang": "en"})
+    late = joined(visit, teacher, parameters={"lang": "en"}, locale="fr-FR")
     expect(late.page.locator(f"{RUN} .own")).to_have_text("Yours, seed 3: 0.802", timeout=LONG)
     expect(teacher.page.locator(RUN)).to_contain_text("3 of the class and 27 further ones.")
     values = second.page.locator(f"{RUN} details")

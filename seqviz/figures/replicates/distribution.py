@@ -47,10 +47,8 @@ def distribution_over_seeds(
         )  # fmt: skip
         panel.reference(
             [theory.low, theory.high], [0, 0], text("figure.seeds_theory_range"), dash="solid",
-            width=5, group="theory", legend=False, cliponaxis=False,
+            width=5, cliponaxis=False,
         )  # fmt: skip
-        panel.words("95 %", theory.high, 0, xanchor="left", yanchor="bottom", xshift=4,
-                    color=palette.baseline)  # fmt: skip
     for kind, chosen, symbol, color in (
         ("class", found.of_class, "circle", palette.prediction),
         ("further", ~found.of_class, "circle-open", palette.truth),
