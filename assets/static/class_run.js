@@ -4,14 +4,17 @@
 import { Chart, unpacked } from "./chart.js";
 import { shown } from "./room.js";
 import { here } from "./room_link.js";
+import { near } from "./sight.js";
 import { element } from "./slider.js";
 import { filled } from "./words.js";
 
 const RING = "#000008"; // the theme's color for what is to be looked at (figures/grammar/style.py)
 const AGAIN_MS = 2000;
+const NEAR = 0.5; // heights of the window within which a figure is brought into sight
 
 class ClassRun {
   picture = null; // what was drawn last
+  marked; // the seed that is marked in it
   asked = ""; // number and version of the run that was asked for last
   busy = false;
 
@@ -77,12 +80,16 @@ class ClassRun {
     this.stop.hidden = !room.teaches || !growing;
     this.stop.textContent = words.run_stop;
     this.stop.onclick = () => this.say({ kind: "stop" });
-    const state = growing ? words.run_growing : run?.stopped ? words.run_stopped : "";
-    this.state.textContent = this.refused ?? (run ? filled(state, run) : words.run_help);
-    if (!run) this.state.textContent = this.refused ?? words.run_help;
-    if (!run || (this.picture && this.picture.number !== run.number && run.version === 0)) this.box.hidden = true;
+    const state = growing ? words.run_growing : run?.stopped ? words.run_stopped : run ? "" : words.run_help;
+    this.state.textContent = this.refused ?? filled(state, run ?? {});
+    this.box.hidden = !run || !this.picture;
     if (run && run.version > 0) this.fetch(run);
-    this.mark();
+    if (this.seed !== this.marked) this.mark();
+  }
+
+  // The own one; a teacher has none.
+  get seed() {
+    return this.room?.teaches ? null : (this.room?.mine?.number ?? null);
   }
 
   async say(said) {
@@ -98,7 +105,7 @@ class ClassRun {
   // The last version only: one request at a time.
   async fetch(run) {
     const name = `${run.number} ${run.version}`;
-    if (this.busy || name === this.asked) return;
+    if (this.busy || name === this.asked || this.room.ended) return;
     this.busy = true;
     this.asked = name;
     try {
@@ -125,15 +132,14 @@ class ClassRun {
     this.said.textContent = picture.alt;
     this.mark();
     this.table();
-    if (before?.number !== number) this.host.scrollIntoView({ block: "nearest", behavior: "smooth" });
+    if (before?.number !== number && near(this.data.bench, NEAR)) this.host.scrollIntoView({ block: "nearest", behavior: "smooth" });
   }
 
   // The own seat, in the figure and below it.
   mark() {
-    const { picture, room } = this;
-    if (!picture?.figure || this.box.hidden || !room) return;
-    const seed = room.teaches ? null : room.mine?.number;
-    const { words } = this.data;
+    const { picture, seed, data: { words } } = this;
+    if (!picture?.figure || picture.problem) return;
+    this.marked = seed;
     const own = seed ? picture.marks[seed] : null;
     this.own.textContent = !seed ? "" : own ? filled(words.run_yours, { seed, value: own[2] }) : filled(words.run_not_yet, { seed });
     const figure = JSON.parse(picture.figure);

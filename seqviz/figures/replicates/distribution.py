@@ -69,21 +69,21 @@ def distribution_over_seeds(
         [found.mean], [head], text("figure.seeds_mean"), palette.rnn, symbol="diamond", size=12,
         hover=False, error_x=ends,
     )  # fmt: skip
-    return sheet.finish(said(found, theory, style))
+    return sheet.finish(_said(found, theory, style))
 
 
-def said(found: Replicates, theory: Theory | None, style: Style = STYLE) -> str:
+def _said(found: Replicates, theory: Theory | None, style: Style) -> str:
     """What the figure shows, in sentences."""
     text, n, own = style.text, found.values.size, int(found.of_class.sum())
     low, high = found.interval
-    key = "one" if n == 1 else "some"
-    parts = [text(f"alt.seeds_{key}", count=n, own=own, further=n - own, mean=number(found.mean),
-                  low=number(low), high=number(high))]  # fmt: skip
-    if theory is not None:
-        inside, _ = found.within(theory)
-        parts.append(text("alt.seeds_theory", mean=number(theory.mean), low=number(theory.low),
-                          high=number(theory.high), inside=inside, count=n))  # fmt: skip
-    return text("alt.seeds_join").join(parts)
+    key = "alt.seeds_one" if n == 1 else "alt.seeds_some"
+    seen = text(key, count=n, own=own, further=n - own, mean=number(found.mean), low=number(low),
+                high=number(high))  # fmt: skip
+    if theory is None:
+        return seen
+    inside, _ = found.within(theory)
+    return text("alt.seeds_theory", seen=seen, mean=number(theory.mean), low=number(theory.low),
+                high=number(theory.high), inside=inside, count=n)  # fmt: skip
 
 
 def bins(found: Replicates, theory: Theory | None) -> Float[np.ndarray, "edge"]:

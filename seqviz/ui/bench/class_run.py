@@ -58,10 +58,14 @@ class Failed(ValueError):
 
 @dataclass(eq=False)
 class Going:
-    """A run that is computed here, for this session. pictures: of this version, by their looks."""
+    """A run that is computed here, for this session.
 
-    bench: Bench | None
+    known: what is run and a name of its settings, by language. pictures: of this version, by their
+    looks.
+    """
+
     session: Session
+    known: dict[str, tuple[Experiment, bytes]] = field(default_factory=dict)
     task: asyncio.Task[None] | None = None
     version: int = -1
     pictures: dict[tuple[str, bool], asyncio.Future[bytes]] = field(default_factory=dict)
@@ -76,8 +80,7 @@ def start(room: Room, account: Account) -> None:
     """
     run = room.run
     assert run is not None
-    bench = bench_of(run.place["lesson"], run.place["bench"])
-    going = _going[run] = Going(bench, Session("class", 0.0, account=account))
+    going = _going[run] = Going(Session("class", 0.0, account=account))
     going.task = asyncio.get_running_loop().create_task(_go(room, run, going))
 
 
@@ -119,31 +122,37 @@ async def _in_turn(going: Going, work: Any) -> Any:
 def _experiment(
     place: Mapping[str, Any], going: Going, lang: str
 ) -> Iterator[tuple[Experiment, bytes]]:
-    """What is run, and what tells its settings from others.
+    """What is run, and what tells its settings from others; within, what is computed is charged.
 
     Raises Failed for a bench that has none, and what the bench raises.
     """
-    bench, session = going.bench, going.session
+    bench, session = bench_of(place["lesson"], place["bench"]), going.session
     if bench is None or bench.replicate is None:
         raise Failed
-    asked = settings_of(bench, place["values"], {}, lang)
-    others = {name: asked.params[bench.lesson.prefix(name)] for name in bench.after}
-    text = Text(lang)
-    host = EmbedHost(
-        others, session=session, prefix=bench.prefix, words=Words(bench.lesson.slug, text)
-    )
-    key = fingerprint.digest(("replicate", bench.prefix, sorted(asked.link.items())))
     with (
         run_context.answering(session, bench.lesson.slug, bench.name),
         limits.charged(session.account, Rank.FOLLOWING),
-        asked.reading(),
     ):
-        try:
-            yield bench.replicated(asked.own, host, text), key
-        except NotYet:
-            if not host.loading:
-                raise
-            raise _Loading from None
+        if lang not in going.known:
+            going.known[lang] = _made(bench, place["values"], session, lang)
+        yield going.known[lang]
+
+
+def _made(
+    bench: Bench, values: Mapping[str, str], session: Session, lang: str
+) -> tuple[Experiment, bytes]:
+    asked, text = settings_of(bench, values, {}, lang), Text(lang)
+    others = {name: asked.params[bench.lesson.prefix(name)] for name in bench.after}
+    words = Words(bench.lesson.slug, text)
+    host = EmbedHost(others, session=session, prefix=bench.prefix, words=words)
+    key = fingerprint.digest(("replicate", bench.prefix, sorted(asked.link.items())))
+    try:
+        with asked.reading():
+            return bench.replicated(asked.own, host, text), key
+    except NotYet:
+        if not host.loading:
+            raise
+        raise _Loading from None
 
 
 class _Loading(Exception):
@@ -218,8 +227,7 @@ def _picture(
     except Failed:
         pass
     except ValueError as refusal:
-        assert going.bench is not None
-        problem = sentence(refusal, Words(going.bench.lesson.slug, Text(lang)))
+        problem = sentence(refusal, Words(place["lesson"], Text(lang)))
     return packed((_written({"problem": markdown.html(problem)}), b"\n"))
 
 
