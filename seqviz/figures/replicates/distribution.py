@@ -76,7 +76,7 @@ def _said(found: Replicates, theory: Theory | None, style: Style) -> str:
     """What the figure shows, in sentences."""
     text, n, own = style.text, found.values.size, int(found.of_class.sum())
     low, high = found.interval
-    key = "alt.seeds_one" if n == 1 else "alt.seeds_some"
+    key = "alt.seeds_one" if n == 1 else "alt.seeds_all" if own == n else "alt.seeds_some"
     seen = text(key, count=n, own=own, further=n - own, mean=number(found.mean), low=number(low),
                 high=number(high))  # fmt: skip
     if theory is None:
