@@ -103,6 +103,11 @@ export class Membership {
     return (await ask(`/${this.code}/left`, { headers: this.headers })).json();
   }
 
+  // What the class runs, as it stands: see seqviz/ui/bench/class_run.py. Empty where there is nothing.
+  async picture(looks) {
+    return (await ask(`/${this.code}/run?${looks}`, { headers: this.headers })).text();
+  }
+
   async vote(key, round, option) {
     await this.say({ kind: "vote", key, round, option });
     this.votes.set(`${key} ${round}`, option);

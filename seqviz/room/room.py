@@ -17,6 +17,7 @@ from typing import Any
 
 from seqviz.refusal import Refusal
 from seqviz.room.ballot import Ballot
+from seqviz.room.run import KEPT, Run
 
 SEATS = 300
 DESERTED = 1800.0  # seconds after which a room ends whose teacher is gone, and a seat is free
@@ -75,6 +76,9 @@ class Room:
     spotlight: bool = False  # students see the teacher's bench alone
     ballot: Ballot | None = None
     asked: list[Ballot] = field(default_factory=list)  # those before
+    run: Run | None = None
+    ran: list[Run] = field(default_factory=list)  # those before
+    runs: int = 0
     seats: dict[int, Seat] = field(default_factory=dict)
     sent: dict[int, Sent] = field(default_factory=dict)  # by their numbers, in the teacher's order
     sendings: int = 0
@@ -148,7 +152,8 @@ class Room:
 
         "place": see `shows`. "pause", "spotlight": {"on": bool}. "ask": {"key", "options"};
         "close", "again", "reveal" the question. "order": what was sent, as numbers in "sent"; what
-        is not named is thrown away. "end". Raises Unsaid for what is none of these.
+        is not named is thrown away. "run": a bench as a class, as in `shows`; "stop" it. "end".
+        Raises Unsaid for what is none of these.
         """
         match said:
             case {"kind": "place"}:
@@ -163,6 +168,10 @@ class Room:
                 self._go_on(kind)
             case {"kind": "order", "sent": list(numbers)}:
                 self._order(numbers)
+            case {"kind": "run"}:
+                self._run(shows(said))
+            case {"kind": "stop"} if self.run:
+                self.run.stopped = True
             case {"kind": "end"}:
                 self.ended = True
             case _:
@@ -180,6 +189,12 @@ class Room:
         if not all(isinstance(number, int) and number in self.sent for number in numbers):
             raise Unsaid("order")
         self.sent = {number: self.sent[number] for number in dict.fromkeys(numbers)}
+
+    def _run(self, place: dict[str, Any]) -> None:
+        if self.run and self.run.found:
+            self.ran = [*self.ran, self.run][-KEPT:]
+        self.runs += 1
+        self.run = Run(self.runs, place)
 
     def _go_on(self, kind: str) -> None:
         assert self.ballot
@@ -229,8 +244,8 @@ class Room:
         self.sent[self.sendings] = Sent(self.sendings, seat.number, place)
 
     def afterwards(self) -> dict[str, Any]:
-        """What is left of a lecture, without seats: questions with their votes, what was sent, and
-        how many have reached which goal."""
+        """What is left of a lecture, without seats: questions with their votes, what was sent, how
+        many have reached which goal, and what the class has run."""
         asked = [
             {"key": one.key, "options": one.options, "counts": one.counts(), "flow": one.flow()}
             for one in self._ballots()
@@ -240,6 +255,7 @@ class Room:
             "questions": asked,
             "sent": [dict(one.place) for one in self.sent.values()],
             "goals": self._goals(),
+            "runs": [one.left() for one in (*self.ran, *([self.run] if self.run else []))],
         }
 
     def _goals(self) -> dict[str, int]:
@@ -266,6 +282,7 @@ class Room:
             "paused": self.paused,
             "spotlight": self.spotlight,
             "ballot": self._ballot(),
+            "run": self.run.told(self.seats) if self.run else None,
             "present": len(self.present()),
             "ended": self.ended,
         }

@@ -185,4 +185,4 @@ def test_what_is_left_is_the_teachers_alone(client, opened):
     assert client.get(path, headers={SEAT: seat}).status_code == 403
     assert client.get(path).status_code == 403
     found = client.get(path, headers={TEACHER: opened["token"]}).json()
-    assert found == {"seats": 1, "questions": [], "sent": [], "goals": {}}
+    assert found == {"seats": 1, "questions": [], "sent": [], "goals": {}, "runs": []}

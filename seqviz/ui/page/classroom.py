@@ -12,6 +12,8 @@ from typing import Any
 import streamlit as st
 
 from seqviz import catalog
+from seqviz.figures.grammar.style import Style
+from seqviz.lessons.bench.lesson import Bench
 from seqviz.room import codes
 from seqviz.text import Text
 from seqviz.ui.shared import components
@@ -56,6 +58,17 @@ def vote(text: Text, key: str, options: Sequence[str]) -> None:
         st.session_state[f"{key}.revealed"] = own if known else None
 
     components.ballot(key, options, _words(text), revealed)
+
+
+def run_as_class(text: Text, bench: Bench, style: Style, presenting: bool) -> None:
+    """In a room, below a bench that a class can run: a seed for each seat."""
+    if not code() or bench.replicate is None:
+        return
+    words = {**_words(text), "missing": text("frame.no_library")}
+    components.class_run(
+        f"{bench.prefix}.class", bench.lesson.slug, bench.name, text.lang, presenting, style.height,
+        words,
+    )  # fmt: skip
 
 
 def _go(entered: str) -> None:

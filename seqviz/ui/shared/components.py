@@ -176,6 +176,27 @@ def ballot(
     )
 
 
+def class_run(
+    key: str,
+    lesson: str,
+    bench: str,
+    lang: str,
+    present: bool,
+    height: int,
+    words: Mapping[str, Any],
+) -> None:
+    """What a class runs at this bench, each seat its own seed (`assets/static/class_run.js`).
+
+    height: pixels of its figure. words: see there.
+    """
+    _component("class_run", '<div class="seqviz-class-run"></div>', "room")(
+        key=key,
+        data=_plain(lesson=lesson, bench=bench, lang=lang, present=present, height=height,
+                    theme=looks.theme(), words=dict(words)),
+        height="content",
+    )  # fmt: skip
+
+
 def home_bench(key: str, around: Mapping[str, Any], figure: bytes) -> None:
     """A bench with one slider, which the page draws once (`assets/static/home.js`).
 
