@@ -178,7 +178,6 @@ class Sketch {
   start(event) {
     if (!this.editable || event.button > 0) return;
     this.pad.setPointerCapture(event.pointerId);
-    this.pad.focus({ preventScroll: true });
     this.last = {};
     this.drag(event);
   }
