@@ -249,7 +249,11 @@ class Sketch {
     Object.assign(pad.style, { left: `${x._offset}px`, top: `${y._offset}px`, width: `${x._length}px`, height: `${y._length}px` });
     if (this.cloud) this.drawClass();
     const { marks } = this;
-    if (data.kind === "cell") return marks && this.cell(...marks, "own");
+    if (data.kind === "cell") {
+      if (!data.y) this.grid();
+      if (marks) for (const kind of ["halo", "own"]) this.cell(...marks, kind);
+      return;
+    }
     if (marks) this.outline(marks, "own");
     if (document.activeElement !== pad || pad.hidden) return;
     const mark = marks?.[this.at] ?? (data.kind === "bar" ? this.level : FINE / 2);
@@ -267,6 +271,15 @@ class Sketch {
     const bars = marks.map((mark, at) =>
       `M${this.across(at) - half} ${floor}V${this.height(mark).toFixed(1)}h${2 * half}V${floor}`);
     shape("path", this.svg, { class: `${kind} bars`, d: bars.join("") });
+  }
+
+  // Where the cells will be.
+  grid() {
+    const { x, y } = this.axes, { data } = this;
+    const lines = (count, start, length) => Array.from({ length: count + 1 }, (_, at) => start + (at * length) / count);
+    const upright = lines(data.x.length, x._offset, x._length).map((at) => `M${at} ${y._offset}v${y._length}`);
+    const level = lines(data.rows.length, y._offset, y._length).map((at) => `M${x._offset} ${at}h${x._length}`);
+    shape("path", this.svg, { class: "grid", d: upright.join("") + level.join("") });
   }
 
   cell(column, row, kind) {
@@ -374,13 +387,14 @@ class Sketch {
 
   misses() {
     const { data, marks, cloud } = this, { words } = data, said = [];
-    const miss = (sentence, found) => filled(sentence, { error: number(found), factor: number(10 ** found) });
+    const miss = (sentence, found, own = 0) =>
+      filled(sentence, { error: number(found), factor: number(10 ** found), value: number(own), best: number(own + found) });
     if (data.y && marks) {
       const found = missed(data, marks);
       this.host.dataset.error = found;
-      const own = data.kind === "cell" ? data.y[marks[1]][marks[0]] : 0;
-      said.push(filled(miss(words.own, found), { value: number(own), best: number(own + found) }));
+      said.push(miss(words.own, found, data.kind === "cell" ? data.y[marks[1]][marks[0]] : 0));
     } else delete this.host.dataset.error;
+    this.host.dataset.marks = marks ?? "";
     if (!cloud) return said;
     if (!cloud.count) return [...said, words.nobody];
     if (data.kind !== "cell") {

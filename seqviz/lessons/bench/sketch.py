@@ -40,9 +40,12 @@ class Sketch:
     def posed(self, lesson: Lesson, style: Style) -> Posed:
         """Run the bench; raises what that raises, ValueError for axes without fixed ends."""
         figure = lesson.benches[self.bench].run(self.values, style=style, code=False).figure
-        before = alone(figure, self.panel, self.shown)
-        after = alone(figure, self.panel, (*self.shown, *self.answer))
-        return Posed(before, after, *compared(figure.traces[self.answer[0]], after, self.kind))
+        answer = figure.traces[self.answer[0]]
+        before, after = (
+            alone(figure, self.panel, traces, np.asarray(answer["x"], float))
+            for traces in (self.shown, (*self.shown, *self.answer))
+        )
+        return Posed(before, after, *compared(answer, after, self.kind))
 
 
 @dataclass(frozen=True)
@@ -69,8 +72,13 @@ class Posed:
         return [FINE] * self.x.size
 
 
-def alone(figure: Figure, panel: tuple[str, str], traces: Sequence[int]) -> Figure:
-    """One panel of a figure on a sheet of its own, with these of its traces and no words."""
+def alone(
+    figure: Figure, panel: tuple[str, str], traces: Sequence[int], x: Float[np.ndarray, "place"]
+) -> Figure:
+    """One panel of a figure on a sheet of its own, with these of its traces and no words.
+
+    x: what has to be in sight, at least two places, where its axis has no ends.
+    """
     kept = ("x", "y")
     page = {
         key: value for key, value in figure.page.items()
@@ -80,12 +88,14 @@ def alone(figure: Figure, panel: tuple[str, str], traces: Sequence[int]) -> Figu
     for name, own in zip(panel, kept, strict=True):
         axis = dict(figure.axis(name))
         page[f"{own}axis"] = {k: v for k, v in axis.items() if k not in ("domain", "anchor")}
+    half = (x[1] - x[0]) / 2
+    page["xaxis"] = {"range": [float(x[0] - half), float(x[-1] + half)], **page["xaxis"]}
     drawn = [
         {k: v for k, v in figure.traces[at].items() if k not in ("xaxis", "yaxis", "meta")}
         for at in traces
     ]
     if not drawn:  # Plotly draws no axes where there is nothing on them
-        drawn = [{"type": "scatter", "x": [None], "y": [None], "hoverinfo": "skip"}]
+        drawn = [{"type": "scatter", "x": [None], "y": [None], "showlegend": False}]
     return Figure(drawn, {**page, "showlegend": True})
 
 
