@@ -44,7 +44,7 @@ export function shown() {
 }
 
 // Streamlit goes where the address says, as it does for "back".
-function go(url) {
+export function go(url) {
   history.replaceState(history.state, "", url);
   window.dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
 }

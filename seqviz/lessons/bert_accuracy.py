@@ -747,3 +747,5 @@ lesson.exercise(
 lesson.exercise(
     "margin", cases=[{"right": right, "n": n} for right, n in JUDGED], answer=margin, share=0.02
 )
+
+lesson.sketch("rate", kind="cell", bench="search", values={})

@@ -18,6 +18,7 @@ from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import Alone, Host, NotYet
 from seqviz.lessons.bench.output import Output, Source
 from seqviz.lessons.bench.show import Show
+from seqviz.lessons.bench.sketch import Sketch
 from seqviz.lessons.bench.words import Words
 from seqviz.text import Text
 
@@ -96,6 +97,7 @@ class Lesson:
     code: tuple[Callable[..., Any], ...] = ()
     benches: dict[str, Bench] = field(default_factory=dict)
     exercises: dict[str, Exercise] = field(default_factory=dict)
+    sketches: dict[str, Sketch] = field(default_factory=dict)
 
     @property
     def record(self) -> catalog.Lesson:
@@ -130,6 +132,11 @@ class Lesson:
         """Declare an exercise; see `Exercise`."""
         self.exercises[name] = Exercise(name, **keys)
         return self.exercises[name]
+
+    def sketch(self, name: str, **keys: Any) -> Sketch:
+        """Declare a prediction that is drawn; see `Sketch`."""
+        self.sketches[name] = Sketch(name, **keys)
+        return self.sketches[name]
 
     def prefix(self, bench: str) -> str:
         """The start of a bench's widget keys and permalink parameters."""

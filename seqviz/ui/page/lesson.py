@@ -327,6 +327,13 @@ class PageLesson:
             asked = partial(questions.ask, self.words, key, self.declared.exercises[name])
             fragment(run_context.beside()(asked), key)
 
+    def sketch(self, name: str) -> None:
+        """A declared prediction that is drawn, with its result."""
+        with st.container(border=True):
+            key = f"{self.record.code}.sketch.{name}"
+            asked = partial(questions.sketch, self.words, key, name, header.presenting())
+            fragment(run_context.beside()(asked), key)
+
     def code(self) -> None:
         """The source of the functions that ran, as they stand in the library.
 

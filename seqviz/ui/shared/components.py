@@ -197,6 +197,32 @@ def class_run(
     )  # fmt: skip
 
 
+def sketch(
+    key: str,
+    around: Mapping[str, Any],
+    figure: bytes,
+    words: Mapping[str, Any],
+    on_compute: Callable[[bool], None],
+) -> None:
+    """A prediction to draw on a figure's axes (`assets/static/sketch.js`), alone or in a room.
+
+    around: what is said around the figure (`ui.page.questions.drawn`). words: of rooms.
+    `on_compute(on)` is called before the next run when the result is to be shown, or no more.
+    """
+
+    def computed() -> None:
+        if isinstance(told := said(f"{key}.drawn", "compute"), Mapping):
+            on_compute(bool(told.get("on")))
+
+    told = {**around, "key": key, "room": dict(words), "theme": looks.theme()}
+    _component("sketch", '<div class="seqviz-sketch"></div>', "room", "sketch")(
+        key=f"{key}.drawn",
+        data=b"%b\n%b" % (json.dumps(told).encode(), figure),
+        on_compute_change=computed,
+        height="content",
+    )
+
+
 def home_bench(key: str, around: Mapping[str, Any], figure: bytes) -> None:
     """A bench with one slider, which the page draws once (`assets/static/home.js`).
 

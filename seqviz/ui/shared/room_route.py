@@ -232,6 +232,13 @@ async def left(request: Request) -> Response:
 
 
 @_told
+async def drawn(request: Request) -> Response:
+    """What a class has drawn, once it is revealed: see `Room.drawn`."""
+    room, seat = _who(request)
+    return JSONResponse(room.drawn(teacher=seat is None))
+
+
+@_told
 async def heard(request: Request) -> Response:
     """What the room is, now and after each change: events as a server sends them."""
     room, seat = _who(request)
@@ -294,4 +301,5 @@ def routes() -> list[Route]:
         Route(f"{start}/{{code}}/heard", heard),
         Route(f"{start}/{{code}}/left", left),
         Route(f"{start}/{{code}}/run", looked),
+        Route(f"{start}/{{code}}/drawn", drawn),
     ]
