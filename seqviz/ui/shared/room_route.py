@@ -19,6 +19,7 @@ from cachetools import TTLCache
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from seqviz.lessons import in_room
 from seqviz.refusal import Refusal
 from seqviz.room.room import Room, Seat, Unsaid
 from seqviz.room.rooms import LIFE, Rooms
@@ -116,6 +117,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
             raise Refusal("large", f"At most {LARGEST} bytes.", most=LARGEST)
     try:
         found = json.loads(read or b"{}")
+        json.dumps(found, ensure_ascii=False).encode()  # half a pair could be told to nobody
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -174,6 +176,8 @@ async def said(request: Request) -> Response:
         if seat is None:
             room.tell(words)
         else:
+            if words.get("kind") in ("send", "text"):  # may import a lesson
+                words = await asyncio.to_thread(in_room.meant, words)
             room.hear(seat, words)
     except Unsaid:
         raise Refusal("bad", "This cannot be said here.") from None
@@ -181,12 +185,33 @@ async def said(request: Request) -> Response:
 
 
 @_told
-async def left(request: Request) -> Response:
-    """What is left of a lecture, for its teacher: see `Room.afterwards`."""
+async def board(request: Request) -> Response:
+    """The texts that the teacher has approved: see `Room.texts`."""
+    room, seat = _who(request)
+    _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID)
+    return JSONResponse({"texts": room.texts()})
+
+
+@_told
+async def waiting(request: Request) -> Response:
+    """The first text that waits, for the teacher to read: {"number", "text"}; empty for none."""
+    room = _teachers(request)
+    line = room.board.first()
+    return JSONResponse({"number": line.number, "text": line.text} if line else {})
+
+
+def _teachers(request: Request) -> Room:
+    """The room, for its teacher alone. Raises Refusal("not_yours")."""
     room, seat = _who(request)
     if seat is not None:
         raise Refusal("not_yours", "This is the teacher's.")
-    return JSONResponse(room.afterwards())
+    return room
+
+
+@_told
+async def left(request: Request) -> Response:
+    """What is left of a lecture, for its teacher: see `Room.afterwards`."""
+    return JSONResponse(_teachers(request).afterwards())
 
 
 @_told
@@ -250,5 +275,7 @@ def routes() -> list[Route]:
         Route(f"{start}/{{code}}/seat", joined, methods=["POST"]),
         Route(f"{start}/{{code}}/said", said, methods=["POST"]),
         Route(f"{start}/{{code}}/heard", heard),
+        Route(f"{start}/{{code}}/board", board),
+        Route(f"{start}/{{code}}/waiting", waiting),
         Route(f"{start}/{{code}}/left", left),
     ]
