@@ -99,8 +99,8 @@ export class Membership {
     return ask(`/${this.code}/said`, { said, headers: this.headers });
   }
 
-  async left() {
-    return (await ask(`/${this.code}/left`, { headers: this.headers })).json();
+  async ask(path) {
+    return (await ask(`/${this.code}/${path}`, { headers: this.headers })).json();
   }
 
   async vote(key, round, option) {
