@@ -194,8 +194,15 @@ class Class {
     for (const { lesson, bench, text } of left.texts) rows.push(["text", `${lesson}/${bench}`, "", text.replace(/^\s*[=+\-@＝＋－＠]/, "'$&"), ""]);
     for (const [goal, count] of Object.entries(left.goals)) rows.push(["goal", goal, "", "", count]);
     const cell = (one) => `"${String(one).replaceAll('"', '""')}"`;
-    const file = new Blob(["\ufeff", rows.map((row) => row.map(cell).join(",")).join("\r\n")], { type: "text/csv" });
-    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: "seqviz-class.csv" });
+    this.save(new Blob(["\ufeff", rows.map((row) => row.map(cell).join(",")).join("\r\n")], { type: "text/csv" }), "csv");
+  }
+
+  async keepNotebook() {
+    this.save(await (await this.room.notebook(new URL(".", location.origin + location.pathname).href)).blob(), "ipynb");
+  }
+
+  save(file, kind) {
+    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: `seqviz-class.${kind}` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
@@ -411,7 +418,8 @@ class Class {
       ...(this.note ? [{ text: this.note }] : []), ...(stuck ? [{ text: filled(words.stuck, { count: stuck }) }] : []),
       { text: paused ? words.resume : words.pause, press: say({ kind: "pause", on: !paused }) },
       ...choose,
-      { text: words.keep, press: () => this.keep().catch(() => {}) },
+      { text: words.keep, press: () => this.keep().catch((refusal) => this.notice(this.sentence(refusal))) },
+      { text: words.keep_notebook, press: () => this.keepNotebook().catch((refusal) => this.notice(this.sentence(refusal))) },
       { text: words.end, press: () => confirm(words.sure) && say({ kind: "end" })() },
       ...(this.refused ? [{ text: words[`problem_${this.refused}`] ?? words.problem_bad, kind: "lost" }] : []), ...lost,
     ];

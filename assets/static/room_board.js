@@ -128,7 +128,7 @@ export class Board {
     const line = element("p", host);
     const press = (text, onclick) => {
       const button = element("button", line, { type: "button", textContent: text, onclick });
-      if (host.ownerDocument !== document) Object.assign(button.style, { font: "inherit", padding: ".4rem 1rem", marginRight: ".6rem" });
+      if (host.ownerDocument !== document) Object.assign(button.style, { font: "inherit", color: "inherit", background: "transparent", border: "1px solid", borderRadius: "8px", padding: ".4rem 1rem", marginRight: ".6rem", cursor: "pointer" });
     };
     if (first && reading?.number === first.number) {
       const text = element("blockquote", host, { textContent: reading.text, dir: "auto" });

@@ -103,6 +103,11 @@ export class Membership {
     return (await ask(`/${this.code}/${path}`, { headers: this.headers })).json();
   }
 
+  notebook(address) {
+    const said = { language: document.documentElement.lang.slice(0, 2), address };
+    return ask(`/${this.code}/notebook`, { said, headers: this.headers });
+  }
+
   async vote(key, round, option) {
     await this.say({ kind: "vote", key, round, option });
     this.votes.set(`${key} ${round}`, option);

@@ -191,6 +191,9 @@ def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, s
     kept = file.value.path().read_text("utf-8-sig")
     assert re.search(rf'"link","http[^"]*{re.escape(PHI)}=0\.9[^"]*"', kept)
     assert "room=" not in kept
+    with teacher.page.expect_download() as file:
+        chip.get_by_role("button", name="Save as a notebook").click()
+    assert "ar_fitting.process(phi=0.9)" in file.value.path().read_text("utf-8")
     chip.get_by_role("button", name="Remove").click()
     expect(chip).not_to_contain_text("sent")
 

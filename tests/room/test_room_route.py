@@ -229,3 +229,17 @@ def test_a_text_that_none_could_be_told_reaches_nobody(client, opened, said):
     seat = join(client, opened["code"])["seat"]
     assert say(client, opened["code"], json.dumps(said).encode(), seat=seat).status_code == 400
     the_class().rooms.find(opened["code"]).told(True)
+
+
+def test_the_notebook_is_the_teachers_and_has_no_links_but_to_this_app(client, opened):
+    path, seat = f"/room/{opened['code']}/notebook", join(client, opened["code"])["seat"]
+    asked = {"language": "zh", "address": "http://127.0.0.1:8501/app/"}
+    assert client.post(path, json=asked, headers={SEAT: seat}).status_code == 403
+    who = {TEACHER: opened["token"]}
+    for wrong in ({}, {"language": "xx"}, {"address": "javascript:alert(1)"}, {"address": 3},
+                  {"address": "http://x/)[a](http://y/"}):  # fmt: skip
+        assert client.post(path, json={**asked, **wrong} if wrong else {}, headers=who) \
+            .status_code == 400  # fmt: skip
+    found = client.post(path, json=asked, headers=who)
+    assert found.status_code == 200
+    assert found.json()["nbformat"] == 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from seqviz.lessons import in_room
 from seqviz.refusal import Refusal
 from seqviz.room.room import Room, Seat, Unsaid
 from seqviz.room.rooms import LIFE, Rooms
+from seqviz.text import LANGUAGES, Text
 from seqviz.ui.server import metrics
 from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope
 from seqviz.ui.server.static_files import base
@@ -215,6 +217,22 @@ async def left(request: Request) -> Response:
 
 
 @_told
+async def notebook(request: Request) -> Response:
+    """The same as a notebook, in the "language" and with links to the "address" that are said."""
+    room, asked = _teachers(request), await _body(request)
+    _let_in(the_class().said.setdefault(room, Bucket()), SAID)
+    language, address = _text(asked, "language"), _text(asked, "address")
+    if language not in LANGUAGES or not re.fullmatch(r"https?://[\w.:\[\]~/-]{1,200}/", address):
+        raise Refusal("bad", "These are no language and address.")
+    from seqviz.lessons import class_notebook  # with what a lesson computes; nobody else waits
+
+    built = await asyncio.to_thread(
+        class_notebook.build, room.afterwards(), Text(language), address
+    )
+    return Response(built, media_type="application/x-ipynb+json")
+
+
+@_told
 async def heard(request: Request) -> Response:
     """What the room is, now and after each change: events as a server sends them."""
     room, seat = _who(request)
@@ -278,4 +296,5 @@ def routes() -> list[Route]:
         Route(f"{start}/{{code}}/board", board),
         Route(f"{start}/{{code}}/waiting", waiting),
         Route(f"{start}/{{code}}/left", left),
+        Route(f"{start}/{{code}}/notebook", notebook, methods=["POST"]),
     ]
