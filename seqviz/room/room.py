@@ -17,6 +17,7 @@ from typing import Any
 
 from seqviz.refusal import Refusal
 from seqviz.room.ballot import Ballot
+from seqviz.room.board import Board
 from seqviz.room.run import KEPT, Run
 from seqviz.room.sketches import Sketches
 
@@ -27,6 +28,7 @@ STUCK = 180.0  # seconds at one bench without a change
 SENT, EACH = 300, 3  # settings that students have sent, of all and of one seat
 GOALS = 40  # of one seat
 SKETCHED = 40  # drawn questions whose sketches are kept
+BENCHES = 80  # that a teacher can allow by name
 PLACE = 4000  # characters of what a teacher shows: a lesson's name and the settings of its benches
 _KEY = re.compile(r"[a-z]{2}(\.[a-z_][a-z_0-9]*)+")
 _NAME = re.compile(r"[a-z_]{1,40}")
@@ -56,11 +58,15 @@ class Seat:
 
 @dataclass(frozen=True)
 class Sent:
-    """What a student has sent: a state of a bench, which the teacher can open and go on from."""
+    """What a student has sent: a state of a bench, which the teacher can open and go on from.
+
+    own: keys of the settings that are texts.
+    """
 
     number: int
     seat: int
     place: Mapping[str, Any]
+    own: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -75,7 +81,7 @@ class Room:
     taught: float = 0.0  # when the last of them was there
     place: dict[str, Any] = field(default_factory=dict)
     paused: bool = False
-    spotlight: bool = False  # students see the teacher's bench alone
+    allowed: list[str] = field(default_factory=list)  # "lesson/bench" that students may use; [] all
     ballot: Ballot | None = None
     asked: list[Ballot] = field(default_factory=list)  # those before
     run: Run | None = None
@@ -86,6 +92,7 @@ class Room:
     seats: dict[int, Seat] = field(default_factory=dict)
     sent: dict[int, Sent] = field(default_factory=dict)  # by their numbers, in the teacher's order
     sendings: int = 0
+    board: Board = field(default_factory=Board)
     version: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     ended: bool = False
@@ -155,19 +162,24 @@ class Room:
     def tell(self, said: Mapping[str, Any]) -> None:
         """One of the things that a teacher can say: {"kind": ..., ...}.
 
-        "place": see `shows`. "pause", "spotlight": {"on": bool}. "ask": {"key", "options"};
-        "close", "again", "reveal" the question. "sketch": a question that is drawn, {"do": "ask",
-        "key", "as": its kind, "most"} as of `Sketches`, or {"do": "close" or "reveal"}. "order":
-        what was sent, as numbers in "sent"; what is not named is thrown away. "run": a bench as a
-        class, as in `shows`; "stop" it. "end". Raises Unsaid for what is none of these.
+        "place": see `shows`. "pause": {"on": bool}. "allow": {"benches": ["lesson/bench"]}, one, a
+        range, or none for all. "ask": {"key", "options"}; "close", "again", "reveal" the question.
+        "sketch": a question that is drawn, {"do": "ask", "key", "as": its kind, "most"} as of
+        `Sketches`, or {"do": "close" or "reveal"}. "order": what was sent, as numbers in "sent";
+        what is not named is thrown away. "approve", "discard": a text, by its "number". "run": a
+        bench as a class, as in `shows`; "stop" it. "end". Raises Unsaid for what is none of these,
+        Refusal("board_full").
         """
         match said:
             case {"kind": "place"}:
                 self.place = shows(said)
+                self._allow_on()
             case {"kind": "pause", "on": bool(on)}:
                 self.paused = on
-            case {"kind": "spotlight", "on": bool(on)}:
-                self.spotlight = on
+            case {"kind": "allow", "benches": list(benches)}:
+                if not all(map(_is_place, benches)) or len(benches) > BENCHES:
+                    raise Unsaid("benches")
+                self.allowed = benches
             case {"kind": "ask", "key": str(key), "options": int(options)}:
                 self._ask(key, options)
             case {"kind": "close" | "again" | "reveal" as kind} if self.ballot:
@@ -180,11 +192,24 @@ class Room:
                 self._run(shows(said))
             case {"kind": "stop"} if self.run:
                 self.run.stopped = True
+            case {"kind": "approve" | "discard" as kind, "number": int(number)}:
+                try:
+                    (self.board.approve if kind == "approve" else self.board.discard)(number)
+                except KeyError:
+                    raise Unsaid("number") from None
             case {"kind": "end"}:
                 self.ended = True
             case _:
                 raise Unsaid(str(said.get("kind"))[:20])
         self.change()
+
+    def _allow_on(self) -> None:
+        """One bench alone is that which the teacher shows; a range ends with its lesson."""
+        lesson, bench = self.place["lesson"], self.place["bench"]
+        if bench and len(self.allowed) == 1:
+            self.allowed = [f"{lesson}/{bench}"]
+        elif bench and not any(one.startswith(f"{lesson}/") for one in self.allowed):
+            self.allowed = []
 
     def _ask(self, key: str, options: int) -> None:
         if not _KEY.fullmatch(key) or not 2 <= options <= 8:
@@ -235,10 +260,13 @@ class Room:
     def hear(self, seat: Seat, said: Mapping[str, Any]) -> None:
         """One of the things that a student can say: {"kind": "vote", "key", "round", "option"},
         {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "where", "bench":
-        "lesson/bench", "left": bool, "goals": ["lesson/target"]}, or {"kind": "send", "lesson",
-        "bench", "values"}, as in `shows`.
+        "lesson/bench", "left": bool, "goals": ["lesson/target"]}, {"kind": "send", "lesson",
+        "bench", "values", "own"}, as in `shows`, own: which of them are texts, or {"kind": "text",
+        "lesson", "bench", "values", "key", "text"}, a text for a bench. Of the last two the caller
+        knows that the lesson has them (`lessons.in_room.meant`).
 
-        Raises Unsaid for what is none of these, Refusal("vote_closed", "sketch_closed").
+        Raises Unsaid for what is none of these, Refusal("vote_closed", "sketch_closed"), and what
+        `Board.send` does.
         """
         seat.seen = self.clock()
         match said:
@@ -258,12 +286,14 @@ class Room:
                     seat.moved = seat.seen
                 seat.bench, seat.left, seat.goals = bench, left, frozenset(goals)
             case {"kind": "send"}:
-                self._send(seat, shows(said))
+                self._send(seat, shows(said), tuple(said.get("own", ())))
+            case {"kind": "text", "key": str(key), "text": str(text)} if _KEY.fullmatch(key):
+                self.board.send(seat.number, shows(said), key, text)
             case _:
                 raise Unsaid(str(said.get("kind"))[:20])
         self.change()
 
-    def _send(self, seat: Seat, place: dict[str, Any]) -> None:
+    def _send(self, seat: Seat, place: dict[str, Any], texts: tuple[str, ...]) -> None:
         """Of one seat the last few are kept; of all, none is pushed out by another's."""
         own = [one.number for one in self.sent.values() if one.seat == seat.number]
         for number in own[: len(own) - EACH + 1]:
@@ -271,11 +301,12 @@ class Room:
         if len(self.sent) >= SENT:
             raise Refusal("much_sent", "The teacher has as much as can be kept.")
         self.sendings += 1
-        self.sent[self.sendings] = Sent(self.sendings, seat.number, place)
+        self.sent[self.sendings] = Sent(self.sendings, seat.number, place, texts)
 
     def afterwards(self) -> dict[str, Any]:
         """What is left of a lecture, without seats: questions with their votes and sketches, what
-        was sent, how many have reached which goal, and what the class has run."""
+        was sent, the texts on the board, how many have reached which goal, what the class has run.
+        """
         asked = [
             {"key": one.key, "options": one.options, "counts": one.counts(), "flow": one.flow()}
             for one in self._ballots()
@@ -288,9 +319,14 @@ class Room:
                 for one in self.sketched
             ],
             "sent": [dict(one.place) for one in self.sent.values()],
+            "texts": self.texts(),
             "goals": self._goals(),
             "runs": [one.left() for one in (*self.ran, *([self.run] if self.run else []))],
         }
+
+    def texts(self) -> list[dict[str, Any]]:
+        """Those on the board, as all may read them."""
+        return [line.told() for line in self.board.shown.values()]
 
     def _goals(self) -> dict[str, int]:
         return dict(Counter(goal for seat in self.seats.values() for goal in sorted(seat.goals)))
@@ -314,7 +350,8 @@ class Room:
             "version": self.version,
             "place": self.place,
             "paused": self.paused,
-            "spotlight": self.spotlight,
+            "allowed": self.allowed,
+            "board": [self.board.revision, len(self.board.shown)],
             "ballot": self._ballot(),
             "run": self.run.told(self.seats) if self.run else None,
             "sketch": self._sketched(),
@@ -355,9 +392,20 @@ class Room:
             dot = dots.setdefault(seat.bench, [0, 0])
             dot[0] += 1
             dot[1] += bool(seat.bench) and now - seat.moved > STUCK
-        sent = [{"number": one.number, "seat": one.seat, **one.place} for one in self.sent.values()]
+        sent = [
+            {"number": one.number, "seat": one.seat, "own": one.own, **one.place}
+            for one in self.sent.values()
+        ]
         left = sum(seat.left for seat in here)
-        return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent}
+        return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent,
+                "waiting": self._waiting()}  # fmt: skip
+
+    def _waiting(self) -> dict[str, Any]:
+        """How many texts wait, and where the first belongs; what it says is asked for apart."""
+        line = self.board.first()
+        where = {"number": line.number, "lesson": line.place["lesson"],
+                 "bench": line.place["bench"]} if line else None  # fmt: skip
+        return {"count": len(self.board.waiting), "first": where}
 
 
 def _is_place(text: object) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,9 +20,11 @@ from cachetools import TTLCache
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from seqviz.lessons import in_room
 from seqviz.refusal import Refusal
 from seqviz.room.room import Room, Seat, Unsaid
 from seqviz.room.rooms import LIFE, Rooms
+from seqviz.text import LANGUAGES, Text
 from seqviz.ui.server import metrics
 from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope
 from seqviz.ui.server.static_files import base
@@ -138,6 +141,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
             raise Refusal("large", f"At most {LARGEST} bytes.", most=LARGEST)
     try:
         found = json.loads(read or b"{}")
+        json.dumps(found, ensure_ascii=False).encode()  # half a pair could be told to nobody
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -199,6 +203,8 @@ async def said(request: Request) -> Response:
         if seat is None:
             room.tell(words)
         else:
+            if words.get("kind") in ("send", "text"):  # may import a lesson
+                words = await asyncio.to_thread(in_room.meant, words)
             room.hear(seat, words)
     except Unsaid:
         raise Refusal("bad", "This cannot be said here.") from None
@@ -223,12 +229,49 @@ async def looked(request: Request) -> Response:
 
 
 @_told
-async def left(request: Request) -> Response:
-    """What is left of a lecture, for its teacher: see `Room.afterwards`."""
+async def board(request: Request) -> Response:
+    """The texts that the teacher has approved: see `Room.texts`."""
+    room, seat = _who(request)
+    _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID)
+    return JSONResponse({"texts": room.texts()})
+
+
+@_told
+async def waiting(request: Request) -> Response:
+    """The first text that waits, for the teacher to read: {"number", "text"}; empty for none."""
+    room = _teachers(request)
+    line = room.board.first()
+    return JSONResponse({"number": line.number, "text": line.text} if line else {})
+
+
+def _teachers(request: Request) -> Room:
+    """The room, for its teacher alone. Raises Refusal("not_yours")."""
     room, seat = _who(request)
     if seat is not None:
         raise Refusal("not_yours", "This is the teacher's.")
-    return JSONResponse(room.afterwards())
+    return room
+
+
+@_told
+async def left(request: Request) -> Response:
+    """What is left of a lecture, for its teacher: see `Room.afterwards`."""
+    return JSONResponse(_teachers(request).afterwards())
+
+
+@_told
+async def notebook(request: Request) -> Response:
+    """The same as a notebook, in the "language" and with links to the "address" that are said."""
+    room, asked = _teachers(request), await _body(request)
+    _let_in(the_class().said.setdefault(room, Bucket()), SAID)
+    language, address = _text(asked, "language"), _text(asked, "address")
+    if language not in LANGUAGES or not re.fullmatch(r"https?://[\w.:\[\]~/-]{1,200}/", address):
+        raise Refusal("bad", "These are no language and address.")
+    from seqviz.lessons import class_notebook  # with what a lesson computes; nobody else waits
+
+    built = await asyncio.to_thread(
+        class_notebook.build, room.afterwards(), Text(language), address
+    )
+    return Response(built, media_type="application/x-ipynb+json")
 
 
 @_told
@@ -299,7 +342,10 @@ def routes() -> list[Route]:
         Route(f"{start}/{{code}}/seat", joined, methods=["POST"]),
         Route(f"{start}/{{code}}/said", said, methods=["POST"]),
         Route(f"{start}/{{code}}/heard", heard),
+        Route(f"{start}/{{code}}/board", board),
+        Route(f"{start}/{{code}}/waiting", waiting),
         Route(f"{start}/{{code}}/left", left),
         Route(f"{start}/{{code}}/run", looked),
         Route(f"{start}/{{code}}/drawn", drawn),
+        Route(f"{start}/{{code}}/notebook", notebook, methods=["POST"]),
     ]
