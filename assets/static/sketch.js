@@ -96,6 +96,7 @@ class Sketch {
   take(data) {
     this.data = data;
     this.awaits = null;
+    this.chart.host.classList.remove("waiting");
     if (!sketches.has(data.key)) sketches.set(data.key, new Map());
     this.touched = sketches.get(data.key);
     this.chart.missing = "";
@@ -337,6 +338,7 @@ class Sketch {
   compute(on) {
     if (this.awaits === on) return;
     this.awaits = on;
+    this.chart.host.classList.add("waiting");
     this.tell(on);
   }
 

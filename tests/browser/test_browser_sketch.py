@@ -47,7 +47,7 @@ def compute(sketch, slug: str) -> None:
     """Press Compute: the own error is that of Python."""
     marks = marks_of(sketch)
     sketch.locator("button.main").click()
-    expect(sketch.locator(".result p")).to_have_count(1)
+    expect(sketch.locator(".result p")).to_have_count(1, timeout=20_000)
     assert float(sketch.get_attribute("data-error")) == pytest.approx(missed(slug, marks))
 
 
@@ -149,7 +149,7 @@ def test_a_cell_chosen_with_keys_alone(visit):
     expect(sketch.get_by_role("button", name="Compute")).to_be_focused()
     marks = marks_of(sketch)
     keys.press("Enter")
-    expect(sketch.locator(".result p")).to_have_count(1)
+    expect(sketch.locator(".result p")).to_have_count(1, timeout=20_000)
     error = float(sketch.get_attribute("data-error"))
     assert error == pytest.approx(missed("bert_accuracy", marks))
     expect(sketch.locator(".result")).to_contain_text(f"{error:.3g} percentage points")
