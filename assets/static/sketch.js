@@ -300,7 +300,10 @@ class Sketch {
     }
     const dots = (marks) => marks.map((mark, at) => `M${this.across(at).toFixed(1)} ${this.height(mark).toFixed(1)}h0`).join("");
     const one = data.kind === "curve" ? (marks) => this.line(marks) : dots;
-    if (cloud.sketches?.length) shape("path", svg, { class: `cloud ${data.kind}`, d: cloud.sketches.map(one).join("") });
+    if (cloud.sketches?.length) {
+      const opacity = within(3 / Math.sqrt(cloud.count), 0.22, 0.6);
+      shape("path", svg, { class: `cloud ${data.kind}`, opacity, d: cloud.sketches.map(one).join("") });
+    }
     if (!cloud.median.length) return;
     const { low, median, high } = cloud;
     if (data.kind === "curve") {

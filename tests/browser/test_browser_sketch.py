@@ -207,7 +207,7 @@ def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
         student.page.keyboard.press(key)
     send.click()
     expect(own).to_contain_text("已发送，不带名字")
-    expect(put).to_contain_text("1 of 1 have sent")
+    expect(put).to_contain_text("Sent: 1 of 1")
     student.page.keyboard.press("Tab")
     own.locator(".pad").focus()
     student.page.keyboard.press("PageDown")
@@ -221,7 +221,7 @@ def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
     assert put.locator(".cloud, .median").count() == 0  # nothing is shown before it is revealed
     assert (traces(put), traces(own)) == (1, 1)
     put.get_by_role("button", name="Reveal").click()
-    expect(put).to_contain_text("1 sketches")
+    expect(put).to_contain_text("Sketches: 1")
     expect(put.locator(".cloud")).to_be_attached()
     expect(own.locator(".median")).to_be_attached()
     assert own.locator(".cloud").count() == 0
