@@ -12,6 +12,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const FINE = 1000; // parts of the axis
 const STEP = 10, FAR = 100; // of them, for an arrow key and for a page key
 const FIND_MS = 300; // the room is entered beside it
+const LOST_MS = 10_000; // after which the page is told once more that the result is wanted
 const WIDE = 0.55; // of the distance between two bars
 const COLORS = "--st-chart-categorical-colors"; // of the theme, in the order of figures/grammar/style.py
 const sketches = new Map(); // by key: what is drawn outlives the place where it is drawn
@@ -99,7 +100,8 @@ class Sketch {
     this.chart.host.classList.remove("waiting");
     if (!sketches.has(data.key)) sketches.set(data.key, new Map());
     this.touched = sketches.get(data.key);
-    this.chart.missing = "";
+    this.chart.missing = data.missing;
+    this.host.style.setProperty("--height", `${data.height}px`);
     this.how.textContent = data.y ? "" : data.words[`how_${data.kind}`];
     if (this.shown) this.show();
     this.find();
@@ -343,6 +345,7 @@ class Sketch {
     this.awaits = on;
     this.chart.host.classList.add("waiting");
     this.tell(on);
+    setTimeout(() => (this.awaits = null), LOST_MS);
   }
 
   // What the room says of this question: a new one hides the result, and a revealed one shows it.
