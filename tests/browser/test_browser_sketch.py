@@ -139,6 +139,8 @@ def test_a_cell_chosen_with_keys_alone(visit):
     keys = lesson.page.keyboard
     pad = sketch.locator(".pad")
     pad.focus()
+    expect(sketch.locator(".xtick, .ytick")).to_have_count(9)  # the axes, and nothing on them
+    assert traces(sketch) == 0
     expect(pad).to_have_attribute("aria-valuetext", "nothing drawn")
     for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowDown", "ArrowDown"):
         keys.press(key)
