@@ -102,7 +102,7 @@ class Sketch {
     this.touched = sketches.get(data.key);
     this.chart.missing = data.missing;
     this.host.style.setProperty("--height", `${data.height}px`);
-    this.how.textContent = data.y ? "" : data.words[`how_${data.kind}`];
+    this.how.textContent = data.words[`how_${data.kind}`];
     if (this.shown) this.show();
     this.find();
     this.changed();
@@ -446,6 +446,7 @@ class Sketch {
 
   // Made anew only where something else is said, so that the focus stays.
   below() {
+    this.how.hidden = !this.editable;
     const lines = this.misses(), parts = this.parts();
     const told = JSON.stringify([lines, parts, this.data.words]);
     if (told === this.told) return;
