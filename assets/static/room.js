@@ -53,6 +53,8 @@ export function go(url) {
   window.dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
 }
 
+let moved = false; // a hand was on this tab
+
 class Class {
   following = true;
   told = ""; // what was said last
@@ -67,7 +69,7 @@ class Class {
     this.timer = setInterval(() => this.watch(), WATCH_MS);
     this.listening = new AbortController();
     const options = { capture: true, passive: true, signal: this.listening.signal };
-    for (const kind of ["pointerdown", "keydown"])
+    for (const kind of ["pointerdown", "keydown", "wheel"])
       window.addEventListener(kind, (event) => this.touched(event), options);
     this.board = new Board(this, this.listening.signal);
   }
@@ -95,7 +97,8 @@ class Class {
 
   // A student's hand on a control goes its own way.
   touched({ isTrusted, target, type, key }) {
-    if (!isTrusted || !this.room || this.room.teaches || !this.following) return;
+    if (isTrusted && !target.closest?.(".seqviz-room")) moved = true;
+    if (type === "wheel" || !isTrusted || !this.room || this.room.teaches || !this.following) return;
     if (type === "keydown" && (["Tab", "Escape"].includes(key) || !target.matches?.(HELD))) return;
     const held = target.closest?.(HELD);
     if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot, .seqviz-class-run")) return;
@@ -123,9 +126,11 @@ class Class {
   }
 
   async tell(room) {
+    // A second device of the teacher takes the class along when it is used, not when it is opened.
+    moved ||= !room.state.place?.values;
     const place = shown();
     const text = JSON.stringify(place);
-    if (this.saying || text === this.told || document.hidden) return;
+    if (!moved || this.saying || text === this.told || document.hidden) return;
     this.told = text;
     this.saying = true;
     try {
@@ -277,7 +282,8 @@ class Class {
 
   // To a place that somebody has sent.
   visit(place) {
-    if (!this.room.teaches) this.following = false;
+    if (this.room.teaches) moved = true;
+    else this.following = false;
     go(this.address(place));
     setTimeout(() => this.lookAt(place.bench), place.lesson === slug() ? 0 : SPREAD_MS);
     this.changed();

@@ -155,6 +155,19 @@ def test_a_teachers_token_is_out_of_the_address_at_once(visit, teacher):
     assert "#" not in second.page.url
 
 
+def test_a_second_device_takes_the_class_along_when_it_is_used(visit, teacher, student):
+    kept = teacher.page.evaluate("() => JSON.parse(localStorage.getItem('seqviz.room'))")
+    second = visit("gates", {"lang": "en"})
+    address = f"{second.page.url.split('?')[0]}?room={code(teacher)}&lang=en"
+    second.page.goto(f"{address}#teacher={kept[code(teacher)]['token']}")
+    second.page.locator(SHOWN).get_by_role("button", name="Pause").click()
+    expect(student.page.locator(SHOWN)).to_contain_text("老师按了暂停")
+    assert "ar_fitting" in student.page.url
+    second.page.locator(SHOWN).get_by_role("button", name="Go on").click()
+    second.page.locator("h1").first.click()
+    student.titled(Text("zh")("gates.title"))
+
+
 def test_a_room_that_is_none_is_said_and_the_lesson_works(browser, server):
     """In a page that is not watched: a browser logs by itself that something was not found."""
     context = browser.new_context()
@@ -198,7 +211,7 @@ def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, s
     expect(chip).not_to_contain_text("sent")
 
 
-HOSTILE = "<img src=x onerror=document.title='hurt'>\u202e **so** $x$ [a](javascript:1) =1+1"
+HOSTILE = "=1+1 <img src=x onerror=document.title='hurt'>\u202e **so** $x$ [a](javascript:1)"
 HARMLESS = HOSTILE.replace("\u202e", "")
 
 
@@ -245,10 +258,20 @@ def test_a_text_is_on_no_projector_before_it_is_approved(visit, server):
         shown.get_by_role("button", name="Save as a table").click()
     kept = file.value.path().read_text("utf-8-sig")
     assert kept.count('"text"') == 1
+    assert "\"'=1+1 <img" in kept
     assert "The teacher is" not in kept
     shown.get_by_role("button", name="Remove").click()
     expect(chips[2]).not_to_contain_text("onerror")
     expect(chips[2]).not_to_contain_text("文字（1）")
+    field.fill("A third")
+    send.click()
+    teacher.page.set_viewport_size({"width": 420, "height": 800})  # no class sees a phone
+    shown.get_by_role("button", name="1 to read").click()
+    expect(shown).not_to_contain_text("A third")
+    shown.get_by_role("button", name="Read", exact=True).click()
+    expect(shown.locator("blockquote")).to_have_text("A third")
+    shown.get_by_role("button", name="Throw away").click()
+    expect(shown).not_to_contain_text("to read")
 
 
 def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(visit):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seqviz.lessons.class_notebook import written
 from seqviz.text import Text, sections
 
 
@@ -15,6 +14,8 @@ def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
     `seqviz` folder on its path: its first cell says so.
     """
     import nbformat.v4 as nb  # slow to import; nobody waits for it but who asks for a notebook
+
+    from seqviz.lessons.class_notebook import written
 
     cells = [
         nb.new_markdown_cell(f"# {text(f'{slug}.title')}\n\n{text(f'{slug}.goal')}"),
