@@ -160,6 +160,7 @@ export class Membership {
   async listen(alive) {
     const silent = new AbortController();
     const signal = AbortSignal.any([silent.signal, this.leaving.signal]);
+    window.addEventListener("offline", () => silent.abort(), { signal }); // known before it is silent
     const answer = await ask(`/${this.code}/heard`, { headers: this.headers, signal });
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let left = "", timer;

@@ -64,10 +64,10 @@ def run_as_class(text: Text, bench: Bench, style: Style, presenting: bool) -> No
     """In a room, below a bench that a class can run: a seed for each seat."""
     if not code() or bench.replicate is None:
         return
-    words = {**_words(text), "missing": text("frame.no_library")}
+    told = {**words(text), "missing": text("frame.no_library")}
     components.class_run(
         f"{bench.prefix}.class", bench.lesson.slug, bench.name, text.lang, presenting, style.height,
-        words,
+        told,
     )  # fmt: skip
 
 
