@@ -26,6 +26,7 @@ def sketch_of(lesson, slug: str):
     found.scroll_into_view_if_needed()
     found.locator(".main-svg").first.wait_for()
     found.locator(".pad").wait_for()
+    lesson.rest()  # what is pressed while a page still comes waits for all of it
     return found
 
 
