@@ -38,7 +38,7 @@ function inSight() {
 const sliders = () => [...every()].flatMap((place) => [...place.controls.values()]).filter(({ slider }) => slider.placed);
 
 // What a teacher shows, with what a hand has moved and the address does not say yet.
-function shown() {
+export function shown() {
   const values = settings();
   for (const { key, slider } of sliders()) {
     if (same(slider.text, slider.options.start)) delete values[key];
@@ -48,7 +48,7 @@ function shown() {
 }
 
 // Streamlit goes where the address says, as it does for "back".
-function go(url) {
+export function go(url) {
   history.replaceState(history.state, "", url);
   window.dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
 }
@@ -101,7 +101,7 @@ class Class {
     if (type === "wheel" || !isTrusted || !this.room || this.room.teaches || !this.following) return;
     if (type === "keydown" && (["Tab", "Escape"].includes(key) || !target.matches?.(HELD))) return;
     const held = target.closest?.(HELD);
-    if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot")) return;
+    if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot, .seqviz-class-run")) return;
     if (!this.room.state?.place?.values) return;
     this.following = false;
     this.changed();

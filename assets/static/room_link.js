@@ -108,6 +108,16 @@ export class Membership {
     return ask(`/${this.code}/notebook`, { said, headers: this.headers });
   }
 
+  // What the class runs, as it stands: see seqviz/ui/bench/class_run.py. Empty where there is nothing.
+  async picture(looks) {
+    return (await ask(`/${this.code}/run?${looks}`, { headers: this.headers })).text();
+  }
+
+  // What the class has drawn, once that is revealed.
+  async drawn() {
+    return (await ask(`/${this.code}/drawn`, { headers: this.headers })).json();
+  }
+
   async vote(key, round, option) {
     await this.say({ kind: "vote", key, round, option });
     this.votes.set(`${key} ${round}`, option);

@@ -60,6 +60,33 @@ def test_a_room_is_opened_joined_and_used(client, opened):
     assert now(code)["ballot"]["counts"] == [[0, 1, 0]]
 
 
+def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
+    """Neither a student, nor a teacher of another room, nor who has no seat is told before."""
+    code, token = opened["code"], opened["token"]
+    seat, other = join(client, code)["seat"], client.post("/room").json()
+    who = {"teacher": {TEACHER: token}, "student": {SEAT: seat}}
+    ask = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [1000] * 3}
+    drawn = {"kind": "sketch", "number": 1, "marks": [1, 2, 3]}
+
+    def told(**headers) -> tuple[int, dict]:
+        found = client.get(f"/room/{code}/drawn", headers=headers)
+        return found.status_code, found.json()
+
+    assert say(client, code, ask, seat=seat).status_code == 400
+    assert say(client, code, ask, teacher=other["token"]).status_code == 403
+    assert say(client, code, ask, teacher=token).status_code == 204
+    assert say(client, other["code"], drawn, seat=seat).status_code == 403
+    assert say(client, code, drawn, seat=seat).status_code == 204
+    refused = say(client, code, {**drawn, "marks": [1, 2, 3001]}, seat=seat)
+    assert (refused.status_code, refused.json()["problem"]) == (409, "sketch_closed")
+    for headers in who.values():
+        assert told(**headers) == (409, {"problem": "not_revealed"})
+    say(client, code, {"kind": "sketch", "do": "reveal"}, teacher=token)
+    assert told(**who["teacher"])[1]["sketches"] == [[1, 2, 3]]
+    assert "sketches" not in told(**who["student"])[1]
+    assert told(**{TEACHER: other["token"]})[0] == told()[0] == 403
+
+
 def test_another_sites_page_can_say_nothing(client, opened):
     del client.headers[OURS]
     for path in ("/room", f"/room/{opened['code']}/seat", f"/room/{opened['code']}/said"):
@@ -185,7 +212,8 @@ def test_what_is_left_is_the_teachers_alone(client, opened):
     assert client.get(path, headers={SEAT: seat}).status_code == 403
     assert client.get(path).status_code == 403
     found = client.get(path, headers={TEACHER: opened["token"]}).json()
-    assert found == {"seats": 1, "questions": [], "sent": [], "texts": [], "goals": {}}
+    nothing = {name: [] for name in ("questions", "sketches", "sent", "texts", "runs")}
+    assert found == {"seats": 1, "goals": {}, **nothing}
 
 
 TEXT = {"kind": "text", "lesson": "gates", "bench": "watch", "values": {},

@@ -400,9 +400,11 @@ def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
     assert room.afterwards() == {
         "seats": 3,
         "questions": [{"key": ASK["key"], "options": 3, "counts": [[0, 3, 0]], "flow": None}],
+        "sketches": [],
         "sent": [{"lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "7"}}],
         "texts": [],
         "goals": {"gates/hold": 2},
+        "runs": [],
     }
 
 
