@@ -12,6 +12,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const FINE = 1000; // parts of the axis
 const STEP = 10, FAR = 100; // of them, for an arrow key and for a page key
 const FIND_MS = 300; // the room is entered beside it
+const LOST_MS = 10_000; // after which the page is told once more that the result is wanted
 const WIDE = 0.55; // of the distance between two bars
 const COLORS = "--st-chart-categorical-colors"; // of the theme, in the order of figures/grammar/style.py
 const sketches = new Map(); // by key: what is drawn outlives the place where it is drawn
@@ -96,10 +97,12 @@ class Sketch {
   take(data) {
     this.data = data;
     this.awaits = null;
+    this.chart.host.classList.remove("waiting");
     if (!sketches.has(data.key)) sketches.set(data.key, new Map());
     this.touched = sketches.get(data.key);
-    this.chart.missing = "";
-    this.how.textContent = data.y ? "" : data.words[`how_${data.kind}`];
+    this.chart.missing = data.missing;
+    this.host.style.setProperty("--height", `${data.height}px`);
+    this.how.textContent = data.words[`how_${data.kind}`];
     if (this.shown) this.show();
     this.find();
     this.changed();
@@ -299,7 +302,10 @@ class Sketch {
     }
     const dots = (marks) => marks.map((mark, at) => `M${this.across(at).toFixed(1)} ${this.height(mark).toFixed(1)}h0`).join("");
     const one = data.kind === "curve" ? (marks) => this.line(marks) : dots;
-    if (cloud.sketches?.length) shape("path", svg, { class: `cloud ${data.kind}`, d: cloud.sketches.map(one).join("") });
+    if (cloud.sketches?.length) {
+      const opacity = within(3 / Math.sqrt(cloud.count), 0.22, 0.6);
+      shape("path", svg, { class: `cloud ${data.kind}`, opacity, d: cloud.sketches.map(one).join("") });
+    }
     if (!cloud.median.length) return;
     const { low, median, high } = cloud;
     if (data.kind === "curve") {
@@ -337,7 +343,9 @@ class Sketch {
   compute(on) {
     if (this.awaits === on) return;
     this.awaits = on;
+    this.chart.host.classList.add("waiting");
     this.tell(on);
+    setTimeout(() => (this.awaits = null), LOST_MS);
   }
 
   // What the room says of this question: a new one hides the result, and a revealed one shows it.
@@ -438,6 +446,7 @@ class Sketch {
 
   // Made anew only where something else is said, so that the focus stays.
   below() {
+    this.how.hidden = !this.editable;
     const lines = this.misses(), parts = this.parts();
     const told = JSON.stringify([lines, parts, this.data.words]);
     if (told === this.told) return;

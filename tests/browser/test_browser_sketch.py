@@ -47,7 +47,7 @@ def compute(sketch, slug: str) -> None:
     """Press Compute: the own error is that of Python."""
     marks = marks_of(sketch)
     sketch.locator("button.main").click()
-    expect(sketch.locator(".result p")).to_have_count(1)
+    expect(sketch.locator(".result p")).to_have_count(1, timeout=20_000)
     assert float(sketch.get_attribute("data-error")) == pytest.approx(missed(slug, marks))
 
 
@@ -139,6 +139,8 @@ def test_a_cell_chosen_with_keys_alone(visit):
     keys = lesson.page.keyboard
     pad = sketch.locator(".pad")
     pad.focus()
+    expect(sketch.locator(".xtick, .ytick")).to_have_count(9)  # the axes, and nothing on them
+    assert traces(sketch) == 0
     expect(pad).to_have_attribute("aria-valuetext", "nothing drawn")
     for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowDown", "ArrowDown"):
         keys.press(key)
@@ -149,7 +151,7 @@ def test_a_cell_chosen_with_keys_alone(visit):
     expect(sketch.get_by_role("button", name="Compute")).to_be_focused()
     marks = marks_of(sketch)
     keys.press("Enter")
-    expect(sketch.locator(".result p")).to_have_count(1)
+    expect(sketch.locator(".result p")).to_have_count(1, timeout=20_000)
     error = float(sketch.get_attribute("data-error"))
     assert error == pytest.approx(missed("bert_accuracy", marks))
     expect(sketch.locator(".result")).to_contain_text(f"{error:.3g} percentage points")
@@ -207,7 +209,7 @@ def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
         student.page.keyboard.press(key)
     send.click()
     expect(own).to_contain_text("已发送，不带名字")
-    expect(put).to_contain_text("1 of 1 have sent")
+    expect(put).to_contain_text("Sent: 1 of 1")
     student.page.keyboard.press("Tab")
     own.locator(".pad").focus()
     student.page.keyboard.press("PageDown")
@@ -221,7 +223,7 @@ def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
     assert put.locator(".cloud, .median").count() == 0  # nothing is shown before it is revealed
     assert (traces(put), traces(own)) == (1, 1)
     put.get_by_role("button", name="Reveal").click()
-    expect(put).to_contain_text("1 sketches")
+    expect(put).to_contain_text("Sketches: 1")
     expect(put.locator(".cloud")).to_be_attached()
     expect(own.locator(".median")).to_be_attached()
     assert own.locator(".cloud").count() == 0

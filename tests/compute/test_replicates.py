@@ -12,7 +12,7 @@ from seqviz.compute.decoding.draw import draws
 from seqviz.compute.decoding.uniform import uniforms
 from seqviz.compute.replicates import Replicates, Theory
 
-MANY = 3000  # seeds
+MANY = 1500  # seeds
 
 
 def of(values, own: int = 0) -> Replicates:

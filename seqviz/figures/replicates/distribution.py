@@ -34,7 +34,7 @@ def distribution_over_seeds(
     sheet = Sheet(style)
     panel = sheet.panel(
         axis(quantity, range=[float(edges[0]), float(edges[-1])], showgrid=False, nticks=7),
-        axis(text("figure.seeds_in_bin"), range=[0, 1.1 * head]),
+        axis(text("figure.seeds_in_bin"), range=[0, 1.1 * head], dtick=max(1, round(head / 6))),
     )
     if theory is not None and many is not None:
         panel.reference(

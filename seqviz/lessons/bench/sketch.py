@@ -94,8 +94,6 @@ def alone(
         {k: v for k, v in figure.traces[at].items() if k not in ("xaxis", "yaxis", "meta")}
         for at in traces
     ]
-    if not drawn:  # Plotly draws no axes where there is nothing on them
-        drawn = [{"type": "scatter", "x": [None], "y": [None], "showlegend": False}]
     return Figure(drawn, {**page, "showlegend": True})
 
 

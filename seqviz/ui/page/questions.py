@@ -109,6 +109,7 @@ def drawn(slug: str, name: str, lang: str, presenting: bool) -> Drawn:
         "log": axes["y"].get("type") == "log",
         "most": posed.most,
         "titles": titles,
+        "height": style.height,
         "named": {
             letter: [_TAG.sub("", str(word)) for word in axis["ticktext"]]
             for (letter, axis), places in zip(axes.items(), (posed.x, posed.rows), strict=True)
@@ -139,7 +140,8 @@ def sketch(words: Words, key: str, name: str, presenting: bool) -> None:
 
     done = bool(st.session_state.get(state))
     own = {name: said for name, said in text.table(place).items() if name in ("own", "median")}
-    around = {"alt": found.alts[done], "y": found.y if done else None}
+    missing = text("frame.no_library")
+    around = {"alt": found.alts[done], "y": found.y if done else None, "missing": missing}
     told = {**found.around, **around, "words": {**text.table("sketch"), **own}}
     components.sketch(
         key, told, found.after if done else found.before, classroom.words(text), computed
