@@ -95,6 +95,7 @@ export class Board {
   // Texts that wait are in a window of their own; on a phone, which no class sees, in the chip.
   read() {
     const { chip } = this;
+    this.reading = null;
     if (matchMedia(NARROW).matches) this.within = !this.within;
     else this.window = window.open("", "seqviz-texts", "popup,width=480,height=380");
     if (this.within || this.window) this.draw();
