@@ -18,6 +18,7 @@ from typing import Any
 from seqviz.languages import DEFAULT, LANGUAGES
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
+ENGINES = ("local", "ray")
 LEVELS = ("debug", "info", "warning", "error")
 UPLOAD_MB = 5  # .streamlit/config.toml lets the server take 6, so that the app can explain
 
@@ -110,6 +111,12 @@ def _token(text: str) -> str:
     return text
 
 
+def _address(text: str) -> str:
+    if not re.fullmatch(r"auto|[\w.-]+:\d{1,5}", text, re.A):
+        raise ValueError(text)
+    return text
+
+
 def _language(text: str) -> str | None:
     if text.lower() not in ("", *LANGUAGES):
         raise ValueError(text)
@@ -154,6 +161,25 @@ SETTINGS = (
         "0",
         "processes that answer sliders in motion, one for each core to spare; `0`: the app itself",
         **_whole(0),
+    ),
+    Setting(
+        "SEQVIZ_ENGINE",
+        "local",
+        "who computes forward passes and trainings: `local`, this machine; `ray`, a cluster",
+        **_one_of(ENGINES),
+    ),
+    Setting(
+        "SEQVIZ_RAY_ADDRESS",
+        "auto",
+        "of the cluster, `host:port`; `auto`: the one that this machine is a node of",
+        "auto or host:port",
+        _address,
+    ),
+    Setting(
+        "SEQVIZ_RAY_SECONDS",
+        "10",
+        "seconds that a forward pass of the cluster may take before this machine does it",
+        **_number(0.1),
     ),
     Setting(
         "SEQVIZ_CACHE",
