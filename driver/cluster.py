@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,10 @@ import psutil
 
 from driver.server import ROOT
 
+AGENTS = (
+    "dashboard-agent-grpc-port", "dashboard-agent-listen-port", "metrics-export-port",
+    "runtime-env-agent-port",
+)  # fmt: skip
 STORE = 200_000_000  # bytes of a node's object store
 NO_RAY = "" if importlib.util.find_spec("ray") else "ray is not installed (requirements-ray.txt)"
 
@@ -43,6 +47,8 @@ class Cluster:
             str(Path(sys.executable).with_name("ray")), "start", "--block", "--disable-usage-stats",
             f"--num-cpus={processors}", f"--object-store-memory={STORE}",
             *([f"--address={self.address}"] if self.nodes else head),
+            # Known ones: for those that its agents choose a node waits 15 s, then ends.
+            *(f"--{name}={free_ports(1)[0]}" for name in AGENTS),
         ]  # fmt: skip
         self.nodes.append(
             subprocess.Popen(
@@ -91,12 +97,19 @@ class Cluster:
             self.kill(place)
 
 
+def free_ports(count: int) -> list[int]:
+    """So many that nobody listens at."""
+    with ExitStack() as held:
+        every = [held.enter_context(socket.socket()) for _ in range(count)]
+        for one in every:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in every]
+
+
 @contextmanager
 def cluster(*processors: int, path: str = "") -> Iterator[Cluster]:
     """A cluster with nodes of so many processors. path: besides the project, for its workers."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = free_ports(1)
     with tempfile.NamedTemporaryFile("w", prefix="seqviz-token-") as token:
         token.write(secrets.token_hex(32))
         token.flush()

@@ -180,8 +180,8 @@ def test_weights_of_a_machine_are_one_file(monkeypatch, tmp_path):
     """Mapped, bit for bit, once for all processes."""
     from seqviz.engine import weights
 
-    monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
     mine = pretrained.load("minilm")
+    monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
     before = {name: one.clone() for name, one in mine.network.named_parameters()}
     path = weights.share(mine)
     changed = os.stat(path).st_mtime_ns
