@@ -34,6 +34,7 @@ class Cluster:
     port: int
     environment: Mapping[str, str]
     nodes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    head: int = 0
 
     @property
     def address(self) -> str:
@@ -42,6 +43,7 @@ class Cluster:
 
     def begin(self, processors: int) -> None:
         """A node more; the first one is the head."""
+        self.head = self.head if self.nodes else processors
         head = ["--head", f"--port={self.port}", "--include-dashboard=false"]
         command = [
             str(Path(sys.executable).with_name("ray")), "start", "--block", "--disable-usage-stats",
@@ -60,7 +62,12 @@ class Cluster:
     def deploy(self, *words: str) -> None:
         """`python -m seqviz.engine` with these words; waits for the cluster and the replicas."""
         command = [sys.executable, "-m", "seqviz.engine", "--address", self.address, *words]
-        for patience in (5, 0):  # while the head begins
+        for patience in (2, 1, 0):
+            if self.nodes[0].poll() is not None:  # it gives its agents 15 s, few on a busy machine
+                self.kill(0)
+                others, self.nodes = self.nodes[1:], []
+                self.begin(self.head)
+                self.nodes += others
             done = subprocess.run(
                 command, env=dict(self.environment), capture_output=True, text=True, timeout=150
             )
