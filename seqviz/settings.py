@@ -7,6 +7,7 @@ docs/operations.md is made of this list.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import re
@@ -68,6 +69,8 @@ def check() -> None:
     folder: Path | None = value("SEQVIZ_CACHE")
     if folder is not None and folder.exists() and not folder.is_dir():
         raise ValueError(f"SEQVIZ_CACHE must be a folder, not {str(folder)!r}.")
+    if value("SEQVIZ_ENGINE") == "ray" and importlib.util.find_spec("ray") is None:
+        raise ValueError("SEQVIZ_ENGINE=ray needs Ray: pip install -r requirements-ray.txt.")
 
 
 def _one_of(choices: tuple[str, ...]) -> dict[str, Any]:

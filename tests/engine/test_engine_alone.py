@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import works
 
+from seqviz import settings
 from seqviz.engine import client
 from seqviz.jobs import Jobs, queue
 from seqviz.models import forward_cache, placement, pretrained, texts
@@ -92,6 +94,13 @@ def test_nothing_is_asked_where_nobody_wants_it(monkeypatch):
     monkeypatch.delenv("SEQVIZ_ENGINE", raising=False)
     assert client.begin() is None
     assert forward_cache.elsewhere is queue.elsewhere is placement.elsewhere is None
+
+
+def test_without_ray_the_app_says_what_to_install(monkeypatch):
+    monkeypatch.setenv("SEQVIZ_ENGINE", "ray")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"pip install -r requirements-ray\.txt"):
+        settings.check()
 
 
 @pytest.mark.parametrize(
