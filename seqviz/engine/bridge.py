@@ -27,7 +27,7 @@ from seqviz.engine.client import Cluster
 from seqviz.engine.cluster import NAMESPACE, PREFIX, runs
 from seqviz.engine.version import code
 
-LOOK_SECONDS = 2.0
+LOOK_SECONDS = 1.0
 PATIENCE = 4.0  # that the cluster may take to say how it is
 log = logging.getLogger(__name__)
 
@@ -41,6 +41,7 @@ class Bridge:
         self._me = uuid.uuid4().hex
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._handles: dict[str, Any] = {}
+        self._reading: dict[asyncio.Task[Any], str] = {}  # passes, by their model
         self._runs: Any = None
 
     def say(self, number: int, what: str, value: Any = None) -> None:
@@ -66,6 +67,9 @@ class Bridge:
         nodes, every, free, apps = await asyncio.to_thread(_seen)
         for name in {*self._handles} - {*apps}:
             del self._handles[name]
+        for task, model in [*self._reading.items()]:
+            if model not in apps:  # Ray would have them wait for a replica that begins anew
+                task.cancel()
         for name in {*apps} - {*self._handles}:
             handle = serve.get_app_handle(PREFIX + name)
             if await handle.code.remote() == code():
@@ -106,7 +110,17 @@ class Bridge:
             self.say(number, "gone", "failed")
 
     async def _forward(self, number: int, model: str, *words: Any) -> None:
-        self.say(number, "done", await self._handles[model].remote(*words))
+        asked = asyncio.ensure_future(_result(self._handles[model].remote(*words)))
+        self._reading[asked] = model
+        try:
+            await asyncio.wait({asked})
+            if asked.cancelled():
+                self.say(number, "gone", "away")
+            else:
+                self.say(number, "done", asked.result())
+        finally:
+            asked.cancel()
+            del self._reading[asked]
 
     async def _train(self, number: int, key: bytes, call: bytes) -> None:
         me, attempt, seen, lost = f"{self._me}-{number}", 0, 0, 0
@@ -143,6 +157,10 @@ class Bridge:
                 self._runs.leave.remote(key, me)
 
 
+async def _result(response: Any) -> Any:
+    return await response
+
+
 def _seen() -> tuple[int, dict[str, float], dict[str, float], dict[str, int]]:
     """Nodes, all there is, what is free, and the models that are deployed, with their replicas."""
     nodes = sum(bool(node["Alive"]) for node in ray.nodes())
@@ -153,12 +171,12 @@ def _seen() -> tuple[int, dict[str, float], dict[str, float], dict[str, int]]:
         apps = {}
     replicas = {
         name.removeprefix(PREFIX): sum(
-            sum(one.replica_states.values()) for one in app.deployments.values()
+            one.replica_states.get("RUNNING", 0) for one in app.deployments.values()
         )
         for name, app in apps.items()
-        if name.startswith(PREFIX) and app.status == "RUNNING"
+        if name.startswith(PREFIX)
     }
-    return nodes, every, free, replicas
+    return nodes, every, free, {name: count for name, count in replicas.items() if count}
 
 
 def main(descriptor: int) -> None:

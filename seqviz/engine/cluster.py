@@ -49,7 +49,7 @@ def _size(asked: Sequence[tuple[Tokens, Masking]]) -> int:
 @serve.deployment(
     max_ongoing_requests=64,
     max_queued_requests=WAITING,
-    health_check_period_s=5.0,
+    health_check_period_s=1.0,
     graceful_shutdown_timeout_s=5.0,
 )
 class Reads:
@@ -92,9 +92,8 @@ class Reads:
 def app(arguments: dict[str, str]) -> Application:
     """What `serve run seqviz.engine.cluster:app model=minilm` deploys.
 
-    least, most: replicas (1, 4). processors, gpus: of each; a share of a GPU is enough for several
-    on one. Without least replicas nobody waits for the first: `least=0` has the model loaded when
-    it is first asked for.
+    least, most: replicas (1, 4), one or more. processors, gpus: of each; a share of a GPU is
+    enough for several on one.
     """
     chosen = {"least": "1", "most": "4", "processors": "1", "gpus": "0", **arguments}
     reads: Any = Reads
