@@ -43,7 +43,7 @@ WORDS = (
 )  # fmt: skip
 AT_ONCE = (1, 10, 100)
 ROUNDS = 5
-FAULTY = 8.0  # seconds of load around a fault
+FAULTY = 12.0  # seconds of load around a fault
 GOAL_MS = 15.0
 FRESH = 0.1  # of a student's presses ask for a text that nobody has read
 SEATS = 180  # of an app process (SEQVIZ_SEATS)
@@ -174,11 +174,12 @@ def ask_while(
 ) -> tuple[list[float], int]:
     waits: list[float] = []
     errors = 0
+    asked = [iter(fresh(60, start + 1000 * number)) for number in range(10)]
     until = time.monotonic() + FAULTY
 
     def student(number: int) -> None:
         nonlocal errors
-        items = iter(fresh(800, start + 1000 * number))
+        items = asked[number]
         while time.monotonic() < until:
             tokens = next(items)
             began = time.monotonic()
