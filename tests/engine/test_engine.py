@@ -115,6 +115,7 @@ def test_a_cancelled_training_stops_within_a_second_here_and_its_process_soon(
         time.sleep(0.1)
 
 
+@pytest.mark.nightly
 def test_what_a_training_refuses_arrives_as_it_was_said(engine, replicas):
     job = replicas[0].submit(works.refuses, word="x", owner="a", device="cpu")
     assert job.wait(60)
