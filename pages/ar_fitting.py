@@ -6,6 +6,7 @@ from seqviz.ui.page.lesson import begin
 lesson = begin(declared)
 lesson.bench("process")
 lesson.predict("decay")
+lesson.sketch("waves")
 lesson.prose("process")
 lesson.prose("by_hand")
 lesson.bench("by_hand")

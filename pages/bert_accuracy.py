@@ -30,6 +30,7 @@ with tabs["weights"]:
     lesson.bench("tune")
     lesson.bench("count")
     lesson.prose("search")
+    lesson.sketch("rate")
     lesson.bench("search")
     lesson.prose("modes")
     lesson.bench("modes")

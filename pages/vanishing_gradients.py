@@ -6,6 +6,7 @@ from seqviz.ui.page.lesson import begin
 lesson = begin(declared)
 lesson.bench("reach")
 lesson.predict("norm")
+lesson.sketch("tanh")
 lesson.prose("reach")
 lesson.prose("pairs")
 lesson.bench("pairs")

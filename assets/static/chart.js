@@ -120,7 +120,10 @@ export class Chart {
     if (!this.size.height) return;
     stay(frame.parentElement, this.size.height);
     this.spreadBefore = null;
-    window.Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG).then(() => turnArrows(host));
+    window.Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG).then(() => {
+      turnArrows(host);
+      this.drawn?.();
+    });
     listen(host);
   }
 

@@ -2,6 +2,7 @@
 // says where one is.
 
 import { every } from "./live.js";
+import { Board } from "./room_board.js";
 import { room as enter } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled } from "./words.js";
@@ -17,9 +18,12 @@ const same = (one, other) => one === other || (one !== null && other !== null &&
 const slug = () => location.pathname.split("/").pop();
 const settings = (url = new URL(location)) =>
   Object.fromEntries([...url.searchParams].filter(([key]) => SETTING.test(key)));
-const benches = () =>
-  [...document.querySelectorAll('[class*="st-key-bench-"]')].filter((one) => one.getClientRects().length > 0);
+const all = () => [...document.querySelectorAll('[class*="st-key-bench-"]')];
+const benches = () => all().filter((one) => one.getClientRects().length > 0);
 const nameOf = (bench) => /st-key-bench-(\w+)/.exec(bench.className)[1];
+
+const headingOf = (name) => bench(name)?.querySelector("h2")?.textContent;
+const bench = (name) => (name ? document.querySelector(`.st-key-bench-${name}`) : null);
 
 // The bench that takes the most of the window.
 function inSight() {
@@ -34,7 +38,7 @@ function inSight() {
 const sliders = () => [...every()].flatMap((place) => [...place.controls.values()]).filter(({ slider }) => slider.placed);
 
 // What a teacher shows, with what a hand has moved and the address does not say yet.
-function shown() {
+export function shown() {
   const values = settings();
   for (const { key, slider } of sliders()) {
     if (same(slider.text, slider.options.start)) delete values[key];
@@ -44,10 +48,12 @@ function shown() {
 }
 
 // Streamlit goes where the address says, as it does for "back".
-function go(url) {
+export function go(url) {
   history.replaceState(history.state, "", url);
   window.dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
 }
+
+let moved = false; // a hand was on this tab
 
 class Class {
   following = true;
@@ -63,9 +69,12 @@ class Class {
     this.timer = setInterval(() => this.watch(), WATCH_MS);
     this.listening = new AbortController();
     const options = { capture: true, passive: true, signal: this.listening.signal };
-    for (const kind of ["pointerdown", "keydown"])
+    for (const kind of ["pointerdown", "keydown", "wheel"])
       window.addEventListener(kind, (event) => this.touched(event), options);
+    this.board = new Board(this, this.listening.signal);
   }
+
+  shown = shown;
 
   take({ code, words }) {
     this.words = words;
@@ -83,14 +92,16 @@ class Class {
     this.listening.abort();
     this.room?.listeners.delete(this.heard);
     for (const bench of benches()) bench.inert = false;
+    this.board.close();
   }
 
   // A student's hand on a control goes its own way.
   touched({ isTrusted, target, type, key }) {
-    if (!isTrusted || !this.room || this.room.teaches || !this.following) return;
+    if (isTrusted && !target.closest?.(".seqviz-room")) moved = true;
+    if (type === "wheel" || !isTrusted || !this.room || this.room.teaches || !this.following) return;
     if (type === "keydown" && (["Tab", "Escape"].includes(key) || !target.matches?.(HELD))) return;
     const held = target.closest?.(HELD);
-    if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot")) return;
+    if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot, .seqviz-class-run")) return;
     if (!this.room.state?.place?.values) return;
     this.following = false;
     this.changed();
@@ -100,14 +111,26 @@ class Class {
     const { room } = this;
     if (!room?.state || room.state.lost || room.ended) return;
     this.hold(room.state);
+    this.look();
     if (room.teaches) this.tell(room);
     else this.report(room);
   }
 
+  // Another bench than before is in sight.
+  look() {
+    const seen = inSight(), looks = `${seen} ${Boolean(this.board.field(bench(seen)))}`;
+    this.seen = seen;
+    if (looks === this.looks) return;
+    this.looks = looks;
+    this.draw();
+  }
+
   async tell(room) {
+    // A second device of the teacher takes the class along when it is used, not when it is opened.
+    moved ||= !room.state.place?.values;
     const place = shown();
     const text = JSON.stringify(place);
-    if (this.saying || text === this.told || document.hidden) return;
+    if (!moved || this.saying || text === this.told || document.hidden) return;
     this.told = text;
     this.saying = true;
     try {
@@ -132,14 +155,18 @@ class Class {
     room.say(said).catch(() => (this.where.told = ""));
   }
 
-  // A state of this page, for the teacher to open and go on from.
-  async send() {
+  // Something that goes to the teacher, and that it has.
+  async sent(send, done) {
     try {
-      await this.room.say({ kind: "send", ...shown() });
-      this.note = this.words.was_sent;
+      await send();
+      this.notice(done);
     } catch (refusal) {
-      this.note = this.sentence(refusal);
+      this.notice(this.sentence(refusal));
     }
+  }
+
+  notice(note) {
+    this.note = note;
     this.changed();
     setTimeout(() => {
       this.note = "";
@@ -158,7 +185,7 @@ class Class {
 
   // Questions, votes, links and goals as a table in a file; nobody's name is in it.
   async keep() {
-    const left = await this.room.left();
+    const left = await this.room.ask("left");
     const rows = [["kind", "what", "round", "answer", "count"], ["seats", "", "", "", left.seats]];
     for (const { key, counts } of left.questions)
       counts.forEach((votes, round) => votes.forEach((count, answer) => rows.push(["vote", key, round + 1, answer + 1, count])));
@@ -169,21 +196,41 @@ class Class {
       url.searchParams.delete("room");
       rows.push(["link", `${url}${place.bench ? `#bench-${place.bench}` : ""}`, "", "", ""]);
     }
+    for (const { lesson, bench, text } of left.texts) rows.push(["text", `${lesson}/${bench}`, "", text.replace(/^\s*[=+\-@＝＋－＠]/, "'$&"), ""]);
     for (const [goal, count] of Object.entries(left.goals)) rows.push(["goal", goal, "", "", count]);
     const cell = (one) => `"${String(one).replaceAll('"', '""')}"`;
-    const file = new Blob(["\ufeff", rows.map((row) => row.map(cell).join(",")).join("\r\n")], { type: "text/csv" });
-    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: "seqviz-class.csv" });
+    this.save(new Blob(["\ufeff", rows.map((row) => row.map(cell).join(",")).join("\r\n")], { type: "text/csv" }), "csv");
+  }
+
+  async keepNotebook() {
+    this.save(await (await this.room.notebook(new URL(".", location.origin + location.pathname).href)).blob(), "ipynb");
+  }
+
+  save(file, kind) {
+    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: `seqviz-class.${kind}` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  // Pause and spotlight: what is not to be used has no focus and takes no press.
-  hold({ paused, spotlight, place }) {
+  // Pause, and figures that are not to be used: they have no focus and take no press.
+  hold({ paused }) {
     const student = !this.room.teaches && !this.room.ended;
     for (const bench of benches()) {
-      const barred = student && (paused || (spotlight && nameOf(bench) !== place.bench));
+      const barred = student && (paused || !this.allowed(nameOf(bench)));
       if (bench.inert !== barred) bench.inert = barred;
     }
+  }
+
+  allowed(name) {
+    const { allowed } = this.room.state;
+    return !allowed.length || allowed.includes(`${slug()}/${name}`);
+  }
+
+  // The figures from the one in sight to another, in the order of the page.
+  between(name) {
+    const names = all().map(nameOf);
+    const [first, last] = [names.indexOf(this.seen), names.indexOf(name)].sort((one, other) => one - other);
+    return names.slice(first, last + 1).map((one) => `${slug()}/${one}`);
   }
 
   changed() {
@@ -191,6 +238,8 @@ class Class {
     if (!room) return;
     if (room.state && !room.teaches && this.following && !room.ended && !room.state.lost) this.follow(room.state.place);
     if (room.ended) for (const bench of benches()) bench.inert = false;
+    if (room.state && !room.ended) this.board.heard(room.state);
+    if (room.teaches && room.state) this.board.draw();
     this.draw();
   }
 
@@ -228,7 +277,23 @@ class Class {
   }
 
   lookAt(name) {
-    document.querySelector(`.st-key-bench-${name}`)?.scrollIntoView({ block: "start", behavior: "smooth" });
+    bench(name)?.scrollIntoView({ block: "start", behavior: "smooth" });
+  }
+
+  // To a place that somebody has sent.
+  visit(place) {
+    if (this.room.teaches) moved = true;
+    else this.following = false;
+    go(this.address(place));
+    setTimeout(() => this.lookAt(place.bench), place.lesson === slug() ? 0 : SPREAD_MS);
+    this.changed();
+  }
+
+  // A text of the board in its bench, at the settings for which it was sent.
+  use({ lesson, bench, values, key, text }) {
+    const own = key.replace(/[^.]*$/, "");
+    const others = Object.entries(settings()).filter(([one]) => lesson === slug() && !one.startsWith(own));
+    this.visit({ lesson, bench, values: { ...Object.fromEntries(others), ...values, [key]: text } });
   }
 
   back() {
@@ -246,7 +311,7 @@ class Class {
   // Where somebody is, in the words of this page.
   placed({ lesson, bench }) {
     const title = this.words.lessons[lesson] ?? this.words.home;
-    const heading = lesson === slug() && document.querySelector(`.st-key-bench-${bench} h2`)?.textContent;
+    const heading = lesson === slug() && headingOf(bench);
     return heading ? `${title}: ${heading}` : title;
   }
 
@@ -259,7 +324,8 @@ class Class {
     const { host } = this;
     host.replaceChildren();
     for (const part of parts) {
-      if (part.list) this.list(part.list);
+      if (part.draw) part.draw(host);
+      else if (part.list) this.list(part.list);
       else if (!part.press) element("span", host, { textContent: part.text, className: part.kind ?? "" });
       else element("button", host, { type: "button", textContent: part.text, onclick: part.press });
     }
@@ -271,18 +337,41 @@ class Class {
     const list = element("ol", this.host, { className: "sent" });
     for (const place of sent) {
       const item = element("li", list);
-      const own = Object.values(place.values).some((text) => /[^\d.,\-\w]/.test(text) || text.length > 24);
+      const own = place.own.length > 0;
       element("span", item, { textContent: `${this.placed(place)}${own ? ` (${words.with_text})` : ""}` });
       const numbers = sent.map(({ number }) => number), others = numbers.filter((one) => one !== place.number);
       const order = (next) => () => this.room.say({ kind: "order", sent: next }).catch(() => {});
       const press = (text, onclick) => element("button", item, { type: "button", textContent: text, onclick });
-      press(words.show, () => {
-        go(this.address(place));
-        setTimeout(() => this.lookAt(place.bench), SPREAD_MS);
-      });
+      const without = Object.fromEntries(Object.entries(place.values).filter(([key]) => !place.own.includes(key)));
+      if (own && this.asked === place.number) {
+        press(words.show_with, () => this.visit(place));
+        press(words.show_without, () => this.visit({ ...place, values: without }));
+      } else
+        press(words.show, () => {
+          if (!own) return this.visit(place);
+          this.asked = place.number;
+          this.draw();
+        });
       press(words.first, order([place.number, ...others]));
       press(words.remove, order(others));
     }
+  }
+
+  // Which figures the class may use: from the one in sight to another.
+  ranges() {
+    const others = all().map(nameOf).filter((name) => name !== this.seen && headingOf(name));
+    const draw = (host) => {
+      const list = element("ol", host, { className: "sent range" });
+      element("li", list, { textContent: filled(this.words.range_to, { place: headingOf(this.seen) }) });
+      for (const name of others) {
+        const press = () => {
+          this.ranging = false;
+          this.room.say({ kind: "allow", benches: this.between(name) }).catch(() => {});
+        };
+        element("button", element("li", list), { type: "button", textContent: headingOf(name), onclick: press });
+      }
+    };
+    return { draw, told: [this.seen, others] };
   }
 
   parts() {
@@ -293,15 +382,19 @@ class Class {
     if (room.problem && !state) return [code, { text: this.sentence(room.problem) }, { text: words.leave, press: () => this.gone() }];
     if (!state) return [code];
     const lost = state.lost ? [{ text: words.lost, kind: "lost" }] : [];
-    const here = { text: filled(words.here, { count: state.present }) };
+    const count = { text: filled(words.here, { count: state.present }) };
+    const [lists, presses] = this.board.parts(bench(this.seen));
     if (!room.teaches) {
       const me = { text: this.name(room.mine.number), kind: "name" };
       if (state.paused) return [me, { text: words.paused, kind: "calm" }, ...lost];
       if (!state.place.values) return [me, { text: words.waits }, ...lost];
-      const send = this.note ? { text: this.note } : { text: words.send, press: () => this.send() };
+      const closed = this.seen && !this.allowed(this.seen) ? [{ text: words.not_yet, kind: "calm" }] : [];
+      const send = this.note
+        ? [{ text: this.note }]
+        : [{ text: words.send, press: () => this.sent(() => room.say({ kind: "send", ...shown() }), words.was_sent) }, ...presses];
       return this.following
-        ? [me, { text: words.following }, send, ...lost]
-        : [me, send, { text: filled(words.teacher_at, { place: this.placed(state.place) }) }, { text: words.back, press: () => this.back() }, ...lost];
+        ? [...lists, me, ...(closed.length ? closed : [{ text: words.following }]), ...send, ...lost]
+        : [...lists, me, ...closed, ...send, { text: filled(words.teacher_at, { place: this.placed(state.place) }) }, { text: words.back, press: () => this.back() }, ...lost];
     }
     const say = (said) => () => room.say(said).catch(() => {});
     const { left, paused } = state;
@@ -314,12 +407,25 @@ class Class {
       this.changed();
     };
     const list = sent.length ? [{ text: filled(words.sent, { count: sent.length }), press: toggle }] : [];
+    const here = this.seen ? [`${slug()}/${this.seen}`] : [];
+    const range = () => {
+      this.ranging = !this.ranging;
+      this.changed();
+    };
+    const choose = state.allowed.length
+      ? [{ text: words.all_benches, press: say({ kind: "allow", benches: [] }) }]
+      : here.length
+        ? [{ text: words.spotlight, press: say({ kind: "allow", benches: here }) }, { text: words.range, press: range }]
+        : [];
+    const ranges = this.ranging && !state.allowed.length && here.length ? [this.ranges()] : [];
     const stuck = Object.values(state.dots ?? {}).reduce((sum, dot) => sum + dot[1], 0);
     return [
-      ...(this.open && sent.length ? [{ list: sent }] : []), code, here, ...apart, ...goals, ...list, ...(stuck ? [{ text: filled(words.stuck, { count: stuck }) }] : []),
+      ...(this.open && sent.length ? [{ list: sent, asked: this.asked }] : []), ...ranges, ...lists, code, count, ...apart, ...goals, ...list, ...presses,
+      ...(this.note ? [{ text: this.note }] : []), ...(stuck ? [{ text: filled(words.stuck, { count: stuck }) }] : []),
       { text: paused ? words.resume : words.pause, press: say({ kind: "pause", on: !paused }) },
-      { text: state.spotlight ? words.all_benches : words.spotlight, press: say({ kind: "spotlight", on: !state.spotlight }) },
-      { text: words.keep, press: () => this.keep().catch(() => {}) },
+      ...choose,
+      { text: words.keep, press: () => this.keep().catch((refusal) => this.notice(this.sentence(refusal))) },
+      { text: words.keep_notebook, press: () => this.keepNotebook().catch((refusal) => this.notice(this.sentence(refusal))) },
       { text: words.end, press: () => confirm(words.sure) && say({ kind: "end" })() },
       ...(this.refused ? [{ text: words[`problem_${this.refused}`] ?? words.problem_bad, kind: "lost" }] : []), ...lost,
     ];

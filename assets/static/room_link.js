@@ -99,8 +99,23 @@ export class Membership {
     return ask(`/${this.code}/said`, { said, headers: this.headers });
   }
 
-  async left() {
-    return (await ask(`/${this.code}/left`, { headers: this.headers })).json();
+  async ask(path) {
+    return (await ask(`/${this.code}/${path}`, { headers: this.headers })).json();
+  }
+
+  notebook(address) {
+    const said = { language: document.documentElement.lang.slice(0, 2), address };
+    return ask(`/${this.code}/notebook`, { said, headers: this.headers });
+  }
+
+  // What the class runs, as it stands: see seqviz/ui/bench/class_run.py. Empty where there is nothing.
+  async picture(looks) {
+    return (await ask(`/${this.code}/run?${looks}`, { headers: this.headers })).text();
+  }
+
+  // What the class has drawn, once that is revealed.
+  async drawn() {
+    return (await ask(`/${this.code}/drawn`, { headers: this.headers })).json();
   }
 
   async vote(key, round, option) {

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from seqviz.compute import autoregression as ar
+from seqviz.compute import replicates
 from seqviz.compute.autoregression.ahead import errors_ahead
 from seqviz.compute.autoregression.estimation import Method, OneStep
 from seqviz.compute.autoregression.network_settings import CELLS, NetworkSettings
@@ -22,7 +23,7 @@ from seqviz.figures.autoregression import by_hand, estimation, forecast, trainin
 from seqviz.figures.autoregression.diagnosis import residual_check
 from seqviz.figures.autoregression.series import lag_plot, roots_in_circle, series_and_correlations
 from seqviz.lessons.bench.controls import choice, on, seed, slider, steps, toggle, view
-from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.lesson import Experiment, Lesson
 from seqviz.lessons.bench.show import Show
 from seqviz.refusal import Problem
 from seqviz.text import formatted, number
@@ -358,7 +359,29 @@ def draw_order(p: Fit, world: Process, values: Series, show: Show) -> None:
     show.note("order_found", aic_found=aic.correct, bic_found=bic.correct, count=aic.n, **said)
 
 
-@lesson.bench("fit", Fit, after=("process",))
+def class_estimates(p: Fit, show: Show) -> Experiment:
+    """The estimate of phi that each seat reads off at its own seed, all else as it stands."""
+    world = lesson.values("process")
+    if world.order > 1 or not (p.same or p.model == 1):
+        raise Problem("sampling_needs_ar1")
+    method = cast(Method, p.estimator) if p.view == "sampling" else p.methods[0]
+    shuffle, known = world.shuffle, (p.intercept, method, world.shuffle)
+    drawn = {"n": world.n, "sigma": world.sigma, "burn_in": world.burn_in, "noise": world.noise,
+             "df": world.df}  # fmt: skip
+    bias, deviation = ar.in_theory(world.phi, world.n, *known)
+    expected = replicates.normal((0.0 if shuffle else world.phi) + bias, deviation)
+    return Experiment(
+        lambda seeds: ar.estimate_each(seeds, world.phi, *known, **drawn),
+        show.words("class.fit.quantity"),
+        show.words(
+            "class.fit.shuffled" if shuffle else "class.fit.settings", phi=number(world.phi),
+            n=f"{world.n:,}", method=show.option("methods", method),
+        ),
+        lambda values: expected,
+    )  # fmt: skip
+
+
+@lesson.bench("fit", Fit, after=("process",), replicate=class_estimates)
 def fit(p: Fit, show: Show) -> None:
     world = lesson.values("process")
     if p.view == "sampling":
@@ -670,3 +693,9 @@ def steps_to_a_tenth(phi: float) -> float:
 
 
 lesson.exercise("memory", cases=[{"phi": phi} for phi in PHIS], answer=steps_to_a_tenth, within=0.5)
+
+# x_t = 0.9 x_{t-1} - 0.5 x_{t-2} + noise: complex roots, so the correlations swing.
+lesson.sketch(
+    "waves", kind="bar", bench="process", values={"order": 2, "n": 5000}, panel=("x2", "y2"),
+    answer=(1, 2), shown=(3, 4),
+)  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute import proportions
+from seqviz.compute import proportions, replicates
 from seqviz.compute.accuracy import corruption, counting, reported, searching
 from seqviz.compute.accuracy.findings import (
     DIRECTIONS,
@@ -52,7 +52,8 @@ from seqviz.figures.accuracy.search import best_so_far, search_trials
 from seqviz.figures.accuracy.word_masking import accuracy_under_masking, sentence_under_masking
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
-from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.host import NotYet
+from seqviz.lessons.bench.lesson import Experiment, Lesson
 from seqviz.lessons.bench.output import Provenance
 from seqviz.lessons.bench.show import Show
 from seqviz.models import pretrained, store, texts
@@ -76,6 +77,7 @@ LONGEST = 60  # tokens of a student's sentence that can be chosen
 RATES = (1e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 TRAINED_ON = (50, 100, 200, 500, 1000, 2000, 4000, 7272)
 TESTED_ON = (200, 500, shipped.SENTENCES)
+HEADS_A_SECOND = 200_000  # sentences that the training of heads reads in a second
 READ = 30  # sentences to read, of those on which two systems differ
 PARTS = {
     "token": ("knife", "fill", "guess"),
@@ -531,11 +533,32 @@ def looks(p: Looks, show: Show) -> None:
     say_compared(names, show.value(found.compared, "both", "left", name="pair"), show)
 
 
-@lesson.bench("heads", Heads)
-def head(p: Heads, show: Show) -> None:
-    settings = TuneSettings(
+def of_head(p: Heads) -> TuneSettings:
+    """What is trained on the frozen encoder."""
+    return TuneSettings(
         p.model, "head", p.feature, p.sentences, p.epochs, head_rate=p.head_rate, runs=p.runs
     )
+
+
+def class_heads(p: Heads, show: Show) -> Experiment:
+    """How often each seat's own head is right on the test sentences."""
+    show.model(p.model)
+    if not features.ready(p.model):
+        raise NotYet(show.words("note.features_first"))
+    settings, tested = of_head(p), len(systems.truth())
+    which = "all" if p.sentences == TRAINED_ON[-1] else "some"
+    return Experiment(
+        lambda seeds: 100 * heads.accuracies(settings, seeds),
+        show.words("class.heads.quantity", n=f"{tested:,}"),
+        show.words(f"class.heads.{which}", sentences=f"{p.sentences:,}", n=f"{tested:,}"),
+        lambda values: replicates.share_of(float(values.mean()) / 100, tested).times(100.0),
+        at_once=min(30, max(1, HEADS_A_SECOND // (p.sentences * p.epochs))),
+    )
+
+
+@lesson.bench("heads", Heads, replicate=class_heads)
+def head(p: Heads, show: Show) -> None:
+    settings = of_head(p)
     here = pretrained.loaded(p.model) and features.ready(p.model)
     found = None if here else show.shipped(tuning.tune, name="found", settings=settings)
     if found is None:
@@ -724,3 +747,5 @@ lesson.exercise(
 lesson.exercise(
     "margin", cases=[{"right": right, "n": n} for right, n in JUDGED], answer=margin, share=0.02
 )
+
+lesson.sketch("rate", kind="cell", bench="search", values={})

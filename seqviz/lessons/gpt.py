@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from seqviz.compute import replicates
+from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.continuation import Continuation, parted
 from seqviz.compute.decoding.filtered import Filtered, filtered, first_words, largest_difference
 from seqviz.compute.decoding.filters import ORDER, Chain
@@ -12,9 +17,11 @@ from seqviz.experiments.decoding.continuation import greedy, next_token, pieces,
 from seqviz.figures.decoding.draws import many_first_words
 from seqviz.figures.decoding.scores import filter_name, next_token_bars
 from seqviz.figures.decoding.steps import RANKS, text_steps
+from seqviz.figures.grammar import plain
+from seqviz.figures.grammar.tokens import short
 from seqviz.lessons.bench.controls import choice, on, order, seed, sentence, slider, stepper
 from seqviz.lessons.bench.controls import steps as stops
-from seqviz.lessons.bench.lesson import Lesson
+from seqviz.lessons.bench.lesson import Experiment, Lesson
 from seqviz.lessons.bench.output import Note
 from seqviz.lessons.bench.show import Show
 from seqviz.lessons.gpt_browser import ANSWERS, EVEN, FEW, ROUNDING
@@ -64,7 +71,28 @@ def chain_of(p: Scores) -> Chain:
     return Chain(p.penalty, p.temperature, p.top_k, p.top_p, p.min_p, p.typical, p.order)
 
 
-@lesson.bench("scores", Scores, leads=True, answers=ANSWERS)
+def class_surprise(p: Scores, show: Show) -> Experiment:
+    """How many bits the token has that each seat draws: its own u, the same distribution."""
+    read(show, p.text)
+    found = show.run(next_token, DECODER, p.text, name="found")
+    behind = filtered(found, chain_of(p))
+    left = behind.ranked[: behind.kept]
+    bits = dict(zip(left.tolist(), -np.log2(behind.chances[left]), strict=True))
+    expected = replicates.drawn_from(np.array([*bits.values()]), behind.chances[left])
+
+    def values(seeds: Sequence[int]) -> list[float]:
+        drawn = draw.draws(behind.scores, [uniforms(seed, p.number)[-1] for seed in seeds])
+        return [float(bits[token]) for token in drawn.tolist()]
+
+    return Experiment(
+        values, show.words("class.scores.quantity"),
+        show.words("class.scores.settings", kept=f"{behind.kept:,}", number=p.number,
+                   entropy=number(behind.entropy)),
+        lambda _: expected,
+    )  # fmt: skip
+
+
+@lesson.bench("scores", Scores, leads=True, answers=ANSWERS, replicate=class_surprise)
 def scores(p: Scores, show: Show) -> None:
     read(show, p.text)
     found = show.run(next_token, DECODER, p.text, name="found")
@@ -176,12 +204,37 @@ class Draws:
     seed: int = seed(2)
 
 
-@lesson.bench("draws", Draws, after=("scores",))
-def draws(p: Draws, show: Show) -> None:
+def behind_filters(show: Show) -> Filtered:
+    """The distribution of the first figure that is drawn from."""
     above = lesson.values("scores")
     read(show, above.text)
     found = show.run(next_token, DECODER, above.text, name="found")
-    behind = show.value(filtered, found, chain_of(above), name="behind")
+    return show.value(filtered, found, chain_of(above), name="behind")
+
+
+def class_shares(p: Draws, show: Show) -> Experiment:
+    """How often the likeliest token comes in each seat's own draws."""
+    behind = behind_filters(show)
+    first = int(behind.ranked[0])
+    (piece,) = pieces(DECODER, (first,))
+    chance = float(behind.chances[first])
+    expected = replicates.share_of(chance, p.count).times(100.0)
+
+    def values(seeds: Sequence[int]) -> list[float]:
+        drawn = [draw.draws(behind.scores, uniforms(seed, p.count)) for seed in seeds]
+        return [float(100 * (one == first).mean()) for one in drawn]
+
+    return Experiment(
+        values, show.words("class.draws.quantity", token=plain(short(piece))),
+        show.words("class.draws.settings", count=f"{p.count:,}", chance=percent(chance),
+                   token=literal(piece)),
+        lambda _: expected,
+    )  # fmt: skip
+
+
+@lesson.bench("draws", Draws, after=("scores",), replicate=class_shares)
+def draws(p: Draws, show: Show) -> None:
+    behind = behind_filters(show)
     many = show.value(first_words, behind, p.seed, p.count, name="many")
     names = show.value(pieces, DECODER, tuple(many.ids.tolist()), name="names")
     show.figure(many_first_words, many, names, p.count)

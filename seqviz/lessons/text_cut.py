@@ -197,7 +197,7 @@ def merges(p: Merges, show: Show) -> None:
         say_compression(p, learned, amount, show)
         return
     sample = "aaabdaaabac" if p.corpus == "minbpe" else p.sample
-    now = show.run(own.pairs_after, learned, p.corpus, amount, p.merges, name="now")
+    now = show.value(learned.after, p.merges, name="now")
     both = show.run(own.before_and_after, learned, p.merges, sample, name="both")
     show.figure(pair_counts, now, learned, both)
     show.readouts(now, "saved", symbols="vocabulary", corpus_bytes="per_token")

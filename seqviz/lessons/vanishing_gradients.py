@@ -530,3 +530,9 @@ lesson.exercise(
     answer=horizon,
     within=0.5,
 )
+
+# A gain above 1: the linear network explodes, and the tanh network with the same matrix vanishes.
+lesson.sketch(
+    "tanh", kind="curve", bench="reach", values={"cells": ("linear", "rnn"), "gain": 1.2},
+    shown=(0,), answer=(2,),
+)  # fmt: skip

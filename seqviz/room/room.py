@@ -17,6 +17,9 @@ from typing import Any
 
 from seqviz.refusal import Refusal
 from seqviz.room.ballot import Ballot
+from seqviz.room.board import Board
+from seqviz.room.run import KEPT, Run
+from seqviz.room.sketches import Sketches
 
 SEATS = 300
 DESERTED = 1800.0  # seconds after which a room ends whose teacher is gone, and a seat is free
@@ -24,6 +27,8 @@ AWAY = 60.0  # seconds after which a seat without a stream is nobody's who is he
 STUCK = 180.0  # seconds at one bench without a change
 SENT, EACH = 300, 3  # settings that students have sent, of all and of one seat
 GOALS = 40  # of one seat
+SKETCHED = 40  # drawn questions whose sketches are kept
+BENCHES = 80  # that a teacher can allow by name
 PLACE = 4000  # characters of what a teacher shows: a lesson's name and the settings of its benches
 _KEY = re.compile(r"[a-z]{2}(\.[a-z_][a-z_0-9]*)+")
 _NAME = re.compile(r"[a-z_]{1,40}")
@@ -53,11 +58,15 @@ class Seat:
 
 @dataclass(frozen=True)
 class Sent:
-    """What a student has sent: a state of a bench, which the teacher can open and go on from."""
+    """What a student has sent: a state of a bench, which the teacher can open and go on from.
+
+    own: keys of the settings that are texts.
+    """
 
     number: int
     seat: int
     place: Mapping[str, Any]
+    own: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -72,12 +81,18 @@ class Room:
     taught: float = 0.0  # when the last of them was there
     place: dict[str, Any] = field(default_factory=dict)
     paused: bool = False
-    spotlight: bool = False  # students see the teacher's bench alone
+    allowed: list[str] = field(default_factory=list)  # "lesson/bench" that students may use; [] all
     ballot: Ballot | None = None
     asked: list[Ballot] = field(default_factory=list)  # those before
+    run: Run | None = None
+    ran: list[Run] = field(default_factory=list)  # those before
+    runs: int = 0
+    sketched: list[Sketches] = field(default_factory=list)  # drawn questions; the last is put
+    sketchings: int = 0
     seats: dict[int, Seat] = field(default_factory=dict)
     sent: dict[int, Sent] = field(default_factory=dict)  # by their numbers, in the teacher's order
     sendings: int = 0
+    board: Board = field(default_factory=Board)
     version: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     ended: bool = False
@@ -122,6 +137,7 @@ class Room:
         """Seats whose page is gone for long are free again, unless they have voted."""
         old = self.clock() - DESERTED
         voted = {n for b in self._ballots() for votes in b.votes for n in votes}
+        voted |= {n for one in self.sketched for n in one.drawn}
         self.seats = {
             n: seat for n, seat in self.seats.items()
             if seat.streams or seat.seen > old or n in voted
@@ -146,28 +162,54 @@ class Room:
     def tell(self, said: Mapping[str, Any]) -> None:
         """One of the things that a teacher can say: {"kind": ..., ...}.
 
-        "place": see `shows`. "pause", "spotlight": {"on": bool}. "ask": {"key", "options"};
-        "close", "again", "reveal" the question. "order": what was sent, as numbers in "sent"; what
-        is not named is thrown away. "end". Raises Unsaid for what is none of these.
+        "place": see `shows`. "pause": {"on": bool}. "allow": {"benches": ["lesson/bench"]}, one, a
+        range, or none for all. "ask": {"key", "options"}; "close", "again", "reveal" the question.
+        "sketch": a question that is drawn, {"do": "ask", "key", "as": its kind, "most"} as of
+        `Sketches`, or {"do": "close" or "reveal"}. "order": what was sent, as numbers in "sent";
+        what is not named is thrown away. "approve", "discard": a text, by its "number". "run": a
+        bench as a class, as in `shows`; "stop" it. "end". Raises Unsaid for what is none of these,
+        Refusal("board_full").
         """
         match said:
             case {"kind": "place"}:
                 self.place = shows(said)
+                self._allow_on()
             case {"kind": "pause", "on": bool(on)}:
                 self.paused = on
-            case {"kind": "spotlight", "on": bool(on)}:
-                self.spotlight = on
+            case {"kind": "allow", "benches": list(benches)}:
+                if not all(map(_is_place, benches)) or len(benches) > BENCHES:
+                    raise Unsaid("benches")
+                self.allowed = benches
             case {"kind": "ask", "key": str(key), "options": int(options)}:
                 self._ask(key, options)
             case {"kind": "close" | "again" | "reveal" as kind} if self.ballot:
                 self._go_on(kind)
+            case {"kind": "sketch", "do": str(what)}:
+                self._sketch(what, said)
             case {"kind": "order", "sent": list(numbers)}:
                 self._order(numbers)
+            case {"kind": "run"}:
+                self._run(shows(said))
+            case {"kind": "stop"} if self.run:
+                self.run.stopped = True
+            case {"kind": "approve" | "discard" as kind, "number": int(number)}:
+                try:
+                    (self.board.approve if kind == "approve" else self.board.discard)(number)
+                except KeyError:
+                    raise Unsaid("number") from None
             case {"kind": "end"}:
                 self.ended = True
             case _:
                 raise Unsaid(str(said.get("kind"))[:20])
         self.change()
+
+    def _allow_on(self) -> None:
+        """One bench alone is that which the teacher shows; a range ends with its lesson."""
+        lesson, bench = self.place["lesson"], self.place["bench"]
+        if bench and len(self.allowed) == 1:
+            self.allowed = [f"{lesson}/{bench}"]
+        elif bench and not any(one.startswith(f"{lesson}/") for one in self.allowed):
+            self.allowed = []
 
     def _ask(self, key: str, options: int) -> None:
         if not _KEY.fullmatch(key) or not 2 <= options <= 8:
@@ -176,10 +218,33 @@ class Room:
             self.asked.append(self.ballot)
         self.ballot = Ballot(key, options)
 
+    def _sketch(self, what: str, said: Mapping[str, Any]) -> None:
+        if what in ("close", "reveal") and self.sketched:
+            getattr(self.sketched[-1], what)()
+            return
+        match said:
+            case {"do": "ask", "key": str(key), "as": str(kind), "most": list(most)}:
+                if not _KEY.fullmatch(key):
+                    raise Unsaid("sketch")
+            case _:
+                raise Unsaid("sketch")
+        try:
+            asked = Sketches(key, kind, tuple(most), self.sketchings + 1)  # type: ignore[arg-type]
+        except ValueError:
+            raise Unsaid("sketch") from None
+        self.sketchings += 1
+        self.sketched = [*self.sketched[1 - SKETCHED :], asked]
+
     def _order(self, numbers: list[Any]) -> None:
         if not all(isinstance(number, int) and number in self.sent for number in numbers):
             raise Unsaid("order")
         self.sent = {number: self.sent[number] for number in dict.fromkeys(numbers)}
+
+    def _run(self, place: dict[str, Any]) -> None:
+        if self.run and self.run.found:
+            self.ran = [*self.ran, self.run][-KEPT:]
+        self.runs += 1
+        self.run = Run(self.runs, place)
 
     def _go_on(self, kind: str) -> None:
         assert self.ballot
@@ -194,10 +259,14 @@ class Room:
 
     def hear(self, seat: Seat, said: Mapping[str, Any]) -> None:
         """One of the things that a student can say: {"kind": "vote", "key", "round", "option"},
-        {"kind": "where", "bench": "lesson/bench", "left": bool, "goals": ["lesson/target"]}, or
-        {"kind": "send", "lesson", "bench", "values"}, as in `shows`.
+        {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "where", "bench":
+        "lesson/bench", "left": bool, "goals": ["lesson/target"]}, {"kind": "send", "lesson",
+        "bench", "values", "own"}, as in `shows`, own: which of them are texts, or {"kind": "text",
+        "lesson", "bench", "values", "key", "text"}, a text for a bench. Of the last two the caller
+        knows that the lesson has them (`lessons.in_room.meant`).
 
-        Raises Unsaid for what is none of these, Refusal("vote_closed").
+        Raises Unsaid for what is none of these, Refusal("vote_closed", "sketch_closed"), and what
+        `Board.send` does.
         """
         seat.seen = self.clock()
         match said:
@@ -206,6 +275,10 @@ class Room:
                 same = ballot is not None and (ballot.key, ballot.round) == (key, number)
                 if ballot is None or not same or not ballot.vote(seat.number, option):
                     raise Refusal("vote_closed", "This vote is closed.")
+            case {"kind": "sketch", "number": int(number), "marks": list(marks)}:
+                asked = self.sketched[-1] if self.sketched else None
+                if asked is None or asked.number != number or not asked.draw(seat.number, marks):
+                    raise Refusal("sketch_closed", "Nothing is drawn here now.")
             case {"kind": "where", "bench": str(bench), "left": bool(left), "goals": list(goals)}:
                 if not all(map(_is_place, (bench, *goals))) or len(goals) > GOALS:
                     raise Unsaid("bench")
@@ -213,12 +286,14 @@ class Room:
                     seat.moved = seat.seen
                 seat.bench, seat.left, seat.goals = bench, left, frozenset(goals)
             case {"kind": "send"}:
-                self._send(seat, shows(said))
+                self._send(seat, shows(said), tuple(said.get("own", ())))
+            case {"kind": "text", "key": str(key), "text": str(text)} if _KEY.fullmatch(key):
+                self.board.send(seat.number, shows(said), key, text)
             case _:
                 raise Unsaid(str(said.get("kind"))[:20])
         self.change()
 
-    def _send(self, seat: Seat, place: dict[str, Any]) -> None:
+    def _send(self, seat: Seat, place: dict[str, Any], texts: tuple[str, ...]) -> None:
         """Of one seat the last few are kept; of all, none is pushed out by another's."""
         own = [one.number for one in self.sent.values() if one.seat == seat.number]
         for number in own[: len(own) - EACH + 1]:
@@ -226,11 +301,12 @@ class Room:
         if len(self.sent) >= SENT:
             raise Refusal("much_sent", "The teacher has as much as can be kept.")
         self.sendings += 1
-        self.sent[self.sendings] = Sent(self.sendings, seat.number, place)
+        self.sent[self.sendings] = Sent(self.sendings, seat.number, place, texts)
 
     def afterwards(self) -> dict[str, Any]:
-        """What is left of a lecture, without seats: questions with their votes, what was sent, and
-        how many have reached which goal."""
+        """What is left of a lecture, without seats: questions with their votes and sketches, what
+        was sent, the texts on the board, how many have reached which goal, what the class has run.
+        """
         asked = [
             {"key": one.key, "options": one.options, "counts": one.counts(), "flow": one.flow()}
             for one in self._ballots()
@@ -238,9 +314,19 @@ class Room:
         return {
             "seats": len(self.seats),
             "questions": asked,
+            "sketches": [
+                {"key": one.key, "kind": one.kind, "most": [*one.most], "drawn": one.cloud}
+                for one in self.sketched
+            ],
             "sent": [dict(one.place) for one in self.sent.values()],
+            "texts": self.texts(),
             "goals": self._goals(),
+            "runs": [one.left() for one in (*self.ran, *([self.run] if self.run else []))],
         }
+
+    def texts(self) -> list[dict[str, Any]]:
+        """Those on the board, as all may read them."""
+        return [line.told() for line in self.board.shown.values()]
 
     def _goals(self) -> dict[str, int]:
         return dict(Counter(goal for seat in self.seats.values() for goal in sorted(seat.goals)))
@@ -264,8 +350,11 @@ class Room:
             "version": self.version,
             "place": self.place,
             "paused": self.paused,
-            "spotlight": self.spotlight,
+            "allowed": self.allowed,
+            "board": [self.board.revision, len(self.board.shown)],
             "ballot": self._ballot(),
+            "run": self.run.told(self.seats) if self.run else None,
+            "sketch": self._sketched(),
             "present": len(self.present()),
             "ended": self.ended,
         }
@@ -280,6 +369,22 @@ class Room:
             "voted": len(one.votes[-1]), **shown,
         }  # fmt: skip
 
+    def _sketched(self) -> dict[str, Any] | None:
+        """Without what was drawn: that is asked for once, see `drawn`."""
+        if not self.sketched:
+            return None
+        one = self.sketched[-1]
+        return {
+            "key": one.key, "number": one.number, "state": one.state, "drawn": len(one.drawn),
+        }  # fmt: skip
+
+    def drawn(self, teacher: bool) -> dict[str, Any]:
+        """What was drawn last: see `Sketches.told`. Raises Refusal("not_revealed")."""
+        found = self.sketched[-1].told(teacher) if self.sketched else None
+        if found is None:
+            raise Refusal("not_revealed", "Nothing is revealed yet.")
+        return found
+
     def _for_teacher(self) -> dict[str, Any]:
         here, now = self.present(), self.clock()
         dots: dict[str, list[int]] = {}  # at each bench: how many, and how many of them are stuck
@@ -287,9 +392,20 @@ class Room:
             dot = dots.setdefault(seat.bench, [0, 0])
             dot[0] += 1
             dot[1] += bool(seat.bench) and now - seat.moved > STUCK
-        sent = [{"number": one.number, "seat": one.seat, **one.place} for one in self.sent.values()]
+        sent = [
+            {"number": one.number, "seat": one.seat, "own": one.own, **one.place}
+            for one in self.sent.values()
+        ]
         left = sum(seat.left for seat in here)
-        return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent}
+        return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent,
+                "waiting": self._waiting()}  # fmt: skip
+
+    def _waiting(self) -> dict[str, Any]:
+        """How many texts wait, and where the first belongs; what it says is asked for apart."""
+        line = self.board.first()
+        where = {"number": line.number, "lesson": line.place["lesson"],
+                 "bench": line.place["bench"]} if line else None  # fmt: skip
+        return {"count": len(self.board.waiting), "first": where}
 
 
 def _is_place(text: object) -> bool:

@@ -19,8 +19,12 @@ ASKED = "ar.predict.decay"
 @pytest.fixture
 def teacher(visit):
     """One who has opened a room on the first lesson."""
-    lesson = visit("ar_fitting", {"lang": "en"})
-    lesson.geometry("ar.process")
+    return opened(visit, "ar_fitting", "ar.process")
+
+
+def opened(visit, slug: str, bench: str):
+    lesson = visit(slug, {"lang": "en"})
+    lesson.geometry(bench)
     lesson.page.locator(".st-key-share button").first.click()
     lesson.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
     lesson.page.locator(f"{SHOWN} .code").wait_for()
@@ -37,10 +41,14 @@ def code(teacher) -> str:
 @pytest.fixture
 def student(visit, teacher):
     """One who has come by the link, on a phone and in Chinese, and has been taken along."""
+    return joined(visit, teacher, "ar_fitting", "ar.process")
+
+
+def joined(visit, teacher, slug: str, bench: str):
     lesson = visit("", {"room": code(teacher), "lang": "zh"},
                    viewport={"width": 420, "height": 860}, has_touch=True)  # fmt: skip
-    lesson.titled(Text("zh")("ar_fitting.title"))
-    lesson.geometry("ar.process")
+    lesson.titled(Text("zh")(f"{slug}.title"))
+    lesson.geometry(bench)
     return lesson
 
 
@@ -92,6 +100,23 @@ def test_a_pause_and_a_spotlight_hold_controls(teacher, student):
     expect(other).to_have_attribute("inert", "")
     expect(bench).not_to_have_attribute("inert", "")
     assert teacher.page.locator("[class*='st-key-bench-'][inert]").count() == 0
+    buttons.get_by_role("button", name="All figures").click()
+    expect(other).not_to_have_attribute("inert", "")
+
+
+def test_a_range_of_figures(teacher, student):
+    buttons = teacher.page.locator(SHOWN)
+    buttons.get_by_role("button", name="From this figure to").click()
+    fit = teacher.page.locator(".st-key-bench-fit h2").text_content()
+    buttons.get_by_role("button", name=fit, exact=True).click()
+    for name, closed in {"process": 0, "by_hand": 0, "fit": 0, "networks": 1, "real": 1}.items():
+        expect(student.page.locator(f".st-key-bench-{name}[inert]")).to_have_count(closed)
+    expect(student.page.locator(SHOWN)).not_to_contain_text("班里现在不看这个图")
+    student.page.locator(".st-key-bench-real").evaluate("one => one.scrollIntoView()")
+    expect(student.page.locator(SHOWN)).to_contain_text("班里现在不看这个图")
+    buttons.get_by_role("button", name="All figures").click()
+    expect(student.page.locator("[class*='st-key-bench-'][inert]")).to_have_count(0)
+    expect(student.page.locator(SHOWN)).not_to_contain_text("班里现在不看这个图")
 
 
 def test_a_class_votes_talks_and_votes_again(teacher, student):
@@ -130,6 +155,19 @@ def test_a_teachers_token_is_out_of_the_address_at_once(visit, teacher):
     assert "#" not in second.page.url
 
 
+def test_a_second_device_takes_the_class_along_when_it_is_used(visit, teacher, student):
+    kept = teacher.page.evaluate("() => JSON.parse(localStorage.getItem('seqviz.room'))")
+    second = visit("gates", {"lang": "en"})
+    address = f"{second.page.url.split('?')[0]}?room={code(teacher)}&lang=en"
+    second.page.goto(f"{address}#teacher={kept[code(teacher)]['token']}")
+    second.page.locator(SHOWN).get_by_role("button", name="Pause").click()
+    expect(student.page.locator(SHOWN)).to_contain_text("老师按了暂停")
+    assert "ar_fitting" in student.page.url
+    second.page.locator(SHOWN).get_by_role("button", name="Go on").click()
+    second.page.locator("h1").first.click()
+    student.titled(Text("zh")("gates.title"))
+
+
 def test_a_room_that_is_none_is_said_and_the_lesson_works(browser, server):
     """In a page that is not watched: a browser logs by itself that something was not found."""
     context = browser.new_context()
@@ -166,5 +204,91 @@ def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, s
     kept = file.value.path().read_text("utf-8-sig")
     assert re.search(rf'"link","http[^"]*{re.escape(PHI)}=0\.9[^"]*"', kept)
     assert "room=" not in kept
+    with teacher.page.expect_download() as file:
+        chip.get_by_role("button", name="Save as a notebook").click()
+    assert "ar_fitting.process(phi=0.9)" in file.value.path().read_text("utf-8")
     chip.get_by_role("button", name="Remove").click()
     expect(chip).not_to_contain_text("sent")
+
+
+HOSTILE = "=1+1 <img src=x onerror=document.title='hurt'>\u202e **so** $x$ [a](javascript:1)"
+HARMLESS = HOSTILE.replace("\u202e", "")
+
+
+def test_a_text_is_on_no_projector_before_it_is_approved(visit, server):
+    """Two students: one writes what the teacher had better read first, one reads the board."""
+    teacher = opened(visit, "gates", "ga.one")
+    author, other = (joined(visit, teacher, "gates", "ga.one") for _ in range(2))
+    chips = [one.page.locator(SHOWN) for one in (teacher, author, other)]
+    shown, send = chips[0], author.page.locator(SHOWN).get_by_role("button", name="提交文字")
+    author.page.locator(".st-key-bench-watch").evaluate("one => one.scrollIntoView()")
+    field = author.page.locator(".st-key-ga-watch-characters input")
+    field.fill("The teacher is <b>")
+    send.click()
+    expect(chips[1]).to_contain_text("已提交")
+    field.fill(HOSTILE)
+    expect(send).to_be_visible()
+    send.click()
+    expect(shown).to_contain_text("2 to read")
+    with teacher.page.expect_popup() as popup:
+        shown.get_by_role("button", name="2 to read").click()
+    window = popup.value
+    expect(window.locator("body")).to_contain_text("2 to read. The first is for")
+    assert "The teacher is" not in window.content() + teacher.page.content()
+    window.get_by_role("button", name="Read").click()
+    expect(window.locator("blockquote")).to_have_text("The teacher is <b>")
+    window.get_by_role("button", name="Throw away").click()
+    expect(window.locator("body")).to_contain_text("1 to read")
+    window.get_by_role("button", name="Read").click()
+    expect(window.locator("blockquote")).to_have_text(HARMLESS)
+    assert "onerror" not in teacher.page.content()  # the projector's page has not even got it
+    window.get_by_role("button", name="Show to all").click()
+    expect(window.locator("body")).to_contain_text("No text waits")
+    chips[2].get_by_role("button", name="文字（1）").click()
+    expect(chips[2].locator("bdi")).to_have_text(HARMLESS)
+    shown.get_by_role("button", name="Texts (1)").click()
+    expect(shown.locator("bdi")).to_have_text(HARMLESS)
+    shown.get_by_role("button", name="Use", exact=True).click()
+    for one in (teacher, other):  # who follows has it, too
+        expect(one.page.locator(".st-key-ga-watch-characters input")) \
+            .to_have_value(HARMLESS)  # fmt: skip
+        assert one.page.title() != "hurt"
+        assert one.page.locator("img[src=x]").count() == 0
+    with teacher.page.expect_download() as file:
+        shown.get_by_role("button", name="Save as a table").click()
+    kept = file.value.path().read_text("utf-8-sig")
+    assert kept.count('"text"') == 1
+    assert "\"'=1+1 <img" in kept
+    assert "The teacher is" not in kept
+    shown.get_by_role("button", name="Remove").click()
+    expect(chips[2]).not_to_contain_text("onerror")
+    expect(chips[2]).not_to_contain_text("文字（1）")
+    field.fill("A third")
+    send.click()
+    teacher.page.set_viewport_size({"width": 420, "height": 800})  # no class sees a phone
+    shown.get_by_role("button", name="1 to read").click()
+    expect(shown).not_to_contain_text("A third")
+    shown.get_by_role("button", name="Read", exact=True).click()
+    expect(shown.locator("blockquote")).to_have_text("A third")
+    shown.get_by_role("button", name="Throw away").click()
+    expect(shown).not_to_contain_text("to read")
+
+
+def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(visit):
+    teacher = opened(visit, "gates", "ga.one")
+    author = joined(visit, teacher, "gates", "ga.one")
+    author.page.locator(".st-key-bench-watch").evaluate("one => one.scrollIntoView()")
+    field = author.page.locator(".st-key-ga-watch-characters input")
+    field.fill("Idiots")
+    field.press("Enter")
+    expect(author.page).to_have_url(re.compile("Idiots"))
+    author.page.locator(SHOWN).get_by_role("button", name="发给老师").click()
+    chip = teacher.page.locator(SHOWN)
+    chip.get_by_role("button", name="1 sent").click()
+    expect(chip).to_contain_text("with a text")
+    chip.get_by_role("button", name="Show").click()
+    chip.get_by_role("button", name="Without the text").click()
+    expect(teacher.page.locator(".st-key-bench-watch")).to_be_in_viewport()
+    assert "Idiots" not in teacher.page.url
+    chip.get_by_role("button", name="Show with its text").click()
+    expect(teacher.page).to_have_url(re.compile("Idiots"))

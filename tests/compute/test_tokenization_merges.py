@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from seqviz.compute.tokenization.merges import (
     Words,
     applied,
     learn,
-    most_frequent,
     tokens_after,
     word_counts,
 )
@@ -118,23 +118,35 @@ def test_words_after_merges_are_the_encoded_words():
     for merges in (0, 1, 7, len(learned.pairs)):
         encoder = Bpe(learned.pairs[:merges])
         tokens = sum(len(encoder.word(word)) * count for word, count in counts.items())
-        assert applied(Words(counts), learned, merges).tokens == tokens
-    half = applied(Words(counts), learned, 7)
-    assert applied(half, learned, 20).tokens == applied(Words(counts), learned, 20).tokens
+        assert applied(Words(counts), learned.pairs[:merges]).tokens == tokens
+    half = applied(Words(counts), learned.pairs[:7])
+    assert applied(half, learned.pairs[:20]).tokens == learned.after(20).tokens
     assert tokens_after(Words(counts), learned, (0, 7, 20))[1] == half.tokens
 
 
-def test_the_next_pair_is_the_one_that_is_merged_next():
-    counts = {b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}
+@pytest.mark.parametrize("counts", corpora(), ids=range(6))
+def test_the_most_frequent_pairs_are_those_of_a_count(counts):
     learned = learn(counts, 20)
-    start = Words(counts)
-    for merges, pair in enumerate(learned.pairs.tolist()):
-        found = most_frequent(applied(start, learned, merges), start.tokens)
-        assert found.pairs[0].tolist() == pair
-        assert found.counts[0] == learned.counts[merges]
-        assert found.equal == (found.counts == found.counts[0]).sum() or found.equal > 10
-    assert found.per_token == pytest.approx(start.tokens / found.tokens)
-    assert found.saved == pytest.approx(1 - found.tokens / start.tokens)
+    size = sum(len(word) * count for word, count in counts.items())
+    assert bool(size) == bool(learned.tokens[0])
+    for merges in range(len(learned.pairs) + 1 if size else 0):
+        encoder, pairs = Bpe(learned.pairs[:merges]), Counter()
+        for word, count in counts.items():
+            symbols = encoder.word(word)
+            for pair in itertools.pairwise(symbols):
+                pairs[pair] += count
+        found = learned.after(merges)
+        assert found.tokens == sum(len(encoder.word(w)) * count for w, count in counts.items())
+        assert found.per_token == pytest.approx(size / found.tokens)
+        assert found.saved == pytest.approx(1 - found.tokens / size)
+        assert found.counts.tolist() == sorted(pairs.values(), reverse=True)[: len(found.counts)]
+        assert len(found.counts) == min(10, len(pairs))
+        for pair, count in zip(found.pairs.tolist(), found.counts.tolist(), strict=True):
+            assert pairs[tuple(pair)] == count
+        assert found.equal == sum(count == max(pairs.values()) for count in pairs.values())
+        if merges < len(learned.pairs):
+            assert found.pairs[0].tolist() == learned.pairs[merges].tolist()
+            assert found.counts[0] == learned.counts[merges]
 
 
 def test_no_pair_crosses_the_border_of_a_word():

@@ -88,6 +88,8 @@ def draw(slug: str) -> None:
     components.near("near", declared.record.slug, places, (), "whole", lambda names: None)
     for exercise in declared.exercises.values():
         questions.ask(words, f"{declared.record.code}.exercise.{exercise.name}", exercise)
+    for name in declared.sketches:
+        questions.sketch(words, f"{declared.record.code}.sketch.{name}", name, presenting=False)
     for key in text.table(f"{slug}.predict"):
         name, _, part = key.partition(".")
         if part == "reveal":

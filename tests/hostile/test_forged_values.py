@@ -74,6 +74,8 @@ def test_all_that_is_declared_is_on_the_page():
         assert {"lang", "present", "share", "about", "theme"} <= heard
         for name in getattr(lessons, slug).lesson.exercises:
             assert any(f".exercise.{name}." in key for key in heard), name
+        for name in getattr(lessons, slug).lesson.sketches:
+            assert any(f".sketch.{name}.drawn" in key for key in heard), name
         assert any(key.startswith("predict.") for key in heard)
 
 

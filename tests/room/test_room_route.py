@@ -60,6 +60,33 @@ def test_a_room_is_opened_joined_and_used(client, opened):
     assert now(code)["ballot"]["counts"] == [[0, 1, 0]]
 
 
+def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
+    """Neither a student, nor a teacher of another room, nor who has no seat is told before."""
+    code, token = opened["code"], opened["token"]
+    seat, other = join(client, code)["seat"], client.post("/room").json()
+    who = {"teacher": {TEACHER: token}, "student": {SEAT: seat}}
+    ask = {"kind": "sketch", "do": "ask", "key": "vg.sketch.tanh", "as": "bar", "most": [1000] * 3}
+    drawn = {"kind": "sketch", "number": 1, "marks": [1, 2, 3]}
+
+    def told(**headers) -> tuple[int, dict]:
+        found = client.get(f"/room/{code}/drawn", headers=headers)
+        return found.status_code, found.json()
+
+    assert say(client, code, ask, seat=seat).status_code == 400
+    assert say(client, code, ask, teacher=other["token"]).status_code == 403
+    assert say(client, code, ask, teacher=token).status_code == 204
+    assert say(client, other["code"], drawn, seat=seat).status_code == 403
+    assert say(client, code, drawn, seat=seat).status_code == 204
+    refused = say(client, code, {**drawn, "marks": [1, 2, 3001]}, seat=seat)
+    assert (refused.status_code, refused.json()["problem"]) == (409, "sketch_closed")
+    for headers in who.values():
+        assert told(**headers) == (409, {"problem": "not_revealed"})
+    say(client, code, {"kind": "sketch", "do": "reveal"}, teacher=token)
+    assert told(**who["teacher"])[1]["sketches"] == [[1, 2, 3]]
+    assert "sketches" not in told(**who["student"])[1]
+    assert told(**{TEACHER: other["token"]})[0] == told()[0] == 403
+
+
 def test_another_sites_page_can_say_nothing(client, opened):
     del client.headers[OURS]
     for path in ("/room", f"/room/{opened['code']}/seat", f"/room/{opened['code']}/said"):
@@ -185,4 +212,62 @@ def test_what_is_left_is_the_teachers_alone(client, opened):
     assert client.get(path, headers={SEAT: seat}).status_code == 403
     assert client.get(path).status_code == 403
     found = client.get(path, headers={TEACHER: opened["token"]}).json()
-    assert found == {"seats": 1, "questions": [], "sent": [], "goals": {}}
+    nothing = {name: [] for name in ("questions", "sketches", "sent", "texts", "runs")}
+    assert found == {"seats": 1, "goals": {}, **nothing}
+
+
+TEXT = {"kind": "text", "lesson": "gates", "bench": "watch", "values": {},
+        "key": "ga.watch.characters", "text": "It \U0001f327 rains."}  # fmt: skip
+
+
+def test_a_text_is_the_teachers_to_read_until_it_is_approved(client, opened):
+    code, token, seat = opened["code"], opened["token"], join(client, opened["code"])["seat"]
+    other = client.post("/room").json()["token"]
+    assert say(client, code, TEXT, seat=seat).status_code == 204
+    for who in ({SEAT: seat}, {TEACHER: other}, {}):
+        assert client.get(f"/room/{code}/waiting", headers=who).status_code == 403
+    assert client.get(f"/room/{code}/board", headers={SEAT: seat}).json() == {"texts": []}
+    assert client.get(f"/room/{code}/board").status_code == 403
+    found = client.get(f"/room/{code}/waiting", headers={TEACHER: token}).json()
+    assert found == {"number": 1, "text": TEXT["text"]}
+    assert say(client, code, {"kind": "approve", "number": 1}, seat=seat).status_code == 400
+    assert say(client, code, {"kind": "approve", "number": 1}, teacher=token).status_code == 204
+    (line,) = client.get(f"/room/{code}/board", headers={SEAT: seat}).json()["texts"]
+    assert (line["text"], line["key"], "seat" in line) == (TEXT["text"], TEXT["key"], False)
+    assert client.get(f"/room/{code}/waiting", headers={TEACHER: token}).json() == {}
+
+
+def test_a_flood_of_texts_waits_as_three(client, opened):
+    seat = join(client, opened["code"])["seat"]
+    answers = [say(client, opened["code"], {**TEXT, "text": f"{k}"}, seat=seat) for k in range(60)]
+    assert [one.status_code for one in answers[:4]] == [204, 204, 204, 409]
+    assert answers[3].json() == {"problem": "texts_wait", "most": 3}
+    assert answers[-1].status_code == 429
+    other = join(client, opened["code"])["seat"]
+    assert say(client, opened["code"], TEXT, seat=other).status_code == 204
+
+
+@pytest.mark.parametrize("said", [
+    {**TEXT, "key": "ga.watch.step"}, {**TEXT, "lesson": "nowhere"}, {**TEXT, "text": 3},
+    {**TEXT, "text": "\ud800"}, {"kind": "send", "lesson": "gates", "bench": "watch",
+                                 "values": {"ga.watch.characters": "\udfff"}},
+])  # fmt: skip
+def test_a_text_that_none_could_be_told_reaches_nobody(client, opened, said):
+    """Half a pair cannot be written as UTF-8: the stream of all would end with it."""
+    seat = join(client, opened["code"])["seat"]
+    assert say(client, opened["code"], json.dumps(said).encode(), seat=seat).status_code == 400
+    the_class().rooms.find(opened["code"]).told(True)
+
+
+def test_the_notebook_is_the_teachers_and_has_no_links_but_to_this_app(client, opened):
+    path, seat = f"/room/{opened['code']}/notebook", join(client, opened["code"])["seat"]
+    asked = {"language": "zh", "address": "http://127.0.0.1:8501/app/"}
+    assert client.post(path, json=asked, headers={SEAT: seat}).status_code == 403
+    who = {TEACHER: opened["token"]}
+    for wrong in ({}, {"language": "xx"}, {"address": "javascript:alert(1)"}, {"address": 3},
+                  {"address": "http://x/)[a](http://y/"}):  # fmt: skip
+        assert client.post(path, json={**asked, **wrong} if wrong else {}, headers=who) \
+            .status_code == 400  # fmt: skip
+    found = client.post(path, json=asked, headers=who)
+    assert found.status_code == 200
+    assert found.json()["nbformat"] == 4

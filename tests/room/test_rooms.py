@@ -8,9 +8,10 @@ from random import Random
 import pytest
 
 from seqviz import catalog, lessons
+from seqviz.lessons import in_room
 from seqviz.lessons.bench.controls import controls
 from seqviz.refusal import Refusal
-from seqviz.room import codes, rooms
+from seqviz.room import board, codes, rooms
 from seqviz.room import room as one_room
 from seqviz.room.ballot import Ballot
 from seqviz.room.room import Room, Unsaid
@@ -186,9 +187,21 @@ def test_what_a_teacher_shows_is_told_to_all(room):
     room.tell(PLACE)
     assert told(room)["place"] == {key: PLACE[key] for key in ("lesson", "bench", "values")}
     room.tell({"kind": "pause", "on": True})
-    room.tell({"kind": "spotlight", "on": True})
-    found = told(room)
-    assert (found["paused"], found["spotlight"]) == (True, True)
+    assert told(room)["paused"]
+
+
+def test_one_figure_alone_goes_along_and_a_range_ends_with_its_lesson(room):
+    room.tell(PLACE)
+    room.tell({"kind": "allow", "benches": ["gates/watch"]})
+    room.tell({**PLACE, "bench": "force"})
+    assert told(room)["allowed"] == ["gates/force"]
+    both = ["gates/watch", "gates/force"]
+    room.tell({"kind": "allow", "benches": both})
+    for bench in ("learn", ""):  # "": between two figures, or while a page comes
+        room.tell({**PLACE, "bench": bench})
+        assert told(room)["allowed"] == both
+    room.tell({**PLACE, "lesson": "attention", "bench": "real"})
+    assert told(room)["allowed"] == []
 
 
 def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
@@ -207,7 +220,9 @@ def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
 @pytest.mark.parametrize("said", [
     {}, {"kind": "x"}, {"kind": 3}, {**PLACE, "lesson": "../x"}, {**PLACE, "bench": None},
     {**PLACE, "values": {"<b>": "1"}}, {**PLACE, "values": {"ga.watch.step": 3}},
-    {"kind": "pause"}, {"kind": "spotlight", "on": 1},
+    {"kind": "pause"}, {"kind": "allow", "benches": ["<b>"]},
+    {"kind": "allow", "benches": [3]}, {"kind": "allow", "benches": ["gates/watch"] * 81},
+    {"kind": "approve", "number": 1}, {"kind": "discard", "number": "1"},
     {"kind": "ask", "key": "x", "options": 3}, {"kind": "ask", "key": "vg.predict.a", "options": 9},
     {"kind": "reveal"},
 ])  # fmt: skip
@@ -224,6 +239,9 @@ def test_a_text_too_long_for_all_screens_is_refused(room):
     assert code_of(refused) == "long_place"
     assert told(room)["place"] == {}
 
+
+TEXT = {"kind": "text", "lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "3"},
+        "key": "ga.watch.characters", "text": "It rains."}  # fmt: skip
 
 # ---- votes
 
@@ -300,7 +318,11 @@ def test_there_are_two_rounds_and_none_behind_the_reveal():
     {"kind": "where", "bench": "gates/watch", "left": False, "goals": ["<b>"]},
     {"kind": "where", "bench": "gates/watch", "left": False, "goals": ["gates/a"] * 41},
     {"kind": "send", "lesson": "gates", "bench": "watch", "values": {"<b>": "1"}},
-    {"kind": "tell"}, {"kind": "end"}, {},
+    {"kind": "text", "lesson": "gates", "bench": "watch", "values": {}, "key": "<b>", "text": "x"},
+    {"kind": "text", "lesson": "gates", "bench": "watch", "values": {}, "key": TEXT["key"]},
+    {"kind": "text", "lesson": "gates", "bench": "<b>", "values": {}, "key": TEXT["key"],
+     "text": "x"},
+    {"kind": "tell"}, {"kind": "end"}, {"kind": "approve", "number": 1}, {},
 ])  # fmt: skip
 def test_what_a_student_cannot_say_changes_nothing(room, said):
     seat, _ = room.join()
@@ -378,6 +400,129 @@ def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
     assert room.afterwards() == {
         "seats": 3,
         "questions": [{"key": ASK["key"], "options": 3, "counts": [[0, 3, 0]], "flow": None}],
+        "sketches": [],
         "sent": [{"lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "7"}}],
+        "texts": [],
         "goals": {"gates/hold": 2},
+        "runs": [],
     }
+
+
+# ---- texts
+
+
+def test_a_text_is_shown_when_the_teacher_has_approved_it(room):
+    seat, _ = room.join()
+    room.hear(seat, TEXT)
+    assert told(room)["board"] == [0, 0]
+    for teacher in (False, True):  # and even the teacher's page is not told what it says
+        assert TEXT["text"] not in room.told(teacher).decode()
+    first = {"number": 1, "lesson": "gates", "bench": "watch"}
+    assert told(room, teacher=True)["waiting"] == {"count": 1, "first": first}
+    room.tell({"kind": "approve", "number": 1})
+    assert told(room, teacher=True)["waiting"] == {"count": 0, "first": None}
+    assert told(room)["board"] == [1, 1]
+    wanted = {name: TEXT[name] for name in ("lesson", "bench", "values", "key", "text")}
+    assert room.texts() == [{"number": 1, **wanted}] == room.afterwards()["texts"]
+    room.tell({"kind": "discard", "number": 1})
+    assert (told(room)["board"], room.texts()) == ([2, 0], [])
+
+
+def test_a_text_thrown_away_was_never_shown(room):
+    seat, _ = room.join()
+    room.hear(seat, TEXT)
+    room.tell({"kind": "discard", "number": 1})
+    assert (told(room)["board"], room.afterwards()["texts"]) == ([0, 0], [])
+    for kind in ("approve", "discard"):
+        with pytest.raises(Unsaid):
+            room.tell({"kind": kind, "number": 1})
+
+
+def test_of_one_seat_and_of_all_so_many_texts_wait(room, monkeypatch):
+    monkeypatch.setattr(board, "ALL", 5)
+    seats = [room.join()[0] for _ in range(3)]
+    room.hear(seats[0], TEXT)
+    room.hear(seats[0], TEXT)  # pressed twice
+    assert len(room.board.waiting) == 1
+    for k in range(2):
+        room.hear(seats[0], {**TEXT, "text": f"{k}"})
+    with pytest.raises(Refusal) as refused:
+        room.hear(seats[0], {**TEXT, "text": "a fourth"})
+    assert code_of(refused) == "texts_wait"
+    room.hear(seats[1], TEXT)
+    room.hear(seats[2], TEXT)
+    with pytest.raises(Refusal) as refused:
+        room.hear(seats[2], {**TEXT, "text": "no room"})
+    assert code_of(refused) == "much_sent"
+
+
+def test_a_board_holds_so_many(room, monkeypatch):
+    monkeypatch.setattr(board, "SHOWN", 1)
+    for k in range(2):
+        room.hear(room.join()[0], {**TEXT, "text": f"{k}"})
+    room.tell({"kind": "approve", "number": 1})
+    with pytest.raises(Refusal) as refused:
+        room.tell({"kind": "approve", "number": 2})
+    assert code_of(refused) == "board_full"
+    assert len(room.board.waiting) == 1
+    room.tell({"kind": "discard", "number": 1})
+    room.tell({"kind": "approve", "number": 2})
+
+
+@pytest.mark.parametrize(("typed", "code"), [
+    ("", "no_text"), (" \u200b\u202e\n ", "no_text"), ("x" * 501, "long_text"),
+])  # fmt: skip
+def test_what_is_no_text_or_too_long_is_said(room, typed, code):
+    with pytest.raises(Refusal) as refused:
+        room.hear(room.join()[0], {**TEXT, "text": typed})
+    assert code_of(refused) == code
+
+
+@pytest.mark.parametrize(("typed", "kept"), [
+    ("<img src=x onerror=alert(1)> & **x**", "<img src=x onerror=alert(1)> & **x**"),
+    ("a\u202eb\u2066c\u200fd\ufeff", "abcd"),  # turned around, invisible
+    (" a\u0000b\x1b[31m\r\n\u2028c\td", "a b [31m c d"),
+    ("Z" + "\u0301" * 40 + "!", "\u0179\u0301\u0301\u0301!"),
+    ("\ue000\U000e0041x", "x"),  # private, and a tag
+    ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u4f60\u597d", None),  # Persian, Chinese
+    ("\U0001f469\u200d\U0001f52c", None),
+])  # fmt: skip
+def test_a_text_turns_and_hides_nothing(typed, kept):
+    assert board.plain(typed) == (typed if kept is None else kept)
+
+
+# ---- what a lesson has
+
+
+def test_what_is_sent_has_the_lessons_settings_alone():
+    """Anything else could be read in the address bar of the teacher's projector."""
+    values = {"ga.watch.step": "3", "ga.watch.view": "you fools", "ga.watch.nothing": "x",
+              "at.real.encoder": "y", "ga.watch.characters": "\u202eMine"}  # fmt: skip
+    said = {**PLACE, "kind": "send", "values": values, "own": []}
+    found = in_room.meant(said)
+    assert found["values"] == {"ga.watch.step": "3", "ga.watch.characters": "Mine"}
+    assert found["own"] == ["ga.watch.characters"]
+
+
+def test_a_text_goes_to_a_text_field_of_its_lesson_with_its_benchs_settings():
+    values = {"ga.watch.step": "3", "ga.watch.sentiment": "other", "ga.force.f": "0.5"}
+    assert in_room.meant({**TEXT, "bench": "x", "values": values}) == TEXT
+    for wrong in ("ga.watch.step", "at.real.encoder", "x", 3):
+        with pytest.raises(Refusal) as refused:
+            in_room.meant({**TEXT, "key": wrong})
+        assert code_of(refused) == "bad"
+    with pytest.raises(Refusal) as refused:
+        in_room.meant({**TEXT, "key": "ga.agreement.singular", "text": "x" * 21})
+    assert (code_of(refused), refused.value.details) == ("long_text", {"most": 20})
+
+
+@pytest.mark.parametrize("said", [
+    {}, {"kind": "vote"}, {"kind": "send"}, {"kind": "send", "lesson": [], "values": {}},
+    {"kind": "text", "lesson": "gates", "values": 3},
+])  # fmt: skip
+def test_what_is_neither_goes_on_as_it_is(said):
+    assert in_room.meant(said) == said
+
+
+def test_no_lesson_has_no_settings():
+    assert in_room.known("../x") == {}

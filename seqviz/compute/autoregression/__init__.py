@@ -54,7 +54,9 @@ from seqviz.compute.autoregression.process import (
 )
 from seqviz.compute.autoregression.replication import (
     Replications,
+    estimate_each,
     fit_paths,
+    in_theory,
     replicate,
     replicate_paths,
 )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, log, nan, sqrt
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from seqviz.compute.autoregression.estimation import Method
-from seqviz.compute.autoregression.process import Noise, drawn_noise, read_only
+from seqviz.compute.autoregression.correlation import shuffled
+from seqviz.compute.autoregression.estimation import Method, fit
+from seqviz.compute.autoregression.process import Noise, drawn_noise, read_only, simulate
 from seqviz.compute.intervals import NORMAL_95, student_t_95
 from seqviz.compute.proportions import Proportion, proportion
 from seqviz.refusal import Refusal
@@ -78,9 +81,7 @@ def replicate(
     truth = 0.0 if shuffle else phi
     estimates, half_width = fit_paths(paths, intercept, method)
     spread = float(estimates.std(ddof=1))
-    known = abs(truth) < 1.0 and (intercept or not shuffle)
-    squares = 3.0 if intercept else 2.0
-    bias = -(float(intercept) + (squares + (method == "yule_walker")) * truth) / n
+    bias, deviation = in_theory(phi, n, intercept, method, shuffle)
     return Replications(
         estimates=read_only(estimates),
         holds=read_only(np.abs(estimates - truth) <= half_width),
@@ -89,10 +90,43 @@ def replicate(
         phi=truth,
         mean_bias=float(estimates.mean()) - truth,
         standard_error_of_bias=spread / float(np.sqrt(replications)),
-        theory_bias=bias if known else float("nan"),
+        theory_bias=bias,
         standard_deviation=spread,
-        theory_sd=float(np.sqrt((1.0 - truth**2) / n)) if known else float("nan"),
+        theory_sd=deviation,
     )
+
+
+def in_theory(
+    phi: float, n: int, intercept: bool = False, method: Method = "ols", shuffle: bool = False
+) -> tuple[float, float]:
+    """Bias of an estimate of phi to order 1/n, and its standard deviation; see `Replications`."""
+    truth = 0.0 if shuffle else phi
+    if abs(truth) >= 1.0 or (shuffle and not intercept):
+        return nan, nan
+    squares = 3.0 if intercept else 2.0
+    bias = -(float(intercept) + (squares + (method == "yule_walker")) * truth) / n
+    return bias, sqrt((1.0 - truth**2) / n)
+
+
+def estimate_each(
+    seeds: Sequence[int],
+    phi: float,
+    intercept: bool = False,
+    method: Method = "ols",
+    shuffle: bool = False,
+    **drawn: Any,
+) -> Float[np.ndarray, "seed"]:
+    """phi-hat of an AR(1) in the series of each seed: what `simulate` and `fit` give there.
+
+    shuffle: the series is `shuffled` with the same seed. drawn: n, sigma, burn_in, noise, df of
+    `simulate`. Raises ValueError as these do.
+    """
+    found = []
+    for seed in seeds:
+        values = simulate((phi,), seed=seed, **drawn).values
+        values = shuffled(values, seed) if shuffle else values
+        found.append(fit(values, 1, method, intercept).first)
+    return read_only(np.array(found))
 
 
 def replicate_paths(

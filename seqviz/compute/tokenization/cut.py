@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Int, Shaped
@@ -141,7 +142,7 @@ class Strips:
     columns: Int[np.ndarray, "shown"]
     han: Bool[np.ndarray, "byte"]
 
-    @property
+    @cached_property
     def chinese(self) -> int:
         """How many of the characters are Chinese."""
         return sum(map(is_han, self.text))

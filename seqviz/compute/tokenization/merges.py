@@ -19,16 +19,43 @@ from seqviz.compute.tokenization.cut import encoded
 from seqviz.units import Share
 
 BASE = 1 << 16  # of a pair as one number
+SHOWN = 10  # of the most frequent pairs
 _END = 256  # stands behind each word; symbols are from 257 on inside, and one less outside
 
 
 @dataclass(frozen=True)
 class Learned:
-    """Merges in their order. pairs: their symbols; 0 to 255 are bytes, 256 + k is what merge k
-    makes. counts: how often the pair stood in the words when it was merged."""
+    """Merges in their order, with the most frequent pairs before each of them and after the last.
 
-    pairs: Int[np.ndarray, "merge 2"]
-    counts: Int[np.ndarray, "merge"]
+    frequent: symbols of these pairs, the next to be merged first, -1 where there are fewer; 0 to
+    255 are bytes, 256 + k is what merge k makes. often: how often each stood in the words. equal:
+    how many pairs were as frequent as the first. tokens: of the words, as often as they occur.
+    """
+
+    frequent: Int[np.ndarray, "state pair 2"]
+    often: Int[np.ndarray, "state pair"]
+    equal: Int[np.ndarray, "state"]
+    tokens: Int[np.ndarray, "state"]
+
+    @property
+    def pairs(self) -> Int[np.ndarray, "merge 2"]:
+        """What was merged, one after the other."""
+        return self.frequent[:-1, 0]
+
+    @property
+    def counts(self) -> Int[np.ndarray, "merge"]:
+        """How often each of these pairs stood in the words when it was merged."""
+        return self.often[:-1, 0]
+
+    def after(self, merges: int) -> Pairs:
+        """The most frequent pairs after so many merges, or after all where there are fewer."""
+        merges = min(merges, len(self.tokens) - 1)
+        there = self.often[merges] > 0
+        return Pairs(
+            merges, self.frequent[merges][there].astype(np.int64),
+            self.often[merges][there].astype(np.int64), int(self.equal[merges]),
+            int(self.tokens[merges]), int(self.tokens[0]),
+        )  # fmt: skip
 
     @cached_property
     def spelled(self) -> tuple[bytes, ...]:
@@ -87,9 +114,13 @@ class Words:
             places = places[run % 2 == 0]
         return places
 
-    def merge(self, left: int, right: int, counts: _Counts | None = None) -> None:
-        """Make one symbol of a pair everywhere. counts: of all pairs, to be kept up to date."""
+    def merge(self, left: int, right: int, counts: _Counts | None = None) -> int:
+        """Make one symbol of a pair everywhere; returns how many tokens are fewer then.
+
+        counts: of all pairs, to be kept up to date.
+        """
         places = self.found(left, right)
+        fewer = int(self.weights[places].sum())
         if counts is not None:
             beside = _beside(places, (-1, 0, 1), len(self.symbols))
             counts.change(*self.at(beside), -1)
@@ -101,6 +132,7 @@ class Words:
         if counts is not None:
             places = places - np.arange(len(places))
             counts.change(*self.at(_beside(places, (-1, 0), len(self.symbols))), 1)
+        return fewer
 
     def first(self, codes: Int[np.ndarray, "pair"]) -> int:
         """Of these pairs the one that is seen first."""
@@ -125,12 +157,17 @@ class _Counts:
         rows = np.unique(left)
         self._best[rows] = self._table[rows].max(axis=1, initial=0)
 
-    def most(self) -> tuple[int, Int[np.ndarray, "pair"]]:
-        """The highest count, and the pairs that have it."""
-        highest = int(self._best.max())
-        rows = np.flatnonzero(self._best == highest)
-        places, right = np.nonzero(self._table[rows] == highest)
-        return highest, rows[places] * BASE + right
+    def most(self, many: int) -> tuple[Int[np.ndarray, "pair"], Int[np.ndarray, "pair"]]:
+        """The pairs with the `many` highest counts, and all as frequent as the last of them.
+
+        They stand in the rows whose highest count is among the highest.
+        """
+        least = max(1, int(np.partition(self._best, -many)[-many]))
+        rows = np.flatnonzero(self._best >= least)
+        places, right = np.nonzero(self._table[rows] >= least)
+        codes, counts = rows[places] * BASE + right, self._table[rows[places], right]
+        order = np.argsort(-counts, kind="stable")
+        return codes[order], counts[order]
 
 
 def _beside(places: np.ndarray, steps: Sequence[int], size: int) -> Int[np.ndarray, "place"]:
@@ -149,34 +186,40 @@ def learn(
     """
     words = Words(counts)
     known = _Counts(words, _END + 1 + most)
-    pairs: list[tuple[int, int]] = []
-    how_often: list[int] = []
-    while len(pairs) < most:
-        highest, equal = known.most()
-        if highest < 2:
+    frequent = np.full((most + 1, SHOWN, 2), -1, np.int16)
+    often = np.zeros((most + 1, SHOWN), np.int32)
+    equal, tokens = np.zeros(most + 1, np.int32), np.zeros(most + 1, np.int32)
+    tokens[0] = words.tokens
+    for made in range(most + 1):
+        codes, how_often = known.most(SHOWN)
+        if len(codes):
+            equal[made] = alike = int((how_often == how_often[0]).sum())
+            first = words.first(codes[:alike])
+            codes[:alike] = np.roll(codes[:alike], -int(np.argmax(codes[:alike] == first)))
+            pairs = np.stack(np.divmod(codes[:SHOWN], BASE), axis=-1)
+            frequent[made, : len(pairs)] = _outside(pairs)
+            often[made, : len(pairs)] = how_often[:SHOWN]
+        if made == most or often[made, 0] < 2:
             break
-        left, right = divmod(words.first(equal), BASE)
-        words.merge(left, right, known)
-        pairs.append((_outside(left), _outside(right)))
-        how_often.append(highest)
+        tokens[made + 1] = tokens[made] - words.merge(*divmod(int(codes[0]), BASE), known)
         if each is not None:
-            each(len(pairs))
-    found = np.array(pairs, np.int32).reshape(-1, 2)
-    return Learned(found, np.array(how_often, np.int32))
+            each(made + 1)
+    states = made + 1
+    return Learned(frequent[:states], often[:states], equal[:states], tokens[:states])
 
 
-def _outside(symbol: int) -> int:
-    return symbol - (symbol > _END)
+def _outside(symbols: Int[np.ndarray, "pair 2"]) -> Int[np.ndarray, "pair 2"]:
+    return symbols - (symbols > _END)
 
 
 def _inside(symbol: int) -> int:
     return symbol + (symbol >= _END)
 
 
-def applied(words: Words, learned: Learned, merges: int) -> Words:
-    """These words after the first so many merges; they may have had some of them already."""
+def applied(words: Words, pairs: Int[np.ndarray, "merge 2"]) -> Words:
+    """These words after these merges; they may have had the first of them already."""
     found = words.copy()
-    for left, right in learned.pairs[found.made : merges].tolist():
+    for left, right in pairs[found.made :].tolist():
         found.merge(_inside(left), _inside(right))
     return found
 
@@ -212,25 +255,11 @@ class Pairs:
         return 1 - self.tokens / self.size if self.size else float("nan")
 
 
-def most_frequent(words: Words, size: int, most: int = 10) -> Pairs:
-    """The pairs that stand most often in words. size: bytes of the words."""
-    codes, counts = words.counts()
-    order = np.argsort(-counts, kind="stable")
-    equal = int((counts == counts.max(initial=0)).sum())
-    if len(codes):
-        first = words.first(codes[order[:equal]])
-        order[:equal] = np.roll(order[:equal], -int(np.argmax(codes[order[:equal]] == first)))
-    top = order[:most]
-    pairs = np.stack(np.divmod(codes[top], BASE), axis=-1)
-    pairs -= pairs > _END
-    return Pairs(words.made, pairs, counts[top], equal, words.tokens, size)
-
-
 def tokens_after(words: Words, learned: Learned, places: Sequence[int]) -> tuple[int, ...]:
     """Tokens of words after so many merges each, from few to many."""
     found = []
     for place in places:
-        words = applied(words, learned, place)
+        words = applied(words, learned.pairs[:place])
         found.append(words.tokens)
     return tuple(found)
 

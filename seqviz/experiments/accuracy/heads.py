@@ -168,6 +168,37 @@ def train_head(
     )
 
 
+def accuracies(settings: TuneSettings, seeds: Sequence[int]) -> Float[np.ndarray, "seed"]:
+    """The share of the test sentences that a head is right on, one head a seed.
+
+    A seed draws its head and its order as in `fit`, and where fewer than all sentences are trained
+    on it draws these as well, each once. Uses `features`; raises as `train_head`.
+    """
+    model, feature, labels = settings.model, settings.feature, parts()
+    vectors = {part: chosen(model, part, feature) for part in ("train", "validation", "test")}
+    total = len(vectors["train"])
+    alike = settings.sentences >= total  # all have the same data: one array has all heads
+    found: list[Head] = []
+    for some in [seeds] if alike else [[seed] for seed in seeds]:
+        rows = (
+            np.arange(total)
+            if alike
+            else np.random.default_rng(some[0]).choice(total, settings.sentences, replace=False)
+        )
+        found += fit(
+            vectors["train"][rows],
+            labels["train"].positive[rows],
+            vectors["validation"],
+            labels["validation"].positive,
+            epochs=settings.epochs,
+            rate=settings.head_rate,
+            batch=settings.batch,
+            seeds=some,
+        ).heads
+    positive = labels["test"].positive
+    return np.array([((apply(head, vectors["test"]) > 0.5) == positive).mean() for head in found])
+
+
 def chosen(model: str, part: str, feature: str) -> Float[np.ndarray, "sentence d"]:
     """One feature of a part's sentences. Raises Refusal("no_pooler")."""
     check(load(model), feature)

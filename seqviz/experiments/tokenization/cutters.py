@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache, partial
 
 from seqviz.compute.tokenization.cut import Cut, Strips, characters, single_bytes, strips
 from seqviz.compute.tokenization.merges import Learned
@@ -24,8 +25,8 @@ def missing() -> tuple[str, ...]:
     return tuple(name for name, model in models if not kept.here(model))
 
 
-def cutter(name: str, learned: Learned, merges: int) -> Callable[[str], Cut]:
-    """One of `NAMES`. learned, merges: of "own". Raises what `vocabularies` raises."""
+def cutter(name: str) -> Callable[[str], Cut]:
+    """One of `NAMES` but "own". Raises what `vocabularies` raises."""
     match name:
         case "characters":
             return characters
@@ -37,9 +38,7 @@ def cutter(name: str, learned: Learned, merges: int) -> Callable[[str], Cut]:
             return kept.wordpiece().cut
         case "gpt2":
             return kept.gpt2().cut
-        case "smollm2":
-            return kept.decoder_bpe().cut
-    return encoder_of(learned, merges).cut
+    return kept.decoder_bpe().cut
 
 
 def here() -> tuple[str, ...]:
@@ -50,7 +49,14 @@ def here() -> tuple[str, ...]:
 
 def cut_by_all(text: texts.Cut, names: tuple[str, ...], learned: Learned, merges: int) -> Strips:
     """A text as each of these cutters cuts it."""
-    return strips(text, [(name, cutter(name, learned, merges)) for name in names])
+    own = encoder_of(learned, merges).cut
+    return strips(text, [(name, own if name == "own" else partial(_cut, name)) for name in names])
+
+
+@lru_cache(256)
+def _cut(name: str, text: str) -> Cut:
+    """A text as one of `NAMES` cuts it whose tokens depend on nothing else."""
+    return cutter(name)(text)
 
 
 def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:

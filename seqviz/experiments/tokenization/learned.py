@@ -12,11 +12,9 @@ from seqviz.compute.tokenization.cut import Strips, single_bytes, strips
 from seqviz.compute.tokenization.merges import (
     Compression,
     Learned,
-    Pairs,
     Words,
     applied,
     learn,
-    most_frequent,
     tokens_after,
     word_counts,
 )
@@ -71,17 +69,11 @@ def learned(corpus: str, amount: int = ALL) -> Learned:
     return learn(counted(corpus, amount), MOST)
 
 
-def pairs_after(found: Learned, corpus: str, amount: int, merges: int) -> Pairs:
-    """The most frequent pairs of a corpus after so many merges."""
-    start = _words(corpus, amount)
-    return most_frequent(_after(found, corpus, amount, merges), start.tokens)
-
-
 def _after(found: Learned, corpus: str, amount: int, merges: int) -> Words:
     """The words after so many merges, from the nearest state that is kept."""
     pairs = found.pairs[: merges - merges % _STEP].astype(np.int64)
     before = _kept(corpus, amount, merges // _STEP, pairs.tobytes())
-    return applied(before, found, merges)
+    return applied(before, found.pairs[:merges])
 
 
 @lru_cache(48)
@@ -90,9 +82,8 @@ def _kept(corpus: str, amount: int, steps: int, pairs: bytes) -> Words:
     if not steps:
         return _words(corpus, amount)
     done = np.frombuffer(pairs, np.int64).reshape(-1, 2)
-    last = Learned(done, np.zeros(len(done), int))
     before = _kept(corpus, amount, steps - 1, done[: (steps - 1) * _STEP].tobytes())
-    return applied(before, last, len(done))
+    return applied(before, done)
 
 
 @lru_cache(8)

@@ -10,9 +10,7 @@ from seqviz.compute.tokenization.merges import (
     Compression,
     Learned,
     Words,
-    applied,
     learn,
-    most_frequent,
     tokens_after,
 )
 from seqviz.compute.tokenization.wordpiece import WordPiece
@@ -32,10 +30,7 @@ def examples() -> tuple[Example, ...]:
     found = strips_of("low <b>é</b> %{x} 人工👨‍👩‍👧 abc", learned)
     long = strips_of("The lowest price is not the newest film. " * 4, learned)
     before = strips_of("the lowest", learned, ("bytes", "own"))
-    start = Words(WORDS)
-    after, all_done = (
-        most_frequent(applied(start, learned, count), start.tokens) for count in (3, 9)
-    )
+    after, all_done = learned.after(3), learned.after(9)
     curve, own = (
         compression_of(learned, WORDS, "trained"),
         compression_of(learned, {b"x": 1}, "own"),

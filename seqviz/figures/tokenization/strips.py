@@ -95,9 +95,9 @@ def draw_strips(
     for row, name in enumerate(found.names):
         _strip(panel, found, found.of(name), named[name], shown, ends, [top + row for top in tops])
     letters = [
-        (x, tops[line] + row, plain(_MARKS.get(one, _visible(one))))
+        (x, tops[line] + row, sign)
         for line, (begin, end) in enumerate(shown)
-        for x, one in _centers(found, begin, end)
+        for x, sign in _centers(found, begin, end)
         for row in range(rows)
     ]
     if letters:
@@ -114,10 +114,12 @@ def _visible(sign: str) -> str:
 
 
 def _centers(found: Strips, begin: int, end: int) -> Iterator[tuple[float, str]]:
+    """The middle of each character of a line, and what a browser shows of it."""
     x = 0.0
     for place in range(begin, end):
-        yield x + found.columns[place] / 2, found.shown[place]
-        x += float(found.columns[place])
+        sign, wide = found.shown[place], float(found.columns[place])
+        yield x + wide / 2, plain(_MARKS.get(sign, _visible(sign)))
+        x += wide
 
 
 def _strip(
@@ -129,19 +131,19 @@ def _strip(
     A piece that is a part of a character has that part of its width.
     """
     style = panel.style
-    bars: list[tuple[float, float, float, int]] = []  # from, width, row, piece
+    bars = [np.empty((4, 0))]  # where each begins, how wide it is, its row and its piece
     for (begin, end), row in zip(shown, rows, strict=False):
         edges = np.concatenate([[0], np.cumsum(found.columns[begin:end])])
-        first, last = ends[begin], ends[end]
-        for piece in np.flatnonzero((cut.starts < last) & (cut.ends > first)).tolist():
-            span = np.interp([max(cut.starts[piece], first), min(cut.ends[piece], last)],
-                             ends[begin : end + 1], edges)  # fmt: skip
-            if span[1] > span[0]:
-                bars.append((float(span[0]), float(span[1] - span[0]), row, piece))
-    if not bars:
+        inside = np.flatnonzero((cut.starts < ends[end]) & (cut.ends > ends[begin]))
+        spans = np.clip([cut.starts[inside], cut.ends[inside]], ends[begin], ends[end])
+        left, right = np.interp(spans, ends[begin : end + 1], edges)
+        bars.append(np.stack([left, right - left, np.full(len(inside), row), inside]))
+    joined = np.concatenate(bars, axis=1)
+    start, wide, at, places = joined[:, joined[1] > 0]
+    pieces = places.astype(int).tolist()
+    if not pieces:
         panel.unseen([0], [rows[0]], name)
         return
-    start, wide, at, pieces = zip(*bars, strict=True)
     told = [
         (
             plain(short(_visible(cut.names[k]), _LONGEST)),

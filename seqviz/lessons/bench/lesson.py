@@ -8,12 +8,17 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
+from jaxtyping import Float
+
 from seqviz import catalog
+from seqviz.compute.replicates import Theory
 from seqviz.figures.grammar.style import Style
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import Alone, Host, NotYet
 from seqviz.lessons.bench.output import Output, Source
 from seqviz.lessons.bench.show import Show
+from seqviz.lessons.bench.sketch import Sketch
 from seqviz.lessons.bench.words import Words
 from seqviz.text import Text
 
@@ -59,6 +64,26 @@ class Answers:
     needs: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Experiment:
+    """A number of a bench at its settings, once for each random seed: a class runs a seat each.
+
+    values: of these seeds in this order; each follows from its own seed alone. quantity: its name
+    and unit, in the reader's language, as plain words. settings: one sentence that says at which.
+    theory: the distribution of one replicate beside these values; None where there is none.
+    at_once: seeds that take less than a second together.
+    """
+
+    values: Callable[[Sequence[int]], Sequence[float] | Float[np.ndarray, "seed"]]
+    quantity: str
+    settings: str
+    theory: Callable[[Float[np.ndarray, "seed"]], Theory | None] = lambda values: None
+    at_once: int = 30
+
+
+Replicate = Callable[[Any, Show], Experiment]
+
+
 @dataclass
 class Lesson:
     """The benches of one lesson in the order of its page.
@@ -72,6 +97,7 @@ class Lesson:
     code: tuple[Callable[..., Any], ...] = ()
     benches: dict[str, Bench] = field(default_factory=dict)
     exercises: dict[str, Exercise] = field(default_factory=dict)
+    sketches: dict[str, Sketch] = field(default_factory=dict)
 
     @property
     def record(self) -> catalog.Lesson:
@@ -85,16 +111,19 @@ class Lesson:
         after: Sequence[str] = (),
         leads: bool = False,
         answers: Answers | None = None,
+        replicate: Replicate | None = None,
     ) -> Callable[[Body], Bench]:
         """Decorate `def f(params, show)`: a figure with its controls.
 
         `after` names benches whose parameters this one reads; each of those says `leads=True`. A
         change there redraws this one as soon as the hand has left the slider. answers: in the
-        browser, with what `body` shows.
+        browser, with what `body` shows. replicate: what a class runs here, each seat its own seed.
         """
 
         def made(body: Body) -> Bench:
-            self.benches[name] = Bench(self, name, declaration, body, tuple(after), leads, answers)
+            self.benches[name] = Bench(
+                self, name, declaration, body, tuple(after), leads, answers, replicate
+            )
             return self.benches[name]
 
         return made
@@ -103,6 +132,11 @@ class Lesson:
         """Declare an exercise; see `Exercise`."""
         self.exercises[name] = Exercise(name, **keys)
         return self.exercises[name]
+
+    def sketch(self, name: str, **keys: Any) -> Sketch:
+        """Declare a prediction that is drawn; see `Sketch`."""
+        self.sketches[name] = Sketch(name, **keys)
+        return self.sketches[name]
 
     def prefix(self, bench: str) -> str:
         """The start of a bench's widget keys and permalink parameters."""
@@ -134,6 +168,7 @@ class Bench:
     after: tuple[str, ...] = ()
     leads: bool = False
     answers: Answers | None = None
+    replicate: Replicate | None = None
 
     @property
     def prefix(self) -> str:
@@ -179,6 +214,24 @@ class Bench:
         make = self.answers.parts[name]
         with self._read(self._meant(values), host) as params:
             return make(params, Show(Words(self.lesson.slug, Text(style.lang)), host, style))
+
+    def experiment(
+        self, values: Mapping[str, Any] | None = None, language: str = "en"
+    ) -> Experiment:
+        """What a class runs here, without a page; values as of `run`.
+
+        Raises ValueError where this bench has none, or none at these settings, and NotYet.
+        """
+        who = Alone()
+        with self._read(self._meant(values or {}), who) as params:
+            return self.replicated(params, who, Text(language))
+
+    def replicated(self, params: Any, host: Host, text: Text) -> Experiment:
+        """The same with these parameters on a host."""
+        if self.replicate is None:
+            raise ValueError(f"{self.name} has no number for each seed.")
+        show = Show(Words(self.lesson.slug, text), host, Style(lang=text.lang))
+        return self.replicate(params, show)
 
     @contextmanager
     def _read(self, given: dict[str, Any], who: Alone) -> Iterator[Any]:

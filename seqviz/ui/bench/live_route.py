@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from seqviz.ui.shared.room_route import Runner
+
 ROUTE = "/live/{slug}/{bench}"
 EMBED = "/embed/{slug}/{bench}"
 STILL = "/still/{slug}/{bench}"
@@ -56,7 +58,14 @@ class Straight:
             return []
         from seqviz.ui.shared import room_route
 
+        room_route.runner = _runner
         return room_route.routes()
+
+
+def _runner() -> Runner:
+    from seqviz.ui.bench import class_run
+
+    return class_run
 
 
 async def _endpoint(request: Request) -> Response:

@@ -12,6 +12,8 @@ from typing import Any
 import streamlit as st
 
 from seqviz import catalog
+from seqviz.figures.grammar.style import Style
+from seqviz.lessons.bench.lesson import Bench
 from seqviz.room import codes
 from seqviz.text import Text
 from seqviz.ui.shared import components
@@ -33,12 +35,12 @@ def be_in(text: Text) -> None:
     st.session_state[KEPT] = found
     if st.query_params.get(KEY) != found:
         st.query_params[KEY] = found
-    components.room("in_room", found, _words(text, lessons=True), lambda: _go(""))
+    components.room("in_room", found, words(text, lessons=True), lambda: _go(""))
 
 
 def door(text: Text) -> None:
     """What opens a room or joins one."""
-    components.door("room_door", _words(text), _go)
+    components.door("room_door", words(text), _go)
 
 
 def way_in(text: Text, found: str, address: str) -> None:
@@ -55,7 +57,18 @@ def vote(text: Text, key: str, options: Sequence[str]) -> None:
         known = isinstance(own, int) and 0 <= own < len(options)
         st.session_state[f"{key}.revealed"] = own if known else None
 
-    components.ballot(key, options, _words(text), revealed)
+    components.ballot(key, options, words(text), revealed)
+
+
+def run_as_class(text: Text, bench: Bench, style: Style, presenting: bool) -> None:
+    """In a room, below a bench that a class can run: a seed for each seat."""
+    if not code() or bench.replicate is None:
+        return
+    words = {**_words(text), "missing": text("frame.no_library")}
+    components.class_run(
+        f"{bench.prefix}.class", bench.lesson.slug, bench.name, text.lang, presenting, style.height,
+        words,
+    )  # fmt: skip
 
 
 def _go(entered: str) -> None:
@@ -65,7 +78,8 @@ def _go(entered: str) -> None:
         del st.query_params[KEY]
 
 
-def _words(text: Text, lessons: bool = False) -> dict[str, Any]:
+def words(text: Text, lessons: bool = False) -> dict[str, Any]:
+    """What stands on the parts of a room; lessons: with the titles of all of them."""
     titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
     told = {k: v for k, v in text.table("room").items() if isinstance(v, str)}
     names = {"names": list(text.items("room.names")), "home": text("frame.map")}

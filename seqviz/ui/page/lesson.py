@@ -26,7 +26,7 @@ from seqviz.ui.bench.footer import footer
 from seqviz.ui.bench.host import PageHost, guarded
 from seqviz.ui.bench.lazy import LazyBenches
 from seqviz.ui.bench.moving_hand import MovingHand
-from seqviz.ui.page import glossary, header, notebook, questions
+from seqviz.ui.page import classroom, glossary, header, notebook, questions
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import components, limits
 from seqviz.ui.shared.draw_queue import Rank
@@ -175,6 +175,7 @@ class PageLesson:
 
         with st.container(border=True, key=f"bench-{name}"):
             fragment(run, bench.prefix)
+            classroom.run_as_class(self.text, bench, self.style, header.presenting())
 
     def _rank(self, name: str, alone: bool) -> Rank:
         return self.asked.pop(name, Rank.PRESS) if alone else Rank.PAGE
@@ -324,6 +325,13 @@ class PageLesson:
         with st.container(border=True):
             key = f"{self.record.code}.exercise.{name}"
             asked = partial(questions.ask, self.words, key, self.declared.exercises[name])
+            fragment(run_context.beside()(asked), key)
+
+    def sketch(self, name: str) -> None:
+        """A declared prediction that is drawn, with its result."""
+        with st.container(border=True):
+            key = f"{self.record.code}.sketch.{name}"
+            asked = partial(questions.sketch, self.words, key, name, header.presenting())
             fragment(run_context.beside()(asked), key)
 
     def code(self) -> None:

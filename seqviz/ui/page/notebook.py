@@ -14,7 +14,8 @@ def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
     `seqviz` folder on its path: its first cell says so.
     """
     import nbformat.v4 as nb  # slow to import; nobody waits for it but who asks for a notebook
-    from nbformat import writes
+
+    from seqviz.lessons.class_notebook import written
 
     cells = [
         nb.new_markdown_cell(f"# {text(f'{slug}.title')}\n\n{text(f'{slug}.goal')}"),
@@ -28,13 +29,4 @@ def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
         note = prose.get(name, "")
         cells.append(nb.new_markdown_cell(f"## {title}\n\n{note}".strip()))
         cells.append(nb.new_code_cell(source.strip()))
-    for number, cell in enumerate(cells):
-        cell["id"] = f"cell-{number}"  # the same settings give the same file
-    book = nb.new_notebook(
-        cells=cells,
-        metadata={
-            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-            "language_info": {"name": "python"},
-        },
-    )
-    return writes(book).encode("utf-8")
+    return written(cells)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from seqviz import lessons
-from seqviz.lessons.bench.lesson import Exercise
+from seqviz.lessons.bench import controls
+from seqviz.lessons.bench.lesson import Exercise, Lesson
 from seqviz.lessons.bench.words import Words
+from seqviz.ui.bench import fast_path
 from seqviz.ui.page import classroom
+from seqviz.ui.shared import components
 from seqviz.ui.shared.caching import cached
 
 
@@ -65,3 +72,79 @@ def ask(words: Words, key: str, exercise: Exercise) -> None:
             st.success(f"**{text('frame.right')}** {said}")
     else:
         st.info(f"**{text('frame.not_yet')}** {text(f'{place}.hint', **values)}")
+
+
+_TAG = re.compile(r"<[^>]*>")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sketch's figures as a page sends them, before and after it is computed.
+
+    around: what the browser needs to draw and to compare (`assets/static/sketch.js`). y: the
+    computed values, which it is told only then.
+    """
+
+    before: bytes
+    after: bytes
+    alts: tuple[str, str]
+    around: Mapping[str, Any]
+    y: list[Any]
+
+
+def drawn(slug: str, name: str, lang: str, presenting: bool) -> Drawn:
+    """A sketch of a lesson in a language, for what the class shares."""
+    lesson: Lesson = getattr(lessons, slug).lesson
+    sketch = lesson.sketches[name]
+    style = fast_path.style(lang, presenting)
+    posed = sketch.posed(lesson, style)
+    axes = {letter: posed.after.axis(letter) for letter in "xy"}
+    titles = {letter: _TAG.sub("", axis["title"]["text"]) for letter, axis in axes.items()}
+    bench = lesson.benches[sketch.bench]
+    around = {
+        "kind": sketch.kind,
+        "x": posed.x.tolist(),
+        "rows": posed.rows.tolist(),
+        "ends": posed.ends,
+        "log": axes["y"].get("type") == "log",
+        "most": posed.most,
+        "titles": titles,
+        "height": style.height,
+        "named": {
+            letter: [_TAG.sub("", str(word)) for word in axis["ticktext"]]
+            for (letter, axis), places in zip(axes.items(), (posed.x, posed.rows), strict=True)
+            if places.tolist() == list(axis.get("tickvals", [None]))
+        },
+        "bench": sketch.bench,
+        "prefix": bench.prefix,
+        "settings": controls.permalink(
+            bench.prefix, controls.filled(bench.declaration, sketch.values)
+        ),
+    }
+    values = posed.y.astype(object)
+    values[~np.isfinite(posed.y)] = None  # JSON has no NaN
+    alts = (style.text("alt.sketch", **titles), style.text("alt.sketch_computed", **titles))
+    before, after = (figure.to_json().encode() for figure in (posed.before, posed.after))
+    return Drawn(before, after, alts, around, values.tolist())
+
+
+def sketch(words: Words, key: str, name: str, presenting: bool) -> None:
+    """A prediction that is drawn on real axes, and its result once it is asked for."""
+    text, place = words.text, f"{words.slug}.sketch.{name}"
+    st.markdown(f"**{text('frame.predict')}** {text(f'{place}.question')}")
+    found = cached(drawn)(words.slug, name, text.lang, presenting).result
+    state = f"{key}.{classroom.code()}.computed"  # in a room it is the teacher who reveals
+
+    def computed(on: bool) -> None:
+        st.session_state[state] = on
+
+    done = bool(st.session_state.get(state))
+    own = {name: said for name, said in text.table(place).items() if name in ("own", "median")}
+    missing = text("frame.no_library")
+    around = {"alt": found.alts[done], "y": found.y if done else None, "missing": missing}
+    told = {**found.around, **around, "words": {**text.table("sketch"), **own}}
+    components.sketch(
+        key, told, found.after if done else found.before, classroom.words(text), computed
+    )
+    if done:
+        st.info(text(f"{place}.reveal"))

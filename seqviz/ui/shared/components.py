@@ -176,6 +176,53 @@ def ballot(
     )
 
 
+def class_run(
+    key: str,
+    lesson: str,
+    bench: str,
+    lang: str,
+    present: bool,
+    height: int,
+    words: Mapping[str, Any],
+) -> None:
+    """What a class runs at this bench, each seat its own seed (`assets/static/class_run.js`).
+
+    height: pixels of its figure. words: see there.
+    """
+    _component("class_run", '<div class="seqviz-class-run"></div>', "room")(
+        key=key,
+        data=_plain(lesson=lesson, bench=bench, lang=lang, present=present, height=height,
+                    theme=looks.theme(), words=dict(words)),
+        height="content",
+    )  # fmt: skip
+
+
+def sketch(
+    key: str,
+    around: Mapping[str, Any],
+    figure: bytes,
+    words: Mapping[str, Any],
+    on_compute: Callable[[bool], None],
+) -> None:
+    """A prediction to draw on a figure's axes (`assets/static/sketch.js`), alone or in a room.
+
+    around: what is said around the figure (`ui.page.questions.drawn`). words: of rooms.
+    `on_compute(on)` is called before the next run when the result is to be shown, or no more.
+    """
+
+    def computed() -> None:
+        if isinstance(told := said(f"{key}.drawn", "compute"), Mapping):
+            on_compute(bool(told.get("on")))
+
+    told = {**around, "key": key, "room": dict(words), "theme": looks.theme()}
+    _component("sketch", '<div class="seqviz-sketch"></div>', "room", "sketch")(
+        key=f"{key}.drawn",
+        data=b"%b\n%b" % (json.dumps(told).encode(), figure),
+        on_compute_change=computed,
+        height="content",
+    )
+
+
 def home_bench(key: str, around: Mapping[str, Any], figure: bytes) -> None:
     """A bench with one slider, which the page draws once (`assets/static/home.js`).
 

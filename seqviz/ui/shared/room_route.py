@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cachetools import TTLCache
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from seqviz.lessons import in_room
 from seqviz.refusal import Refusal
 from seqviz.room.room import Room, Seat, Unsaid
 from seqviz.room.rooms import LIFE, Rooms
+from seqviz.text import LANGUAGES, Text
 from seqviz.ui.server import metrics
 from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope
 from seqviz.ui.server.static_files import base
@@ -32,12 +35,17 @@ if TYPE_CHECKING:
 TEACHER, SEAT = "x-seqviz-teacher", "x-seqviz-seat"
 OURS = "x-seqviz-room"  # another site's page cannot send it
 LARGEST = 16_384  # bytes of what is said
+GZIP = b"\x1f\x8b"
 HEARTBEAT = 15.0  # seconds; proxies close what is silent for longer than a minute
 PAUSE = 0.05  # seconds between two things told: of what comes faster only the last is
 STREAMS = 3  # of one seat
 # At once, and a second: seats and new rooms of a device, what a seat says, and codes that are none
 # of an address. `rooms.GUESSES` counts on the last.
 SEATS, ROOMS, SAID, WRONG = (20, 1 / 10), (6, 1 / 120), (40, 2.0), (30, 1 / 20)
+RUNS, PICTURES = (
+    (6, 1 / 5),
+    (60, 3.0),
+)  # of a room that runs a bench, and of a seat that looks at it
 
 
 @dataclass
@@ -46,6 +54,19 @@ class Used:
 
     seats: Bucket = field(default_factory=Bucket)
     rooms: Bucket = field(default_factory=Bucket)
+
+
+class Runner(Protocol):
+    """What computes and draws what a class runs: `ui.bench.class_run`, which is above this."""
+
+    def start(self, room: Room, account: Account) -> None:
+        """Compute the room's run."""
+
+    async def drawn(self, room: Room, lang: str, presenting: bool) -> bytes:
+        """It as it stands."""
+
+
+runner: Callable[[], Runner]  # set by who has it
 
 
 @dataclass
@@ -57,6 +78,10 @@ class Class:
         default_factory=weakref.WeakKeyDictionary
     )
     said: weakref.WeakKeyDictionary[Seat | Room, Bucket] = field(
+        default_factory=weakref.WeakKeyDictionary
+    )
+    ran: weakref.WeakKeyDictionary[Room, Bucket] = field(default_factory=weakref.WeakKeyDictionary)
+    looked: weakref.WeakKeyDictionary[Seat | Room, Bucket] = field(
         default_factory=weakref.WeakKeyDictionary
     )
     wrong: TTLCache[str, Bucket] = field(default_factory=lambda: TTLCache(20_000, LIFE))
@@ -116,6 +141,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
             raise Refusal("large", f"At most {LARGEST} bytes.", most=LARGEST)
     try:
         found = json.loads(read or b"{}")
+        json.dumps(found, ensure_ascii=False).encode()  # half a pair could be told to nobody
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
@@ -170,23 +196,89 @@ async def said(request: Request) -> Response:
     room, seat = _who(request)
     _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID)
     words = await _body(request)
+    runs = seat is None and words.get("kind") == "run"
+    if runs:
+        _let_in(the_class().ran.setdefault(room, Bucket()), RUNS)
     try:
         if seat is None:
             room.tell(words)
         else:
+            if words.get("kind") in ("send", "text"):  # may import a lesson
+                words = await asyncio.to_thread(in_room.meant, words)
             room.hear(seat, words)
     except Unsaid:
         raise Refusal("bad", "This cannot be said here.") from None
+    if runs:
+        runner().start(room, accounts().of(*by_scope(request.scope)))
     return Response(status_code=204)
+
+
+@_told
+async def looked(request: Request) -> Response:
+    """What the class runs, as it stands."""
+    room, seat = _who(request)
+    _let_in(the_class().looked.setdefault(seat or room, Bucket()), PICTURES)
+    query = request.query_params
+    body = await runner().drawn(room, query.get("lang", ""), query.get("present") == "true")
+    if not body:
+        return Response(status_code=204)
+    headers = {"cache-control": "no-store"}
+    if body.startswith(GZIP):
+        headers["content-encoding"] = "gzip"
+    return Response(body, 200, headers, "text/plain; charset=utf-8")
+
+
+@_told
+async def board(request: Request) -> Response:
+    """The texts that the teacher has approved: see `Room.texts`."""
+    room, seat = _who(request)
+    _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID)
+    return JSONResponse({"texts": room.texts()})
+
+
+@_told
+async def waiting(request: Request) -> Response:
+    """The first text that waits, for the teacher to read: {"number", "text"}; empty for none."""
+    room = _teachers(request)
+    line = room.board.first()
+    return JSONResponse({"number": line.number, "text": line.text} if line else {})
+
+
+def _teachers(request: Request) -> Room:
+    """The room, for its teacher alone. Raises Refusal("not_yours")."""
+    room, seat = _who(request)
+    if seat is not None:
+        raise Refusal("not_yours", "This is the teacher's.")
+    return room
 
 
 @_told
 async def left(request: Request) -> Response:
     """What is left of a lecture, for its teacher: see `Room.afterwards`."""
+    return JSONResponse(_teachers(request).afterwards())
+
+
+@_told
+async def notebook(request: Request) -> Response:
+    """The same as a notebook, in the "language" and with links to the "address" that are said."""
+    room, asked = _teachers(request), await _body(request)
+    _let_in(the_class().said.setdefault(room, Bucket()), SAID)
+    language, address = _text(asked, "language"), _text(asked, "address")
+    if language not in LANGUAGES or not re.fullmatch(r"https?://[\w.:\[\]~/-]{1,200}/", address):
+        raise Refusal("bad", "These are no language and address.")
+    from seqviz.lessons import class_notebook  # with what a lesson computes; nobody else waits
+
+    built = await asyncio.to_thread(
+        class_notebook.build, room.afterwards(), Text(language), address
+    )
+    return Response(built, media_type="application/x-ipynb+json")
+
+
+@_told
+async def drawn(request: Request) -> Response:
+    """What a class has drawn, once it is revealed: see `Room.drawn`."""
     room, seat = _who(request)
-    if seat is not None:
-        raise Refusal("not_yours", "This is the teacher's.")
-    return JSONResponse(room.afterwards())
+    return JSONResponse(room.drawn(teacher=seat is None))
 
 
 @_told
@@ -250,5 +342,10 @@ def routes() -> list[Route]:
         Route(f"{start}/{{code}}/seat", joined, methods=["POST"]),
         Route(f"{start}/{{code}}/said", said, methods=["POST"]),
         Route(f"{start}/{{code}}/heard", heard),
+        Route(f"{start}/{{code}}/board", board),
+        Route(f"{start}/{{code}}/waiting", waiting),
         Route(f"{start}/{{code}}/left", left),
+        Route(f"{start}/{{code}}/run", looked),
+        Route(f"{start}/{{code}}/drawn", drawn),
+        Route(f"{start}/{{code}}/notebook", notebook, methods=["POST"]),
     ]

@@ -1,0 +1,1 @@
+"""Figures of one number at many random seeds."""

@@ -1,0 +1,36 @@
+"""A class at thirty seeds, made of seeded numbers, and every figure drawn of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seqviz.compute import replicates
+from seqviz.compute.replicates import Replicates
+from seqviz.figures.grammar.example import Example
+from seqviz.figures.replicates.distribution import distribution_over_seeds
+
+
+def examples() -> tuple[Example, ...]:
+    """Each figure function once or more, where its branches differ."""
+    found, large, one = sample(30, 12), sample(300, 300), sample(1, 1)
+    theory = replicates.normal(0.794, 0.027)
+    share = replicates.share_of(0.3, 50)
+    return (
+        Example("seeds", distribution_over_seeds, (found, "φ̂", theory), found.mean),
+        Example("seeds, many", distribution_over_seeds, (large, "φ̂", theory), large.mean),
+        Example("seeds, first", distribution_over_seeds, (one, "φ̂", share), one.mean),
+        Example("seeds, no theory", distribution_over_seeds, (found, "φ̂"), found.mean),
+        Example("seeds, alike", distribution_over_seeds, (alike(), "φ̂"), 1.0),
+    )
+
+
+def sample(count: int, own: int) -> Replicates:
+    """Normal values, the first of them of a class."""
+    seeds = np.arange(1, count + 1)
+    values = np.random.RandomState(3).normal(0.794, 0.027, count)
+    return Replicates(seeds, values, seeds <= own)
+
+
+def alike() -> Replicates:
+    """The same value at every seed."""
+    return Replicates(np.arange(1, 31), np.ones(30), np.zeros(30, bool))

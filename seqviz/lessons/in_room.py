@@ -1,0 +1,67 @@
+"""What students say of a bench in a room, held to what the bench has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from seqviz import catalog, lessons
+from seqviz.lessons.bench.controls import Control, Sentence, controls
+from seqviz.refusal import Refusal
+from seqviz.room.board import plain
+
+
+@cache
+def known(slug: str) -> Mapping[str, Control]:
+    """The controls of a lesson by their keys in a link; none of what is no lesson.
+
+    Imports the lesson, which can take seconds the first time.
+    """
+    if slug not in {record.slug for record in catalog.LESSONS}:
+        return {}
+    benches = getattr(lessons, slug).lesson.benches.values()
+    return {
+        f"{one.prefix}.{name}": control
+        for one in benches
+        for name, control in controls(one.declaration)
+    }
+
+
+def meant(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A "send" or "text" of `Room.hear` with the settings alone that the lesson takes; else as is.
+
+    What is no setting could be read in the teacher's address bar. "own" are then the settings that
+    are texts; a text for a bench goes without the others. Raises Refusal("long_text") for one that
+    the field would cut, Refusal("bad") where there is no such field.
+    """
+    kind, slug, values = said.get("kind"), said.get("lesson"), said.get("values")
+    if kind not in ("send", "text") or not isinstance(slug, str) or not isinstance(values, dict):
+        return said
+    those = known(slug)
+    kept = {key: text for key, text in values.items() if _takes(those.get(key), text)}
+    texts = {key: plain(kept[key]) for key in sorted(kept) if isinstance(those[key], Sentence)}
+    if kind == "send":
+        return {**said, "values": kept | texts, "own": list(texts)}
+    key, text = said.get("key"), said.get("text")
+    field = those.get(key) if isinstance(key, str) else None
+    if not isinstance(field, Sentence) or not isinstance(text, str):
+        raise Refusal("bad", "There is no such text field.")
+    if len(plain(text)) > field.limit:
+        raise Refusal("long_text", f"At most {field.limit} characters.", most=field.limit)
+    start = f"{str(key).rpartition('.')[0]}."
+    return {
+        **said,
+        "bench": start.split(".")[1],
+        "values": {k: v for k, v in kept.items() if k.startswith(start) and k not in texts},
+    }
+
+
+def _takes(control: Control | None, text: object) -> bool:
+    if control is None or not isinstance(text, str):
+        return False
+    try:
+        control.clean(text)
+    except (ValueError, KeyError):
+        return False
+    return True

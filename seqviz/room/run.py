@@ -1,0 +1,64 @@
+"""A number of a bench, once for each seat of a room: its seat number is its random seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+LEAST = 30  # seeds: a smaller class is filled up with further ones
+KEPT = 20  # runs that a room remembers besides the last
+
+
+@dataclass(eq=False)
+class Run:
+    """One run of a class. place: the bench and its settings, see `room.shows`.
+
+    found: the number at each seed, as far as it is known. of_class: the seeds that were seats when
+    this was last told. version: rises with whatever there is to draw. stopped: by the teacher.
+    failed: there will be no more.
+    """
+
+    number: int
+    place: Mapping[str, Any]
+    found: dict[int, float] = field(default_factory=dict)
+    of_class: frozenset[int] = frozenset()
+    version: int = 0
+    stopped: bool = False
+    failed: bool = False
+
+    def missing(self, seats: Iterable[int]) -> list[int]:
+        """The seeds that are wanted and not known yet, those of seats first."""
+        own = set(seats)
+        left = [seed for seed in wanted(own) if seed not in self.found]
+        return sorted(left, key=lambda seed: (seed not in own, seed))
+
+    def drawn(self) -> list[int]:
+        """The seeds that are drawn: those that are wanted of this class, and known."""
+        return [seed for seed in wanted(self.of_class) if seed in self.found]
+
+    def told(self, seats: Iterable[int]) -> dict[str, Any]:
+        """How far it is, for the class."""
+        seeds = wanted(seats)
+        return {
+            "number": self.number,
+            "lesson": self.place["lesson"],
+            "bench": self.place["bench"],
+            "version": self.version,
+            "done": sum(seed in self.found for seed in seeds),
+            "of": len(seeds),
+            "stopped": self.stopped,
+            "failed": self.failed,
+        }
+
+    def left(self) -> dict[str, Any]:
+        """What is left of it after the lecture: settings, seeds and numbers, and nobody's seat."""
+        seeds = sorted(self.found)
+        return {**self.place, "seeds": seeds, "found": [self.found[seed] for seed in seeds]}
+
+
+def wanted(seats: Iterable[int]) -> list[int]:
+    """The seeds of a class: its seats, and the first others up to `LEAST`."""
+    own = set(seats)
+    others = [seed for seed in range(1, LEAST + 1) if seed not in own]
+    return sorted([*own, *others[: max(0, LEAST - len(own))]])

@@ -1,0 +1,105 @@
+"""A prediction that a class draws: one sketch of each seat, hidden until all are revealed.
+
+A sketch is whole numbers between 0 and an end that the question has: heights of a curve or of bars
+in parts of the axis, or column and row of a cell. There is nothing in it to read.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from seqviz.room.ballot import State
+
+Kind = Literal["curve", "bar", "cell"]
+KINDS = ("curve", "bar", "cell")
+MARKS, LARGEST = 64, 1000  # numbers of a sketch, and the end of each, at most
+
+
+@dataclass
+class Sketches:
+    """key: of the question. number: how many were asked before it in this room, and this one.
+
+    most: the largest that each number of a sketch can be. drawn: by seat.
+    """
+
+    key: str
+    kind: Kind
+    most: tuple[int, ...]
+    number: int = 1
+    state: State = "open"
+    drawn: dict[int, array[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what nobody can draw."""
+        fewest, most = (2, 2) if self.kind == "cell" else (1, MARKS)
+        if self.kind not in KINDS or not fewest <= len(self.most) <= most:
+            raise ValueError("These are no numbers of a sketch.")
+        if not all(_whole(end) and 1 <= end <= LARGEST for end in self.most):
+            raise ValueError("These are no ends.")
+
+    def draw(self, seat: int, marks: Sequence[Any]) -> bool:
+        """Keep a sketch; a seat may change its own until it is closed.
+
+        Returns False where it is not open, or what was drawn is no sketch of this question.
+        """
+        fits = len(marks) == len(self.most) and all(
+            _whole(mark) and 0 <= mark <= end for mark, end in zip(marks, self.most, strict=True)
+        )
+        if self.state != "open" or not fits:
+            return False
+        self.drawn[seat] = array("H", marks)
+        return True
+
+    def close(self) -> None:
+        """No more of them."""
+        if self.state == "open":
+            self.state = "closed"
+
+    def reveal(self) -> None:
+        """Show what was drawn."""
+        self.state = "revealed"
+
+    @property
+    def cloud(self) -> list[list[int]]:
+        """All of them without their seats: in an order that does not tell who drew which."""
+        return sorted(list(marks) for marks in self.drawn.values())
+
+    @cached_property
+    def _revealed(self) -> dict[str, Any]:
+        return {"key": self.key, "number": self.number, **summary(self.kind, self.cloud)}
+
+    def told(self, teacher: bool) -> dict[str, Any] | None:
+        """What the class has drawn, once it is revealed; the sketches themselves to the teacher."""
+        if self.state != "revealed":
+            return None
+        return {**self._revealed, "sketches": self.cloud} if teacher else self._revealed
+
+
+def summary(kind: Kind, cloud: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """How many there are; of curves and bars median and quartiles at each place, of cells counts.
+
+    Quartiles by linear interpolation between the two nearest, as numpy has them.
+    """
+    if kind == "cell":
+        counted = Counter((column, row) for column, row in cloud)
+        return {"count": len(cloud), "cells": [[*cell, n] for cell, n in sorted(counted.items())]}
+    places = [sorted(place) for place in zip(*cloud, strict=True)]
+    parts = {"low": 0.25, "median": 0.5, "high": 0.75}
+    return {"count": len(cloud)} | {
+        name: [_quantile(place, part) for place in places] for name, part in parts.items()
+    }
+
+
+def _quantile(ordered: Sequence[int], part: float) -> float:
+    at = part * (len(ordered) - 1)
+    low, rest = int(at), at - int(at)
+    return ordered[low] + (rest and rest * (ordered[low + 1] - ordered[low]))
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,235 @@
+"""What a class runs in a room (`room.run`): computed here seed by seed, and drawn as it grows.
+
+Nobody's browser computes: a seat is a seed, and the server has the number of each once for all
+rooms. It computes in the draw queue, some seeds a turn, in the name of the teacher who has asked;
+the event loop only waits. A class is told at most once in PACE seconds that there is more, and all
+of one language get the same figure, in which each browser marks its own seat
+(`assets/static/class_run.js`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import weakref
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqviz import fingerprint
+from seqviz.compute.replicates import Replicates
+from seqviz.figures.replicates.distribution import distribution_over_seeds, pile
+from seqviz.languages import DEFAULT, LANGUAGES
+from seqviz.lessons.bench.host import NotYet
+from seqviz.lessons.bench.lesson import Bench, Experiment
+from seqviz.lessons.bench.problems import sentence
+from seqviz.lessons.bench.words import Words
+from seqviz.room.room import Room
+from seqviz.room.run import Run, wanted
+from seqviz.text import Text, number
+from seqviz.ui.bench import fast_path
+from seqviz.ui.bench.embed.host import EmbedHost
+from seqviz.ui.bench.embed.wanted import bench_of
+from seqviz.ui.bench.embed.wanted import wanted as settings_of
+from seqviz.ui.bench.packed import packed
+from seqviz.ui.server import run_context
+from seqviz.ui.server.accounts import Account
+from seqviz.ui.server.run_context import Session
+from seqviz.ui.shared import caching, limits, markdown
+from seqviz.ui.shared.draw_queue import Rank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACE = 0.6  # seconds between two pictures of a class that grows
+GROWTH = 6  # pictures at least from none to all, so that it is seen to grow
+AGAIN, TRIES = 2.0, 60  # seconds between two looks whether a model is there, and how many
+log = logging.getLogger(__name__)
+
+
+class Failed(ValueError):
+    """There is no number at these settings."""
+
+
+@dataclass(eq=False)
+class Going:
+    """A run that is computed here, for this session.
+
+    known: what is run and a name of its settings, by language. pictures: of this version, by their
+    looks.
+    """
+
+    session: Session
+    known: dict[str, tuple[Experiment, bytes]] = field(default_factory=dict)
+    task: asyncio.Task[None] | None = None
+    version: int = -1
+    pictures: dict[tuple[str, bool], asyncio.Future[bytes]] = field(default_factory=dict)
+
+
+_going: weakref.WeakKeyDictionary[Run, Going] = weakref.WeakKeyDictionary()
+
+
+def start(room: Room, account: Account) -> None:
+    """Compute the room's run, until all seats have their number, another takes its place, it is
+    stopped, or the room ends; whoever joins later gets a number as well.
+    """
+    run = room.run
+    assert run is not None
+    going = _going[run] = Going(Session("class", 0.0, account=account))
+    going.task = asyncio.get_running_loop().create_task(_go(room, run, going))
+
+
+async def _go(room: Room, run: Run, going: Going) -> None:
+    tries = 0
+    try:
+        while room.run is run and not (room.ended or run.stopped):
+            changed = room.changed
+            if missing := run.missing(room.seats):
+                portion = missing[: -(-len(wanted(room.seats)) // GROWTH)]
+                found = await _in_turn(going, partial(_found, run.place, going, portion))
+                if found is None and (tries := tries + 1) <= TRIES:  # a model is on its way
+                    await asyncio.sleep(AGAIN)
+                    continue
+                run.found |= found or {}
+                run.failed = found is None
+            if missing or run.of_class != room.seats.keys():
+                run.of_class = frozenset(room.seats)
+                run.version += 1
+                room.change()
+                if run.failed:
+                    return
+                await asyncio.sleep(PACE)
+            else:
+                await changed.wait()
+    except Exception as error:
+        if not isinstance(error, (ValueError, NotYet)):
+            log.exception("a class's run failed")
+        run.failed = True
+        run.version += 1
+        room.change()
+
+
+async def _in_turn(going: Going, work: Any) -> Any:
+    return await fast_path.in_turn(Rank.FOLLOWING, going.session.account, work)
+
+
+@contextmanager
+def _experiment(
+    place: Mapping[str, Any], going: Going, lang: str
+) -> Iterator[tuple[Experiment, bytes]]:
+    """What is run, and what tells its settings from others; within, what is computed is charged.
+
+    Raises Failed for a bench that has none, and what the bench raises.
+    """
+    bench, session = bench_of(place["lesson"], place["bench"]), going.session
+    if bench is None or bench.replicate is None:
+        raise Failed
+    with (
+        run_context.answering(session, bench.lesson.slug, bench.name),
+        limits.charged(session.account, Rank.FOLLOWING),
+    ):
+        if lang not in going.known:
+            going.known[lang] = _made(bench, place["values"], session, lang)
+        yield going.known[lang]
+
+
+def _made(
+    bench: Bench, values: Mapping[str, str], session: Session, lang: str
+) -> tuple[Experiment, bytes]:
+    asked, text = settings_of(bench, values, {}, lang), Text(lang)
+    others = {name: asked.params[bench.lesson.prefix(name)] for name in bench.after}
+    words = Words(bench.lesson.slug, text)
+    host = EmbedHost(others, session=session, prefix=bench.prefix, words=words)
+    key = fingerprint.digest(("replicate", bench.prefix, sorted(asked.link.items())))
+    try:
+        with asked.reading():
+            return bench.replicated(asked.own, host, text), key
+    except NotYet:
+        if not host.loading:
+            raise
+        raise _Loading from None
+
+
+class _Loading(Exception):
+    """A model is on its way."""
+
+
+def _found(place: Mapping[str, Any], going: Going, seeds: list[int]) -> dict[int, float] | None:
+    """In a thread: the numbers of some of these seeds, at least of one.
+
+    None where a model is on its way.
+    """
+    try:
+        with _experiment(place, going, DEFAULT) as (experiment, key):
+            seeds = seeds[: experiment.at_once]
+            names = {seed: fingerprint.digest((key, seed)) for seed in seeds}
+            kept = {seed: caching.shelves().kept(name) for seed, name in names.items()}
+            new = [seed for seed, value in kept.items() if value is None]
+            values = dict(zip(new, map(float, experiment.values(new)), strict=True)) if new else {}
+            if not np.isfinite([*values.values()]).all():
+                raise Failed
+            for seed, value in values.items():
+                caching.shelves().ask(names[seed], partial(float, value))
+            return kept | values
+    except _Loading:
+        return None
+
+
+async def drawn(room: Room, lang: str, presenting: bool) -> bytes:
+    """The room's run as it stands: two lines as of `fast_path.Answer`, or one with a problem.
+
+    Empty where there is nothing to draw. Drawn once for all who ask for the same.
+    """
+    run, lang = room.run, lang if lang in LANGUAGES else DEFAULT
+    going = None if run is None else _going.get(run)
+    if run is None or going is None or not (run.found or run.failed):
+        return b""
+    if going.version != run.version:
+        going.version, going.pictures = run.version, {}
+    looks = lang, presenting
+    if looks not in going.pictures:
+        seeds, of_class, failed = run.drawn(), run.of_class, run.failed
+        values = [run.found[seed] for seed in seeds]
+        found = Replicates(
+            np.array(seeds, int), np.array(values), np.isin(seeds, [*of_class]).astype(bool)
+        )
+        work = partial(_picture, run.place, going, found, failed, looks)
+        going.pictures[looks] = asyncio.ensure_future(_in_turn(going, work))
+    return await asyncio.shield(going.pictures[looks])
+
+
+def _picture(
+    place: Mapping[str, Any], going: Going, found: Replicates, failed: bool, looks: tuple[str, bool]
+) -> bytes:
+    """In a thread: what `drawn` gives."""
+    lang, style = looks[0], fast_path.style(*looks)
+    problem = Text(lang)("room.run_failed")
+    try:
+        with _experiment(place, going, lang) as (experiment, _):
+            if found.values.size and not failed:
+                theory = experiment.theory(found.values)
+                figure = distribution_over_seeds(found, experiment.quantity, theory, style)
+                marks = zip(found.seeds.tolist(), pile(found, theory).tolist(), strict=True)
+                around = {
+                    "alt": figure.alt,
+                    "settings": markdown.html(experiment.settings),
+                    "quantity": experiment.quantity,
+                    "marks": {seed: [x, y, number(x)] for seed, (x, y) in marks},
+                }
+                return packed((_written(around), b"\n", *figure.parts()))
+    except (NotYet, _Loading) as waits:
+        problem = str(waits) or problem
+    except Failed:
+        pass
+    except ValueError as refusal:
+        problem = sentence(refusal, Words(place["lesson"], Text(lang)))
+    return packed((_written({"problem": markdown.html(problem)}), b"\n"))
+
+
+def _written(around: Mapping[str, Any]) -> bytes:
+    return json.dumps(around, ensure_ascii=False).encode()

@@ -1,0 +1,66 @@
+"""A class runs a bench: the teacher presses once, and each student finds the own seed in it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from seqviz.text import Text
+
+BENCH, RUN = ".st-key-bench-fit", ".st-key-bench-fit .seqviz-class-run"
+MINE = f"{RUN} .legendtext"
+LONG = 30_000
+
+
+@pytest.fixture
+def teacher(visit):
+    lesson = visit("ar_fitting", {"lang": "en"})
+    lesson.geometry("ar.process")
+    lesson.page.locator(".st-key-share button").first.click()
+    lesson.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
+    lesson.page.locator(".seqviz-room .code").wait_for()
+    lesson.page.keyboard.press("Escape")
+    lesson.rest()
+    return lesson
+
+
+def joined(visit, teacher, **context):
+    """A student in a browser of its own: visitors with the same options share what it keeps."""
+    code = re.search(r"room=(\w+)", teacher.page.url)[1]
+    lesson = visit("", {"room": code, **context.pop("parameters")}, **context)
+    lesson.page.locator(BENCH).wait_for(timeout=LONG)
+    return lesson
+
+
+def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
+    phone = {"viewport": {"width": 420, "height": 860}, "has_touch": True}
+    first = joined(visit, teacher, parameters={"lang": "zh"}, **phone)
+    second = joined(visit, teacher, parameters={"lang": "en"}, color_scheme="dark", locale="de-DE")
+    expect(first.page.locator(RUN)).to_be_hidden()  # nothing is run yet, and it is not theirs to
+    teacher.page.locator(BENCH).scroll_into_view_if_needed()
+    button = teacher.page.locator(RUN).get_by_role("button", name="Run as class")
+    button.click(timeout=LONG)
+    expect(teacher.page.locator(RUN)).to_contain_text(
+        "30 seeds, 2 of the class and 28 further ones.", timeout=LONG
+    )
+    expect(teacher.page.locator(MINE).filter(has_text="yours")).to_have_count(0)
+    said = Text("zh")("room.run_yours", seed=1, value="0.771")
+    expect(first.page.locator(f"{RUN} .own")).to_have_text(said, timeout=LONG)
+    expect(second.page.locator(f"{RUN} .own")).to_have_text("Yours, seed 2: 0.801", timeout=LONG)
+    for student, word in ((first, "你的"), (second, "yours")):
+        expect(student.page.locator(MINE).filter(has_text=word)).to_have_count(1)
+        assert student.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    late = joined(visit, teacher, parameters={"lang": "en"}, locale="fr-FR")
+    expect(late.page.locator(f"{RUN} .own")).to_have_text("Yours, seed 3: 0.802", timeout=LONG)
+    expect(teacher.page.locator(RUN)).to_contain_text("3 of the class and 27 further ones.")
+    values = second.page.locator(f"{RUN} details")
+    values.locator("summary").click()
+    expect(values.locator("tr")).to_have_count(31)
+
+
+def test_outside_a_room_a_bench_has_nothing_of_it(visit):
+    lesson = visit("ar_fitting", {"lang": "en"})
+    lesson.geometry("ar.process")
+    assert lesson.page.locator(".seqviz-class-run").count() == 0

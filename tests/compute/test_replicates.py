@@ -1,0 +1,113 @@
+"""What theory says of one replicate, against many of them; and what is said of a class."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from seqviz.compute import autoregression as ar
+from seqviz.compute import replicates
+from seqviz.compute.decoding.draw import draws
+from seqviz.compute.decoding.uniform import uniforms
+from seqviz.compute.replicates import Replicates, Theory
+
+MANY = 1500  # seeds
+
+
+def of(values, own: int = 0) -> Replicates:
+    seeds = np.arange(1, len(values) + 1)
+    return Replicates(seeds, np.array(values, float), seeds <= own)
+
+
+def agrees(values, theory: Theory, also: float = 0.0) -> None:
+    """Mean within four of its standard errors, and as many inside as 95 % are."""
+    found = of(values)
+    error = found.deviation / np.sqrt(len(values))
+    assert abs(found.mean - theory.mean) < 4 * error + also
+    inside, count = found.within(theory)
+    assert inside / count > 0.95 - 4 * np.sqrt(0.95 * 0.05 / count)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("method", ["ols", "yule_walker"])
+def test_estimates_of_phi_have_the_bias_and_the_spread_of_theory(method, intercept):
+    """The bias is that of the estimator with a fitted mean, -(1 + 3 phi) / n, or without one."""
+    n, phi = 200, 0.6
+    found = ar.estimate_each(range(1, MANY + 1), phi, intercept, method, n=n, burn_in=50)
+    bias, deviation = ar.in_theory(phi, n, intercept, method)
+    assert bias == pytest.approx(
+        -(intercept + (2 + intercept + (method == "yule_walker")) * phi) / n
+    )
+    agrees(found, replicates.normal(phi + bias, deviation), also=3 / n**1.5)
+    assert found.std() == pytest.approx(deviation, rel=0.06)
+    assert abs(found.mean() - phi) > abs(found.mean() - phi - bias)  # without the bias it is worse
+
+
+def test_the_estimate_of_a_seed_is_what_the_series_of_this_seed_gives():
+    path = ar.simulate((0.8,), n=100, seed=7, noise="laplace")
+    for shuffle in (False, True):
+        values = ar.shuffled(path.values, 7) if shuffle else path.values
+        one = ar.fit(values, 1, "exact_ml", True).first
+        found = ar.estimate_each([3, 7], 0.8, True, "exact_ml", shuffle, n=100, noise="laplace")
+        assert found[1] == one
+        alone = ar.estimate_each([7], 0.8, True, "exact_ml", shuffle, n=100, noise="laplace")
+        assert alone[0] == one  # whatever is computed with it
+
+
+def test_theory_is_silent_beyond_the_unit_root():
+    assert replicates.normal(*ar.in_theory(1.0, 100)) is None
+    assert replicates.normal(*ar.in_theory(0.8, 100, shuffle=True)) is None
+    assert replicates.normal(*ar.in_theory(0.8, 100, True, shuffle=True)) is not None
+
+
+def test_the_share_of_a_token_in_draws_is_binomial():
+    scores = np.log(np.array([0.35, 0.3, 0.2, 0.15]))
+    shares = [(draws(scores, uniforms(seed, 50)) == 0).mean() for seed in range(1, MANY + 1)]
+    theory = replicates.share_of(0.35, 50)
+    agrees(shares, theory)
+    assert np.std(shares) == pytest.approx(np.sqrt(0.35 * 0.65 / 50), rel=0.05)
+    assert np.std(theory.values) == pytest.approx(np.sqrt(0.35 * 0.65 / 50), rel=0.01)
+    assert (50 * theory.low, 50 * theory.high) == tuple(stats.binom.ppf([0.025, 0.975], 50, 0.35))
+    percent = theory.times(100.0)
+    assert (percent.mean, percent.low) == pytest.approx((35, 100 * theory.low))
+
+
+def test_the_surprise_of_a_drawn_token_is_the_entropy_on_average():
+    chances = np.array([0.5, 0.25, 0.125, 0.125])
+    bits = -np.log2(chances)
+    theory = replicates.drawn_from(bits, chances)
+    assert theory.mean == pytest.approx(1.75)  # the entropy
+    assert (theory.low, theory.high) == (1.0, 3.0)
+    assert np.mean(theory.values) == pytest.approx(1.75, abs=0.002)
+    drawn = [bits[draws(np.log(chances), uniforms(seed, 1))[0]] for seed in range(1, MANY + 1)]
+    agrees(drawn, theory)
+
+
+def test_theory_expects_all_of_them_in_its_bins():
+    theory = replicates.normal(2.0, 0.5)
+    edges = np.linspace(-1, 5, 13)
+    assert replicates.expected(theory, edges, 30).sum() == pytest.approx(30)
+    chance = np.diff(stats.norm.cdf(edges, 2.0, 0.5))
+    assert replicates.expected(theory, edges, 30) == pytest.approx(30 * chance, abs=0.02)
+    assert (theory.low, theory.high) == pytest.approx(stats.norm.interval(0.95, 2.0, 0.5))
+
+
+def test_the_interval_of_the_mean_holds_it_as_often_as_it_says():
+    random = np.random.RandomState(0)
+    held = 0
+    for _ in range(2000):
+        low, high = of(random.normal(3.0, 2.0, 12)).interval
+        held += low <= 3.0 <= high
+    assert abs(held / 2000 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 2000)
+    assert of([1, 2, 4]).interval == pytest.approx(
+        stats.t.interval(0.95, 2, np.mean([1, 2, 4]), stats.sem([1, 2, 4]))
+    )
+    assert np.isnan(of([1.0]).interval).all()
+
+
+def test_marks_are_piled_up_within_their_bins_and_none_is_lost():
+    edges = np.array([0.0, 1.0, 2.0, 3.0])
+    found = of([0.5, 2.9, 0.1, 1.0, 0.9, -5.0, 99.0])
+    assert replicates.binned(found.values, edges).tolist() == [0, 2, 0, 1, 0, 0, 2]
+    assert found.heights(edges).tolist() == [1, 1, 2, 1, 3, 4, 2]

@@ -1,0 +1,122 @@
+"""What is drawn before it is shown: on the bench's axes, without its answer, at its settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqviz import catalog, lessons
+from seqviz.figures.grammar.style import STYLE, Style
+from seqviz.lessons.bench.controls import filled
+from seqviz.lessons.bench.sketch import MARKS, compared
+from seqviz.room.rooms import Rooms
+from seqviz.text import LANGUAGES, Text, catalogue
+
+LESSONS = [getattr(lessons, record.slug).lesson for record in catalog.LESSONS]
+SKETCHES = [(lesson, name) for lesson in LESSONS for name in lesson.sketches]
+IDS = [f"{lesson.slug}.{name}" for lesson, name in SKETCHES]
+PAGES = Path(__file__).parents[2] / "pages"
+
+
+def test_there_is_one_of_each_kind():
+    assert {lesson.sketches[name].kind for lesson, name in SKETCHES} >= {"curve", "bar", "cell"}
+
+
+@pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
+def test_the_axes_are_there_and_the_answer_is_not(lesson, name):
+    sketch = lesson.sketches[name]
+    posed = sketch.posed(lesson, STYLE)
+    before, after = (json.loads(one.to_json()) for one in (posed.before, posed.after))
+    assert before["layout"] == after["layout"]
+    assert all("range" in before["layout"][f"{axis}axis"] for axis in "xy")
+    answer = after["data"][len(sketch.shown)]
+    assert answer not in before["data"]
+    assert not {"annotations", "shapes", "meta", "images"} & set(before["layout"])
+    shown = len(sketch.shown)
+    assert len(after["data"]) == shown + len(sketch.answer)
+    assert len(before["data"]) == shown
+
+
+@pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
+def test_the_bench_shows_the_answer_at_the_settings_named(lesson, name):
+    sketch = lesson.sketches[name]
+    bench = lesson.benches[sketch.bench]
+    filled(bench.declaration, sketch.values)  # raises for what its controls do not have
+    figure = bench(**sketch.values).figure
+    posed = sketch.posed(lesson, STYLE)
+    for place, trace in zip((*sketch.shown, *sketch.answer), posed.after.traces, strict=False):
+        for key in ("x", "y", "z"):
+            if key in trace:
+                np.testing.assert_array_equal(trace[key], figure.traces[place][key])
+    assert posed.after.axis("y")["title"] == figure.axis(sketch.panel[1])["title"]
+
+
+@pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
+def test_a_room_takes_the_question_and_a_sketch_of_it(lesson, name):
+    sketch = lesson.sketches[name]
+    posed = sketch.posed(lesson, STYLE)
+    room = Rooms().open()
+    key = f"{lesson.record.code}.sketch.{name}"
+    room.tell({"kind": "sketch", "do": "ask", "key": key, "as": sketch.kind, "most": posed.most})
+    room.hear(room.join()[0], {"kind": "sketch", "number": 1, "marks": posed.most})
+    assert len(posed.most) <= MARKS
+    if not posed.rows.size:
+        low, high = posed.ends
+        assert posed.y.shape == posed.x.shape == (len(posed.most),)
+        assert low < np.nanmin(posed.y) <= np.nanmax(posed.y) < high  # all of it can be drawn
+    else:
+        assert posed.y.shape == (posed.rows.size, posed.x.size)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
+def test_its_words_are_there_and_its_page_has_it(lesson, name, lang):
+    place = f"{lesson.slug}.sketch.{name}"
+    assert {f"{place}.{part}" for part in ("question", "own", "reveal")} <= set(catalogue(lang))
+    cell = lesson.sketches[name].kind == "cell"
+    values = {"value", "best", "error"} if cell else {"error"}
+    assert values <= set(re.findall(r"\{(\w+)\}", Text(lang)(f"{place}.own")))
+    assert cell or "{error}" in Text(lang)(f"{place}.median")
+    page = (PAGES / f"{lesson.slug}.py").read_text("utf-8")
+    assert f'lesson.sketch("{name}")' in page
+    lesson.sketches[name].posed(lesson, Style(lang=lang))
+
+
+def test_what_the_reveals_say_is_so():
+    """The numbers that stand in their sentences."""
+    one = lessons.vanishing_gradients.lesson
+    linear, tanh = (trace["name"] for trace in one.sketches["tanh"].posed(one, STYLE).after.traces)
+    assert "× 1.25" in linear
+    assert "× 0.794" in tanh
+    waves = lessons.ar_fitting.lesson
+    posed = waves.sketches["waves"].posed(waves, STYLE)
+    theory = posed.after.traces[-1]["y"]
+    np.testing.assert_allclose(theory[:3], [0.6, 0.04, -0.264], atol=1e-12)
+    world = filled(waves.benches["process"].declaration, waves.sketches["waves"].values)
+    assert lessons.ar_fitting.coefficients(world) == pytest.approx((0.9, -0.5))
+    rate = lessons.bert_accuracy.lesson
+    found = rate.sketches["rate"].posed(rate, STYLE)
+    best = 10 ** found.x[np.unravel_index(np.nanargmax(found.y), found.y.shape)[1]]
+    assert 5e3 < best / 1e-5 < 5e4
+    share = np.nanmax(found.y) / 100
+    assert 1.96 * (share * (1 - share) / 800) ** 0.5 == pytest.approx(0.03, abs=0.005)
+
+
+def test_a_bench_without_fixed_ends_cannot_be_drawn_on():
+    lesson = lessons.ar_fitting.lesson
+    figure = lesson.benches["process"](view="lag_plot").figure
+    with pytest.raises(ValueError, match="fixed ends"):
+        compared(figure.traces[1], figure, "curve")
+
+
+def test_a_log_axis_is_compared_in_decades():
+    lesson = lessons.vanishing_gradients.lesson
+    posed = lesson.sketches["tanh"].posed(lesson, STYLE)
+    line = posed.after.traces[-1]
+    at = np.searchsorted(line["x"], posed.x)
+    np.testing.assert_allclose(posed.y, np.log10(np.asarray(line["y"])[at]))
+    assert posed.ends == tuple(posed.after.axis("y")["range"])

@@ -1,0 +1,87 @@
+"""What is left of a class as a notebook: it runs, says what was voted, and names nobody."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from seqviz import catalog, lessons
+from seqviz.lessons import class_notebook
+from seqviz.lessons.bench import controls
+from seqviz.paths import ROOT
+from seqviz.text import LANGUAGES, Text
+
+ADDRESS = "http://10.0.0.5:8501/"
+HOSTILE = "\"'''\\\n<img src=x> **b** ]( $x$ {0} \u202e"
+LEFT = {
+    "seats": 12,
+    "questions": [{"key": "ar.predict.decay", "options": 3, "counts": [[2, 9, 1], [0, 12, 0]],
+                   "flow": [[0, 2, 0], [0, 9, 0], [0, 1, 0]]},
+                  {"key": "xx.predict.none", "options": 2, "counts": [[0, 0]], "flow": None}],
+    "sent": [{"lesson": "ar_fitting", "bench": "process", "values": {"ar.process.phi": "-0.8"}},
+             {"lesson": "ar_fitting", "bench": "fit", "values": {"ar.process.phi": "0.5",
+              "ar.fit.nothing": "1", "ar.process.n": "many", "at.real.model": "x"}},
+             {"lesson": "", "bench": "", "values": {}}],
+    "texts": [{"number": 1, "lesson": "gates", "bench": "watch", "values": {},
+               "key": "ga.watch.characters", "text": HOSTILE}],
+    "runs": [{"lesson": "ar_fitting", "bench": "process", "values": {}, "seeds": [1, 2, 3],
+              "found": [0.7, 0.8, None]}],
+    "sketches": [{"key": "ar.sketch.waves", "kind": "bar", "most": [1000, 1000],
+                  "drawn": [[1, 2], [3, 4], [3, 9]]}],
+    "goals": {"gates/constant_gate": 2},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_it_runs_and_says_what_was_voted(lang):
+    text = Text(lang)
+    built = class_notebook.build(LEFT, text, ADDRESS)
+    assert built == class_notebook.build(LEFT, text, ADDRESS)
+    book = nbformat.reads(built.decode("utf-8"), as_version=4)
+    nbformat.validate(book)
+    said = "\n".join(one.source for one in book.cells if one.cell_type == "markdown")
+    assert text("ar_fitting.predict.decay.question") in said
+    assert "9 / 12: 75.0 % (46.8 % … 91.1 %)" in said  # Wilson, by hand
+    assert text("gates.target.constant_gate.task") in said
+    assert f"]({ADDRESS}ar_fitting?ar.process.phi=-0.8&lang={lang}#bench-process)" in said
+    NotebookClient(
+        book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
+    ).execute()
+    code = [one for one in book.cells if one.cell_type == "code"]
+    assert all(one.outputs for one in code[1:])
+    assert "mean 0.75" in str(code[-2].outputs)
+    assert "3." in str(code[-1].outputs)
+
+
+def test_a_text_of_a_student_stays_a_text():
+    book = json.loads(class_notebook.build(LEFT, Text("en"), ADDRESS))
+    cells = ["".join(one["source"]) for one in book["cells"] if one["cell_type"] == "code"]
+    (call,) = [one for one in cells if "gates.watch" in one]
+    (statement,) = ast.parse(call).body
+    assert [ast.literal_eval(one.value) for one in statement.value.keywords] == [HOSTILE]
+    said = "".join("".join(one["source"]) for one in book["cells"])
+    assert "<img" not in said.replace(call, "").replace("\\<img", "")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_bench_has_its_call(lang):
+    """That which gives the values of the link, and no others."""
+    for record in catalog.LESSONS:
+        for name, bench in getattr(lessons, record.slug).lesson.benches.items():
+            given = {
+                key: control.extremes()[-1] for key, control in controls.controls(bench.declaration)
+            }
+            values = {f"{bench.prefix}.{key}": controls.encoded(v) for key, v in given.items()}
+            code = class_notebook.call(
+                {"lesson": record.slug, "bench": name, "values": values}, lang
+            )
+            (call,) = ast.parse(code).body
+            found = {one.arg: ast.literal_eval(one.value) for one in call.value.keywords}
+            if call.value.args:
+                found = ast.literal_eval(call.value.args[0])
+            assert found == given, code
+            assert eval(ast.unparse(call.value.func), {"lessons": lessons}) is not None

@@ -1,0 +1,193 @@
+"""What a class draws: one sketch a seat, hidden until it is revealed, and nothing but numbers."""
+
+from __future__ import annotations
+
+import json
+from math import inf, nan
+from random import Random
+
+import numpy as np
+import pytest
+
+from seqviz.refusal import Refusal
+from seqviz.room.room import SKETCHED, Room, Unsaid
+from seqviz.room.rooms import Rooms
+from seqviz.room.sketches import LARGEST, MARKS, Sketches, summary
+
+KEY = "vg.sketch.tanh"
+ASK = {"kind": "sketch", "do": "ask", "key": KEY, "as": "curve", "most": [1000] * 5}
+CELL = {**ASK, "as": "cell", "most": [20, 2]}
+CLOSE, REVEAL = ({"kind": "sketch", "do": what} for what in ("close", "reveal"))
+
+
+@pytest.fixture
+def room() -> Room:
+    return Rooms().open()
+
+
+def told(room: Room, teacher: bool = False) -> dict:
+    return json.loads(room.told(teacher))
+
+
+def draw(room: Room, seat, marks, number: int = 1) -> None:
+    room.hear(seat, {"kind": "sketch", "number": number, "marks": marks})
+
+
+def code_of(refused) -> str:
+    return refused.value.code
+
+
+def test_a_seat_has_one_sketch_and_may_change_it_until_it_is_closed(room):
+    seats = [room.join()[0] for _ in range(3)]
+    room.tell(ASK)
+    draw(room, seats[0], [0] * 5)
+    draw(room, seats[0], [1000] * 5)
+    draw(room, seats[1], [10, 20, 30, 40, 50])
+    assert told(room)["sketch"] == {"key": KEY, "number": 1, "state": "open", "drawn": 2}
+    room.tell(CLOSE)
+    with pytest.raises(Refusal) as refused:
+        draw(room, seats[2], [1] * 5)
+    assert code_of(refused) == "sketch_closed"
+    room.tell(REVEAL)
+    room.tell(CLOSE)  # what is revealed stays so
+    found = room.drawn(teacher=True)
+    assert found["sketches"] == [[10, 20, 30, 40, 50], [1000] * 5]
+    assert (found["count"], found["median"][0]) == (2, 505)
+
+
+def test_nobody_is_told_a_sketch_before_all_are_revealed(room):
+    seat, _ = room.join()
+    for before in (None, ASK, CLOSE):
+        if before:
+            room.tell(before)
+        if before == ASK:
+            draw(room, seat, [1, 2, 3, 4, 5])
+        for teacher in (False, True):
+            with pytest.raises(Refusal) as refused:
+                room.drawn(teacher)
+            assert code_of(refused) == "not_revealed"
+            known = told(room, teacher)["sketch"]
+            assert known is None or set(known) == {"key", "number", "state", "drawn"}
+    room.tell(REVEAL)
+    assert "sketches" not in room.drawn(teacher=False)  # a class is shown as a whole
+    assert "median" in room.drawn(teacher=False)
+
+
+def test_a_question_may_be_asked_anew_and_an_old_sketch_is_none_of_it(room):
+    seat, _ = room.join()
+    room.tell(ASK)
+    draw(room, seat, [1] * 5)
+    room.tell(ASK)
+    assert told(room)["sketch"] == {"key": KEY, "number": 2, "state": "open", "drawn": 0}
+    with pytest.raises(Refusal):
+        draw(room, seat, [2] * 5, number=1)
+    draw(room, seat, [3] * 5, number=2)
+    assert [one["drawn"] for one in room.afterwards()["sketches"]] == [[[1] * 5], [[3] * 5]]
+
+
+def test_what_is_left_has_no_seats_in_it(room):
+    seats = [room.join()[0] for _ in range(3)]
+    room.tell(CELL)
+    for seat, cell in zip(seats, ([20, 2], [3, 0], [3, 1]), strict=True):
+        draw(room, seat, cell)
+    assert room.afterwards()["sketches"] == [
+        {"key": KEY, "kind": "cell", "most": [20, 2], "drawn": [[3, 0], [3, 1], [20, 2]]}
+    ]
+
+
+def test_a_lecture_keeps_the_last_questions(room):
+    for _ in range(SKETCHED + 3):
+        room.tell(ASK)
+    assert len(room.sketched) == SKETCHED
+    assert told(room)["sketch"]["number"] == SKETCHED + 3
+
+
+def test_a_seat_that_has_drawn_is_kept(room):
+    seat, secret = room.join()
+    room.tell(ASK)
+    draw(room, seat, [1] * 5)
+    room.clock = lambda: 1e9
+    room.join()
+    assert room.seat(secret) is seat
+
+
+@pytest.mark.parametrize("marks", [
+    [], [1] * 4, [1] * 6, [1] * 100_000, [-1, 0, 0, 0, 0], [1001, 0, 0, 0, 0], [0.5, 0, 0, 0, 0],
+    [nan, 0, 0, 0, 0], [inf, 0, 0, 0, 0], ["1", 0, 0, 0, 0], [True, 0, 0, 0, 0], [None] * 5,
+    [[1]] * 5, [10**400, 0, 0, 0, 0],
+])  # fmt: skip
+def test_what_is_no_sketch_is_refused_and_changes_nothing(room, marks):
+    seat, _ = room.join()
+    room.tell(ASK)
+    draw(room, seat, [7] * 5)
+    before = told(room)
+    with pytest.raises(Refusal) as refused:
+        draw(room, seat, marks)
+    assert code_of(refused) == "sketch_closed"
+    assert told(room) == before
+    room.tell(REVEAL)
+    assert room.drawn(teacher=True)["sketches"] == [[7] * 5]
+
+
+@pytest.mark.parametrize("said", [
+    {**ASK, "key": "x"}, {**ASK, "key": "<b>"}, {**ASK, "key": 3}, {**ASK, "as": "text"},
+    {**ASK, "most": []}, {**ASK, "most": [1000] * (MARKS + 1)}, {**ASK, "most": [LARGEST + 1]},
+    {**ASK, "most": [0]}, {**ASK, "most": [True]}, {**ASK, "most": ["9"]}, {**ASK, "most": 5},
+    {**CELL, "most": [20]}, {**CELL, "most": [20, 2, 2]}, {**ASK, "do": "again"}, {**ASK, "do": 1},
+    {"kind": "sketch"}, CLOSE, REVEAL,
+])  # fmt: skip
+def test_what_a_teacher_cannot_ask_changes_nothing(room, said):
+    before = told(room)
+    with pytest.raises(Unsaid):
+        room.tell(said)
+    assert told(room) == before
+
+
+@pytest.mark.parametrize("said", [
+    {"kind": "sketch", "number": "1", "marks": [1] * 5}, {"kind": "sketch", "number": 1},
+    {"kind": "sketch", "number": 1, "marks": "11111"}, ASK, CLOSE, REVEAL,
+])  # fmt: skip
+def test_what_a_student_cannot_say_changes_nothing(room, said):
+    seat, _ = room.join()
+    room.tell(ASK)
+    before = told(room)
+    with pytest.raises(Unsaid):
+        room.hear(seat, said)
+    assert told(room) == before
+
+
+def test_median_and_quartiles_are_those_of_numpy():
+    draws = Random(3)
+    for count in (1, 2, 3, 4, 7, 30, 300):
+        cloud = [[draws.randrange(1001) for _ in range(9)] for _ in range(count)]
+        found = summary("curve", cloud)
+        for name, percent in (("low", 25), ("median", 50), ("high", 75)):
+            np.testing.assert_allclose(found[name], np.percentile(cloud, percent, axis=0))
+    assert summary("bar", []) == {"count": 0, "low": [], "median": [], "high": []}
+
+
+def test_cells_are_counted():
+    cloud = [[3, 0], [3, 1], [3, 0], [0, 2]]
+    assert summary("cell", cloud) == {"count": 4, "cells": [[0, 2, 1], [3, 0, 2], [3, 1, 1]]}
+
+
+def test_a_full_room_of_the_longest_sketches_is_small():
+    """What all are told does not grow with it; what the teacher asks for once is read at once."""
+    room = Rooms().open()
+    room.tell({**ASK, "most": [LARGEST] * MARKS})
+    before = len(room.told(False))
+    for _ in range(300):
+        draw(room, room.join()[0], [LARGEST] * MARKS)
+    room.tell(REVEAL)
+    assert len(room.told(False)) <= before + 20
+    assert len(json.dumps(room.drawn(teacher=True))) < 150_000
+    assert len(json.dumps(room.drawn(teacher=False))) < 2_000
+    kept = sum(marks.itemsize * len(marks) for marks in room.sketched[-1].drawn.values())
+    assert kept == 300 * MARKS * 2
+
+
+def test_a_sketch_that_is_none_cannot_be_made():
+    with pytest.raises(ValueError, match="numbers"):
+        Sketches(KEY, "curve", ())
+    with pytest.raises(ValueError, match="ends"):
+        Sketches(KEY, "curve", (0,))
