@@ -7,6 +7,7 @@ docs/operations.md is made of this list.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import re
@@ -18,6 +19,7 @@ from typing import Any
 from seqviz.languages import DEFAULT, LANGUAGES
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
+ENGINES = ("local", "ray")
 LEVELS = ("debug", "info", "warning", "error")
 UPLOAD_MB = 5  # .streamlit/config.toml lets the server take 6, so that the app can explain
 
@@ -67,6 +69,8 @@ def check() -> None:
     folder: Path | None = value("SEQVIZ_CACHE")
     if folder is not None and folder.exists() and not folder.is_dir():
         raise ValueError(f"SEQVIZ_CACHE must be a folder, not {str(folder)!r}.")
+    if value("SEQVIZ_ENGINE") == "ray" and importlib.util.find_spec("ray") is None:
+        raise ValueError("SEQVIZ_ENGINE=ray needs Ray: pip install -r requirements-ray.txt.")
 
 
 def _one_of(choices: tuple[str, ...]) -> dict[str, Any]:
@@ -106,6 +110,12 @@ def _yes(text: str) -> bool:
 
 def _token(text: str) -> str:
     if text and not re.fullmatch(r"[A-Za-z0-9._~+/=-]{16,}", text):
+        raise ValueError(text)
+    return text
+
+
+def _address(text: str) -> str:
+    if not re.fullmatch(r"auto|[\w.-]+:\d{1,5}", text, re.A):
         raise ValueError(text)
     return text
 
@@ -154,6 +164,25 @@ SETTINGS = (
         "0",
         "processes that answer sliders in motion, one for each core to spare; `0`: the app itself",
         **_whole(0),
+    ),
+    Setting(
+        "SEQVIZ_ENGINE",
+        "local",
+        "who computes forward passes and trainings: `local`, this machine; `ray`, a cluster",
+        **_one_of(ENGINES),
+    ),
+    Setting(
+        "SEQVIZ_RAY_ADDRESS",
+        "auto",
+        "of the cluster, `host:port`; `auto`: the one that this machine is a node of",
+        "auto or host:port",
+        _address,
+    ),
+    Setting(
+        "SEQVIZ_RAY_SECONDS",
+        "10",
+        "seconds that a forward pass of the cluster may take before this machine does it",
+        **_number(0.1),
     ),
     Setting(
         "SEQVIZ_CACHE",

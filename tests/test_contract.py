@@ -75,6 +75,7 @@ VIOLATIONS = {
     "Only seqviz.ui knows Streamlit": ("seqviz.data", "streamlit"),
     "Figures take arrays, never models": ("seqviz.figures.accuracy", "torch"),
     "Mathematics draws nothing": ("seqviz.jobs", "plotly"),
+    "Only seqviz.engine knows Ray, and the app only its client": ("seqviz.room", "ray"),
 }  # fmt: skip
 
 

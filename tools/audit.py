@@ -48,6 +48,7 @@ BROUGHT = {
     "pluggy": "pytest's",
     "protobuf": "the messages between streamlit and the browser",
     "pyyaml": "huggingface_hub's, which reads a file of this kind as well",
+    "ray": "requirements-ray.txt, for who sets SEQVIZ_ENGINE=ray",
     "starlette": "streamlit's server",
     "tokenizers": "transformers' own, of which one is put together for a package's model",
     "traitlets": "anywidget's",

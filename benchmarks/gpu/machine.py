@@ -96,7 +96,7 @@ def models_at(place: str, names: tuple[str, ...]) -> None:
     """
     for name in names:
         pretrained._loaded[name] = model(name, place)
-    forward_cache._shelf = forward_cache._Shelf()
+    forward_cache._shelf = forward_cache.Shelf()
     forward_cache._passes.clear()
 
 

@@ -107,7 +107,8 @@ class Job(Generic[T]):
         self._number = number  # those that came before have smaller ones
         self._call: partial[T] | None = call
         self.device = str(call.keywords.get("device", "cpu"))  # on which it runs, or has run
-        self.note = ""  # why on another than was asked for
+        self.note = ""  # why on another than was asked for, or why it began again
+        self.where = ""  # the processor of another machine, where that computes
         self._state: State = "queued"
         self._wishes: dict[str, Wish] = {}  # by owner
         self._unwanted = False
@@ -121,6 +122,31 @@ class Job(Generic[T]):
         self._started: float | None = None
         self._heard = 0.0  # when it last reported
         self._ended: float | None = None
+
+    @property
+    def key(self) -> bytes:
+        """What equal work has in common, in any process."""
+        return self._key
+
+    @property
+    def call(self) -> partial[T]:
+        """The work of a job that has not ended, but for its `report`."""
+        assert self._call is not None
+        return self._call
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody still waits for it."""
+        with self._jobs._lock:
+            self._jobs._sweep()
+            return not self._unwanted and self._ended is None
+
+    def begin_again(self, note: str) -> None:
+        """Forget what has been reported: the work begins anew. note: why."""
+        with self._jobs._lock:
+            self.note, self.where = note, ""
+            self._records, self._latest = [], ()
+            self._reported, self._stride, self._fraction = 0, 1, 0.0
 
     @property
     def state(self) -> State:

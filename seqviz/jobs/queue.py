@@ -36,6 +36,11 @@ rescue: Rescue | None = None
 """Of an error and a job's arguments: those for another try, and a note on why; None: it failed."""
 
 
+Elsewhere = Callable[[Job[Any], Report], "tuple[Any] | None"]
+elsewhere: Elsewhere | None = None
+"""Has another machine do a job (`seqviz.engine`): its result in a tuple; None: it is done here."""
+
+
 class Jobs:
     """A queue with one worker thread.
 
@@ -289,7 +294,6 @@ class Jobs:
                 if share is not None:
                     job._fraction = min(max(float(share), 0.0), 1.0)
 
-        assert job._call is not None
         result, failure = None, None
         try:
             result = _tried(job, report)
@@ -409,8 +413,10 @@ def queues() -> dict[str, Jobs]:
 
 def _tried(job: Job[T], report: Report) -> T:
     """The job's work, once more with what `rescue` says where it fails."""
-    call = job._call
-    assert call is not None
+    call = job.call
+    if elsewhere is not None and (found := elsewhere(job, report)) is not None:
+        result: T = found[0]
+        return result
     try:
         return call(report=report)
     except Exception as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -46,6 +46,11 @@ class Masking:
     cells: tuple[tuple[int, int], ...] = ()
     reach: int = masks.REACH
 
+
+Elsewhere = Callable[[str, Tokens, "Masking", Callable[[int], None] | None], "Reading | None"]
+elsewhere: Elsewhere | None = None
+"""Of a model's name, tokens, masking and `each` as in `read`: a reading that another machine has
+made (`seqviz.engine`); None: it is to be made here."""
 
 _guard = threading.Lock()
 _passes: dict[str, Together[Any, Reading]] = {}
@@ -230,25 +235,31 @@ def run_network(
     return network(**inputs)
 
 
-class _Shelf:
+class Shelf:
     """The last readings, as many as fit; the least recently used goes first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Key, Reading] = OrderedDict()
-        self._asked: dict[Key, float] = {}
+        self._kept: OrderedDict[Any, Reading] = OrderedDict()
+        self._asked: dict[Any, float] = {}
         self._working: dict[Key, threading.Lock] = {}
 
     def has(self, key: Key) -> bool:
         with self._lock:
             return key in self._kept
 
-    def get(self, key: Key, each: Callable[[int], None] | None) -> Reading:
+    def kept(self, key: Hashable) -> Reading | None:
+        """What is kept under a key."""
         with self._lock:
             self._asked[key] = time.monotonic()
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key]
+            return self._kept.get(key)
+
+    def get(self, key: Key, each: Callable[[int], None] | None) -> Reading:
+        if (found := self.kept(key)) is not None:
+            return found
+        with self._lock:
             turn = self._working.setdefault(key, threading.Lock())
         try:
             with turn:
@@ -258,17 +269,21 @@ class _Shelf:
                 model, text, other, masking = key
                 pretrained = load(model)
                 tokens = texts.tokens(pretrained, text, other, min(masking.pads, MOST_PADS))
-                if each is None:
+                there = elsewhere and elsewhere(model, tokens, masking, each)
+                if there:
+                    found = there
+                elif each is None:
                     found = _asked(pretrained, tokens, masking)
                 else:  # it may be left on the way, alone
                     found = forward(pretrained, tokens, masking, taps.Tap(each=each))
-                self._keep(key, found)
+                self.keep(key, found)
                 return found
         finally:
             with self._lock:
                 self._working.pop(key, None)
 
-    def _keep(self, key: Key, found: Reading) -> None:
+    def keep(self, key: Hashable, found: Reading) -> None:
+        """Keep it, and let go of the least recently asked for where there is no room."""
         room = 1e6 * settings.value("SEQVIZ_READINGS_MB")
         with self._lock:
             self._kept[key] = found
@@ -291,7 +306,7 @@ def _bytes(readings: Iterable[Reading]) -> int:
     return sum(r.weights.nbytes + r.vectors.nbytes + r.following.nbytes for r in readings)
 
 
-_shelf = _Shelf()
+_shelf = Shelf()
 
 
 def let_go() -> int:

@@ -68,6 +68,10 @@ TABLE: dict[str, Work] = {
 TOGETHER = {"cpu": 1, "cuda": 32, "mps": 32}
 
 
+elsewhere: Callable[[], str] | None = None
+"""How the cluster is that computes (`seqviz.engine`): here, away, version, slow."""
+
+
 @cache
 def measured() -> Measured:
     """What `benchmarks.gpu` has left; nothing where it has not run on a GPU."""
@@ -95,8 +99,15 @@ def named(kind: str, note: str = "") -> str:
 
 def said() -> tuple[str, ...]:
     """What there is to say of the device: "device_missing" or "device_lost"; on an accelerator
-    "device_measured", or "device_rule" where nobody has measured one.
+    "device_measured", or "device_rule" where nobody has measured one. Of a cluster that is to
+    compute "engine_here", "engine_away", "engine_version" or "engine_slow" before it.
     """
+    if elsewhere is not None:
+        return (f"engine_{elsewhere()}", *_said_here())
+    return _said_here()
+
+
+def _said_here() -> tuple[str, ...]:
     chosen = device.choose()
     if chosen.note:
         return (f"device_{chosen.note}",)

@@ -35,7 +35,7 @@ def copy(minilm, smollm2, on_the_cpu, monkeypatch, tmp_path) -> Path:
         heavy = path.name == sources.WEIGHTS
         (os.link if heavy and same_disk(path, folder) else shutil.copy)(path, folder / path.name)
     monkeypatch.setattr(pretrained, "_loaded", {"smollm2": smollm2})
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
     for name, value in (("HF_HUB_OFFLINE", "1"), ("PIP_NO_INDEX", "1")):
         monkeypatch.setenv(name, value)
@@ -115,7 +115,7 @@ def test_a_disk_without_room_for_a_model(
     visit, minilm, smollm2, on_the_cpu, monkeypatch, small_disk, lang
 ):
     monkeypatch.setattr(pretrained, "_loaded", {})
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
     page = opened(visit, lang)
     page.app.run()  # it failed while the page was drawn; a browser asks again
     needed = f"{minilm.card.disk / 1e6:,.0f}"
@@ -135,7 +135,7 @@ def test_a_gpu_fails_within_the_network(visit, minilm, monkeypatch, error, note)
     monkeypatch.setattr(forward_cache, "_passes", {})
     pretend = dataclasses.replace(minilm, device="cpu:0")
     monkeypatch.setattr(pretrained, "_loaded", {"minilm": pretend})
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
     there = minilm.network
     full: list[str] = []
 

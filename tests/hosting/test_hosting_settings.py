@@ -20,6 +20,9 @@ WRONG = {
     "SEQVIZ_DEVICE": "tpu",
     "SEQVIZ_THREADS": "0",
     "SEQVIZ_WORKERS": "all",
+    "SEQVIZ_ENGINE": "dask",
+    "SEQVIZ_RAY_ADDRESS": "http://cluster:10001/",
+    "SEQVIZ_RAY_SECONDS": "0",
     "SEQVIZ_CACHE": "~nobody-of-this-name/cache",
     "SEQVIZ_MODELS": "no such model",
     "SEQVIZ_PRELOAD": "minilm, no such model",
@@ -149,7 +152,7 @@ def test_a_file_is_no_cache(monkeypatch, tmp_path):
     [
         ("SEQVIZ_DEVICE", device.choose.__wrapped__),
         ("SEQVIZ_THREADS", device.prepare_torch.__wrapped__),
-        ("SEQVIZ_READINGS_MB", lambda: forward_cache._shelf._keep(("m", "t", "", None), None)),
+        ("SEQVIZ_READINGS_MB", lambda: forward_cache._shelf.keep(("m", "t", "", None), None)),
     ],
 )
 def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):

@@ -97,7 +97,7 @@ def test_without_a_limit_nobody_is_refused(visit):
 def test_tokens_of_text(visit, monkeypatch, lang, minilm):
     # The text that a page opens with is read by the first visitor of this test and by nobody else,
     # whatever other tests have left or pushed out.
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
     caching.shelves.cache_clear()
     page = visit("attention", lang)
     monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "10")

@@ -40,7 +40,7 @@ def model(request):
 @pytest.fixture
 def shelf(monkeypatch):
     """Nothing is in memory."""
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
     monkeypatch.delenv("SEQVIZ_READINGS_MB", raising=False)
 
 

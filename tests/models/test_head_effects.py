@@ -26,7 +26,7 @@ def shallow(smollm2, monkeypatch):
     network.model.layers = network.model.layers[:DEPTH]
     network.config.num_hidden_layers = DEPTH
     monkeypatch.setitem(pretrained._loaded, "smollm2", replace(smollm2, network=network))
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
 
 
 def run(name, text):

@@ -238,7 +238,7 @@ def test_two_trainings_and_thirty_forwards_share_one_device(put, queue, monkeypa
     put()
     model = pretrained.load("tiny")
     monkeypatch.setitem(placement.TOGETHER, "cpu", 8)
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
     monkeypatch.setattr(forward_cache, "_passes", {})
     trainings = [
         queue.submit(

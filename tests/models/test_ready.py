@@ -16,7 +16,7 @@ LONG = "cat sat " * 200  # 402 tokens in MiniLM's six layers: not at once
 
 @pytest.fixture
 def shelf(monkeypatch):
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
 
 
 class Reports(list):

@@ -131,7 +131,7 @@ def test_a_text_read_with_others_is_the_text_read_alone(name, request):
 
 def test_a_class_that_asks_at_once_gets_what_each_would_alone(minilm, monkeypatch):
     monkeypatch.setitem(placement.TOGETHER, "cpu", 4)
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache._Shelf())
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
     monkeypatch.setattr(forward_cache, "_passes", {})
     sizes: list[int] = []
     real = forward_cache.forwards

@@ -55,7 +55,9 @@ class PageHost(ClassHost, Place):
         found = shipped(function, keywords)
         job = job_progress.watch(self, function, keywords, so_far, anew=found is not None)
         if job is not None:
-            return Trained(job.result, job.seconds, placement.named(job.device, job.note))
+            return Trained(
+                job.result, job.seconds, job.where or placement.named(job.device, job.note)
+            )
         return found
 
     def upload(self, name: str) -> bytes | None:

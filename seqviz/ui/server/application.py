@@ -105,6 +105,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     startup.prepare()
     lazy.LAZY.on = True
     _workers()
+    _engine("begin")
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
     log.info(
@@ -211,6 +212,14 @@ def _workers() -> Workers | None:
     return fast_path.workers()
 
 
+def _engine(does: str) -> None:
+    """Begin or end to ask a cluster, where that is wished for: its client is not loaded else."""
+    if settings.value("SEQVIZ_ENGINE") == "ray":
+        from seqviz.engine import client
+
+        getattr(client, does)()
+
+
 def _close() -> None:
     """No job goes on: each is told to stop, and waited for a few seconds in all."""
     if workers := _workers():
@@ -218,6 +227,7 @@ def _close() -> None:
     deadline = time.monotonic() + CLOSING_SECONDS
     for queue in jobs.queues().values():
         queue.close(timeout=max(0.1, deadline - time.monotonic()))
+    _engine("end")
 
 
 async def _robots(_request: Request) -> Response:

@@ -65,6 +65,7 @@ class _Now(Collector):
         yield from _device()
         yield from _queues()
         yield from _models()
+        yield from _engine()
         yield from _process()
         collections = CounterMetricFamily(
             "seqviz_gc_pauses", "Collections of garbage; 2: of everything", labels=["generation"]
@@ -129,6 +130,42 @@ def _models() -> Iterator[Metric]:
         family.add_metric([one.card.name, one.device], size)
     yield _gauge("models_loaded", "Pretrained models in memory", len(loaded))
     yield family
+
+
+def _engine() -> Iterator[Metric]:
+    """Both sides of the line to a cluster; nothing where there is none."""
+    client: Any = sys.modules.get("seqviz.engine.client")
+    engine = client.engine() if hasattr(client, "engine") else None
+    if engine is None:
+        return
+    state = GaugeMetricFamily("seqviz_engine", "1: how the cluster is", labels=["state"])
+    for name in client.STATES:
+        state.add_metric([name], float(engine.state == name))
+    calls = CounterMetricFamily(
+        "seqviz_engine_calls",
+        "What was asked of it; how: answered, or why it was computed here or failed",
+        labels=["kind", "how"],
+    )
+    seconds = CounterMetricFamily(
+        "seqviz_engine_seconds", "Seconds that answers took", labels=["kind"]
+    )
+    for kind in client.KINDS:
+        for how in client.HOWS:
+            calls.add_metric([kind, how], engine.counts[kind, how])
+        seconds.add_metric([kind], engine.seconds[kind])
+    replicas = GaugeMetricFamily(
+        "seqviz_cluster_replicas", "Replicas of a model's deployment", labels=["model"]
+    )
+    cluster = engine.cluster
+    for model, count in cluster.replicas.items():
+        replicas.add_metric([model], count)
+    yield from (state, calls, seconds, replicas)
+    yield _counter("engine_connections", "Times that the cluster was found", engine.connections)
+    yield _gauge("cluster_nodes", "Nodes of the cluster", cluster.nodes)
+    yield _gauge("cluster_processors", "Processors of the cluster", cluster.processors)
+    yield _gauge("cluster_processors_free", "Those that nothing has taken", cluster.free)
+    yield _gauge("cluster_gpus", "GPUs of the cluster", cluster.gpus)
+    yield _gauge("cluster_runs", "Trainings of all app replicas, wait or run", cluster.runs)
 
 
 def _process() -> Iterator[Metric]:

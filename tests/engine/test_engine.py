@@ -1,0 +1,194 @@
+"""A real cluster on this machine: the same readings, and trainings that app replicas share."""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import works
+
+from driver.cluster import NO_RAY, cluster
+from seqviz.engine import client
+from seqviz.jobs import Jobs, queue
+from seqviz.models import forward_cache, pretrained, texts
+
+pytestmark = [
+    pytest.mark.skipif(bool(NO_RAY), reason=NO_RAY),
+    pytest.mark.timeout(300),
+]
+HERE = str(Path(__file__).parent)
+TEXTS = ("Dull.", "A film that is neither funny nor sad.", "It was, in the end, worth it.")
+TOLERANCE = 1e-5  # float32 in another batch, relative to the largest
+
+
+@pytest.fixture(scope="module")
+def there():
+    with cluster(2, path=HERE) as found:
+        found.deploy("minilm", "--most", "1", "--processors", "0.5")
+        yield found
+
+
+@pytest.fixture
+def engine(there, monkeypatch):
+    for name, value in there.environment.items():
+        monkeypatch.setenv(name, value)
+    engine = client.Engine(there.address, 20.0)
+    monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    monkeypatch.setattr(queue, "elsewhere", engine.train)
+    # Its first worker may be long in coming on a busy machine, which is another test's subject.
+    monkeypatch.setattr(client, "FULL_SECONDS", 120.0)
+    assert engine.wait(60), engine.state
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def replicas():
+    """The queues of two app replicas."""
+    both = Jobs(), Jobs()
+    yield both
+    for one in both:
+        one.close()
+
+
+def same(found, mine) -> None:
+    for part in ("weights", "norms", "vectors", "following"):
+        a, b = getattr(found, part), getattr(mine, part)
+        assert a.shape == b.shape
+        assert np.abs(a - b).max(initial=0) <= TOLERANCE * np.abs(b).max(initial=1)
+    assert found.tokens.pieces == mine.tokens.pieces
+    assert np.array_equal(found.allowed, mine.allowed)
+
+
+def check_readings(model: str) -> None:
+    loaded = pretrained.load(model)
+    with ThreadPoolExecutor(9) as pool:  # at once: they are read in common passes
+        asked = [f"{text} {n}" for n in range(3) for text in TEXTS]
+        found = list(pool.map(lambda text: forward_cache.read(model, text), asked))
+    for text, one in zip(asked, found, strict=True):
+        same(one, forward_cache.forward(loaded, texts.tokens(loaded, text)))
+
+
+def test_readings_are_those_of_this_machine(engine):
+    check_readings("minilm")
+    assert engine.counts["forward", "answered"] == 9
+    assert engine.cluster.replicas == {"minilm": 1}
+
+
+def test_equal_trainings_of_two_app_replicas_are_one_and_a_later_one_is_kept(
+    engine, replicas, tmp_path
+):
+    mark = str(tmp_path / "runs")
+    jobs = [one.submit(works.count, n=60, mark=mark, owner="a", device="cpu") for one in replicas]
+    for job in jobs:
+        assert job.wait(60)
+        assert list(job.result) == list(range(60))
+        assert job.where
+        assert job.trail[-1] == 59
+        assert job.fraction == 1.0
+    third = Jobs()
+    later = third.submit(works.count, n=60, mark=mark, owner="c", device="cpu")
+    assert later.wait(20)
+    assert later.state == "done"
+    third.close()
+    assert (tmp_path / "runs").read_text() == "begun\n"
+
+
+def test_a_cancelled_training_stops_within_a_second_here_and_its_process_soon(
+    engine, replicas, tmp_path
+):
+    mark = tmp_path / "runs"
+    job = replicas[0].submit(works.silent, mark=str(mark), owner="a", device="cpu")
+    while not mark.exists():
+        time.sleep(0.05)
+    began = time.monotonic()
+    job.leave("a")
+    assert job.wait(10)
+    assert (job.state, time.monotonic() - began < 1.0) == ("cancelled", True)
+    while engine.cluster.runs:
+        assert time.monotonic() - began < 20
+        time.sleep(0.1)
+
+
+@pytest.mark.nightly
+def test_what_a_training_refuses_arrives_as_it_was_said(engine, replicas):
+    job = replicas[0].submit(works.refuses, word="x", owner="a", device="cpu")
+    assert job.wait(60)
+    assert (job.error.code, job.error.details) == ("no_word", {"word": "x"})
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("times", "state"), [(1, "done"), (2, "failed")])
+def test_a_worker_that_dies_has_one_more_try(engine, replicas, tmp_path, times, state):
+    mark = tmp_path / "runs"
+    job = replicas[0].submit(works.dies, times=times, mark=str(mark), owner="a", device="cpu")
+    assert job.wait(120)
+    assert (job.state, job.note) == (state, "worker_died")
+    assert mark.read_text() == "begun\n" * 2
+    assert state == "done" or job.error.code == "worker_died"
+
+
+@pytest.mark.nightly
+def test_without_the_token_nobody_is_let_in(there, monkeypatch, tmp_path):
+    (tmp_path / "token").write_text("0" * 64)
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
+    engine = client.Engine(there.address, 20.0)
+    assert not engine.wait(30)
+    assert engine.state == "away"
+    engine.close()
+
+
+@pytest.mark.nightly
+def test_smollm2_reads_there_as_here_and_a_killed_head_is_replaced(monkeypatch, tmp_path):
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    with cluster(2, path=HERE) as there:
+        for name, value in there.environment.items():
+            monkeypatch.setenv(name, value)
+        there.deploy("smollm2", "--most", "1", "--processors", "0.5")
+        engine = client.Engine(there.address, 60.0)
+        monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
+        monkeypatch.setattr(queue, "elsewhere", engine.train)
+        jobs = Jobs()
+        try:
+            assert engine.wait(60)
+            check_readings("smollm2")
+            assert engine.counts["forward", "answered"] == 9
+            mark = tmp_path / "runs"
+            job = jobs.submit(works.count, n=300, mark=str(mark), owner="a", device="cpu")
+            while not mark.exists():
+                time.sleep(0.05)
+            there.kill(0)
+            assert job.wait(60)
+            assert (job.state, job.note, len(job.result)) == ("done", "cluster_away", 300)
+            forward_cache.read("smollm2", "Here.")
+            assert engine.state == "away"
+            there.nodes.clear()
+            there.begin(2)
+            there.deploy("smollm2", "--most", "1", "--processors", "0.5")
+            assert engine.wait(60)
+            forward_cache.read("smollm2", "There again.")
+            assert engine.counts["forward", "answered"] == 10
+        finally:
+            jobs.close()
+            engine.close()
+
+
+def test_weights_of_a_machine_are_one_file(monkeypatch, tmp_path):
+    """Mapped, bit for bit, once for all processes."""
+    from seqviz.engine import weights
+
+    mine = pretrained.load("minilm")
+    monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
+    before = {name: one.clone() for name, one in mine.network.named_parameters()}
+    path = weights.share(mine)
+    changed = os.stat(path).st_mtime_ns
+    assert weights.share(mine) == path
+    assert os.stat(path).st_mtime_ns == changed
+    for name, one in mine.network.named_parameters():
+        assert one.equal(before[name])

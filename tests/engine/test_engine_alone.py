@@ -1,0 +1,242 @@
+"""The app's side of a cluster, without one and without ray: what is said, and computed here."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import works
+
+from seqviz import settings
+from seqviz.engine import client
+from seqviz.jobs import Jobs, queue
+from seqviz.models import forward_cache, placement, pretrained, texts
+from seqviz.paths import ROOT
+from seqviz.text import LANGUAGES, Text
+
+TEXT = "A film that is neither funny nor sad."
+# A bridge whose cluster is as `{how}` says.
+PRETENDED = """
+import sys, time
+from multiprocessing.connection import Connection
+from seqviz.engine.client import Cluster
+line = Connection(int(sys.argv[1]))
+address = line.recv()
+{how}
+line.send((0, "here", Cluster(1, 2.0, 2.0, 0.0, {{"minilm": 1}}, 0)))
+while True:
+    if not line.poll(1.0):
+        line.send((0, "here", Cluster(1, 2.0, 2.0, 0.0, {{"minilm": 1}}, 0)))
+        continue
+    number, what, *words = line.recv()
+    {then}
+"""
+
+
+@pytest.fixture
+def pretend(monkeypatch):
+    """An engine whose cluster is pretended: how it begins, and what it does when it is asked."""
+    made = []
+
+    def begin(how: str = "", then: str = "pass", wait: bool = True) -> client.Engine:
+        monkeypatch.setattr(client, "_BEGIN", PRETENDED.format(how=how, then=then))
+        engine = client.Engine("auto", 1.0)
+        made.append(engine)
+        monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
+        monkeypatch.setattr(queue, "elsewhere", engine.train)
+        monkeypatch.setattr(placement, "elsewhere", lambda: engine.state)
+        monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+        assert not wait or engine.wait(20)
+        return engine
+
+    yield begin
+    for engine in made:
+        engine.close()
+
+
+@pytest.fixture
+def jobs():
+    queue = Jobs()
+    yield queue
+    queue.close()
+
+
+def counts(engine: client.Engine, kind: str) -> dict[str, int]:
+    return {how: engine.counts[kind, how] for how in client.HOWS if engine.counts[kind, how]}
+
+
+def ended(condition, seconds: float = 10.0) -> bool:
+    last = time.monotonic() + seconds
+    while not condition() and time.monotonic() < last:
+        time.sleep(0.02)
+    return bool(condition())
+
+
+def test_neither_the_package_nor_the_app_imports_ray():
+    script = """
+        import sys
+        import seqviz, seqviz.lessons, seqviz.jobs, seqviz.models.forward_cache
+        import seqviz.ui.server.application
+        assert "ray" not in sys.modules and "seqviz.engine" not in sys.modules
+        import seqviz.engine.client
+        assert "ray" not in sys.modules
+    """
+    code = "\n".join(line.strip() for line in script.splitlines())
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_is_asked_where_nobody_wants_it(monkeypatch):
+    monkeypatch.delenv("SEQVIZ_ENGINE", raising=False)
+    assert client.begin() is None
+    assert forward_cache.elsewhere is queue.elsewhere is placement.elsewhere is None
+
+
+def test_without_ray_the_app_says_what_to_install(monkeypatch):
+    monkeypatch.setenv("SEQVIZ_ENGINE", "ray")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"pip install -r requirements-ray\.txt"):
+        settings.check()
+
+
+@pytest.mark.parametrize(
+    ("how", "then", "reason"),
+    [
+        ("line.send((0, 'trouble', ('away', 'nobody there'))); time.sleep(9)", "pass", "away"),
+        ("line.send((0, 'trouble', ('version', 'older'))); time.sleep(9)", "pass", "version"),
+        ("sys.exit(1)", "pass", "away"),
+        ("", "pass", "slow"),
+        ("", "line.send((number, 'gone', 'full'))", "full"),
+        ("", "line.send((number, 'gone', 'failed'))", "failed"),
+        ("", "sys.exit(1)", "away"),
+    ],
+)
+def test_without_an_answer_the_text_is_read_here(pretend, how, then, reason):
+    engine = pretend(how, then, wait=not how)
+    if how:
+        assert ended(lambda: engine.state == reason and engine._process)
+    model = pretrained.load("minilm")
+    began = time.perf_counter()
+    found = forward_cache.read("minilm", TEXT)
+    assert time.perf_counter() - began < 5.0
+    mine = forward_cache.forward(model, texts.tokens(model, TEXT))
+    assert np.array_equal(found.weights, mine.weights)
+    assert counts(engine, "forward") == {reason: 1}
+
+
+def test_after_a_slow_answer_the_next_is_not_waited_for(pretend):
+    engine = pretend()
+    forward_cache.read("minilm", TEXT)
+    assert engine.state == "slow"
+    began = time.perf_counter()
+    forward_cache.read("minilm", TEXT + " Again.")
+    assert time.perf_counter() - began < 0.9  # it would be 1 s more
+    assert counts(engine, "forward") == {"slow": 2}
+
+
+def test_a_model_that_is_not_deployed_is_no_failure(pretend):
+    engine = pretend()
+    assert engine.forward("gpt2", None, forward_cache.OWN, None) is None
+    assert not engine.counts
+
+
+def test_a_cluster_that_goes_and_comes_back_is_found_again(pretend):
+    engine = pretend()
+    first = engine._process
+    first.kill()
+    assert ended(lambda: engine.state == "away")
+    assert ended(lambda: engine.state == "here")
+    assert engine._process is not first
+    assert engine.connections == 2
+
+
+def test_who_leaves_a_long_reading_does_not_wait_for_the_cluster(pretend):
+    class Gone(Exception):
+        pass
+
+    def each(layer: int) -> None:
+        raise Gone
+
+    pretend()
+    began = time.perf_counter()
+    with pytest.raises(Gone):
+        forward_cache.read("minilm", TEXT, each=each)
+    assert time.perf_counter() - began < 0.9
+
+
+@pytest.mark.parametrize("then", ["line.send((number, 'gone', 'failed'))", "sys.exit(1)"])
+def test_a_training_that_the_cluster_loses_is_done_here_and_says_so(pretend, jobs, tmp_path, then):
+    engine = pretend(then=then)
+    job = jobs.submit(works.count, n=5, mark=str(tmp_path / "runs"), owner="a", device="cpu")
+    assert job.wait(20)
+    assert list(job.result) == [0, 1, 2, 3, 4]
+    assert (job.note, job.where, job.trail) == ("cluster_away", "", (0, 1, 2, 3, 4))
+    assert counts(engine, "training") == {"failed" if "send" in then else "away": 1}
+
+
+def test_a_cluster_without_a_free_processor_is_not_waited_for(pretend, jobs, tmp_path, monkeypatch):
+    monkeypatch.setattr(client, "FULL_SECONDS", 0.5)
+    engine = pretend()
+    job = jobs.submit(works.count, n=5, mark=str(tmp_path / "runs"), owner="a", device="cpu")
+    assert job.wait(20)
+    assert job.state == "done"
+    assert counts(engine, "training") == {"full": 1}
+
+
+def test_a_training_of_a_lost_worker_begins_again_and_a_second_one_is_a_sentence(
+    pretend, jobs, tmp_path
+):
+    news = "import pickle; " + "; ".join(
+        f"line.send((number, 'news', ({attempt}, 'CPU', [pickle.dumps(({attempt}, 0.5))])))"
+        for attempt in (1, 2)
+    )
+    pretend(then=f"{news}; line.send((number, 'died', None))")
+    job = jobs.submit(works.count, n=5, mark=str(tmp_path / "runs"), owner="a", device="cpu")
+    assert job.wait(20)
+    assert (job.state, job.error.code, job.note) == ("failed", "worker_died", "worker_died")
+    assert job.trail == (2,)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_leaves_something_in_this_process_stays_here(pretend, jobs, tmp_path):
+    engine = pretend(then="sys.exit(1)")
+    mark = str(tmp_path / "runs")
+    for function, device in ((works.leaves, "cpu"), (works.count, "models")):
+        more = {"n": 2} if function is works.count else {}
+        job = jobs.submit(function, mark=mark, owner="a", device=device, **more)
+        assert job.wait(20)
+        assert job.state == "done"
+    assert not engine.counts
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_there_is_a_sentence_for_every_state_and_note(pretend, monkeypatch, lang):
+    text = Text(lang)
+    for state in client.STATES:
+        monkeypatch.setattr(placement, "elsewhere", lambda state=state: state)
+        assert placement.said()[0] == f"engine_{state}"
+        assert text(f"frame.engine_{state}")
+    for key in ("frame.cluster_away", "frame.worker_died", "problem.worker_died"):
+        assert text(key)
+
+
+def test_metrics_show_both_sides(pretend):
+    from seqviz.ui.server import gauges
+
+    engine = pretend(then="line.send((number, 'gone', 'full'))")
+    forward_cache.read("minilm", TEXT)
+    client._engine, former = engine, client._engine
+    try:
+        found = {family.name: family for family in gauges._engine()}
+    finally:
+        client._engine = former
+    states = {one.labels["state"]: one.value for one in found["seqviz_engine"].samples}
+    assert states == {"here": 1, "away": 0, "version": 0, "slow": 0}
+    calls = {tuple(one.labels.values()): one.value for one in found["seqviz_engine_calls"].samples}
+    assert calls["forward", "full"] == 1
+    assert sum(calls.values()) == 1
+    assert found["seqviz_cluster_processors"].samples[0].value == 2
