@@ -86,6 +86,7 @@ def choose(page: Page, option: int, keys: bool = False) -> None:
     expect(answer).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.nightly
 def test_a_lesson_of_six(school):
     teacher = school.open("Teacher", "ar_fitting?lang=en")
     slider = teacher.locator(slider_input(PHI))
