@@ -28,7 +28,7 @@ class ClassRun {
     this.box = element("div", host, { className: "drawn" });
     this.title = element("h3", this.box);
     this.settings = element("div", this.box, { className: "settings" });
-    const frame = element("div", element("div", this.box), { className: "class-figure" });
+    const frame = element("div", element("div", this.box), { className: "axes" });
     this.chart = new Chart(element("div", frame, { className: "seqviz-chart" }));
     this.frame = frame;
     this.own = element("p", this.box, { className: "own" });

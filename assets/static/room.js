@@ -62,6 +62,7 @@ class Class {
   applied = "";
   where = { at: 0, told: "" };
   goals = new Set(); // that this page has shown as reached
+  looking = false; // at where all are
   open = false; // the list of what was sent
 
   constructor(host) {
@@ -315,6 +316,34 @@ class Class {
     return heading ? `${title}: ${heading}` : title;
   }
 
+  // A dot for each student at each figure, hollow for who is stuck, and for each goal that is reached.
+  dots({ dots, goals }) {
+    const { words } = this, rows = new Map();
+    const add = (text, full, hollow) => {
+      const [one, other] = rows.get(text) ?? [0, 0];
+      rows.set(text, [one + full, other + hollow]);
+    };
+    for (const [place, [count, stuck]] of Object.entries(dots)) {
+      const [lesson, bench] = place.split("/");
+      if (place) add(this.placed({ lesson, bench }), count - stuck, stuck);
+    }
+    for (const [goal, count] of Object.entries(goals)) {
+      const [lesson, target] = goal.split("/");
+      const at = document.querySelector(`.seqviz-target[data-target="${target}"]`)?.closest('[class*="st-key-bench-"]');
+      add(filled(words.dots_goal, { place: this.placed({ lesson, bench: at ? nameOf(at) : "" }) }), count, 0);
+    }
+    const draw = (host) => {
+      const list = element("ol", host, { className: "sent dots" });
+      element("li", list, { textContent: words.dots });
+      for (const [text, [full, hollow]] of rows) {
+        const item = element("li", list);
+        element("span", item, { textContent: `${text}: ${full + hollow}` });
+        element("i", item, { textContent: "●".repeat(full) + "○".repeat(hollow), ariaHidden: "true" });
+      }
+    };
+    return { draw, told: [...rows] };
+  }
+
   // Made anew only where it says something else, so that the focus stays.
   draw() {
     const parts = this.parts();
@@ -382,7 +411,11 @@ class Class {
     if (room.problem && !state) return [code, { text: this.sentence(room.problem) }, { text: words.leave, press: () => this.gone() }];
     if (!state) return [code];
     const lost = state.lost ? [{ text: words.lost, kind: "lost" }] : [];
-    const count = { text: filled(words.here, { count: state.present }) };
+    const looks = () => {
+      this.looking = !this.looking;
+      this.changed();
+    };
+    const count = { text: filled(words.here, { count: state.present }), press: looks };
     const [lists, presses] = this.board.parts(bench(this.seen));
     if (!room.teaches) {
       const me = { text: this.name(room.mine.number), kind: "name" };
@@ -420,7 +453,7 @@ class Class {
     const ranges = this.ranging && !state.allowed.length && here.length ? [this.ranges()] : [];
     const stuck = Object.values(state.dots ?? {}).reduce((sum, dot) => sum + dot[1], 0);
     return [
-      ...(this.open && sent.length ? [{ list: sent, asked: this.asked }] : []), ...ranges, ...lists, code, count, ...apart, ...goals, ...list, ...presses,
+      ...(this.looking ? [this.dots(state)] : []), ...(this.open && sent.length ? [{ list: sent, asked: this.asked }] : []), ...ranges, ...lists, code, count, ...apart, ...goals, ...list, ...presses,
       ...(this.note ? [{ text: this.note }] : []), ...(stuck ? [{ text: filled(words.stuck, { count: stuck }) }] : []),
       { text: paused ? words.resume : words.pause, press: say({ kind: "pause", on: !paused }) },
       ...choose,

@@ -54,7 +54,7 @@ class Sketch {
   constructor(host) {
     this.host = host;
     this.how = element("p", host, { className: "how" });
-    const frame = element("div", host, { className: "sketch-figure" });
+    const frame = element("div", host, { className: "axes" });
     this.chart = new Chart(element("div", frame, { className: "seqviz-chart" }));
     this.chart.drawn = () => this.draw();
     this.svg = shape("svg", frame, { "aria-hidden": "true" });

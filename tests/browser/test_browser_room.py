@@ -292,3 +292,21 @@ def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(vis
     assert "Idiots" not in teacher.page.url
     chip.get_by_role("button", name="Show with its text").click()
     expect(teacher.page).to_have_url(re.compile("Idiots"))
+
+
+def test_a_teacher_sees_where_all_are(teacher, student):
+    """A dot for each student, at a figure and at a goal; nobody's name."""
+    chip = teacher.page.locator(SHOWN)
+    name = student.page.locator(f"{SHOWN} .name").inner_text()
+    chip.get_by_role("button", name="1 here").click()
+    heading = teacher.page.locator(".st-key-bench-process h2").text_content()
+    dots = chip.locator(".dots")
+    expect(dots).to_contain_text(f"AR fitting: {heading}: 1")
+    expect(dots.locator("i")).to_have_text("●")
+    student.page.locator(".st-key-bench-real").evaluate("one => one.scrollIntoView()")
+    other = teacher.page.locator(".st-key-bench-real h2").text_content()
+    expect(dots).to_contain_text(f"AR fitting: {other}: 1")
+    expect(dots).not_to_contain_text(heading)
+    assert name not in chip.inner_text()
+    chip.get_by_role("button", name="1 here").click()
+    expect(dots).to_have_count(0)

@@ -13,6 +13,7 @@ import streamlit as st
 from seqviz import lessons
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.lesson import Exercise, Lesson
+from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.bench.words import Words
 from seqviz.ui.bench import fast_path
 from seqviz.ui.page import classroom
@@ -132,7 +133,11 @@ def sketch(words: Words, key: str, name: str, presenting: bool) -> None:
     """A prediction that is drawn on real axes, and its result once it is asked for."""
     text, place = words.text, f"{words.slug}.sketch.{name}"
     st.markdown(f"**{text('frame.predict')}** {text(f'{place}.question')}")
-    found = cached(drawn)(words.slug, name, text.lang, presenting).result
+    try:
+        found = cached(drawn)(words.slug, name, text.lang, presenting).result
+    except ValueError as refusal:
+        st.warning(sentence(refusal, words), icon=":material/info:")
+        return
     state = f"{key}.{classroom.code()}.computed"  # in a room it is the teacher who reveals
 
     def computed(on: bool) -> None:
