@@ -35,7 +35,8 @@ def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
 
     title = text("class_notebook.seats", count=left["seats"])
     say(f"# {text('class_notebook.title')}\n\n{title}\n\n{text('frame.notebook_setup')}")
-    do("import numpy as np\n\nfrom seqviz import lessons")
+    do("import numpy as np\n\nfrom seqviz import lessons\n"
+       "from seqviz.compute.intervals import student_t_95")  # fmt: skip
     for question in left["questions"]:
         say(_question(question, text))
     for kind in ("sent", "texts", "runs", "sketches"):
@@ -113,9 +114,9 @@ def _run(one: Mapping[str, Any]) -> str:
     return (
         f"seeds = np.array({[seed for seed, _ in pairs]!r})\n"
         f"found = np.array({[x for _, x in pairs]!r})\n"
-        "half = 1.96 * found.std(ddof=1) / len(found) ** 0.5 if len(found) > 1 else np.nan\n"
-        "print(f'n = {len(found)}, mean {found.mean():.4g} ± {half:.2g} (95 %, normal)'"
-        " if len(found) else 'n = 0')"
+        "n = len(found)\n"
+        "half = student_t_95(n - 1) * found.std(ddof=1) / n**0.5 if n > 1 else np.nan\n"
+        "print(f'n = {n}, mean {found.mean():.4g} ± {half:.2g} (95 %, t)' if n else 'n = 0')"
     )
 
 
