@@ -251,7 +251,7 @@ def test_a_text_is_on_no_projector_before_it_is_approved(visit, server):
     shown.get_by_role("button", name="Use", exact=True).click()
     for one in (teacher, other):  # who follows has it, too
         expect(one.page.locator(".st-key-ga-watch-characters input")) \
-            .to_have_value(HARMLESS)  # fmt: skip
+            .to_have_value(HARMLESS, timeout=30_000)  # fmt: skip
         assert one.page.title() != "hurt"
         assert one.page.locator("img[src=x]").count() == 0
     with teacher.page.expect_download() as file:
