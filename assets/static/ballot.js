@@ -1,6 +1,6 @@
 // A question that a class votes on: twice if the teacher likes, and hidden until it is revealed.
 
-import { here } from "./room_link.js";
+import { InRoom } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled, percent } from "./words.js";
 
@@ -13,27 +13,7 @@ export function wilson(count, of) {
   return [Math.max(0, (middle - half) / scale), Math.min(1, (middle + half) / scale)];
 }
 
-class Vote {
-  constructor(host) {
-    this.host = host;
-    this.timer = setInterval(() => this.find(), 300); // the room is entered beside it
-  }
-
-  find() {
-    const room = here();
-    if (room === this.room) return;
-    this.room?.listeners.delete(this.heard);
-    this.room = room;
-    this.heard = () => this.draw();
-    room?.listeners.add(this.heard);
-    this.draw();
-  }
-
-  close() {
-    clearInterval(this.timer);
-    this.room?.listeners.delete(this.heard);
-  }
-
+class Vote extends InRoom {
   take(data) {
     this.data = data;
     this.drawn = "";

@@ -3,7 +3,7 @@
 
 import { Chart, unpacked } from "./chart.js";
 import { shown } from "./room.js";
-import { here } from "./room_link.js";
+import { InRoom } from "./room_link.js";
 import { near } from "./sight.js";
 import { element } from "./slider.js";
 import { filled } from "./words.js";
@@ -12,15 +12,14 @@ const RING = "#000008"; // the theme's color for what is to be looked at (figure
 const AGAIN_MS = 2000;
 const NEAR = 0.5; // heights of the window within which a figure is brought into sight
 
-class ClassRun {
+class ClassRun extends InRoom {
   picture = null; // what was drawn last
   marked; // the seed that is marked in it
   asked = ""; // number and version of the run that was asked for last
   busy = false;
 
   constructor(host) {
-    this.host = host;
-    this.timer = setInterval(() => this.find(), 300); // the room is entered beside it
+    super(host);
     this.row = element("div", host, { className: "row" });
     this.button = element("button", this.row, { type: "button" });
     this.stop = element("button", this.row, { type: "button" });
@@ -36,11 +35,6 @@ class ClassRun {
     this.values = element("details", this.box);
   }
 
-  close() {
-    clearInterval(this.timer);
-    this.room?.listeners.delete(this.heard);
-  }
-
   take(data) {
     const other = this.data && (this.data.lang !== data.lang || this.data.theme !== data.theme || this.data.present !== data.present);
     this.data = data;
@@ -49,16 +43,6 @@ class ClassRun {
     this.title.textContent = data.words.run_title;
     if (other) this.asked = "";
     this.find();
-    this.draw();
-  }
-
-  find() {
-    const room = here();
-    if (room === this.room) return;
-    this.room?.listeners.delete(this.heard);
-    this.room = room;
-    this.heard = () => this.draw();
-    room?.listeners.add(this.heard);
     this.draw();
   }
 

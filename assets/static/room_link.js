@@ -5,6 +5,7 @@ const KEPT = "seqviz.room"; // { code: { token } or { seat, number } }
 const BASE = new URL(import.meta.url).pathname.replace(/\/app\/static\/.*$/, "/room");
 const AGAIN_MS = 1000; // then twice as long, and so on
 const MOST_MS = 15_000;
+const FIND_MS = 300;
 const SILENT_MS = 40_000; // a stream beats every 15 s: one that does not is lost
 
 function kept() {
@@ -209,4 +210,28 @@ export function room(code) {
   return current;
 }
 
-export const here = () => current;
+// What stands on a page and hears of the room, which is entered beside it: `draw` at whatever is new,
+// `entered` before that where it is another room.
+export class InRoom {
+  room = null;
+
+  constructor(host) {
+    this.host = host;
+    this.heard = () => this.draw();
+    this.timer = setInterval(() => this.find(), FIND_MS);
+  }
+
+  find() {
+    if (current === this.room) return;
+    this.room?.listeners.delete(this.heard);
+    this.room = current;
+    this.room?.listeners.add(this.heard);
+    this.entered?.();
+    this.heard();
+  }
+
+  close() {
+    clearInterval(this.timer);
+    this.room?.listeners.delete(this.heard);
+  }
+}

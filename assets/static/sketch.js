@@ -4,14 +4,13 @@
 
 import { Chart, unpacked } from "./chart.js";
 import { go } from "./room.js";
-import { here, Told } from "./room_link.js";
+import { InRoom, Told } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled, number } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const FINE = 1000; // parts of the axis
 const STEP = 10, FAR = 100; // of them, for an arrow key and for a page key
-const FIND_MS = 300; // the room is entered beside it
 const LOST_MS = 10_000; // after which the page is told once more that the result is wanted
 const WIDE = 0.55; // of the distance between two bars
 const COLORS = "--st-chart-categorical-colors"; // of the theme, in the order of figures/grammar/style.py
@@ -46,13 +45,14 @@ export function filledIn(touched, count) {
   });
 }
 
-class Sketch {
+class Sketch extends InRoom {
   at = 0; // the mark that keys move
   cloud = null; // what a class has drawn, once it is revealed
   sent = ""; // the marks that the room has
 
   constructor(host) {
-    this.host = host;
+    super(host);
+    this.heard = () => this.changed();
     this.how = element("p", host, { className: "how" });
     const frame = element("div", host, { className: "axes" });
     this.chart = new Chart(element("div", frame, { className: "seqviz-chart" }));
@@ -72,26 +72,17 @@ class Sketch {
     this.sight.observe(frame);
     this.printing = () => this.show();
     window.addEventListener("beforeprint", this.printing);
-    this.timer = setInterval(() => this.find(), FIND_MS);
   }
 
-  find() {
-    const room = here();
-    if (room === this.room) return;
-    this.room?.listeners.delete(this.heard);
-    this.room = room;
+  entered() {
     this.cloud = null;
-    this.heard = () => this.changed();
-    room?.listeners.add(this.heard);
-    this.changed();
   }
 
   close() {
-    clearInterval(this.timer);
+    super.close();
     this.sight.disconnect();
     window.removeEventListener("beforeprint", this.printing);
     this.chart.observer.disconnect();
-    this.room?.listeners.delete(this.heard);
   }
 
   take(data) {
@@ -253,7 +244,8 @@ class Sketch {
     if (this.cloud) this.drawClass();
     const { marks } = this;
     if (data.kind === "cell") {
-      if (!data.y) this.grid();
+      if (data.y) this.best();
+      else this.grid();
       if (marks) for (const kind of ["halo", "own"]) this.cell(...marks, kind);
       return;
     }
@@ -290,6 +282,13 @@ class Sketch {
     const wide = Math.abs(x._length / data.x.length), high = Math.abs(y._length / data.rows.length);
     const box = { x: this.across(column) - wide / 2, y: this.down(row) - high / 2, width: wide, height: high };
     return shape("rect", this.svg, { class: `${kind} box`, ...box });
+  }
+
+  // The cells with the highest value.
+  best() {
+    const { data } = this, rows = [...data.rows.keys()], columns = [...data.x.keys()];
+    for (const row of rows)
+      for (const column of columns) if (missed(data, [column, row]) === 0) this.cell(column, row, "best");
   }
 
   // All sketches as one path with gaps, however many there are.

@@ -250,8 +250,9 @@ def test_a_text_is_on_no_projector_before_it_is_approved(visit, server):
     expect(shown.locator("bdi")).to_have_text(HARMLESS)
     shown.get_by_role("button", name="Use", exact=True).click()
     for one in (teacher, other):  # who follows has it, too
-        expect(one.page.locator(".st-key-ga-watch-characters input")) \
-            .to_have_value(HARMLESS, timeout=30_000)  # fmt: skip
+        field = one.page.locator(".st-key-ga-watch-characters input")
+        field.wait_for()  # the figure is drawn when it is looked at
+        expect(field).to_have_value(HARMLESS)
         assert one.page.title() != "hurt"
         assert one.page.locator("img[src=x]").count() == 0
     with teacher.page.expect_download() as file:

@@ -100,10 +100,10 @@ def _share(slug: str, text: Text) -> None:
         if code := classroom.code():
             classroom.way_in(text, code, address({classroom.KEY: code}))
             return
+        classroom.door(text)
+        st.divider()
         frame = frame_of(slug, first, text) if first else None
         link_and_code(text, address(st.query_params.to_dict()), frame, "embed.line_first")
-        st.divider()
-        classroom.door(text)
 
 
 def _about(text: Text) -> None:

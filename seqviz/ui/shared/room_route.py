@@ -42,10 +42,7 @@ STREAMS = 3  # of one seat
 # At once, and a second: seats and new rooms of a device, what a seat says, and codes that are none
 # of an address. `rooms.GUESSES` counts on the last.
 SEATS, ROOMS, SAID, WRONG = (20, 1 / 10), (6, 1 / 120), (40, 2.0), (30, 1 / 20)
-RUNS, PICTURES = (
-    (6, 1 / 5),
-    (60, 3.0),
-)  # of a room that runs a bench, and of a seat that looks at it
+RUNS, PICTURES = (6, 1 / 5), (60, 3.0)  # of a room that runs a bench, and a seat that looks at it
 
 
 @dataclass
