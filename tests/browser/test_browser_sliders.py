@@ -33,6 +33,7 @@ def beginning(opened) -> LessonPage:
     page.bring_to_front()  # another test's page was before it
     page.mouse.move(0, 0)
     page.unroute_all()
+    page.wait_for_function("(bench) => window.seqvizLive?.(bench).moved.size === 0", arg=BENCH)
     if lesson.settings:
         lesson.go("/ar_fitting?lang=en")
     expect(page).to_have_url(re.compile(r"/ar_fitting\?lang=en$"))
@@ -76,8 +77,7 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(lesson
     assert read(again) == seen
     assert page.locator(COPY).count() > 0  # the page has drawn nothing anew
     lesson.by_key("ar.process.footer").get_by_role("button").nth(2).click()
-    page.get_by_role("dialog").wait_for()
-    lesson.rest()
+    page.get_by_role("dialog").locator("code").first.wait_for()
     expect(page.get_by_role("dialog")).to_contain_text(f"simulate(({value},)")
     page.keyboard.press("Escape")
     expect(page.locator(COPY)).to_have_count(0)  # its own words stand there again
@@ -175,7 +175,8 @@ def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(lesson):
         route.fulfill(status=204)
 
 
-def test_the_next_step_is_there_before_the_hand_takes_it(lesson, visit):
+def test_the_next_step_is_there_before_the_hand_takes_it(visit):
+    lesson = visit("ar_fitting")
     page, asked = lesson.page, []
     lesson.geometry(BENCH)
     lesson.slider(KEY).press("ArrowLeft")
@@ -454,9 +455,10 @@ def test_the_order_of_answers(lesson, hand, painted):
         lesson.page.evaluate("(fetch) => { window.fetch = fetch; }", fetch)
 
 
-def test_an_answer_that_comes_after_the_page_has_drawn_another_figure_is_old(lesson):
+def test_an_answer_that_comes_after_the_page_has_drawn_another_figure_is_old(visit):
     """The slider is left, another view is opened, and only then the route answers."""
-    page, held = lesson.page, []
+    lesson, held = visit("ar_fitting"), []
+    page = lesson.page
     lesson.geometry(BENCH)
     page.route("**/live/**", lambda route: held.append(route))
     page.locator(slider_input(KEY)).press("PageDown")
