@@ -37,6 +37,13 @@ function inSight() {
 
 const sliders = () => [...every()].flatMap((place) => [...place.controls.values()]).filter(({ slider }) => slider.placed);
 
+// How a figure looks on this page, where it is the server that draws it under a hand: the same for many.
+function looks(name) {
+  const place = [...every()].find(({ source, painter }) => source?.bench.endsWith(`.${name}`) && painter.there());
+  const { query, answers, address } = place?.source ?? {};
+  return !address || answers || "own" in query ? null : [query.lang, query.present === "true", query.dark === "true"];
+}
+
 // What a teacher shows, with what a hand has moved and the address does not say yet.
 export function shown() {
   const values = settings();
@@ -149,7 +156,8 @@ class Class {
     if (now - this.where.at < WHERE_MS) return;
     for (const { dataset } of document.querySelectorAll('.seqviz-target[data-reached="true"]'))
       this.goals.add(`${slug()}/${dataset.target}`);
-    const said = { kind: "where", bench: `${slug() || "home"}/${inSight()}`, left: !this.following, goals: [...this.goals].slice(0, 40) };
+    const seen = inSight();
+    const said = { kind: "where", bench: `${slug() || "home"}/${seen}`, left: !this.following, goals: [...this.goals].slice(0, 40), looks: looks(seen) };
     const told = JSON.stringify(said);
     if (told === this.where.told) return;
     this.where = { at: now, told };
