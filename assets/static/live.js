@@ -59,6 +59,7 @@ class Bench {
   wanted = false;
   busy = false;
   home = false; // the hand has come back to what the page shows
+  led = false; // the hand is a teacher's, in another browser
   moving = false; // the hand holds a handle: it will want another picture soon
   flight = null; // { abort, moving } of the request that is under way
   source = null; // { address, query, token }: where to ask, with everything that no hand moves
@@ -108,6 +109,7 @@ class Bench {
 
   move(key, text, moving = false) {
     this.moving = moving;
+    this.led = false;
     this.expecting?.abort();
     this.home = false;
     this.moved.set(key, { text, told: 0 });
@@ -269,7 +271,7 @@ class Bench {
   // gives nothing; a page that still arrives is so for a moment.
   async expect(key, texts) {
     this.expecting?.abort();
-    if (this.here?.answers) return;
+    if (this.here?.answers || this.led) return;
     const { signal } = (this.expecting = new AbortController());
     const pause = () => new Promise((resolve) => setTimeout(resolve, RESTED_MS));
     const left = texts.filter((text) => !this.ahead.has(named({ ...this.source?.query, [key]: text })));

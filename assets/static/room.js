@@ -10,6 +10,9 @@ import { filled } from "./words.js";
 const WATCH_MS = 100;
 const WHERE_MS = 3000; // between two words about where a student is
 const NOTE_MS = 2500;
+const RESTED_MS = 400; // after which a teacher's slider is at rest
+const EACH_MS = 10; // and for each who is here: in all of that the pages hear of it, as each runs for it
+const AGAIN_MS = 1000; // after which a teacher's word is said again that was too much, or lost
 const SPREAD_MS = 1200; // in which the pages of a class are drawn that no hand can draw
 const SETTING = /^[a-z]{2}\.[a-z_0-9.]+$/;
 const HELD = 'input, select, textarea, button, [role="radio"], [role="option"], [role="tab"], .seqviz-slider, .js-plotly-plot';
@@ -112,6 +115,7 @@ class Class {
     if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot, .seqviz-class-run")) return;
     if (!this.room.state?.place?.values) return;
     this.following = false;
+    for (const { slider } of sliders()) if (slider.resting) slider.move(slider.value, true); // the page hears of it now
     this.changed();
   }
 
@@ -146,6 +150,7 @@ class Class {
       this.refused = null;
     } catch (refusal) {
       this.refused = refusal.problem;
+      if (["too_fast", "lost"].includes(refusal.problem)) setTimeout(() => (this.told = ""), AGAIN_MS);
     }
     this.saying = false;
     this.changed();
@@ -272,9 +277,11 @@ class Class {
   // and the page a little later.
   set(values, url) {
     const known = new Map(sliders().map((control) => [control.key, control]));
-    for (const [key, { slider }] of known) {
+    for (const [key, { slider, place }] of known) {
       const wanted = values[key] ?? slider.options.start;
-      if (!same(wanted, slider.text)) slider.move(slider.placed(wanted), true);
+      if (same(wanted, slider.text)) continue;
+      slider.move(slider.placed(wanted), true, RESTED_MS + Math.random() * EACH_MS * this.room.state.present);
+      place.led = true;
     }
     const own = settings();
     const others = [...new Set([...Object.keys(own), ...Object.keys(values)])]

@@ -46,6 +46,7 @@ STREAMS = 3  # of one seat
 # At once, and a second: seats and new rooms of a device, what a seat says, and codes that are none
 # of an address. `rooms.GUESSES` counts on the last.
 SEATS, ROOMS, SAID, WRONG = (20, 1 / 10), (6, 1 / 120), (40, 2.0), (30, 1 / 20)
+TAUGHT = (120, 12.0)  # what a teacher says: a page tells ten times a second where its hand is
 RUNS, PICTURES = (6, 1 / 5), (60, 3.0)  # of a room that runs a bench, and a seat that looks at it
 
 
@@ -204,7 +205,7 @@ def _who(request: Request) -> tuple[Room, Seat | None]:
 async def said(request: Request) -> Response:
     """Something that a teacher or a student says: see `Room.tell` and `Room.hear`."""
     room, seat = _who(request)
-    _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID)
+    _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID if seat else TAUGHT)
     words = await _body(request)
     runs = seat is None and words.get("kind") == "run"
     if runs:
