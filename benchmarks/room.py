@@ -39,6 +39,7 @@ from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER
 LESSON = catalog.SHOWN
 EVERY = 1.0  # seconds between two presses
 PATIENCE = 5.0
+RESTED, EACH = 0.4, 0.01  # seconds, as in assets/static/room.js
 LONGEST = 1_000_000  # bytes of a line of the room's stream
 QUESTION = {"kind": "ask", "key": "vg.predict.order", "options": 3}
 
@@ -53,6 +54,7 @@ class Found:
     errors: list[str] = field(default_factory=list)
     memory: float = 0.0
     pushed: int = 0
+    rests: int = 0
 
 
 async def line(url: str, head: str, body: bytes = b"") -> tuple[Any, Any, bytes]:
@@ -138,7 +140,7 @@ class Follower:
             wanted = {**self.student.live(self.key)["query"], self.key: value}
             if self.sent and self.sent[0] == urlencode(sorted(wanted.items())):
                 body = gzip.decompress(base64.b64decode(self.sent[1]))
-                json.loads(body.partition(b"\n")[0])
+                self.student.show(self.key, float(value), body)
                 found.pushed += 1
             else:
                 status = await self.student.picture(self.key, float(value))
@@ -147,6 +149,18 @@ class Follower:
                     found.errors.append(f"picture: {status}")
             self.arrived[value] = time.perf_counter()
             self.got[value] = hashlib.sha256(body).digest()
+
+    async def rest(self, found: Found, present: int, draw: random.Random) -> None:
+        """Tell the page where the teacher's hand rests, when it does; spread as in `room.js`."""
+        told = ""
+        while True:
+            value = next(reversed(self.arrived), "")
+            await asyncio.sleep(RESTED + draw.random() * EACH * present if value != told else 0.05)
+            if value == told or value != next(reversed(self.arrived), ""):
+                continue
+            told = value
+            await self.student.move(self.key, float(value))
+            found.rests += 1
 
     async def compare(self, others: list[Follower], found: Found) -> None:
         """What all have got is what this page asks for."""
@@ -177,7 +191,7 @@ async def drag(student: Student, key: str, values: Any, found: Found) -> None:
         await asyncio.sleep(0.1)
 
 
-async def attend(server: Server, students: int, presses: int, dragging: int) -> Found:
+async def attend(server: Server, students: int, presses: int, dragging: int, rests: bool) -> Found:
     """A whole class."""
     found = Found()
     lesson = catalog.lesson(LESSON)
@@ -211,6 +225,8 @@ async def attend(server: Server, students: int, presses: int, dragging: int) -> 
         for k, one in enumerate(followers[:dragging], 1)
     ]
     following = followers[dragging:]
+    if rests:
+        tasks += [asyncio.create_task(one.rest(found, students, draw)) for one in following]
     await asyncio.sleep(1.0)
     before_all = {"kind": "place", "lesson": LESSON, "bench": bench, "values": {}}
     await said(server.url, path, before_all, teacher)
@@ -255,9 +271,12 @@ def main() -> None:
     parser.add_argument("--students", type=int, default=100)
     parser.add_argument("--presses", type=int, default=20)
     parser.add_argument("--dragging", type=int, default=10)
+    parser.add_argument("--rests", action="store_true", help="pages hear where the hand rests")
     asked = parser.parse_args()
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
-        found = asyncio.run(attend(server, asked.students, asked.presses, asked.dragging))
+        found = asyncio.run(
+            attend(server, asked.students, asked.presses, asked.dragging, asked.rests)
+        )
     told = {
         "name": "room",
         "students": asked.students,
@@ -267,6 +286,7 @@ def main() -> None:
         "vote_p95_ms": milliseconds(found.votes, 95),
         "votes": len(found.votes),
         "pushed": found.pushed,
+        "rests": found.rests,
         "memory_mb": round(found.memory, 1),
         "errors": len(found.errors),
     }

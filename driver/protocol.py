@@ -195,10 +195,14 @@ class Student:
         headers |= {"X-SeqViz-Moving": "1"} if moving else {}
         status, _, self.body = await self._get(f"{live['address']}?{query}", headers)
         if status == 200:
-            around = json.loads(self.body.partition(b"\n")[0])
-            self._seen[live["bench"]] = (key, encoded(value), around["shape"])
-            self._arrays[live["bench"]] = ",".join(around["arrays"])
+            self.show(key, value, self.body)
         return status
+
+    def show(self, key: str, value: Any, answer: bytes) -> None:
+        """A picture stands on screen: of a slider at this value, as the route answers."""
+        around, bench = json.loads(answer.partition(b"\n")[0]), key.rpartition(".")[0]
+        self._seen[bench] = (key, encoded(value), around["shape"])
+        self._arrays[bench] = ",".join(around["arrays"])
 
     async def download(self, key: str) -> int:
         """Have the file of a download button made, and fetch it; the answer's status.
