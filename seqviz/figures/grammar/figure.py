@@ -63,7 +63,7 @@ class Figure:
         default = partial(_written, arrays)
         text = orjson.dumps(whole, default=default, option=orjson.OPT_NON_STR_KEYS)
         first, *others = text.split(_APART)
-        # A copy: orjson leaves the room that it has worked in behind what it gives, up to 20 times it.
+        # A copy: behind what it gives, orjson keeps the room in which it has worked, 20 times it.
         found: list[bytes | Array] = [bytes(memoryview(first))]
         for array, after in zip(arrays, others, strict=True):
             found[-1] += b'"bdata":"'  # type: ignore[operator]
