@@ -96,6 +96,9 @@ export class Membership {
   problem = null;
   listeners = new Set();
   votes = new Map(); // "key round" -> option
+  following = true;
+  lesson; // of the page of this tab
+  asked = new Set(); // lessons to which this tab goes because the teacher is there
 
   constructor(code) {
     this.code = code;

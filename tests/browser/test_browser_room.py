@@ -68,6 +68,23 @@ def test_students_see_what_the_teacher_shows(teacher, student):
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
 
 
+# The next thing that this page says to the server is lost, as a change of page is when a script that
+# is still running takes it for its own rerun.
+DEAF = """() => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function () {
+        WebSocket.prototype.send = send;
+    };
+}"""
+
+
+def test_a_change_of_page_that_is_lost_is_asked_for_again(teacher, student):
+    student.page.evaluate(DEAF)
+    teacher.page.locator(".st-key-go-next button").click()
+    student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+    expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
+
+
 def test_a_teacher_at_home_is_followed_and_nothing_is_refused(teacher, student):
     teacher.page.locator(".st-key-go-previous button").click()
     teacher.page.wait_for_url(lambda url: "ar_fitting" not in url)
@@ -250,9 +267,9 @@ def test_a_text_is_on_no_projector_before_it_is_approved(visit, server):
     expect(shown.locator("bdi")).to_have_text(HARMLESS)
     shown.get_by_role("button", name="Use", exact=True).click()
     for one in (teacher, other):  # who follows has it, too
-        field = one.page.locator(".st-key-ga-watch-characters input")
-        field.wait_for()  # the figure is drawn when it is looked at
-        expect(field).to_have_value(HARMLESS)
+        taken = one.page.locator(".st-key-ga-watch-characters input")
+        taken.wait_for()  # the figure is drawn when it is looked at
+        expect(taken).to_have_value(HARMLESS)
         assert one.page.title() != "hurt"
         assert one.page.locator("img[src=x]").count() == 0
     with teacher.page.expect_download() as file:
@@ -311,3 +328,16 @@ def test_a_teacher_sees_where_all_are(teacher, student):
     assert name not in chip.inner_text()
     chip.get_by_role("button", name="1 here").click()
     expect(dots).to_have_count(0)
+
+
+def test_who_goes_to_another_lesson_goes_an_own_way(teacher, student):
+    student.page.locator(".st-key-go-next button").click()
+    student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+    chip = student.page.locator(SHOWN)
+    expect(chip).to_contain_text("老师在")
+    teacher.slider(PHI).press("PageDown")
+    expect(teacher.page.locator(SHOWN)).to_contain_text("1 on their own")
+    student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+    chip.get_by_role("button", name="去那里").click()
+    student.titled(Text("zh")(f"{catalog.LESSONS[0].slug}.title"))
+    expect(student.slider(PHI)).to_have_value("0.7")
