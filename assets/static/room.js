@@ -42,7 +42,7 @@ function inSight() {
 const sliders = () => [...every()].flatMap((place) => [...place.controls.values()]).filter(({ slider }) => slider.placed);
 
 // How a figure looks on this page, where it is the server that draws it under a hand: the same for many.
-function looks(name) {
+function drawnAs(name) {
   const place = [...every()].find(({ source, painter }) => source?.bench.endsWith(`.${name}`) && painter.there());
   const { query, answers, address } = place?.source ?? {};
   return !address || answers || "own" in query ? null : [query.lang, query.present === "true", query.dark === "true"];
@@ -187,7 +187,7 @@ class Class {
     for (const { dataset } of document.querySelectorAll('.seqviz-target[data-reached="true"]'))
       this.goals.add(`${slug()}/${dataset.target}`);
     const seen = inSight();
-    const said = { kind: "where", bench: `${slug() || "home"}/${seen}`, left: !this.following, goals: [...this.goals].slice(0, 40), looks: looks(seen) };
+    const said = { kind: "where", bench: `${slug() || "home"}/${seen}`, left: !this.following, goals: [...this.goals].slice(0, 40), looks: drawnAs(seen) };
     const told = JSON.stringify(said);
     if (told === this.where.told) return;
     this.where = { at: now, told };
