@@ -10,6 +10,9 @@ import { filled } from "./words.js";
 const WATCH_MS = 100;
 const WHERE_MS = 3000; // between two words about where a student is
 const NOTE_MS = 2500;
+const RESTED_MS = 400; // after which a teacher's slider is at rest
+const EACH_MS = 10; // and for each who is here: in all of that the pages hear of it, as each runs for it
+const AGAIN_MS = 1000; // after which a teacher's word is said again that was too much, or lost
 const SPREAD_MS = 1200; // in which the pages of a class are drawn that no hand can draw
 const LOST_MS = 2500; // after which a change of page is asked for again; then twice as long, and so on
 const SETTING = /^[a-z]{2}\.[a-z_0-9.]+$/;
@@ -37,6 +40,13 @@ function inSight() {
 }
 
 const sliders = () => [...every()].flatMap((place) => [...place.controls.values()]).filter(({ slider }) => slider.placed);
+
+// How a figure looks on this page, where it is the server that draws it under a hand: the same for many.
+function drawnAs(name) {
+  const place = [...every()].find(({ source, painter }) => source?.bench.endsWith(`.${name}`) && painter.there());
+  const { query, answers, address } = place?.source ?? {};
+  return !address || answers || "own" in query ? null : [query.lang, query.present === "true", query.dark === "true"];
+}
 
 // What a teacher shows, with what a hand has moved and the address does not say yet.
 export function shown() {
@@ -118,6 +128,7 @@ class Class {
     if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot, .seqviz-class-run")) return;
     if (!this.room.state?.place?.values) return;
     this.following = false;
+    for (const { slider } of sliders()) if (slider.resting) slider.move(slider.value, true); // the page hears of it now
     this.changed();
   }
 
@@ -164,6 +175,7 @@ class Class {
       this.refused = null;
     } catch (refusal) {
       this.refused = refusal.problem;
+      if (["too_fast", "lost"].includes(refusal.problem)) setTimeout(() => (this.told = ""), AGAIN_MS);
     }
     this.saying = false;
     this.changed();
@@ -174,7 +186,8 @@ class Class {
     if (now - this.where.at < WHERE_MS) return;
     for (const { dataset } of document.querySelectorAll('.seqviz-target[data-reached="true"]'))
       this.goals.add(`${slug()}/${dataset.target}`);
-    const said = { kind: "where", bench: `${slug() || "home"}/${inSight()}`, left: !this.following, goals: [...this.goals].slice(0, 40) };
+    const seen = inSight();
+    const said = { kind: "where", bench: `${slug() || "home"}/${seen}`, left: !this.following, goals: [...this.goals].slice(0, 40), looks: drawnAs(seen) };
     const told = JSON.stringify(said);
     if (told === this.where.told) return;
     this.where = { at: now, told };
@@ -292,9 +305,11 @@ class Class {
   // and the page a little later.
   set(values, url) {
     const known = new Map(sliders().map((control) => [control.key, control]));
-    for (const [key, { slider }] of known) {
+    for (const [key, { slider, place }] of known) {
       const wanted = values[key] ?? slider.options.start;
-      if (!same(wanted, slider.text)) slider.move(slider.placed(wanted), true);
+      if (same(wanted, slider.text)) continue;
+      slider.move(slider.placed(wanted), true, RESTED_MS + Math.random() * EACH_MS * this.room.state.present);
+      place.led = true;
     }
     const own = settings();
     const others = [...new Set([...Object.keys(own), ...Object.keys(values)])]
