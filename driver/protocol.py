@@ -85,7 +85,7 @@ class Student:
     asked for. widgets: the controls of the page by their keys. charts: how many the last run has
     drawn. errors: what went wrong on the page so far, warnings: what it has warned of. progress:
     what the last bar of progress said. polls: fragments that ask to be run again by themselves (a
-    running job's progress), with their seconds. body: of the file that was downloaded last. Where
+    running job's progress), with their seconds. body: of the last file or picture. Where
     the server hangs up, whatever waits for it raises websockets' ConnectionClosed; where it has no
     page for a newcomer, this raises ConnectionRefusedError.
     """
@@ -188,6 +188,7 @@ class Student:
         headers |= {"X-SeqViz-Moving": "1"} if moving else {}
         status, _, body = await self._get(f"{live['address']}?{query}", headers)
         if status == 200:
+            self.body = body
             around = json.loads(body.partition(b"\n")[0])
             self._seen[live["bench"]] = (key, encoded(value), around["shape"])
             self._arrays[live["bench"]] = ",".join(around["arrays"])

@@ -23,6 +23,7 @@ WRONG = {
     "SEQVIZ_ENGINE": "dask",
     "SEQVIZ_RAY_ADDRESS": "http://cluster:10001/",
     "SEQVIZ_RAY_SECONDS": "0",
+    "SEQVIZ_SHARED": "http://cache:6379",
     "SEQVIZ_CACHE": "~nobody-of-this-name/cache",
     "SEQVIZ_MODELS": "no such model",
     "SEQVIZ_PRELOAD": "minilm, no such model",
