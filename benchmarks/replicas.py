@@ -11,8 +11,8 @@ MiniLM on it. Students (`driver.protocol`) open a lesson, each with a link of it
 in a room and hear its stream; they press and their pictures are kept. One training is asked for at
 both replicas. Then the replica that has the room is killed. Its students come back as browsers do:
 the page at its link, the teacher's page opens the room again, everybody sits down with the old
-secret. Counted are errors, who has another device, number or picture (byte by byte) than before, how long
-it took, and how many trainings ran.
+secret. Counted are errors, who has another device, number or picture (byte by byte) than before,
+how long it took, and how many trainings ran.
 """
 
 from __future__ import annotations

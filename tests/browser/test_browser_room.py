@@ -68,8 +68,8 @@ def test_students_see_what_the_teacher_shows(teacher, student):
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
 
 
-# The next thing that this page says to the server is lost, as a change of page is when a script that
-# is still running takes it for its own rerun.
+# The next thing that this page says to the server is lost, as a change of page is when a script
+# that is still running takes it for its own rerun.
 DEAF = """() => {
     const send = WebSocket.prototype.send;
     WebSocket.prototype.send = function () {
