@@ -26,6 +26,7 @@ STANDS = """(name) => {
 }"""
 WAITS = """(bench) => bench !== true && bench.querySelector('[class*="-waiting"]') !== null"""
 CHANGEABLE = {"viewport", "color_scheme"}  # of a context's options, while it is open
+MOVED = "window.seqvizLive?.(bench).moved.size"  # what a hand has set and the page has not drawn
 PICTURES = "(bench) => seqvizLive(bench).pictures.length"  # painted while a hand moved
 # As a browser does for "back": the page goes to an address without being loaded again.
 GO = """(address) => {
@@ -96,6 +97,10 @@ class LessonPage:
     def go(self, address: str) -> None:
         """To a path and query of the app, as with "back"."""
         self.page.evaluate(GO, address)
+
+    def heard(self, bench: str) -> None:
+        """Wait until the page has drawn what a hand has set, and has it in its address."""
+        self.page.wait_for_function(f"(bench) => {MOVED} === 0", arg=bench)
 
     @property
     def settings(self) -> list[str]:

@@ -33,7 +33,7 @@ def beginning(opened) -> LessonPage:
     page.bring_to_front()  # another test's page was before it
     page.mouse.move(0, 0)
     page.unroute_all()
-    page.wait_for_function("(bench) => window.seqvizLive?.(bench).moved.size === 0", arg=BENCH)
+    lesson.heard(BENCH)
     if lesson.settings:
         lesson.go("/ar_fitting?lang=en")
     expect(page).to_have_url(re.compile(r"/ar_fitting\?lang=en$"))
@@ -137,7 +137,7 @@ def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(lesson):
         }
         return 200;
     }""", slider_input(KEY))  # fmt: skip
-    page.wait_for_function("(bench) => seqvizLive(bench).moved.size === 0", arg=BENCH)
+    lesson.heard(BENCH)
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.99"))
     assert most[0] == 1
     assert 2 <= len(asked) < moves / 4
@@ -485,7 +485,7 @@ def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(lesson
             range.dispatchEvent(new Event("input"));
         }
     }""", slider_input(KEY))  # fmt: skip
-    page.wait_for_function("(bench) => seqvizLive(bench).moved.size === 0", arg=BENCH)
+    lesson.heard(BENCH)
     expect(page.locator(COPY)).to_have_count(0)
     assert lesson.geometry(BENCH) == before
     assert lesson.sent == sent

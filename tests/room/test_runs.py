@@ -323,12 +323,13 @@ def test_the_loop_goes_on_while_it_computes(ours, monkeypatch):
     async def run(room: Room) -> float:
         room.tell(RUN)
         class_run.start(room, Account())
-        longest = 0.0
+        turns = []
         while len(room.run.found) < 10:
             before = time.perf_counter()
             await asyncio.sleep(0.005)
-            longest = max(longest, time.perf_counter() - before)
+            turns.append(time.perf_counter() - before)
         room.tell({"kind": "end"})
-        return longest
+        return float(np.median(turns))
 
-    assert attend(run(Rooms().open())) < 0.25
+    # 0.3 where the loop computes itself. Not the longest: a machine that is busy gives that to any.
+    assert attend(run(Rooms().open())) < 0.1

@@ -33,6 +33,7 @@ from seqviz.room.room import Room
 from seqviz.room.run import Run, wanted
 from seqviz.text import Text, number
 from seqviz.ui.bench import fast_path
+from seqviz.ui.bench.class_picture import pictures as pictures
 from seqviz.ui.bench.embed.host import EmbedHost
 from seqviz.ui.bench.embed.wanted import bench_of
 from seqviz.ui.bench.embed.wanted import wanted as settings_of
