@@ -18,6 +18,7 @@ LONG = 30_000
 def teacher(visit):
     lesson = visit("ar_fitting", {"lang": "en"})
     lesson.geometry("ar.process")
+    assert lesson.page.locator(".seqviz-class-run").count() == 0  # outside a room
     lesson.page.locator(".st-key-share button").first.click()
     lesson.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
     lesson.page.locator(".seqviz-room .code").wait_for()
@@ -58,9 +59,3 @@ def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
     values = second.page.locator(f"{RUN} details")
     values.locator("summary").click()
     expect(values.locator("tr")).to_have_count(31)
-
-
-def test_outside_a_room_a_bench_has_nothing_of_it(visit):
-    lesson = visit("ar_fitting", {"lang": "en"})
-    lesson.geometry("ar.process")
-    assert lesson.page.locator(".seqviz-class-run").count() == 0
