@@ -85,9 +85,9 @@ class Student:
     asked for. widgets: the controls of the page by their keys. charts: how many the last run has
     drawn. errors: what went wrong on the page so far, warnings: what it has warned of. progress:
     what the last bar of progress said. polls: fragments that ask to be run again by themselves (a
-    running job's progress), with their seconds. body: of the file or the picture that was fetched
-    last. Where the server hangs up, whatever waits for it raises websockets' ConnectionClosed;
-    where it has no page for a newcomer, this raises ConnectionRefusedError.
+    running job's progress), with their seconds. body: of the last file or picture. Where
+    the server hangs up, whatever waits for it raises websockets' ConnectionClosed; where it has no
+    page for a newcomer, this raises ConnectionRefusedError.
     """
 
     url: str

@@ -357,7 +357,7 @@ class Class {
   placed({ lesson, bench }) {
     const title = this.words.lessons[lesson] ?? this.words.home;
     const heading = lesson === slug() && headingOf(bench);
-    return heading ? `${title}: ${heading}` : title;
+    return heading ? `${title} · ${heading}` : title;
   }
 
   // A dot for each student at each figure, hollow for who is stuck, and for each goal that is reached.
@@ -381,7 +381,8 @@ class Class {
       element("li", list, { textContent: words.dots });
       for (const [text, [full, hollow]] of rows) {
         const item = element("li", list);
-        element("span", item, { textContent: `${text}: ${full + hollow}` });
+        element("span", item, { textContent: text });
+        element("b", item, { textContent: full + hollow });
         element("i", item, { textContent: "●".repeat(full) + "○".repeat(hollow), ariaHidden: "true" });
       }
     };

@@ -68,8 +68,8 @@ def test_students_see_what_the_teacher_shows(teacher, student):
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
 
 
-# The next thing that this page says to the server is lost, as a change of page is when a script that
-# is still running takes it for its own rerun.
+# The next thing that this page says to the server is lost, as a change of page is when a script
+# that is still running takes it for its own rerun.
 DEAF = """() => {
     const send = WebSocket.prototype.send;
     WebSocket.prototype.send = function () {
@@ -319,11 +319,11 @@ def test_a_teacher_sees_where_all_are(teacher, student):
     chip.get_by_role("button", name="1 here").click()
     heading = teacher.page.locator(".st-key-bench-process h2").text_content()
     dots = chip.locator(".dots")
-    expect(dots).to_contain_text(f"AR fitting: {heading}: 1")
+    expect(dots).to_contain_text(f"AR fitting · {heading}1")
     expect(dots.locator("i")).to_have_text("●")
     student.page.locator(".st-key-bench-real").evaluate("one => one.scrollIntoView()")
     other = teacher.page.locator(".st-key-bench-real h2").text_content()
-    expect(dots).to_contain_text(f"AR fitting: {other}: 1")
+    expect(dots).to_contain_text(f"AR fitting · {other}1")
     expect(dots).not_to_contain_text(heading)
     assert name not in chip.inner_text()
     chip.get_by_role("button", name="1 here").click()

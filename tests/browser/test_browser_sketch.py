@@ -247,11 +247,11 @@ def test_three_hundred_sketches_are_one_path(visit):
     sketch.evaluate("""(host) => {
         const some = (count, make) => Array.from({length: count}, make);
         const sketches = some(300, () => some(25, () => Math.round(1000 * Math.random())));
-        const [low, median, high] = sketches;
-        host.sketch.cloud = {count: 300, sketches, low, median, high};
+        const [low, median, high, below, above] = sketches;
+        host.sketch.cloud = {count: 300, sketches, low, median, high, below, above};
         host.sketch.changed();
     }""")
-    assert sketch.locator("svg[aria-hidden] > *").count() == 3
+    assert sketch.locator("svg[aria-hidden] > *").count() == 4
     took = sketch.evaluate("""(host) => {
         const start = performance.now();
         for (let time = 0; time < 10; time += 1) host.sketch.draw();

@@ -25,6 +25,7 @@ from starlette.routing import Route
 
 from seqviz.lessons import in_room
 from seqviz.refusal import Refusal
+from seqviz.room import codes
 from seqviz.room.room import Looks, Room, Seat, Unsaid, shows
 from seqviz.room.rooms import LIFE, Rooms
 from seqviz.text import LANGUAGES, Text
@@ -96,15 +97,23 @@ class Class:
         default_factory=weakref.WeakKeyDictionary
     )
     wrong: TTLCache[str, Bucket] = field(default_factory=lambda: TTLCache(20_000, LIFE))
+    tried: TTLCache[tuple[str, str], bool] = field(default_factory=lambda: TTLCache(20_000, LIFE))
 
     def find(self, code: str, address: str) -> Room:
-        """A room by its code; an address that has tried many that are none has to wait."""
+        """A room by its code; an address that has tried many that are none has to wait.
+
+        The same one again is no further guess: a class whose server has died asks for its room
+        until its teacher's page has opened it anew.
+        """
         bucket = self.wrong.setdefault(address, Bucket())
         _let_in(bucket, WRONG, 0.0)
         try:
             return self.rooms.find(code)
         except Refusal:
-            bucket.draw(1.0, *WRONG)
+            guess = address, codes.read(code)
+            if guess not in self.tried:
+                self.tried[guess] = True
+                bucket.draw(1.0, *WRONG)
             raise
 
 
@@ -173,7 +182,9 @@ async def opened(request: Request) -> Response:
     used = the_class().used.setdefault(account, Used())
     _let_in(used.rooms, (ROOMS[0] * account.students, ROOMS[1]))
     room = the_class().rooms.open(_text(said, "code"), _text(said, "token"))
-    return JSONResponse({"code": room.code, "token": room.token})
+    # By that a proxy learns which process the room is in (deploy/haproxy.cfg).
+    headers = {OURS: room.code}
+    return JSONResponse({"code": room.code, "token": room.token}, headers=headers)
 
 
 @_told
