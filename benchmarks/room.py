@@ -39,7 +39,7 @@ from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER
 LESSON = catalog.SHOWN
 EVERY = 1.0  # seconds between two presses
 PATIENCE = 5.0
-RESTED, EACH = 0.4, 0.01  # seconds, as in assets/static/room.js
+RESTED, EACH = 0.4, 0.05  # seconds, as in assets/static/room.js
 LONGEST = 1_000_000  # bytes of a line of the room's stream
 QUESTION = {"kind": "ask", "key": "vg.predict.order", "options": 3}
 
