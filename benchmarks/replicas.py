@@ -1,6 +1,6 @@
 """Two processes of the app behind a proxy, a Redis and a Ray cluster on this machine.
 
-    python -m benchmarks.replicas [--parts store class] [--students 100] [--seconds 20] [--engine ray]
+    python -m benchmarks.replicas [--parts store class] [--students 100] [--engine ray]
 
 store: what an exchange of one device's use costs (`ui.shared.replicas`), and one of as many as a
 process has seats, beside the same arithmetic in an actor of a Ray cluster and in this process;
