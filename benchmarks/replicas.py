@@ -194,12 +194,15 @@ class Member:
                 raise KeyError(f"no slider; {self.student.errors}")
 
     async def draw(self) -> bytes:
-        """What the link draws, whole."""
+        """What the link draws and says, whole, but for how long it took to compute."""
         self.student._arrays.clear()
         status = await self.student.picture(self.key, self.value)
         if status != 200:
             raise ConnectionError(f"picture: {status}")
-        return self.student.body
+        head, _, figure = self.student.body.partition(b"\n")
+        around = json.loads(head)
+        del around["badge"]
+        return json.dumps(around).encode() + figure
 
     async def sit(self) -> None:
         """Take a seat, or the old one."""

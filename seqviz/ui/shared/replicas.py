@@ -114,7 +114,7 @@ class Replicas:
             pipe.ping()
         try:
             answers = pipe.execute()
-        except redis.RedisError as error:
+        except (redis.RedisError, ValueError) as error:
             self._is("slow" if isinstance(error, redis.TimeoutError) else "away", error)
             return False
         self._is("here")
