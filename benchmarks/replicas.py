@@ -1,6 +1,6 @@
 """Two processes of the app behind a proxy, a Redis and a Ray cluster on this machine.
 
-    python -m benchmarks.replicas [--parts store class] [--students 100] [--seconds 20]
+    python -m benchmarks.replicas [--parts store class] [--students 100] [--engine ray]
 
 store: what an exchange of one device's use costs (`ui.shared.replicas`), and one of as many as a
 process has seats, beside the same arithmetic in an actor of a Ray cluster and in this process;
@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.classroom import FAILURES, begin_training, fresh, pressed, training_link
+from benchmarks.classroom import FAILURES, TRAINER, begin_training, fresh, pressed, training_link
 from benchmarks.room import line, said
 from driver.cluster import NO_RAY, cluster
 from driver.protocol import Student
@@ -48,7 +48,6 @@ LESSON = catalog.SHOWN
 SEATS = 180
 TIMES = 1000
 BACK = 60.0  # seconds after which who is not back counts as an error
-ARRIVE = 30.0
 
 
 class Levels:
@@ -125,6 +124,9 @@ def operations() -> dict[str, Any]:
         import ray
 
         for _ in range(60):
+            if there.nodes[0].poll() is not None:  # it gives its agents 15 s
+                there.nodes.clear()
+                there.begin(1)
             with suppress(ConnectionError, RuntimeError):
                 ray.init(address=there.address, namespace="x", log_to_driver=False)
                 break
@@ -192,12 +194,15 @@ class Member:
                 raise KeyError(f"no slider; {self.student.errors}")
 
     async def draw(self) -> bytes:
-        """What the link draws, whole."""
+        """What the link draws and says, whole, but for how long it took to compute."""
         self.student._arrays.clear()
         status = await self.student.picture(self.key, self.value)
         if status != 200:
             raise ConnectionError(f"picture: {status}")
-        return self.student.body
+        head, _, figure = self.student.body.partition(b"\n")
+        around = json.loads(head)
+        del around["badge"]
+        return json.dumps(around).encode() + figure
 
     async def sit(self) -> None:
         """Take a seat, or the old one."""
@@ -231,7 +236,9 @@ async def again(does: Callable[[], Any], draw: random.Random) -> float:
         wait = min(15.0, 2 * wait)
 
 
-async def attend(front: str, two: list[Server], students: int, seconds: float) -> dict[str, Any]:
+async def attend(
+    front: str, two: list[Server], students: int, arrive: float, seconds: float, shared: bool
+) -> dict[str, Any]:
     """A whole class; the replica of its room dies in the middle."""
     found, draw = Class(), random.Random(0)
     lesson = catalog.lesson(LESSON)
@@ -249,7 +256,7 @@ async def attend(front: str, two: list[Server], students: int, seconds: float) -
 
     async def come(one: Member) -> None:
         own = random.Random(one.number)
-        await asyncio.sleep(own.random() * ARRIVE)
+        await asyncio.sleep(own.random() * arrive)
         try:
             await one.open(bench)
             one.picture = await one.draw()
@@ -270,11 +277,12 @@ async def attend(front: str, two: list[Server], students: int, seconds: float) -
                 found.errors.append(f"pressed: {type(error).__name__}: {error}")
                 return
 
+    training = asyncio.create_task(train(two)) if shared else None
     await asyncio.gather(*(come(one) for one in members))
     streams = [asyncio.create_task(one.hear(found)) for one in members]
     pressing = [asyncio.create_task(press(one)) for one in members]
-    trained = await train(two)
     await asyncio.sleep(seconds)
+    trained = await training if training else None
     dying.set()
     await asyncio.gather(*pressing)
     has = await asyncio.to_thread(lambda: [in_room(one, room) for one in two])
@@ -373,13 +381,14 @@ async def train(two: list[Server]) -> dict[str, Any]:
 
     async def one(server: Server) -> float:
         began = time.monotonic()
-        async with Student(server.url, "ar_fitting", training_link(77)) as student:
+        async with Student(server.url, TRAINER, link) as student:
             await begin_training(student)
             while student.polls:
                 await student.poll()
             assert not student.errors, student.errors
         return round(time.monotonic() - began, 1)
 
+    link = {**training_link(77), "ar.networks.epochs": "300"}
     watching = asyncio.create_task(watch())
     try:
         seconds = await asyncio.gather(*(one(server) for server in two))
@@ -392,23 +401,25 @@ async def train(two: list[Server]) -> dict[str, Any]:
     return {"seconds": seconds, "answered": answered, "ran_at_a_time": most}
 
 
-def whole_class(students: int, seconds: float) -> dict[str, Any]:
+def whole_class(students: int, arrive: float, seconds: float, ray: bool) -> dict[str, Any]:
     """Everything that it takes, and the class."""
     with ExitStack() as stack:
         kept: Store = stack.enter_context(store())
-        there = stack.enter_context(cluster(1))
-        there.deploy("minilm", "--most", "1", "--processors", "0.5")
-        there.begin(1)
         environment = {
-            **there.environment, "SEQVIZ_ENGINE": "ray", "SEQVIZ_RAY_ADDRESS": there.address,
             "SEQVIZ_SHARED": kept.address, "SEQVIZ_PROXIES": "1", "HF_HUB_OFFLINE": "1",
         }  # fmt: skip
+        if ray:
+            there = stack.enter_context(cluster(1))
+            there.deploy("minilm", "--most", "1", "--processors", "0.5")
+            there.begin(1)
+            environment |= {
+                **there.environment, "SEQVIZ_ENGINE": "ray", "SEQVIZ_RAY_ADDRESS": there.address,
+            }  # fmt: skip
         two = [stack.enter_context(serve(environment=environment)) for _ in range(2)]
         front = stack.enter_context(proxied(two))
-        for one in two:
-            while not one.counter("seqviz_engine", state="here"):
-                time.sleep(1.0)
-        found = asyncio.run(attend(front, two, students, seconds))
+        while ray and not all(one.counter("seqviz_engine", state="here") for one in two):
+            time.sleep(1.0)
+        found = asyncio.run(attend(front, two, students, arrive, seconds, ray))
         alive = next(one for one in two if one.process.poll() is None)
         found["shared"] = {
             "state_here": alive.counter("seqviz_shared", state="here"),
@@ -421,7 +432,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", nargs="+", default=["store", "class"])
     parser.add_argument("--students", type=int, default=100)
+    parser.add_argument("--arrive", type=float, default=30.0)
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--engine", choices=("ray", "local"), default="ray")
     asked = parser.parse_args()
     if missing := NO_RAY or NO_REDIS or ("" if haproxy() else "haproxy is missing"):
         raise SystemExit(missing)
@@ -430,7 +443,9 @@ def main() -> None:
         found["store"] = operations()
         print(json.dumps(found["store"], indent=1), flush=True)
     if "class" in asked.parts:
-        found["class"] = whole_class(asked.students, asked.seconds)
+        found["class"] = whole_class(
+            asked.students, asked.arrive, asked.seconds, asked.engine == "ray"
+        )
     print(json.dumps(found))
 
 

@@ -13,6 +13,7 @@ more than a level.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import secrets
 import threading
@@ -65,6 +66,7 @@ redis.call('HSET', KEYS[1], 'at', at, 'seconds', told[1], 'tokens', told[2], 'gi
 redis.call('EXPIRE', KEYS[1], 86400)
 return {told[1], told[2], told[3], tostring(tabs), tostring(jobs)}
 """
+NAME = hashlib.sha1(EXCHANGE.encode()).hexdigest()  # as Redis calls a script that it has
 log = logging.getLogger(__name__)
 
 
@@ -102,6 +104,7 @@ class Replicas:
         began = time.perf_counter()
         at_work = _at_work()
         pipe = self._store.pipeline(transaction=False)
+        pipe.script_load(EXCHANGE)  # it may have been begun anew
         drawn = []
         for account in of:
             said: list[float] = []
@@ -109,18 +112,16 @@ class Replicas:
                 drawn.append(bucket.drawn)
                 said += [bucket.told, bucket.drawn, min(rate, FASTEST)]
             known = account.tabs.open if account.shared else 0, at_work[account.name]
-            pipe.eval(EXCHANGE, 1, PREFIX + account.key, int(make), self._me, *known, *said)
-        if not of:
-            pipe.ping()
+            pipe.evalsha(NAME, 1, PREFIX + account.key, int(make), self._me, *known, *said)
         try:
-            answers = pipe.execute()
-        except redis.RedisError as error:
+            _, *answers = pipe.execute()
+        except (redis.RedisError, ValueError) as error:
             self._is("slow" if isinstance(error, redis.TimeoutError) else "away", error)
             return False
         self._is("here")
         self.seconds += time.perf_counter() - began
         totals = iter(drawn)
-        for account, answer in zip(of, answers, strict=False):
+        for account, answer in zip(of, answers, strict=True):
             if answer is None:
                 return False
             levels = zip(_buckets(account), totals, map(float, answer), strict=False)
