@@ -347,7 +347,10 @@ def results_said(said: dict[str, Any]) -> str:
         killed.append([name, one["passes"], one["errors"], f"{one['longest_s']} s", two(one), how])
     command = "`python -m benchmarks.engine --write`"
     head = f"## {said['date']}, a Ray cluster on the same {said['machine']} ({command})"
-    more = f"{forward['more_ms']} ms more through Ray (goal: at most {GOAL_MS:.0f})"
+    more = (
+        f"{forward['more_ms']} ms more through Ray (goal: at most {GOAL_MS:.0f}); load of the "
+        f"machine before: {said['load']}"
+    )
     tables = (rows(costs), rows(sizes), rows(killed), course_said(said))
     return "\n\n".join((head, f"A forward pass takes {more}.", *tables))
 
@@ -370,7 +373,10 @@ def main() -> None:
     if NO_RAY:
         raise SystemExit(NO_RAY)
     here = f"{os.cpu_count()} x {device.cpu_name()}"
-    said: dict[str, Any] = {"name": "engine", "date": f"{date.today()}", "machine": here}
+    said: dict[str, Any] = {
+        "name": "engine", "date": f"{date.today()}", "machine": here,
+        "load": round(os.getloadavg()[0], 1),
+    }  # fmt: skip
     found: Batches = {}
     calm: list[float] = []
     with cluster(2) as there:
