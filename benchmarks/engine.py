@@ -1,23 +1,21 @@
 """A Ray cluster on this machine beside the machine alone: what each answer costs, and what fails.
 
-    python -m benchmarks.engine [--passes 100] [--parts overhead batches faults] [--students 10000]
+    python -m benchmarks.engine [--parts overhead sent batches faults] [--students 10000] [--write]
 
 Starts a cluster of two processors with one replica of MiniLM, and asks as the app does
-(`seqviz.engine.client`). Overhead: a forward pass and a training, there and here. Batches: 1, 10
-and 100 texts at once, there and one by one. Faults: while ten students ask for fresh texts every
-0.3 s, the process of the replica is killed, then the head; errors, and the longest wait. Last a
-simulation: students who press every `--think` seconds, and with one press in ten ask for a text
-that nobody has read (Poisson), at replicas that read what waits in one pass, whose law (`a + b n`
-seconds for n texts) is fitted to the batches measured here. `checked` has the law beside the
-batches that it was fitted to, and the simulation beside the load of ten students, to which nothing
-was fitted. The table of machines is that simulation's, for replicas as fast as this machine's: it
-is extrapolated, no measurement.
+(`seqviz.engine.client`). Overhead: a forward pass and a training, there and here. Sent: bytes and
+milliseconds of what figures ask for. Batches: texts at once, there and one by one. Faults: while
+ten students ask for fresh texts every 0.3 s, the process of the replica is killed, then the head;
+errors, and the longest wait. Course: a simulation (`benchmarks.course`) whose law of a pass is
+fitted to 2, 5, 20 and 50 texts at once. Its median and 95th percentile stand beside those measured
+for 1, 10 and 100 at once and for the ten students, to which nothing was fitted. The table of
+machines is that simulation's, for replicas as fast as this machine's: it is extrapolated, no
+measurement. --write puts both tables into docs/operations.md and all into benchmarks/results.
 """
 
 from __future__ import annotations
 
 import argparse
-import heapq
 import json
 import os
 import statistics
@@ -25,14 +23,33 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from functools import partial
+from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
+from benchmarks.course import (
+    BETWEEN,
+    FRESH,
+    GOAL,
+    MACHINE,
+    MOST,
+    SEATS,
+    THINK,
+    Law,
+    fitted,
+    machines,
+    percentiles,
+    waits,
+)
 from driver.cluster import NO_RAY, Cluster, cluster
+from driver.server import ROOT
 from seqviz.engine import client
-from seqviz.models import forward_cache, pretrained, texts
+from seqviz.experiments import attention
+from seqviz.models import device, forward_cache, pretrained, texts
 from seqviz.models.forward_cache import OWN
 from seqviz.models.texts import Tokens
 
@@ -42,11 +59,15 @@ WORDS = (
     "the", "end",
 )  # fmt: skip
 AT_ONCE = (1, 10, 100)
+FITTED = (2, 5, 20, 50)  # also at once
 ROUNDS = 5
+SIZES = (100, 1_000)  # of courses, and the one that is asked for
+LONG = 512  # tokens
 FAULTY = 12.0  # seconds of load around a fault
+RESTS = 0.3  # of its students, between an answer and the next text
+TEN = "ten students, 0.3 s between an answer and the next text"
 GOAL_MS = 15.0
-FRESH = 0.1  # of a student's presses ask for a text that nobody has read
-SEATS = 180  # of an app process (SEQVIZ_SEATS)
+BEGIN, END = "<!-- written by benchmarks.engine -->", "<!-- up to here -->"
 
 
 def fresh(count: int, start: int) -> list[Tokens]:
@@ -74,10 +95,8 @@ def ask(engine: client.Engine, tokens: Tokens) -> Any:
 
 
 def told(found: Sequence[float]) -> dict[str, float]:
-    return {
-        "median_ms": round(statistics.median(found), 1),
-        "p95_ms": round(float(np.percentile(found, 95)), 1),
-    }
+    median, p95 = percentiles(found)
+    return {"median_ms": round(median, 1), "p95_ms": round(p95, 1)}
 
 
 def overhead(engine: client.Engine, passes: int) -> dict[str, Any]:
@@ -121,37 +140,79 @@ def trainings(engine: client.Engine) -> dict[str, Any]:
     return found
 
 
-def batches(engine: client.Engine) -> dict[int, dict[str, float]]:
-    """Seconds until all of so many that come at once have their readings."""
-    model = pretrained.load(MODEL)
-    found: dict[int, dict[str, float]] = {}
-    start = 10_000
-    with ThreadPoolExecutor(max(AT_ONCE)) as pool:
-        for count in AT_ONCE:
-            there, here = [], []
-            for _ in range(ROUNDS):
-                items = fresh(2 * count, start)
-                start += 2 * count
-                began = time.perf_counter()
-                got = list(
-                    pool.map(lambda one: engine.forward(MODEL, one, OWN, None), items[:count])
-                )
-                there.append(time.perf_counter() - began)
-                assert None not in got
-                began = time.perf_counter()
-                list(pool.map(partial(forward_cache.forward, model), items[count:]))
-                here.append(time.perf_counter() - began)
-            ray, local = statistics.median(there), statistics.median(here)
-            found[count] = {
-                "ray_s": round(ray, 3), "local_s": round(local, 3), "gain": round(local / ray, 2),
+def sent(engine: client.Engine) -> dict[str, dict[str, float]]:
+    """Of each kind of what figures ask for: bytes of the answer, and milliseconds until the arrays
+    of the figure are there."""
+    asks: dict[str, Callable[[str], object]] = {
+        "a text, first": partial(forward_cache.read, MODEL),
+        "one head": partial(attention.head, MODEL, layer=3, head=2),
+        "mean of a layer": partial(attention.average, MODEL, over="layer"),
+        "mean of all": partial(attention.average, MODEL, over="all"),
+        "rollout": partial(attention.average, MODEL, over="rollout", layer=5),
+        "all heads": partial(attention.mosaic, MODEL),
+        "the file of all weights": partial(attention.tensor, MODEL),
+    }
+    forward_cache.elsewhere = engine.forward
+    found = {}
+    for words in (25, LONG - 2):
+        text = " ".join(WORDS[n % len(WORDS)] for n in range(words))
+        for name, ask_for in asks.items():
+            before, began = engine.bytes["forward"], time.perf_counter()
+            ask_for(text)
+            seconds = time.perf_counter() - began
+            found[f"{words + 2} tokens: {name}"] = {
+                "bytes": engine.bytes["forward"] - before, "ms": round(1e3 * seconds, 1),
             }  # fmt: skip
+    forward_cache.elsewhere = None
     return found
 
 
-def faults(engine: client.Engine, there: Cluster) -> dict[str, Any]:
-    """Ten students ask one text after another; what is killed, errors, longest wait."""
+Batches = dict[int, dict[str, list[float]]]
+
+
+def batches(engine: client.Engine) -> Batches:
+    """Seconds from the press of so many at once to the answer of each, all rounds together."""
+    model = pretrained.load(MODEL)
+    ways = {"ray": partial(ask, engine), "local": partial(forward_cache.forward, model)}
+    found: Batches = {}
+    start = 10_000
+    with ThreadPoolExecutor(max(AT_ONCE)) as pool:
+        for count in sorted({*AT_ONCE, *FITTED}):
+            found[count] = {"ray": [], "local": []}
+            for _ in range(ROUNDS):
+                for way in ways if count in AT_ONCE else ["ray"]:
+                    items = fresh(count, start)
+                    start += count
+                    began = time.perf_counter()
+
+                    def one(tokens: Tokens, way: str = way, began: float = began) -> float:
+                        assert ways[way](tokens) is not None
+                        return time.perf_counter() - began
+
+                    found[count][way] += pool.map(one, items)
+    return found
+
+
+def gains(found: Batches) -> dict[int, dict[str, Any]]:
+    """The last answer of so many at once, median of the rounds."""
+    said = {}
+    for count in AT_ONCE:
+        ray, local = (
+            statistics.median(max(one[n : n + count]) for n in range(0, len(one), count))
+            for one in (found[count]["ray"], found[count]["local"])
+        )
+        said[count] = {
+            "ray_s": round(ray, 3), "local_s": round(local, 3), "gain": round(local / ray, 2),
+        }  # fmt: skip
+    return said
+
+
+def faults(engine: client.Engine, there: Cluster) -> tuple[dict[str, Any], list[float]]:
+    """Ten students ask one text after another; what is killed, errors, longest wait. Besides all
+    waits of those to whom nothing happened, seconds."""
     model = pretrained.load(MODEL)
     found = {}
+    calm: list[float] = []
     kills: dict[str, Callable[[], object]] = {
         "nothing": lambda: None,
         "replica": lambda: [one.kill() for one in there.workers("ServeReplica")],
@@ -159,20 +220,21 @@ def faults(engine: client.Engine, there: Cluster) -> dict[str, Any]:
     }
     for number, (name, kill) in enumerate(kills.items()):
         before = dict(engine.counts)
-        waits, errors = ask_while(engine, model, kill, 50_000 * (number + 1))
+        seconds, errors = ask_while(engine, model, kill, 50_000 * (number + 1))
+        calm = calm or seconds
         new = {how: engine.counts["forward", how] - before.get(("forward", how), 0)
                for how in client.HOWS}  # fmt: skip
         found[name] = {
-            "passes": len(waits), "errors": errors, "longest_s": round(max(waits), 2),
-            **told([1e3 * one for one in waits]), "how": {k: v for k, v in new.items() if v},
+            "passes": len(seconds), "errors": errors, "longest_s": round(max(seconds), 2),
+            **told([1e3 * one for one in seconds]), "how": {k: v for k, v in new.items() if v},
         }  # fmt: skip
-    return found
+    return found, calm
 
 
 def ask_while(
     engine: client.Engine, model: Any, kill: Callable[[], object], start: int
 ) -> tuple[list[float], int]:
-    waits: list[float] = []
+    seconds: list[float] = []
     errors = 0
     asked = [iter(fresh(60, start + 1000 * number)) for number in range(10)]
     until = time.monotonic() + FAULTY
@@ -188,8 +250,8 @@ def ask_while(
                     forward_cache.forward(model, tokens)
             except Exception:
                 errors += 1
-            waits.append(time.monotonic() - began)
-            time.sleep(0.3)
+            seconds.append(time.monotonic() - began)
+            time.sleep(RESTS)
 
     students = [threading.Thread(target=student, args=(n,)) for n in range(10)]
     for one in students:
@@ -198,100 +260,125 @@ def ask_while(
     kill()
     for one in students:
         one.join()
-    return waits, errors
+    return seconds, errors
 
 
-def simulate(
-    rate: float,
-    replicas: int,
-    law: tuple[float, float],
-    seconds: float,
-    most: int = 32,
-    seed: int = 1,
-) -> tuple[float, float]:
-    """Median and 95th percentile of the wait, seconds.
-
-    Requests come with `rate` a second (Poisson) to the replica with the fewest of them, which
-    reads at most `most` that wait in one pass.
-    """
-    draws = np.random.RandomState(1)
-    arrivals = np.cumsum(draws.exponential(1 / rate, int(rate * seconds)))
-    return waits_of(arrivals, replicas, law, most)
-
-
-def waits_of(
-    arrivals: np.ndarray, replicas: int, law: tuple[float, float], most: int
-) -> tuple[float, float]:
-    lines: list[list[float]] = [[] for _ in range(replicas)]
-    busy = [False] * replicas
-    reading: list[list[float]] = [[] for _ in range(replicas)]
-    ends: list[tuple[float, int]] = []
-    waits: list[float] = []
-
-    def begin(one: int, now: float) -> None:
-        reading[one], lines[one] = lines[one][:most], lines[one][most:]
-        busy[one] = bool(reading[one])
-        if busy[one]:
-            heapq.heappush(ends, (now + law[0] + law[1] * len(reading[one]), one))
-
-    def end() -> None:
-        now, one = heapq.heappop(ends)
-        waits.extend(now - at for at in reading[one])
-        begin(one, now)
-
-    for at in arrivals:
-        while ends and ends[0][0] <= at:
-            end()
-        one = min(
-            range(replicas), key=lambda place: len(lines[place]) + len(reading[place]) * busy[place]
-        )
-        lines[one].append(float(at))
-        if not busy[one]:
-            begin(one, float(at))
-    while ends:
-        end()
-    return float(np.median(waits)), float(np.percentile(waits, 95))
+def checks(law: Law, found: Batches, calm: Sequence[float]) -> list[dict[str, Any]]:
+    """The simulation beside what was measured, and how far it misses it."""
+    pairs: dict[str, tuple[Sequence[float], np.ndarray]] = {
+        f"{n} at once": (found[n]["ray"], waits(law, 1, [0.0] * n)) for n in AT_ONCE if n in found
+    }
+    if calm:
+        pairs[TEN] = calm, waits(law, 1, [0.0] * 10, lambda draw: RESTS, FAULTY)
+    said = []
+    for name, (measured, simulated) in pairs.items():
+        for part, one, other in zip(
+            ("median", "95th percentile"),
+            percentiles(measured),
+            percentiles(simulated),
+            strict=True,
+        ):
+            said.append({
+                "what": name, "part": part, "measured_ms": round(1e3 * one, 1),
+                "simulated_ms": round(1e3 * other, 1), "error": round(other / one - 1, 2),
+            })  # fmt: skip
+    return said
 
 
-def course(found: dict[int, dict[str, float]], students: int, think: float) -> dict[str, Any]:
-    """The law of a batch from what was measured, its error there, and machines for a course."""
-    counts = [1, *(n for n in AT_ONCE if n > 1)]
-    # All of n at once: one alone first, then passes of at most 32.
-    parts = np.array([[-(-max(n - 1, 0) // 32) + 1, n] for n in counts], float)
-    seconds = np.array([found[n]["ray_s"] for n in counts])
-    a, b = np.linalg.lstsq(parts / seconds[:, None], np.ones(len(counts)), rcond=None)[0]
-    law = (max(float(a), 0.0), max(float(b), 1e-4))
-    checked: dict[Any, Any] = {}
-    for n in counts:
-        last = law[0] * (-(-max(n - 1, 0) // 32) + 1) + law[1] * n
-        checked[n] = {"measured_s": found[n]["ray_s"], "law_s": round(last, 3)}
-    rate = students / think * FRESH
-    table = []
-    for size in (100, 1000, students):
-        need = rate * size / students
-        replicas = 1
-        while True:
-            median, p95 = simulate(need, replicas, law, 60.0)
-            if p95 < 0.2 or replicas > 500:
-                break
-            replicas = max(replicas + 1, int(replicas * 1.2))
-        table.append({
-            "students": size, "app_processes": -(-size // SEATS), "replicas": replicas,
-            "texts_s": round(need, 1), "median_ms": round(1e3 * median), "p95_ms": round(1e3 * p95),
-        })  # fmt: skip
-    return {"law_s": [round(one, 4) for one in law], "checked": checked, "extrapolated": table}
+def rows(lines: Sequence[Sequence[object]]) -> str:
+    """A table in Markdown; the first line is its head."""
+    lines = [lines[0], ["---"] * len(lines[0]), *lines[1:]]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def course_said(said: dict[str, Any]) -> str:
+    """The simulation beside the measurements, and the table of machines."""
+    course = said["course"]
+    fixed, each, way = (f"{1e3 * one:.1f}" for one in course["law_s"])
+    worst = max(abs(one["error"]) for one in course["checked"])
+    checked = [["of a text, from press to answer", "measured", "simulated", "error"]]
+    checked += (
+        [f"{one['what']}: {one['part']}", f"{one['measured_ms']:.1f} ms",
+         f"{one['simulated_ms']:.1f} ms", f"{one['error']:+.0%}"] for one in course["checked"]
+    )  # fmt: skip
+    table: list[list[object]] = [[
+        "students", "processes of the app", "replicas", "processors that train", "processors",
+        f"machines of {MACHINE}", "processor hours for 100 students and an hour",
+        "a text: median (p95)",
+    ]]  # fmt: skip
+    for one in course["extrapolated"]:
+        wait = f"{one['median_ms']:.0f} ms ({one['p95_ms']:.0f})"
+        keys = ("students", "apps", "replicas", "trainers", "processors", "machines", "hours_100")
+        table.append([*(f"{one[key]:,}" for key in keys), wait])
+    points = f"{', '.join(map(str, FITTED[:-1]))} and {FITTED[-1]}"
+    law = fill(
+        f"Simulated, {said['date']}, {said['machine']}: a pass of n texts takes a replica {fixed} "
+        f"ms + {each} ms n, a text {way} ms besides; fitted to {points} texts at once. Beside what "
+        f"was measured, to which nothing was fitted (largest error {worst:.0%}):", 110,
+    )  # fmt: skip
+    needs = fill(
+        "**Extrapolated, no measurement**: machines against students, for processors as fast as "
+        f"these, MiniLM, texts of {len(WORDS)} words, a press every {THINK:.0f} s and one in "
+        f"{1 / FRESH:.0f} with a fresh text, a training of {course['training_s']:.2f} s every "
+        f"{BETWEEN / 60:.0f} minutes; {SEATS} students for a process of the app, at most {MOST} "
+        "texts in a pass, as many replicas as keep the 95th percentile at "
+        f"{1e3 * GOAL:.0f} ms:", 110,
+    )  # fmt: skip
+    return f"{law}\n\n{rows(checked)}\n\n{needs}\n\n{rows(table)}"
+
+
+def results_said(said: dict[str, Any]) -> str:
+    """All that was measured."""
+    forward, training = said["overhead"]["forward"], said["overhead"]["training"]
+
+    def two(one: dict[str, float]) -> str:
+        return f"{one['median_ms']} ms ({one['p95_ms']})"
+
+    costs = [["median (p95)", "through Ray", "this machine"],
+             ["forward pass", two(forward["ray"]), two(forward["local"])],
+             ["training of 150 updates", two(training["ray"]), two(training["local"])],
+             *([f"{n} at once, the last", f"{one['ray_s']} s", f"{one['local_s']} s"]
+               for n, one in said["batches"].items())]  # fmt: skip
+    sizes: list[list[object]] = [["what is asked for", "bytes", "ms"]]
+    sizes += ([name, f"{one['bytes']:,}", one["ms"]] for name, one in said["sent"].items())
+    killed = [["killed", "texts", "errors", "longest wait", "median (p95)", "answered"]]
+    for name, one in said["faults"].items():
+        how = ", ".join(f"{how} {count}" for how, count in one["how"].items())
+        killed.append([name, one["passes"], one["errors"], f"{one['longest_s']} s", two(one), how])
+    command = "`python -m benchmarks.engine --write`"
+    head = f"## {said['date']}, a Ray cluster on the same {said['machine']} ({command})"
+    more = (
+        f"{forward['more_ms']} ms more through Ray (goal: at most {GOAL_MS:.0f}); load of the "
+        f"machine before: {said['load']}"
+    )
+    tables = (rows(costs), rows(sizes), rows(killed), course_said(said))
+    return "\n\n".join((head, f"A forward pass takes {more}.", *tables))
+
+
+def put(path: Path, text: str) -> None:
+    """Between the marks of a file, or at its end."""
+    before, mark, rest = path.read_text("utf-8").partition(BEGIN)
+    after = rest.partition(END)[2] if mark else "\n"
+    path.write_text(f"{before.rstrip()}\n\n{BEGIN}\n\n{text}\n\n{END}{after}", "utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--passes", type=int, default=100)
-    parser.add_argument("--parts", nargs="+", default=["overhead", "batches", "faults"])
+    parts = ["overhead", "sent", "batches", "faults"]
+    parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
     parser.add_argument("--students", type=int, default=10_000)
-    parser.add_argument("--think", type=float, default=6.0)
+    parser.add_argument("--write", action="store_true", help="into docs and results; all parts")
     chosen = parser.parse_args()
     if NO_RAY:
         raise SystemExit(NO_RAY)
-    said: dict[str, Any] = {"name": "engine"}
+    here = f"{os.cpu_count()} x {device.cpu_name()}"
+    said: dict[str, Any] = {
+        "name": "engine", "date": f"{date.today()}", "machine": here,
+        "load": round(os.getloadavg()[0], 1),
+    }  # fmt: skip
+    found: Batches = {}
+    calm: list[float] = []
     with cluster(2) as there:
         os.environ.update(there.environment)
         there.deploy(MODEL, "--most", "1", "--processors", "0.5")
@@ -300,26 +387,28 @@ def main() -> None:
         pretrained.load(MODEL)
         if "overhead" in chosen.parts:
             said["overhead"] = overhead(engine, chosen.passes)
-            print(json.dumps(said["overhead"], indent=1))
+        if "sent" in chosen.parts:
+            said["sent"] = sent(engine)
         if "batches" in chosen.parts:
-            said["batches"] = batches(engine)
-            said["course"] = course(said["batches"], chosen.students, chosen.think)
-            print(json.dumps([said["batches"], said["course"]], indent=1))
+            found = batches(engine)
+            said["batches"] = gains(found)
         if "faults" in chosen.parts:
-            said["faults"] = faults(engine, there)
-            if "course" in said:
-                calm = said["faults"]["nothing"]
-                rate = calm["passes"] / FAULTY
-                wait = simulate(rate, 1, tuple(said["course"]["law_s"]), 600.0)
-                said["course"]["checked"]["ten students"] = {
-                    "texts_s": round(rate, 1),
-                    "measured_ms": [calm["median_ms"], calm["p95_ms"]],
-                    "simulated_ms": [round(1e3 * one, 1) for one in wait],
-                }
-            print(json.dumps(said["faults"], indent=1))
+            said["faults"], calm = faults(engine, there)
         engine.close()
+    if found:
+        law = fitted({n: percentiles(found[n]["ray"]) for n in FITTED})
+        training = said.get("overhead", {}).get("training", {}).get("ray", {}).get("median_ms", 0.0)
+        said["course"] = {
+            "law_s": [law.fixed, law.each, law.way], "training_s": training / 1e3,
+            "checked": checks(law, found, calm),
+            "extrapolated": [machines(law, training / 1e3, n) for n in (*SIZES, chosen.students)],
+        }  # fmt: skip
+        print(course_said(said))
     print(f"goal: a forward pass at most {GOAL_MS:.0f} ms more")
     print(json.dumps(said))
+    if chosen.write:
+        put(ROOT / "docs" / "operations.md", course_said(said))
+        put(ROOT / "benchmarks" / "results" / f"{date.today():%Y-%m}.md", results_said(said))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ AGENTS = (
     "runtime-env-agent-port",
 )  # fmt: skip
 STORE = 200_000_000  # bytes of a node's object store
+BEGINS = 90.0  # seconds that a head may take
+SESSIONS = Path("/tmp/ray")
 NO_RAY = "" if importlib.util.find_spec("ray") else "ray is not installed (requirements-ray.txt)"
 
 
@@ -34,7 +37,6 @@ class Cluster:
     port: int
     environment: Mapping[str, str]
     nodes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    head: int = 0
 
     @property
     def address(self) -> str:
@@ -42,39 +44,53 @@ class Cluster:
         return f"127.0.0.1:{self.port}"
 
     def begin(self, processors: int) -> None:
-        """A node more; the first one is the head."""
-        self.head = self.head if self.nodes else processors
-        head = ["--head", f"--port={self.port}", "--include-dashboard=false"]
+        """A node more; the first one is the head, and answers then.
+
+        Raises RuntimeError where the head does not come up.
+        """
+        name = secrets.token_hex(28)
+        ports = dict(zip(AGENTS, free_ports(len(AGENTS)), strict=True))
+        head = ["--head", f"--port={self.port}", "--include-dashboard=false", "--no-monitor",
+                f"--ray-client-server-port={free_ports(1)[0]}"]  # fmt: skip
         command = [
             str(Path(sys.executable).with_name("ray")), "start", "--block", "--disable-usage-stats",
-            f"--num-cpus={processors}", f"--object-store-memory={STORE}",
+            "--include-log-monitor=false", f"--num-cpus={processors}",
+            f"--object-store-memory={STORE}",
             *([f"--address={self.address}"] if self.nodes else head),
-            # Known ones: for those that its agents choose a node waits 15 s, then ends.
-            *(f"--{name}={free_ports(1)[0]}" for name in AGENTS),
+            *(f"--{name}={port}" for name, port in ports.items()),
         ]  # fmt: skip
-        self.nodes.append(
-            subprocess.Popen(
-                command, env=dict(self.environment), start_new_session=True,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )
+        node = subprocess.Popen(
+            command, env={**self.environment, "RAY_OVERRIDE_NODE_ID_FOR_TESTING": name},
+            start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
+        self.nodes.append(node)
+        last = time.monotonic() + BEGINS
+        while len(self.nodes) == 1 and not self._answers():
+            if node.poll() is not None or time.monotonic() > last:
+                raise RuntimeError("The head of the Ray cluster has not come up.")
+            time.sleep(0.1)
+        # A node waits 15 s, on a busy machine too few, for its agent to leave its port there, then
+        # ends; the port is known, and the agent writes the same.
+        listens = ports["dashboard-agent-listen-port"]
+        (self.session / f"dashboard_agent_listen_port_{name}").write_text(str(listens))
+
+    @property
+    def session(self) -> Path:
+        """Ray's folder of this cluster; raises StopIteration where there is none yet."""
+        return next(SESSIONS.glob(f"session_*_{self.nodes[0].pid}"))
+
+    def _answers(self) -> bool:
+        with socket.socket() as probe:
+            return not probe.connect_ex(("127.0.0.1", self.port))
 
     def deploy(self, *words: str) -> None:
-        """`python -m seqviz.engine` with these words; waits for the cluster and the replicas."""
-        command = [sys.executable, "-m", "seqviz.engine", "--address", self.address, *words]
-        for patience in (2, 1, 0):
-            if self.nodes[0].poll() is not None:  # it gives its agents 15 s, few on a busy machine
-                self.kill(0)
-                others, self.nodes = self.nodes[1:], []
-                self.begin(self.head)
-                self.nodes += others
-            done = subprocess.run(
-                command, env=dict(self.environment), capture_output=True, text=True, timeout=150
-            )
-            if done.returncode == 0:
-                return
-            if not patience:
-                raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+        """`python -m seqviz.engine` with these words; waits for the replicas."""
+        done = subprocess.run(
+            [sys.executable, "-m", "seqviz.engine", "--address", self.address, *words],
+            env=dict(self.environment), capture_output=True, text=True, timeout=150,
+        )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
 
     def workers(self, what: str) -> list[psutil.Process]:
         """Processes of workers that do `what` at the moment, as Ray names them."""
@@ -91,17 +107,21 @@ class Cluster:
 
     def kill(self, node: int) -> None:
         """End a node at once, with all its processes."""
-        with suppress(psutil.NoSuchProcess):
-            process = psutil.Process(self.nodes[node].pid)
-            for one in (*process.children(recursive=True), process):
-                with suppress(psutil.NoSuchProcess):
-                    one.send_signal(signal.SIGKILL)
-        self.nodes[node].wait()
+        _kill(self.nodes[node])
 
     def end(self) -> None:
         """End all nodes."""
         for place in range(len(self.nodes)):
             self.kill(place)
+
+
+def _kill(node: subprocess.Popen[bytes]) -> None:
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(node.pid)
+        for one in (*process.children(recursive=True), process):
+            with suppress(psutil.NoSuchProcess):
+                one.send_signal(signal.SIGKILL)
+    node.wait()
 
 
 def free_ports(count: int) -> list[int]:
@@ -123,7 +143,7 @@ def cluster(*processors: int, path: str = "") -> Iterator[Cluster]:
         environment = {
             **os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": token.name,
             "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), path))), "HF_HUB_OFFLINE": "1",
-            "OMP_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1", "RAY_agent_register_timeout_ms": "120000",
         }  # fmt: skip
         found = Cluster(port, environment)
         try:

@@ -24,8 +24,9 @@ from ray.exceptions import RayError
 from ray.serve.exceptions import BackPressureError
 
 from seqviz.engine.client import Cluster
-from seqviz.engine.cluster import NAMESPACE, PREFIX, runs
+from seqviz.engine.cluster import NAMESPACE, PREFIX, long_name, runs
 from seqviz.engine.version import code
+from seqviz.models.texts import Tokens
 
 LOOK_SECONDS = 1.0
 PATIENCE = 4.0  # that the cluster may take to say how it is
@@ -95,7 +96,7 @@ class Bridge:
             if (task := self._tasks.get(number)) is not None:
                 task.cancel()
             return
-        does: Any = {"forward": self._forward, "train": self._train}[what]
+        does: Any = {"forward": self._forward, "training": self._train}[what]
         task = asyncio.get_running_loop().create_task(self._answered(number, does(number, *words)))
         self._tasks[number] = task
         task.add_done_callback(lambda _: self._tasks.pop(number, None))
@@ -109,8 +110,11 @@ class Bridge:
             log.warning("the cluster gave no answer: %s", type(error).__name__)
             self.say(number, "gone", "failed")
 
-    async def _forward(self, number: int, model: str, *words: Any) -> None:
-        asked = asyncio.ensure_future(_result(self._handles[model].remote(*words)))
+    async def _forward(self, number: int, model: str, tokens: Tokens, *words: Any) -> None:
+        handle = self._handles[model]
+        if name := long_name(tokens):
+            handle = handle.options(multiplexed_model_id=name)
+        asked = asyncio.ensure_future(_result(handle.remote(tokens, *words)))
         self._reading[asked] = model
         try:
             await asyncio.wait({asked})

@@ -75,7 +75,7 @@ class Engine:
     def __init__(self, address: str, patience: float):
         self._address, self._patience = address, patience
         self._numbers = itertools.count(1)
-        self._asked: dict[int, SimpleQueue[tuple[str, Any]]] = {}
+        self._asked: dict[int, tuple[str, SimpleQueue[tuple[str, Any]]]] = {}
         self._lock = threading.Lock()  # of the line, and of what is asked
         self._line: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -86,6 +86,7 @@ class Engine:
         self.cluster = Cluster()
         self.counts: Counter[tuple[str, str]] = Counter()  # by kind and how
         self.seconds: defaultdict[str, float] = defaultdict(float)  # of those answered, by kind
+        self.bytes: Counter[str] = Counter()  # of answers, by kind
         self.connections = 0
         threading.Thread(target=self._keep, daemon=True, name="seqviz-engine").start()
 
@@ -107,9 +108,14 @@ class Engine:
             self._process.kill()
 
     def forward(
-        self, model: str, tokens: Tokens, masking: Masking, each: Callable[[int], None] | None
-    ) -> Reading | None:
-        """The reading of a model that the cluster has; None where it has to be computed here.
+        self,
+        model: str,
+        tokens: Tokens,
+        masking: Masking,
+        each: Callable[[int], None] | None,
+        what: Callable[[Reading], Any] = forward_cache.sent,
+    ) -> Any:
+        """`what` of the reading of a model that the cluster has; None: to be computed here.
 
         each: called now and then with 0, so that who has gone can leave.
         """
@@ -117,8 +123,8 @@ class Engine:
             return None  # it is none of those over there, which is no failure
         began = time.monotonic()
         try:
-            with self._asking("forward", (model, tokens, masking)) as answers:
-                found: Reading = self._answer(answers, began, each)
+            with self._asking("forward", (model, tokens, masking, what)) as answers:
+                found = self._answer(answers, began, each)
         except NoAnswer as none:
             self._count("forward", none.how)
             return None
@@ -136,7 +142,7 @@ class Engine:
         except (pickle.PicklingError, AttributeError, TypeError):
             return None
         try:
-            with self._asking("train", (job.key, packed)) as answers:
+            with self._asking("training", (job.key, packed)) as answers:
                 result = self._followed(job, report, answers, began)
         except NoAnswer as none:
             self._count("training", none.how)
@@ -219,7 +225,7 @@ class Engine:
                 self._found.clear()
                 self._line = None
                 asked = [*self._asked.values()]
-            for answers in asked:
+            for _, answers in asked:
                 answers.put(("gone", "away"))
             self._closed.wait(BACK_OFF[min(failures, len(BACK_OFF) - 1)])
             failures += 1
@@ -236,10 +242,12 @@ class Engine:
         try:
             line.send(self._address)
             while line.poll(60.0 if not self._found.is_set() else SILENT_SECONDS):
-                number, what, value = line.recv()
+                packed = line.recv_bytes()
+                number, what, value = pickle.loads(packed)
                 if number:
-                    if (answers := self._asked.get(number)) is not None:
-                        answers.put((what, value))
+                    if (asked := self._asked.get(number)) is not None:
+                        self.bytes[asked[0]] += len(packed)
+                        asked[1].put((what, value))
                 elif what == "trouble":
                     self._trouble(*value)
                     return
@@ -279,7 +287,7 @@ class _Asking:
         if (state := engine.state) != "here":
             raise NoAnswer(state)
         with engine._lock:
-            engine._asked[self._number] = answers
+            engine._asked[self._number] = self._what, answers
         try:
             self._send(self._what, *self._words)
         except NoAnswer:

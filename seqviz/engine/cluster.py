@@ -8,10 +8,11 @@ state that app replicas share, needs neither torch nor the classes of results.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import pickle
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,8 +31,10 @@ from seqviz.models.texts import LONGEST, Tokens
 
 NAMESPACE = "seqviz"
 PREFIX = "seqviz-"  # of an application's name, before the model's
-TOKENS = 4 * LONGEST  # of one batch, padded
+TOKENS = 4 * LONGEST  # of one pass, padded
 ROWS = placement.TOGETHER["cuda"]
+LONG = 90  # tokens from which on a text is asked of the replica that has read it
+NAMES = 64  # of such texts that Ray knows of a replica
 WAITING = 200  # forward passes of one app replica that may wait; more are computed there
 AWAY_SECONDS = 5.0  # without a look of a watcher: its app has died
 POLL_SECONDS = 0.5  # that a look waits for news
@@ -42,8 +45,10 @@ RECORDS = 4000  # of one run
 TRIES = 2
 
 
-def _size(asked: Sequence[tuple[Tokens, Masking]]) -> int:
-    return len(asked) * max(len(tokens.ids) for tokens, _ in asked)
+def long_name(tokens: Tokens) -> str:
+    """Of a long text, for Ray's router; the others go to whoever has least to do."""
+    few = len(tokens.ids) < LONG
+    return "" if few else hashlib.sha256(tokens.ids.tobytes()).hexdigest()[:16]
 
 
 @serve.deployment(
@@ -53,40 +58,49 @@ def _size(asked: Sequence[tuple[Tokens, Masking]]) -> int:
     graceful_shutdown_timeout_s=5.0,
 )
 class Reads:
-    """Forward passes of one model; those that wait go together, each kind of length in one pass."""
+    """Forward passes of one model; those of about one length that wait go together in one."""
 
     def __init__(self, model: str) -> None:
         device.prepare_torch()
         self._model = pretrained.load(model)
         weights.share(self._model)
         self._shelf = forward_cache.Shelf()  # a class has one text, at several app replicas
+        self._lines: dict[int, Callable[[tuple[Tokens, Masking]], Awaitable[Reading]]] = {}
+        self._turn = asyncio.Lock()  # of the lines, so that one pass has the processor
 
     def code(self) -> str:
         """Which program this replica runs."""
         return code()
 
-    async def __call__(self, tokens: Tokens, masking: Masking) -> Reading:
-        """One reading, with others in one pass where others wait."""
+    async def __call__(
+        self, tokens: Tokens, masking: Masking, what: Callable[[Reading], Any]
+    ) -> Any:
+        """`what` of one reading, which is read with others of its length where others wait."""
+        if name := long_name(tokens):
+            await self._has(name)
         key = (self._model.card.name, tokens.ids.tobytes(), tokens.segments.tobytes(), masking)
         if (found := self._shelf.kept(key)) is None:
-            found = await self._together((tokens, masking))
+            found = await self._line(len(tokens.ids) // LIKE)((tokens, masking))
             self._shelf.keep(key, found)
-        return found
+        return await asyncio.to_thread(what, found)
 
-    @serve.batch(max_batch_size=TOKENS, batch_wait_timeout_s=0.0, batch_size_fn=_size)
-    async def _together(self, asked: list[tuple[Tokens, Masking]]) -> list[Reading]:
-        return await asyncio.to_thread(self._passes, asked)
+    @serve.multiplexed(max_num_models_per_replica=NAMES)
+    async def _has(self, name: str) -> str:
+        """Tells Ray that this text is here."""
+        return name
 
-    def _passes(self, asked: list[tuple[Tokens, Masking]]) -> list[Reading]:
-        found: dict[int, Reading] = {}
-        order = sorted(range(len(asked)), key=lambda place: len(asked[place][0].ids))
-        while order:
-            length = len(asked[order[0]][0].ids) // LIKE
-            now = [place for place in order if len(asked[place][0].ids) // LIKE == length][:ROWS]
-            order = order[len(now) :]
-            readings = forward_cache.forwards(self._model, [asked[place] for place in now])
-            found |= zip(now, readings, strict=True)
-        return [found[place] for place in range(len(asked))]
+    def _line(self, length: int) -> Callable[[tuple[Tokens, Masking]], Awaitable[Reading]]:
+        """Where texts of about one length wait for a pass: a short one waits for no long one's."""
+        if length not in self._lines:
+            most = min(ROWS, TOKENS // ((length + 1) * LIKE))
+
+            @serve.batch(max_batch_size=most, batch_wait_timeout_s=0.0)
+            async def together(asked: list[tuple[Tokens, Masking]]) -> list[Reading]:
+                async with self._turn:
+                    return await asyncio.to_thread(forward_cache.forwards, self._model, asked)
+
+            self._lines[length] = together
+        return self._lines[length]
 
 
 def app(arguments: dict[str, str]) -> Application:

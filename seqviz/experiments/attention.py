@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -41,24 +42,28 @@ def mosaic(model: str, text: Read, other: Read = "", by: str = "weight") -> Mosa
     by: "weight", or "value" for weights times the norms of the values.
     """
     found = forward_cache.read(model, text, other)
-    layers, heads = found.weights.shape[:2]
-    tokens = len(found.tokens.ids)
-    side = max(_SMALLEST, _CELLS // max(layers, heads))
-    shown = _shown(found, by)
-    return Mosaic(
-        _text(model, found),
-        patterns.tiles(shown, side).astype(np.float32),
-        max(1.0, tokens / side),
+    side = max(_SMALLEST, _CELLS // max(found.weights.shape[:2]))
+    tiles, habits, first = forward_cache.derived(
+        partial(_overview, by=by, side=side), model, text, other
+    )
+    cells = max(1.0, len(found.tokens.ids) / side)
+    return Mosaic(_text(model, found), tiles, cells, habits, found.norms, first, by)
+
+
+def _overview(found: Reading, by: str, side: int) -> tuple[np.ndarray, patterns.Habits, np.ndarray]:
+    return (
+        patterns.tiles(_shown(found, by), side).astype(np.float32),
         patterns.habits(found.weights, found.tokens.ids, found.tokens.special),
-        found.norms,
         patterns.carried_first(found.weights, found.norms),
-        by,
     )
 
 
 def tensor(model: str, text: Read, other: Read = "") -> bytes:
     """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
-    found = forward_cache.read(model, text, other)
+    return forward_cache.derived(_file, model, text, other)
+
+
+def _file(found: Reading) -> bytes:
     pieces = np.array(found.tokens.pieces)
     buffer = io.BytesIO()
     np.savez(buffer, attention=found.weights, tokens=pieces, ids=found.tokens.ids)
@@ -78,9 +83,16 @@ def head(
 
     A layer or head beyond the model's last is the last.
     """
-    found = forward_cache.read(model, text, other, _plain(model, masking))
+    masking = _plain(model, masking)
+    found = forward_cache.read(model, text, other, masking)
     layer, head = _inside(found, layer, head)
-    return _map(model, found, _shown(found, by)[layer, head], layer, head, by)
+    one = partial(_one, by=by, layer=layer, head=head)
+    shown = forward_cache.derived(one, model, text, other, masking)
+    return _map(model, found, shown, layer, head, by)
+
+
+def _one(found: Reading, by: str, layer: int, head: int) -> np.ndarray:
+    return _shown(found, by, slice(layer, layer + 1))[0, head]
 
 
 def average(
@@ -89,17 +101,21 @@ def average(
 ) -> Map:  # fmt: skip
     """A mean over the heads of one layer ("layer"), over everything ("all"), or attention rollout
     up to and including one layer ("rollout", of weights). Raises ValueError for anything else."""
+    if over not in AVERAGES:
+        raise ValueError(f"over must be one of {', '.join(AVERAGES)}, not {over!r}.")
     found = forward_cache.read(model, text, other)
     layer, _ = _inside(found, layer, 0)
-    if over == "layer":
-        one = slice(layer, layer + 1)
-        return _map(model, found, _shown(found, by, one)[0].mean(0), layer, -1, by)
-    if over == "all":
-        return _map(model, found, _shown(found, by).mean((0, 1)), -1, -1, by)
+    by = "weight" if over == "rollout" else by
+    shown = forward_cache.derived(partial(_mean, over=over, by=by, layer=layer), model, text, other)
+    return _map(model, found, shown, -1 if over == "all" else layer, -1, by)
+
+
+def _mean(found: Reading, over: str, by: str, layer: int) -> np.ndarray:
     if over == "rollout":
-        paths = patterns.rollout(found.weights[: layer + 1])
-        return _map(model, found, paths[-1].astype(np.float32), layer, -1)
-    raise ValueError(f"over must be one of {', '.join(AVERAGES)}, not {over!r}.")
+        return patterns.rollout(found.weights[: layer + 1])[-1].astype(np.float32)
+    if over == "layer":
+        return np.asarray(_shown(found, by, slice(layer, layer + 1))[0].mean(0))
+    return np.asarray(_shown(found, by).mean((0, 1)))
 
 
 class _Enough(Exception):

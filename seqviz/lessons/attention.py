@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -410,11 +411,10 @@ def bertviz(p: Bertviz, show: Show) -> None:
         return
     show.model(above.model, text, other)
     found = forward_cache.read(above.model, text, other)
-    layer = min(above.layer, len(found.weights) - 1)
+    weights = forward_cache.derived(attrgetter("weights"), above.model, text, other)
+    layer = min(above.layer, len(weights) - 1)
     second = found.tokens.second or None
-    made = bertviz_page.page(
-        p.picture, found.weights, found.tokens.pieces, layer, second, show.dark
-    )
+    made = bertviz_page.page(p.picture, weights, found.tokens.pieces, layer, second, show.dark)
     show.page(made.html, made.height, show.words("note.bertviz_alt", tokens=len(found.tokens.ids)))
     show.caption(show.words("note.bertviz", kilobytes=f"{made.bytes / 1000:,.0f}", layer=layer))
 

@@ -11,9 +11,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -26,6 +26,7 @@ from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import Read, Tokens
 from seqviz.models.together import Together
 
+R = TypeVar("R")
 MOST_PADS = 64
 LARGE = 10_000_000  # bytes of a reading: of MiniLM from 180 tokens on, of SmolLM2 from 90
 RESTS = 45.0  # seconds in which nobody asks for it
@@ -47,10 +48,12 @@ class Masking:
     reach: int = masks.REACH
 
 
-Elsewhere = Callable[[str, Tokens, "Masking", Callable[[int], None] | None], "Reading | None"]
+Elsewhere = Callable[
+    [str, Tokens, "Masking", Callable[[int], None] | None, Callable[["Reading"], Any]], Any
+]
 elsewhere: Elsewhere | None = None
-"""Of a model's name, tokens, masking and `each` as in `read`: a reading that another machine has
-made (`seqviz.engine`); None: it is to be made here."""
+"""Of a model's name, tokens, masking, `each` as in `read` and `what` as in `derived`: what another
+machine has made of its reading (`seqviz.engine`); None: it is to be made here."""
 
 _guard = threading.Lock()
 _passes: dict[str, Together[Any, Reading]] = {}
@@ -62,9 +65,10 @@ Key = tuple[str, str, str, Masking]
 class Reading:
     """What a model makes of one text.
 
-    weights: [layer, head, query, key]. norms: of the values, [layer, head, key]. vectors: the last
-    layer's output, [token, d_model]. following: probability of each token of the vocabulary after
-    the last real one (decoder); empty for an encoder.
+    weights: [layer, head, query, key], without query and key where they are `far`. norms: of the
+    values, [layer, head, key]. vectors: the last layer's output, [token, d_model]. following:
+    probability of each token of the vocabulary after the last real one (decoder); empty for an
+    encoder.
     """
 
     tokens: Tokens
@@ -82,6 +86,11 @@ class Reading:
         mean = self.vectors[self.tokens.real].astype(np.float64).mean(0)
         return mean / (np.linalg.norm(mean) or 1.0)
 
+    @property
+    def far(self) -> bool:
+        """Whether the weights have stayed on the machine that made them; see `derived`."""
+        return self.weights.shape[-1] < len(self.tokens.ids)
+
 
 def read(
     model: str,
@@ -96,6 +105,32 @@ def read(
     refusals of `load` and `texts.tokens`.
     """
     return _shelf.get((model, text, other, masking), each)
+
+
+def sent(found: Reading) -> Reading:
+    """What goes to another machine that asks for a reading: of a large one all but the weights."""
+    few = found.weights.nbytes < LARGE
+    return found if few else replace(found, weights=found.weights[:, :, :0, :0])
+
+
+def derived(
+    what: Callable[[Reading], R], model: str, text: Read, other: Read = "", masking: Masking = OWN
+) -> R:
+    """`what` of a reading, made where its weights are: else only this would not travel.
+
+    what: a function of a module, or a `partial` of one; it goes to another machine by name.
+    """
+    found = read(model, text, other, masking)
+    if not found.far:
+        return what(found)
+    there: R | None = None
+    if elsewhere is not None:
+        there = elsewhere(model, found.tokens, masking, None, what)
+    if there is None:
+        found = _asked(load(model), found.tokens, masking)
+        _shelf.keep((model, text, other, masking), found)
+        there = what(found)
+    return there
 
 
 def known(model: str, text: Read, other: Read = "", masking: Masking = OWN) -> bool:
@@ -269,7 +304,7 @@ class Shelf:
                 model, text, other, masking = key
                 pretrained = load(model)
                 tokens = texts.tokens(pretrained, text, other, min(masking.pads, MOST_PADS))
-                there = elsewhere and elsewhere(model, tokens, masking, each)
+                there = elsewhere and elsewhere(model, tokens, masking, each, sent)
                 if there:
                     found = there
                 elif each is None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import is_dataclass
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +18,7 @@ import works
 
 from driver.cluster import NO_RAY, cluster
 from seqviz.engine import client
+from seqviz.experiments import attention
 from seqviz.jobs import Jobs, queue
 from seqviz.models import forward_cache, pretrained, texts
 
@@ -22,6 +28,7 @@ pytestmark = [
 ]
 HERE = str(Path(__file__).parent)
 TEXTS = ("Dull.", "A film that is neither funny nor sad.", "It was, in the end, worth it.")
+LONG = "Who looks at whom, and how strongly? " * 25  # some 250 tokens: 18 MB of weights
 TOLERANCE = 1e-5  # float32 in another batch, relative to the largest
 
 
@@ -78,6 +85,59 @@ def test_readings_are_those_of_this_machine(engine):
     check_readings("minilm")
     assert engine.counts["forward", "answered"] == 9
     assert engine.cluster.replicas == {"minilm": 1}
+
+
+@pytest.mark.parametrize("draw", [
+    attention.head, attention.mosaic, attention.tensor,
+    *(partial(attention.average, over=over) for over in attention.AVERAGES),
+])  # fmt: skip
+def test_of_a_long_text_what_is_drawn_travels_and_not_all_that_was_made_for_it(engine, draw):
+    found = draw("minilm", LONG)
+    sent = engine.bytes["forward"]
+    assert engine.counts["forward", "answered"] == 2  # the reading without its weights; then this
+    forward_cache._shelf = forward_cache.Shelf()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forward_cache, "elsewhere", None)
+        mine = draw("minilm", LONG)
+        whole = forward_cache.read("minilm", LONG)
+    near(found, mine)
+    everything = draw is attention.tensor
+    assert sent < whole.weights.nbytes * (1.2 if everything else 0.12), sent
+
+
+def near(found, mine) -> None:
+    """Arrays within the tolerance, the rest equal."""
+    if isinstance(found, bytes):
+        found, mine = (dict(np.load(io.BytesIO(one))) for one in (found, mine))
+    if is_dataclass(found):
+        found, mine = vars(found), vars(mine)
+    if isinstance(found, dict):
+        assert found.keys() == mine.keys()
+        for name in found:
+            near(found[name], mine[name])
+    elif isinstance(found, np.ndarray) and found.dtype.kind == "f":
+        assert found.shape == mine.shape
+        assert np.abs(found - mine).max(initial=0) <= TOLERANCE * np.abs(mine).max(initial=1)
+    else:
+        assert np.array_equal(found, mine)
+
+
+@pytest.mark.nightly
+def test_of_several_replicas_the_one_that_has_read_a_long_text_is_asked_again(monkeypatch):
+    with cluster(2, path=HERE) as two:
+        for name, value in two.environment.items():
+            monkeypatch.setenv(name, value)
+        two.deploy("minilm", "--least", "2", "--most", "2", "--processors", "0.5")
+        engine = client.Engine(two.address, 20.0)
+        try:
+            assert engine.wait(60)
+            tokens = texts.tokens(pretrained.load("minilm"), LONG)
+            ask = partial(engine.forward, "minilm", tokens, forward_cache.OWN, None, works.process)
+            first, _ = ask()
+            time.sleep(1.0)  # Ray passes on who has what
+            assert {ask()[0] for _ in range(8)} == {first}
+        finally:
+            engine.close()
 
 
 def test_equal_trainings_of_two_app_replicas_are_one_and_a_later_one_is_kept(
@@ -192,3 +252,46 @@ def test_weights_of_a_machine_are_one_file(monkeypatch, tmp_path):
     assert os.stat(path).st_mtime_ns == changed
     for name, one in mine.network.named_parameters():
         assert one.equal(before[name])
+
+
+def test_texts_of_about_one_length_share_a_pass_and_short_ones_wait_for_no_long_one(monkeypatch):
+    """In this process, by Ray's own batches."""
+    from ray import serve
+
+    from seqviz.engine.cluster import TOKENS, Reads
+
+    model = pretrained.load("minilm")
+    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+    passes: list[list[int]] = []
+    forwards = forward_cache.forwards
+
+    def noted(loaded, asked):
+        passes.append([len(tokens.ids) for tokens, _ in asked])
+        return forwards(loaded, asked)
+
+    monkeypatch.setattr(forward_cache, "forwards", noted)
+    here = SimpleNamespace(_deployment_config=SimpleNamespace(max_ongoing_requests=64))
+    monkeypatch.setattr(serve, "get_replica_context", lambda: here)
+    reads = Reads.func_or_class("minilm")
+    monkeypatch.setattr(reads, "_has", lambda name: asyncio.sleep(0))
+    words = [[text, f"{n} {LONG}"][n % 2] for n, text in enumerate([*TEXTS, *TEXTS[:1]] * 3)]
+    asked = [texts.tokens(model, f"{word} {n}") for n, word in enumerate(words)]
+    ended: list[int] = []
+
+    async def one(tokens):
+        found = await reads(tokens, forward_cache.OWN, forward_cache.sent)
+        ended.append(len(tokens.ids))
+        return found
+
+    async def every():
+        return await asyncio.gather(*map(one, asked))
+
+    for tokens, found in zip(asked, asyncio.run(every()), strict=True):
+        mine = forward_cache.forward(model, tokens)
+        same(found, forward_cache.sent(mine))
+    for lengths in passes:
+        assert max(lengths) - min(lengths) < forward_cache.LIKE
+        assert max(lengths) * len(lengths) <= TOKENS
+    assert len(passes) < len(asked)
+    assert ended[-1] > 200
+    assert sorted(ended[: len(asked) // 2])[-1] < 50

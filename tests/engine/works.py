@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from seqviz.models.forward_cache import Reading
 from seqviz.refusal import Refusal
 
 
@@ -54,3 +55,8 @@ def _note(mark: str) -> int:
 def leaves(mark: str, *, report, device: str) -> None:
     """What it is for stays in its process."""
     _note(mark)
+
+
+def process(found: Reading) -> tuple[int, np.ndarray]:
+    """Whose reading it is, and one of its heads."""
+    return os.getpid(), found.weights[0, 0]

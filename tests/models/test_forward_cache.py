@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -287,3 +289,41 @@ def test_a_large_reading_that_nobody_asks_for_is_let_go_and_read_again(passes, m
     assert read("minilm", OTHER) is small
     assert np.array_equal(read("minilm", SENTENCE).weights, large.weights)
     assert len(passes) == 3
+
+
+# --- weights that stay on another machine ---------------------------------------------------------
+
+
+def test_of_a_large_reading_of_another_machine_only_what_is_asked_for_comes(
+    minilm, passes, monkeypatch
+):
+    """Until that machine is away: then the text is read here, once."""
+    there = {}
+
+    def elsewhere(model, tokens, masking, each, what):
+        key = tuple(tokens.ids), masking
+        there[key] = there.get(key) or forward(minilm, tokens, masking)
+        return what(there[key])
+
+    monkeypatch.setattr(forward_cache, "elsewhere", elsewhere)
+    small, large = read("minilm", OTHER), forward(minilm, texts.tokens(minilm, SENTENCE))
+    monkeypatch.setattr(forward_cache, "LARGE", small.weights.nbytes + 1)
+    assert not small.far
+    assert not large.far
+    found = read("minilm", SENTENCE)
+    assert found.far
+    assert found.weights.shape == (6, 12, 0, 0)
+    assert forward_cache.known("minilm", SENTENCE)
+    for part in ("norms", "vectors", "following", "allowed", "sentence"):
+        assert np.array_equal(getattr(found, part), getattr(large, part))
+    every = partial(forward_cache.derived, attrgetter("weights"), "minilm", SENTENCE)
+    assert np.array_equal(every(), large.weights)
+    assert read("minilm", SENTENCE) is found
+    assert np.array_equal(forward_cache.derived(attrgetter("weights"), "minilm", OTHER),
+                          small.weights)  # fmt: skip
+    assert not passes
+    monkeypatch.setattr(forward_cache, "elsewhere", lambda *_: None)
+    assert np.array_equal(every(), large.weights)
+    assert not read("minilm", SENTENCE).far
+    assert np.array_equal(every(), large.weights)
+    assert len(passes) == 1

@@ -150,17 +150,19 @@ def _engine() -> Iterator[Metric]:
     seconds = CounterMetricFamily(
         "seqviz_engine_seconds", "Seconds that answers took", labels=["kind"]
     )
+    size = CounterMetricFamily("seqviz_engine_bytes", "Bytes of its answers", labels=["kind"])
     for kind in client.KINDS:
         for how in client.HOWS:
             calls.add_metric([kind, how], engine.counts[kind, how])
         seconds.add_metric([kind], engine.seconds[kind])
+        size.add_metric([kind], engine.bytes[kind])
     replicas = GaugeMetricFamily(
         "seqviz_cluster_replicas", "Replicas of a model's deployment", labels=["model"]
     )
     cluster = engine.cluster
     for model, count in cluster.replicas.items():
         replicas.add_metric([model], count)
-    yield from (state, calls, seconds, replicas)
+    yield from (state, calls, seconds, size, replicas)
     yield _counter("engine_connections", "Times that the cluster was found", engine.connections)
     yield _gauge("cluster_nodes", "Nodes of the cluster", cluster.nodes)
     yield _gauge("cluster_processors", "Processors of the cluster", cluster.processors)

@@ -1,0 +1,66 @@
+"""The simulated course: a clock that can be checked by hand, and what the command writes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks import engine
+from benchmarks.course import MOST, Law, fitted, machines, needed, percentiles, waits
+
+LAW = Law(0.008, 0.016, 0.01)
+
+
+def test_who_comes_first_is_read_alone_and_the_others_in_passes():
+    one, many = LAW.fixed + LAW.each, 2 * MOST + 1
+    assert waits(LAW, 1, [0.0]) == pytest.approx([one + LAW.way])
+    whole = LAW.fixed + LAW.each * MOST
+    passes = [one] + [one + whole] * MOST + [one + 2 * whole] * MOST
+    assert waits(LAW, 1, [0.0] * many) == pytest.approx(np.array(passes) + LAW.way)
+    assert waits(LAW, 1, [0.0, 1.0]) == pytest.approx([one + LAW.way] * 2)
+
+
+def test_every_text_is_answered_and_a_second_replica_takes_half():
+    first = [0.001 * n for n in range(500)]
+    alone, two = (waits(LAW, replicas, first) for replicas in (1, 2))
+    assert len(alone) == len(two) == 500
+    assert alone.max() == pytest.approx(500 * LAW.each + 17 * LAW.fixed + LAW.way - 0.499, abs=0.3)
+    assert two.max() == pytest.approx(alone.max() / 2, rel=0.2)
+
+
+def test_students_who_rest_between_two_texts_ask_as_often_as_they_can():
+    """Ten of them never fill a quick replica: each has a cycle of its own."""
+    quick = Law(0.0, 1e-6, 0.1)
+    found = waits(quick, 1, [0.0] * 10, lambda draw: 0.4, 5.0)
+    assert len(found) == 10 * math.ceil(5.0 / 0.5)
+    assert found == pytest.approx(0.1, abs=1e-3)
+
+
+def test_the_law_is_found_again_from_what_it_gives():
+    measured = {n: percentiles(waits(LAW, 1, [0.0] * n)) for n in engine.FITTED}
+    for name, value in vars(fitted(measured)).items():
+        assert value == pytest.approx(getattr(LAW, name), rel=0.02), name
+
+
+def test_a_larger_course_needs_more_and_keeps_the_goal():
+    small, large = (machines(LAW, 0.4, students) for students in (100, 5000))
+    assert (small["apps"], small["machines"]) == (1, 1)
+    assert large["replicas"] > small["replicas"]
+    assert large["p95_ms"] <= 200
+    replicas, _ = needed(LAW, 5000)
+    assert replicas > 5000 / 60 * LAW.each  # else a queue would grow for ever
+
+
+def test_what_is_written_replaces_what_was_and_nothing_else(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("# Before\n")
+    engine.put(path, "one")
+    engine.put(path, "two")
+    assert path.read_text() == f"# Before\n\n{engine.BEGIN}\n\ntwo\n\n{engine.END}\n"
+    path.write_text(f"{path.read_text()}\nAfter\n")
+    engine.put(path, "three")
+    assert path.read_text().startswith("# Before\n\n")
+    assert "three" in path.read_text()
+    assert path.read_text().endswith(f"{engine.END}\n\nAfter\n")
