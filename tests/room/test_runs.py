@@ -24,6 +24,7 @@ from seqviz.room.room import Room, Unsaid
 from seqviz.room.rooms import Rooms
 from seqviz.room.run import LEAST, Run, wanted
 from seqviz.ui.bench import class_run, live_route
+from seqviz.ui.server import run_context, tidying
 from seqviz.ui.server.accounts import Account, accounts
 from seqviz.ui.shared import caching, room_route
 from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
@@ -365,12 +366,18 @@ def long(monkeypatch):
     caching.shelves.cache_clear()
 
 
-def test_what_is_trained_comes_from_the_queue_of_long_work(client, opened, long, tmp_path):
+def test_what_is_trained_comes_from_the_queue_of_long_work(
+    client, opened, long, tmp_path, monkeypatch
+):
     gate = tmp_path / "open"
     long(str(gate))
     mine = join(client, opened["code"])
     say(client, opened, RUN)
     run = until(client, opened, lambda run: run["training"] and run["percent"] == 50)
+    monkeypatch.setattr(run_context.connection, "is_open", lambda name: False)
+    leaving = tidying.Leaving()
+    for _ in range(3):  # no page is connected that would wait for it, and it goes on
+        attend(leaving.look())
     assert (run["done"], run["training"]) == (0, 10)
     assert look(client, opened).status_code == 204  # nothing to draw yet
     gate.touch()

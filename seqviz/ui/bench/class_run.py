@@ -63,6 +63,15 @@ class Failed(ValueError):
     """There is no number at these settings."""
 
 
+class Teaching(Session):
+    """In whose name a class's seeds are trained: there as long as the run is, without a page."""
+
+    @property
+    def is_open(self) -> bool:
+        """Always: `_trained` itself leaves the queue where nobody wants the run any more."""
+        return True
+
+
 @dataclass(eq=False)
 class Going:
     """A run that is computed here, for this session.
@@ -88,7 +97,7 @@ def start(room: Room, account: Account) -> None:
     """
     run = room.run
     assert run is not None
-    going = _going[run] = Going(Session("class", 0.0, account=account))
+    going = _going[run] = Going(run_context.registered(Teaching("class", 0.0, account=account)))
     going.task = asyncio.get_running_loop().create_task(_go(room, run, going))
 
 
@@ -196,7 +205,7 @@ async def _trained(room: Room, run: Run, going: Going, long: Long) -> dict[int, 
     more, None where that is full.
     """
     work: Any = long.experiment.values
-    seeds, owner = tuple(long.names), f"class {id(going)}"
+    seeds, owner = tuple(long.names), going.session.owner
     try:
         job = jobs.default().submit(
             work.func, seeds, *work.args, owner=owner, group=going.session.account.name,
