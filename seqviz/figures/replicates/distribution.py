@@ -20,6 +20,7 @@ _ROOM = 0.62  # of the panel's height, in pixels at a desk: what piles of marks 
 _LARGEST, _SMALLEST = 12.0, 2.5  # of a mark
 _MEAN = 0.11  # of a row: where the mean stands, below the marks
 _BESIDE = (1, 8), (3, 45), (6, np.inf)  # marks side by side in a bin, for piles lower than this
+_BEYOND = 0.03  # of the panel, on both sides: a ring around the first mark finds room on a phone
 _LEAST = 5  # marks that a row has room for, one over the other
 
 
@@ -92,8 +93,9 @@ def kinds_over_seeds(
     rows, (x, y, size) = [*found.values()], _rows(found, style)
     sheet = Sheet(style)
     ends = _edges([one.values for one in rows])
+    beyond = _BEYOND * float(ends[-1] - ends[0])
     panel = sheet.panel(
-        axis(quantity, range=[float(ends[0]), float(ends[-1])], showgrid=False, nticks=7),
+        axis(quantity, range=[ends[0] - beyond, ends[-1] + beyond], showgrid=False, nticks=7),
         axis(text("figure.seeds_in_bin"), tickvals=np.arange(count)[::-1] + 0.5,
              ticktext=list(found), range=[0, count], showgrid=False, zeroline=False),
     )  # fmt: skip
