@@ -320,12 +320,9 @@ class Sketch extends InRoom {
     if (!cloud.median.length) return;
     const { low, median, high } = cloud, sure = interval(cloud);
     if (data.kind === "curve") {
-      const band = (name, below, above) => {
-        const back = [...above.keys()].reverse().map((at) => `L${this.across(at).toFixed(1)} ${this.height(above[at]).toFixed(1)}`);
-        shape("path", svg, { class: name, d: `${this.line(below)}${back.join("")}Z` });
-      };
-      band("half", low, high);
-      if (sure) band("sure", ...sure);
+      const back = [...high.keys()].reverse().map((at) => `L${this.across(at).toFixed(1)} ${this.height(high[at]).toFixed(1)}`);
+      shape("path", svg, { class: "half", d: `${this.line(low)}${back.join("")}Z` });
+      if (sure) shape("path", svg, { class: "sure", d: sure.map((end) => this.line(end)).join("") });
       shape("path", svg, { class: "median", d: this.line(median) });
       return;
     }
