@@ -172,6 +172,15 @@ def test_without_the_store_each_counts_for_itself_and_says_it_later(
     assert other.seconds.used == pytest.approx(3.0, abs=1.0)
 
 
+def test_benches_in_other_pages_count_as_well():
+    from seqviz.ui.server.embeds import Embeds
+
+    account, embeds = accounts.Account(), Embeds()
+    made = embeds.of("", account)
+    assert account in run_context.devices()
+    assert made.account is account
+
+
 def test_a_hostile_store_gives_levels_at_most(there, two):
     there.client.hset("seqviz:d", mapping={"seconds": "junk", "of:x": "a b c"})
     account = device()
