@@ -123,14 +123,7 @@ def operations() -> dict[str, Any]:
         os.environ.update(there.environment)
         import ray
 
-        for _ in range(60):
-            if there.nodes[0].poll() is not None:  # it gives its agents 15 s
-                there.nodes.clear()
-                there.begin(1)
-            with suppress(ConnectionError, RuntimeError):
-                ray.init(address=there.address, namespace="x", log_to_driver=False)
-                break
-            time.sleep(1.0)
+        ray.init(address=there.address, namespace="x", log_to_driver=False)
         actor: Any = ray.remote(Levels).options(num_cpus=0).remote()
 
         def ask(of: list[Account]) -> None:

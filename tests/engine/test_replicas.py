@@ -10,6 +10,7 @@ from driver.store import NO_REDIS, store
 from seqviz import jobs
 from seqviz.ui.server import accounts
 from seqviz.ui.shared import limits
+from seqviz.ui.shared.draw_queue import Rank
 
 pytestmark = [
     pytest.mark.nightly,
@@ -170,6 +171,26 @@ def test_without_the_store_each_counts_for_itself_and_says_it_later(
     assert until(lambda: two[1].state == "here", 30)
     two[1].exchange([other])
     assert other.seconds.used == pytest.approx(3.0, abs=1.0)
+
+
+def test_what_is_computed_outside_of_a_page_is_said_by_itself(there, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_SHARED", there.address)
+    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
+    from seqviz.ui.shared import replicas
+
+    account, other = device(), device()
+    replicas.begin()
+    try:
+        assert until(lambda: replicas.replicas().state == "here")
+        with limits.charged(account, Rank.PAGE):
+            sum(range(3_000_000))
+        assert account in accounts.spent
+        assert until(lambda: account not in accounts.spent)
+        assert account.seconds.told == account.seconds.drawn > 0
+        assert replicas.replicas().exchange([other])
+        assert 0 < other.seconds.used <= account.seconds.drawn
+    finally:
+        replicas.end()
 
 
 def test_a_hostile_store_gives_levels_at_most(there, two):

@@ -50,6 +50,7 @@ elsewhere: Elsewhere | None = None
 """Brings accounts up to date with what their devices have used at other replicas of the app
 (`ui.shared.replicas`); waits for that. make: also where none of them has heard of one; else False
 comes back. None: there are no others."""
+spent: set[Account] = set()  # of these the others have not heard everything, where there are any
 
 
 @dataclass

@@ -151,7 +151,8 @@ def by_connection(name: str) -> Session | None:
 
 def devices() -> set[Account]:
     """The accounts of all sessions that there are."""
-    return {one.account for one in _alive.listed()}
+    alive = (found() for found in _by_owner.valuerefs())
+    return {one.account for one in alive if one is not None}
 
 
 def active(since: float) -> int:

@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 from seqviz import jobs, settings
 from seqviz.models.texts import ReadBy, read_by, tokens_read
 from seqviz.refusal import Problem
-from seqviz.ui.server import metrics, run_context
+from seqviz.ui.server import accounts, metrics, run_context
 from seqviz.ui.server.accounts import Account
 from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
 from seqviz.ui.streamlit_internals import deferred_files
@@ -93,9 +93,14 @@ def charged(account: Account, rank: Rank) -> Iterator[None]:
     try:
         yield
     finally:
-        seconds = time.thread_time() - started
-        account.seconds.draw(seconds, *seconds_of(account))
-        account.took(seconds, rank)
+        _spend(account, time.thread_time() - started, rank)
+
+
+def _spend(account: Account, seconds: float, rank: Rank) -> None:
+    account.seconds.draw(seconds, *seconds_of(account))
+    account.took(seconds, rank)
+    if accounts.elsewhere:
+        accounts.spent.add(account)
 
 
 def room(account: Account) -> bool:
@@ -153,8 +158,7 @@ def lent(account: Account) -> Account | None:
 
 def charge(account: Account, used: Account) -> None:
     """Count what was computed there, on an account that was `lent`."""
-    account.seconds.draw(used.seconds.drawn, *seconds_of(account))
-    account.took(used.seconds.drawn, Rank.PRESS)
+    _spend(account, used.seconds.drawn, Rank.PRESS)
     _read(account, {text: partial(int, size) for text, size in used.texts.items()})
 
 

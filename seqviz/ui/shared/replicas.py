@@ -166,7 +166,10 @@ def _at_work() -> Counter[str]:
 def _due() -> list[Account]:
     """The accounts of which there is something to say, or to hear again."""
     at_work = _at_work()
-    return [one for one in run_context.devices() if one.key and _has_news(one, at_work)]
+    known = run_context.devices() | {*accounts.spent}
+    due = [one for one in known if one.key and _has_news(one, at_work)]
+    accounts.spent.difference_update(known.difference(due))
+    return due
 
 
 def _has_news(account: Account, at_work: Iterable[str]) -> bool:
