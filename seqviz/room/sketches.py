@@ -106,7 +106,8 @@ def summary(kind: Kind, cloud: Sequence[Sequence[int]]) -> dict[str, Any]:
 def _quantile(ordered: Sequence[int], part: float) -> float:
     at = part * (len(ordered) - 1)
     low, rest = int(at), at - int(at)
-    return ordered[low] + (rest and rest * (ordered[low + 1] - ordered[low]))
+    found = ordered[low] + (rest and rest * (ordered[low + 1] - ordered[low]))
+    return int(found) if found == int(found) else found  # shorter in a message
 
 
 def _whole(value: object) -> bool:
