@@ -4,17 +4,22 @@
 
 A real server, a teacher and so many students over their own protocols: each has opened the page,
 has a seat and hears the room's stream. The teacher presses a slider of the lesson once a second and
-says so; each student asks for the picture as `assets/static/live.js` does, and has followed when it
-is there. Ten others move that slider themselves all the while, each to values of its own. Then the
-class votes, twice. Prints how long the last student waited for each press, as median and 95th
-percentile, how long one did, how long a vote took to be counted, what the room takes in memory
-(beyond the same class without one), and the errors.
+says so; each student takes the picture that comes with it, or asks for one that does not, as
+`assets/static/live.js` does, and has followed when it is unpacked. In the end the page of one asks
+for each picture, and what the others have got has to be the same bytes. Ten others move that slider
+themselves all the while, each to values of its own. Then the class votes, twice. Prints how long
+the last student waited for each press, as median and 95th percentile, how long one did, how long a
+vote took to be counted, what the room takes in memory (beyond the same class without one), how many
+pictures came by themselves, and the errors.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import base64
+import gzip
+import hashlib
 import json
 import random
 import statistics
@@ -22,7 +27,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from benchmarks.classroom import fresh, pressed
 from driver.protocol import Student
@@ -34,6 +39,8 @@ from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER
 LESSON = catalog.SHOWN
 EVERY = 1.0  # seconds between two presses
 PATIENCE = 5.0
+RESTED, EACH = 0.4, 0.05  # seconds, as in assets/static/room.js
+LONGEST = 1_000_000  # bytes of a line of the room's stream
 QUESTION = {"kind": "ask", "key": "vg.predict.order", "options": 3}
 
 
@@ -46,12 +53,14 @@ class Found:
     votes: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     memory: float = 0.0
+    pushed: int = 0
+    rests: int = 0
 
 
 async def line(url: str, head: str, body: bytes = b"") -> tuple[Any, Any, bytes]:
     """Ask on a connection of its own: reader, writer, and the head of the answer."""
     place = urlsplit(url)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port, limit=LONGEST)
     lines = f"Host: {place.netloc}\r\n{OURS}: 1\r\nContent-Length: {len(body)}\r\n"
     writer.write(f"{head[:-2]}{lines}\r\n".encode() + body)
     return reader, writer, await reader.readuntil(b"\r\n\r\n")
@@ -71,7 +80,7 @@ async def said(url: str, path: str, words: Any, *headers: str) -> Any:
 
 @dataclass
 class Follower:
-    """A student who follows. arrived: when the picture of each value was there."""
+    """A student who follows. arrived: when the picture of each value was there; got: its digest."""
 
     student: Student
     code: str
@@ -79,6 +88,8 @@ class Follower:
     seat: str = ""
     wanted: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
     arrived: dict[str, float] = field(default_factory=dict)
+    got: dict[str, bytes] = field(default_factory=dict)
+    sent: tuple[str, bytes] | None = None  # the last picture that came by itself, and of what
     beats: int = 0
 
     @property
@@ -91,14 +102,26 @@ class Follower:
         found = await said(self.student.url, f"/room/{self.code}/seat", {}, self.device)
         self.seat = found["seat"]
 
+    async def stand(self) -> None:
+        """Say where the page is and how it looks, as `assets/static/room.js` does."""
+        query = self.student.live(self.key)["query"]
+        looks = [query["lang"], "present" in query, "dark" in query]
+        bench = f"{LESSON}/{self.key.split('.')[1]}"
+        words = {"kind": "where", "bench": bench, "left": False, "goals": [], "looks": looks}
+        seat = f"{SEAT}: {self.seat}"
+        await said(self.student.url, f"/room/{self.code}/said", words, seat, self.device)
+
     async def hear(self) -> None:
-        """The room's stream: what the teacher shows."""
+        """The room's stream: what the teacher shows, and its picture before it."""
         head = f"GET /room/{self.code}/heard HTTP/1.1\r\n{SEAT}: {self.seat}\r\n\r\n"
         reader, writer, _ = await line(self.student.url, head)
         try:
             while True:
                 text = await reader.readline()
-                if text.startswith(b"data: "):
+                if text.endswith(b"event: picture\n"):
+                    query = json.loads((await reader.readline())[6:])["query"]
+                    self.sent = urlencode(sorted(query.items())), (await reader.readline())[6:]
+                elif text.startswith(b"data: "):
                     self.beats += 1
                     values = json.loads(text[6:])["place"].get("values", {})
                     if self.key in values:
@@ -114,10 +137,38 @@ class Follower:
                 value = self.wanted.get_nowait()
             if value in self.arrived:
                 continue
-            status = await self.student.picture(self.key, float(value))
-            if status != 200:
-                found.errors.append(f"picture: {status}")
+            wanted = {**self.student.live(self.key)["query"], self.key: value}
+            if self.sent and self.sent[0] == urlencode(sorted(wanted.items())):
+                body = gzip.decompress(base64.b64decode(self.sent[1]))
+                self.student.show(self.key, float(value), body)
+                found.pushed += 1
+            else:
+                status = await self.student.picture(self.key, float(value))
+                body = self.student.body
+                if status != 200:
+                    found.errors.append(f"picture: {status}")
             self.arrived[value] = time.perf_counter()
+            self.got[value] = hashlib.sha256(body).digest()
+
+    async def rest(self, found: Found, present: int, draw: random.Random) -> None:
+        """Tell the page where the teacher's hand rests, when it does; spread as in `room.js`."""
+        told = ""
+        while True:
+            value = next(reversed(self.arrived), "")
+            await asyncio.sleep(RESTED + draw.random() * EACH * present if value != told else 0.05)
+            if value == told or value != next(reversed(self.arrived), ""):
+                continue
+            told = value
+            await self.student.move(self.key, float(value))
+            found.rests += 1
+
+    async def compare(self, others: list[Follower], found: Found) -> None:
+        """What all have got is what this page asks for."""
+        for value in {value for one in others for value in one.got}:
+            await self.student.picture(self.key, float(value))
+            own = hashlib.sha256(self.student.body).digest()
+            wrong = [one for one in others if one.got.get(value, own) != own]
+            found.errors += [f"another picture at {value}"] * len(wrong)
 
     async def vote(self, found: Found, number: int, option: int) -> None:
         """Vote; counted when it is answered."""
@@ -140,7 +191,7 @@ async def drag(student: Student, key: str, values: Any, found: Found) -> None:
         await asyncio.sleep(0.1)
 
 
-async def attend(server: Server, students: int, presses: int, dragging: int) -> Found:
+async def attend(server: Server, students: int, presses: int, dragging: int, rests: bool) -> Found:
     """A whole class."""
     found = Found()
     lesson = catalog.lesson(LESSON)
@@ -164,6 +215,9 @@ async def attend(server: Server, students: int, presses: int, dragging: int) -> 
         await one.sit()
         tasks += [asyncio.create_task(one.hear()), asyncio.create_task(one.follow(found))]
     values = fresh(followers[0].student, key, draw)
+    await asyncio.sleep(1.0)  # all streams are open
+    for one in followers:
+        await one.stand()
     drags = [
         asyncio.create_task(
             drag(one.student, key, fresh(one.student, key, random.Random(k)), found)
@@ -171,7 +225,11 @@ async def attend(server: Server, students: int, presses: int, dragging: int) -> 
         for k, one in enumerate(followers[:dragging], 1)
     ]
     following = followers[dragging:]
+    if rests:
+        tasks += [asyncio.create_task(one.rest(found, students, draw)) for one in following]
     await asyncio.sleep(1.0)
+    before_all = {"kind": "place", "lesson": LESSON, "bench": bench, "values": {}}
+    await said(server.url, path, before_all, teacher)
     for _ in range(presses):
         value = encoded(next(values))
         place = {"kind": "place", "lesson": LESSON, "bench": bench, "values": {key: value}}
@@ -193,6 +251,7 @@ async def attend(server: Server, students: int, presses: int, dragging: int) -> 
     found.memory = server.megabytes() - before
     for task in tasks:
         task.cancel()
+    await following[0].compare(following, found)
     for one in followers:
         found.errors += one.student.errors
         with suppress(OSError):
@@ -212,9 +271,12 @@ def main() -> None:
     parser.add_argument("--students", type=int, default=100)
     parser.add_argument("--presses", type=int, default=20)
     parser.add_argument("--dragging", type=int, default=10)
+    parser.add_argument("--rests", action="store_true", help="pages hear where the hand rests")
     asked = parser.parse_args()
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
-        found = asyncio.run(attend(server, asked.students, asked.presses, asked.dragging))
+        found = asyncio.run(
+            attend(server, asked.students, asked.presses, asked.dragging, asked.rests)
+        )
     told = {
         "name": "room",
         "students": asked.students,
@@ -223,6 +285,8 @@ def main() -> None:
         "one_p50_ms": milliseconds(found.each, 50),
         "vote_p95_ms": milliseconds(found.votes, 95),
         "votes": len(found.votes),
+        "pushed": found.pushed,
+        "rests": found.rests,
         "memory_mb": round(found.memory, 1),
         "errors": len(found.errors),
     }

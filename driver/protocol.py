@@ -85,7 +85,7 @@ class Student:
     asked for. widgets: the controls of the page by their keys. charts: how many the last run has
     drawn. errors: what went wrong on the page so far, warnings: what it has warned of. progress:
     what the last bar of progress said. polls: fragments that ask to be run again by themselves (a
-    running job's progress), with their seconds. body: of the file that was downloaded last. Where
+    running job's progress), with their seconds. body: of the last file or picture. Where
     the server hangs up, whatever waits for it raises websockets' ConnectionClosed; where it has no
     page for a newcomer, this raises ConnectionRefusedError.
     """
@@ -173,6 +173,14 @@ class Student:
         widget = self.widgets.get(f"{key}{SLIDER}")
         return None if widget is None else dict(widget.told["options"])
 
+    def live(self, key: str) -> dict[str, Any]:
+        """Where the page asks for the pictures of a control's bench (`fast_path.source`).
+
+        KeyError where it says of no route.
+        """
+        chart = self.widgets[f"{key.rpartition('.')[0]}.chart"].message.bytes
+        return dict(json.loads(chart.partition(b"\n")[0])["live"])
+
     async def picture(self, key: str, value: Any, moving: bool = False) -> int:
         """What live.js does while a slider moves: ask for the picture; the answer's status.
 
@@ -180,18 +188,21 @@ class Student:
         for all of them; where this is cancelled, it is closed. As in a browser, large arrays of the
         answer before do not travel again.
         """
-        chart = self.widgets[f"{key.rpartition('.')[0]}.chart"].message.bytes
-        live = json.loads(chart.partition(b"\n")[0])["live"]
+        live = self.live(key)
         query = urlencode({**live["query"], key: encoded(value)})
         has = self._arrays.get(live["bench"], "")
         headers = {"X-SeqViz-Visitor": live["token"], "X-SeqViz-Has": has}
         headers |= {"X-SeqViz-Moving": "1"} if moving else {}
-        status, _, body = await self._get(f"{live['address']}?{query}", headers)
+        status, _, self.body = await self._get(f"{live['address']}?{query}", headers)
         if status == 200:
-            around = json.loads(body.partition(b"\n")[0])
-            self._seen[live["bench"]] = (key, encoded(value), around["shape"])
-            self._arrays[live["bench"]] = ",".join(around["arrays"])
+            self.show(key, value, self.body)
         return status
+
+    def show(self, key: str, value: Any, answer: bytes) -> None:
+        """A picture stands on screen: of a slider at this value, as the route answers."""
+        around, bench = json.loads(answer.partition(b"\n")[0]), key.rpartition(".")[0]
+        self._seen[bench] = (key, encoded(value), around["shape"])
+        self._arrays[bench] = ",".join(around["arrays"])
 
     async def download(self, key: str) -> int:
         """Have the file of a download button made, and fetch it; the answer's status.

@@ -30,7 +30,8 @@ class Setting:
 
     default: what is read where it is not set. meaning: for that table. allowed: completes the
     sentence "NAME must be ...". read: from text to value; raises ValueError for what is not
-    allowed. shown: the default in that table, where it is not the text itself.
+    allowed. shown: the default in that table, where it is not the text itself. secret: what is set
+    is not quoted.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Setting:
     allowed: str
     read: Callable[[str], Any]
     shown: str = ""
+    secret: bool = False
 
     def value(self) -> Any:
         """What is set, checked. Raises ValueError with one sentence for what is not allowed."""
@@ -46,7 +48,8 @@ class Setting:
         try:
             return self.read(text)
         except ValueError:
-            raise ValueError(f"{self.name} must be {self.allowed}, not {text!r}.") from None
+            not_this = "" if self.secret else f", not {text!r}"
+            raise ValueError(f"{self.name} must be {self.allowed}{not_this}.") from None
 
 
 def value(name: str) -> Any:
@@ -71,6 +74,8 @@ def check() -> None:
         raise ValueError(f"SEQVIZ_CACHE must be a folder, not {str(folder)!r}.")
     if value("SEQVIZ_ENGINE") == "ray" and importlib.util.find_spec("ray") is None:
         raise ValueError("SEQVIZ_ENGINE=ray needs Ray: pip install -r requirements-ray.txt.")
+    if value("SEQVIZ_SHARED") and importlib.util.find_spec("redis") is None:
+        raise ValueError("SEQVIZ_SHARED needs redis: pip install -r requirements-ray.txt.")
 
 
 def _one_of(choices: tuple[str, ...]) -> dict[str, Any]:
@@ -116,6 +121,12 @@ def _token(text: str) -> str:
 
 def _address(text: str) -> str:
     if not re.fullmatch(r"auto|[\w.-]+:\d{1,5}", text, re.A):
+        raise ValueError(text)
+    return text
+
+
+def _store(text: str) -> str:
+    if text and not re.fullmatch(r"rediss?://[^\s/@]*@?[\w.\[\]:-]+(/\d*)?|unix://\S+", text, re.A):
         raise ValueError(text)
     return text
 
@@ -183,6 +194,15 @@ SETTINGS = (
         "10",
         "seconds that a forward pass of the cluster may take before this machine does it",
         **_number(0.1),
+    ),
+    Setting(
+        "SEQVIZ_SHARED",
+        "",
+        "a Redis in which several processes of the app count together: `redis://host:6379`",
+        "redis://[:password@]host[:port], rediss:// or unix://",
+        _store,
+        shown="none",
+        secret=True,
     ),
     Setting(
         "SEQVIZ_CACHE",

@@ -64,7 +64,7 @@ class ClassRun extends InRoom {
     this.stop.hidden = !room.teaches || !growing;
     this.stop.textContent = words.run_stop;
     this.stop.onclick = () => this.say({ kind: "stop" });
-    const state = growing ? words.run_growing : run?.stopped ? words.run_stopped : run ? "" : words.run_help;
+    const state = growing ? (run.training ? words.run_training : words.run_growing) : run?.stopped ? words.run_stopped : run ? "" : words.run_help;
     this.state.textContent = this.refused ?? filled(state, run ?? {});
     this.box.hidden = !run || !this.picture;
     if (run && run.version > 0) this.fetch(run);
@@ -125,13 +125,19 @@ class ClassRun extends InRoom {
     if (!picture?.figure || picture.problem) return;
     this.marked = seed;
     const own = seed ? picture.marks[seed] : null;
-    this.own.textContent = !seed ? "" : own ? filled(words.run_yours, { seed, value: own[2] }) : filled(words.run_not_yet, { seed });
+    this.own.textContent = !seed ? "" : own ? filled(words.run_yours, { seed, value: this.read(own) }) : filled(words.run_not_yet, { seed });
     const figure = JSON.parse(picture.figure);
     if (own) {
       const marker = { symbol: "circle-open", size: 19, color: RING, line: { color: RING, width: 3.5 } };
-      figure.data.push({ type: "scatter", mode: "markers", x: [own[0]], y: [own[1]], name: words.run_yours_short, marker, hoverinfo: "skip" });
+      figure.data.push({ type: "scatter", mode: "markers", x: own[0], y: own[1], name: words.run_yours_short, marker, hoverinfo: "skip" });
     }
     this.chart.show(JSON.stringify(figure), picture.alt);
+  }
+
+  // The numbers of a seed, each with its name where there are several.
+  read([, , values]) {
+    const { kinds } = this.picture;
+    return values.map((value, at) => (kinds.length ? `${kinds[at]} ${value}` : value)).join(" · ");
   }
 
   table() {
@@ -145,8 +151,8 @@ class ClassRun extends InRoom {
       const row = element("tr", table);
       for (const textContent of cells) element(kind, row, { textContent });
     };
-    line([words.run_seed, picture.quantity], "th");
-    for (const [seed, [, , value]] of Object.entries(picture.marks)) line([seed, value], "td");
+    line([words.run_seed, ...(picture.kinds.length ? picture.kinds : [picture.quantity])], "th");
+    for (const [seed, [, , values]] of Object.entries(picture.marks)) line([seed, ...values], "td");
   }
 }
 

@@ -59,6 +59,7 @@ class Bench {
   wanted = false;
   busy = false;
   home = false; // the hand has come back to what the page shows
+  led = false; // the hand is a teacher's, in another browser
   moving = false; // the hand holds a handle: it will want another picture soon
   flight = null; // { abort, moving } of the request that is under way
   source = null; // { address, query, token }: where to ask, with everything that no hand moves
@@ -74,6 +75,7 @@ class Bench {
   tell = null; // says to the page that the hand rests (`hand.js`)
   shape = null; // of what the page has drawn: of one shape, it would not draw more than an answer shows
   waiting = []; // for the last answer
+  sent = null; // { names, unpack }: what all of a class are sent, for whom it is the picture to ask for
   here = null; // { name, answers }: what answers here; answers: null while it is on its way
 
   // The page has drawn the bench: with these values, and this is where to ask for others.
@@ -107,6 +109,7 @@ class Bench {
 
   move(key, text, moving = false) {
     this.moving = moving;
+    this.led = false;
     this.expecting?.abort();
     this.home = false;
     this.moved.set(key, { text, told: 0 });
@@ -268,7 +271,7 @@ class Bench {
   // gives nothing; a page that still arrives is so for a moment.
   async expect(key, texts) {
     this.expecting?.abort();
-    if (this.here?.answers) return;
+    if (this.here?.answers || this.led) return;
     const { signal } = (this.expecting = new AbortController());
     const pause = () => new Promise((resolve) => setTimeout(resolve, RESTED_MS));
     const left = texts.filter((text) => !this.ahead.has(named({ ...this.source?.query, [key]: text })));
@@ -312,6 +315,31 @@ class Bench {
     return found.status === 200 ? this.whole(await found.text(), had) : null;
   }
 
+  // What is asked for under one name, however a number is written and whether a default stands there.
+  plain(values) {
+    const found = { ...values };
+    for (const [key, { slider }] of this.controls) {
+      const text = found[key] ?? null, start = slider.options?.start;
+      if (text === null || same(text, start)) delete found[key];
+      else if (Number.isFinite(Number(text))) found[key] = Number(text);
+    }
+    return named(found);
+  }
+
+  // The answer to this query, in case that the hand of a teacher leads to it; unpacked only then.
+  offer(query, unpack) {
+    this.sent = { names: this.plain(query), unpack };
+  }
+
+  async taken(values) {
+    if (this.sent?.names !== this.plain(values)) return null;
+    try {
+      return this.whole(await this.sent.unpack(), new Map());
+    } catch {
+      return null; // it is asked for
+    }
+  }
+
   async ask() {
     if (this.busy || !this.wanted || !this.source?.address) return;
     const values = this.asked();
@@ -333,6 +361,7 @@ class Bench {
     let answer = null; // the page says why, when the hand has come to rest
     try {
       answer =
+        (this.sent && (await this.taken(values))) ??
         (await this.ahead.get(named(values))) ??
         (await this.fetched(asked, values, moving ? { "X-SeqViz-Moving": "1" } : {}, aborter.signal));
     } catch {

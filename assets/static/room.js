@@ -10,7 +10,11 @@ import { filled } from "./words.js";
 const WATCH_MS = 100;
 const WHERE_MS = 3000; // between two words about where a student is
 const NOTE_MS = 2500;
+const RESTED_MS = 400; // after which a teacher's slider is at rest
+const EACH_MS = 50; // and for each who is here: in all of that the pages hear of it, as each runs for it
+const AGAIN_MS = 1000; // after which a teacher's word is said again that was too much, or lost
 const SPREAD_MS = 1200; // in which the pages of a class are drawn that no hand can draw
+const LOST_MS = 2500; // after which a change of page is asked for again; then twice as long, and so on
 const SETTING = /^[a-z]{2}\.[a-z_0-9.]+$/;
 const HELD = 'input, select, textarea, button, [role="radio"], [role="option"], [role="tab"], .seqviz-slider, .js-plotly-plot';
 const same = (one, other) => one === other || (one !== null && other !== null && Number(one) === Number(other));
@@ -37,6 +41,13 @@ function inSight() {
 
 const sliders = () => [...every()].flatMap((place) => [...place.controls.values()]).filter(({ slider }) => slider.placed);
 
+// How a figure looks on this page, where it is the server that draws it under a hand: the same for many.
+function drawnAs(name) {
+  const place = [...every()].find(({ source, painter }) => source?.bench.endsWith(`.${name}`) && painter.there());
+  const { query, answers, address } = place?.source ?? {};
+  return !address || answers || "own" in query ? null : [query.lang, query.present === "true", query.dark === "true"];
+}
+
 // What a teacher shows, with what a hand has moved and the address does not say yet.
 export function shown() {
   const values = settings();
@@ -56,11 +67,11 @@ export function go(url) {
 let moved = false; // a hand was on this tab
 
 class Class {
-  following = true;
   told = ""; // what was said last
   saying = false;
   applied = "";
   where = { at: 0, told: "" };
+  came = { at: 0, wait: LOST_MS }; // to the page where the teacher is, or asked for it
   goals = new Set(); // that this page has shown as reached
   looking = false; // at where all are
   open = false; // the list of what was sent
@@ -77,13 +88,25 @@ class Class {
 
   shown = shown;
 
-  take({ code, words }) {
+  get following() {
+    return this.room.following;
+  }
+
+  set following(on) {
+    this.room.following = on;
+  }
+
+  // lesson: whose page this is; the address is ahead of it while a page is on its way.
+  take({ code, words, lesson }) {
     this.words = words;
     if (this.room?.code !== code) {
       this.room = enter(code);
       this.heard = () => this.changed();
       this.room.listeners.add(this.heard);
     }
+    const { room } = this;
+    if ((room.lesson ?? lesson) !== lesson && !room.asked.has(lesson)) room.following = false;
+    room.lesson = lesson;
     this.changed();
   }
 
@@ -105,6 +128,7 @@ class Class {
     if (!held?.closest('[class*="st-key-bench-"]') || held.closest(".seqviz-ballot, .seqviz-class-run")) return;
     if (!this.room.state?.place?.values) return;
     this.following = false;
+    for (const { slider } of sliders()) if (slider.resting) slider.move(slider.value, true); // the page hears of it now
     this.changed();
   }
 
@@ -113,8 +137,20 @@ class Class {
     if (!room?.state || room.state.lost || room.ended) return;
     this.hold(room.state);
     this.look();
-    if (room.teaches) this.tell(room);
-    else this.report(room);
+    if (room.teaches) return this.tell(room);
+    this.arrive(room.state);
+    this.report(room);
+  }
+
+  // Streamlit runs the last that it was asked for: a script that asks for its own rerun while the page
+  // changes keeps the page.
+  arrive({ place }) {
+    const { came, room } = this, now = performance.now();
+    if (!room.following || !place?.values || place.lesson === room.lesson) this.came = { at: now, wait: LOST_MS };
+    else if (now - came.at > came.wait && document.querySelector(".stApp")?.dataset.testScriptState === "notRunning") {
+      this.came = { at: now, wait: 2 * came.wait };
+      go(this.address(place));
+    }
   }
 
   // Another bench than before is in sight.
@@ -139,6 +175,7 @@ class Class {
       this.refused = null;
     } catch (refusal) {
       this.refused = refusal.problem;
+      if (["too_fast", "lost"].includes(refusal.problem)) setTimeout(() => (this.told = ""), AGAIN_MS);
     }
     this.saying = false;
     this.changed();
@@ -149,7 +186,8 @@ class Class {
     if (now - this.where.at < WHERE_MS) return;
     for (const { dataset } of document.querySelectorAll('.seqviz-target[data-reached="true"]'))
       this.goals.add(`${slug()}/${dataset.target}`);
-    const said = { kind: "where", bench: `${slug() || "home"}/${inSight()}`, left: !this.following, goals: [...this.goals].slice(0, 40) };
+    const seen = inSight();
+    const said = { kind: "where", bench: `${slug() || "home"}/${seen}`, left: !this.following, goals: [...this.goals].slice(0, 40), looks: drawnAs(seen) };
     const told = JSON.stringify(said);
     if (told === this.where.told) return;
     this.where = { at: now, told };
@@ -249,13 +287,16 @@ class Class {
     const text = JSON.stringify(place);
     if (text === this.applied) return;
     const before = this.applied ? JSON.parse(this.applied).bench : null;
-    this.applied = text;
     const url = this.address(place);
     clearTimeout(this.going);
-    if (place.lesson !== slug()) {
-      this.applied = ""; // once more where the page has come
-      return go(url);
+    if (place.lesson !== this.room.lesson) {
+      this.applied = ""; // until the page has come
+      this.room.asked.add(place.lesson);
+      if (place.lesson !== slug()) go(url);
+      return;
     }
+    this.room.asked.clear();
+    this.applied = text;
     this.set(place.values, url);
     if (place.bench && place.bench !== before) this.lookAt(place.bench);
   }
@@ -264,9 +305,11 @@ class Class {
   // and the page a little later.
   set(values, url) {
     const known = new Map(sliders().map((control) => [control.key, control]));
-    for (const [key, { slider }] of known) {
+    for (const [key, { slider, place }] of known) {
       const wanted = values[key] ?? slider.options.start;
-      if (!same(wanted, slider.text)) slider.move(slider.placed(wanted), true);
+      if (same(wanted, slider.text)) continue;
+      slider.move(slider.placed(wanted), true, RESTED_MS + Math.random() * EACH_MS * this.room.state.present);
+      place.led = true;
     }
     const own = settings();
     const others = [...new Set([...Object.keys(own), ...Object.keys(values)])]
@@ -274,7 +317,8 @@ class Class {
     if (others.length === 0) return;
     for (const place of every())
       place.set(Object.fromEntries(others.filter((key) => key.startsWith(`${place.source?.bench}.`)).map((key) => [key, values[key] ?? null])));
-    this.going = setTimeout(() => go(url), Math.random() * SPREAD_MS);
+    const on = slug();
+    this.going = setTimeout(() => this.following && slug() === on && go(url), Math.random() * SPREAD_MS);
   }
 
   lookAt(name) {
@@ -313,7 +357,7 @@ class Class {
   placed({ lesson, bench }) {
     const title = this.words.lessons[lesson] ?? this.words.home;
     const heading = lesson === slug() && headingOf(bench);
-    return heading ? `${title}: ${heading}` : title;
+    return heading ? `${title} · ${heading}` : title;
   }
 
   // A dot for each student at each figure, hollow for who is stuck, and for each goal that is reached.
@@ -337,7 +381,8 @@ class Class {
       element("li", list, { textContent: words.dots });
       for (const [text, [full, hollow]] of rows) {
         const item = element("li", list);
-        element("span", item, { textContent: `${text}: ${full + hollow}` });
+        element("span", item, { textContent: text });
+        element("b", item, { textContent: full + hollow });
         element("i", item, { textContent: "●".repeat(full) + "○".repeat(hollow), ariaHidden: "true" });
       }
     };

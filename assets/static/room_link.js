@@ -1,6 +1,8 @@
 // What this browser knows of its class's room, and what it says there. A teacher's token and a seat's
 // secret stay in the browser's storage; they travel in headers only.
 
+import { bench } from "./live.js";
+
 const KEPT = "seqviz.room"; // { code: { token } or { seat, number } }
 const BASE = new URL(import.meta.url).pathname.replace(/\/app\/static\/.*$/, "/room");
 const AGAIN_MS = 1000; // then twice as long, and so on
@@ -24,6 +26,20 @@ function keep(code, what) {
   } catch {
     // a browser that keeps nothing: the room is forgotten with the page
   }
+}
+
+// A picture that a class is sent: packed as an answer of `live.js` would be, then in base64.
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  const stream = new Blob([bytes]).stream();
+  return new Response(bytes[0] === 0x1f ? stream.pipeThrough(new DecompressionStream("gzip")) : stream).text();
+}
+
+// Before it is heard where the teacher is: so who follows takes it instead of asking.
+function offered(event) {
+  const [what, text] = event.split("\n").slice(1).map((line) => line.slice("data: ".length));
+  const { bench: prefix, query } = JSON.parse(what);
+  bench(prefix).offer(query, () => unpacked(text));
 }
 
 export class Told extends Error {
@@ -80,6 +96,9 @@ export class Membership {
   problem = null;
   listeners = new Set();
   votes = new Map(); // "key round" -> option
+  following = true;
+  lesson; // of the page of this tab
+  asked = new Set(); // lessons to which this tab goes because the teacher is there
 
   constructor(code) {
     this.code = code;
@@ -174,6 +193,8 @@ export class Membership {
         alive();
         const events = (left + value).split("\n\n");
         left = events.pop();
+        const picture = events.filter((one) => one.startsWith("event: picture\n")).pop();
+        if (picture) offered(picture);
         const last = events.filter((one) => one.startsWith("data: ")).pop();
         if (last) this.heard(JSON.parse(last.slice("data: ".length)));
       }

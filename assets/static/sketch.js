@@ -33,6 +33,18 @@ export function missed({ kind, ends: [low, high], y }, marks) {
   return known.reduce((sum, miss) => sum + miss, 0) / known.length;
 }
 
+// The ends of the interval of a class's median; null where there is none.
+const interval = ({ median, below, above }) =>
+  below.length ? [median.map((mark, at) => mark - below[at]), median.map((mark, at) => mark + above[at])] : null;
+
+// At how many places the computed value lies in it.
+export function held({ ends: [low, high], y }, cloud) {
+  const [least, largest] = interval(cloud);
+  const at = (mark) => low + ((high - low) * mark) / FINE, places = [...y.keys()].filter((place) => y[place] !== null);
+  const inside = places.filter((place) => at(least[place]) <= y[place] && y[place] <= at(largest[place]));
+  return { inside: inside.length, places: places.length };
+}
+
 // Heights of a curve between the places where it was drawn: straight, and level beyond them.
 export function filledIn(touched, count) {
   const places = [...touched.keys()].sort((a, b) => a - b);
@@ -306,17 +318,19 @@ class Sketch extends InRoom {
       shape("path", svg, { class: `cloud ${data.kind}`, opacity, d: cloud.sketches.map(one).join("") });
     }
     if (!cloud.median.length) return;
-    const { low, median, high } = cloud;
+    const { low, median, high } = cloud, sure = interval(cloud);
     if (data.kind === "curve") {
       const back = [...high.keys()].reverse().map((at) => `L${this.across(at).toFixed(1)} ${this.height(high[at]).toFixed(1)}`);
       shape("path", svg, { class: "half", d: `${this.line(low)}${back.join("")}Z` });
+      if (sure) shape("path", svg, { class: "sure", d: sure.map((end) => this.line(end)).join("") });
       shape("path", svg, { class: "median", d: this.line(median) });
       return;
     }
     const half = (WIDE / 2) * Math.abs(this.across(1) - this.across(0));
-    const spans = low.map((_, at) => `M${this.across(at)} ${this.height(low[at])}V${this.height(high[at])}`);
+    const upright = (below, above) => below.map((mark, at) => `M${this.across(at)} ${this.height(mark)}V${this.height(above[at])}`).join("");
     const middles = median.map((mark, at) => `M${this.across(at) - half} ${this.height(mark)}h${2 * half}`);
-    shape("path", svg, { class: "span", d: spans.join("") });
+    shape("path", svg, { class: "span", d: upright(low, high) });
+    if (sure) shape("path", svg, { class: "sure span", d: upright(...sure) });
     shape("path", svg, { class: "median", d: middles.join("") });
   }
 
@@ -406,7 +420,9 @@ class Sketch extends InRoom {
     if (!cloud.count) return [...said, words.nobody];
     if (data.kind !== "cell") {
       said.push(filled(words[`class_${data.kind}`], { count: cloud.count }));
+      said.push(interval(cloud) ? words[`interval_${data.kind}`] : words.interval_none);
       if (data.y) said.push(miss(words.median, missed(data, cloud.median)));
+      if (data.y && interval(cloud)) said.push(filled(words.interval_held, held(data, cloud)));
     } else if (data.y) {
       const right = cloud.cells.filter(([column, row]) => missed(data, [column, row]) === 0);
       said.push(filled(words.class_cell, { count: cloud.count, right: right.reduce((sum, cell) => sum + cell[2], 0) }));

@@ -132,13 +132,14 @@ export class Slider {
     this.move(this.snapped(to, event.shiftKey));
   }
 
-  move(value, atOnce = false) {
+  // resting: ms after which it rests here, if nothing moves it on.
+  move(value, atOnce = false, resting = atOnce ? 0 : REST_MS) {
     const before = this.value;
     this.show(this.snapped(value, true));
     if (this.value === before && this.resting === 0) return;
     if (this.value !== before) this.on.input(this.text, this.dragged);
     clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.rest(), atOnce ? 0 : REST_MS);
+    this.resting = setTimeout(() => this.rest(), resting);
   }
 
   letGo() {

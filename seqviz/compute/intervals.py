@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 from jaxtyping import Shaped
 
@@ -14,6 +16,22 @@ def student_t_95(degrees_of_freedom: int) -> float:
     from scipy.special import stdtrit  # 0.2 s of import, needed only for an interval
 
     return float(stdtrit(degrees_of_freedom, 0.975))
+
+
+def median_rank(n: int) -> int | None:
+    """k, such that the k-th smallest and the k-th largest of n values hold the median between them.
+
+    That is the median of what the values are independent draws of, whatever its distribution is:
+    the number of values below it is binomial with 1/2, so the interval fails with probability
+    2 P(B < k) at most, and k is the largest with which this is no more than 5 %. The median of a
+    distribution with steps is held at least as often. None for fewer than six values: even the
+    smallest and the largest hold it less often. David and Nagaraja (2003), section 7.1.
+    """
+    below, k = 0, 0
+    while 2 * (below + comb(n, k)) <= 0.05 * 2**n:
+        below += comb(n, k)
+        k += 1
+    return k or None
 
 
 def of_ratio(

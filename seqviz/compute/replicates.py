@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan, sqrt
 
 import numpy as np
@@ -61,6 +61,10 @@ class Replicates:
         n = self.values.size
         half = student_t_95(n - 1) * self.deviation / sqrt(n) if n > 1 else nan
         return self.mean - half, self.mean + half
+
+    def more_than(self, other: Replicates) -> Replicates:
+        """How much more than another number of the same seeds, seed by seed."""
+        return replace(self, values=self.values - other.values)
 
     def within(self, theory: Theory) -> Part:
         """How many lie where theory has 95 % of all replicates, of how many."""

@@ -175,6 +175,11 @@ class Jobs:
                 for job in self._active()
             )
 
+    def by_group(self) -> Counter[str]:
+        """How many jobs wait or run for each group."""
+        with self._lock:
+            return Counter(group for job in self._active() for group in job.groups)
+
     def owners(self) -> set[str]:
         """All for whom a job waits or runs."""
         with self._lock:

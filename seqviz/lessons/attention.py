@@ -433,3 +433,5 @@ lesson.exercise(
     answer=first_weight,
     within=0.006,
 )
+
+lesson.sketch("scale", kind="curve", bench="scale", values={}, shown=(1, 3))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
+
+import numpy as np
 
 from seqviz import catalog, lessons
 from seqviz.compute import proportions
@@ -36,7 +37,7 @@ def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
     title = text("class_notebook.seats", count=left["seats"])
     say(f"# {text('class_notebook.title')}\n\n{title}\n\n{text('frame.notebook_setup')}")
     do("import numpy as np\n\nfrom seqviz import lessons\n"
-       "from seqviz.compute.intervals import student_t_95")  # fmt: skip
+       "from seqviz.compute.intervals import median_rank, student_t_95")  # fmt: skip
     for question in left["questions"]:
         say(_question(question, text))
     for kind in ("sent", "texts", "runs", "sketches"):
@@ -47,6 +48,10 @@ def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
                 say(_words(one["key"], text, "question"))
                 do(f"drawn = np.array({one['drawn']!r})  # 0 … {one['most']!r}\n"
                    "np.median(drawn, axis=0) if drawn.size else None")  # fmt: skip
+                if one["kind"] != "cell":
+                    say(text("class_notebook.interval"))
+                    do("rank = median_rank(len(drawn))\n"
+                       "np.sort(drawn, axis=0)[[rank - 1, -rank]] if rank else ()")  # fmt: skip
                 continue
             own = {one["key"]: one["text"]} if kind == "texts" else {}
             shows({**one, "values": {**one["values"], **own}},
@@ -110,13 +115,16 @@ def call(place: Mapping[str, Any], language: str) -> str:
 
 def _run(one: Mapping[str, Any]) -> str:
     pairs = [(seed, x) for seed, x in zip(one["seeds"], one["found"], strict=True)
-             if x is not None and isfinite(x)]  # fmt: skip
+             if x is not None and np.isfinite(x).all()]  # fmt: skip
     return (
         f"seeds = np.array({[seed for seed, _ in pairs]!r})\n"
         f"found = np.array({[x for _, x in pairs]!r})\n"
         "n = len(found)\n"
-        "half = student_t_95(n - 1) * found.std(ddof=1) / n**0.5 if n > 1 else np.nan\n"
-        "print(f'n = {n}, mean {found.mean():.4g} ± {half:.2g} (95 %, t)' if n else 'n = 0')"
+        "for kind in found.reshape(n, -1).T if n else ():\n"
+        "    half = student_t_95(n - 1) * kind.std(ddof=1) / n**0.5 if n > 1 else np.nan\n"
+        "    print(f'n = {n}, mean {kind.mean():.4g} ± {half:.2g} (95 %, t)')\n"
+        "if not n:\n"
+        "    print('n = 0')"
     )
 
 

@@ -264,3 +264,8 @@ lesson.exercise(
     answer=read_anew,
     within=0.5,
 )
+
+# It came with the app: the page needs no model for it.
+lesson.sketch(
+    "coin", kind="curve", bench="shots", values={"condition": "random"}, answer=(3, 4),
+)  # fmt: skip

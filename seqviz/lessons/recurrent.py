@@ -11,7 +11,7 @@ from seqviz.lessons.recurrent_bill import Bill, bill
 from seqviz.lessons.recurrent_cell import Collapse, Step, Wirings, collapse, one, wirings
 from seqviz.lessons.recurrent_reads import Readout, Writing, readout, write
 from seqviz.lessons.recurrent_tagger import Tagger, tagger
-from seqviz.lessons.recurrent_tagging import Tagging, tagging
+from seqviz.lessons.recurrent_tagging import Tagging, class_tagging, tagging
 
 lesson = Lesson("recurrent", code=(run, jacobian, RNNModel))
 
@@ -20,7 +20,7 @@ lesson.bench("step", Step)(one)
 lesson.bench("wirings", Wirings)(wirings)
 lesson.bench("collapse", Collapse)(collapse)
 # ---- tagging
-lesson.bench("tagging", Tagging)(tagging)
+lesson.bench("tagging", Tagging, replicate=class_tagging)(tagging)
 # ---- tagger
 lesson.bench("tagger", Tagger)(tagger)
 # ---- writing, readout

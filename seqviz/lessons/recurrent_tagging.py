@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from seqviz.compute.tagging.letters import TAGS, WIRINGS, TaggedText
@@ -11,8 +12,12 @@ from seqviz.compute.tagging.letters_compared import Compared, Estimate
 from seqviz.experiments.tagging.letters import (
     AHEAD,
     MOST,
+    READERS,
+    SHORT,
+    SIZES,
     TASKS,
     compare_taggers,
+    errors_of_seeds,
     tag_text,
     train_taggers,
 )
@@ -24,6 +29,7 @@ from seqviz.figures.tagging.letters import (
     trained_so_far,
 )
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, stepper, steps, view
+from seqviz.lessons.bench.lesson import Experiment
 from seqviz.lessons.bench.show import Show
 from seqviz.text import literal, number
 
@@ -51,6 +57,17 @@ class Tagging:
     ahead: int = steps(AHEAD, 3, when=on(view=("ahead", "letters")))
     letter: int = stepper(1, MOST, 4, within=_signs, when=on(view="letters"))
     training: int = seed(1, when=on(view="letters"))
+
+
+def class_tagging(p: Tagging, show: Show) -> Experiment:
+    """How often each seat's own taggers are wrong, of one direction and of two."""
+    return Experiment(
+        partial(errors_of_seeds, task=p.task),
+        show.words(f"class.tagging.{p.task}"),
+        show.words("class.tagging.settings", updates=SHORT, usual=SIZES[p.task].updates),
+        kinds=[show.text(f"figure.letters_{wiring}") for wiring in READERS],
+        at_once=5, long=True,
+    )  # fmt: skip
 
 
 def tagging(p: Tagging, show: Show) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -19,8 +20,10 @@ from seqviz.figures.gradients.truncation import kept_and_lost, mean_of_draws
 from seqviz.figures.gradients.weights import weights_by_step
 from seqviz.lessons.bench.controls import choice, on, seed, sentence, slider, stepper, toggle, view
 from seqviz.lessons.bench.controls import steps as stops
+from seqviz.lessons.bench.lesson import Experiment as ClassRun
 from seqviz.lessons.bench.lesson import Lesson
 from seqviz.lessons.bench.show import Show
+from seqviz.refusal import Refusal
 from seqviz.text import from_log10, literal, number, percent
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256)
@@ -487,18 +490,40 @@ def gates(p: Gates, show: Show) -> None:
         )  # fmt: skip
 
 
-@lesson.bench("race", Race)
-def race(p: Race, show: Show) -> None:
+def of_race(p: Race) -> recall.RecallSettings:
+    """What the cells are trained with."""
     bias, updates, rate = (
         (p.bias, p.updates, p.rate)
         if p.task == "first"
         else (p.bias_adding, p.updates_adding, p.rate_adding)
     )
-    bias = 0.0 if p.view == "closed" else bias
-    settings = recall.RecallSettings(
+    return recall.RecallSettings(
         p.task, p.delay, p.cells, p.hidden, updates=updates, learning_rate=rate,
-        forget_bias=bias, seed=p.seed,
+        forget_bias=0.0 if p.view == "closed" else bias, seed=p.seed,
     )  # fmt: skip
+
+
+def class_race(p: Race, show: Show) -> ClassRun:
+    """What each seat's own cells have learned after half of the updates."""
+    if p.view == "ladder":
+        raise Refusal("class_ladder", "A class runs one delay. Choose another view.")
+    usual = of_race(p)
+    settings = replace(usual, seed=0, updates=usual.updates // 2)
+    chance = percent(recall.baseline(p.task).accuracy)
+    return ClassRun(
+        partial(recall.compare_seeds, settings=settings),
+        show.words("class.race.quantity", updates=settings.updates),
+        show.words("class.race.settings", delay=p.delay, updates=settings.updates,
+                   usual=usual.updates, bias=f"{settings.forget_bias:g}",
+                   task=show.option("task", p.task), chance=chance),
+        kinds=[show.option("cells", cell) for cell in p.cells],
+        at_once=10, long=True,
+    )  # fmt: skip
+
+
+@lesson.bench("race", Race, replicate=class_race)
+def race(p: Race, show: Show) -> None:
+    settings = of_race(p)
     train: Any = recall.find_longest_delay
     draw: Any = ladder
     so_far: Any = ladder_progress
@@ -512,7 +537,8 @@ def race(p: Race, show: Show) -> None:
     for cell in p.cells:
         show.readout(f"longest_{cell}", done.longest_of, cell)
     reached = [f"{show.option('cells', c)} {done.longest_of(c) or '–'}" for c in p.cells]
-    show.note("ladder", reached=show.words("road.comma").join(reached), updates=updates)
+    reached_by = show.words("road.comma").join(reached)
+    show.note("ladder", reached=reached_by, updates=settings.updates)
     last = int(done.delays[-1])
     ended = [show.option("cells", c) for c in p.cells if done.longest_of(c) == last]
     if ended:

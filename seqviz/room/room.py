@@ -32,6 +32,7 @@ BENCHES = 80  # that a teacher can allow by name
 PLACE = 4000  # characters of what a teacher shows: a lesson's name and the settings of its benches
 _KEY = re.compile(r"[a-z]{2}(\.[a-z_][a-z_0-9]*)+")
 _NAME = re.compile(r"[a-z_]{1,40}")
+Looks = tuple[str, bool, bool]  # of a figure: its language, for a lecture hall, for a dark page
 
 
 class Unsaid(ValueError):
@@ -44,6 +45,7 @@ class Seat:
 
     streams: connections that are open. bench: where the student is, "lesson/bench"; moved: since
     when, by the room's clock. left: whether the student has left the teacher's settings.
+    looks: of the figure there; None where the page would not ask for its picture.
     """
 
     number: int
@@ -53,6 +55,7 @@ class Seat:
     bench: str = ""
     moved: float = 0.0
     left: bool = False
+    looks: Looks | None = None
     goals: frozenset[str] = frozenset()  # "lesson/target" that its page has shown as reached
 
 
@@ -71,7 +74,9 @@ class Sent:
 
 @dataclass(eq=False)
 class Room:
-    """One class. token: of its teacher. place: what the teacher shows, see `shows`."""
+    """One class. token: of its teacher. place: what the teacher shows, see `shows`. pictures: of
+    that, as they are told, for all whose pages show the same figure.
+    """
 
     code: str
     token: str = field(repr=False)
@@ -80,6 +85,8 @@ class Room:
     teachers: int = 0  # streams of the teacher's pages
     taught: float = 0.0  # when the last of them was there
     place: dict[str, Any] = field(default_factory=dict)
+    pictures: Mapping[Looks, bytes] = field(default_factory=dict, repr=False)
+    saying: object = None  # the place that is being drawn, or waits for it
     paused: bool = False
     allowed: list[str] = field(default_factory=list)  # "lesson/bench" that students may use; [] all
     ballot: Ballot | None = None
@@ -96,6 +103,7 @@ class Room:
     version: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     ended: bool = False
+    drawing: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)  # of its pictures
     _told: dict[bool, tuple[int, bytes]] = field(default_factory=dict, repr=False)
 
     def is_teachers(self, token: str) -> bool:
@@ -159,8 +167,8 @@ class Room:
 
     # What a teacher says -------------------------------------------------------------------
 
-    def tell(self, said: Mapping[str, Any]) -> None:
-        """One of the things that a teacher can say: {"kind": ..., ...}.
+    def tell(self, said: Mapping[str, Any], pictures: Mapping[Looks, bytes] | None = None) -> None:
+        """One of the things that a teacher can say: {"kind": ..., ...}. pictures: of a place.
 
         "place": see `shows`. "pause": {"on": bool}. "allow": {"benches": ["lesson/bench"]}, one, a
         range, or none for all. "ask": {"key", "options"}; "close", "again", "reveal" the question.
@@ -172,7 +180,7 @@ class Room:
         """
         match said:
             case {"kind": "place"}:
-                self.place = shows(said)
+                self.place, self.pictures = shows(said), {**(pictures or {})}
                 self._allow_on()
             case {"kind": "pause", "on": bool(on)}:
                 self.paused = on
@@ -260,10 +268,10 @@ class Room:
     def hear(self, seat: Seat, said: Mapping[str, Any]) -> None:
         """One of the things that a student can say: {"kind": "vote", "key", "round", "option"},
         {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "where", "bench":
-        "lesson/bench", "left": bool, "goals": ["lesson/target"]}, {"kind": "send", "lesson",
-        "bench", "values", "own"}, as in `shows`, own: which of them are texts, or {"kind": "text",
-        "lesson", "bench", "values", "key", "text"}, a text for a bench. Of the last two the caller
-        knows that the lesson has them (`lessons.in_room.meant`).
+        "lesson/bench", "left": bool, "goals": ["lesson/target"], "looks": `Looks`, or none},
+        {"kind": "send", "lesson", "bench", "values", "own"}, as in `shows`, own: which of them are
+        texts, or {"kind": "text", "lesson", "bench", "values", "key", "text"}, a text for a bench.
+        Of the last two the caller knows that the lesson has them (`lessons.in_room.meant`).
 
         Raises Unsaid for what is none of these, Refusal("vote_closed", "sketch_closed"), and what
         `Board.send` does.
@@ -285,6 +293,7 @@ class Room:
                 if bench != seat.bench:
                     seat.moved = seat.seen
                 seat.bench, seat.left, seat.goals = bench, left, frozenset(goals)
+                seat.looks = _looks(said.get("looks"))
             case {"kind": "send"}:
                 self._send(seat, shows(said), tuple(said.get("own", ())))
             case {"kind": "text", "key": str(key), "text": str(text)} if _KEY.fullmatch(key):
@@ -333,6 +342,19 @@ class Room:
 
     # What is told --------------------------------------------------------------------------
 
+    def looks(self, place: Mapping[str, Any]) -> set[Looks]:
+        """Of the figure of a place, on the pages that show it and follow."""
+        return {
+            seat.looks for seat in self.seats.values()
+            if seat.looks and seat.streams and _follows(seat, place)
+        }  # fmt: skip
+
+    def picture(self, seat: Seat | None) -> bytes:
+        """What this page would ask for next; empty where nothing was drawn for it."""
+        if seat is None or seat.looks is None or not _follows(seat, self.place):
+            return b""
+        return self.pictures.get(seat.looks, b"")
+
     def told(self, teacher: bool) -> bytes:
         """The room as it stands, as JSON: what all are told, and what only the teacher is.
 
@@ -347,7 +369,6 @@ class Room:
 
     def _public(self) -> dict[str, Any]:
         return {
-            "version": self.version,
             "place": self.place,
             "paused": self.paused,
             "allowed": self.allowed,
@@ -414,6 +435,19 @@ def _is_place(text: object) -> bool:
         return False
     lesson, _, name = text.partition("/")
     return bool(_NAME.fullmatch(lesson) and (not name or _NAME.fullmatch(name)))
+
+
+def _looks(told: object) -> Looks | None:
+    match told:
+        case None:
+            return None
+        case [str(lang), bool(presenting), bool(dark)] if len(lang) == 2:
+            return lang, presenting, dark
+    raise Unsaid("looks")
+
+
+def _follows(seat: Seat, place: Mapping[str, Any]) -> bool:
+    return not seat.left and seat.bench == f"{place['lesson']}/{place['bench']}"
 
 
 def shows(said: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,14 +14,16 @@ KEPT = 20  # runs that a room remembers besides the last
 class Run:
     """One run of a class. place: the bench and its settings, see `room.shows`.
 
-    found: the number at each seed, as far as it is known. of_class: the seeds that were seats when
-    this was last told. version: rises with whatever there is to draw. stopped: by the teacher.
-    failed: there will be no more.
+    found: the number at each seed, or its numbers, as far as they are known. training: how many
+    seeds are trained at this moment, and what percentage of that is done. of_class: the seeds that
+    were seats when this was last told. version: rises with whatever there is to draw. stopped: by
+    the teacher. failed: there will be no more.
     """
 
     number: int
     place: Mapping[str, Any]
-    found: dict[int, float] = field(default_factory=dict)
+    found: dict[int, Any] = field(default_factory=dict)
+    training: tuple[int, int] = (0, 0)
     of_class: frozenset[int] = frozenset()
     version: int = 0
     stopped: bool = False
@@ -47,6 +49,8 @@ class Run:
             "version": self.version,
             "done": sum(seed in self.found for seed in seeds),
             "of": len(seeds),
+            "training": self.training[0],
+            "percent": self.training[1],
             "stopped": self.stopped,
             "failed": self.failed,
         }

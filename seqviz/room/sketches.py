@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from seqviz.compute.intervals import median_rank
 from seqviz.room.ballot import State
 
 Kind = Literal["curve", "bar", "cell"]
 KINDS = ("curve", "bar", "cell")
+PARTS = (0.25, 0.5, 0.75)
 MARKS, LARGEST = 64, 1000  # numbers of a sketch, and the end of each, at most
 
 
@@ -83,22 +85,29 @@ class Sketches:
 def summary(kind: Kind, cloud: Sequence[Sequence[int]]) -> dict[str, Any]:
     """How many there are; of curves and bars median and quartiles at each place, of cells counts.
 
-    Quartiles by linear interpolation between the two nearest, as numpy has them.
+    Quartiles by linear interpolation between the two nearest, as numpy has them. below, above:
+    how far the 95 % interval of the median reaches from it, at each place by itself; empty for
+    fewer than six.
     """
     if kind == "cell":
         counted = Counter((column, row) for column, row in cloud)
         return {"count": len(cloud), "cells": [[*cell, n] for cell, n in sorted(counted.items())]}
     places = [sorted(place) for place in zip(*cloud, strict=True)]
-    parts = {"low": 0.25, "median": 0.5, "high": 0.75}
-    return {"count": len(cloud)} | {
-        name: [_quantile(place, part) for place in places] for name, part in parts.items()
-    }
+    low, median, high = ([_quantile(place, part) for place in places] for part in PARTS)
+    below: list[float] = []
+    above: list[float] = []
+    if (rank := median_rank(len(cloud))) is not None:
+        below = [middle - place[rank - 1] for middle, place in zip(median, places, strict=True)]
+        above = [place[-rank] - middle for middle, place in zip(median, places, strict=True)]
+    return {"count": len(cloud), "low": low, "median": median, "high": high,
+            "below": below, "above": above}  # fmt: skip
 
 
 def _quantile(ordered: Sequence[int], part: float) -> float:
     at = part * (len(ordered) - 1)
     low, rest = int(at), at - int(at)
-    return ordered[low] + (rest and rest * (ordered[low + 1] - ordered[low]))
+    found = ordered[low] + (rest and rest * (ordered[low + 1] - ordered[low]))
+    return int(found) if found == int(found) else found  # shorter in a message
 
 
 def _whole(value: object) -> bool:

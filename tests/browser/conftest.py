@@ -45,3 +45,26 @@ def visit(visitors) -> Iterator[Callable]:
     """
     with visitors.watched() as open_page:
         yield open_page
+
+
+@pytest.fixture(scope="module")
+def room(browser, server) -> Iterator:
+    """All tests of a file are in it."""
+    from room_page import a_room
+
+    with a_room(browser, server) as opened:
+        yield opened
+
+
+@pytest.fixture
+def teacher(room) -> Iterator:
+    """At the beginning of the first lesson."""
+    with room.visitors.watched():
+        room.at("ar_fitting", "ar.process")
+        yield room.teacher
+
+
+@pytest.fixture
+def student(room, teacher):
+    """One who has been taken along."""
+    return room.student

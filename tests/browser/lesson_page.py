@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
 
@@ -26,7 +26,13 @@ STANDS = """(name) => {
 }"""
 WAITS = """(bench) => bench !== true && bench.querySelector('[class*="-waiting"]') !== null"""
 CHANGEABLE = {"viewport", "color_scheme"}  # of a context's options, while it is open
+MOVED = "window.seqvizLive?.(bench).moved.size"  # what a hand has set and the page has not drawn
 PICTURES = "(bench) => seqvizLive(bench).pictures.length"  # painted while a hand moved
+# As a browser does for "back": the page goes to an address without being loaded again.
+GO = """(address) => {
+    history.replaceState(history.state, "", address);
+    dispatchEvent(new PopStateEvent("popstate", {state: history.state}));
+}"""
 # A picture more; or the page has drawn it itself, for the hand rested before the answer was there.
 FOLLOWED = """([bench, seen]) => {
     const {pictures, moved} = seqvizLive(bench);
@@ -87,6 +93,19 @@ class LessonPage:
             self.page.mouse.move(*self.at(key, start + (end - start) * step / steps))
             self.page.wait_for_function(FOLLOWED, arg=[bench, seen])
         assert self.page.evaluate(PICTURES, bench) > before
+
+    def go(self, address: str) -> None:
+        """To a path and query of the app, as with "back"."""
+        self.page.evaluate(GO, address)
+
+    def heard(self, bench: str) -> None:
+        """Wait until the page has drawn what a hand has set, and has it in its address."""
+        self.page.wait_for_function(f"(bench) => {MOVED} === 0", arg=bench)
+
+    @property
+    def settings(self) -> list[str]:
+        """The keys that the address sets in a lesson."""
+        return [key for key in parse_qs(urlsplit(self.page.url).query) if "." in key]
 
     def figure(self, bench: str) -> Locator:
         """The container of a bench's chart."""

@@ -67,10 +67,10 @@ def test_a_dark_window_gets_dark_charts_and_they_follow_it_to_light_and_back(vis
         assert background(lesson) == page
 
 
-def on_a_phone(*held: str) -> pytest.MarkDecorator:
+def on_a_phone(*held: str, lessons: int = 1) -> pytest.MarkDecorator:
     """For tests that look at the one visit of each lesson on a phone that is held like this."""
     cases = [((record, way),) for record in catalog.LESSONS for way in held]
-    marked = one_of(cases, keep=len(held))
+    marked = one_of(cases, keep=lessons * len(held))
     return pytest.mark.parametrize("phone", marked, indirect=True, ids=lambda case: (
         f"{case[0].slug}-{case[1]}"
     ))  # fmt: skip
@@ -93,14 +93,12 @@ def test_what_a_finger_is_to_meet_is_large_enough(phone):
     assert lesson.page.evaluate(TOO_SMALL, 44) == []
 
 
-@each_lesson
-def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways(visit, record):
-    lesson = visit(record.slug, {"lang": "en"}, viewport=UPRIGHT)
+@on_a_phone("upright")
+def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways(phone):
+    lesson, record = phone
     bench = first_bench(record)
-    lesson.whole()
-    for lang in ("en", "zh"):
-        if lang == "zh":
-            lesson.by_key("lang").get_by_text("中文").click()
+    for lang, name in (("zh", "中文"), ("en", "English")):
+        lesson.by_key("lang").get_by_text(name).click()
         lesson.titled(Text(lang)(f"{record.slug}.title"))
         lesson.geometry(bench)
         never_scrolls_sideways(lesson)
@@ -118,13 +116,10 @@ def never_scrolls_sideways(lesson) -> None:
         assert wide <= seen, place
 
 
-@pytest.mark.parametrize(
-    "record", one_of(catalog.LESSONS, keep=2), ids=lambda record: record.slug
-)  # the first stacks its panels, the second has but one
-def test_on_a_phone_the_figure_stays_in_sight_while_its_slider_is_moved(visit, record):
-    lesson = visit(record.slug, viewport=UPRIGHT)
+@on_a_phone("upright", lessons=2)  # the first stacks its panels, the second has but one
+def test_on_a_phone_the_figure_stays_in_sight_while_its_slider_is_moved(phone):
+    lesson, record = phone
     bench = first_bench(record)
-    lesson.geometry(bench)
     slider = lesson.slider(f"{bench}.{record.first[1]}")
     slider.evaluate("(e) => e.scrollIntoView({block: 'end'})")
     lesson.rest()

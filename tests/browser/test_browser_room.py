@@ -3,53 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
+from lesson_page import LessonPage
 from playwright.sync_api import expect
+from room_page import PHI, SHOWN, joined
 
 from driver.chromium import slider_input
 from seqviz import catalog
 from seqviz.text import Text
 
-SHOWN = ".seqviz-room"
-PHI = "ar.process.phi"
 ASKED = "ar.predict.decay"
 
 
 @pytest.fixture
-def teacher(visit):
-    """One who has opened a room on the first lesson."""
-    return opened(visit, "ar_fitting", "ar.process")
-
-
-def opened(visit, slug: str, bench: str):
-    lesson = visit(slug, {"lang": "en"})
-    lesson.geometry(bench)
-    lesson.page.locator(".st-key-share button").first.click()
-    lesson.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
-    lesson.page.locator(f"{SHOWN} .code").wait_for()
-    expect(lesson.page).to_have_url(re.compile("room="))
-    lesson.page.keyboard.press("Escape")
-    lesson.rest()
-    return lesson
-
-
-def code(teacher) -> str:
-    return re.search(r"room=(\w+)", teacher.page.url)[1]
-
-
-@pytest.fixture
-def student(visit, teacher):
-    """One who has come by the link, on a phone and in Chinese, and has been taken along."""
-    return joined(visit, teacher, "ar_fitting", "ar.process")
-
-
-def joined(visit, teacher, slug: str, bench: str):
-    lesson = visit("", {"room": code(teacher), "lang": "zh"},
-                   viewport={"width": 420, "height": 860}, has_touch=True)  # fmt: skip
-    lesson.titled(Text("zh")(f"{slug}.title"))
-    lesson.geometry(bench)
-    return lesson
+def author(room) -> Iterator[LessonPage]:
+    """A second student; all are at the gates."""
+    with room.visitors.watched():
+        room.at("gates", "ga.one")
+        lesson = joined(room.visit, room.code)
+        lesson.titled(Text("zh")("gates.title"))
+        lesson.geometry("ga.one")
+        yield lesson
+        lesson.page.close()
 
 
 def test_students_see_what_the_teacher_shows(teacher, student):
@@ -66,6 +43,23 @@ def test_students_see_what_the_teacher_shows(teacher, student):
     expect(student.slider(PHI)).to_have_value("0.7")
     teacher.page.locator(".st-key-go-next button").click()
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+
+
+# The next thing that this page says to the server is lost, as a change of page is when a script
+# that is still running takes it for its own rerun.
+DEAF = """() => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function () {
+        WebSocket.prototype.send = send;
+    };
+}"""
+
+
+def test_a_change_of_page_that_is_lost_is_asked_for_again(teacher, student):
+    student.page.evaluate(DEAF)
+    teacher.page.locator(".st-key-go-next button").click()
+    student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+    expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
 
 
 def test_a_teacher_at_home_is_followed_and_nothing_is_refused(teacher, student):
@@ -144,28 +138,22 @@ def test_a_class_votes_talks_and_votes_again(teacher, student):
     expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_visible()
 
 
-def test_a_teachers_token_is_out_of_the_address_at_once(visit, teacher):
+def test_a_second_device_takes_the_class_along_when_it_is_used(room, teacher, student):
+    """It is a teacher's by its address, from which the token is gone at once."""
     kept = teacher.page.evaluate("() => JSON.parse(localStorage.getItem('seqviz.room'))")
-    token = kept[code(teacher)]["token"]
+    token = kept[room.code]["token"]
     assert token not in teacher.page.url
-    second = visit("ar_fitting", {"lang": "en"})
-    address = f"{second.page.url.split('?')[0]}?room={code(teacher)}&lang=en#teacher={token}"
-    second.page.goto(address)
-    expect(second.page.locator(SHOWN)).to_contain_text("Pause")
-    assert "#" not in second.page.url
-
-
-def test_a_second_device_takes_the_class_along_when_it_is_used(visit, teacher, student):
-    kept = teacher.page.evaluate("() => JSON.parse(localStorage.getItem('seqviz.room'))")
-    second = visit("gates", {"lang": "en"})
-    address = f"{second.page.url.split('?')[0]}?room={code(teacher)}&lang=en"
-    second.page.goto(f"{address}#teacher={kept[code(teacher)]['token']}")
-    second.page.locator(SHOWN).get_by_role("button", name="Pause").click()
+    second = room.visit(f"gates?room={room.code}&lang=en#teacher={token}").page
+    second.locator(SHOWN).get_by_role("button", name="Pause").click()
+    assert "#" not in second.url
     expect(student.page.locator(SHOWN)).to_contain_text("老师按了暂停")
     assert "ar_fitting" in student.page.url
-    second.page.locator(SHOWN).get_by_role("button", name="Go on").click()
-    second.page.locator("h1").first.click()
+    second.locator(SHOWN).get_by_role("button", name="Go on").click()
+    second.locator("h1").first.click()
     student.titled(Text("zh")("gates.title"))
+    second.close()
+    teacher.slider(PHI).press("PageDown")
+    student.titled(Text("zh")("ar_fitting.title"))
 
 
 def test_a_room_that_is_none_is_said_and_the_lesson_works(browser, server):
@@ -182,14 +170,6 @@ def test_a_room_that_is_none_is_said_and_the_lesson_works(browser, server):
     context.close()
 
 
-def test_the_end_is_told_and_leaves_the_page(teacher, student):
-    teacher.page.on("dialog", lambda dialog: dialog.accept())
-    teacher.page.locator(SHOWN).get_by_role("button", name="End").click()
-    expect(student.page.locator(SHOWN)).to_contain_text("房间已结束")
-    student.slider(PHI).press("PageDown")
-    expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.7"))
-
-
 def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, student):
     student.slider(PHI).press("PageUp")
     expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.9"))
@@ -197,7 +177,7 @@ def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, s
     expect(student.page.locator(SHOWN)).to_contain_text("已发送")
     chip = teacher.page.locator(SHOWN)
     chip.get_by_role("button", name="1 sent").click()
-    chip.get_by_role("button", name="Show").click()
+    chip.get_by_role("button", name="Show", exact=True).click()
     expect(teacher.slider(PHI)).to_have_value("0.9")
     with teacher.page.expect_download() as file:
         chip.get_by_role("button", name="Save as a table").click()
@@ -215,10 +195,9 @@ HOSTILE = "=1+1 <img src=x onerror=document.title='hurt'>\u202e **so** $x$ [a](j
 HARMLESS = HOSTILE.replace("\u202e", "")
 
 
-def test_a_text_is_on_no_projector_before_it_is_approved(visit, server):
+def test_a_text_is_on_no_projector_before_it_is_approved(room, author):
     """Two students: one writes what the teacher had better read first, one reads the board."""
-    teacher = opened(visit, "gates", "ga.one")
-    author, other = (joined(visit, teacher, "gates", "ga.one") for _ in range(2))
+    teacher, other = room.teacher, room.student
     chips = [one.page.locator(SHOWN) for one in (teacher, author, other)]
     shown, send = chips[0], author.page.locator(SHOWN).get_by_role("button", name="提交文字")
     author.page.locator(".st-key-bench-watch").evaluate("one => one.scrollIntoView()")
@@ -250,9 +229,9 @@ def test_a_text_is_on_no_projector_before_it_is_approved(visit, server):
     expect(shown.locator("bdi")).to_have_text(HARMLESS)
     shown.get_by_role("button", name="Use", exact=True).click()
     for one in (teacher, other):  # who follows has it, too
-        field = one.page.locator(".st-key-ga-watch-characters input")
-        field.wait_for()  # the figure is drawn when it is looked at
-        expect(field).to_have_value(HARMLESS)
+        taken = one.page.locator(".st-key-ga-watch-characters input")
+        taken.wait_for()  # the figure is drawn when it is looked at
+        expect(taken).to_have_value(HARMLESS)
         assert one.page.title() != "hurt"
         assert one.page.locator("img[src=x]").count() == 0
     with teacher.page.expect_download() as file:
@@ -275,9 +254,8 @@ def test_a_text_is_on_no_projector_before_it_is_approved(visit, server):
     expect(shown).not_to_contain_text("to read")
 
 
-def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(visit):
-    teacher = opened(visit, "gates", "ga.one")
-    author = joined(visit, teacher, "gates", "ga.one")
+def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(room, author):
+    teacher = room.teacher
     author.page.locator(".st-key-bench-watch").evaluate("one => one.scrollIntoView()")
     field = author.page.locator(".st-key-ga-watch-characters input")
     field.fill("Idiots")
@@ -287,7 +265,7 @@ def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(vis
     chip = teacher.page.locator(SHOWN)
     chip.get_by_role("button", name="1 sent").click()
     expect(chip).to_contain_text("with a text")
-    chip.get_by_role("button", name="Show").click()
+    chip.get_by_role("button", name="Show", exact=True).click()
     chip.get_by_role("button", name="Without the text").click()
     expect(teacher.page.locator(".st-key-bench-watch")).to_be_in_viewport()
     assert "Idiots" not in teacher.page.url
@@ -302,12 +280,34 @@ def test_a_teacher_sees_where_all_are(teacher, student):
     chip.get_by_role("button", name="1 here").click()
     heading = teacher.page.locator(".st-key-bench-process h2").text_content()
     dots = chip.locator(".dots")
-    expect(dots).to_contain_text(f"AR fitting: {heading}: 1")
+    expect(dots).to_contain_text(f"AR fitting · {heading}1")
     expect(dots.locator("i")).to_have_text("●")
     student.page.locator(".st-key-bench-real").evaluate("one => one.scrollIntoView()")
     other = teacher.page.locator(".st-key-bench-real h2").text_content()
-    expect(dots).to_contain_text(f"AR fitting: {other}: 1")
+    expect(dots).to_contain_text(f"AR fitting · {other}1")
     expect(dots).not_to_contain_text(heading)
     assert name not in chip.inner_text()
     chip.get_by_role("button", name="1 here").click()
     expect(dots).to_have_count(0)
+
+
+def test_who_goes_to_another_lesson_goes_an_own_way(teacher, student):
+    student.page.locator(".st-key-go-next button").click()
+    student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+    chip = student.page.locator(SHOWN)
+    expect(chip).to_contain_text("老师在")
+    teacher.slider(PHI).press("PageDown")
+    expect(teacher.page.locator(SHOWN)).to_contain_text("1 on their own")
+    student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+    chip.get_by_role("button", name="去那里").click()
+    student.titled(Text("zh")(f"{catalog.LESSONS[0].slug}.title"))
+    expect(student.slider(PHI)).to_have_value("0.7")
+
+
+def test_the_end_is_told_and_leaves_the_page(teacher, student):
+    """The last one: there is no room behind it."""
+    teacher.page.on("dialog", lambda dialog: dialog.accept())
+    teacher.page.locator(SHOWN).get_by_role("button", name="End").click()
+    expect(student.page.locator(SHOWN)).to_contain_text("房间已结束")
+    student.slider(PHI).press("PageDown")
+    expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.7"))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
-from lesson_page import PICTURES, LessonPage
+from lesson_page import PICTURES, LessonPage, Visitors, visitors
 from playwright.sync_api import expect
 
 from driver.chromium import css_class, slider_input
@@ -17,14 +18,44 @@ COPY = ".seqviz-over"
 AHEAD, MOVING = "x-seqviz-ahead", "x-seqviz-moving"
 
 
+@pytest.fixture(scope="module")
+def opened(browser, server) -> Iterator[tuple[Visitors, LessonPage]]:
+    """A lesson for all tests of this file; nobody else has its page."""
+    with visitors(browser, server) as made, made.watched() as visit:
+        yield made, visit("ar_fitting", {"lang": "en"}, viewport={"width": 1280, "height": 900})
+
+
+@pytest.fixture
+def beginning(opened) -> LessonPage:
+    """The lesson with its defaults. What its console says is not watched."""
+    _, lesson = opened
+    page = lesson.page
+    page.bring_to_front()  # another test's page was before it
+    page.mouse.move(0, 0)
+    page.unroute_all()
+    lesson.heard(BENCH)
+    if lesson.settings:
+        lesson.go("/ar_fitting?lang=en")
+    expect(page).to_have_url(re.compile(r"/ar_fitting\?lang=en$"))
+    expect(page.locator(slider_input(KEY))).to_have_value("0.8")
+    page.locator("[data-testid=stMain]").evaluate("(main) => main.scrollTo(0, 0)")
+    lesson.geometry(BENCH)
+    return lesson
+
+
+@pytest.fixture
+def lesson(opened, beginning) -> Iterator[LessonPage]:
+    with opened[0].watched():
+        yield beginning
+
+
 def read(lesson: LessonPage) -> list[str]:
     """The read-outs that can be seen."""
     values = lesson.page.locator(f"{css_class(BENCH + '.readouts')} [data-testid=stMetricValue]")
     return values.locator("visible=true").all_inner_texts()
 
 
-def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(visit):
-    lesson = visit("ar_fitting")
+def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(lesson, visit):
     page = lesson.page
     before, sent = lesson.geometry(BENCH), lesson.sent
     numbers = read(lesson)
@@ -46,6 +77,7 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(visit)
     assert read(again) == seen
     assert page.locator(COPY).count() > 0  # the page has drawn nothing anew
     lesson.by_key("ar.process.footer").get_by_role("button").nth(2).click()
+    page.get_by_role("dialog").locator("code").first.wait_for()
     expect(page.get_by_role("dialog")).to_contain_text(f"simulate(({value},)")
     page.keyboard.press("Escape")
     expect(page.locator(COPY)).to_have_count(0)  # its own words stand there again
@@ -53,8 +85,7 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(visit)
     assert read(lesson) == seen
 
 
-def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(visit):
-    lesson = visit("ar_fitting")
+def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson):
     lesson.geometry(BENCH)
     lesson.slider(KEY).press("ArrowRight")
     lesson.rest()
@@ -74,8 +105,7 @@ def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(visit)
     assert read(lesson) == numbers
 
 
-def test_the_help_of_a_readout_answers_under_a_hand(visit):
-    lesson = visit("ar_fitting")
+def test_the_help_of_a_readout_answers_under_a_hand(lesson):
     before = lesson.geometry(BENCH)
     lesson.slider(KEY).press("ArrowRight")
     lesson.changed(BENCH, before)
@@ -85,8 +115,7 @@ def test_the_help_of_a_readout_answers_under_a_hand(visit):
     expect(lesson.page.get_by_role("tooltip")).to_be_visible()
 
 
-def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(visit):
-    lesson = visit("ar_fitting")
+def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(lesson):
     page = lesson.page
     lesson.geometry(BENCH)
     open_now, most, asked = set(), [0], []
@@ -108,15 +137,15 @@ def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(visit):
         }
         return 200;
     }""", slider_input(KEY))  # fmt: skip
+    lesson.heard(BENCH)
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.99"))
     assert most[0] == 1
     assert 2 <= len(asked) < moves / 4
     assert f"{KEY}=0.99" in asked[-1]
 
 
-def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(visit):
+def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(lesson):
     """A busy class: what hands on the move ask for is not answered."""
-    lesson = visit("ar_fitting")
     page, held, asked = lesson.page, [], []
     before = lesson.geometry(BENCH)
 
@@ -142,6 +171,8 @@ def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(visit):
     assert lesson.geometry(BENCH) != before
     assert held
     assert len(asked) == 1
+    for route in held:
+        route.fulfill(status=204)
 
 
 def test_the_next_step_is_there_before_the_hand_takes_it(visit):
@@ -208,16 +239,6 @@ def test_keys(lesson, keys, value):
     assert float(written.input_value()) == value
 
 
-@pytest.fixture(scope="module")
-def lesson(server, browser):
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    page.goto(f"{server.url}/ar_fitting?lang=en")
-    found = LessonPage(page)
-    found.geometry(BENCH)
-    yield found
-    page.context.close()
-
-
 def test_an_exact_value_is_typed_and_what_is_no_number_changes_nothing(lesson):
     page = lesson.page
     box = page.locator(f"{css_class(KEY + '.slider')} input[type=number]")
@@ -250,11 +271,10 @@ def test_what_a_screen_reader_says(lesson):
     assert page.get_by_role("spinbutton", name="φ: exact value").count() == 1
 
 
-def test_where_the_route_fails_the_page_works_as_without_it(lesson):
-    page, failures = lesson.page, []
+def test_where_the_route_fails_the_page_works_as_without_it(beginning):
+    lesson, failures = beginning, []
+    page = lesson.page
     page.on("pageerror", lambda error: failures.append(error))
-    page.locator(slider_input(KEY)).dblclick()
-    expect(page).not_to_have_url(re.compile(re.escape(KEY)))
     faults = {
         "gone": lambda route: route.abort(),
         "500": lambda route: route.fulfill(status=500),
@@ -340,8 +360,7 @@ def test_on_a_phone_a_picture_stays_in_sight_and_nothing_covers_its_controls(vis
     }""")  # fmt: skip
 
 
-def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(visit):
-    lesson = visit("ar_fitting")
+def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(lesson):
     page = lesson.page
     page.locator(slider_input(KEY)).press("PageDown")
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.7"))
@@ -454,9 +473,8 @@ def test_an_answer_that_comes_after_the_page_has_drawn_another_figure_is_old(vis
     expect(page.locator(COPY)).to_have_count(0)
 
 
-def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(visit):
+def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(lesson):
     """No run follows: nothing else would take the copy away."""
-    lesson = visit("ar_fitting")
     page = lesson.page
     before = lesson.geometry(BENCH)
     sent = lesson.sent
@@ -467,7 +485,7 @@ def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(visit)
             range.dispatchEvent(new Event("input"));
         }
     }""", slider_input(KEY))  # fmt: skip
-    page.wait_for_function("(bench) => seqvizLive(bench).moved.size === 0", arg=BENCH)
+    lesson.heard(BENCH)
     expect(page.locator(COPY)).to_have_count(0)
     assert lesson.geometry(BENCH) == before
     assert lesson.sent == sent
@@ -514,19 +532,19 @@ CHART = """async ([closed, figures]) => {
 }"""
 
 
-@pytest.mark.parametrize("closed", [True, False], ids=["in a closed tab", "without its library"])
-def test_a_chart_shows_what_it_was_told_last(server, browser, closed):
+def test_a_chart_in_a_closed_tab_shows_what_it_was_told_last(lesson):
+    lesson.page.evaluate(CHART, [True, ["before", "after"]])
+
+
+def test_a_chart_without_its_library_shows_what_it_was_told_last(server, browser):
     context = browser.new_context()
     page = context.new_page()
-    if not closed:  # home's own figure is to go without it as well
-        page.route("**/plotly.min.js", lambda route: route.abort())
+    page.route("**/plotly.min.js", lambda route: route.abort())  # home's own figure goes without it
     page.goto(f"{server.url}/?lang=en")
-    page.locator(".stApp").wait_for()
-    if not closed:
-        page.get_by_text(Text("en")("frame.no_library")).wait_for()
-        page.unroute("**/plotly.min.js")
-        page.route("**/plotly.min.js", lambda route: route.abort(), times=1)
-    page.evaluate(CHART, [closed, ["before", "after"]])
+    page.get_by_text(Text("en")("frame.no_library")).wait_for()
+    page.unroute("**/plotly.min.js")
+    page.route("**/plotly.min.js", lambda route: route.abort(), times=1)
+    page.evaluate(CHART, [False, ["before", "after"]])
     context.close()
 
 
@@ -553,8 +571,6 @@ NARROW = """async () => {
 }"""
 
 
-def test_a_chart_is_painted_when_there_is_room(visit):
+def test_a_chart_is_painted_when_there_is_room(lesson):
     """Without room for a label Plotly puts a title at -Infinity, which the console tells."""
-    lesson = visit("", {"lang": "en"})
-    lesson.page.locator(".seqviz-home-bench[data-live] .main-svg").first.wait_for()
     assert lesson.page.evaluate(NARROW) == [False, 400]

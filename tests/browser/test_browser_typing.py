@@ -44,7 +44,8 @@ def test_the_picture_follows_each_letter_and_the_page_hears_of_the_text_once(pag
         arg=[BENCH, KEY, TYPED],
     )
     seconds = time.perf_counter() - started
-    assert page.page.evaluate(PICTURES, BENCH) - before >= A_SECOND * seconds
+    pictures = page.page.evaluate(PICTURES, BENCH) - before
+    assert pictures >= min(len(TYPED) - 1, A_SECOND * seconds)  # one for each letter is all
     assert page.sent == sent
     drawn = strips(page)
     assert parse_qs(urlsplit(page.page.url).query)[KEY] == [TYPED[0]]

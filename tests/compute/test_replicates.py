@@ -10,6 +10,7 @@ from seqviz.compute import autoregression as ar
 from seqviz.compute import replicates
 from seqviz.compute.decoding.draw import draws
 from seqviz.compute.decoding.uniform import uniforms
+from seqviz.compute.intervals import median_rank
 from seqviz.compute.replicates import Replicates, Theory
 
 MANY = 1500  # seeds
@@ -111,3 +112,40 @@ def test_marks_are_piled_up_within_their_bins_and_none_is_lost():
     found = of([0.5, 2.9, 0.1, 1.0, 0.9, -5.0, 99.0])
     assert replicates.binned(found.values, edges).tolist() == [0, 2, 0, 1, 0, 0, 2]
     assert found.heights(edges).tolist() == [1, 1, 2, 1, 3, 4, 2]
+
+
+def test_the_interval_of_a_median_is_the_widest_rank_that_the_binomial_allows():
+    for n in range(301):
+        k = median_rank(n)
+        half = stats.binom(n, 0.5)
+        if k is None:
+            assert n < 6
+            assert 2 * half.cdf(0) > 0.05
+            continue
+        assert 2 * half.cdf(k - 1) <= 0.05 < 2 * half.cdf(k)
+        low, high = stats.quantile_test(np.arange(n)).confidence_interval(0.95)
+        assert (low, high) == (k - 1, n - k)  # of the values 0 ... n - 1
+
+
+@pytest.mark.parametrize("draw", ["lognormal", "standard_cauchy", "integers"])
+def test_the_interval_of_a_median_holds_it_whatever_the_distribution(draw):
+    random, n, k = np.random.default_rng(1), 25, median_rank(25)
+    values = (
+        random.integers(0, 5, (4000, n))
+        if draw == "integers"
+        else getattr(random, draw)(size=(4000, n))
+    )
+    ordered = np.sort(values, axis=1)
+    middle = {"lognormal": 1.0, "standard_cauchy": 0.0, "integers": 2}[draw]
+    held = ((ordered[:, k - 1] <= middle) & (middle <= ordered[:, -k])).mean()
+    assert held > 0.95 - 4 * np.sqrt(0.95 * 0.05 / 4000)
+    if draw != "integers":
+        assert held == pytest.approx(1 - 2 * stats.binom(n, 0.5).cdf(k - 1), abs=0.013)
+
+
+def test_a_difference_is_taken_within_each_seed():
+    one, other = of([3.0, 5.0, 4.0]), of([1.0, 2.0, 2.0])
+    gap = one.more_than(other)
+    assert gap.values.tolist() == [2.0, 3.0, 2.0]
+    expected = stats.ttest_rel(one.values, other.values).confidence_interval(0.95)
+    assert gap.interval == pytest.approx(tuple(expected))

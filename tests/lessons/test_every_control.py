@@ -16,11 +16,14 @@ from looking import HAN, PLACEHOLDER, ends, may_refuse, needed
 from scenes import words_of
 
 from seqviz import catalog
+from seqviz.code_trace import Args, Function, Keywords
 from seqviz.lessons.bench.controls import controls
+from seqviz.lessons.bench.host import Alone, Found
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.lessons.bench.output import Chart, Live, Note, Page
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES
+from seqviz.ui.shared.caching import cached
 
 MODELS = {
     "attention": ("minilm", "smollm2"),
@@ -35,10 +38,17 @@ FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 NO_NUMBER = re.compile(r"nan|inf\b|None")
 
 
+class Keeping(Alone):
+    """Computes a request once, as a page does: most of a bench hears nothing of a control."""
+
+    def call(self, function: Function, args: Args, keywords: Keywords) -> Found:
+        return cached(function)(*args, **keywords)
+
+
 def check(bench: Bench, values: dict[str, Any], language: str, refusable: bool) -> None:
     told = (bench.name, values, language)
     try:
-        shown = bench.run(values, language, code=False)
+        shown = bench.run(values, language, host=Keeping(), code=False)
     except Refusal as refusal:
         words_of(bench.lesson, f"problem.{refusal.code}", language)  # in its own words
         if not refusable:

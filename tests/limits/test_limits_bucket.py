@@ -29,6 +29,19 @@ def test_what_fits_is_let_in_at_once(bucket):
     assert bucket.wait(CAPACITY, RATE) == 0  # full to the brim is not over
 
 
+def test_what_was_used_at_other_replicas_fills_it_beside_what_they_have_not_heard_of(bucket, clock):
+    bucket.draw(5.0, CAPACITY, RATE)
+    bucket.told = bucket.drawn
+    bucket.draw(2.0, CAPACITY, RATE)
+    bucket.level(17.0, CAPACITY)
+    assert bucket.used == 19.0
+    assert bucket.wait(CAPACITY, RATE) == 0
+    bucket.level(19.0, CAPACITY)
+    assert bucket.wait(CAPACITY, RATE) == pytest.approx((21.0 - (1 - SHARE_BACK) * CAPACITY) / RATE)
+    clock.now += 60
+    assert bucket.wait(CAPACITY, RATE) == 0
+
+
 def test_over_the_brim_one_waits_until_a_tenth_is_free(bucket, clock):
     bucket.draw(23.0, CAPACITY, RATE)
     expected = (23.0 - (1 - SHARE_BACK) * CAPACITY) / RATE

@@ -210,17 +210,14 @@ def test_which_device_computes(visit):
     assert len(said) > len(before) + len(after)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(
-    ("kind", "note", "measured", "key"),
-    [
-        ("cpu", "missing", placement.Measured(), "device_missing"),
-        ("cpu", "lost", placement.Measured(), "device_lost"),
-        ("cuda", "", placement.Measured(), "device_rule"),
-        ("cuda", "", placement.Measured("H", "2026-12-01", {}, 2.04e-6), "device_measured"),
-    ],
-)
-def test_what_there_is_to_say_of_the_device(visit, monkeypatch, lang, kind, note, measured, key):
+@pytest.mark.parametrize(("case", "lang"), in_turn([
+    ("cpu", "missing", placement.Measured(), "device_missing"),
+    ("cpu", "lost", placement.Measured(), "device_lost"),
+    ("cuda", "", placement.Measured(), "device_rule"),
+    ("cuda", "", placement.Measured("H", "2026-12-01", {}, 2.04e-6), "device_measured"),
+]))  # fmt: skip
+def test_what_there_is_to_say_of_the_device(visit, monkeypatch, case, lang):
+    kind, note, measured, key = case
     monkeypatch.setattr(device, "choose", lambda: device.Device(kind, "Pretended", "cuda", note))
     monkeypatch.setattr(placement, "measured", lambda: measured)
     page = visit(SLUG, lang)

@@ -29,9 +29,11 @@ LEFT = {
     "texts": [{"number": 1, "lesson": "gates", "bench": "watch", "values": {},
                "key": "ga.watch.characters", "text": HOSTILE}],
     "runs": [{"lesson": "ar_fitting", "bench": "process", "values": {}, "seeds": [1, 2, 3],
-              "found": [0.7, 0.8, None]}],
+              "found": [0.7, 0.8, None]},
+             {"lesson": "vanishing_gradients", "bench": "race", "values": {}, "seeds": [1, 2],
+              "found": [[20.0, 90.0], [30.0, 100.0]]}],
     "sketches": [{"key": "ar.sketch.waves", "kind": "bar", "most": [1000, 1000],
-                  "drawn": [[1, 2], [3, 4], [3, 9]]}],
+                  "drawn": [[1, 2], [3, 4], [3, 9], [5, 5], [6, 1], [7, 8]]}],
     "goals": {"gates/constant_gate": 2},
 }  # fmt: skip
 
@@ -53,8 +55,10 @@ def test_it_runs_and_says_what_was_voted(lang):
     ).execute()
     code = [one for one in book.cells if one.cell_type == "code"]
     assert all(one.outputs for one in code[1:])
-    assert "mean 0.75" in str(code[-2].outputs)
-    assert "3." in str(code[-1].outputs)
+    assert "mean 0.75" in str(code[-5].outputs)
+    assert all(f"mean {mean} ± 6" in str(code[-3].outputs) for mean in (25, 95))
+    assert "4." in str(code[-2].outputs)
+    assert "[[1, 1]" in str(code[-1].outputs).replace("\\n", "")  # of six, the ends
 
 
 def test_a_text_of_a_student_stays_a_text():

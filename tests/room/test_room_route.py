@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice, product
 
 import pytest
 from starlette.applications import Starlette
@@ -10,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from driver.protocol import attend
-from seqviz.room import rooms
+from seqviz.room import codes, rooms
 from seqviz.ui.bench import live_route
 from seqviz.ui.server.accounts import accounts
 from seqviz.ui.shared import room_route
@@ -153,12 +154,29 @@ def test_a_device_takes_a_few_seats_not_all(client, opened):
 
 
 def test_codes_cannot_be_tried_out(client, opened):
-    wrong = [client.post("/room/AAAAAA/seat", json={}) for _ in range(100)]
+    guesses = ["".join(six) for six in islice(product(codes.ALPHABET, repeat=6), 100)]
+    wrong = [client.post(f"/room/{guess}/seat", json={}) for guess in guesses]
     assert [one.status_code for one in wrong[:30]] == [404] * 30
     assert wrong[-1].status_code == 429
     tried = sum(one.status_code == 404 for one in wrong)
     assert tried <= rooms.GUESSES
     assert client.post(f"/room/{opened['code']}/seat", json={}).status_code == 429
+
+
+def test_a_class_that_asks_for_its_lost_room_again_and_again_is_let_in_when_it_is_back(
+    client, opened
+):
+    code = opened["code"]
+    the_class().rooms = rooms.Rooms()
+    for _ in range(200):
+        assert client.post(f"/room/{code}/seat", json={}).status_code == 404
+    assert client.post("/room", json=opened).json() == opened
+    assert client.post(f"/room/{code}/seat", json={}).status_code == 200
+
+
+def test_the_answer_to_who_opens_a_room_names_it_for_the_proxy(client):
+    answer = client.post("/room")
+    assert answer.headers[OURS] == answer.json()["code"]
 
 
 def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):

@@ -6,6 +6,8 @@ import asyncio
 import base64
 import json
 import time
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +16,15 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from driver.protocol import attend
-from seqviz import lessons
+from seqviz import jobs, lessons
 from seqviz.lessons.bench.lesson import Experiment
+from seqviz.refusal import Refusal
 from seqviz.room import run as runs
 from seqviz.room.room import Room, Unsaid
 from seqviz.room.rooms import Rooms
 from seqviz.room.run import LEAST, Run, wanted
 from seqviz.ui.bench import class_run, live_route
+from seqviz.ui.server import run_context, tidying
 from seqviz.ui.server.accounts import Account, accounts
 from seqviz.ui.shared import caching, room_route
 from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
@@ -173,7 +177,7 @@ def test_a_class_runs_and_each_finds_its_own(client, opened):
     assert len(traces["further seeds"]) == LEAST - 2
     mine = FIT.experiment({"process.phi": 0.6}).values([2])[0]
     assert around["marks"]["2"][0] == pytest.approx(mine)
-    assert around["marks"]["2"][0] == traces["class"][1]
+    assert around["marks"]["2"][0] == [traces["class"][1]]
     assert around["alt"].startswith("30 seeds, 2 of the class and 28 further ones.")
     chinese, _ = picture(look(client, opened, lang="zh"))
     assert chinese["marks"] == around["marks"]
@@ -206,7 +210,7 @@ def test_late_joiners_are_added_and_marked(client, opened, ours):
     until(client, opened, lambda run: done(run) and run["of"] == LEAST + 1)
     around, figure = picture(look(client, opened, lang="en"))
     assert "further seeds" not in named(figure)
-    assert around["marks"]["31"][0] == 31.0
+    assert around["marks"]["31"][0] == [31.0]
 
 
 def test_it_can_be_stopped(client, opened, ours, monkeypatch):
@@ -323,12 +327,99 @@ def test_the_loop_goes_on_while_it_computes(ours, monkeypatch):
     async def run(room: Room) -> float:
         room.tell(RUN)
         class_run.start(room, Account())
-        longest = 0.0
+        turns = []
         while len(room.run.found) < 10:
             before = time.perf_counter()
             await asyncio.sleep(0.005)
-            longest = max(longest, time.perf_counter() - before)
+            turns.append(time.perf_counter() - before)
         room.tell({"kind": "end"})
-        return longest
+        return float(np.median(turns))
 
-    assert attend(run(Rooms().open())) < 0.25
+    # 0.3 where the loop computes itself. Not the longest: a machine that is busy gives that to any.
+    assert attend(run(Rooms().open())) < 0.1
+
+
+# ---- what is trained
+
+
+def trained(seeds: tuple[int, ...], gate: str = "", report=jobs.silent) -> np.ndarray:
+    """Two numbers of each seed; it goes on when the gate's file is there."""
+    for step in range(1000):
+        report(step, min(0.5, step / 10))
+        if not gate or Path(gate).exists():
+            return np.array([[seed, 2.0 * seed] for seed in seeds])
+        time.sleep(0.01)
+    raise TimeoutError
+
+
+@pytest.fixture
+def long(monkeypatch):
+    """The bench trains this, ten seeds a job: `long(gate)`."""
+    caching.shelves.cache_clear()
+
+    def made(gate="", function=trained):
+        told = Experiment(partial(function, gate=gate), "number", "These are our settings.",
+                          at_once=10, kinds=("A", "B"), long=True)  # fmt: skip
+        monkeypatch.setattr(class_run, "LOOK", 0.02)
+        monkeypatch.setitem(vars(FIT), "replicate", lambda params, show: told)
+
+    yield made
+    caching.shelves.cache_clear()
+
+
+def test_what_is_trained_comes_from_the_queue_of_long_work(
+    client, opened, long, tmp_path, monkeypatch
+):
+    gate = tmp_path / "open"
+    long(str(gate))
+    mine = join(client, opened["code"])
+    say(client, opened, RUN)
+    run = until(client, opened, lambda run: run["training"] and run["percent"] == 50)
+    monkeypatch.setattr(run_context.connection, "is_open", lambda name: False)
+    leaving = tidying.Leaving()
+    for _ in range(3):  # no page is connected that would wait for it, and it goes on
+        attend(leaving.look())
+    assert (run["done"], run["training"]) == (0, 10)
+    assert look(client, opened).status_code == 204  # nothing to draw yet
+    gate.touch()
+    until(client, opened, done)
+    around, _ = picture(look(client, opened, mine["seat"], lang="en"))
+    assert around["kinds"] == ["A", "B"]
+    assert around["marks"]["7"][2] == ["7.00", "14.0"]
+    xs, ys = around["marks"]["7"][:2]
+    assert len(xs) == len(ys) == 2
+    assert ys[0] > 1 > ys[1]  # the first kind is the upper row
+    assert "A 15.5" in around["alt"]
+    assert "B minus A 15.5" in around["alt"]
+    left = client.get(f"/room/{opened['code']}/left", headers={TEACHER: opened["token"]}).json()
+    assert left["runs"][0]["found"][:2] == [[1.0, 2.0], [2.0, 4.0]]
+
+
+@pytest.mark.parametrize("how", ["stop", "other", "end"])
+def test_a_training_ends_where_nobody_wants_it(client, opened, long, tmp_path, how):
+    long(str(tmp_path / f"{how}, never"))
+    before = jobs.default().tally.cancelled
+    say(client, opened, RUN)
+    until(client, opened, lambda run: run["training"] == 10)
+    if how == "other":
+        say(client, opened, {**RUN, "bench": "process"})
+    else:
+        say(client, opened, {"kind": how})
+    end = time.monotonic() + PATIENCE
+    while jobs.default().tally.cancelled == before:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def refused(seeds: tuple[int, ...], gate: str, report=jobs.silent) -> np.ndarray:
+    raise Refusal("race_diverged", "It diverged.", cell="RNN", done=7, rate="1")
+
+
+def test_a_training_that_refuses_says_why(client, opened, long):
+    long(function=refused)
+    say(client, opened, RUN)
+    until(client, opened, lambda run: run["failed"])
+    assert (
+        "ran off to infinity after 7" in json.loads(look(client, opened, lang="en").text)["problem"]
+    )
+    assert "7 次更新后" in json.loads(look(client, opened, lang="zh").text)["problem"]

@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from seqviz.compute.intervals import median_rank
 from seqviz.refusal import Refusal
 from seqviz.room.room import SKETCHED, Room, Unsaid
 from seqviz.room.rooms import Rooms
@@ -163,7 +164,14 @@ def test_median_and_quartiles_are_those_of_numpy():
         found = summary("curve", cloud)
         for name, percent in (("low", 25), ("median", 50), ("high", 75)):
             np.testing.assert_allclose(found[name], np.percentile(cloud, percent, axis=0))
-    assert summary("bar", []) == {"count": 0, "low": [], "median": [], "high": []}
+        if rank := median_rank(count):
+            middle, ordered = np.median(cloud, axis=0), np.sort(cloud, axis=0)
+            np.testing.assert_allclose(middle - found["below"], ordered[rank - 1])
+            np.testing.assert_allclose(middle + found["above"], ordered[count - rank])
+        else:
+            assert found["below"] == found["above"] == []
+    names = ("low", "median", "high", "below", "above")
+    assert summary("bar", []) == {"count": 0, **{name: [] for name in names}}
 
 
 def test_cells_are_counted():

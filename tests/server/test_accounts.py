@@ -42,6 +42,17 @@ def test_who_has_no_cookie_of_ours_shares_with_all_like_it_at_the_address(known,
     assert known.of("10.0.0.2", claim) is not shared
 
 
+def test_alone_a_process_knows_its_own_cookies(known):
+    known.meet("x" * 22)
+    assert not known.known("x" * 22)
+
+
+def test_a_shared_account_has_room_for_tabs_at_other_replicas(known):
+    shared = known.of("10.0.0.1", None)
+    shared.tabs_elsewhere = 3
+    assert shared.students == 3
+
+
 def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
     monkeypatch.setattr(module, "COUNTED", 0.0)
     shared, tabs = known.of("10.0.0.1", None), [Tab() for _ in range(30)]

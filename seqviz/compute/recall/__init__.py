@@ -11,5 +11,6 @@ from seqviz.compute.recall.results import (
     LongestDelay,
     LongestDelayReport,
 )
+from seqviz.compute.recall.seeds import compare_seeds
 from seqviz.compute.recall.settings import CELLS, RecallSettings
-from seqviz.compute.recall.tasks import TASKS
+from seqviz.compute.recall.tasks import TASKS, baseline

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
 from seqviz.compute import recurrent
@@ -51,11 +51,7 @@ class Runner:
                 input_bias[settings.hidden : 2 * settings.hidden] += settings.forget_bias
         both.to(device)
         self.parameters = list(both.parameters())
-        self.optimizer: torch.optim.Optimizer
-        if settings.optimizer == "adam":
-            self.optimizer = torch.optim.Adam(self.parameters, lr=settings.learning_rate)
-        else:
-            self.optimizer = torch.optim.SGD(self.parameters, lr=settings.learning_rate)
+        self.optimizer = optimizer_of(self.parameters, settings)
         self.seconds = 0.0
         self.updates = 0
 
@@ -64,16 +60,13 @@ class Runner:
         started = time.perf_counter()
         answers = self._answers(examples)
         targets = torch.from_numpy(examples.targets).to(self.device)
-        if self.settings.task == "first":
-            loss = nn.functional.cross_entropy(answers, targets)
-        else:
-            loss = nn.functional.mse_loss(answers[:, 0], targets)
+        loss = loss_of(self.settings.task, answers, targets)
         self.optimizer.zero_grad()
         loss.backward()
         if self.settings.clip is not None:
             nn.utils.clip_grad_norm_(self.parameters, self.settings.clip)
         self.optimizer.step()
-        self._check_finite(loss.item())
+        self.check_finite(loss.item())
         self.updates += 1
         self.seconds += time.perf_counter() - started
 
@@ -82,7 +75,7 @@ class Runner:
         with torch.no_grad():
             answers = self._answers(examples).float().cpu().numpy()
         result = score(self.settings.task, answers, examples.targets)
-        self._check_finite(result.loss)
+        self.check_finite(result.loss)
         return result
 
     def log10_gradients(self, examples: Examples) -> Float[np.ndarray, "time"]:
@@ -100,7 +93,8 @@ class Runner:
         hidden, _ = self.body(torch.from_numpy(examples.inputs).to(self.device))
         return self.head(hidden[-1])
 
-    def _check_finite(self, loss: float) -> None:
+    def check_finite(self, loss: float) -> None:
+        """Raise Refusal "race_diverged" for a loss that is not a number, or infinite."""
         if math.isfinite(loss):
             return
         rate = f"{self.settings.learning_rate:g}"
@@ -112,6 +106,21 @@ class Runner:
             done=self.updates,
             rate=rate,
         )
+
+
+def optimizer_of(parameters: Sequence[Tensor], settings: RecallSettings) -> torch.optim.Optimizer:
+    """Adam or plain gradient descent, as the settings have it."""
+    kind = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
+    return kind([*parameters], lr=settings.learning_rate)
+
+
+def loss_of(
+    task: str, answers: Float[Tensor, "batch output"], targets: Shaped[Tensor, "batch"]
+) -> Float[Tensor, ""]:
+    """Mean cross-entropy in nats, or mean squared error of a sum."""
+    if task == "first":
+        return nn.functional.cross_entropy(answers, targets)
+    return nn.functional.mse_loss(answers[:, 0], targets)
 
 
 def _float64(tensor: Tensor) -> np.ndarray:

@@ -40,6 +40,7 @@ AHEAD = (0, 1, 2, 3, 5, 10, 20)
 READERS = ("uni", "bi")  # of a student's text
 MOST = 48  # signs of a student's sentence
 SEEDS = 5
+SHORT = 100  # updates where a class trains: thirty seeds of 600 take ten minutes
 _LONGEST = 60  # signs of a sentence that is learned from
 _BATCH = 128
 _RATE = 1e-2
@@ -124,13 +125,17 @@ def _groups(task: str, sentences: Sequence[Tagged]) -> list[Group]:
 
 
 def _learn(
-    task: str, wiring: str, seed: int, device: str, each: Callable[[list[float], float], object]
-) -> Tagger:
-    """Train one network. each: called with the losses so far and the share that is done."""
+    task: str, wiring: str, seed: int, device: str, each: Callable[[list[float], float], object],
+    updates: int = 0,
+) -> Tagger:  # fmt: skip
+    """Train one network. each: called with the losses so far and the share that is done. updates:
+    another number than `SIZES` has.
+    """
     import torch
 
     started = time.process_time()
     size, symbols = SIZES[task], known(task)
+    size = size._replace(updates=updates or size.updates)
     width = width_of(wiring, size.parameters, len(symbols) + 1, size.read)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -202,6 +207,31 @@ def train_taggers(
 
         found.append(_learn(task, wiring, seed, device, each))
     return tuple(found)
+
+
+def errors_of_seeds(
+    seeds: Sequence[int], task: str, updates: int = SHORT, report: Report = silent
+) -> Float[np.ndarray, "seed wiring"]:
+    """A job: of 100 held-out letters, how many each of the `READERS` tags wrongly, at each seed.
+
+    A seed draws first weights and batches as `compare_taggers` does, with fewer updates.
+    """
+    held = _sentences(task)[1]
+    groups = _groups(task, held)
+    letters = sum(int((group.tags >= 0).sum()) for group in groups)
+    found: Float[np.ndarray, "seed wiring"] = np.zeros((len(seeds), len(READERS)))
+    for done, (row, column) in enumerate(np.ndindex(found.shape)):
+
+        def each(_: list[float], share: float, done: int = done) -> None:
+            report((done, found.size), (done + share) / found.size)
+
+        one = _learn(task, READERS[column], seeds[row], "cpu", each, updates)
+
+        def answer(group: Group, one: Tagger = one) -> np.ndarray:
+            return one.probabilities(group.ids).argmax(-1)
+
+        found[row, column] = 100 * _counted(groups, len(held), answer).sum() / letters
+    return found
 
 
 def _counted(

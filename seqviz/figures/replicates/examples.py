@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from seqviz.compute import replicates
 from seqviz.compute.replicates import Replicates
 from seqviz.figures.grammar.example import Example
-from seqviz.figures.replicates.distribution import distribution_over_seeds
+from seqviz.figures.replicates.distribution import distribution_over_seeds, kinds_over_seeds
 
 
 def examples() -> tuple[Example, ...]:
@@ -21,6 +23,8 @@ def examples() -> tuple[Example, ...]:
         Example("seeds, first", distribution_over_seeds, (one, "φ̂", share), one.mean),
         Example("seeds, no theory", distribution_over_seeds, (found, "φ̂"), found.mean),
         Example("seeds, alike", distribution_over_seeds, (alike(), "φ̂"), 1.0),
+        Example("kinds over seeds", kinds_over_seeds, (cells(), "%"), cells()["RNN"].mean),
+        Example("kinds, first", kinds_over_seeds, ({"A": one, "B": one}, "%"), one.mean),
     )
 
 
@@ -29,6 +33,17 @@ def sample(count: int, own: int) -> Replicates:
     seeds = np.arange(1, count + 1)
     values = np.random.RandomState(3).normal(0.794, 0.027, count)
     return Replicates(seeds, values, seeds <= own)
+
+
+def cells() -> dict[str, Replicates]:
+    """Two numbers that hardly differ between seeds, and one that does."""
+    found = sample(30, 12)
+    spread = {"RNN": (25.0, 0.8), "LSTM": (100.0, 0.0), "GRU": (90.0, 12.0)}
+    unit = (found.values - 0.794) / 0.027
+    return {
+        name: replace(found, values=np.minimum(mean + deviation * unit, 100.0))
+        for name, (mean, deviation) in spread.items()
+    }
 
 
 def alike() -> Replicates:

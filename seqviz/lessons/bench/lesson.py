@@ -71,14 +71,19 @@ class Experiment:
     values: of these seeds in this order; each follows from its own seed alone. quantity: its name
     and unit, in the reader's language, as plain words. settings: one sentence that says at which.
     theory: the distribution of one replicate beside these values; None where there is none.
-    at_once: seeds that take less than a second together.
+    at_once: seeds that take less than a second together; of long work, seeds of one job.
+    kinds: plain names of several numbers of each seed, which are then a row of `values` (there is
+    no theory of them). long: `values` is a `partial` of a module's function that takes `report` as
+    well, and is computed in the queue of long work.
     """
 
-    values: Callable[[Sequence[int]], Sequence[float] | Float[np.ndarray, "seed"]]
+    values: Callable[[Sequence[int]], Sequence[float] | Float[np.ndarray, "seed *kind"]]
     quantity: str
     settings: str
     theory: Callable[[Float[np.ndarray, "seed"]], Theory | None] = lambda values: None
     at_once: int = 30
+    kinds: Sequence[str] = ()
+    long: bool = False
 
 
 Replicate = Callable[[Any, Show], Experiment]

@@ -2,7 +2,8 @@
 
 Nobody's browser computes: a seat is a seed, and the server has the number of each once for all
 rooms. It computes in the draw queue, some seeds a turn, in the name of the teacher who has asked;
-the event loop only waits. A class is told at most once in PACE seconds that there is more, and all
+what is trained is computed in the queue of long work, and ends where it is stopped. The event loop
+only waits. A class is told at most once in PACE seconds that there is more, and all
 of one language get the same figure, in which each browser marks its own seat
 (`assets/static/class_run.js`).
 """
@@ -21,9 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqviz import fingerprint
+from seqviz import fingerprint, jobs
 from seqviz.compute.replicates import Replicates
-from seqviz.figures.replicates.distribution import distribution_over_seeds, pile
+from seqviz.figures.replicates.distribution import (
+    distribution_over_seeds,
+    kinds_over_seeds,
+    pile,
+    row_piles,
+)
 from seqviz.languages import DEFAULT, LANGUAGES
 from seqviz.lessons.bench.host import NotYet
 from seqviz.lessons.bench.lesson import Bench, Experiment
@@ -33,6 +39,7 @@ from seqviz.room.room import Room
 from seqviz.room.run import Run, wanted
 from seqviz.text import Text, number
 from seqviz.ui.bench import fast_path
+from seqviz.ui.bench.class_picture import pictures as pictures
 from seqviz.ui.bench.embed.host import EmbedHost
 from seqviz.ui.bench.embed.wanted import bench_of
 from seqviz.ui.bench.embed.wanted import wanted as settings_of
@@ -48,6 +55,7 @@ if TYPE_CHECKING:
 
 PACE = 0.6  # seconds between two pictures of a class that grows
 GROWTH = 6  # pictures at least from none to all, so that it is seen to grow
+LOOK = 0.4  # seconds between two looks at a training
 AGAIN, TRIES = 2.0, 60  # seconds between two looks whether a model is there, and how many
 log = logging.getLogger(__name__)
 
@@ -56,17 +64,27 @@ class Failed(ValueError):
     """There is no number at these settings."""
 
 
+class Teaching(Session):
+    """In whose name a class's seeds are trained: there as long as the run is, without a page."""
+
+    @property
+    def is_open(self) -> bool:
+        """Always: `_trained` itself leaves the queue where nobody wants the run any more."""
+        return True
+
+
 @dataclass(eq=False)
 class Going:
     """A run that is computed here, for this session.
 
-    known: what is run and a name of its settings, by language. pictures: of this version, by their
-    looks.
+    problem: why it has failed, where that has words. known: what is run and a name of its settings,
+    by language. pictures: of this version, by their looks.
     """
 
     session: Session
     known: dict[str, tuple[Experiment, bytes]] = field(default_factory=dict)
     task: asyncio.Task[None] | None = None
+    problem: ValueError | None = None
     version: int = -1
     pictures: dict[tuple[str, bool], asyncio.Future[bytes]] = field(default_factory=dict)
 
@@ -80,7 +98,7 @@ def start(room: Room, account: Account) -> None:
     """
     run = room.run
     assert run is not None
-    going = _going[run] = Going(Session("class", 0.0, account=account))
+    going = _going[run] = Going(run_context.registered(Teaching("class", 0.0, account=account)))
     going.task = asyncio.get_running_loop().create_task(_go(room, run, going))
 
 
@@ -90,8 +108,10 @@ async def _go(room: Room, run: Run, going: Going) -> None:
         while room.run is run and not (room.ended or run.stopped):
             changed = room.changed
             if missing := run.missing(room.seats):
-                portion = missing[: -(-len(wanted(room.seats)) // GROWTH)]
-                found = await _in_turn(going, partial(_found, run.place, going, portion))
+                portion = -(-len(wanted(room.seats)) // GROWTH)
+                found = await _in_turn(going, partial(_found, run.place, going, missing, portion))
+                if isinstance(found, Long):
+                    found = await _trained(room, run, going, found)
                 if found is None and (tries := tries + 1) <= TRIES:  # a model is on its way
                     await asyncio.sleep(AGAIN)
                     continue
@@ -109,6 +129,7 @@ async def _go(room: Room, run: Run, going: Going) -> None:
     except Exception as error:
         if not isinstance(error, (ValueError, NotYet)):
             log.exception("a class's run failed")
+        going.problem = error if isinstance(error, ValueError) else None
         run.failed = True
         run.version += 1
         room.change()
@@ -159,23 +180,77 @@ class _Loading(Exception):
     """A model is on its way."""
 
 
-def _found(place: Mapping[str, Any], going: Going, seeds: list[int]) -> dict[int, float] | None:
-    """In a thread: the numbers of some of these seeds, at least of one.
+@dataclass(frozen=True)
+class Long:
+    """What is to be trained. names: under which the numbers of each seed are kept."""
+
+    experiment: Experiment
+    names: Mapping[int, bytes]
+
+    def kept(self, found: Any) -> dict[int, Any]:
+        """The numbers of these seeds by seed, kept for all rooms; raises Failed."""
+        if not np.isfinite(found).all():
+            raise Failed
+        values = dict(zip(self.names, np.asarray(found, float).tolist(), strict=True))
+        for seed, value in values.items():
+            caching.shelves().ask(self.names[seed], partial(_same, value))
+        return values
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+async def _trained(room: Room, run: Run, going: Going, long: Long) -> dict[int, Any] | None:
+    """The numbers of these seeds from the queue of long work; nothing where nobody wants them any
+    more, None where that is full.
+    """
+    work: Any = long.experiment.values
+    seeds, owner = tuple(long.names), going.session.owner
+    try:
+        job = jobs.default().submit(
+            work.func, seeds, *work.args, owner=owner, group=going.session.account.name,
+            **work.keywords,
+        )  # fmt: skip
+    except jobs.QueueFull:
+        return None
+    try:
+        while job.state in ("queued", "running"):
+            if room.run is not run or room.ended or run.stopped:
+                return {}
+            job.touch(owner)
+            if (told := (len(seeds), int(100 * job.fraction))) != run.training:
+                run.training = told
+                room.change()
+            await asyncio.sleep(LOOK)
+    finally:
+        job.leave(owner)
+        run.training = (0, 0)
+    if job.state != "done":
+        raise job.error or Failed
+    return await asyncio.to_thread(long.kept, job.result)
+
+
+def _found(
+    place: Mapping[str, Any], going: Going, missing: list[int], portion: int
+) -> dict[int, Any] | Long | None:
+    """In a thread: the numbers of so many of these seeds, at least of one.
 
     None where a model is on its way.
     """
     try:
         with _experiment(place, going, DEFAULT) as (experiment, key):
-            seeds = seeds[: experiment.at_once]
+            seeds = missing[: experiment.at_once]
+            if not experiment.long:
+                seeds = seeds[:portion]
             names = {seed: fingerprint.digest((key, seed)) for seed in seeds}
             kept = {seed: caching.shelves().kept(name) for seed, name in names.items()}
             new = [seed for seed, value in kept.items() if value is None]
-            values = dict(zip(new, map(float, experiment.values(new)), strict=True)) if new else {}
-            if not np.isfinite([*values.values()]).all():
-                raise Failed
-            for seed, value in values.items():
-                caching.shelves().ask(names[seed], partial(float, value))
-            return kept | values
+            left = Long(experiment, {seed: names[seed] for seed in new})
+            if experiment.long and new:
+                known = {seed: value for seed, value in kept.items() if value is not None}
+                return known or left
+            return kept | (left.kept(experiment.values(new)) if new else {})
     except _Loading:
         return None
 
@@ -194,32 +269,49 @@ async def drawn(room: Room, lang: str, presenting: bool) -> bytes:
     looks = lang, presenting
     if looks not in going.pictures:
         seeds, of_class, failed = run.drawn(), run.of_class, run.failed
-        values = [run.found[seed] for seed in seeds]
-        found = Replicates(
-            np.array(seeds, int), np.array(values), np.isin(seeds, [*of_class]).astype(bool)
-        )
+        values = np.array([run.found[seed] for seed in seeds], float)
+        own = np.isin(seeds, [*of_class]).astype(bool)
+        found = [
+            Replicates(np.array(seeds, int), one, own)
+            for one in (values.T if values.ndim > 1 else [values])
+        ]
         work = partial(_picture, run.place, going, found, failed, looks)
         going.pictures[looks] = asyncio.ensure_future(_in_turn(going, work))
     return await asyncio.shield(going.pictures[looks])
 
 
 def _picture(
-    place: Mapping[str, Any], going: Going, found: Replicates, failed: bool, looks: tuple[str, bool]
-) -> bytes:
+    place: Mapping[str, Any], going: Going, found: list[Replicates], failed: bool,
+    looks: tuple[str, bool],
+) -> bytes:  # fmt: skip
     """In a thread: what `drawn` gives."""
     lang, style = looks[0], fast_path.style(*looks)
     problem = Text(lang)("room.run_failed")
     try:
         with _experiment(place, going, lang) as (experiment, _):
-            if found.values.size and not failed:
-                theory = experiment.theory(found.values)
-                figure = distribution_over_seeds(found, experiment.quantity, theory, style)
-                marks = zip(found.seeds.tolist(), pile(found, theory).tolist(), strict=True)
+            if going.problem is not None:
+                raise going.problem
+            one, quantity, kinds = found[0], experiment.quantity, experiment.kinds
+            if one.values.size and not failed:
+                if kinds:
+                    named = dict(zip(kinds, found, strict=True))
+                    figure, piles = kinds_over_seeds(named, quantity, style), row_piles(named)
+                else:
+                    theory = experiment.theory(one.values)
+                    figure = distribution_over_seeds(one, quantity, theory, style)
+                    piles = pile(one, theory)[..., None]
+                values = np.array([row.values for row in found]).T.tolist()
                 around = {
                     "alt": figure.alt,
                     "settings": markdown.html(experiment.settings),
-                    "quantity": experiment.quantity,
-                    "marks": {seed: [x, y, number(x)] for seed, (x, y) in marks},
+                    "quantity": quantity,
+                    "kinds": [*kinds],
+                    "marks": {
+                        seed: [*place, [number(value) for value in its]]
+                        for seed, place, its in zip(
+                            one.seeds.tolist(), piles.tolist(), values, strict=True
+                        )
+                    },
                 }
                 return packed((_written(around), b"\n", *figure.parts()))
     except (NotYet, _Loading) as waits:

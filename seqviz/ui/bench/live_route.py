@@ -42,6 +42,7 @@ class Straight:
             Route(base() + EMBED, _told, methods=["POST"]),
             Route(base() + STILL, _still),
         ]
+        self._of_class: list[Route] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or pass on."""
@@ -56,10 +57,12 @@ class Straight:
         """The routes of a class, where a request may be one of them."""
         if not scope.get("path", "").startswith(f"{base()}/room"):
             return []
-        from seqviz.ui.shared import room_route
+        if not self._of_class:
+            from seqviz.ui.shared import room_route
 
-        room_route.runner = _runner
-        return room_route.routes()
+            room_route.runner = _runner
+            self._of_class = room_route.routes()
+        return self._of_class
 
 
 def _runner() -> Runner:

@@ -28,14 +28,16 @@ def code() -> str:
     return str(st.session_state.get(KEPT) or (codes.read(asked) if asked else ""))
 
 
-def be_in(text: Text) -> None:
-    """In a room: its chip, on every page, and its code in every address."""
+def be_in(text: Text, slug: str) -> None:
+    """In a room: its chip, on every page, and its code in every address. slug: the page's."""
     if not (found := code()):
         return
     st.session_state[KEPT] = found
     if st.query_params.get(KEY) != found:
         st.query_params[KEY] = found
-    components.room("in_room", found, words(text, lessons=True), lambda: _go(""))
+    told = words(text, lessons=True)
+    lesson = slug if slug in told["lessons"] else ""
+    components.room("in_room", found, lesson, told, lambda: _go(""))
 
 
 def door(text: Text) -> None:

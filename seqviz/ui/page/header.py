@@ -16,12 +16,20 @@ from seqviz.ui.shared import components, css
 from seqviz.ui.shared.share_link import frame_of, link_and_code
 
 LONGEST = 2000  # characters of an address without its parameters
+# The language of the page before. A page that is left while its script runs can take the value of
+# its switch along, and a change of page starts with an empty link.
+KEPT_LANGUAGE = "_lang"
 
 
 def language() -> str:
-    """The reader's language: the switch, else the link, else the server's, else the browser's."""
-    chosen = st.session_state.get("lang") or st.query_params.get("lang")
-    return settings.language(chosen, st.context.locale or "")
+    """The reader's language: the switch, else the link, else that of the page before.
+
+    On the first page of a visit the server's, else the browser's.
+    """
+    state = st.session_state
+    chosen = state.get("lang") or st.query_params.get("lang") or state.get(KEPT_LANGUAGE)
+    state[KEPT_LANGUAGE] = settings.language(chosen, st.context.locale or "")
+    return state[KEPT_LANGUAGE]
 
 
 def presenting() -> bool:
@@ -41,7 +49,7 @@ def open_page(slug: str) -> Text:
         _language_switch(text)
         _presenter_switch(text)
         glossary.button(slug, text)
-        classroom.be_in(text)
+        classroom.be_in(text, slug)
         _share(slug, text)
         _about(text)
         components.watch_theme(text("frame.language_tag"), {"data": text("frame.data_key")})

@@ -14,6 +14,8 @@ is the one that the outermost of them has seen; what a visitor claims is not loo
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import ipaddress
 import math
 import re
@@ -22,7 +24,7 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -43,6 +45,13 @@ COUNTED = 1.0  # seconds
 LAST_TURN = 0.3  # of what a turn usually takes
 SHARE_BACK = 0.1  # of the capacity is back before a student who was stopped goes on
 
+Elsewhere = Callable[[Sequence["Account"], bool], bool]
+elsewhere: Elsewhere | None = None
+"""Brings accounts up to date with what their devices have used at other replicas of the app
+(`ui.shared.replicas`); waits for that. make: also where none of them has heard of one; else False
+comes back. None: there are no others."""
+spent: set[Account] = set()  # of these the others have not heard everything, where there are any
+
 
 @dataclass
 class Bucket:
@@ -51,13 +60,14 @@ class Bucket:
     `wait` says how long a user whose bucket has run over has to wait: until a tenth of it is free
     again, so that the next press is not refused at once. A use is let in whole, however large: its
     size is known only afterwards. Capacity and rate are those of the call, as settings may change.
-    drawn: all that was ever used.
+    drawn: all that was ever used here. told: how much of it the other replicas have heard of.
     """
 
     clock: Callable[[], float] = time.monotonic
     used: float = 0.0
     over: bool = False
     drawn: float = 0.0
+    told: float = 0.0
     _at: float | None = None
 
     def draw(self, amount: float, capacity: float, rate: float) -> None:
@@ -74,6 +84,11 @@ class Bucket:
             return (self.used - (1 - SHARE_BACK) * capacity) / rate
         self.over = False
         return 0.0
+
+    def level(self, used: float, capacity: float) -> None:
+        """What is in it now by all replicas, besides what they have not heard of."""
+        self.used, self._at = used + self.drawn - self.told, self.clock()
+        self.over = self.over or self.used > capacity
 
     def drain(self, rate: float) -> float:
         """What is in it now."""
@@ -124,7 +139,8 @@ class Account:
     turns: seconds of the processor that a turn of each kind takes, of the last ones more than of
     those before.
     shared: of all at one address that are not told apart. name: in the queues of `seqviz.jobs`.
-    tabs: its sessions, of which those that are open count.
+    tabs: its sessions, of which those that are open count. key: its name among the app's replicas.
+    given: devices that were new at this address. tabs_elsewhere, jobs_elsewhere: at other replicas.
     """
 
     seconds: Bucket = field(default_factory=Bucket)
@@ -135,6 +151,10 @@ class Account:
     shared: bool = False
     name: str = field(default_factory=partial(secrets.token_hex, 8))
     tabs: Sessions = field(default_factory=Sessions, repr=False)
+    key: str = ""
+    given: Bucket = field(default_factory=Bucket)
+    tabs_elsewhere: int = 0
+    jobs_elsewhere: int = 0
 
     def took(self, seconds: float, rank: int) -> None:
         """One turn of this kind (a `draw_queue.Rank`) has taken so long."""
@@ -150,7 +170,7 @@ class Account:
     @property
     def students(self) -> int:
         """How many it is for."""
-        return max(1, self.tabs.open) if self.shared else 1
+        return max(1, self.tabs.open + self.tabs_elsewhere) if self.shared else 1
 
     @property
     def used(self) -> float:
@@ -167,14 +187,14 @@ class Accounts:
         self._clock = clock
         self._lock = threading.Lock()
         self._devices: TTLCache[str, Account] = TTLCache(MOST, DAY, clock)
-        self._addresses: TTLCache[str, tuple[Account, Bucket]] = TTLCache(MOST, DAY, clock)
+        self._addresses: TTLCache[str, Account] = TTLCache(MOST, DAY, clock)
 
     def of(self, address: str, device: str | None) -> Account:
         """The account of a device, or what those share at this address that have none."""
         with self._lock:
             known = self._devices.get(device or "")
             if known is None:
-                return self._at(address)[0]
+                return self._at(address)
             self._devices[device or ""] = known  # from now on for another day
             return known
 
@@ -186,18 +206,32 @@ class Accounts:
     def new(self, address: str) -> str | None:
         """A cookie for a new device; None where this address has had too many of late."""
         with self._lock:
-            _, given = self._at(address)
+            given = self._at(address).given
             if given.wait(NEW_DEVICES, 1 / ANOTHER):
                 return None
             given.draw(1.0, NEW_DEVICES, 1 / ANOTHER)
             device = secrets.token_urlsafe(16)
-            self._devices[device] = Account()
+            self._devices[device] = Account(key=_key(device))
             return device
 
-    def _at(self, address: str) -> tuple[Account, Bucket]:
-        found = self._addresses.get(address) or (Account(shared=True), Bucket(self._clock))
+    def meet(self, device: str) -> None:
+        """Know this cookie where another replica has given it. Waits for who knows."""
+        account = Account(key=_key(device))
+        if elsewhere and elsewhere([account], False):
+            with self._lock:
+                self._devices.setdefault(device, account)
+
+    def _at(self, address: str) -> Account:
+        found = self._addresses.get(address) or Account(
+            shared=True, key=_key(address), given=Bucket(self._clock)
+        )
         self._addresses[address] = found
         return found
+
+
+def _key(of: str) -> str:
+    """Of a cookie or an address, neither of which is to be read from it."""
+    return hashlib.sha256(of.encode()).hexdigest()[:32]
 
 
 @cache
@@ -263,6 +297,9 @@ class Cookies(BeforePages):
         if accounts().known(device) or (device := accounts().new(at)) is None:
             await self.app(scope, receive, send)
             return
+        if elsewhere:
+            both = [accounts().of(at, device), accounts().of(at, None)]
+            await asyncio.to_thread(elsewhere, both, True)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -271,6 +308,20 @@ class Cookies(BeforePages):
             await send(message)
 
         await self.app({**scope, COOKIE: device}, receive, answer)
+
+
+class Met:
+    """Middleware that looks whether an unknown cookie is one that another replica has given."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, a moment later where it has to be asked for."""
+        device = cookie(dict(scope["headers"])) if scope["type"] in ("http", "websocket") else None
+        if device and not accounts().known(device):
+            await asyncio.to_thread(accounts().meet, device)
+        await self.app(scope, receive, send)
 
 
 def asks_for_page(scope: Scope) -> bool:

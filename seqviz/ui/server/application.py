@@ -88,6 +88,7 @@ def middleware() -> list[Middleware]:
     return [
         Middleware(policy.Headers, frame_ancestors=settings.value("SEQVIZ_FRAME_ANCESTORS")),
         Middleware(Watched),
+        *([Middleware(accounts.Met)] if settings.value("SEQVIZ_SHARED") else []),
         Middleware(live_route.Straight),
         Middleware(accounts.Cookies),
         Middleware(seats.InFront),
@@ -106,6 +107,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     lazy.LAZY.on = True
     _workers()
     _engine("begin")
+    _replicas("begin")
     wanted = settings.value("SEQVIZ_PRELOAD")
     loaded = await asyncio.to_thread(_preload, wanted) if wanted else []
     log.info(
@@ -220,6 +222,14 @@ def _engine(does: str) -> None:
         getattr(client, does)()
 
 
+def _replicas(does: str) -> None:
+    """Begin or end to share with other replicas of the app, where there are any."""
+    if settings.value("SEQVIZ_SHARED"):
+        from seqviz.ui.shared import replicas
+
+        getattr(replicas, does)()
+
+
 def _close() -> None:
     """No job goes on: each is told to stop, and waited for a few seconds in all."""
     if workers := _workers():
@@ -228,6 +238,7 @@ def _close() -> None:
     for queue in jobs.queues().values():
         queue.close(timeout=max(0.1, deadline - time.monotonic()))
     _engine("end")
+    _replicas("end")
 
 
 async def _robots(_request: Request) -> Response:

@@ -66,6 +66,7 @@ class _Now(Collector):
         yield from _queues()
         yield from _models()
         yield from _engine()
+        yield from _shared()
         yield from _process()
         collections = CounterMetricFamily(
             "seqviz_gc_pauses", "Collections of garbage; 2: of everything", labels=["generation"]
@@ -168,6 +169,20 @@ def _engine() -> Iterator[Metric]:
     yield _gauge("cluster_processors_free", "Those that nothing has taken", cluster.free)
     yield _gauge("cluster_gpus", "GPUs of the cluster", cluster.gpus)
     yield _gauge("cluster_runs", "Trainings of all app replicas, wait or run", cluster.runs)
+
+
+def _shared() -> Iterator[Metric]:
+    """The store in which replicas of the app count together; nothing where there is none."""
+    module: Any = sys.modules.get("seqviz.ui.shared.replicas")
+    if (shared := module.replicas() if hasattr(module, "replicas") else None) is None:
+        return
+    state = GaugeMetricFamily("seqviz_shared", "1: how the store is", labels=["state"])
+    told = CounterMetricFamily("seqviz_shared_exchanges", "Times that it was asked", labels=["how"])
+    for name in module.STATES:
+        state.add_metric([name], float(shared.state == name))
+        told.add_metric([name], shared.exchanges[name])
+    yield from (state, told)
+    yield _counter("shared_seconds", "Seconds that its answers took", shared.seconds)
 
 
 def _process() -> Iterator[Metric]:

@@ -149,6 +149,12 @@ def by_connection(name: str) -> Session | None:
     return next((one for one in _alive.listed() if one.connection == name), None)
 
 
+def devices() -> set[Account]:
+    """The accounts of all sessions that there are."""
+    alive = (found() for found in _by_owner.valuerefs())
+    return {one.account for one in alive if one is not None}
+
+
 def active(since: float) -> int:
     """How many devices have been in use since then; tabs where these are not told apart."""
     used = [one for one in _alive.listed() if one.seen >= since]

@@ -130,13 +130,17 @@ def chart(
     )
 
 
-def room(key: str, code: str, words: Mapping[str, Any], on_leave: Callable[[], None]) -> None:
+def room(
+    key: str, code: str, lesson: str, words: Mapping[str, Any], on_leave: Callable[[], None]
+) -> None:
     """Be in a room, as its teacher or a student (`assets/static/room.js`): a chip says where.
 
-    words: see there. `on_leave()` is called before the next run when the reader leaves it.
+    lesson: whose page it is, empty at home; words: see there. `on_leave()` is called before the
+    next run when the reader leaves it.
     """
+    told = _plain(code=code, lesson=lesson, words=dict(words))
     _component("room", '<div class="seqviz-room" role="status"></div>', "room")(
-        key=key, data=_plain(code=code, words=dict(words)), on_left_change=on_leave, height=0
+        key=key, data=told, on_left_change=on_leave, height=0
     )
 
 

@@ -37,7 +37,7 @@ _PAGE = """
 .seqviz-target[data-reached="true"] {border-left-color: var(--st-green-color, #1a8754);}
 [class*="-readouts"]:empty {display: none;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
-.st-key-theme, .st-key-presenting, [class*="-settle"], [class*="-near"] {
+.st-key-theme, .st-key-presenting, .st-key-in_room, [class*="-settle"], [class*="-near"] {
   position: absolute; width: 0; height: 0; overflow: hidden;
 }
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}

@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 from seqviz import jobs, settings
 from seqviz.models.texts import ReadBy, read_by, tokens_read
 from seqviz.refusal import Problem
-from seqviz.ui.server import metrics, run_context
+from seqviz.ui.server import accounts, metrics, run_context
 from seqviz.ui.server.accounts import Account
 from seqviz.ui.shared.draw_queue import MOST, Rank, draw_queue
 from seqviz.ui.streamlit_internals import deferred_files
@@ -57,7 +57,7 @@ class Turn:
         """Raise Problem("compute_limit") where this device has to wait."""
         if not self.let_in:
             account = run_context.session().account
-            if wait := account.seconds.wait(*_seconds(account)):
+            if wait := account.seconds.wait(*seconds_of(account)):
                 _refuse("compute", "compute_limit", wait=math.ceil(wait))
             self.let_in = True
 
@@ -93,14 +93,19 @@ def charged(account: Account, rank: Rank) -> Iterator[None]:
     try:
         yield
     finally:
-        seconds = time.thread_time() - started
-        account.seconds.draw(seconds, *_seconds(account))
-        account.took(seconds, rank)
+        _spend(account, time.thread_time() - started, rank)
+
+
+def _spend(account: Account, seconds: float, rank: Rank) -> None:
+    account.seconds.draw(seconds, *seconds_of(account))
+    account.took(seconds, rank)
+    if accounts.elsewhere:
+        accounts.spent.add(account)
 
 
 def room(account: Account) -> bool:
     """Whether more may be computed for this device now."""
-    return not account.seconds.wait(*_seconds(account))
+    return not account.seconds.wait(*seconds_of(account))
 
 
 @contextmanager
@@ -145,7 +150,7 @@ def _files() -> ThreadPoolExecutor:
 
 def lent(account: Account) -> Account | None:
     """An account for a computation in another process; None where tokens have been used up."""
-    if account.tokens.wait(*_tokens(account)):
+    if account.tokens.wait(*tokens_of(account)):
         return None
     used = account.used
     return Account(seconds=replace(account.seconds, used=used, drawn=0.0))
@@ -153,8 +158,7 @@ def lent(account: Account) -> Account | None:
 
 def charge(account: Account, used: Account) -> None:
     """Count what was computed there, on an account that was `lent`."""
-    account.seconds.draw(used.seconds.drawn, *_seconds(account))
-    account.took(used.seconds.drawn, Rank.PRESS)
+    _spend(account, used.seconds.drawn, Rank.PRESS)
     _read(account, {text: partial(int, size) for text, size in used.texts.items()})
 
 
@@ -171,7 +175,7 @@ def _count(texts: Mapping[str, Callable[[], int]]) -> None:
     """Count those texts that this device has not had read, each as what its reader says."""
     account = run_context.session().account
     if any(text and text not in account.texts for text in texts):
-        if wait := account.tokens.wait(*_tokens(account)):
+        if wait := account.tokens.wait(*tokens_of(account)):
             _refuse("tokens", "token_limit", wait=math.ceil(wait))
         _read(account, texts)
 
@@ -180,7 +184,7 @@ def _read(account: Account, texts: Mapping[str, Callable[[], int]]) -> None:
     for text, size in texts.items():
         if text and text not in account.texts:
             account.texts[text] = tokens = size()
-            account.tokens.draw(tokens, *_tokens(account))
+            account.tokens.draw(tokens, *tokens_of(account))
     while len(account.texts) > TEXTS * account.students:
         account.texts.popitem(last=False)
 
@@ -193,17 +197,18 @@ def check_jobs(owner: str, function: Callable[..., Any]) -> None:
     account = run_context.session().account
     most = account.students * settings.value("SEQVIZ_SESSION_JOBS")
     held = sum(queue.held(owner, function, account.name) for queue in jobs.queues().values())
-    if most and held >= most:
+    if most and held + account.jobs_elsewhere >= most:
         _refuse("jobs", "job_limit", limit=most)
 
 
-def _seconds(account: Account) -> tuple[float, float]:
+def seconds_of(account: Account) -> tuple[float, float]:
     """Capacity in seconds and what comes back in a second."""
     most = settings.value("SEQVIZ_SESSION_SECONDS") or math.inf
     return account.students * most, account.students * settings.value("SEQVIZ_SESSION_SHARE")
 
 
-def _tokens(account: Account) -> tuple[float, float]:
+def tokens_of(account: Account) -> tuple[float, float]:
+    """Capacity in tokens and what comes back in a second."""
     most = account.students * (settings.value("SEQVIZ_SESSION_TOKENS") or math.inf)
     return most, most / MINUTE
 

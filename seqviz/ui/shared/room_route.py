@@ -3,6 +3,9 @@
 Plain routes: none of them runs a script of a page, and a stream that is open costs nothing until
 something is told. What is wrong is answered with its code and details, and the browser has the
 sentences. A token or a secret is only ever in a header, never in an address.
+
+Where a teacher moves a control, all who follow would ask for the same picture: it is drawn once and
+told with the move. A line that is slow is told less often, and always the last.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import asyncio
 import json
 import re
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,7 +25,8 @@ from starlette.routing import Route
 
 from seqviz.lessons import in_room
 from seqviz.refusal import Refusal
-from seqviz.room.room import Room, Seat, Unsaid
+from seqviz.room import codes
+from seqviz.room.room import Looks, Room, Seat, Unsaid, shows
 from seqviz.room.rooms import LIFE, Rooms
 from seqviz.text import LANGUAGES, Text
 from seqviz.ui.server import metrics
@@ -38,10 +42,12 @@ LARGEST = 16_384  # bytes of what is said
 GZIP = b"\x1f\x8b"
 HEARTBEAT = 15.0  # seconds; proxies close what is silent for longer than a minute
 PAUSE = 0.05  # seconds between two things told: of what comes faster only the last is
+DRAWN_WITHIN = 0.5  # seconds, after which a move is told without its picture
 STREAMS = 3  # of one seat
 # At once, and a second: seats and new rooms of a device, what a seat says, and codes that are none
 # of an address. `rooms.GUESSES` counts on the last.
 SEATS, ROOMS, SAID, WRONG = (20, 1 / 10), (6, 1 / 120), (40, 2.0), (30, 1 / 20)
+TAUGHT = (120, 12.0)  # what a teacher says: a page tells ten times a second where its hand is
 RUNS, PICTURES = (6, 1 / 5), (60, 3.0)  # of a room that runs a bench, and a seat that looks at it
 
 
@@ -54,13 +60,22 @@ class Used:
 
 
 class Runner(Protocol):
-    """What computes and draws what a class runs: `ui.bench.class_run`, which is above this."""
+    """What computes and draws for a class: `ui.bench.class_run`, which is above this."""
 
     def start(self, room: Room, account: Account) -> None:
         """Compute the room's run."""
 
     async def drawn(self, room: Room, lang: str, presenting: bool) -> bytes:
         """It as it stands."""
+
+    async def pictures(
+        self,
+        place: Mapping[str, Any],
+        before: Mapping[str, Any],
+        wanted: Set[Looks],
+        account: Account,
+    ) -> Mapping[Looks, bytes]:
+        """What a teacher shows after another place, for pages of these looks, as it is told."""
 
 
 runner: Callable[[], Runner]  # set by who has it
@@ -82,15 +97,23 @@ class Class:
         default_factory=weakref.WeakKeyDictionary
     )
     wrong: TTLCache[str, Bucket] = field(default_factory=lambda: TTLCache(20_000, LIFE))
+    tried: TTLCache[tuple[str, str], bool] = field(default_factory=lambda: TTLCache(20_000, LIFE))
 
     def find(self, code: str, address: str) -> Room:
-        """A room by its code; an address that has tried many that are none has to wait."""
+        """A room by its code; an address that has tried many that are none has to wait.
+
+        The same one again is no further guess: a class whose server has died asks for its room
+        until its teacher's page has opened it anew.
+        """
         bucket = self.wrong.setdefault(address, Bucket())
         _let_in(bucket, WRONG, 0.0)
         try:
             return self.rooms.find(code)
         except Refusal:
-            bucket.draw(1.0, *WRONG)
+            guess = address, codes.read(code)
+            if guess not in self.tried:
+                self.tried[guess] = True
+                bucket.draw(1.0, *WRONG)
             raise
 
 
@@ -159,7 +182,9 @@ async def opened(request: Request) -> Response:
     used = the_class().used.setdefault(account, Used())
     _let_in(used.rooms, (ROOMS[0] * account.students, ROOMS[1]))
     room = the_class().rooms.open(_text(said, "code"), _text(said, "token"))
-    return JSONResponse({"code": room.code, "token": room.token})
+    # By that a proxy learns which process the room is in (deploy/haproxy.cfg).
+    headers = {OURS: room.code}
+    return JSONResponse({"code": room.code, "token": room.token}, headers=headers)
 
 
 @_told
@@ -191,13 +216,15 @@ def _who(request: Request) -> tuple[Room, Seat | None]:
 async def said(request: Request) -> Response:
     """Something that a teacher or a student says: see `Room.tell` and `Room.hear`."""
     room, seat = _who(request)
-    _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID)
+    _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID if seat else TAUGHT)
     words = await _body(request)
     runs = seat is None and words.get("kind") == "run"
     if runs:
         _let_in(the_class().ran.setdefault(room, Bucket()), RUNS)
     try:
-        if seat is None:
+        if seat is None and words.get("kind") == "place":
+            await _place(room, words, accounts().of(*by_scope(request.scope)))
+        elif seat is None:
             room.tell(words)
         else:
             if words.get("kind") in ("send", "text"):  # may import a lesson
@@ -208,6 +235,24 @@ async def said(request: Request) -> Response:
     if runs:
         runner().start(room, accounts().of(*by_scope(request.scope)))
     return Response(status_code=204)
+
+
+async def _place(room: Room, words: Mapping[str, Any], account: Account) -> None:
+    """Tell where the teacher is, with the pictures that the class would ask for.
+
+    One is drawn at a time; of what is said meanwhile, only the last is drawn and told.
+    """
+    place = shows(words)
+    room.saying = place
+    async with room.drawing:
+        if room.saying is not place:
+            return
+        pictures: Mapping[Looks, bytes] = {}
+        if wanted := room.looks(place):
+            drawn = asyncio.ensure_future(runner().pictures(place, room.place, wanted, account))
+            await asyncio.wait((drawn,), timeout=DRAWN_WITHIN)
+            pictures = drawn.result() if drawn.done() else {}
+        room.tell(words, pictures)
 
 
 @_told
@@ -292,13 +337,14 @@ async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
     who = seat or _Teacher(room)
     who.streams += 1
     room.change()
-    told = -1
+    told, pictures = b"", room.pictures  # who comes asks for what stands there
     try:
         while True:
-            changed = room.changed
-            if told != room.version:
-                told, ended = room.version, room.ended
-                yield b"data: %b\n\n" % room.told(seat is None)
+            changed, text, ended = room.changed, room.told(seat is None), room.ended
+            if text != told or pictures is not room.pictures:
+                picture = b"" if pictures is room.pictures else room.picture(seat)
+                told, pictures = text, room.pictures
+                yield b"%bdata: %b\n\n" % (picture, text)
                 if ended:
                     return
                 await asyncio.sleep(PAUSE)

@@ -1,0 +1,77 @@
+"""Cells at many seeds side by side, against one comparison after another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seqviz.compute.recall.comparison import TRAIN, compare, stream
+from seqviz.compute.recall.seeds import compare_seeds
+from seqviz.compute.recall.settings import RecallSettings
+from seqviz.compute.recall.tasks import draw
+from seqviz.refusal import Refusal
+
+SMALL = RecallSettings(delay=8, hidden=16, batch=16, updates=40, learning_rate=1e-2)
+SEEDS = (3, 1, 8)
+# Float32 numbers that are added in another order. Weights are of the order of 0.1; 40 updates.
+WEIGHTS = 1e-4
+ANSWERS = 2 / 400  # test sequences near the border between right and wrong
+
+
+@pytest.mark.parametrize("change", [
+    {}, {"task": "adding", "forget_bias": 2.0}, {"optimizer": "sgd", "clip": None},
+    {"clip": 0.01}, {"delay": 20, "updates": 3},
+])  # fmt: skip
+def test_side_by_side_gives_what_one_after_another_does(change):
+    settings = replace(SMALL, **change)
+    found = compare_seeds(SEEDS, settings)
+    alone = [compare(replace(settings, seed=seed)).accuracy[-1] for seed in SEEDS]
+    assert found.shape == (len(SEEDS), 3)
+    np.testing.assert_allclose(found / 100, alone, rtol=0, atol=ANSWERS + 1e-9)
+
+
+@pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
+def test_the_weights_of_each_are_those_of_its_own_training(cell):
+    from seqviz.compute.recall.runners import Runner
+    from seqviz.compute.recall.stacked import Stacked
+
+    each = [replace(SMALL, seed=seed) for seed in SEEDS]
+    together, alone = Stacked(cell, each), [Runner(cell, one) for one in each]
+    streams = [stream(one, TRAIN) for one in each]
+    for _ in range(SMALL.updates):
+        drawn = [draw("first", SMALL.delay, SMALL.batch, one) for one in streams]
+        together.update(drawn)
+        for runner, batch in zip(alone, drawn, strict=True):
+            runner.update(batch)
+    together.test(drawn)
+    moved = 0.0
+    for one, other, begun in zip(
+        together.runners, alone, map(Runner, [cell] * 3, each), strict=True
+    ):
+        for mine, its, first in zip(
+            one.parameters, other.parameters, begun.parameters, strict=True
+        ):
+            np.testing.assert_allclose(mine.detach(), its.detach(), rtol=0, atol=WEIGHTS)
+            moved = max(moved, float((its - first).detach().abs().max()))
+    assert moved > 1000 * WEIGHTS
+
+
+def test_it_says_how_far_it_is_and_can_be_stopped():
+    told = []
+    compare_seeds(SEEDS, replace(SMALL, updates=5), told.append)
+    assert sorted({one.fraction for one in told}) == [0.2, 0.4, 0.6, 0.8, 1.0]
+
+    def stop(record):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        compare_seeds(SEEDS, SMALL, stop)
+
+
+def test_a_rate_that_is_too_large_is_refused():
+    with pytest.raises(Refusal, match="infinite or undefined"):
+        compare_seeds(
+            SEEDS, replace(SMALL, task="adding", optimizer="sgd", clip=None, learning_rate=1e6)
+        )

@@ -1,0 +1,200 @@
+"""What app processes count together, in a real Redis of their own: a device has its limits once."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from driver.store import NO_REDIS, store
+from seqviz import jobs
+from seqviz.ui.server import accounts
+from seqviz.ui.shared import limits
+from seqviz.ui.shared.draw_queue import Rank
+
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(bool(NO_REDIS), reason=NO_REDIS),
+    pytest.mark.timeout(300),
+]
+
+
+@pytest.fixture
+def there():
+    with store() as found:
+        yield found
+
+
+@pytest.fixture
+def two(there):
+    """Two replicas, as they are while nobody asks by itself."""
+    from seqviz.ui.shared.replicas import Replicas
+
+    made = [Replicas(there.address) for _ in range(2)]
+    for one in made:
+        assert until(lambda one=one: one.state == "here")
+    yield made
+    for one in made:
+        one.close()
+
+
+def until(what, seconds: float = 10.0) -> bool:
+    last = time.monotonic() + seconds
+    while not (found := what()) and time.monotonic() < last:
+        time.sleep(0.02)
+    return bool(found)
+
+
+def device(key: str = "d") -> accounts.Account:
+    return accounts.Account(key=key)
+
+
+def test_a_device_has_its_seconds_once_at_two_replicas(two, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "10")
+    (a, b), (here, there) = two, (device(), device())
+    limit = limits.seconds_of(here)
+    for one, account in ((a, here), (b, there)):
+        account.seconds.draw(6.0, *limit)
+        assert not account.seconds.wait(*limit)
+        assert one.exchange([account])
+    assert there.seconds.wait(*limit) == pytest.approx((12 - 9) / limit[1], abs=0.5)
+    a.exchange([here])
+    assert here.seconds.wait(*limit) > 0
+    assert here.seconds.used == pytest.approx(there.seconds.used, abs=0.1)
+
+
+def test_what_was_used_is_said_once_and_drains_by_the_stores_clock(two, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "1")
+    one, account = two[0], device()
+    account.seconds.draw(5.0, *limits.seconds_of(account))
+    for _ in range(5):
+        one.exchange([account])
+    assert account.seconds.used == pytest.approx(5.0, abs=0.2)
+    time.sleep(1.0)
+    one.exchange([account])
+    assert account.seconds.used == pytest.approx(4.0, abs=0.3)
+
+
+def test_runs_and_tabs_elsewhere_count(two, monkeypatch):
+    (a, b), (here, there) = two, (device(), device())
+    monkeypatch.setattr(jobs, "queues", lambda: {"cpu": Waiting(here.name)})
+    a.exchange([here])
+    b.exchange([there])
+    assert there.jobs_elsewhere == 2
+    here.shared = there.shared = True
+    tabs = [Tab() for _ in range(3)]
+    for tab in tabs:
+        here.tabs.add(tab)
+    a.exchange([here])
+    b.exchange([there])
+    assert there.students == 3
+    for _ in range(3):
+        time.sleep(2.0)
+        b.exchange([there])
+    assert (there.students, there.jobs_elsewhere) == (1, 0)  # who says nothing any more has none
+
+
+class Tab:
+    is_open = True
+
+
+class Waiting:
+    """A queue in which a student has two runs."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def by_group(self):
+        from collections import Counter
+
+        return Counter({self.name: 2})
+
+
+def test_a_cookie_of_another_replica_is_known_and_one_of_nobody_is_not(two, monkeypatch):
+    known = [accounts.Accounts(), accounts.Accounts()]
+    cookie = known[0].new("10.0.0.1")
+    monkeypatch.setattr(accounts, "elsewhere", two[0].exchange)
+    mine = known[0].of("10.0.0.1", cookie)
+    mine.tokens.draw(77.0, *limits.tokens_of(mine))
+    two[0].exchange([mine])
+    monkeypatch.setattr(accounts, "elsewhere", two[1].exchange)
+    known[1].meet(cookie)
+    known[1].meet("x" * 22)
+    assert known[1].known(cookie)
+    assert known[1].of("10.0.0.9", cookie).tokens.used > 70
+    assert not known[1].known("x" * 22)
+
+
+def test_new_devices_of_an_address_are_counted_over_all_replicas(two):
+    known = [accounts.Accounts(), accounts.Accounts()]
+    for one, by in zip(known, two, strict=True):
+        for _ in range(accounts.NEW_DEVICES // 2 + 1):
+            assert one.new("10.0.0.1")
+        by.exchange([one.of("10.0.0.1", None)])
+    assert known[1].new("10.0.0.1") is None
+
+
+def test_neither_cookie_nor_address_is_in_the_store(there, two):
+    known = accounts.Accounts()
+    cookie = known.new("10.0.0.1")
+    two[0].exchange([known.of("", cookie), known.of("10.0.0.1", None)])
+    kept = " ".join(
+        [str(key) + str(there.client.hgetall(key)) for key in there.client.scan_iter("*")]
+    )
+    assert kept.count("seqviz:") == 2
+    assert cookie not in kept
+    assert "10.0.0.1" not in kept
+
+
+@pytest.mark.parametrize(("does", "state"), [("kill", "away"), ("pause", "slow")])
+def test_without_the_store_each_counts_for_itself_and_says_it_later(
+    there, two, monkeypatch, does, state
+):
+    one, account = two[0], device()
+    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
+    limit = limits.seconds_of(account)
+    one.exchange([account])
+    getattr(there, does)()
+    account.seconds.draw(3.0, *limit)
+    began = time.monotonic()
+    one.exchange([account])
+    assert time.monotonic() - began < 1.0
+    assert until(lambda: one.state == state)
+    began = time.monotonic()
+    assert not one.exchange([account])  # nobody is asked until it is found again
+    assert time.monotonic() - began < 0.05
+    assert account.seconds.used > 2
+    there.again()
+    assert until(lambda: one.state == "here", 30)
+    other = device()
+    one.exchange([account])
+    assert until(lambda: two[1].state == "here", 30)
+    two[1].exchange([other])
+    assert other.seconds.used == pytest.approx(3.0, abs=1.0)
+
+
+def test_what_is_computed_outside_of_a_page_is_said_by_itself(there, monkeypatch):
+    monkeypatch.setenv("SEQVIZ_SHARED", there.address)
+    monkeypatch.setenv("SEQVIZ_SESSION_SHARE", "0.01")
+    from seqviz.ui.shared import replicas
+
+    account, other = device(), device()
+    replicas.begin()
+    try:
+        assert until(lambda: replicas.replicas().state == "here")
+        with limits.charged(account, Rank.PAGE):
+            sum(range(3_000_000))
+        assert account in accounts.spent
+        assert until(lambda: account not in accounts.spent)
+        assert account.seconds.told == account.seconds.drawn > 0
+        assert replicas.replicas().exchange([other])
+        assert 0 < other.seconds.used <= account.seconds.drawn
+    finally:
+        replicas.end()
+
+
+def test_a_hostile_store_gives_levels_at_most(there, two):
+    there.client.hset("seqviz:d", mapping={"seconds": "junk", "of:x": "a b c"})
+    account = device()
+    assert not two[0].exchange([account])
+    assert account.seconds.used < 1
