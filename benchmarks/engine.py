@@ -357,6 +357,7 @@ def results_said(said: dict[str, Any]) -> str:
 
 def put(path: Path, text: str) -> None:
     """Between the marks of a file, or at its end."""
+    path.touch()
     before, mark, rest = path.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2] if mark else "\n"
     path.write_text(f"{before.rstrip()}\n\n{BEGIN}\n\n{text}\n\n{END}{after}", "utf-8")

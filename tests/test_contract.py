@@ -76,6 +76,7 @@ VIOLATIONS = {
     "Figures take arrays, never models": ("seqviz.figures.accuracy", "torch"),
     "Mathematics draws nothing": ("seqviz.jobs", "plotly"),
     "Only seqviz.engine knows Ray, and the app only its client": ("seqviz.room", "ray"),
+    "Only seqviz.ui.shared.replicas knows Redis": ("seqviz.lessons", "redis"),
 }  # fmt: skip
 
 

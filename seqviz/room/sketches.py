@@ -107,7 +107,7 @@ def _quantile(ordered: Sequence[int], part: float) -> float:
     at = part * (len(ordered) - 1)
     low, rest = int(at), at - int(at)
     found = ordered[low] + (rest and rest * (ordered[low + 1] - ordered[low]))
-    return int(found) if found == int(found) else found  # short where it is told
+    return int(found) if found == int(found) else found  # shorter in a message
 
 
 def _whole(value: object) -> bool:

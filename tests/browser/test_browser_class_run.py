@@ -19,6 +19,10 @@ def teacher(visit):
     lesson = visit("ar_fitting", {"lang": "en"})
     lesson.geometry("ar.process")
     assert lesson.page.locator(".seqviz-class-run").count() == 0  # outside a room
+    return with_a_room(lesson)
+
+
+def with_a_room(lesson):
     lesson.page.locator(".st-key-share button").first.click()
     lesson.page.locator(".seqviz-door").get_by_role("button", name="Open a room").click()
     lesson.page.locator(".seqviz-room .code").wait_for()
@@ -59,3 +63,25 @@ def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
     values = second.page.locator(f"{RUN} details")
     values.locator("summary").click()
     expect(values.locator("tr")).to_have_count(31)
+
+
+def test_cells_that_a_class_trains_have_a_row_each_and_each_student_one_mark_in_it(visit):
+    quick = {"vg.race.delay": "5", "vg.race.hidden": "8", "vg.race.updates": "100"}
+    lesson = visit("vanishing_gradients", {"lang": "en", **quick})
+    teacher = with_a_room(lesson)
+    code = re.search(r"room=(\w+)", teacher.page.url)[1]
+    race = ".st-key-bench-race .seqviz-class-run"
+    teacher.page.locator(".st-key-bench-race").scroll_into_view_if_needed()
+    student = visit("", {"room": code, "lang": "zh"}, locale="zh-CN")
+    student.page.locator(".st-key-bench-race").wait_for(timeout=LONG)
+    button = teacher.page.locator(race).get_by_role("button", name="Run as class")
+    button.click(timeout=LONG)
+    expect(teacher.page.locator(f"{race} [role=status]")).to_contain_text("trained", timeout=LONG)
+    expect(teacher.page.locator(race)).to_contain_text("GRU minus LSTM", timeout=2 * LONG)
+    expect(teacher.page.locator(race)).to_contain_text("50 updates, half of the 100 above")
+    expect(student.page.locator(f"{race} .own")).to_contain_text(
+        re.compile(r"种子 1）：RNN \S+ · LSTM \S+ · GRU \S+"), timeout=LONG
+    )
+    own = student.page.locator(f"{race} .seqviz-chart")
+    ring = own.evaluate("(chart) => chart.data.find((one) => one.name === '你的').y.length")
+    assert ring == 3
