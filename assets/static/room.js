@@ -16,6 +16,7 @@ const AGAIN_MS = 1000; // after which a teacher's word is said again that was to
 const SPREAD_MS = 1200; // in which the pages of a class are drawn that no hand can draw
 const LOST_MS = 2500; // after which a change of page is asked for again; then twice as long, and so on
 const SETTING = /^[a-z]{2}\.[a-z_0-9.]+$/;
+const PARTS = '[data-testid="stTabPanel"]'; // of a lesson, one of them open
 const HELD = 'input, select, textarea, button, [role="radio"], [role="option"], [role="tab"], .seqviz-slider, .js-plotly-plot';
 const same = (one, other) => one === other || (one !== null && other !== null && Number(one) === Number(other));
 
@@ -322,7 +323,14 @@ class Class {
   }
 
   lookAt(name) {
-    bench(name)?.scrollIntoView({ block: "start", behavior: "smooth" });
+    const found = bench(name), part = found?.closest(PARTS);
+    if (part && found.getClientRects().length === 0) {
+      const tabs = part.closest(".stTabs");
+      tabs.querySelectorAll("[role=tab]")[[...tabs.querySelectorAll(PARTS)].indexOf(part)].click();
+      setTimeout(() => found.scrollIntoView({ block: "start" }), WATCH_MS); // it has a place by then
+      return;
+    }
+    found?.scrollIntoView({ block: "start", behavior: "smooth" });
   }
 
   // To a place that somebody has sent.

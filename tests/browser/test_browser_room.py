@@ -113,6 +113,15 @@ def test_a_range_of_figures(teacher, student):
     expect(student.page.locator(SHOWN)).not_to_contain_text("班里现在不看这个图")
 
 
+def test_a_part_of_a_lesson_is_opened_where_the_teacher_opens_it(teacher, student, room):
+    room.at("bert_accuracy", "ba.knife")
+    tabs = [one.page.locator(".stTabs [role=tab]") for one in (teacher, student)]
+    tabs[0].nth(2).click()
+    teacher.page.locator(".st-key-bench-looks").scroll_into_view_if_needed()
+    expect(tabs[1].nth(2)).to_have_attribute("aria-selected", "true")
+    expect(student.page.locator(".st-key-bench-looks")).to_be_in_viewport()
+
+
 def test_a_class_votes_talks_and_votes_again(teacher, student):
     votes = [page.page.locator(".seqviz-ballot").first for page in (teacher, student)]
     put, answer = votes
