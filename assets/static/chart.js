@@ -13,14 +13,23 @@ const REST_MS = 400; // after which a picture that was painted in part is painte
 // Pixels: a frame has less only until the columns of the page have their widths, or in a closed tab.
 const LEAST = 100;
 const PALETTE = "--st-chart-categorical-colors";
+const LETTERS_MS = 1000; // that letters may take
 
 let library;
+let Plotly; // once it is here, and the letters that it measures when it paints
+
+async function ready() {
+  const late = new Promise((resolve) => setTimeout(resolve, LETTERS_MS));
+  await Promise.race([document.fonts.load('1em "Source Sans"').catch(() => {}), late]);
+  Plotly = window.Plotly;
+}
 
 function plotly() {
   library ??= new Promise((resolve, reject) => {
+    if (window.Plotly?.react) return resolve(ready());
     const script = document.createElement("script");
     script.src = SOURCE;
-    script.onload = () => resolve(window.Plotly);
+    script.onload = () => resolve(ready());
     script.onerror = () => {
       library = null; // the next figure tries again
       reject(new Error(`cannot load ${SOURCE}`));
@@ -86,8 +95,8 @@ export class Chart {
     if (written === this.written && this.host._fullLayout) return;
     const before = this.written;
     this.written = written;
-    if (moving && this.size && window.Plotly?.parts) return this.repaint(before);
-    if (window.Plotly?.react) return this.paint();
+    if (moving && this.size && Plotly?.parts) return this.repaint(before);
+    if (Plotly) return this.paint();
     plotly().then(() => this.paint(), () => (this.host.textContent = this.missing));
   }
 
@@ -120,7 +129,7 @@ export class Chart {
     if (!this.size.height) return;
     stay(frame.parentElement, this.size.height);
     this.spreadBefore = null;
-    window.Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG).then(() => {
+    Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG).then(() => {
       turnArrows(host);
       this.drawn?.();
     });
@@ -129,14 +138,14 @@ export class Chart {
 
   // In the colors that its place has now: on paper they are the light ones.
   recolored() {
-    if (!this.figure || !window.Plotly?.react) return;
+    if (!this.figure || !Plotly) return;
     this.written = themed(this.figure, this.host);
     this.paint();
   }
 
   resized() {
     const { clientWidth: width, clientHeight: height } = this.frame;
-    if (!this.written || !window.Plotly?.react || width < LEAST || !height) return;
+    if (!this.written || !Plotly || width < LEAST || !height) return;
     // In a closed tab it had no room, and what it was told there has not been painted.
     if (this.size?.width !== width || this.size?.height !== height) this.paint();
   }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lesson_page import CHARTS, watched
+from lesson_page import CHARTS, LessonPage, watched
 from playwright.sync_api import expect
 from rings import in_turn, one_of
 
@@ -73,3 +73,27 @@ def test_the_first_visitor_of_a_fresh_server_may_follow_a_deep_link(browser):
         assert all_charts(lesson)
         assert lesson.page.get_by_test_id("stSidebar").count() == 0
         lesson.page.get_by_test_id("stHeader").get_by_text(Text("en")("frame.map")).wait_for()
+
+
+def test_labels_are_measured_in_their_own_letters(browser, server):
+    """A font that comes late: the margins are those of the picture that is drawn with it."""
+
+    seen, held = [], []
+
+    def hold(route):
+        held.append(route)
+
+    for late in (False, True):
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        page = context.new_page()
+        if late:
+            page.route("**/SourceSansVF-Upright*", hold)
+        page.goto(f"{server.url}/ar_fitting?lang=en&ar.process.seed=3", wait_until="commit")
+        page.wait_for_function("() => window.Plotly?.react")
+        page.wait_for_timeout(300)
+        assert bool(held) is late
+        for route in held:
+            route.continue_()
+        seen.append(LessonPage(page).geometry("ar.process"))
+        context.close()
+    assert seen[0] == seen[1] != ""
