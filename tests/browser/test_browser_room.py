@@ -41,6 +41,7 @@ def test_students_see_what_the_teacher_shows(teacher, student):
     expect(student.page.get_by_role("radio", name=Text("zh")("ar_fitting.option.view.roots"))) \
         .to_be_checked()  # fmt: skip
     expect(student.slider(PHI)).to_have_value("0.7")
+    teacher.rest()
     teacher.page.locator(".st-key-go-next button").click()
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
 
@@ -57,12 +58,14 @@ DEAF = """() => {
 
 def test_a_change_of_page_that_is_lost_is_asked_for_again(teacher, student):
     student.page.evaluate(DEAF)
+    teacher.rest()
     teacher.page.locator(".st-key-go-next button").click()
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
     expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
 
 
 def test_a_teacher_at_home_is_followed_and_nothing_is_refused(teacher, student):
+    teacher.rest()
     teacher.page.locator(".st-key-go-previous button").click()
     teacher.page.wait_for_url(lambda url: "ar_fitting" not in url)
     student.page.wait_for_url(lambda url: "ar_fitting" not in url)
@@ -301,6 +304,7 @@ def test_a_teacher_sees_where_all_are(teacher, student):
 
 
 def test_who_goes_to_another_lesson_goes_an_own_way(teacher, student):
+    student.rest()
     student.page.locator(".st-key-go-next button").click()
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
     chip = student.page.locator(SHOWN)
