@@ -72,7 +72,7 @@ class Class {
   saying = false;
   applied = "";
   where = { at: 0, told: "" };
-  came = { at: 0, wait: LOST_MS }; // to the page where the teacher is, or asked for it
+  came = { at: performance.now(), wait: LOST_MS }; // to where the teacher is, or asked for it
   goals = new Set(); // that this page has shown as reached
   looking = false; // at where all are
   open = false; // the list of what was sent
@@ -120,9 +120,12 @@ class Class {
     this.board.close();
   }
 
-  // A student's hand on a control goes its own way.
+  // A student's hand on a control goes its own way; a teacher's on a page takes the class there.
   touched({ isTrusted, target, type, key }) {
-    if (isTrusted && !target.closest?.(".seqviz-room")) moved = true;
+    if (isTrusted && !target.closest?.(".seqviz-room")) {
+      moved = true;
+      if (JSON.stringify(this.room?.state?.place) !== this.told) this.told = ""; // another device has told since
+    }
     if (type === "wheel" || !isTrusted || !this.room || this.room.teaches || !this.following) return;
     if (type === "keydown" && (["Tab", "Escape"].includes(key) || !target.matches?.(HELD))) return;
     const held = target.closest?.(HELD);

@@ -163,9 +163,11 @@ def test_a_second_device_takes_the_class_along_when_it_is_used(room, teacher, st
     second.locator(SHOWN).get_by_role("button", name="Go on").click()
     second.locator("h1").first.click()
     student.titled(Text("zh")("gates.title"))
+    teacher.page.locator("h1").first.click()  # back at the first one, where nothing has changed
+    student.titled(Text("zh")("ar_fitting.title"))
     second.close()
     teacher.slider(PHI).press("PageDown")
-    student.titled(Text("zh")("ar_fitting.title"))
+    expect(student.slider(PHI)).to_have_value("0.7")
 
 
 def test_a_room_that_is_none_is_said_and_the_lesson_works(browser, server):
@@ -315,6 +317,16 @@ def test_who_goes_to_another_lesson_goes_an_own_way(teacher, student):
     chip.get_by_role("button", name="去那里").click()
     student.titled(Text("zh")(f"{catalog.LESSONS[0].slug}.title"))
     expect(student.slider(PHI)).to_have_value("0.7")
+
+
+def test_who_comes_by_the_link_asks_for_one_page(room, teacher, browser, server):
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script("window.went = 0; addEventListener('popstate', () => (window.went += 1))")
+    page.goto(f"{server.url}/?room={room.code}&lang=zh")
+    LessonPage(page).titled(Text("zh")("ar_fitting.title"))
+    assert page.evaluate("window.went") == 1
+    context.close()
 
 
 def test_the_end_is_told_and_leaves_the_page(teacher, student):

@@ -11,7 +11,6 @@ import time
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.testclient import TestClient
 
 from driver.protocol import attend
 from seqviz.lessons.bench.host import NotYet
@@ -19,27 +18,16 @@ from seqviz.room.room import Room, Unsaid
 from seqviz.ui.bench import class_picture, fast_path, live_route
 from seqviz.ui.bench.packed import GZIP
 from seqviz.ui.server import run_context
-from seqviz.ui.server.accounts import Account, accounts
+from seqviz.ui.server.accounts import Account
 from seqviz.ui.server.run_context import Session
 from seqviz.ui.shared import room_route
-from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
+from seqviz.ui.shared.room_route import SEAT, TEACHER, the_class
 
 EN, ZH, DARK, HALL = (
     ("en", False, False), ("zh", False, False), ("en", False, True), ("en", True, False)
 )  # fmt: skip
 START = {"lesson": "ar_fitting", "bench": "process", "values": {}}
 MOVED = {**START, "values": {"ar.process.phi": "0.3", "ar.process.seed": "7"}}
-
-
-@pytest.fixture
-def client():
-    the_class.cache_clear()
-    accounts.cache_clear()
-    with TestClient(Starlette(middleware=[Middleware(live_route.Straight)])) as client:
-        client.headers[OURS] = "1"
-        yield client
-    the_class.cache_clear()
-    accounts.cache_clear()
 
 
 def drawn(place, before, *looks) -> dict:

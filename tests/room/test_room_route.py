@@ -6,35 +6,15 @@ import json
 from itertools import islice, product
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.testclient import TestClient
 
 from driver.protocol import attend
 from seqviz.room import codes, rooms
-from seqviz.ui.bench import live_route
 from seqviz.ui.server.accounts import accounts
 from seqviz.ui.shared import room_route
 from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
 
 ASK = {"kind": "ask", "key": "vg.predict.order", "options": 3}
 VOTE = {"kind": "vote", "key": "vg.predict.order", "round": 1, "option": 1}
-
-
-@pytest.fixture
-def client():
-    the_class.cache_clear()
-    accounts.cache_clear()
-    with TestClient(Starlette(middleware=[Middleware(live_route.Straight)])) as client:
-        client.headers[OURS] = "1"
-        yield client
-    the_class.cache_clear()
-    accounts.cache_clear()
-
-
-@pytest.fixture
-def opened(client) -> dict:
-    return client.post("/room").json()
 
 
 def join(client, code: str, seat: str = "") -> dict:

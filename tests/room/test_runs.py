@@ -11,9 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.testclient import TestClient
 
 from driver.protocol import attend
 from seqviz import jobs, lessons
@@ -23,35 +20,20 @@ from seqviz.room import run as runs
 from seqviz.room.room import Room, Unsaid
 from seqviz.room.rooms import Rooms
 from seqviz.room.run import LEAST, Run, wanted
-from seqviz.ui.bench import class_run, live_route
+from seqviz.ui.bench import class_run
 from seqviz.ui.server import run_context, tidying
-from seqviz.ui.server.accounts import Account, accounts
+from seqviz.ui.server.accounts import Account
 from seqviz.ui.shared import caching, room_route
-from seqviz.ui.shared.room_route import OURS, SEAT, TEACHER, the_class
+from seqviz.ui.shared.room_route import SEAT, TEACHER, the_class
 
 RUN = {"kind": "run", "lesson": "ar_fitting", "bench": "fit", "values": {"ar.process.phi": "0.6"}}
 FIT = lessons.ar_fitting.lesson.benches["fit"]
 PATIENCE = 20.0
 
 
-@pytest.fixture
-def client(monkeypatch):
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
     monkeypatch.setattr(class_run, "PACE", 0.0)
-    the_class.cache_clear()
-    accounts.cache_clear()
-    with TestClient(Starlette(middleware=[Middleware(live_route.Straight)])) as client:
-        client.headers[OURS] = "1"
-        yield client
-        for room in list(the_class().rooms._open.values()):
-            room.ended = True
-            client.portal.call(room.change)
-    the_class.cache_clear()
-    accounts.cache_clear()
-
-
-@pytest.fixture
-def opened(client) -> dict:
-    return client.post("/room").json()
 
 
 @pytest.fixture
@@ -325,7 +307,8 @@ def test_the_loop_goes_on_while_it_computes(ours, monkeypatch):
     ours(slow)
 
     async def run(room: Room) -> float:
-        room.tell(RUN)
+        # At settings of its own: the last seeds may be kept when this test has ended.
+        room.tell({**RUN, "values": {"ar.process.phi": "0.9"}})
         class_run.start(room, Account())
         turns = []
         while len(room.run.found) < 10:
