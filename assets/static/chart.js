@@ -212,4 +212,5 @@ export default function ({ data: bytes, parentElement, setTriggerValue }) {
   chart.missing = data.missing;
   host.tell = data.picks ? (point) => setTriggerValue("pick", point) : null;
   take(chart, data);
+  return () => setTimeout(() => data.live && bench(data.live.bench).left());
 }

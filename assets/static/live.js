@@ -203,6 +203,12 @@ class Bench {
     if (this.painter?.there()) this.uncover();
   }
 
+  // Where its chart is gone with the page, so is what was set there; a slider forgets by itself.
+  left() {
+    if (this.painter?.there()) return;
+    for (const key of this.moved.keys()) if (!this.controls.has(key)) this.moved.delete(key);
+  }
+
   uncover() {
     this.painted = null;
     this.painter.uncover();

@@ -309,6 +309,7 @@ def test_who_goes_to_another_lesson_goes_an_own_way(teacher, student):
     student.rest()
     student.page.locator(".st-key-go-next button").click()
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
+    expect(student.page.get_by_role("radio", name="中文")).to_be_checked()
     chip = student.page.locator(SHOWN)
     expect(chip).to_contain_text("老师在")
     teacher.slider(PHI).press("PageDown")
@@ -325,6 +326,8 @@ def test_who_comes_by_the_link_asks_for_one_page(room, teacher, browser, server)
     page.add_init_script("window.went = 0; addEventListener('popstate', () => (window.went += 1))")
     page.goto(f"{server.url}/?room={room.code}&lang=zh")
     LessonPage(page).titled(Text("zh")("ar_fitting.title"))
+    LessonPage(page).rest()
+    expect(page.get_by_role("radio", name="中文")).to_be_checked()
     assert page.evaluate("window.went") == 1
     context.close()
 

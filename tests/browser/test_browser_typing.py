@@ -8,6 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from lesson_page import FOLLOWED, PICTURES
 
+from seqviz.text import Text
+
 BENCH = "tx.cutters"
 KEY = f"{BENCH}.text"
 TYPED = "Seven strips follow what is typed. "
@@ -77,3 +79,15 @@ def test_who_takes_back_what_was_typed_sees_the_page_s_own_picture(page):
     page.rest()
     assert strips(page) == own
     assert page.page.evaluate("(bench) => seqvizLive(bench).moved.size", BENCH) == 0
+
+
+def test_what_was_typed_on_a_page_that_is_left_is_not_in_its_pictures_later(page):
+    page.box.press("End")
+    page.box.press_sequentially("!!")
+    page.page.wait_for_function(FOLLOWED, arg=[BENCH, page.page.evaluate(PICTURES, BENCH) - 1])
+    page.go("/positions?lang=en")
+    page.titled(Text("en")("positions.title"))
+    page.heard(BENCH)
+    page.go("/text?lang=en")
+    page.geometry(BENCH)
+    assert KEY not in page.page.evaluate("(bench) => seqvizLive(bench).asked()", BENCH)

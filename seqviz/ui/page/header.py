@@ -16,8 +16,8 @@ from seqviz.ui.shared import components, css
 from seqviz.ui.shared.share_link import frame_of, link_and_code
 
 LONGEST = 2000  # characters of an address without its parameters
-# The language of the page before. A page that is left while its script runs can take the value of
-# its switch along, and a change of page starts with an empty link.
+# The language of the page before: a press that changes the page empties the link. Switches are told
+# where they stand in every run, as they forget it at some changes of page that the browser makes.
 KEPT_LANGUAGE = "_lang"
 
 
@@ -61,7 +61,7 @@ def open_page(slug: str) -> Text:
 
 
 def _language_switch(text: Text) -> None:
-    st.session_state.setdefault("lang", text.lang)
+    st.session_state["lang"] = text.lang
     st.segmented_control(
         text("frame.language"),
         LANGUAGES,
@@ -78,7 +78,7 @@ def _language_switch(text: Text) -> None:
 
 def _presenter_switch(text: Text) -> None:
     on = presenting()
-    st.session_state.setdefault("present", on)
+    st.session_state["present"] = on
     st.toggle(
         text("frame.present"),
         key="present",
