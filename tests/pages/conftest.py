@@ -54,8 +54,11 @@ class Visit:
         return self
 
     def served(self) -> None:
-        """Wait for models and long texts and run again, as the page's polling fragment does."""
-        while waits := jobs.default(model_progress.QUEUE)._active():
+        """Wait for models and long texts and run again, as the page's polling fragment does.
+
+        Where a page still waits, what it waited for may have ended since.
+        """
+        while (waits := jobs.default(model_progress.QUEUE)._active()) or self.app.get("skeleton"):
             for job in waits:
                 assert job.wait(SECONDS)
             self.app.run()
