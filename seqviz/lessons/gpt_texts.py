@@ -18,7 +18,7 @@ from seqviz.experiments import architectures
 from seqviz.experiments.decoding.continuation import greedy, next_token
 from seqviz.experiments.decoding.cost import time_cache
 from seqviz.experiments.decoding.methods import by_method
-from seqviz.experiments.decoding.prompts import asked, in_template, scored, special
+from seqviz.experiments.decoding.prompts import SEPARATOR, asked, in_template, scored, special
 from seqviz.experiments.decoding.shots import AMOUNTS, LABELS, few_shots
 from seqviz.experiments.decoding.surprise import COPIES, repeated
 from seqviz.experiments.decoding.ways import ways
@@ -311,7 +311,7 @@ def say_losses(p: Cost, show: Show) -> None:
         show.note("bill.training", tokens=len(found.pieces), scored=f"{found.scored:.0f}",
                   loss=number(found.loss), nats=number(found.nats))  # fmt: skip
         return
-    alone = show.run(scored, DECODER, p.summary, "\n", name="alone")
+    alone = show.run(scored, DECODER, f"{SEPARATOR}{p.summary}", name="alone")
     show.note(
         "bill.summary", m=found.first - 1, n=f"{found.scored:.0f}", all=len(found.pieces),
         loss=number(found.loss), alone=number(alone.loss),

@@ -5,13 +5,16 @@ As in test_transformer_rows: a bench at some values, what it says, and values at
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import torch
 
 from seqviz.experiments.decoding.shots import LABELS
 from seqviz.lessons.bench.output import Chart, Note, Passage, Readout
 from seqviz.lessons.gpt import lesson
+from seqviz.lessons.gpt_texts import SUMMARY
 from seqviz.models import pretrained
-from seqviz.text import LANGUAGES, Text
+from seqviz.text import LANGUAGES, Text, number
 
 OTHER = "Snow fell. Buses are late."
 ROWS = {
@@ -103,3 +106,13 @@ def test_one_prompt_shows_both_labels(smollm2):
         both = sum(share for token, share in shares.items() if token.strip("␣") == label)
         assert said[f"Says “{label}”"] == f"{both:.1f} %"
     assert "u =" not in shown.figure.alt
+
+
+def test_a_summary_has_the_same_tokens_without_its_article(smollm2):
+    """Scored in PyTorch, behind the separator alone."""
+    shown = lesson.benches["cost"].run({"view": "summary"})
+    ids = smollm2.tokenizer(f"\n{SUMMARY}", return_tensors="pt").input_ids
+    assert f"{ids.shape[1] - 1} of the summary" in shown.notes[-1]
+    with torch.no_grad():
+        nats = float(smollm2.network(ids, labels=ids).loss)
+    assert f"take {number(nats / np.log(2))}." in shown.notes[-1]
