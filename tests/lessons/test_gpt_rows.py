@@ -76,8 +76,8 @@ def test_a_row_is_live(row, language, smollm2):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_table_names_every_discrepancy(language):
     rows = Text(language).items("gpt.texts.rows")
-    for number in ("D-54", "D-55", "D-56", "D-70", "D-78"):
-        assert any(number in str(row) for row in rows), number
+    for named in ("D-54", "D-55", "D-56", "D-70", "D-78"):
+        assert any(named in str(row) for row in rows), number
 
 
 SHIPPED = {"futures": {}, "likely": {}, "again": {"view": "loop"}, "shots": {}, "cost": {}}
