@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.replicates import Replicates, Theory, binned, expected
+from seqviz.compute.replicates import Replicates, Theory, expected
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
 from seqviz.figures.grammar.axes import axis
 from seqviz.figures.grammar.sheet import Panel, whisker
@@ -17,9 +17,8 @@ from seqviz.text import number
 BINS = 15, 24  # of piles, for a class and for several
 MANY = 80  # seeds from which on there are more
 _ROOM = 0.62  # of the panel's height, in pixels at a desk: what piles of marks share
-_LARGEST, _SMALLEST = 12.0, 2.5  # of a mark
+_LARGEST, _LEAST_IN_ROW, _SMALLEST = 12.0, 6.0, 2.5  # of a mark
 _MEAN = 0.11  # of a row: where the mean stands, below the marks
-_BESIDE = (1, 8), (3, 45), (6, np.inf)  # marks side by side in a bin, for piles lower than this
 _BEYOND = 0.03  # of the panel, on both sides: a ring around the first mark finds room on a phone
 _LEAST = 5  # marks that a row has room for, one over the other
 
@@ -87,7 +86,7 @@ def kinds_over_seeds(
     found: Mapping[str, Replicates], quantity: str, style: Style = STYLE
 ) -> Figure:
     """Several numbers of the same seeds by name, in rows: a mark for each, the mean with its 95 %
-    interval below them. In a tall pile the marks of a bin stand side by side.
+    interval below them. In a tall pile they lie partly over each other.
     """
     text, palette, count = style.text, style.palette, len(found)
     rows, (x, y, size) = [*found.values()], _rows(found, style)
@@ -97,7 +96,7 @@ def kinds_over_seeds(
     panel = sheet.panel(
         axis(quantity, range=[ends[0] - beyond, ends[-1] + beyond], showgrid=False, nticks=7),
         axis(text("figure.seeds_in_bin"), tickvals=np.arange(count)[::-1] + 0.5,
-             ticktext=list(found), range=[0, count], showgrid=False, zeroline=False),
+             ticktext=list(found), range=[0, count + _BEYOND], showgrid=False, zeroline=False),
     )  # fmt: skip
     for at in range(1, count):
         panel.horizontal(at, palette.grid, width=1)
@@ -141,18 +140,12 @@ def _rows(
     rows = [*found.values()]
     edges = _edges([one.values for one in rows])
     heights = np.array([one.heights(edges) - 1 for one in rows])
-    beside = next(n for n, most in _BESIDE if heights.max() < most)
-    levels = max(_LEAST, heights.max() // beside + 1)
+    levels = max(_LEAST, heights.max() + 1)
     x = np.array([one.values for one in rows])
-    if beside > 1:
-        middles, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
-        across = (heights % beside - (beside - 1) / 2) / beside
-        x = middles[[binned(one, edges) for one in x]] + 0.8 * width * across
     base = np.arange(len(rows))[::-1, None]
-    y = base + 2 * _MEAN + (1 - 2 * _MEAN) * (heights // beside + 0.5) / levels
+    y = base + 2 * _MEAN + (1 - 2 * _MEAN) * (heights + 0.5) / levels
     high = _ROOM * style.height / style.scale / len(rows) / levels
-    largest = _LARGEST if beside == 1 else _LARGEST / 2
-    return x, y, style.scale * min(largest, max(_SMALLEST, high))
+    return x, y, style.scale * min(_LARGEST, max(_LEAST_IN_ROW, high))
 
 
 def row_piles(found: Mapping[str, Replicates]) -> Float[np.ndarray, "seed 2 kind"]:
