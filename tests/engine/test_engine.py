@@ -35,8 +35,13 @@ TOLERANCE = 1e-5  # float32 in another batch, relative to the largest
 @pytest.fixture(scope="module")
 def there():
     with cluster(2, path=HERE) as found:
-        found.deploy("minilm", "--most", "1", "--processors", "0.5")
         yield found
+
+
+@pytest.fixture(scope="module")
+def reads(there):
+    """A model is there as well."""
+    there.deploy("minilm", "--most", "1", "--processors", "0.5")
 
 
 @pytest.fixture
@@ -81,12 +86,14 @@ def check_readings(model: str) -> None:
         same(one, forward_cache.forward(loaded, texts.tokens(loaded, text)))
 
 
+@pytest.mark.usefixtures("reads")
 def test_readings_are_those_of_this_machine(engine):
     check_readings("minilm")
     assert engine.counts["forward", "answered"] == 9
     assert engine.cluster.replicas == {"minilm": 1}
 
 
+@pytest.mark.usefixtures("reads")
 @pytest.mark.parametrize("draw", [
     attention.head, attention.mosaic, attention.tensor,
     *(partial(attention.average, over=over) for over in attention.AVERAGES),

@@ -11,9 +11,11 @@ import torch
 
 from seqviz.experiments.decoding.shots import LABELS
 from seqviz.lessons.bench.output import Chart, Note, Passage, Readout
+from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.gpt import lesson
 from seqviz.lessons.gpt_texts import SUMMARY
 from seqviz.models import pretrained
+from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text, number
 
 OTHER = "Snow fell. Buses are late."
@@ -116,3 +118,16 @@ def test_a_summary_has_the_same_tokens_without_its_article(smollm2):
     with torch.no_grad():
         nats = float(smollm2.network(ids, labels=ids).loss)
     assert f"take {number(nats / np.log(2))}." in shown.notes[-1]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("values", "problem"), [
+    ({"view": "training", "document": "Snow"}, "one_token"),
+    ({"view": "summary", "summary": ""}, "empty_text"),
+])  # fmt: skip
+def test_what_has_no_token_to_score_is_said_in_the_reader_s_words(
+    language, values, problem, smollm2
+):
+    with pytest.raises(Refusal) as caught:
+        lesson.benches["cost"].run(values, language)
+    assert sentence(caught.value, Text(language)) == Text(language)(f"problem.{problem}")

@@ -46,6 +46,7 @@ def scored(model: str, text: Read, behind: str = "") -> Scored:
     """
     if not behind.strip():
         return Scored(surprise(model, text), 1)
+    texts.tokens(decoder(model), text)  # an empty one is none behind another either
     context = behind + SEPARATOR
     first = len(texts.tokens(decoder(model), context).ids)
     return Scored(surprise(model, context + text), first)
