@@ -108,8 +108,9 @@ def test_a_lesson_of_six(school):
     lost = school.open("lost", f"ar_fitting?room={room}&lang=en")
     for page in school.students().values():
         expect(page.locator(slider_input(PHI))).to_be_attached()
+        expect(page.locator(f"{CHIP} .name")).to_be_visible()
     expect(chip).to_contain_text("4 here")
-    names = [page.locator(f"{CHIP} .name").inner_text() for page in school.students().values()]
+    names = [page.locator(f"{CHIP} .name").text_content() for page in school.students().values()]
     assert len(set(names)) == 4
 
     slider.press("PageDown")
@@ -138,7 +139,7 @@ def test_a_lesson_of_six(school):
     school.seen("3 without network")
     lost.context.set_offline(False)
     expect(lost.locator(f"{CHIP} .lost")).to_have_count(0)
-    assert lost.locator(f"{CHIP} .name").inner_text() == names[3]
+    assert lost.locator(f"{CHIP} .name").text_content() == names[3]
     expect(lost.locator(slider_input(PHI))).to_have_value("0.6")
     choose(lost, 0)
     expect(put).to_contain_text("5 of 5")
