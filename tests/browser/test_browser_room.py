@@ -324,10 +324,11 @@ def test_who_comes_by_the_link_asks_for_one_page(room, teacher, browser, server)
     context = browser.new_context()
     page = context.new_page()
     page.add_init_script("window.went = 0; addEventListener('popstate', () => (window.went += 1))")
-    page.goto(f"{server.url}/?room={room.code}&lang=zh")
+    page.goto(f"{server.url}/?room={room.code}&lang=zh&present=true")
     LessonPage(page).titled(Text("zh")("ar_fitting.title"))
     LessonPage(page).rest()
     expect(page.get_by_role("radio", name="中文")).to_be_checked()
+    expect(page.locator(".st-key-present input")).to_be_checked()
     assert page.evaluate("window.went") == 1
     context.close()
 

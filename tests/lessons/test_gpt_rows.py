@@ -79,7 +79,7 @@ def test_a_row_is_live(row, language, smollm2):
 def test_the_table_names_every_discrepancy(language):
     rows = Text(language).items("gpt.texts.rows")
     for named in ("D-54", "D-55", "D-56", "D-70", "D-78"):
-        assert any(named in str(row) for row in rows), number
+        assert any(named in str(row) for row in rows), named
 
 
 SHIPPED = {"futures": {}, "likely": {}, "again": {"view": "loop"}, "shots": {}, "cost": {}}
