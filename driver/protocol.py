@@ -100,6 +100,7 @@ class Student:
     charts: int = 0
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    toasts: list[str] = field(default_factory=list)
     progress: str = ""
     polls: dict[str, float] = field(default_factory=dict)
     body: bytes = field(default=b"", repr=False)
@@ -432,6 +433,8 @@ class Student:
             self.errors.append(f"{kind}: {getattr(message, 'body', '') or message.message}")
         elif kind == "alert" and message.format == message.WARNING:
             self.warnings.append(message.body)
+        elif kind == "toast":
+            self.toasts.append(message.body)
         elif kind == "progress":
             self.progress = message.text
         if name := getattr(message, "id", ""):

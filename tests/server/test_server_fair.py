@@ -61,3 +61,32 @@ def test_a_newcomer_waits_in_front_and_who_is_in_opens_what_it_likes():
                 return said
 
         assert attend(asyncio.wait_for(lesson(), 60)) == []
+
+
+# Every turn comes two seconds late, and the place in line is said each 0.6 s.
+LATE = """
+import threading
+from seqviz.ui.shared import draw_queue
+draw_queue.TELL, come = 0.6, draw_queue.DrawQueue.come
+def late(queue, rank, begin, *user):
+    return come(queue, rank, lambda: threading.Timer(2.0, begin).start(), *user)
+draw_queue.DrawQueue.come = late
+"""
+
+
+def test_who_waits_long_is_told_again_and_sees_the_figure_then():
+    """Benches that come one by one while others compute, as in a class that opens a lesson."""
+    with serve(before=LATE) as server:
+
+        async def lesson() -> tuple[list[str], list[str]]:
+            async with Student(server.url, "ar_fitting") as student:
+                await student.open()
+                student.toasts.clear()
+                await student.scroll("by_hand")
+                assert "ar.by_hand.data" in student.widgets
+                return student.toasts, student.errors
+
+        toasts, errors = attend(lesson())
+    assert errors == []
+    assert len(toasts) > 2
+    assert all("place 1 and" in said for said in toasts)

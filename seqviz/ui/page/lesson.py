@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -29,7 +29,7 @@ from seqviz.ui.bench.moving_hand import MovingHand
 from seqviz.ui.page import classroom, glossary, header, notebook, questions
 from seqviz.ui.server import run_context
 from seqviz.ui.shared import components, limits
-from seqviz.ui.shared.draw_queue import Rank
+from seqviz.ui.shared.draw_queue import TELL, Rank
 from seqviz.ui.shared.fragments import fragment
 from seqviz.ui.shared.share_link import frame_of
 from seqviz.ui.streamlit_internals import deferred_files as files
@@ -165,7 +165,7 @@ class PageLesson:
             new = name not in self.drawn
             with (
                 run_context.drawing(name, new) as alone,
-                limits.turn(self._rank(name, alone), self._waits()),
+                limits.turn(self._rank(name, alone), self._waits),
                 self.declared.read_by(self.values),
             ):
                 self._draw_bench(bench)
@@ -180,15 +180,14 @@ class PageLesson:
     def _rank(self, name: str, alone: bool) -> Rank:
         return self.asked.pop(name, Rank.PRESS) if alone else Rank.PAGE
 
-    def _waits(self) -> Callable[[int], None]:
-        """Says whose turn it is, in one place; a newer press of the reader ends the wait there."""
-        said: list[Any] = [st]
+    def _waits(self, before: int) -> None:
+        """Says whose turn it is; it is gone when that is said again. A newer press of the reader
+        ends the wait here.
 
-        def tell(before: int) -> None:
-            words = self.text("work.turn", position=before + 1)
-            said[0] = said[0].toast(words, icon=":material/info:")
-
-        return tell
+        In a bench that runs by itself Streamlit refuses to change what was said, so it is said anew.
+        """
+        words = self.text("work.turn", position=before + 1)
+        st.toast(words, icon=":material/info:", duration=round(TELL))
 
     def _title(self, name: str) -> None:
         if self.text.has(f"{self.record.slug}.bench.{name}"):
