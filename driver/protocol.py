@@ -83,10 +83,11 @@ class Student:
     (127.0.0.2), the usual one where it is empty. cookies: those of the student's device, which may
     have several tabs; None: none are kept or sent, and the page in HTML, which gives them, is not
     asked for. widgets: the controls of the page by their keys. charts: how many the last run has
-    drawn. errors: what went wrong on the page so far, warnings: what it has warned of. progress:
-    what the last bar of progress said. polls: fragments that ask to be run again by themselves (a
-    running job's progress), with their seconds. body: of the last file or picture. Where
-    the server hangs up, whatever waits for it raises websockets' ConnectionClosed; where it has no
+    drawn. errors: what went wrong on the page so far, warnings: what it has warned of, said: its
+    other messages. progress: what the last bar of progress said. polls: fragments that ask to be
+    run again by themselves (a running job's progress), with their seconds. body: of the last file
+    or picture. Where the server hangs up, whatever waits for it raises websockets'
+    ConnectionClosed; where it has no
     page for a newcomer, this raises ConnectionRefusedError.
     """
 
@@ -100,7 +101,7 @@ class Student:
     charts: int = 0
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    toasts: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
     progress: str = ""
     polls: dict[str, float] = field(default_factory=dict)
     body: bytes = field(default=b"", repr=False)
@@ -433,8 +434,8 @@ class Student:
             self.errors.append(f"{kind}: {getattr(message, 'body', '') or message.message}")
         elif kind == "alert" and message.format == message.WARNING:
             self.warnings.append(message.body)
-        elif kind == "toast":
-            self.toasts.append(message.body)
+        elif kind in {"alert", "toast"}:
+            self.said.append(message.body)
         elif kind == "progress":
             self.progress = message.text
         if name := getattr(message, "id", ""):

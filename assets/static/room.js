@@ -496,17 +496,17 @@ class Class {
       this.changed();
     };
     const list = sent.length ? [{ text: filled(words.sent, { count: sent.length }), press: toggle }] : [];
-    const here = this.seen ? [`${slug()}/${this.seen}`] : [];
+    const here = () => [`${slug()}/${this.seen}`]; // when it is pressed, wherever that is
     const range = () => {
       this.ranging = !this.ranging;
       this.changed();
     };
     const choose = state.allowed.length
       ? [{ text: words.all_benches, press: say({ kind: "allow", benches: [] }) }]
-      : here.length
-        ? [{ text: words.spotlight, press: say({ kind: "allow", benches: here }) }, { text: words.range, press: range }]
+      : this.seen
+        ? [{ text: words.spotlight, press: () => say({ kind: "allow", benches: here() })() }, { text: words.range, press: range }]
         : [];
-    const ranges = this.ranging && !state.allowed.length && here.length ? [this.ranges()] : [];
+    const ranges = this.ranging && !state.allowed.length && this.seen ? [this.ranges()] : [];
     const stuck = Object.values(state.dots ?? {}).reduce((sum, dot) => sum + dot[1], 0);
     return [
       ...(this.looking ? [this.dots(state)] : []), ...(this.open && sent.length ? [{ list: sent, asked: this.asked }] : []), ...ranges, ...lists, code, count, ...apart, ...goals, ...list, ...presses,

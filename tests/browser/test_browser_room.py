@@ -99,6 +99,13 @@ def test_a_pause_and_a_spotlight_hold_controls(teacher, student):
     assert teacher.page.locator("[class*='st-key-bench-'][inert]").count() == 0
     buttons.get_by_role("button", name="All figures").click()
     expect(other).not_to_have_attribute("inert", "")
+    teacher.page.locator(".st-key-bench-fit").evaluate("one => one.scrollIntoView()")
+    teacher.page.wait_for_timeout(500)  # what the buttons say is the same as before
+    buttons.get_by_role("button", name="Only this figure").click()
+    expect(bench).to_have_attribute("inert", "")
+    expect(other).not_to_have_attribute("inert", "")
+    buttons.get_by_role("button", name="All figures").click()
+    expect(bench).not_to_have_attribute("inert", "")
 
 
 def test_a_range_of_figures(teacher, student):

@@ -49,7 +49,7 @@ def test_a_message_of_the_page_that_was_left_is_dropped(server, slug, after):
             rests = next(one for key, one in student.widgets.items() if key.endswith(".settle"))
             said = '[{"event": "settled", "value": []}]'
             state = WidgetState(id=rests.events, json_trigger_value=said)
-            late = student.request([onward, state], rests.fragment)
+            late = student.request([state], rests.fragment)  # a press is said once
             await student.socket.send(student.request([onward]))
             seen = await _pages(student, most=9 if after == "ended" else 1)
             await student.socket.send(late)

@@ -81,12 +81,12 @@ def test_who_waits_long_is_told_again_and_sees_the_figure_then():
         async def lesson() -> tuple[list[str], list[str]]:
             async with Student(server.url, "ar_fitting") as student:
                 await student.open()
-                student.toasts.clear()
+                student.said.clear()
                 await student.scroll("by_hand")
                 assert "ar.by_hand.data" in student.widgets
-                return student.toasts, student.errors
+                return student.said, student.errors
 
-        toasts, errors = attend(lesson())
+        told, errors = attend(lesson())
     assert errors == []
-    assert len(toasts) > 2
-    assert all("place 1 and" in said for said in toasts)
+    assert len(told) > 2
+    assert all("place 1 and" in one for one in told)

@@ -181,10 +181,10 @@ class PageLesson:
         return self.asked.pop(name, Rank.PRESS) if alone else Rank.PAGE
 
     def _waits(self, before: int) -> None:
-        """Says whose turn it is; it is gone when that is said again. A newer press of the reader
-        ends the wait here.
+        """Says whose turn it is; a newer press of the reader ends the wait here.
 
-        In a bench that runs by itself Streamlit refuses to change what was said, so it is said anew.
+        It is said anew each time, and gone by then: what a bench that runs by itself has said
+        before, Streamlit does not let it change.
         """
         words = self.text("work.turn", position=before + 1)
         st.toast(words, icon=":material/info:", duration=round(TELL))

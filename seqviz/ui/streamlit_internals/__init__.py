@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seqviz.ui.streamlit_internals import (
+    batched_messages,
     component_search,
     component_state,
     config_cache,
@@ -32,6 +33,7 @@ PATCHES = (
     widget_lookup.PATCH,
     component_state.PATCH,
     session_release.PATCH,
+    batched_messages.PATCH,
     fragment_reruns.PATCH,
     late_fragments.PATCH,
     uploads.PATCH,

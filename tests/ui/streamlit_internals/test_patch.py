@@ -122,7 +122,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 del WebSocketsSansIOProtocol.handle_cont
 del session_state.WStates.set_widget_from_proto, HttpToolsProtocol.on_body
 del memory_media_file_storage._calculate_file_id
-del app_session.AppSession._handle_clear_cache_request
+del app_session.AppSession._handle_clear_cache_request, app_session.AppSession.has_fragment
 del app_session._populate_theme_msg, app_session.DeferredFileHandler
 del main.make_bidi_component_presenter, memory_session_storage.TTLCache
 del scriptrunner.RerunException, scriptrunner.ScriptRunner._run_script

@@ -1,0 +1,68 @@
+"""A browser says at once what happens at once, and names one fragment: all of it is heard."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from driver.protocol import Student, attend
+from driver.server import serve
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serve() as running:
+        yield running
+
+
+def near(student: Student, _: str) -> WidgetState:
+    said = json.dumps([{"event": "near", "value": ["by_hand", "fit"]}])
+    return WidgetState(id=student.widgets["ar.near"].events, json_trigger_value=said)
+
+
+def answer(student: Student, question: str) -> WidgetState:
+    asked = student.widgets[f"ar.predict.{question}"]
+    return WidgetState(id=asked.id, string_value=asked.message.options[1])
+
+
+def onward(student: Student, name: str) -> WidgetState:
+    return WidgetState(id=student.widgets[f"go.{name}"].id, trigger_value=True)
+
+
+def at_once(server, *happened, by="ar.near") -> Student:
+    """Somebody in a lesson to whom this happens; the message names the fragment of one of it."""
+
+    async def visit() -> Student:
+        async with Student(server.url, "ar_fitting") as student:
+            await student.open()
+            states = [one(student, name) for one, name in happened]
+            await student.ask(states, student.widgets[by].fragment)
+            assert student.errors == []
+            return student
+
+    return attend(visit())
+
+
+def test_what_comes_near_is_drawn_and_nothing_else_is_said(server):
+    student = at_once(server, (near, ""))
+    assert "ar.fit.chart" in student.widgets
+    assert student.said == []
+
+
+@pytest.mark.parametrize("by", ["ar.near", "ar.predict.decay"])
+def test_an_answer_is_revealed_when_a_bench_comes_near(server, by):
+    student = at_once(server, (near, ""), (answer, "decay"), by=by)
+    assert "ar.fit.chart" in student.widgets
+    assert len(student.said) == 1
+
+
+def test_two_answers_are_revealed(server):
+    happened = (answer, "decay"), (answer, "bias")
+    assert len(at_once(server, *happened, by="ar.predict.decay").said) == 2
+
+
+def test_the_next_lesson_is_opened_when_a_bench_comes_near(server):
+    student = at_once(server, (near, ""), (onward, "next"))
+    assert "tx.near" in student.widgets
