@@ -400,19 +400,20 @@ class Class {
     return { draw, told: [...rows] };
   }
 
-  // Made anew only where it says something else, so that the focus stays.
+  // Made anew only where it says something else, so that the focus stays; what a press does may be
+  // another, as it is about the figure in sight.
   draw() {
-    const parts = this.parts();
+    const parts = (this.drawnParts = this.parts());
     const told = JSON.stringify(parts, (_, one) => (typeof one === "function" ? undefined : one));
     if (told === this.drawn) return;
     this.drawn = told;
     const { host } = this;
     host.replaceChildren();
-    for (const part of parts) {
+    for (const [at, part] of parts.entries()) {
       if (part.draw) part.draw(host);
       else if (part.list) this.list(part.list);
       else if (!part.press) element("span", host, { textContent: part.text, className: part.kind ?? "" });
-      else element("button", host, { type: "button", textContent: part.text, onclick: part.press });
+      else element("button", host, { type: "button", textContent: part.text, onclick: () => this.drawnParts[at].press() });
     }
   }
 
@@ -496,17 +497,17 @@ class Class {
       this.changed();
     };
     const list = sent.length ? [{ text: filled(words.sent, { count: sent.length }), press: toggle }] : [];
-    const here = () => [`${slug()}/${this.seen}`]; // when it is pressed, wherever that is
+    const here = this.seen ? [`${slug()}/${this.seen}`] : [];
     const range = () => {
       this.ranging = !this.ranging;
       this.changed();
     };
     const choose = state.allowed.length
       ? [{ text: words.all_benches, press: say({ kind: "allow", benches: [] }) }]
-      : this.seen
-        ? [{ text: words.spotlight, press: () => say({ kind: "allow", benches: here() })() }, { text: words.range, press: range }]
+      : here.length
+        ? [{ text: words.spotlight, press: say({ kind: "allow", benches: here }) }, { text: words.range, press: range }]
         : [];
-    const ranges = this.ranging && !state.allowed.length && this.seen ? [this.ranges()] : [];
+    const ranges = this.ranging && !state.allowed.length && here.length ? [this.ranges()] : [];
     const stuck = Object.values(state.dots ?? {}).reduce((sum, dot) => sum + dot[1], 0);
     return [
       ...(this.looking ? [this.dots(state)] : []), ...(this.open && sent.length ? [{ list: sent, asked: this.asked }] : []), ...ranges, ...lists, code, count, ...apart, ...goals, ...list, ...presses,
