@@ -31,23 +31,34 @@ def onward(student: Student, name: str) -> WidgetState:
     return WidgetState(id=student.widgets[f"go.{name}"].id, trigger_value=True)
 
 
+def stands(student: Student, control: str) -> WidgetState:
+    """A control says where it stands, as each does when it has been drawn."""
+    told = student.widgets[f"ar.process.{control}"]
+    return WidgetState(id=told.id, bool_value=told.message.default)
+
+
 def at_once(server, *happened, by="ar.near") -> Student:
-    """Somebody in a lesson to whom this happens; the message names the fragment of one of it."""
+    """Somebody in a lesson to whom this happens; the message names the fragment of one of it.
+
+    widgets: what is drawn then.
+    """
 
     async def visit() -> Student:
         async with Student(server.url, "ar_fitting") as student:
             await student.open()
-            states = [one(student, name) for one, name in happened]
-            await student.ask(states, student.widgets[by].fragment)
+            states, fragment = [one(student, name) for one, name in happened], student.widgets[by]
+            student.widgets.clear()
+            await student.ask(states, fragment.fragment)
             assert student.errors == []
             return student
 
     return attend(visit())
 
 
-def test_what_comes_near_is_drawn_and_nothing_else_is_said(server):
-    student = at_once(server, (near, ""))
+def test_what_comes_near_is_drawn_and_nothing_else(server):
+    student = at_once(server, (stands, "shuffle"), (near, ""))
     assert "ar.fit.chart" in student.widgets
+    assert "ar.process.chart" not in student.widgets
     assert student.said == []
 
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from seqviz.ui.streamlit_internals import widget_states
 from seqviz.ui.streamlit_internals.patch import Patch
 
 if TYPE_CHECKING:
     from streamlit.proto.ClientState_pb2 import ClientState
+    from streamlit.proto.WidgetStates_pb2 import WidgetState
     from streamlit.runtime.app_session import AppSession
 
 # Their callbacks ask for what is to be drawn (`draw_besides`), whichever fragment is.
@@ -40,14 +42,28 @@ def apply() -> None:
 
 def _changed(session: AppSession, told: ClientState) -> list[str]:
     """The widgets that say something new."""
-    states = {one.id: one for one in told.widget_states.widgets}
-    kept = {
-        name: state.SerializeToString()
-        for name, state in states.items()
-        if "trigger" not in (state.WhichOneof("value") or "")
-    }
-    before, _told[session] = _told.get(session, {}), kept
-    return [name for name in states if name not in kept or kept[name] != before.get(name)]
+    before, _told[session] = _told.get(session, {}), {}
+    changed = []
+    for state in told.widget_states.widgets:
+        if "trigger" in (state.WhichOneof("value") or ""):
+            changed.append(state.id)
+            continue
+        said = _told[session][state.id] = state.SerializeToString()
+        if said != before.get(state.id) and (state.id in before or not _is_known(session, state)):
+            changed.append(state.id)
+    return changed
+
+
+def _is_known(session: AppSession, state: WidgetState) -> bool:
+    """Whether it only says what the page has set: a widget says so when it has been drawn."""
+    held = session._session_state
+    metadata = held._new_widget_state.widget_metadata.get(state.id)
+    if metadata is None:
+        return True
+    try:
+        return bool(widget_states.read(metadata, state) == held[state.id])
+    except (widget_states.Unreadable, KeyError, ValueError):
+        return False
 
 
 def _fragment(session: AppSession, spoken: str, changed: list[str]) -> str:
