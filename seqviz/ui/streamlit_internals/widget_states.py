@@ -26,7 +26,10 @@ def read(metadata: WidgetMetadata[Any], told: WidgetState) -> Any:
     """The value of a widget. Raises Unreadable."""
     from streamlit.runtime.state.common import unpack_widget_state_value
 
-    if told.WhichOneof("value") not in (metadata.value_type, None):  # None: it has been emptied
+    kind = told.WhichOneof("value")
+    if kind == "int_value" and metadata.value_type == "double_value":
+        kind = "double_value"  # a field for numbers says a whole one so
+    if kind not in (metadata.value_type, None):  # None: it has been emptied
         raise Unreadable
     try:
         return metadata.deserializer(unpack_widget_state_value(told))

@@ -31,7 +31,7 @@ FORGED = [
     {"double_value": float("inf")},
     {"string_value": "5"},
     {"trigger_value": True},
-    {"int_value": 5},
+    {"bool_value": True},
     {"json_value": "["},
     {"double_array_value": {"data": [5]}},
 ]
@@ -54,6 +54,12 @@ def test_of_a_widget_that_is_drawn_later_it_is_the_default(states, forged):
     with pytest.raises(KeyError):
         states["n"]
     assert known(states)["n"] == 7
+
+
+def test_a_whole_number_is_heard(states):
+    known(states).set_widget_from_proto(WidgetState(id="n", int_value=5))
+    assert states["n"] == 5
+    assert states.widget_metadata["n"].value_type == "double_value"
 
 
 def test_what_is_emptied_is_heard(states):

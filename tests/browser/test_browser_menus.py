@@ -1,0 +1,71 @@
+"""Controls that Streamlit draws, one of each kind: a hand changes it and the page hears of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+
+def types(place: Locator) -> None:
+    """A whole number."""
+    field = place.locator("input")
+    field.fill("7")
+    field.press("Enter")
+
+
+def steps(place: Locator) -> None:
+    place.get_by_role("button", name="Increment").click()
+
+
+def switches(place: Locator) -> None:
+    place.locator("label").first.click()
+
+
+def chooses(name: str) -> Callable[[Locator], None]:
+    """In a menu."""
+
+    def choose(place: Locator) -> None:
+        place.get_by_role("combobox").click()
+        place.page.get_by_role("option", name=name).click()
+
+    return choose
+
+
+def presses(kind: str, name: str) -> Callable[[Locator], None]:
+    return lambda place: place.get_by_role(kind, name=name, exact=True).click()
+
+
+CONTROLS = {
+    "seed typed": ("ar_fitting", "ar.process.seed", types, "7"),
+    "seed stepped": ("ar_fitting", "ar.process.seed", steps, "2"),
+    "switch": ("ar_fitting", "ar.process.shuffle", switches, "true"),
+    "one of a few": ("ar_fitting", "ar.process.view", presses("radio", "Roots"), "roots"),
+    "menu": ("gates", "ga.one.task", chooses("Parity"), "parity"),
+    "several": (
+        "vanishing_gradients",
+        "vg.reach.cells",
+        presses("button", "GRU"),
+        "linear%2Brnn%2Blstm",
+    ),
+}
+
+
+@pytest.mark.parametrize(("slug", "key", "act", "heard"), CONTROLS.values(), ids=CONTROLS)
+def test_the_page_hears_of_it_and_the_figure_is_another(visit, slug, key, act, heard):
+    lesson = visit(slug, {"lang": "en"})
+    bench = key.rpartition(".")[0]
+    before = lesson.geometry(bench)
+    act(lesson.by_key(key))
+    expect(lesson.page).to_have_url(re.compile(re.escape(f"{key}={heard}")))
+    assert lesson.changed(bench, before)
+
+
+def test_a_number_that_is_an_answer_is_judged(visit):
+    lesson = visit("ar_fitting", {"lang": "en"})
+    place = lesson.by_key("ar.exercise.memory.0")
+    place.locator("input").fill("4")  # 0.5 ** 3 = 0.125, 0.5 ** 4 = 0.0625
+    place.locator("input").press("Enter")
+    expect(lesson.by_key("ar.exercise.memory.done")).to_contain_text("Right.")
