@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from seqviz.ui.bench.place import Place
 
 POLL_SECONDS = 0.6
+STOP_SECONDS = 0.4  # most work has stopped by then, and the page says so at once
 ACTIVE = ("queued", "running")
 
 
@@ -79,6 +80,10 @@ def watch(
     job.join(me, group())
     refused = _refused(place.prefix)
 
+    def cancel() -> None:
+        job.leave(me)
+        job.wait(STOP_SECONDS)
+
     def poll() -> None:
         if job.state not in ACTIVE:
             if job.state == "cancelled" and job.error is not None:
@@ -91,7 +96,7 @@ def watch(
             if position
             else place.words("work.running", percent=f"{100 * job.fraction:.0f}")
         )
-        row(place, job.fraction, label, "cancel", lambda: job.leave(me))
+        row(place, job.fraction, label, "cancel", cancel)
         trail = job.trail
         if anew:
             return  # the earlier figure stands in this place
