@@ -87,8 +87,7 @@ class Student:
     other messages. progress: what the last bar of progress said. polls: fragments that ask to be
     run again by themselves (a running job's progress), with their seconds. body: of the last file
     or picture. Where the server hangs up, whatever waits for it raises websockets'
-    ConnectionClosed; where it has no
-    page for a newcomer, this raises ConnectionRefusedError.
+    ConnectionClosed; where it has no page for a newcomer, this raises ConnectionRefusedError.
     """
 
     url: str
