@@ -66,6 +66,16 @@ def test_direct_equals_a_regression_per_step(intercept):
         assert ours.standard_error[step - 1] == pytest.approx(deviation, abs=1e-9)
 
 
+def test_a_step_that_follows_without_noise_is_forecast_all_the_same():
+    """x_t = x_{t-13} + 1.3: thirteen steps ahead nothing is left, one step ahead there is."""
+    times = np.arange(80)
+    values = (7 * times % 13) + 0.1 * times
+    ours = ar.forecast_direct(values, 2, 20, intercept=True)
+    np.testing.assert_allclose(ours.mean[11], values[-2] + 1.3, rtol=1e-12)
+    np.testing.assert_allclose(ours.mean[12], values[-1] + 1.3, rtol=1e-12)
+    assert ours.standard_error[[0, 10]].min() > 1 > 1e-9 > ours.standard_error[[11, 12]].max()
+
+
 def test_rolling_errors_equal_forecasts_made_one_by_one():
     values = sample(120)
     ours = ar.errors_by_horizon(values, 2, 4, PHI, 1.5)

@@ -181,12 +181,19 @@ def _at_least_one(name: str, value: int) -> None:
 def _direct_models(
     history: Float[np.ndarray, "time"], order: int, horizon: int, intercept: bool
 ) -> list[Regression]:
-    """One regression per step; the first is the ordinary AR(P)."""
+    """One regression per step; the first is the ordinary AR(P).
+
+    A series with a period of 13 steps follows from its past without noise 13 steps ahead, whatever
+    it does one step ahead.
+    """
     _at_least_one("horizon", horizon)
     _at_least_one("order", order)
     history = checked(history, at_least=2 * order + int(intercept) + horizon + 1)
     rows = lag_matrix(history, order, intercept)
-    return [regress(rows[:-step], history[order + step - 1 :]) for step in range(1, horizon + 1)]
+    return [
+        regress(rows[:-step], history[order + step - 1 :], exact=step > 1)
+        for step in range(1, horizon + 1)
+    ]
 
 
 def iterate(

@@ -43,14 +43,17 @@ def lag_matrix(
 
 
 def regress(
-    rows: Float[np.ndarray, "row regressor"], target: Float[np.ndarray, "row"]
+    rows: Float[np.ndarray, "row regressor"],
+    target: Float[np.ndarray, "row"],
+    exact: bool = False,
 ) -> Regression:
     """Least squares of target on rows.
 
     QR and not the normal equations: squaring the condition number would lose the noise of an
-    explosive path. Raises ValueError when a column or the target is a combination of the others.
+    explosive path. exact: whether the target may be a combination of the columns. Raises ValueError
+    when a column is one of the others, or the target where it may not.
     """
-    triangle = triangular_factor(rows, target)
+    triangle = triangular_factor(rows, target, exact)
     k = rows.shape[1]
     root = np.linalg.inv(triangle[:k, :k])
     return Regression(
@@ -62,7 +65,9 @@ def regress(
 
 
 def triangular_factor(
-    rows: Float[np.ndarray, "row regressor"], target: Float[np.ndarray, "row"]
+    rows: Float[np.ndarray, "row regressor"],
+    target: Float[np.ndarray, "row"],
+    exact: bool = False,
 ) -> Float[np.ndarray, "column column"]:
     """R of the QR factorization of (rows, target).
 
@@ -72,7 +77,8 @@ def triangular_factor(
     together = np.column_stack((rows, target))
     triangle = np.asarray(np.linalg.qr(together, mode="r"))
     size = np.sqrt(np.sum(together**2, axis=0))
-    if np.any(np.abs(np.diag(triangle)) <= _NO_NOISE * size):
+    vanishes = np.abs(np.diag(triangle)) <= _NO_NOISE * size
+    if vanishes[: rows.shape[1] + (not exact)].any():
         raise Refusal(
             "no_noise",
             "The series follows from its own past without any noise at this order: "
