@@ -1,7 +1,7 @@
 // A Plotly chart that is updated in place. Streamlit's own element builds a new chart for each new
 // figure: twice the time from slider to picture, and a blink in between.
 
-import { afterwards, bench } from "./live.js";
+import { bench } from "./live.js";
 import { named, repainted, turnArrows } from "./repaint.js";
 import { showBadge, showNotes, showReadouts, uncover } from "./said.js";
 import { stay } from "./sight.js";
@@ -197,7 +197,7 @@ function take(chart, data) {
     const place = bench(data.live.bench);
     if (place.overtaken(data.live.values)) {
       place.renewed(data.live);
-      chart.forgoes = afterwards(() => chart.host.isConnected && take(chart, data));
+      chart.forgoes = place.afterwards(() => chart.host.isConnected && take(chart, data));
       return;
     }
     place.drawn(data.live, chart.painter(data.live.bench));

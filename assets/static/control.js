@@ -1,6 +1,6 @@
 // A slider, or a row to put in order, among the controls of a bench: its bench draws while it moves, the page when it rests.
 
-import { afterwards, bench, same, TOLD_MS } from "./live.js";
+import { bench, same, TOLD_MS } from "./live.js";
 import { Order } from "./order.js";
 import { Slider } from "./slider.js";
 
@@ -49,7 +49,7 @@ class Control {
     const { options } = data;
     this.forgoes?.();
     if (this.place.overtaken({ [this.key]: options.value }) || this.older(options.value)) {
-      this.forgoes = afterwards(() => this.take(data)); // the page does not say it twice
+      this.forgoes = this.place.afterwards(() => this.take(data)); // the page does not say it twice
       return;
     }
     const rests = this.known(options.value);

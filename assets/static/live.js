@@ -29,19 +29,6 @@ export const every = () => benches.values();
 
 export const same = (one, other) => one === other || Number(one) === Number(other);
 
-// Do something when the page has drawn what it was told, in TOLD_MS at the earliest; what is returned
-// calls it off.
-export function afterwards(action) {
-  let timer;
-  const wait = () => {
-    timer = setTimeout(() => {
-      const state = document.querySelector(".stApp")?.dataset.testScriptState ?? "notRunning";
-      return state === "notRunning" ? action() : wait();
-    }, TOLD_MS);
-  };
-  wait();
-  return () => clearTimeout(timer);
-}
 
 // What is asked for, the same whatever was moved first.
 function named(values) {
@@ -76,6 +63,7 @@ class Bench {
   shape = null; // of what the page has drawn: of one shape, it would not draw more than an answer shows
   waiting = []; // for the last answer
   sent = null; // { names, unpack }: what all of a class are sent, for whom it is the picture to ask for
+  forgone = new Set(); // who waits with what the page has drawn, while the hand is elsewhere
   here = null; // { name, answers }: what answers here; answers: null while it is on its way
 
   // The page has drawn the bench: with these values, and this is where to ask for others.
@@ -105,6 +93,28 @@ class Bench {
       ([key, { text, told }]) =>
         values[key] !== undefined && !same(text, values[key]) && !(told && now - told > TOLD_MS),
     );
+  }
+
+  // Do something when the page has drawn what it was told, in TOLD_MS at the earliest; what is returned
+  // calls it off.
+  afterwards(action) {
+    let timer;
+    const waits = {};
+    this.forgone.add(waits);
+    const end = () => {
+      clearTimeout(timer);
+      this.forgone.delete(waits);
+    };
+    const wait = () => {
+      timer = setTimeout(() => {
+        const state = document.querySelector(".stApp")?.dataset.testScriptState ?? "notRunning";
+        if (state !== "notRunning") return wait();
+        end();
+        action();
+      }, TOLD_MS);
+    };
+    wait();
+    return end;
   }
 
   move(key, text, moving = false) {
@@ -157,7 +167,7 @@ class Bench {
     const shows =
       shape && painted?.names === named(this.asked()) && said(painted.answer).shape === shape &&
       [...this.moved.values()].every(({ told }) => told);
-    if (!shows || !this.tell) return draw();
+    if (!shows || !this.tell || this.forgone.size > 0) return draw();
     const values = Object.fromEntries([...this.moved].map(([name, { text }]) => [name, text]));
     this.offered = { number: ++this.rests, values, answer: painted.answer };
     this.tell({ number: this.rests, values, shape });
@@ -169,6 +179,11 @@ class Bench {
     if (this.offered?.number !== number) return;
     const { values, answer } = this.offered;
     this.offered = null;
+    // What the page has drawn before would come when the hand has gone, and would be old: once more.
+    if (this.forgone.size > 0) {
+      for (const [key, text] of Object.entries(values)) this.controls.get(key)?.tell(text);
+      return;
+    }
     Object.assign(this.source.query, values);
     Object.assign(this.source.values, values);
     this.painter.keep(answer);

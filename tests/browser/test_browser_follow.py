@@ -45,10 +45,11 @@ def test_who_looks_at_it_otherwise_asks_for_the_own_picture(teacher, student):
     """A setting of the own that the teacher's page has not: what is sent is not painted."""
     student.page.wait_for_timeout(3500)
     student.page.evaluate("""() => {
-        const {source} = window.seqvizLive("ar.process");
-        source.query["ar.process.seed"] = "5";
+        const place = window.seqvizLive("ar.process"), { asked } = place;
+        place.asked = () => ({ ...asked.call(place), "ar.process.seed": "5" });
     }""")
     with student.page.expect_request(lambda one: "/live/" in one.url) as found:
         teacher.slider(PHI).press("PageDown")
     assert "ar.process.seed=5" in found.value.url
     expect(student.slider(PHI)).to_have_value("0.7")
+    student.page.evaluate("delete window.seqvizLive('ar.process').asked")

@@ -106,6 +106,39 @@ def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson
     assert read(lesson) == numbers
 
 
+def test_what_is_drawn_under_a_hand_does_not_come_back_after_it(lesson, visit):
+    """Something else is set, and the page draws it with the value from which the hand has gone."""
+    page, slider = lesson.page, lesson.slider(KEY)
+    lesson.geometry(BENCH)
+    switch = lesson.by_key("ar.process.shuffle").locator("input")
+    came = switch.evaluate("""async (input, [selector, bench]) => {
+        const place = window.seqvizLive(bench), range = document.querySelector(selector);
+        let came = false;
+        place.renewed = (source) => {
+            came = true;
+            delete place.renewed;
+            place.renewed(source);
+        };
+        const move = (value) => {
+            range.value = value;
+            range.dispatchEvent(new Event("input"));
+            return new Promise((resolve) => setTimeout(resolve, 50));
+        };
+        input.click();
+        for (let moves = 0; !came && moves < 100; moves++) await move(moves % 2 ? 0.3 : 0.4);
+        await move(0.5);
+        return came;
+    }""", [slider_input(KEY), BENCH])  # fmt: skip
+    assert came
+    expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.5"))
+    page.wait_for_timeout(2500)  # after two seconds comes what the hand was in the way of
+    lesson.rest()
+    expect(slider).to_have_value("0.5")
+    again = visit("ar_fitting", {"lang": "en", KEY: "0.5", "ar.process.shuffle": "true"})
+    assert again.geometry(BENCH) == lesson.geometry(BENCH)
+    assert read(again) == read(lesson)
+
+
 def test_the_help_of_a_readout_answers_under_a_hand(lesson):
     before = lesson.geometry(BENCH)
     lesson.slider(KEY).press("ArrowRight")
@@ -410,12 +443,12 @@ def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(lesson, older)
 ALONE = r"""async (hand) => {
     const { bench } = await import("/app/static/live.js");
     const place = bench(`t.${Math.random()}`), painted = [], asked = [];
-    const answer = (query) => `{"arrays":[]}\n${query}`;
+    const answer = (query) => `{"arrays":[],"shape":"s"}\n${query}`;
     const said = (text) => text.split("\n")[1];
     window.fetch = (address) => new Promise((resolve) => asked.push((status = 200) => resolve(
         new Response(status === 200 ? answer(address.split("?")[1]) : null, {status}))));
     const painter = { uncover: () => painted.push("own"), there: () => true, wait: () => null,
-        paint: (text) => painted.push(said(text)) };
+        keep: () => null, paint: (text) => painted.push(said(text)) };
     const source = (query) => ({ address: "/x", token: "", query, values: { x: "5" } });
     const turn = () => new Promise((resolve) => setTimeout(resolve));
     const reply = async (number, status) => {
@@ -425,7 +458,14 @@ ALONE = r"""async (hand) => {
         await turn();
     };
     place.drawn(source({}), painter);
-    await hand({ place, answer, reply, source, turn });
+    const rest = async () => { // the page is told, and says that it knows
+        const to = (what) => (text) => painted.push(`${what} ${text}`);
+        place.controls.set("x", { slider: { options: {} }, heard: to("heard"), tell: to("draw") });
+        place.shape = "s";
+        place.tell = () => painted.push("told");
+        await place.rest("x", () => painted.push("draw"));
+    };
+    await hand({ place, answer, reply, source, turn, rest });
     return painted;
 }"""
 
@@ -441,14 +481,23 @@ ALONE = r"""async (hand) => {
     ("""place.move("x", "7"); await turn(); place.renewed(source({ view: "b" })); await reply(0);
         await reply(1);""", ["view=b&x=7"]),
     ("""place.move("x", "7"); place.renewed(source({ x: "6" })); await reply(0);""", ["x=7"]),
+    ("""place.move("x", "7"); await reply(0); await rest();
+        place.heard({ shape: "s", number: 1 });""", ["x=7", "told", "heard 7"]),
+    ("""place.move("x", "7"); await reply(0); place.afterwards(() => null); await rest();""",
+     ["x=7", "draw"]),
+    ("""place.move("x", "7"); await reply(0); await rest(); place.afterwards(() => null);
+        place.heard({ shape: "s", number: 1 });""", ["x=7", "told", "draw 7"]),
 ], ids=["an answer that is there already is not painted before an older one",
         "an answer that is refused is no answer to what the hand wants next",
         "a hand that has come home finds the page's own figure",
         "the page's own figure is not shown while it is an older one",
         "what else is set on the page meanwhile counts for the hand",
-        "what the page has drawn of the hand's own values changes nothing"])  # fmt: skip
+        "what the page has drawn of the hand's own values changes nothing",
+        "a page that is told where the hand rests draws nothing",
+        "a page whose drawing waits draws once more",
+        "a page whose drawing came before it knew draws once more"])  # fmt: skip
 def test_the_order_of_answers(lesson, hand, painted):
-    body = f"async ({{ place, answer, reply, source, turn }}) => {{ {hand} }}"
+    body = f"async ({{ place, answer, reply, source, turn, rest }}) => {{ {hand} }}"
     fetch = lesson.page.evaluate_handle("() => window.fetch")
     try:
         assert lesson.page.evaluate(f"() => ({ALONE})({body})") == painted
