@@ -1,0 +1,30 @@
+"""A student's own file: its figure comes, and follows a hand, without the page being asked."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+BENCH = "ar.real"
+
+
+def test_a_file_is_drawn_and_follows_the_hand(visit):
+    """A series with a period of 13 steps and a trend, which is forecast 20 steps ahead."""
+    lesson = visit("ar_fitting", {"lang": "en", f"{BENCH}.source": "csv"})
+    rows = "\n".join(f"{7 * time % 13 + 0.1 * time:.1f}" for time in range(80))
+    file = {"name": "own.csv", "mimeType": "text/csv", "buffer": f"level\n{rows}\n".encode()}
+    field = lesson.by_key(f"{BENCH}.csv").locator("input[type=file]")
+    field.set_input_files(file)
+    first = lesson.geometry(BENCH)
+    asked: list[str] = []
+    lesson.page.on("request", lambda one: asked.append(one.url) if "/live/" in one.url else None)
+    lesson.slider(f"{BENCH}.model").scroll_into_view_if_needed()
+    lesson.drag(f"{BENCH}.model", 0.1, 0.5, steps=4)
+    moved = lesson.changed(BENCH, first)
+    lesson.page.mouse.up()
+    value = lesson.slider(f"{BENCH}.model").input_value()
+    expect(lesson.page).to_have_url(re.compile(rf"{BENCH}\.model={value}(&|$)"))
+    assert lesson.geometry(BENCH) == moved
+    assert asked
+    assert not any("level" in url for url in asked)
