@@ -108,6 +108,23 @@ def test_a_pause_and_a_spotlight_hold_controls(teacher, student):
     expect(bench).not_to_have_attribute("inert", "")
 
 
+def test_a_press_is_heard_though_the_room_changes_while_it_is_held(teacher, student):
+    """The chip is made anew with all that it says: in a class, several times a second."""
+    page = teacher.page
+    bench = student.page.locator(".st-key-bench-process")
+    page.locator(SHOWN).get_by_role("button", name="Pause").hover()
+    page.mouse.down()
+    page.evaluate("""() => {
+        const { room } = document.querySelector(".seqviz-room").class;
+        room.heard({ ...room.state, present: room.state.present + 1 });
+    }""")
+    page.mouse.up()
+    expect(bench).to_have_attribute("inert", "")
+    expect(page.locator(SHOWN)).to_contain_text("1 here")
+    page.locator(SHOWN).get_by_role("button", name="Go on").click()
+    expect(bench).not_to_have_attribute("inert", "")
+
+
 def test_a_range_of_figures(teacher, student):
     buttons = teacher.page.locator(SHOWN)
     buttons.get_by_role("button", name="From this figure to").click()
