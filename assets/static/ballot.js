@@ -1,6 +1,6 @@
 // A question that a class votes on: twice if the teacher likes, and hidden until it is revealed.
 
-import { InRoom } from "./room_link.js";
+import { InRoom, presses } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled, percent } from "./words.js";
 
@@ -14,6 +14,14 @@ export function wilson(count, of) {
 }
 
 class Vote extends InRoom {
+  leaving = new AbortController();
+  pressed = presses(this.host, () => this.draw(), this.leaving.signal);
+
+  close() {
+    super.close();
+    this.leaving.abort();
+  }
+
   take(data) {
     this.data = data;
     this.drawn = "";
@@ -23,7 +31,7 @@ class Vote extends InRoom {
 
   draw() {
     const { room, data } = this;
-    if (!room?.state) return;
+    if (!room?.state || this.pressed()) return;
     const ballot = room.state.ballot?.key === data.key ? room.state.ballot : null;
     const own = ballot && room.votes.get(`${data.key} ${ballot.round}`);
     const told = JSON.stringify([ballot, own, room.teaches, ballot?.state === "revealed" || room.state.present]);

@@ -3,7 +3,7 @@
 
 import { every } from "./live.js";
 import { Board } from "./room_board.js";
-import { room as enter } from "./room_link.js";
+import { presses, room as enter } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled } from "./words.js";
 
@@ -15,7 +15,6 @@ const EACH_MS = 50; // and for each who is here: in all of that the pages hear o
 const AGAIN_MS = 1000; // after which a teacher's word is said again that was too much, or lost
 const SPREAD_MS = 1200; // in which the pages of a class are drawn that no hand can draw
 const LOST_MS = 2500; // after which a change of page is asked for again; then twice as long, and so on
-const CLICK_MS = 300; // in which a finger that is lifted has pressed, or has not
 const SETTING = /^[a-z]{2}\.[a-z_0-9.]+$/;
 const PARTS = '[data-testid="stTabPanel"]'; // of a lesson, one of them open
 const HELD = 'input, select, textarea, button, [role="radio"], [role="option"], [role="tab"], .seqviz-slider, .js-plotly-plot';
@@ -76,7 +75,6 @@ class Class {
   came = { at: performance.now(), wait: LOST_MS }; // to where the teacher is, or asked for it
   goals = new Set(); // that this page has shown as reached
   looking = false; // at where all are
-  pressed = false; // a button of the chip is held down
   open = false; // the list of what was sent
 
   constructor(host) {
@@ -87,11 +85,7 @@ class Class {
     for (const kind of ["pointerdown", "keydown", "wheel"])
       window.addEventListener(kind, (event) => this.touched(event), options);
     this.board = new Board(this, this.listening.signal);
-    const { signal } = options;
-    host.addEventListener("pointerdown", () => (this.pressed = true), { signal });
-    host.addEventListener("click", () => this.released(), { signal });
-    for (const kind of ["pointerup", "pointercancel"])
-      window.addEventListener(kind, () => this.pressed && setTimeout(() => this.released(), CLICK_MS), { signal });
+    this.pressed = presses(host, () => this.draw(), this.listening.signal);
   }
 
   shown = shown;
@@ -409,15 +403,8 @@ class Class {
 
   // Made anew only where it says something else, so that the focus stays; what a press does may be
   // another, as it is about the figure in sight.
-  released() {
-    if (!this.pressed) return;
-    this.pressed = false;
-    this.draw();
-  }
-
-  // Not while a button is held down: one that is made anew before it is let go does not hear the press.
   draw() {
-    if (this.pressed) return;
+    if (this.pressed()) return;
     const parts = (this.drawnParts = this.parts());
     const told = JSON.stringify(parts, (_, one) => (typeof one === "function" ? undefined : one));
     if (told === this.drawn) return;

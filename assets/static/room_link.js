@@ -8,6 +8,7 @@ const BASE = new URL(import.meta.url).pathname.replace(/\/app\/static\/.*$/, "/r
 const AGAIN_MS = 1000; // then twice as long, and so on
 const MOST_MS = 15_000;
 const FIND_MS = 300;
+const CLICK_MS = 300; // in which a finger that is lifted has pressed, or has not
 const SILENT_MS = 40_000; // a stream beats every 15 s: one that does not is lost
 
 function kept() {
@@ -229,6 +230,22 @@ export function room(code) {
     current = code ? new Membership(code) : null;
   }
   return current;
+}
+
+// Whether a button in this place is held down: one that is made anew before it is let go does not hear
+// the press. draw: what has waited for that.
+export function presses(host, draw, signal) {
+  let pressed = false;
+  const released = () => {
+    if (!pressed) return;
+    pressed = false;
+    draw();
+  };
+  host.addEventListener("pointerdown", () => (pressed = true), { signal });
+  host.addEventListener("click", released, { signal });
+  for (const kind of ["pointerup", "pointercancel"])
+    window.addEventListener(kind, () => pressed && setTimeout(released, CLICK_MS), { signal });
+  return () => pressed;
 }
 
 // What stands on a page and hears of the room, which is entered beside it: `draw` at whatever is new,
