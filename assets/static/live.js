@@ -29,7 +29,6 @@ export const every = () => benches.values();
 
 export const same = (one, other) => one === other || Number(one) === Number(other);
 
-
 // What is asked for, the same whatever was moved first.
 function named(values) {
   const names = new URLSearchParams(values);
@@ -99,12 +98,11 @@ class Bench {
   // calls it off.
   afterwards(action) {
     let timer;
-    const waits = {};
-    this.forgone.add(waits);
     const end = () => {
       clearTimeout(timer);
-      this.forgone.delete(waits);
+      this.forgone.delete(end);
     };
+    this.forgone.add(end);
     const wait = () => {
       timer = setTimeout(() => {
         const state = document.querySelector(".stApp")?.dataset.testScriptState ?? "notRunning";

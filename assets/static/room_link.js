@@ -235,16 +235,24 @@ export function room(code) {
 // Whether a button in this place is held down: one that is made anew before it is let go does not hear
 // the press. draw: what has waited for that.
 export function presses(host, draw, signal) {
-  let pressed = false;
+  let pressed = false, timer;
   const released = () => {
-    if (!pressed) return;
+    clearTimeout(timer);
+    if (!pressed || signal.aborted) return;
     pressed = false;
     draw();
   };
-  host.addEventListener("pointerdown", () => (pressed = true), { signal });
+  const down = ({ button }) => {
+    if (button !== 0) return; // a menu opens, and nobody says when the button is let go
+    clearTimeout(timer); // of the press before
+    pressed = true;
+  };
+  const up = () => {
+    if (pressed) timer = setTimeout(released, CLICK_MS);
+  };
+  host.addEventListener("pointerdown", down, { signal });
   host.addEventListener("click", released, { signal });
-  for (const kind of ["pointerup", "pointercancel"])
-    window.addEventListener(kind, () => pressed && setTimeout(released, CLICK_MS), { signal });
+  for (const kind of ["pointerup", "pointercancel"]) window.addEventListener(kind, up, { signal });
   return () => pressed;
 }
 

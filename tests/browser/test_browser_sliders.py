@@ -302,7 +302,7 @@ def test_what_a_screen_reader_says(lesson):
     horizon = lesson.slider("ar.forecast.horizon")
     horizon.press("Home")
     expect(horizon).to_have_attribute("aria-valuetext", "1 step")
-    expect(page).to_have_url(re.compile(r"ar\.forecast\.horizon=1$"))  # the next test finds it so
+    expect(page).to_have_url(re.compile(r"ar\.forecast\.horizon=1$"))  # or the next test meets it
     assert page.get_by_role("spinbutton", name="φ: exact value").count() == 1
 
 

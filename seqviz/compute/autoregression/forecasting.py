@@ -115,7 +115,7 @@ def forecast_direct(
     degrees of freedom). At h = 1 mean and standard error are those of OLS and the recursive method.
 
     Source: Marcellino, Stock & Watson 2006 ("direct" forecasts).
-    Raises ValueError when the history is too short, constant or free of noise.
+    Raises ValueError when the history is too short, constant or free of noise one step ahead.
     """
     models = _direct_models(history, order, horizon, intercept)
     newest = lag_matrix(history, order, intercept)[-1]
