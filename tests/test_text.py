@@ -1,6 +1,6 @@
 """Both languages complete: the same keys, placeholders, lists and sections; every key asked for.
 
-The words a lesson's controls need are walked through in `tests/pages/test_lesson_words.py`.
+The words a lesson's controls need are walked through in `tests/pages/test_every_lesson.py`.
 """
 
 from __future__ import annotations

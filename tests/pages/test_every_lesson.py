@@ -1,34 +1,91 @@
-"""What holds for every lesson: languages, controls together, links, notebook."""
+"""What holds for every lesson: its words, its page as it opens, broken links, its notebook."""
 
 from __future__ import annotations
 
 import io
+import re
+from importlib import import_module
 
 import nbformat
 import pytest
+from looking import PLACEHOLDER, as_state, sentences, walk
 from nbclient import NotebookClient
 from rings import in_turn, one_of
 
 from seqviz import catalog
-from seqviz.lessons.bench import controls
-from seqviz.text import Text
+from seqviz.lessons.bench.controls import Choice, Order, controls
+from seqviz.lessons.bench.words import Words
+from seqviz.text import LANGUAGES, Text, catalogue
 from seqviz.ui.page import notebook
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 
 
-def as_state(value):
-    return list(value) if isinstance(value, tuple) else value
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_control_and_option_has_words_in_both_languages(slug):
+    asked = 0
+    for lang in LANGUAGES:
+        known, words = catalogue(lang), Words(slug, Text(lang))
+        for bench, its in import_module(f"seqviz.lessons.{slug}").lesson.benches.items():
+            for name, control in controls(its.declaration):
+                label = {f"{slug}.control.{name}.label", f"control.{name}.label"} & set(known)
+                assert label, (lang, bench, name)
+                unit = getattr(control, "unit", "")
+                assert not unit or f"unit.{unit}" in known, (lang, bench, name)
+                options = control.options if isinstance(control, Choice) else ()
+                options = control.default if isinstance(control, Order) else options
+                for option in options:
+                    keys = {f"{slug}.option.{name}.{option}", f"option.{option}"}
+                    if name == "model":  # a teacher's own models have no words of ours
+                        keys = {"frame.model"}
+                    assert keys & set(known), (lang, bench, name, option)
+                    asked += 1
+                # Two buttons with one name cannot be told apart (and Streamlit refuses them).
+                assert len({words.option(name, option) for option in options}) == len(options), name
+    assert asked > 20
 
 
 @pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
-def test_a_lesson_draws_all_its_benches(untouched, slug, lang):
+def test_a_lesson_as_it_opens(untouched, slug, lang):
     page = untouched(slug, lang)
     # A bench that waits for a training run or a file shows a hint in place of its chart.
-    hints = [info.value for info in page.app.info]
-    assert page.charts() + len(hints) == len(page.lesson.benches)
+    assert page.charts() + len(page.app.info) == len(page.lesson.benches)
     assert len(page.app.metric) >= page.charts()
     assert all(metric.value.strip() for metric in page.app.metric)
+    said = sentences(page.app)
+    assert len(said) > 100
+    assert not [sentence for sentence in said if PLACEHOLDER.search(sentence)]
+
+
+@pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
+def test_what_the_texts_say_is_a_table_of_three_columns(untouched, slug, lang):
+    """A bar inside a cell, as in P(x | y), would begin another column and push the last one out."""
+    page = untouched(slug, lang)
+    (box,) = (e for e in page.app.expander if e.label == page.text("frame.texts"))
+    (table,) = (m.value for m in box.markdown if m.value.startswith("|"))
+    lines = table.splitlines()
+    assert len(lines) == 2 + len(page.text.items(f"{slug}.texts.rows"))
+    for line in lines:
+        assert len(re.findall(r"(?<!\\)\|", line)) == 4, line
+
+
+@pytest.mark.parametrize(("slug", "lang"), in_turn(SLUGS))
+def test_controls_and_readouts_are_few(untouched, slug, lang):
+    """At most five controls at first sight and four read-outs (the house's rule for a bench)."""
+    page = untouched(slug, lang)
+    for name in page.lesson.benches:
+        box = page.app.get_by_key(f"bench-{name}")
+        assert len(box.metric) <= 4, name
+        prefix = f"{page.lesson.prefix(name)}."
+        hidden = {node.key for more in box.expander for node in walk(more) if hasattr(node, "key")}
+        front = {
+            widget.key
+            for kind in ("bidi_component", "toggle", "selectbox", "number_input", "button_group")
+            for widget in box.get(kind)
+            if (widget.key or "").startswith(prefix)
+            and not widget.key.endswith((".view", ".chart", ".settle", ".hand"))
+        } - hidden  # fmt: skip
+        assert len(front) <= 5, (name, front)
 
 
 @pytest.mark.nightly  # by day one by one, without a page: tests/lessons/test_every_control.py
@@ -38,7 +95,7 @@ def test_all_controls_at_one_end_in_chinese(visit, slug, end):
     page = visit(slug, "zh")
     state = {}
     for bench, declaration in page.lesson.benches.items():
-        for name, control in controls.controls(declaration):
+        for name, control in controls(declaration):
             state[f"{page.lesson.prefix(bench)}.{name}"] = as_state(control.extremes()[end])
     page.run(**state)
 
@@ -50,7 +107,7 @@ def broken(page, turn: int) -> dict[str, str]:
     """For each control a text that it does not take; which one it is changes with the turn."""
     links = {}
     for bench, declaration in page.lesson.benches.items():
-        for place, (name, control) in enumerate(controls.controls(declaration)):
+        for place, (name, control) in enumerate(controls(declaration)):
             for text in range(len(BROKEN)):
                 raw = BROKEN[(turn + place + text) % len(BROKEN)]
                 try:
@@ -70,7 +127,7 @@ def test_a_broken_link_falls_back_to_the_defaults(visit, untouched, slug, turn):
     assert len(links) >= len(page.lesson.benches)
     again = visit(slug, **links)
     for bench, declaration in again.lesson.benches.items():
-        for name, control in controls.controls(declaration):
+        for name, control in controls(declaration):
             drawn = again.value(bench, name)
             if f"{again.lesson.prefix(bench)}.{name}" in links and drawn is not None:
                 assert drawn == as_state(control.default)

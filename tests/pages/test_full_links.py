@@ -8,7 +8,6 @@ import pytest
 from looking import applied, as_state, bench, figures
 from rings import in_turn
 
-from seqviz import catalog
 from seqviz.lessons.bench import controls
 
 TEXT = "a b <i> & 我们 + d=e? 1*"
@@ -305,7 +304,6 @@ LINKS = {
     "gpt": GPT,
     "text": TEXT_TO_NUMBERS,
 }
-EACH = [(slug, link) for slug, links in LINKS.items() for link in links]
 
 
 def address_bar(page) -> dict[str, str]:
@@ -328,29 +326,37 @@ def test_the_links_above_set_every_control(slug):
         assert several - tried <= {"model"}
 
 
-@pytest.mark.parametrize(("place", "lang"), in_turn(range(len(EACH))))
-def test_a_full_link_brings_back_every_control(visit, place, lang):
-    """Set by hand, read from the address bar, opened afresh: settings and figures are the same."""
-    slug, wanted = EACH[place]
-    state = {
-        f"{catalog.lesson(slug).code}.{name}.{control}": value
-        for name, values in wanted.items()
-        for control, value in values.items()
-    }
-    page = visit(slug, lang)
-    ends = {key: value for key, value in state.items() if key.endswith(".steps")}
-    for some in (ends, state):  # the lengths first: nobody can drag a slider beyond its end
-        page.run(**{key: as_state(value) for key, value in some.items()})
-    link = address_bar(page)
-    assert link.pop("lang") == lang
-    assert link == {key: controls.encoded(value) for key, value in state.items()}
-    again = visit(slug, lang, **link)
-    assert address_bar(again) == {**link, "lang": lang}
-    for name, declaration in again.lesson.benches.items():
-        values = wanted.get(name, {})
-        shows = applied(declaration, values)
-        assert all(shows[control] for control in values)
-        for control, applies in shows.items():
-            value = as_state(getattr(declaration(**values), control)) if applies else None
-            assert again.value(name, control) == value, (name, control)
-        assert figures(bench(again.app, name)) == figures(bench(page.app, name))
+@pytest.mark.parametrize(("slug", "lang"), in_turn(list(LINKS)))
+def test_a_full_link_brings_back_every_control(visit, slug, lang):
+    """Set by hand, read from the address bar, opened afresh: settings and figures are the same.
+
+    One hand sets the links of a lesson one after the other, and puts back what it had set before.
+    """
+    page, back = visit(slug, lang), {}
+    for wanted in LINKS[slug]:
+        state = {
+            f"{page.lesson.prefix(name)}.{control}": value
+            for name, values in wanted.items()
+            for control, value in values.items()
+        }
+        # The lengths first: nobody can drag a slider beyond its end.
+        if ends := {key: value for key, value in state.items() if key.endswith(".steps")}:
+            page.run(**ends)
+        page.run(**back | {key: as_state(value) for key, value in state.items()})
+        link = address_bar(page)
+        assert link.pop("lang") == lang
+        assert link == {key: controls.encoded(value) for key, value in state.items()}
+        again = visit(slug, lang, **link)
+        assert address_bar(again) == {**link, "lang": lang}
+        back = {}
+        for name, declaration in again.lesson.benches.items():
+            values = wanted.get(name, {})
+            shows = applied(declaration, values)
+            assert all(shows[control] for control in values)
+            defaults = declaration()
+            for control, applies in shows.items():
+                value = as_state(getattr(declaration(**values), control)) if applies else None
+                assert again.value(name, control) == value, (name, control)
+                key = f"{page.lesson.prefix(name)}.{control}"
+                back |= {key: as_state(getattr(defaults, control))} if control in values else {}
+            assert figures(bench(again.app, name)) == figures(bench(page.app, name)), name

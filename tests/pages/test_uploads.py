@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from looking import alerts, bench, figures
-from rings import in_turn
+from looking import HAN, alerts, bench, figures
+from rings import one_of
 
 from seqviz.data import PROBLEM_CODES, DataProblem, column, parse
 from seqviz.data.upload import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
-from seqviz.text import literal
+from seqviz.text import LANGUAGES, literal
 
 SLUG = "ar_fitting"
+VIEWS = ("fan", "correlations", "order")
 VALUES = np.random.RandomState(8).normal(size=120).cumsum()
 ROWS = [f"{k},{value:.4f}" for k, value in enumerate(VALUES)]
 
@@ -56,33 +57,35 @@ def test_every_refusal_is_tried():
     assert set(FILES) == set(PROBLEM_CODES) - {"no_such_column"}
 
 
-@pytest.mark.parametrize(("code", "lang"), in_turn(list(FILES)))
-def test_a_refusal_word_for_word(visit, code, lang):
-    with pytest.raises(DataProblem) as caught:
-        read(FILES[code])
-    assert caught.value.code == code
-    page = visit(SLUG, lang, ar__real__source="csv")
-    others = page.charts()
-    place = give(page, FILES[code])
-    key = f"problem.{code}"
-    words = page.text.first(f"{SLUG}.{key}", key).format(**caught.value.details)
-    assert alerts(place) == {"error": [], "warning": [words], "info": [], "success": []}
-    assert not figures(place)
-    assert page.charts() == others
+@pytest.mark.parametrize("turn", one_of(range(2)))
+def test_a_refusal_word_for_word(visit, turn):
+    """On one page in each language, in turn."""
+    pages = [visit(SLUG, lang, ar__real__source="csv") for lang in LANGUAGES]
+    others = pages[0].charts()
+    for place, (code, content) in enumerate(FILES.items(), turn):
+        with pytest.raises(DataProblem) as caught:
+            read(content)
+        assert caught.value.code == code
+        page = pages[place % 2]
+        real = give(page, content)
+        key = f"problem.{code}"
+        words = page.text.first(f"{SLUG}.{key}", key).format(**caught.value.details)
+        assert alerts(real) == {"error": [], "warning": [words], "info": [], "success": []}
+        assert not figures(real)
+        assert page.charts() == others
 
 
-@pytest.mark.parametrize("view", ["fan", "correlations", "order"])
-def test_a_good_file_is_drawn_as_it_is(visit, view):
-    page = visit(SLUG, "zh", ar__real__source="csv", ar__real__view=view)
+def test_a_good_file_is_drawn_as_it_is(visit):
+    page = visit(SLUG, "zh", ar__real__source="csv")
     assert page.text(f"{SLUG}.hint.csv") in alerts(bench(page.app, "real"))["info"]
-    place = give(page, lines("when,level", *ROWS))
-    page.run(ar__real__column="level")
-    place = bench(page.app, "real")
-    assert not alerts(place)["warning"]
-    (figure,) = figures(place)
-    if view == "correlations":
-        alt = figure["layout"]["meta"]["alt"]
-        assert "120" in alt
+    give(page, lines("when,level", *ROWS))
+    for view in VIEWS:
+        page.run(ar__real__column="level", ar__real__view=view)
+        place = bench(page.app, "real")
+        assert not alerts(place)["warning"]
+        (figure,) = figures(place)
+        if view == "correlations":
+            assert "120" in figure["layout"]["meta"]["alt"]
 
 
 def test_the_column_that_varies_is_offered_and_another_can_be_chosen(visit):
@@ -124,41 +127,46 @@ def test_a_file_too_short_for_the_horizon(visit):
     assert alerts(place)["warning"] == [words]
 
 
-@pytest.mark.parametrize("view", ["fan", "correlations", "order"])
-def test_the_shortest_file_that_is_read(visit, view):
-    page = visit(SLUG, ar__real__source="csv", ar__real__view=view, ar__real__horizon="1")
-    place = give(page, lines("x", *(f"{v:.3f}" for v in VALUES[:30])))
-    assert len(figures(place)) == 1, alerts(place)
+def test_the_shortest_file_that_is_read(visit):
+    page = visit(SLUG, ar__real__source="csv", ar__real__horizon="1")
+    give(page, lines("x", *(f"{v:.3f}" for v in VALUES[:30])))
+    for view in VIEWS:
+        page.run(ar__real__view=view)
+        place = bench(page.app, "real")
+        assert len(figures(place)) == 1, (view, alerts(place))
 
 
-@pytest.mark.parametrize("view", ["fan", "correlations", "order"])
-@pytest.mark.parametrize("series", ["a line", "a sawtooth", "huge", "tiny", "one jump"])
-def test_strange_series_are_drawn_or_refused_in_words(visit, series, view):
-    time = np.arange(100.0)
-    values = {
-        "a line": time,
-        "a sawtooth": time % 7,
-        "huge": VALUES[:100] * 1e99,
-        "tiny": VALUES[:100] * 1e-200,
-        "one jump": (time > 50) * 1.0,
-    }[series]
-    page = visit(SLUG, "zh", ar__real__source="csv", ar__real__view=view)
-    place = give(page, lines("x", *(repr(float(v)) for v in values)))
-    warned = alerts(place)["warning"]
-    assert len(figures(place)) + len(warned) == 1
-    for sentence in warned:
-        assert any("\u4e00" <= letter <= "\u9fff" for letter in sentence), sentence
+TIME = np.arange(100.0)
+STRANGE = {
+    "a line": TIME,
+    "a sawtooth": TIME % 7,
+    "huge": VALUES[:100] * 1e99,
+    "tiny": VALUES[:100] * 1e-200,
+    "one jump": (TIME > 50) * 1.0,
+}
 
 
-@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "**bold**", "$x$", "{row}", "a|b"])
-def test_a_column_name_is_a_name_and_no_markup(visit, name):
+def test_strange_series_are_drawn_or_refused_in_words(visit):
+    page = visit(SLUG, "zh", ar__real__source="csv")
+    for name, values in STRANGE.items():
+        give(page, lines("x", *(repr(float(v)) for v in values)), f"{name}.csv")
+        for view in VIEWS:
+            page.run(ar__real__view=view)
+            place = bench(page.app, "real")
+            warned = alerts(place)["warning"]
+            assert len(figures(place)) + len(warned) == 1, (name, view)
+            assert all(HAN.search(sentence) for sentence in warned), (name, view, warned)
+
+
+def test_a_column_name_is_a_name_and_no_markup(visit):
     """In the menu as it is; in a sentence it must not be filled in again, nor run."""
     page = visit(SLUG, ar__real__source="csv")
     values = [f"{v:.3f}" for v in VALUES[:60]]
-    place = give(page, lines(name, *values))
-    (menu,) = [box for box in place.selectbox if box.key == "ar.real.column"]
-    assert menu.options == [name]
-    assert len(figures(place)) == 1
-    assert repr(name) in page.lesson.sources()["real"]
-    broken = give(page, lines(name, *values, "warm", "1"), "second.csv")
-    assert literal(name) in alerts(broken)["warning"][0]
+    for name in ("<script>alert(1)</script>", "**bold**", "$x$", "{row}", "a|b"):
+        place = give(page, lines(name, *values))
+        (menu,) = [box for box in place.selectbox if box.key == "ar.real.column"]
+        assert menu.options == [name]
+        assert len(figures(place)) == 1
+        assert repr(name) in page.lesson.sources()["real"]
+        broken = give(page, lines(name, *values, "warm", "1"), "second.csv")
+        assert literal(name) in alerts(broken)["warning"][0]
