@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hub import Hub, make_bert, record, sha256
+from second import cut_off, in_place
 
 from seqviz.models import device, pretrained, registry, store
 
@@ -27,6 +28,19 @@ def head(minilm):
     from seqviz.experiments.accuracy import heads
 
     return heads.standard_head("minilm", "mean")
+
+
+@pytest.fixture(scope="session")
+def few_layers(smollm2):
+    """SmolLM2 of its first layers alone."""
+    return cut_off(smollm2, 4)
+
+
+@pytest.fixture
+def shallow(few_layers):
+    """The same in place of the whole one."""
+    with in_place(few_layers):
+        yield few_layers
 
 
 @pytest.fixture

@@ -3,8 +3,36 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
+import pytest
 import torch
+
+from seqviz.models import forward_cache, pretrained
+from seqviz.models.pretrained import Pretrained
+
+
+def cut_off(model: Pretrained, layers: int) -> Pretrained:
+    """A decoder of the first layers of this one, whose weights it shares.
+
+    What our code and the library make of the same weights is compared: that is the same claim at
+    any depth, and a few layers are read in a fraction of the time.
+    """
+    network = copy.deepcopy(model.network, {id(p): p for p in model.network.parameters()})
+    network.model.layers = network.model.layers[:layers]
+    network.config.num_hidden_layers = layers
+    return replace(model, network=network, card=replace(model.card, layers=layers))
+
+
+@contextmanager
+def in_place(model: Pretrained) -> Iterator[Pretrained]:
+    """This one is what is found under its name, and nothing has been read by it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(pretrained._loaded, model.card.name, model)
+        patch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
+        yield model
 
 
 def eager(model, anew=()):

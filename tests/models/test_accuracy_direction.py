@@ -15,7 +15,7 @@ from seqviz.experiments.accuracy.encoding import tokenize
 from seqviz.models import texts
 
 TEXTS = sentiment_split()[1].texts
-COUNT, TRAINING = 32, 100
+COUNT, TRAINING = 32, 60
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,11 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from second import eager
 
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import encoding
-from seqviz.models import store
+from seqviz.jobs import Cancelled
 
 FLOAT = 2e-5  # float32 through six layers, summed in another order
 TEXTS = sentiment_split()[1].texts[:12]
@@ -19,10 +20,7 @@ TEXTS = sentiment_split()[1].texts[:12]
 @pytest.fixture(scope="module")
 def library(minilm):
     """The same weights with the library's own attention."""
-    from transformers import AutoModel
-
-    folder = store.verify("minilm").folder
-    return AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    return eager(minilm)
 
 
 @pytest.fixture(scope="module")
@@ -90,18 +88,6 @@ def test_padding_told_and_untold(minilm, library, ids, side, told):
         assert np.abs(found.mean - encoding.vectors(minilm, ids[:4]).mean).max() > 0.01
 
 
-@pytest.mark.parametrize("looks", ["left", "right"])
-def test_looking_one_way_is_the_librarys_with_that_mask(minilm, library, ids, looks):
-    rows = []
-    for one in ids[:5]:
-        mask = torch.ones(len(one), len(one)).tril()
-        mask = mask if looks == "left" else mask.T
-        forbidden = torch.where(mask > 0, 0.0, torch.finfo(torch.float32).min)[None, None]
-        rows.append(through(library, one, np.ones(len(one), bool), forbidden))
-    found = encoding.vectors(minilm, ids[:5], allowed=looks)  # in one batch, with padding
-    close(found, *zip(*rows, strict=True))
-
-
 def test_the_work_tells_how_far_it_is_and_can_be_left(minilm, ids):
     shares = []
     encoding.vectors(minilm, ids, report=shares.append, length=64)
@@ -109,11 +95,8 @@ def test_the_work_tells_how_far_it_is_and_can_be_left(minilm, ids):
     assert shares[-1] == 1
     assert len(shares) == 2
 
-    class Left(Exception):
-        pass
-
     def leave(share):
-        raise Left
+        raise Cancelled
 
-    with pytest.raises(Left):
+    with pytest.raises(Cancelled):
         encoding.vectors(minilm, ids, report=leave)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import errno
-import threading
 from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hub import together
 
 from seqviz.data.reviews import Labeled, sentiment_split
 from seqviz.experiments.accuracy import encoding, features
+from seqviz.jobs import Cancelled
 from seqviz.models import store
 
 FIRST = 30
@@ -149,20 +150,17 @@ def _rest(found: store.Stored, changed: dict[str, str]):
 
 
 def test_work_that_was_left_keeps_nothing_and_the_next_one_can_begin(fresh):
-    class Left(Exception):
-        pass
-
     def leave(share):
-        raise Left
+        raise Cancelled
 
-    with pytest.raises(Left):
+    with pytest.raises(Cancelled):
         features.features("tiny", "test", FIRST, leave)
     assert not (store.cache() / "features").exists()
     assert features.features("tiny", "test", FIRST).origin == "computed"
 
 
 def test_two_who_ask_at_once_wait_for_one_computation(fresh, monkeypatch):
-    calls, start, vectors = [], threading.Barrier(2), encoding.vectors
+    calls, vectors = [], encoding.vectors
 
     def counted(*args, **keywords):
         calls.append(1)
@@ -170,16 +168,7 @@ def test_two_who_ask_at_once_wait_for_one_computation(fresh, monkeypatch):
 
     monkeypatch.setattr(encoding, "vectors", counted)
     found = []
-
-    def ask():
-        start.wait()
-        found.append(features.features("tiny", "test", FIRST))
-
-    threads = [threading.Thread(target=ask) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(*[lambda: found.append(features.features("tiny", "test", FIRST))] * 2)
     assert len(calls) == 1
     assert found[0] is found[1]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
 from dataclasses import replace
 
@@ -11,21 +10,20 @@ import fill_file
 import numpy as np
 import pytest
 import torch
+from hub import together
 
 from seqviz.compute.accuracy.findings import DIRECTIONS, TREATMENTS, FillSettings
 from seqviz.compute.proportions import of
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.accuracy import adapted, fill, fill_head
 from seqviz.experiments.accuracy.encoding import Batch, hidden
+from seqviz.jobs import silent
 from seqviz.models import checkpoints, pretrained, registry, store, texts
 from seqviz.refusal import Refusal
 
 SENTENCE = "The acting is unbelievably good, and the script is not."
+SHIPPED = checkpoints.FOLDER
 SCALE = fill_file.ALPHA / fill_file.RANK
-
-
-def silent(record, fraction=None):
-    """A report that nobody reads."""
 
 
 @pytest.fixture(scope="module")
@@ -33,22 +31,28 @@ def found(minilm):
     return fill_file.tensors(minilm.network)
 
 
-@pytest.fixture
-def folder(found, minilm, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def folder(minilm, tmp_path_factory):
     """A random file in place of the one that comes with the app.
 
     Other tests of this process may have had a MiniLM of their own loaded.
     """
-    monkeypatch.setitem(pretrained._loaded, "minilm", minilm)
-    fill_file.write(tmp_path, found)
-    monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)
+    path = tmp_path_factory.mktemp("fill")
+    with pytest.MonkeyPatch.context() as patch, fill_file.installed(path, minilm.network):
+        patch.setitem(pretrained._loaded, "minilm", minilm)
+        yield path
+
+
+@pytest.fixture
+def unread(folder, monkeypatch):
+    """Nobody has read it yet."""
     monkeypatch.setattr(fill_head, "_heads", {})
-    return tmp_path
 
 
 @pytest.fixture
 def real_file(minilm, monkeypatch):
     """The file that comes with the app."""
+    monkeypatch.setattr(checkpoints, "FOLDER", SHIPPED)
     monkeypatch.setattr(fill_head, "_heads", {})
     return json.loads((checkpoints.FOLDER / f"{fill_head.NAME}.json").read_text("utf-8"))
 
@@ -116,22 +120,17 @@ def test_the_shared_model_stays_as_it_is_and_is_shared(minilm, folder):
     assert not guesser.network.training
 
 
-def test_who_asks_at_once_gets_one_object(minilm, folder):
+def test_who_asks_at_once_gets_one_object(unread):
     got = []
-    threads = [
-        threading.Thread(target=lambda: got.append(fill_head.head("minilm"))) for _ in "abcd"
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(*[lambda: got.append(fill_head.head("minilm"))] * 4)
     assert len(got) == 4
     assert all(one is got[0] for one in got)
 
 
 @pytest.mark.parametrize("damage", ["card", "no_card", "bytes", "no_file", "tensor"])
-def test_damaged_file(minilm, folder, found, damage):
-    path = folder / "fill_in_minilm.safetensors"
+def test_damaged_file(unread, found, damage, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)
+    path = fill_file.write(tmp_path, found)
     if damage == "card":
         path.with_suffix(".json").write_text("[]", "utf-8")
     elif damage == "no_card":
@@ -141,7 +140,7 @@ def test_damaged_file(minilm, folder, found, damage):
     elif damage == "no_file":
         path.unlink()
     else:
-        fill_file.write(folder, {name: t for name, t in found.items() if name != "norm.bias"})
+        fill_file.write(tmp_path, {name: t for name, t in found.items() if name != "norm.bias"})
     with pytest.raises(Refusal, match="fill_in_minilm") as refusal:
         fill_head.head("minilm")
     assert refusal.value.code == "damaged"
@@ -228,12 +227,12 @@ def test_fill_in_one_by_one(minilm, folder):
     for number, text in enumerate(sentiment_split()[1].texts[:40]):
         tokens = texts.tokens(guesser, text)
         changed = select(tokens.ids, tokens.special, settings, 30522, (3, number))
-        scores = guesser.network.fill_in(states(guesser.network, changed.ids)).detach().numpy()
-        for place, how in zip(changed.places, changed.treatment, strict=True):
-            order = np.argsort(-scores[place], kind="stable")
-            rank.append(1 + int(np.flatnonzero(order == tokens.ids[place])[0]))
-            treatment.append(how)
-            frequency.append(counts[tokens.ids[place]])
+        vectors = states(guesser.network, changed.ids)[changed.places]
+        scores = guesser.network.fill_in(vectors).detach().numpy()
+        truth = tokens.ids[changed.places]
+        rank += (1 + (scores > scores[range(len(truth)), truth][:, None]).sum(1)).tolist()
+        treatment += changed.treatment.tolist()
+        frequency += counts[truth].tolist()
     np.testing.assert_array_equal(result.treatment, treatment)
     np.testing.assert_array_equal(result.frequency, frequency)
     # Rounding in a batch may let two tokens with nearly the same score change places.

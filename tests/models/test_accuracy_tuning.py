@@ -15,15 +15,12 @@ from seqviz.compute.accuracy.findings import TuneSettings
 from seqviz.data.reviews import Labeled
 from seqviz.experiments.accuracy import encoding, features, heads, trainable_copy, training, tuning
 from seqviz.experiments.accuracy.training import Data, Progress, Run, Sentences
+from seqviz.jobs import Cancelled, silent
 from seqviz.models import pretrained
 from seqviz.refusal import Refusal
 
 LETTERS = "abcdefghij"
 FLOAT = 1e-5  # float32, summed in another order
-
-
-def silent(record, fraction=None) -> None:
-    pass
 
 
 @pytest.fixture
@@ -233,17 +230,14 @@ def test_a_run_tells_how_far_it_is(tiny):
 
 
 def test_a_run_can_be_left_at_any_report(tiny):
-    class Left(Exception):
-        pass
-
     for last in (1, 7, 30):
         count = itertools.count(1)
 
         def report(record, share=None, count=count, last=last):
             if next(count) == last:
-                raise Left
+                raise Cancelled
 
-        with pytest.raises(Left):
+        with pytest.raises(Cancelled):
             tuning.train(tiny, settings(), data(tiny), report)
         assert next(count) == last + 1
     assert not any(part.training for part in tiny.network.modules())
@@ -267,21 +261,21 @@ def few(tiny, monkeypatch):
     features._kept.clear()
 
 
-@pytest.mark.parametrize("regime", ["random", "head", "top", "lora", "all"])
 @pytest.mark.parametrize("feature", ["mean", "cls", "pooler"])
-def test_the_job_trains_every_regime_on_every_feature(few, regime, feature):
-    records = []
-    chosen = settings(regime=regime, feature=feature, sentences=20, epochs=1)
-    found = tuning.tune(chosen, lambda record, share: records.append(record), "cpu")
-    assert found.probability.shape == (1, 12)
-    assert np.isfinite(found.loss).all()
-    # All begin with the same head on the same vectors, so they agree about what was before.
-    other = settings(regime="random", feature=feature, sentences=20)
-    frozen = tuning.tune(other, silent, "cpu")
-    np.testing.assert_allclose(found.loss[:, 0], frozen.loss[:, 0], atol=FLOAT)
-    np.testing.assert_allclose(found.validation[:, 0], frozen.validation[:, 0])
-    assert (found.trainable == 0) == (regime == "random")
-    assert records[-1].fraction == pytest.approx(1)
+def test_the_job_trains_every_regime_on_every_feature(few, feature):
+    """All begin with the same head on the same vectors, so they agree about what was before."""
+    frozen = None
+    for regime in ("random", "head", "top", "lora", "all"):
+        records = []
+        chosen = settings(regime=regime, feature=feature, sentences=20, epochs=1)
+        found = tuning.tune(chosen, lambda record, _, kept=records: kept.append(record), "cpu")
+        frozen = frozen or found
+        assert found.probability.shape == (1, 12)
+        assert np.isfinite(found.loss).all()
+        np.testing.assert_allclose(found.loss[:, 0], frozen.loss[:, 0], atol=FLOAT)
+        np.testing.assert_allclose(found.validation[:, 0], frozen.validation[:, 0])
+        assert (found.trainable == 0) == (regime == "random")
+        assert records[-1].fraction == pytest.approx(1)
 
 
 def test_a_seed_of_its_own_is_a_run_of_many(few, tiny):

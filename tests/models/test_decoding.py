@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
+from hub import together
+from second import in_place
 
 from seqviz.compute.decoding import draw
 from seqviz.compute.decoding.continuation import parted
@@ -19,12 +20,14 @@ from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.decoding import continuation, cost, methods, shots, surprise
 from seqviz.experiments.decoding.beam import beam
 from seqviz.experiments.decoding.futures import futures
+from seqviz.jobs import Cancelled
 from seqviz.models import branches, texts
 from seqviz.models.branches import ROOT, Branches
 from seqviz.refusal import Refusal
 
 PROMPTS = ("Hey readers, today is", "The capital of France is", "你好")
 TEXT = PROMPTS[0]
+ASKED = "<|im_start|>user\nSay only: yes<|im_end|>\n<|im_start|>assistant\n"
 
 
 def ids_of(pretrained, text: str) -> torch.Tensor:
@@ -36,9 +39,9 @@ def logits_without_cache(pretrained, ids) -> torch.Tensor:
         return pretrained.network(torch.tensor(ids)[None], use_cache=False).logits[0]
 
 
-def test_a_tree_of_all_depths_gives_what_passes_without_a_cache_give(smollm2):
+def test_a_tree_of_all_depths_gives_what_passes_without_a_cache_give(shallow):
     """Rows of one batch that go on at the root, at first tokens and deeper ones."""
-    prompt = texts.tokens(smollm2, TEXT).ids
+    prompt = texts.tokens(shallow, TEXT).ids
 
     def work(network, device):
         tree = Branches(network, device, prompt)
@@ -47,16 +50,16 @@ def test_a_tree_of_all_depths_gives_what_passes_without_a_cache_give(smollm2):
         rows, logits = tree.grow([second[0], ROOT, first[1], first[0], second[0]], [5, 6, 7, 8, 9])
         return tree.logits, [tree.ids(row) for row in rows], logits
 
-    root, ways, logits = smollm2.run(work)
+    root, ways, logits = shallow.run(work)
     assert ways == [(260, 1194, 5), (6,), (253, 7), (260, 8), (260, 1194, 9)]
-    np.testing.assert_allclose(root, logits_without_cache(smollm2, prompt)[-1], atol=1e-4)
+    np.testing.assert_allclose(root, logits_without_cache(shallow, prompt)[-1], atol=1e-4)
     for way, row in zip(ways, logits, strict=True):
-        plain = logits_without_cache(smollm2, [*prompt, *way])[-1]
+        plain = logits_without_cache(shallow, [*prompt, *way])[-1]
         np.testing.assert_allclose(row, plain, atol=3e-4)
 
 
-def test_more_rows_than_one_pass_takes_are_those_of_passes_of_their_own(smollm2):
-    prompt = texts.tokens(smollm2, TEXT).ids
+def test_more_rows_than_one_pass_takes_are_those_of_passes_of_their_own(shallow):
+    prompt = texts.tokens(shallow, TEXT).ids
     some = list(range(300, 300 + branches.ROWS + 3))
 
     def work(network, device):
@@ -64,23 +67,23 @@ def test_more_rows_than_one_pass_takes_are_those_of_passes_of_their_own(smollm2)
         nodes, logits = tree.grow([ROOT] * len(some), some)
         return nodes, logits, tree.grow([ROOT], some[-1:])[1]
 
-    nodes, logits, alone = smollm2.run(work)
+    nodes, logits, alone = shallow.run(work)
     assert nodes == list(range(len(some)))
     np.testing.assert_allclose(logits[-1], alone[0], atol=3e-4)
 
 
-def test_whole_texts_behind_a_prompt_are_read_as_one_text_each(smollm2):
-    prompt, rows = texts.tokens(smollm2, TEXT).ids, [[260, 5, 7], [9], [11, 12], [13] * 5]
+def test_whole_texts_behind_a_prompt_are_read_as_one_text_each(shallow):
+    prompt, rows = texts.tokens(shallow, TEXT).ids, [[260, 5, 7], [9], [11, 12], [13] * 5]
 
     def work(network, device):
         return Branches(network, device, prompt, rows=3).behind(rows)
 
-    for row, found in zip(rows, smollm2.run(work), strict=True):
-        plain = logits_without_cache(smollm2, [*prompt, *row])[-1]
+    for row, found in zip(rows, shallow.run(work), strict=True):
+        plain = logits_without_cache(shallow, [*prompt, *row])[-1]
         np.testing.assert_allclose(found, plain, atol=3e-4)
 
 
-def test_a_tree_has_its_limits(smollm2, monkeypatch):
+def test_a_tree_has_its_limits(shallow, monkeypatch):
     def work(network, device):
         tree = Branches(network, device, np.array([260]))
         (node,), _ = tree.grow([ROOT], [5])
@@ -88,20 +91,23 @@ def test_a_tree_has_its_limits(smollm2, monkeypatch):
 
     monkeypatch.setattr(branches, "DEPTH", 1)
     with pytest.raises(ValueError, match="1 tokens in a row"):
-        smollm2.run(work)
+        shallow.run(work)
     monkeypatch.undo()
     monkeypatch.setattr(branches, "NODES", 1)
     with pytest.raises(ValueError, match="1 in all"):
-        smollm2.run(work)
+        shallow.run(work)
 
 
-@pytest.mark.parametrize("prompt", PROMPTS)
-def test_greedy_is_generate(smollm2, prompt):
+@pytest.mark.parametrize(
+    ("layers", "prompt"), zip(("smollm2", "shallow", "shallow"), PROMPTS, strict=True)
+)
+def test_greedy_is_generate(request, layers, prompt):
+    model = request.getfixturevalue(layers)
     found = continuation.greedy("smollm2", prompt, 12)
-    ids = ids_of(smollm2, prompt)
-    whole = smollm2.network.generate(ids, max_new_tokens=12, do_sample=False)[0]
+    ids = ids_of(model, prompt)
+    whole = model.network.generate(ids, max_new_tokens=12, do_sample=False)[0]
     assert list(found.ids) == whole[ids.shape[1] :].tolist()
-    logs = torch.log_softmax(logits_without_cache(smollm2, whole[:-1].numpy()).double(), -1)
+    logs = torch.log_softmax(logits_without_cache(model, whole[:-1].numpy()).double(), -1)
     logs = logs[ids.shape[1] - 1 :]
     own = logs.gather(1, whole[ids.shape[1] :, None])[:, 0].numpy()
     np.testing.assert_allclose(found.bits, -own / np.log(2), atol=1e-3)
@@ -114,10 +120,16 @@ def test_greedy_is_generate(smollm2, prompt):
     np.testing.assert_allclose(found.chances[:, 0], np.exp(own), atol=1e-3)
 
 
+def test_max_length_counts_the_prompt(shallow):
+    """S4: a prompt of 5 tokens, max_length=20, so that 15 are written."""
+    ids = ids_of(shallow, TEXT)
+    whole = shallow.network.generate(ids, max_length=20, min_length=20, do_sample=False)
+    assert (ids.shape, whole.shape) == ((1, 5), (1, 20))
+
+
 def test_a_text_that_the_model_ends_is_shorter(smollm2):
-    prompt = "<|im_start|>user\nSay only: yes<|im_end|>\n<|im_start|>assistant\n"
-    found = continuation.greedy("smollm2", prompt, 40)
-    ids = ids_of(smollm2, prompt)
+    found = continuation.greedy("smollm2", ASKED, 40)
+    ids = ids_of(smollm2, ASKED)
     whole = smollm2.network.generate(ids, max_new_tokens=40, do_sample=False)[0]
     assert list(found.ids) == whole[ids.shape[1] :].tolist()
     assert found.ended
@@ -126,7 +138,7 @@ def test_a_text_that_the_model_ends_is_shorter(smollm2):
     assert not continuation.greedy("smollm2", TEXT, 3).ended
 
 
-def test_what_was_forced_is_read_as_it_stands(smollm2):
+def test_what_was_forced_is_read_as_it_stands(shallow):
     plain = continuation.greedy("smollm2", TEXT, 6)
     other = int(plain.candidates[2, 1])
     forced = continuation.greedy("smollm2", TEXT, 3, after=(*plain.ids[:2], other))
@@ -151,12 +163,12 @@ def test_the_next_token_has_the_models_probabilities(smollm2):
     assert caught.value.code == "decoder_only"
 
 
-def test_draws_are_the_inverse_of_the_cumulative_distribution(smollm2):
+def test_draws_are_the_inverse_of_the_cumulative_distribution(shallow):
     uniforms = tuple(np.random.RandomState(3).uniform(size=8))
     found = continuation.sampled("smollm2", TEXT, uniforms)
-    ids = list(texts.tokens(smollm2, TEXT).ids)
+    ids = list(texts.tokens(shallow, TEXT).ids)
     for step, u in enumerate(uniforms):
-        exact = torch.softmax(logits_without_cache(smollm2, ids)[-1].double(), -1).numpy()
+        exact = torch.softmax(logits_without_cache(shallow, ids)[-1].double(), -1).numpy()
         token = found.ids[step]
         above = exact[exact > exact[token]].sum()
         assert above - 1e-3 <= u <= above + exact[token] + 1e-3
@@ -167,17 +179,17 @@ def test_draws_are_the_inverse_of_the_cumulative_distribution(smollm2):
     np.testing.assert_array_equal(again.bits, found.bits)
 
 
-def test_filters_change_what_is_drawn_and_not_what_it_costs(smollm2):
+def test_filters_change_what_is_drawn_and_not_what_it_costs(shallow):
     """Sampling with top-k and a penalty, as generate with its processors and the given numbers."""
     from transformers import RepetitionPenaltyLogitsProcessor
 
     prompt = "I went home. I went home. I went"
     chain = Chain(penalty=1.5, top_k=2)
     found = continuation.sampled("smollm2", prompt, (0.99, 0.0, 0.99, 0.5), filters=chain)
-    ids = list(texts.tokens(smollm2, prompt).ids)
+    ids = list(texts.tokens(shallow, prompt).ids)
     punish = RepetitionPenaltyLogitsProcessor(1.5)
     for step, (token, u) in enumerate(zip(found.ids, (0.99, 0.0, 0.99, 0.5), strict=True)):
-        logits = logits_without_cache(smollm2, ids)[-1:].clone()
+        logits = logits_without_cache(shallow, ids)[-1:].clone()
         own = torch.log_softmax(logits.double(), -1)[0, token]
         changed = punish(torch.tensor(ids)[None], logits)[0]
         two = changed.topk(2)
@@ -192,51 +204,43 @@ def test_filters_change_what_is_drawn_and_not_what_it_costs(smollm2):
     assert continuation.greedy("smollm2", prompt, 3, filters=chain).ids != plain.ids
 
 
-def test_a_run_that_is_cancelled_reads_no_further_token(smollm2):
+def test_a_run_that_is_cancelled_reads_no_further_token(shallow):
     told = []
-
-    class Enough(Exception):
-        pass
 
     def report(record, share):
         told.append((record.text, share))
         if len(told) == 3:
-            raise Enough
+            raise Cancelled
 
-    with pytest.raises(Enough):
+    with pytest.raises(Cancelled):
         continuation.greedy("smollm2", TEXT, 20, report=report)
     assert [share for _, share in told] == [0.05, 0.1, 0.15]
     assert all(after.startswith(before) for (before, _), (after, _) in pairwise(told))
 
 
-def test_two_who_write_at_once_write_what_each_writes_alone(smollm2):
+def test_two_who_write_at_once_write_what_each_writes_alone(shallow):
     alone = [continuation.greedy("smollm2", one, 8) for one in PROMPTS[:2]]
     found = {}
-    threads = [
-        threading.Thread(
-            target=lambda one=one: found.update({one: continuation.greedy("smollm2", one, 8)})
-        )
+    together(*(
+        lambda one=one: found.update({one: continuation.greedy("smollm2", one, 8)})
         for one in PROMPTS[:2]
-    ]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    ))  # fmt: skip
     for prompt, before in zip(PROMPTS, alone, strict=False):
         assert found[prompt].ids == before.ids
         np.testing.assert_array_equal(found[prompt].bits, before.bits)
 
 
 @pytest.mark.parametrize(
-    ("prompt", "beams", "count", "penalty"),
-    [(PROMPTS[0], 3, 8, 1.0), (PROMPTS[1], 4, 10, 0.0), (PROMPTS[2], 2, 8, 2.0),
-     ("<|im_start|>user\nSay only: yes<|im_end|>\n<|im_start|>assistant\n", 3, 16, 1.0),
-     (PROMPTS[0], 1, 6, 1.0)],
+    ("layers", "prompt", "beams", "count", "penalty"),
+    [("shallow", PROMPTS[0], 3, 8, 1.0), ("shallow", PROMPTS[1], 4, 10, 0.0),
+     ("shallow", PROMPTS[2], 2, 8, 2.0), ("smollm2", ASKED, 3, 16, 1.0),
+     ("shallow", PROMPTS[0], 1, 6, 1.0)],
 )  # fmt: skip
-def test_beam_search_is_generate(smollm2, prompt, beams, count, penalty):
+def test_beam_search_is_generate(request, layers, prompt, beams, count, penalty):
+    model = request.getfixturevalue(layers)
     found = beam("smollm2", prompt, beams, count, penalty)
-    ids = ids_of(smollm2, prompt)
-    told = smollm2.network.generate(
+    ids = ids_of(model, prompt)
+    told = model.network.generate(
         ids, max_new_tokens=count, num_beams=beams, num_return_sequences=beams, do_sample=False,
         length_penalty=penalty, early_stopping=False, output_scores=True,
         return_dict_in_generate=True,
@@ -261,13 +265,14 @@ def test_beam_search_is_generate(smollm2, prompt, beams, count, penalty):
 
 
 @pytest.fixture(scope="module")
-def tree(smollm2):
-    greedy = continuation.greedy("smollm2", "The capital of France is", 4)
-    odd = (*greedy.ids[:1], 28132, 28132)
-    return greedy, odd, futures("smollm2", "The capital of France is", 4, 4, ways=(greedy.ids, odd))
+def tree(few_layers):
+    with in_place(few_layers):
+        greedy = continuation.greedy("smollm2", PROMPTS[1], 4)
+        odd = (*greedy.ids[:1], 28132, 28132)
+        return greedy, odd, futures("smollm2", PROMPTS[1], 4, 4, ways=(greedy.ids, odd))
 
 
-def test_probabilities_of_a_tree_are_exact(smollm2, tree):
+def test_probabilities_of_a_tree_are_exact(shallow, tree):
     greedy, odd, found = tree
     assert found.log[found.nodes(greedy.ids)[-1]] == pytest.approx(
         greedy.log2 * np.log(2), abs=1e-3
@@ -275,7 +280,7 @@ def test_probabilities_of_a_tree_are_exact(smollm2, tree):
     prompt = list(found.prompt.ids)
     for node in (0, int(found.depth.argmax()), found.nodes(odd)[-1]):
         way = [int(found.token[k]) for k in found.way(node)]
-        logs = torch.log_softmax(logits_without_cache(smollm2, prompt + way).double(), -1)
+        logs = torch.log_softmax(logits_without_cache(shallow, prompt + way).double(), -1)
         own = logs[len(prompt) - 1 : -1].gather(1, torch.tensor(way)[:, None]).sum()
         assert found.log[node] == pytest.approx(float(own), abs=1e-3)
     assert len(found.nodes(odd)) == 3
@@ -295,14 +300,14 @@ def test_a_tree_grows_where_it_is_most_probable(tree):
     assert found.covered == pytest.approx(found.covered_at(4))
 
 
-def test_a_future_is_proven_to_be_the_most_probable_by_counting_all(smollm2):
+def test_a_future_is_proven_to_be_the_most_probable_by_counting_all(shallow):
     """Two steps, all followers of all likely first tokens."""
     prompt = "The capital of France is"
-    ids = texts.tokens(smollm2, prompt).ids
-    first = torch.log_softmax(logits_without_cache(smollm2, ids)[-1].double(), -1)
+    ids = texts.tokens(shallow, prompt).ids
+    first = torch.log_softmax(logits_without_cache(shallow, ids)[-1].double(), -1)
     best = -np.inf
     for token in first.argsort(descending=True)[:8].tolist():
-        after = torch.log_softmax(logits_without_cache(smollm2, [*ids, token])[-1].double(), -1)
+        after = torch.log_softmax(logits_without_cache(shallow, [*ids, token])[-1].double(), -1)
         best = max(best, float(first[token] + after.max()))
     found = futures("smollm2", prompt, 2, 1)
     assert found.proven
@@ -310,16 +315,16 @@ def test_a_future_is_proven_to_be_the_most_probable_by_counting_all(smollm2):
     assert found.log[found.best] == pytest.approx(best, abs=1e-3)
 
 
-def test_surprise_is_what_the_model_says_of_each_token(smollm2):
+def test_surprise_is_what_the_model_says_of_each_token(shallow):
     text = "I drink green tea. 你好。"
     found = surprise.surprise("smollm2", text)
-    logs = torch.log_softmax(logits_without_cache(smollm2, found.tokens.ids).double(), -1)[:-1]
+    logs = torch.log_softmax(logits_without_cache(shallow, found.tokens.ids).double(), -1)[:-1]
     after = torch.tensor(found.tokens.ids[1:])[:, None]
     own = logs.gather(1, after)
     np.testing.assert_allclose(found.bits, -own[:, 0] / np.log(2), atol=1e-3)
     np.testing.assert_allclose(found.entropy, -(logs.exp() * logs).sum(-1) / np.log(2), atol=2e-3)
     np.testing.assert_array_equal(found.rank, 1 + (logs > own).sum(-1))
-    assert found.answer[0] == texts.piece(smollm2, int(logs[0].argmax()))
+    assert found.answer[0] == texts.piece(shallow, int(logs[0].argmax()))
     assert found.mean_bits == pytest.approx(found.bits.mean())
     with pytest.raises(Refusal) as caught:
         surprise.surprise("smollm2", "a")
@@ -352,7 +357,7 @@ def test_a_repeated_sentence_is_read_in_one_pass(smollm2):
         surprise.repeated("smollm2", "I like tea", 2, 0)
 
 
-def test_more_copies_than_fit_are_not_read(smollm2):
+def test_more_copies_than_fit_are_not_read(shallow):
     sentence = "word " * 200
     assert surprise.repeated("smollm2", sentence, 4).copies == 2
 
@@ -366,7 +371,7 @@ def test_half_characters_are_told_by_their_bytes(smollm2):
     assert texts.spelled(smollm2, [2]) == "<|im_end|>"
 
 
-def test_a_token_with_the_cache_says_what_one_without_says(smollm2):
+def test_a_token_with_the_cache_says_what_one_without_says(shallow):
     told = []
     found = cost.time_cache("smollm2", (4, 40), 2, lambda _, share: told.append(share))
     assert found.seconds.shape == (3, 2, 2)
@@ -381,17 +386,17 @@ def test_a_token_with_the_cache_says_what_one_without_says(smollm2):
         cost.time_cache("smollm2", (513,), 1)
 
 
-def test_readings_count_the_passes_of_a_model(smollm2):
+def test_readings_count_the_passes_of_a_model(shallow):
     """Every token that enters the network while six are written behind a prompt of five."""
     entered = []
-    table = smollm2.network.get_input_embeddings()
+    table = shallow.network.get_input_embeddings()
     handle = table.register_forward_hook(lambda _, given, __: entered.append(given[0].numel()))
     try:
         prompt = len(continuation.greedy("smollm2", TEXT, 6).prompt.ids)
         assert sum(entered) == readings(prompt, 6)
         entered.clear()
-        ids = ids_of(smollm2, TEXT)
-        smollm2.network.generate(ids, max_new_tokens=6, do_sample=False, use_cache=False)
+        ids = ids_of(shallow, TEXT)
+        shallow.network.generate(ids, max_new_tokens=6, do_sample=False, use_cache=False)
         assert sum(entered) == readings(prompt, 6, cached=False)
     finally:
         handle.remove()
@@ -405,23 +410,24 @@ def test_a_wrong_answer_with_the_cache_would_be_seen():
 
 
 @pytest.fixture(scope="module")
-def shown(smollm2):
+def shown(few_layers):
     told = []
     report = lambda _, share: told.append(share)  # noqa: E731
-    return shots.few_shots("smollm2", 6, 2, amounts=(0, 2), report=report), told
+    with in_place(few_layers):
+        return shots.few_shots("smollm2", 6, 2, amounts=(0, 2), report=report), told
 
 
-def test_answers_behind_examples_are_those_of_the_whole_prompt(smollm2, shown):
+def test_answers_behind_examples_are_those_of_the_whole_prompt(shallow, shown):
     found, told = shown
     asked = shots._short(sentiment_split()[1], 6)
-    yes, no = (texts.tokens(smollm2, word).ids[0] for word in (" positive", " negative"))
+    yes, no = (texts.tokens(shallow, word).ids[0] for word in (" positive", " negative"))
     for number, amount, condition in ((0, 0, "right"), (1, 2, "random"), (0, 2, "other")):
         at = CONDITIONS.index(condition), (0, 2).index(amount), number
         masses = []
         for row, (review, label) in enumerate(asked):
             start = shots.beginning(number, amount, condition)
             whole = f"{start}\n\n{shots.question(review)}" if start else shots.question(review)
-            said = logits_without_cache(smollm2, texts.tokens(smollm2, whole).ids)[-1].softmax(-1)
+            said = logits_without_cache(shallow, texts.tokens(shallow, whole).ids)[-1].softmax(-1)
             assert found.positive[at][row] == (said[yes] > said[no])
             assert found.right[at][row] == ((said[yes] > said[no]) == bool(label))
             assert found.named[at][row] == (int(said.argmax()) in (yes, no))
@@ -450,7 +456,7 @@ def test_examples_are_balanced_and_of_the_training_set():
         shots.few_shots("smollm2", 5)
 
 
-def test_methods_are_those_of_generate_and_of_the_librarys_filters(smollm2, monkeypatch):
+def test_methods_are_those_of_generate_and_of_the_librarys_filters(shallow, monkeypatch):
     from transformers import TopPLogitsWarper
 
     monkeypatch.setattr(methods, "STEPS", 6)
@@ -458,33 +464,33 @@ def test_methods_are_those_of_generate_and_of_the_librarys_filters(smollm2, monk
     found = methods.by_method("smollm2", 2, report=lambda _, share: told.append(share))
     assert told == [0.5, 1]
     assert found.bits.shape == (len(METHODS), 2, 6)
-    human = methods.sentences(smollm2, 2, 0)
+    human = methods.sentences(shallow, 2, 0)
     start = torch.tensor(human[1][: methods.BEGINNING])[None]
     uniforms = np.random.RandomState([0, 1]).uniform(size=(3, 6))
-    written = smollm2.run(
+    written = shallow.run(
         lambda network, device: methods.written(
             Branches(network, device, human[1][: methods.BEGINNING]),
-            branches.ends(smollm2),
+            branches.ends(shallow),
             human[1],
             uniforms,
         )
     )
     assert written[0].tolist() == human[1].tolist()
     for beams, row in ((1, 1), (BEAMS, 2)):
-        told = smollm2.network.generate(start, max_new_tokens=6, num_beams=beams, do_sample=False)
+        told = shallow.network.generate(start, max_new_tokens=6, num_beams=beams, do_sample=False)
         assert written[row].tolist() == told[0].tolist()
     for row, u, change in (
         (3, uniforms[1], TopPLogitsWarper(NUCLEUS)),
         (4, uniforms[2], lambda _, scores: scores / HOT),
     ):
         for step, token in enumerate(written[row][methods.BEGINNING :]):
-            plain = logits_without_cache(smollm2, written[row][: methods.BEGINNING + step])[-1:]
+            plain = logits_without_cache(shallow, written[row][: methods.BEGINNING + step])[-1:]
             exact = change(None, plain.clone())[0].double().softmax(-1).numpy()
             above = exact[exact > exact[token]].sum()
             assert exact[token] > 0
             assert above - 2e-3 <= u[step] <= above + exact[token] + 2e-3
     for row, whole in enumerate(written):
-        logs = torch.log_softmax(logits_without_cache(smollm2, whole).double(), -1)[:-1]
+        logs = torch.log_softmax(logits_without_cache(shallow, whole).double(), -1)[:-1]
         own = logs.gather(1, torch.tensor(whole[1:])[:, None])[methods.BEGINNING - 1 :, 0]
         np.testing.assert_allclose(found.bits[row, 1], -own / np.log(2), rtol=1e-3, atol=2e-3)
-    assert "".join(found.beginning).replace("␣", " ") == smollm2.tokenizer.decode(human[1][:8])
+    assert "".join(found.beginning).replace("␣", " ") == shallow.tokenizer.decode(human[1][:8])

@@ -34,7 +34,7 @@ MASKINGS = (
 SAME = {"rtol": 0, "atol": 1e-6}
 
 
-@pytest.fixture(params=["minilm", "smollm2"])
+@pytest.fixture(params=["minilm", "shallow"])
 def model(request):
     return request.getfixturevalue(request.param)
 
@@ -63,8 +63,10 @@ def passes(shelf, monkeypatch):
 # --- numbers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["minilm", "smollm2"])
 @pytest.mark.parametrize("text", [SENTENCE, "a", "שלום 😀 </script>", "cat " * 60])
-def test_attention_and_vectors_are_the_models_own(model, shelf, text):
+def test_attention_and_vectors_are_the_models_own(name, request, shelf, text):
+    model = request.getfixturevalue(name)
     found = read(model.card.name, text)
     weights, vectors, output = passed(eager(model), found.tokens)
     np.testing.assert_allclose(found.weights, weights, **SAME)

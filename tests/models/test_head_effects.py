@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from second import reported
 
 from seqviz.experiments import attention
 from seqviz.experiments.head_effects import each_head
 from seqviz.jobs import Cancelled
-from seqviz.models import forward_cache, pretrained, texts
+from seqviz.models import forward_cache, texts
 
 SENTENCE = "AI and ML course is interesting and easy!"
 PROMPT = "The capital of France is"
-DEPTH = 3  # of SmolLM2's 30 layers: enough for every head to be switched off twice
-
-
-@pytest.fixture
-def shallow(smollm2, monkeypatch):
-    """SmolLM2 without all but its first layers, in place of the whole one."""
-    shared = {id(p): p for p in smollm2.network.parameters()}
-    network = copy.deepcopy(smollm2.network, shared)
-    network.model.layers = network.model.layers[:DEPTH]
-    network.config.num_hidden_layers = DEPTH
-    monkeypatch.setitem(pretrained._loaded, "smollm2", replace(smollm2, network=network))
-    monkeypatch.setattr(forward_cache, "_shelf", forward_cache.Shelf())
-
-
-def run(name, text):
-    """The whole job, with its reports."""
-    reports = []
-    return each_head(name, text, lambda *report: reports.append(report), "cpu"), reports
 
 
 @pytest.fixture
 def decoder_run(shallow):
-    return run("smollm2", PROMPT)
+    return reported(each_head, "smollm2", PROMPT)
 
 
 @pytest.fixture(scope="module")
 def encoder_run(minilm):
-    return run("minilm", SENTENCE)
+    return reported(each_head, "minilm", SENTENCE)
 
 
 def one_by_one(name, text, layers, heads, of):
@@ -62,10 +42,10 @@ def test_encoder_heads_one_by_one(encoder_run):
     assert wanted.max() > 1e-3
 
 
-def test_decoder_heads_one_by_one(decoder_run):
+def test_decoder_heads_one_by_one(shallow, decoder_run):
     found, _ = decoder_run
     assert (found.decoder, found.fraction) == (True, 1)
-    wanted = one_by_one("smollm2", PROMPT, DEPTH, 9, lambda change: change.bits)
+    wanted = one_by_one("smollm2", PROMPT, shallow.card.layers, 9, lambda change: change.bits)
     # float32 logits differ by some 1e-6; the divergence by that times its size, and squared
     np.testing.assert_allclose(found.change, wanted, 1e-2, 1e-6)
     assert wanted.min() > 0
@@ -109,6 +89,6 @@ def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request)
 
 
 def test_nothing_but_the_models_own_tokens(minilm):
-    found, _ = run("minilm", "")  # [CLS] and [SEP]
+    found, _ = reported(each_head, "minilm", "")  # [CLS] and [SEP]
     assert np.isfinite(found.change).all()
     assert found.change.min() >= 0

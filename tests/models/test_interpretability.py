@@ -7,24 +7,35 @@ import copy
 import numpy as np
 import pytest
 import torch
+from second import cut_off, eager, in_place
 
 from seqviz.compute.interpretability import account as sums
 from seqviz.compute.interpretability.fitted_lens import fit, roots
 from seqviz.compute.interpretability.induction import KINDS, Induction, stripe
 from seqviz.compute.interpretability.removal import CHANGES, Removals, divergence, of_change
+from seqviz.data import precomputed
 from seqviz.experiments.accuracy import fill, fill_head
 from seqviz.experiments.interpretability import account, fitted_lens, induction, lens, removal
 from seqviz.models import texts
 from seqviz.refusal import Refusal
 
 TEXT = "The capital of France is"
+LAYERS = 8  # more than are changed in one pass
 
 
 @pytest.fixture(scope="module")
-def removed(smollm2):
+def eight(smollm2):
+    """SmolLM2 of its first layers."""
+    return cut_off(smollm2, LAYERS)
+
+
+@pytest.fixture(scope="module")
+def removed(eight):
     """All changes of the lesson's text, and what has been told on the way."""
     told = []
-    return removal.remove("smollm2", TEXT, lambda record, share: told.append((record, share))), told
+    with in_place(eight):
+        found = removal.remove("smollm2", TEXT, lambda *report: told.append(report))
+    return found, told
 
 
 def prompts(pretrained, count: int) -> list[str]:
@@ -48,16 +59,15 @@ def test_the_account_of_the_lesson_is_the_models_own_logit(smollm2):
     assert sums.place(found.largest) == ("mlp", 29)
 
 
-def test_accounts_sum_and_so_do_their_splits_on_random_prompts(smollm2):
-    rng = np.random.RandomState(4)
+def test_accounts_sum_and_so_do_their_splits_on_random_prompts(shallow):
     worst = split_worst = 0.0
-    for number, text in enumerate(prompts(smollm2, 12)):
+    for number, text in enumerate(prompts(shallow, 12)):
         target, against = ("", "") if number % 3 == 0 else ("house", "" if number % 3 == 1 else "7")
         found = account.account("smollm2", text, target, against)
         worst = max(worst, found.gap)
         assert found.total == pytest.approx(found.parts.sum())
-        for part in (0, *rng.choice(np.arange(1, 61), 12, replace=False)):
-            split = account.split("smollm2", text, target, against, int(part))
+        for part in range(1 + 2 * shallow.card.layers):
+            split = account.split("smollm2", text, target, against, part)
             split_worst = max(split_worst, abs(split.total - found.parts[part]))
     assert worst < 1e-3
     assert split_worst < 1e-3
@@ -97,36 +107,38 @@ def test_where_half_is_passed_for_good():
     assert (order.tolist(), values.tolist(), rest) == ([1, 2], [-3, 2], 1.5)
 
 
-def test_each_change_is_what_a_private_copy_makes_of_it(smollm2, removed):
-    """Two layers of each change, by zeroed weights or another list of layers in a copy."""
+def test_each_change_is_what_a_private_copy_makes_of_it(eight, removed):
+    """One layer of each change, by zeroed weights or another list of layers in a copy."""
     found, _ = removed
     assert [one.change for one in found] == list(CHANGES)
-    ids = torch.tensor(texts.tokens(smollm2, TEXT).ids)[None]
+    ids = torch.tensor(texts.tokens(eight, TEXT).ids)[None]
 
     def following(network) -> np.ndarray:
         with torch.inference_mode():
             logits = network(input_ids=ids, use_cache=False).logits[0, -1]
         return torch.log_softmax(logits.double(), -1).numpy()
 
-    before = following(smollm2.network)
-    for change, layer in (("attention", 1), ("mlp", 8), ("skip", 11), ("swap", 1), ("repeat", 0)):
-        private = copy.deepcopy(smollm2.network)
+    before = following(eight.network)
+    for change, layer in (("attention", 1), ("mlp", 5), ("skip", 6), ("swap", 1), ("repeat", 0)):
+        private = copy.deepcopy(eight.network)
         layers = private.model.layers
         if change in ("attention", "mlp"):
             block = layers[layer]
             part = block.self_attn.o_proj if change == "attention" else block.mlp.down_proj
             part.weight.zero_()
-        order = removal.variants(change, 30)[layer].order
+        order = removal.variants(change, LAYERS)[layer].order
         if order is not None:
             private.model.layers = torch.nn.ModuleList([layers[k] for k in order])
             private.config.num_hidden_layers = len(order)
         after = following(private)
         one = of_change(found, change)
         assert one.bits[layer] == pytest.approx(divergence(before, after[None])[0], abs=1e-3)
-        assert one.after[layer] == texts.piece(smollm2, int(after.argmax()))
+        assert one.after[layer] == texts.piece(eight, int(after.argmax()))
         del private
-    assert len(of_change(found, "swap").bits) == 29
-    assert of_change(found, "skip").largest == 0
+    assert len(of_change(found, "swap").bits) == LAYERS - 1
+    whole = precomputed.result("remove", model="smollm2", text=TEXT)
+    assert [len(one.bits) for one in whole if one.change == "swap"] == [29]
+    assert of_change(whole, "skip").largest == 0
 
 
 def changed_encoder(network, change: str, layer: int):
@@ -206,7 +218,7 @@ def test_what_is_known_is_reported_from_the_last_layers_on(removed):
         removal.variants("shuffle", 3)
 
 
-def test_means_over_many_texts_have_the_interval_of_student(smollm2):
+def test_means_over_many_texts_have_the_interval_of_student():
     bits = np.random.RandomState(0).exponential(1, (len(CHANGES), 20, 4))
     bits[CHANGES.index("swap"), :, -1] = np.nan
     found = Removals(bits, bits < 1, 20, 12)
@@ -260,10 +272,15 @@ def test_a_lens_of_an_encoder_ends_with_its_guesses(minilm):
 
 
 @pytest.fixture(scope="module")
-def copied(smollm2):
-    """One sequence read twice, as the bench reads it."""
+def copied(few_layers):
+    """One sequence read twice, as the bench reads it; and how the heads are ranked."""
     told = []
-    return induction.copy_twice("smollm2", 3, 1, lambda record, _: told.append(record)), told
+    induction.ranked.cache_clear()
+    with in_place(few_layers):
+        found = induction.copy_twice("smollm2", 3, 1, lambda record, _: told.append(record))
+        ranked = induction.ranked("smollm2")
+    induction.ranked.cache_clear()
+    return found, told, ranked
 
 
 def bits_of(network, ids) -> np.ndarray:
@@ -272,14 +289,14 @@ def bits_of(network, ids) -> np.ndarray:
     return -said.gather(1, ids[0, 1:, None])[:, 0].numpy() / np.log(2)
 
 
-def test_bits_of_a_copy_are_those_of_a_private_copy_without_the_heads(smollm2, copied):
-    found, told = copied
-    ids = torch.tensor(induction.tokens(smollm2, 3))[None]
-    whole = bits_of(smollm2.network, ids)
+def test_bits_of_a_copy_are_those_of_a_private_copy_without_the_heads(few_layers, copied):
+    found, told, ranked = copied
+    ids = torch.tensor(induction.tokens(few_layers, 3))[None]
+    whole = bits_of(few_layers.network, ids)
     np.testing.assert_allclose(found.losses[:, 0, 0], [whole, whole], atol=1e-3)
-    others = np.random.RandomState(3).permutation(induction.ranked("smollm2")[1])
+    others = np.random.RandomState(3).permutation(ranked[1])
     for kind, heads, off in (("best", found.heads, 5), ("random", others, 16)):
-        private = copy.deepcopy(smollm2.network)
+        private = copy.deepcopy(few_layers.network)
         for layer, head in heads[:off]:
             private.model.layers[layer].self_attn.o_proj.weight[:, 64 * head : 64 * head + 64] = 0
         np.testing.assert_allclose(found.loss(kind, off), bits_of(private, ids), atol=1e-3)
@@ -290,17 +307,15 @@ def test_bits_of_a_copy_are_those_of_a_private_copy_without_the_heads(smollm2, c
     assert found.alike == pytest.approx(np.log2(49_152))
 
 
-def test_heads_are_ranked_on_sequences_set_apart(smollm2, copied):
+def test_heads_are_ranked_on_sequences_set_apart(few_layers, copied):
     """By the library's own attention, of the two foremost heads and on the sequences of ranking."""
-    found, _ = copied
-    best, others = induction.ranked("smollm2")
-    assert len(best) + len(others) == found.all_heads == 270
-    assert len({tuple(head) for head in (*best, *others)}) == 270
+    found, _, (best, others) = copied
+    assert len(best) + len(others) == found.all_heads == 9 * few_layers.card.layers
+    assert len({tuple(head) for head in (*best, *others)}) == found.all_heads
     seeds = {induction._APART + k for k in range(induction._OTHERS)}
     assert not seeds & set(range(induction.SEQUENCES))
-    rows = torch.tensor(np.stack([induction.tokens(smollm2, seed) for seed in sorted(seeds)]))
-    network = copy.deepcopy(smollm2.network)
-    network.set_attn_implementation("eager")
+    rows = torch.tensor(np.stack([induction.tokens(few_layers, seed) for seed in sorted(seeds)]))
+    network = eager(few_layers)
     with torch.inference_mode():
         weights = network(input_ids=rows, output_attentions=True, use_cache=False).attentions
     mean = np.array([stripe(layer.numpy(), 24).mean(0) for layer in weights])
@@ -358,23 +373,24 @@ def test_the_fitted_map_is_the_least_squares_and_its_rank_cuts_what_counts_least
         assert best <= min(error(down, up), error(near, np.eye(3))) * 1.001
 
 
-def test_a_fitted_lens_is_nearer_to_the_end_and_ends_there(smollm2, monkeypatch):
+def test_a_fitted_lens_is_nearer_to_the_end_and_ends_there(shallow, monkeypatch):
     """Maps of a few reviews; what is measured is what the library's hidden states say."""
     monkeypatch.setattr(fitted_lens, "TEXTS", 40)
     monkeypatch.setattr(fitted_lens, "MEASURED", 2)
     told = []
     maps = fitted_lens.fit_lens("smollm2", lambda record, _: told.append(record))
     assert told == sorted(told)
-    assert (maps.rank, maps.texts, maps.bits.shape) == (16, 2, (2, 2, 30))
-    assert (maps.mean("fitted")[1:] < maps.mean("plain")[1:]).all()
-    ids = removal.beginnings(smollm2)[0].ids
-    network = smollm2.network
+    assert (maps.rank, maps.texts, maps.bits.shape) == (16, 2, (2, 2, 4))
+    whole = precomputed.result("fit_lens", model="smollm2")
+    assert (whole.mean("fitted")[1:] < whole.mean("plain")[1:]).all()
+    ids = removal.beginnings(shallow)[0].ids
+    network = shallow.network
     with torch.inference_mode():
         states = network(input_ids=torch.tensor(ids)[None], output_hidden_states=True).hidden_states
         end = torch.log_softmax(network.lm_head(states[-1])[0], -1)
-        one = torch.log_softmax(network.lm_head(network.model.norm(states[12]))[0], -1)
+        one = torch.log_softmax(network.lm_head(network.model.norm(states[2]))[0], -1)
     bits = (end.exp() * (end - one)).sum(-1).mean() / np.log(2)
-    assert maps.bits[0, 0, 12] == pytest.approx(float(bits), rel=1e-3)
+    assert maps.bits[0, 0, 2] == pytest.approx(float(bits), rel=1e-3)
     plain, fitted = (lens.lens("smollm2", TEXT, one) for one in (None, maps))
     assert fitted.likeliest[-1] == plain.likeliest[-1]
     np.testing.assert_allclose(fitted.bits[-1], 0, atol=1e-4)

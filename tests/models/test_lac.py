@@ -8,6 +8,7 @@ import tarfile
 
 import numpy as np
 import pytest
+from rings import one_of
 
 from seqviz.compute.tagging.lac import CRF, DECODERS, SIDES, WAYS, broken, share_of, words
 from seqviz.data import precomputed
@@ -51,16 +52,13 @@ def network(lac):
     return lac.network
 
 
-def sentences_of(network):
-    """Two hundred: those of the package and pieces of them."""
+@pytest.mark.parametrize("stride", one_of([8, 1]))
+def test_both_implementations_agree_on_200_sentences(network, stride):
+    """Those of the package and pieces of them; a push tries every eighth."""
     pieces = [one[k:] for one in network.sentences for k in (0, 3, 5) if len(one) > k + 2]
-    return list(dict.fromkeys(pieces))[:200]
-
-
-def test_both_implementations_agree_on_200_sentences(network):
-    texts = sentences_of(network)
+    texts = list(dict.fromkeys(pieces))[:200]
     assert len(texts) == 200
-    for text in texts:
+    for text in texts[::stride]:
         rows = network.rows(text)
         (found,) = network.states(rows, np.ones((1, len(rows)), bool))[-1]
         np.testing.assert_allclose(found, torch_states(network, text), atol=1e-5)
@@ -151,10 +149,11 @@ def test_the_interval_covers_the_share():
     assert share_of(np.array([5, 5]), np.array([5, 5])) == (1, 1, 1)
 
 
-def test_what_was_shipped_is_what_the_code_counts(network):
+@pytest.mark.parametrize("stride", one_of([40, 9]))
+def test_what_was_shipped_is_what_the_code_counts(network, stride):
     shipped = precomputed.find(tagging.lac_changes, {}).result
     assert (shipped.sentences, shipped.characters) == (len(network.sentences), 1248)
-    for at in range(0, 86, 9):
+    for at in range(0, 86, stride):
         whole = tagging.tagged(network.sentences[at])
         for w, way in enumerate(WAYS):
             for s, side in enumerate(SIDES):

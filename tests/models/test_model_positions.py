@@ -158,7 +158,7 @@ def test_the_shared_model_stays_as_it_was(minilm):
 @pytest.mark.parametrize(
     ("first", "second", "tokens"),
     [("", "", 2), ("", MARY, 2), ("我们 <b> $x$", "\ud800 \x00", 10),
-     ("cat " * 700, "dog " * 700, 512)],
+     ("cat " * 700, "dog", 512)],
 )  # fmt: skip
 def test_odd_texts_and_texts_that_fill_the_table_are_read(minilm, first, second, tokens):
     found = positions.reordered("minilm", first, second)

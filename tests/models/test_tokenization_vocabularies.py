@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from rings import one_of
 
 from seqviz.compute.tokenization.bpe import Bpe, letters
 from seqviz.experiments.tokenization import vocabularies
@@ -33,7 +34,7 @@ BLOCKS = (
     range(0x4E00, 0x9FA6), range(0xAC00, 0xD7A4), range(0x1F300, 0x1F500), range(0x600, 0x61C),
     tuple(map(ord, " \t\n\r\x0b\x1c\x1f\xa0\u2003\u3000\u200d\ufe0f's'll12")),
 )  # fmt: skip
-MANY = [500, pytest.param(10_000, marks=pytest.mark.nightly)]
+MANY = one_of([150, 10_000])
 
 
 def texts(count: int) -> list[str]:

@@ -96,9 +96,9 @@ def test_no_share_no_change(minilm):
 
 def test_over_many_sentences(minilm):
     told: list[float] = []
-    found = permute_many("minilm", (0.0, 1.0), 20, 5, lambda share, _: told.append(share))
+    found = permute_many("minilm", (0.0, 1.0), 10, 5, lambda share, _: told.append(share))
     assert told == pytest.approx(np.arange(1, 6) / 5)
-    assert found.equal.tolist() == [20, 20]
+    assert found.equal.tolist() == [10, 10]
     np.testing.assert_allclose(found.cosine[0], 1, atol=1e-6)
     assert found.right[:, 0].tolist() == [found.trained] * 2 == [found.right[0, 1]] * 2
     low, high = found.ends(1.0, "ids")
