@@ -8,25 +8,30 @@ from typing import Any
 from seqviz.figures.grammar.figure import Figure
 
 
-def trace(figure: Figure, name: str) -> Any:
-    """The trace with this name, of which there is one."""
-    (found,) = [t for t in figure.data if t.name == name]
+def trace(figure: Figure, name: str, axis: str | None = None) -> Any:
+    """The trace with this name, of which there is one on this axis of x."""
+    (found,) = [t for t in figure.data if t.name == name and axis in (None, t.xaxis or "x")]
     return found
 
 
 def said(figure: Figure) -> list[str]:
     """The words that stand in the figure outside its axes."""
-    return [annotation.text for annotation in figure.layout.annotations]
+    return [note.text for note in figure.layout.annotations if note.text]
+
+
+def bands(figure: Figure) -> list[Any]:
+    return [one for one in figure.data if one.fill == "toself"]
 
 
 def sound(figure: Figure) -> None:
-    """Nothing in it, nor in its description, that is no number; every axis has some length."""
+    """Nothing in it, its words or its description that is no number; every axis has some length."""
 
     def refuse(token: str) -> None:
         raise AssertionError(f"{token} in a figure")
 
     layout = json.loads(figure.to_json(), parse_constant=refuse)["layout"]
-    assert "nan" not in figure.alt
+    assert figure.alt
+    assert not [text for text in (figure.alt, *said(figure)) if "nan" in text]
     for key, axis in layout.items():
         if key[1:5] == "axis" and "range" in axis:
             assert axis["range"][0] != axis["range"][1], key

@@ -7,8 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from accuracy_reading import bands, named, notes, sound
 from attention_drawings import HOSTILE, plainly
+from seen import bands, sound
+from seen import said as notes
+from seen import trace as named
 
 from seqviz.compute.accuracy.findings import DIRECTIONS, ORDERS
 from seqviz.compute.proportions import of, proportion, shares

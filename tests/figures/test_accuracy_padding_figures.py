@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from accuracy_reading import bands, named, notes, sound
 from attention_drawings import HOSTILE, plainly
+from seen import bands, sound
+from seen import said as notes
+from seen import trace as named
 
 from seqviz.compute.proportions import proportion
 from seqviz.figures.accuracy.direction import accuracy_by_direction

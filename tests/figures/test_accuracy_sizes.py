@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from accuracy_reading import notes, sound
+from seen import said as notes
+from seen import sound
 
 from seqviz.compute.accuracy.counting import MINILM, count
 from seqviz.compute.accuracy.findings import DIRECTIONS, ORDERS, Answers

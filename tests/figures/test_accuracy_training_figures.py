@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from accuracy_reading import named as any_named
-from accuracy_reading import notes, sound
+from seen import said as notes
+from seen import sound
+from seen import trace as named
 
 from seqviz.compute.accuracy.counting import (
     BERT_BASE,
@@ -45,10 +46,6 @@ from seqviz.figures.grammar.style import LIGHT
 from seqviz.figures.grammar.table import table
 
 ESCAPED = "head &lt;b&gt;&amp;"
-
-
-def named(figure, name: str, axis: str = "x"):
-    return any_named(figure, name, axis)
 
 
 def with_numbers(figure):
@@ -122,14 +119,14 @@ def test_what_texts_report_is_hatched_and_apart():
 def test_strong_lines_are_means_and_thin_lines_runs():
     found = tuned()
     figure = learning_curves(found, None, baseline())
-    np.testing.assert_allclose(named(figure, "training").y, found.loss.mean(0))
+    np.testing.assert_allclose(named(figure, "training", "x").y, found.loss.mean(0))
     np.testing.assert_allclose(named(figure, "training", "x2").y, 100 * found.accuracy.mean(0))
     strong = named(figure, "validation", "x2")
     np.testing.assert_allclose(strong.y, 100 * found.validation.mean(0))
     thin = named(figure, "validation, run 2", "x2")
     np.testing.assert_array_equal(thin.y, 100 * found.validation[1])
     assert thin.line.width < strong.line.width
-    assert named(figure, "training").line.dash == "dash"
+    assert named(figure, "training", "x").line.dash == "dash"
     assert strong.line.dash is None
     assert figure.data[0].name == "training"
     assert len(figure.data[0].x) == 6
@@ -159,7 +156,7 @@ def test_the_best_epoch_is_marked_in_both_panels():
 def test_a_texts_curve_is_dotted_and_starts_at_epoch_one():
     curve = CURVES[1]
     figure = learning_curves(tuned(1), curve)
-    loss = named(figure, "training, reported in the text")
+    loss = named(figure, "training, reported in the text", "x")
     np.testing.assert_array_equal(loss.x, [1, 2, 3, 4, 5])
     np.testing.assert_array_equal(loss.y, curve.loss)
     accuracy = named(figure, "training, reported in the text", "x2")
@@ -212,7 +209,7 @@ def test_progress_shows_what_was_reported():
     settings = TuneSettings(regime="all", epochs=2)
     records = trail(settings, 1.0)
     figure = training_progress(records, settings)
-    loss, accuracy = named(figure, "training"), named(figure, "training", "x2")
+    loss, accuracy = named(figure, "training", "x"), named(figure, "training", "x2")
     np.testing.assert_array_equal(loss.x, [record.step for record in records])
     np.testing.assert_array_equal(loss.y, [record.loss for record in records])
     np.testing.assert_array_equal(accuracy.y, [100 * record.accuracy for record in records])

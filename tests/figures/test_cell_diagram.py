@@ -6,7 +6,8 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from gate_drawings import labels, sound
+from seen import said as labels
+from seen import sound
 
 from seqviz.compute.gates.observation import GRUStep, LSTMStep, one_step
 from seqviz.figures.gates.boxes import short

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gate_drawings import labels, sound
+from seen import said as labels
+from seen import sound
 
 from seqviz.compute.gates.activations import SIGNED, activation, symbols
 from seqviz.compute.gates.counting import Parameters, Table

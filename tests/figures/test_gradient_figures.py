@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gate_drawings import sound
+from seen import sound
 
 from seqviz.compute import bptt, recall
 from seqviz.compute.bptt import Experiment

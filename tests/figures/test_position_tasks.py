@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from seen import said, sound
+from seen import said, sound, trace
 
 from seqviz.compute.positions.tiny.results import OrderReport
 from seqviz.compute.positions.tiny.settings import ENCODINGS
@@ -71,16 +71,11 @@ def test_the_axis_does_not_move_while_curves_grow(reports):
 # --- in the end -----------------------------------------------------------------------------------
 
 
-def named(figure, axis: str, name: str):
-    (found,) = [t for t in figure.data if (t.xaxis or "x") == axis and t.name == name]
-    return found
-
-
 @pytest.mark.parametrize(("axis", "scores"), [("x", DONE.test), ("x2", DONE.longer)])
 def test_points_are_the_runs_with_their_intervals(axis, scores):
     figure = accuracies(DONE)
     for row, name in enumerate(NAMES):
-        points, mean = named(figure, axis, name), named(figure, axis, f"{name}, mean")
+        points, mean = trace(figure, name, axis), trace(figure, f"{name}, mean", axis)
         found = scores.accuracy
         np.testing.assert_allclose(points.x, 100 * found.share[row])
         np.testing.assert_allclose(points.x + points.error_x.array, 100 * found.high[row])
@@ -93,7 +88,7 @@ def test_points_are_the_runs_with_their_intervals(axis, scores):
     for name, share in (
         ("best without reading", scores.chance), ("best without order", scores.order_blind),
     ):  # fmt: skip
-        limit = named(figure, axis, name)
+        limit = trace(figure, name, axis)
         assert set(limit.x) == {100 * share}
         assert min(limit.y) <= low < high <= max(limit.y)
 
