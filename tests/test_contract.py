@@ -188,7 +188,8 @@ def test_a_figure_is_drawn_without_streamlit_and_heavy_libraries():
     [
         ("seqviz.ui.page.lesson", HEAVY),  # torch costs 2 s and statsmodels 1.5 s
         ("seqviz.compute.autoregression",
-         (*HEAVY, "scipy.stats", "scipy.signal", "pandas", "plotly")),
+         (*HEAVY, "scipy", "pandas", "plotly")),
+        ("seqviz.compute.recall", HEAVY),
         ("seqviz.jobs", (*HEAVY, "numpy", "streamlit")),
     ],
 )  # fmt: skip

@@ -28,6 +28,16 @@ def tensors(weights: Weights) -> list[Tensor]:
     return [torch.tensor(part) for part in list(vars(weights).values())[:4]]
 
 
+def layer(weights: Weights, dtype: torch.dtype = torch.float32) -> nn.Module:
+    """PyTorch's own layer with the kernel's weights: of which cell, their rows say."""
+    kind = {1: nn.RNN, 3: nn.GRU, 4: nn.LSTM}[len(weights.input_bias) // weights.hidden]
+    made = kind(weights.input_hidden.shape[1], weights.hidden).to(dtype)
+    with torch.no_grad():
+        for parameter, part in zip(made.parameters(), tensors(weights), strict=True):
+            parameter.copy_(part)
+    return made
+
+
 def weights_of(module: nn.Module, suffix: str = "_l0") -> Weights:
     """A module's weights for the kernel."""
     return Weights(*(getattr(module, name + suffix).detach().numpy() for name in NAMES))

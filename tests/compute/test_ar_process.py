@@ -1,8 +1,5 @@
 """The AR(P) process: closed forms, printed numbers, random stationary processes."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -159,16 +156,6 @@ def test_bad_arguments_are_refused_with_a_sentence(arguments, sentence):
         ar.simulate(**{"coefficients": (0.5,), "n": 100, **arguments})
     with pytest.raises(ValueError, match="between -1 and 1"):
         ar.coefficients_from_partial((0.5, 1.0))
-
-
-def test_importing_the_package_costs_numpy_only():
-    code = (
-        "import sys, seqviz.compute.autoregression\n"
-        "slow = {'scipy', 'statsmodels', 'torch', 'pandas'} & set(sys.modules)\n"
-        "assert not slow, slow"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from rings import pairwise
+from rings import one_of, pairwise
 
 from seqviz.compute.bptt import (
     CELLS,
@@ -22,6 +22,7 @@ from seqviz.compute.bptt import (
     recurrent_matrix,
     unroll,
 )
+from seqviz.compute.bptt.pairs import _affordable
 from seqviz.compute.recurrent import jacobians
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -161,30 +162,32 @@ def test_a_small_network_is_shown_in_a_hundred_rows(steps, stride):
 
 
 def test_a_costly_network_is_shown_in_fewer_rows():
-    strides = [pair_norms(Experiment("rnn", 300, width)).stride for width in (8, 192, 256)]
+    """What `pair_norms` chooses (above, of a small one), without the half second of each."""
+    strides = [_affordable(unroll(Experiment("rnn", 300, d)), NORMS[0]) for d in (8, 192, 256)]
     assert strides[0] == 4 < strides[1] < strides[2]
     # Singular values cost more than sums of squares.
-    rms, largest = (pair_norms(Experiment("rnn", 300, 96), norm=norm).stride for norm in NORMS)
+    rms, largest = (_affordable(unroll(Experiment("rnn", 300, 96)), norm) for norm in NORMS)
     assert largest > rms
     one = pair_norms(Experiment("rnn", 5, 3), stride=9)  # one step alone
     assert (one.steps.tolist(), one.log10.tolist()) == ([5], [[0.0]])
 
 
+@pytest.mark.parametrize("width", one_of([48, 128]))
 @pytest.mark.parametrize("cell", ["rnn", "lstm"])
-def test_a_large_network_runs_and_its_corner_is_the_spectrum_s(cell):
-    """d = 128, T = 300. Float32 through 299 products against float64 and a singular value search.
+def test_a_large_network_runs_and_its_corner_is_the_spectrum_s(cell, width):
+    """T = 300. Float32 through 299 products against float64 and a singular value search.
 
-    Each product rounds by 128^0.5 * 6e-8; 300 of them with random signs are 1e-5.
+    Each product rounds by 128^0.5 * 6e-8 at most; 300 of them with random signs are 1e-5.
     """
     start = time.perf_counter()
-    experiment = Experiment(cell, 300, 128)
+    experiment = Experiment(cell, 300, width)
     found = pair_norms(experiment)
     assert time.perf_counter() - start < 10  # half a second alone; the machine may be busy
     middle = len(found.steps) // 2
     for earlier, later in ((0, -1), (middle, -1), (0, middle)):
         values = pair_spectrum(experiment, int(found.steps[earlier]), int(found.steps[later]))
         top = values.log10[0]
-        rms = top + 0.5 * math.log10(np.nansum(10 ** (2 * (values.log10 - top))) / 128)
+        rms = top + 0.5 * math.log10(np.nansum(10 ** (2 * (values.log10 - top))) / width)
         assert found.log10[later, earlier] == pytest.approx(rms, abs=1e-4)
 
 

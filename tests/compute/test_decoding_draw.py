@@ -47,7 +47,7 @@ def test_many_draws_have_the_distribution():
     rng = np.random.RandomState(1)
     scores = draw.scores(rng.normal(0, 2, 30).astype(np.float32))
     count = 20_000
-    drawn = np.bincount([draw.draw(scores, u) for u in rng.uniform(size=count)], minlength=30)
+    drawn = np.bincount(draw.draws(scores, rng.uniform(size=count).tolist()), minlength=30)
     expected = count * draw.probabilities(scores)
     large = expected > 5
     rest = (drawn[~large].sum(), expected[~large].sum())

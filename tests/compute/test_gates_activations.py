@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from seqviz.compute.gates import activations as act
-from seqviz.compute.gates import conventions, counting, forcing
+from seqviz.compute.gates import conventions, forcing
 from seqviz.compute.recurrent import GRU, LSTM, RNN, State, Weights, run
 from tools import ngrams
 
@@ -147,17 +146,6 @@ def test_the_first_step_of_a_wrong_update_gate_by_hand():
     usual = run(GRU(), w, X[:1], State(np.zeros(5)))
     z, n = usual.update_gate[0], usual.candidate[0]
     assert found.distance[0] == pytest.approx(np.linalg.norm((1 - z) * n - z * n), abs=1e-14)
-
-
-@pytest.mark.parametrize("cell", counting.CELLS)
-@pytest.mark.parametrize("biases", counting.BIASES)
-def test_parameters_by_formula_by_counting_and_in_torch(cell, biases):
-    formula = counting.by_formula(cell, 7, 11, biases)
-    assert formula == counting.by_counting(cell, 7, 11, biases)
-    if biases != "one":  # which PyTorch does not have
-        kind = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}[cell]
-        module = kind(7, 11, bias=biases == "two")
-        assert formula.total == sum(p.numel() for p in module.parameters())
 
 
 def test_a_trigram_model_sums_to_one_and_knows_what_it_saw():

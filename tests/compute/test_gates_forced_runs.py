@@ -35,7 +35,7 @@ def test_a_clamp_is_that_value_at_its_steps(kind, cell):
     for part in ("hidden", "cell_state") if cell == "lstm" else ("hidden",):
         before, after = getattr(seen.trace, part), getattr(free.trace, part)
         np.testing.assert_array_equal(before[0], after[0])
-        # What the values do to the states: tests/compute/test_recurrent_forced.py.
+        # What the values do to the states: test_recurrent_gradients.py.
         assert np.abs(before[2:] - after[2:]).max(axis=1).min() > 1e-3
 
 

@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from by_torch import layer
 
 from seqviz.compute.gates import tasks
 from seqviz.compute.gates.activations import SIGNED, symbols, time_constants
@@ -88,20 +89,13 @@ def test_probabilities_and_answers_equal_those_of_pytorch(name, network, toleran
     """In float64 to rounding, in the float32 of the files to its own."""
     network = network(name)
     seen = observe(network, text_of(name))
-    kind, w = network.kind, network.weights
-    size = (network.embedding.shape[1], w.hidden)
-    layer = (torch.nn.LSTM if network.cell == "lstm" else torch.nn.GRU)(*size).double()
-    for parameter, array in zip(
-        layer.parameters(),
-        (w.input_hidden, w.hidden_hidden, w.input_bias, w.hidden_bias),
-        strict=True,
-    ):
-        parameter.data = torch.tensor(array, dtype=torch.float64)
+    kind = network.kind
     place = {symbol: k for k, symbol in enumerate(network.symbols)}
     ids = [place[word(piece) if kind == "sentiment" else piece] for piece in seen.pieces]
     read = [place[END], *ids] if kind == "characters" else ids
     with torch.no_grad():
-        out, _ = layer(torch.tensor(network.embedding[read], dtype=torch.float64))
+        vectors = torch.tensor(network.embedding[read], dtype=torch.float64)
+        out, _ = layer(network.weights, torch.float64)(vectors)
         scores = out @ torch.tensor(network.head, dtype=torch.float64).T
         p = torch.softmax(scores + torch.tensor(network.head_bias), dim=-1).numpy()
     if kind == "characters":

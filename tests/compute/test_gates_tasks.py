@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rings import one_of
 
 from seqviz.compute.gates.encoding import marks
 from seqviz.compute.gates.networks import accuracy, inputs
@@ -91,8 +92,11 @@ def test_an_unknown_symbol_enters_as_zeros_and_not_as_the_last_one():
     assert found.dtype == np.float32
 
 
-@pytest.mark.parametrize("cell", ["lstm", "gru"])
-@pytest.mark.parametrize("task", ["latch", "count", "parity"])
+@pytest.mark.parametrize(
+    ("task", "cell"),
+    one_of([("latch", "gru"), ("count", "lstm"), ("parity", "gru"), ("latch", "lstm"),
+            ("count", "gru"), ("parity", "lstm")], keep=3),
+)  # fmt: skip
 def test_a_tiny_network_learns_its_task(task, cell):
     settings = replace(recommended(task, cell), updates=300, seed=3)
     reports = []

@@ -108,12 +108,6 @@ def test_the_textbook_run(seed, epochs, losses, final):
     assert fit.parameters == 1153
 
 
-@pytest.mark.parametrize(("cell", "count"), [("rnn", 1120), ("lstm", 4480), ("gru", 3360)])
-def test_parameter_count_of_the_cells_in_the_text(cell, count):
-    fit = fit_network(ar1(0, 20), NetworkSettings(cell=cell, epochs=1))
-    assert fit.parameters == count + 33  # the head has 32 weights and one bias
-
-
 # --- a second implementation --------------------------------------------------------------------
 
 

@@ -187,6 +187,6 @@ def test_reports_carry_the_curve():
 
 def test_the_curve_is_on_fresh_sequences():
     """The first record of an untrained network is at chance level."""
-    result = train(OrderSettings("before", 6, updates=1, runs=5))
-    # 5 x 5 x 32 answers, of which runs with one encoding read the same: 160 independent ones
+    result = train(OrderSettings("before", 6, encodings=("none",), updates=1, runs=5))
+    # 5 x 32 answers; the other encodings would read the same
     assert abs(result.curve.mean() - 0.5) < 5 * (0.25 / 160) ** 0.5

@@ -13,9 +13,9 @@ from seqviz.compute.recall.settings import RecallSettings
 from seqviz.compute.recall.tasks import draw
 from seqviz.refusal import Refusal
 
-SMALL = RecallSettings(delay=8, hidden=16, batch=16, updates=40, learning_rate=1e-2)
+SMALL = RecallSettings(delay=8, hidden=16, batch=16, updates=16, learning_rate=1e-2)
 SEEDS = (3, 1, 8)
-# Float32 numbers that are added in another order. Weights are of the order of 0.1; 40 updates.
+# Float32 numbers that are added in another order. Weights are of the order of 0.1; 16 updates.
 WEIGHTS = 1e-4
 ANSWERS = 2 / 400  # test sequences near the border between right and wrong
 

@@ -60,16 +60,6 @@ def test_states_are_those_of_the_torch_module(kind, batch, dtype):
         np.testing.assert_allclose(found, last[1].numpy(), rtol=0, atol=CLOSE[dtype])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_without_an_initial_state_it_is_zero_as_in_torch(kind):
-    module, inputs = made(kind, INPUT, HIDDEN), normal(STEPS, INPUT)
-    trace = run(KINDS[kind][0], weights_of(module), inputs.numpy())
-    assert (trace.hidden[0] == 0).all()
-    np.testing.assert_allclose(
-        trace.hidden[1:], module(inputs)[0].detach().numpy(), rtol=0, atol=1e-12
-    )
-
-
 def test_linear_rnn_has_a_closed_form():
     """h_T = sum over t of U^(T-t) (W x_t + b + b') + U^T h_0."""
     module, inputs = made("tanh", INPUT, HIDDEN), normal(STEPS, INPUT).numpy()

@@ -1,4 +1,4 @@
-"""Backpropagation in the recurrent kernel: autograd, finite differences, exact identities.
+"""The recurrent kernel, its gates held and backwards: autograd, finite differences, identities.
 
 Every variant of every cell is written once more here, as a plain loop in PyTorch, one line an
 equation of its docstring.
@@ -65,27 +65,29 @@ def drawn_states(batch: tuple[int, ...], seed: int = 4) -> tuple[np.ndarray, Sta
     return inputs, State(*(rng.standard_normal((*batch, HIDDEN)) for _ in range(2)))
 
 
-def plain_step(cell, W, U, b, b_, peep, x, h, c):
-    """One step of any variant: h, c and the gates by their names in the trace."""
+def plain_step(cell, W, U, b, b_, peep, x, h, c, hold=lambda block, gate: gate):
+    """One step of any variant: h, c and the gates by their names in the trace.
+
+    hold: what becomes of the gate of a block.
+    """
     if isinstance(cell, RNN):
         phi = {"tanh": torch.tanh, "relu": torch.relu, "linear": lambda a: a}[cell.activation]
         return phi(x @ W.T + b + h @ U.T + b_), None, {}
     if isinstance(cell, LSTM):
         a_i, a_f, a_g, a_o = (x @ W.T + b + h @ U.T + b_).chunk(4, dim=-1)
         seen = (lambda k, c: peep[k] * c) if cell.peephole else (lambda k, c: 0)
-        i = torch.sigmoid(a_i + seen(0, c))
         f = torch.sigmoid(a_f + seen(1, c)) if cell.forget == "learned" else torch.ones_like(a_f)
-        g = torch.tanh(a_g)
+        i, f, g = hold(0, torch.sigmoid(a_i + seen(0, c))), hold(1, f), hold(2, torch.tanh(a_g))
         c = f * c + i * g
-        o = torch.sigmoid(a_o + seen(2, c))
+        o = hold(3, torch.sigmoid(a_o + seen(2, c)))
         h = o * (torch.tanh(c) if cell.output == "tanh" else c)
         return h, c, {"input_gate": i, "forget_gate": f, "candidate": g, "output_gate": o}
     (W_r, W_z, W_n), (U_r, U_z, U_n) = W.chunk(3), U.chunk(3)
     (b_r, b_z, b_n), (d_r, d_z, d_n) = b.chunk(3), b_.chunk(3)
-    r = torch.sigmoid(x @ W_r.T + b_r + h @ U_r.T + d_r)
-    z = torch.sigmoid(x @ W_z.T + b_z + h @ U_z.T + d_z)
+    r = hold(0, torch.sigmoid(x @ W_r.T + b_r + h @ U_r.T + d_r))
+    z = hold(1, torch.sigmoid(x @ W_z.T + b_z + h @ U_z.T + d_z))
     past = r * (h @ U_n.T + d_n) if cell.reset == "after" else (r * h) @ U_n.T + d_n
-    n = torch.tanh(x @ W_n.T + b_n + past)
+    n = hold(2, torch.tanh(x @ W_n.T + b_n + past))
     new = z * h + (1 - z) * n if cell.update == "keep" else (1 - z) * h + z * n
     return new, None, {"reset_gate": r, "update_gate": z, "candidate": n}
 
@@ -154,6 +156,43 @@ def test_every_variant_against_a_plain_loop(cell, batch):
     np.testing.assert_allclose(found.inputs, expected[0], rtol=0, atol=CLOSE)
     for (name, part), g in zip(there, expected[1:], strict=True):
         np.testing.assert_allclose(part, g, rtol=0, atol=CLOSE, err_msg=name)
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+@pytest.mark.parametrize("cell", [cell for cell in VARIANTS if cell.blocks > 1], ids=str)
+def test_a_gate_that_is_held_has_its_value_in_the_equations(cell, batch):
+    """Some units at some steps, of each sequence others; from zeros, as no state is given."""
+    weights, (inputs, _) = drawn(cell), drawn_states(batch)
+    shape = (STEPS, *batch, cell.blocks, HIDDEN)
+    forced = np.random.RandomState(5).choice([0, 0.3, 1, np.nan], shape, p=[0.1, 0.1, 0.1, 0.7])
+    trace = run(cell, weights, inputs, forced=forced)
+    parts = [None if part is None else torch.tensor(part) for part in vars(weights).values()]
+    h = c = torch.zeros(*batch, HIDDEN, dtype=torch.float64)
+    for t, (x, held) in enumerate(zip(torch.tensor(inputs), torch.tensor(forced), strict=True)):
+        values = held.unbind(-2)
+        h, c, _ = plain_step(
+            cell, *parts, x, h, c,
+            lambda block, gate, v=values: torch.where(v[block].isnan(), gate, v[block]),
+        )  # fmt: skip
+        np.testing.assert_allclose(trace.hidden[t + 1], h, rtol=0, atol=1e-13)
+        if c is not None:
+            np.testing.assert_allclose(trace.cell_state[t + 1], c, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("words", "cell", "at", "value"),
+    [
+        *(("forced to a value in", LSTM(), block, value)
+          for block, value in ((0, 1.01), (1, -0.01), (2, -1.01), (3, 2.0))),
+        ("shape", GRU(), 0, 0.5),
+        ("no gates", RNN(), 0, 0.5),
+    ],
+)  # fmt: skip
+def test_what_no_gate_can_be_is_refused(words, cell, at, value):
+    forced = np.full((STEPS, 4, HIDDEN), np.nan)
+    forced[0, at, 0] = value
+    with pytest.raises(ValueError, match=words):
+        run(cell, drawn(cell), drawn_states(())[0], forced=forced)
 
 
 def state_of(trace, t: int) -> np.ndarray:

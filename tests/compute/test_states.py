@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from by_torch import layer
 
 from seqviz.compute.decoding.draw import draw
 from seqviz.compute.decoding.uniform import uniforms
@@ -19,17 +20,11 @@ TEXT = "The flights the airline was"
 CHARACTERS = ("characters_gru", "characters_lstm")
 
 
-def by_torch(name: str, ids: list[int]) -> np.ndarray:
+def torch_log2(name: str, ids: list[int]) -> np.ndarray:
     """log2 of the chances after each of these symbols, by PyTorch's own layer."""
     network = load(name)
-    kind = torch.nn.LSTM if network.cell == "lstm" else torch.nn.GRU
-    layer = kind(network.embedding.shape[1], network.weights.hidden)
-    w = network.weights
-    parts = (w.input_hidden, w.hidden_hidden, w.input_bias, w.hidden_bias)
     with torch.no_grad():
-        for here, there in zip(layer.parameters(), parts, strict=True):
-            here.copy_(torch.tensor(there))
-        out, _ = layer(torch.tensor(network.embedding[ids]))
+        out, _ = layer(network.weights)(torch.tensor(network.embedding[ids]))
         scores = out @ torch.tensor(network.head.T) + torch.tensor(network.head_bias)
         return torch.log_softmax(scores.double(), -1).numpy() / np.log(2)
 
@@ -38,7 +33,7 @@ def by_torch(name: str, ids: list[int]) -> np.ndarray:
 def test_bits_are_those_of_torch(name):
     network = load(name)
     found = at_work.read(name, TEXT)
-    wanted = by_torch(name, [network.symbols.index("\n"), *found.ids[:-1]])
+    wanted = torch_log2(name, [network.symbols.index("\n"), *found.ids[:-1]])
     np.testing.assert_allclose(found.log2, wanted, atol=2e-5)
     cross_entropy = torch.nn.functional.cross_entropy(
         torch.tensor(wanted * np.log(2)), torch.tensor(found.ids), reduction="none"
@@ -178,17 +173,12 @@ def test_pads_move_the_last_state_and_packing_does_not():
     text, pads = "This is not a good film.", 5
     found = on_reviews.padded(network.name, text)
     ids = network.encode(text).ids
-    w = network.weights
-    layer = torch.nn.GRU(network.embedding.shape[1], w.hidden)
-    parts = (w.input_hidden, w.hidden_hidden, w.input_bias, w.hidden_bias)
-    table = torch.tensor(network.embedding)
+    theirs, table = layer(network.weights), torch.tensor(network.embedding)
     with torch.no_grad():
-        for here, there in zip(layer.parameters(), parts, strict=True):
-            here.copy_(torch.tensor(there))
         read = torch.cat([table[ids], table[[0] * pads]])[:, None]
         packed = torch.nn.utils.rnn.pack_padded_sequence(read, [len(ids)])
         for vectors, wanted in ((read, found.after("unknown", pads)), (packed, found.packed)):
-            last = layer(vectors)[1][0, 0].numpy()
+            last = theirs(vectors)[1][0, 0].numpy()
             assert torch.softmax(torch.tensor(logits(network, last)), -1)[1] == pytest.approx(
                 wanted, abs=1e-5
             )

@@ -103,25 +103,20 @@ def numbers(result: Any, place: str = "") -> Iterator[tuple[str, object]]:
 
 @every
 def test_a_seed_decides_everything(training):
+    """The global generators are neither read nor written."""
     once = dict(numbers(training(training.small)))
-    assert dict(numbers(training(training.small))) == once
-    assert dict(numbers(training(replace(training.small, seed=1)))) != once
-
-
-@every
-def test_the_global_generators_are_neither_read_nor_written(training):
-    expected = dict(numbers(training(training.small)))
     torch.manual_seed(11)
     np.random.seed(11)
     before, of_numpy = torch.random.get_rng_state(), np.random.get_state()[1]
-    assert dict(numbers(training(training.small))) == expected
+    assert dict(numbers(training(training.small))) == once
+    assert dict(numbers(training(replace(training.small, seed=1)))) != once
     assert torch.equal(torch.random.get_rng_state(), before)
     np.testing.assert_array_equal(np.random.get_state()[1], of_numpy)
 
 
 @every
 def test_threads_do_not_disturb_each_other_s_seeds(training):
-    settings = [replace(training.small, seed=seed) for seed in range(3)]
+    settings = [replace(training.small, seed=seed) for seed in range(2)]
     alone = [dict(numbers(training(one))) for one in settings]
     got: list[Any] = [None] * len(settings)
     together = threading.Barrier(len(settings))

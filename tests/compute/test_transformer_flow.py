@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -103,14 +105,15 @@ def test_the_places_of_dropout_are_those_of_torch(monkeypatch):
 
 
 def test_dropout_acts_where_each_text_says_and_at_its_rate():
-    whole = flow.flow()
+    made = partial(flow.flow, d_model=128, heads=8, d_ff=512, layers=2)
+    whole = made()
     at = {
         "vaswani": {"position", "mixed"},
         "torch": {"weights", "mixed", "hidden"},
         "s0": {"mixed", "hidden"},
     }
     for scheme, wanted in at.items():
-        found = flow.flow(dropout=flow.Dropout(0.1, scheme))
+        found = made(dropout=flow.Dropout(0.1, scheme))
         here = {step.name: found.dropped(k) for k, step in enumerate(found.steps)}
         assert {name for name, share in here.items() if share} == wanted
         for step in found.steps:
@@ -121,10 +124,10 @@ def test_dropout_acts_where_each_text_says_and_at_its_rate():
         low, high = found.row_sums
         assert (low < 0.99 and high > 1.05) == (scheme == "torch")
         assert found.apart(whole) > 0.1
-    mixed = [flow.flow(dropout=flow.Dropout(0.1, scheme)).steps[5] for scheme in ("torch", "s0")]
+    mixed = [made(dropout=flow.Dropout(0.1, scheme)).steps[5] for scheme in ("torch", "s0")]
     assert np.linalg.norm(mixed[0].values - mixed[1].values) > 1  # weights, or answers of the heads
-    assert flow.flow(dropout=flow.Dropout(0.0, "torch")).apart(whole) == 0
-    seeds = [flow.flow(dropout=flow.Dropout(0.5, "torch", seed)).steps[4].values for seed in (0, 1)]
+    assert made(dropout=flow.Dropout(0.0, "torch")).apart(whole) == 0
+    seeds = [made(dropout=flow.Dropout(0.5, "torch", seed)).steps[4].values for seed in (0, 1)]
     assert not np.array_equal(*[one == 0 for one in seeds])
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+from by_torch import layer
 
 from seqviz.compute.windows.carried import CONDITIONS, bits_of_windows, compare
 from seqviz.compute.windows.cutting import WAYS, cut, random_windows, sequential_windows
@@ -177,15 +178,11 @@ def test_a_carried_state_reads_as_if_the_text_were_whole(gru):
     """Against torch's GRU, the text in one piece for each row."""
     ids = np.random.RandomState(0).randint(1, len(gru.symbols), 201)
     found = bits_of_windows(gru, ids, 100 * np.arange(2) + 20 * np.arange(5)[:, None], 20, True)
-    layer = torch.nn.GRU(gru.embedding.shape[1], gru.weights.hidden)
-    w = gru.weights
-    for name, value in (("weight_ih_l0", w.input_hidden), ("weight_hh_l0", w.hidden_hidden),
-                        ("bias_ih_l0", w.input_bias), ("bias_hh_l0", w.hidden_bias)):  # fmt: skip
-        getattr(layer, name).data = torch.from_numpy(value.copy())
+    theirs = layer(gru.weights)
     for row in range(2):
         part = ids[100 * row : 100 * row + 101]
         with torch.no_grad():
-            states = layer(torch.from_numpy(gru.embedding[part[:-1]]))[0]
+            states = theirs(torch.from_numpy(gru.embedding[part[:-1]]))[0]
             scores = states @ torch.from_numpy(gru.head.T) + torch.from_numpy(gru.head_bias)
             loss = torch.nn.functional.cross_entropy(
                 scores, torch.from_numpy(part[1:]), reduction="none"
