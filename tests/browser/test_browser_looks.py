@@ -16,7 +16,6 @@ from seqviz.text import Text
 WHITE, NIGHT = "rgb(255, 255, 255)", "rgb(17, 22, 29)"  # the theme's two backgrounds
 UPRIGHT, SIDEWAYS = {"width": 420, "height": 800}, {"width": 844, "height": 390}
 TOUCHED = {"has_touch": True, "is_mobile": True}
-HELD = {"upright": {**TOUCHED, "viewport": UPRIGHT}, "sideways": {**TOUCHED, "viewport": SIDEWAYS}}
 # What a finger presses in a bench, and how large it is where that is less than it should be. The
 # name of an input is part of it, and what is outside of a help's circle but near it belongs to it.
 TOO_SMALL = """(least) => {
@@ -67,33 +66,42 @@ def test_a_dark_window_gets_dark_charts_and_they_follow_it_to_light_and_back(vis
         assert background(lesson) == page
 
 
-def on_a_phone(*held: str, lessons: int = 1) -> pytest.MarkDecorator:
-    """For tests that look at the one visit of each lesson on a phone that is held like this."""
-    cases = [((record, way),) for record in catalog.LESSONS for way in held]
-    marked = one_of(cases, keep=lessons * len(held))
-    return pytest.mark.parametrize("phone", marked, indirect=True, ids=lambda case: (
-        f"{case[0].slug}-{case[1]}"
-    ))  # fmt: skip
+def on_a_phone(lessons: int = 1) -> pytest.MarkDecorator:
+    """For tests that look at the one visit of each lesson on a phone."""
+    marked = one_of(catalog.LESSONS, keep=lessons)
+    return pytest.mark.parametrize("visited", marked, indirect=True, ids=lambda record: record.slug)
 
 
 @pytest.fixture(scope="module")
-def phone(request, visitors):
-    """One visitor of a lesson on a phone, and where the lesson's first bench is."""
-    record, held = request.param
+def visited(request, visitors):
+    """One visitor of a lesson on a phone."""
     with visitors.watched() as visit:
-        lesson = visit(record.slug, {"lang": "en"}, **HELD[held])
-        lesson.whole()
-        lesson.geometry(first_bench(record))
-        yield lesson, record
+        yield visit(request.param.slug, {"lang": "en"}, **TOUCHED, viewport=UPRIGHT), request.param
 
 
-@on_a_phone("upright", "sideways")
+@pytest.fixture
+def phone(visited):
+    """It is held upright."""
+    turned(*visited, UPRIGHT)
+    return visited
+
+
+def turned(lesson, record: catalog.Lesson, size: dict[str, int]) -> None:
+    lesson.page.set_viewport_size(size)
+    lesson.page.locator(".stMain").evaluate("(page) => page.scrollTo(0, 0)")
+    lesson.geometry(first_bench(record))
+
+
+@on_a_phone()
 def test_what_a_finger_is_to_meet_is_large_enough(phone):
     lesson, _ = phone
-    assert lesson.page.evaluate(TOO_SMALL, 44) == []
+    lesson.whole()
+    for size in (UPRIGHT, SIDEWAYS):
+        turned(*phone, size)
+        assert lesson.page.evaluate(TOO_SMALL, 44) == []
 
 
-@on_a_phone("upright")
+@on_a_phone()
 def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways(phone):
     lesson, record = phone
     bench = first_bench(record)
@@ -116,7 +124,7 @@ def never_scrolls_sideways(lesson) -> None:
         assert wide <= seen, place
 
 
-@on_a_phone("upright", lessons=2)  # the first stacks its panels, the second has but one
+@on_a_phone(lessons=2)  # the first stacks its panels, the second has but one
 def test_on_a_phone_the_figure_stays_in_sight_while_its_slider_is_moved(phone):
     lesson, record = phone
     bench = first_bench(record)
@@ -136,9 +144,10 @@ def test_on_a_phone_the_figure_stays_in_sight_while_its_slider_is_moved(phone):
     expect(box).to_have_css("background-color", WHITE)
 
 
-@on_a_phone("sideways")
+@on_a_phone()
 def test_on_a_phone_held_sideways_the_figure_stands_beside_its_controls(phone):
     lesson, record = phone
+    turned(*phone, SIDEWAYS)
     bench = first_bench(record)
     slider = lesson.slider(f"{bench}.{record.first[1]}")
     lesson.figure(bench).evaluate("(e) => e.scrollIntoView({block: 'end'})")

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 from lesson_page import PICTURES, LessonPage, Visitors, visitors
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from driver.chromium import css_class, slider_input
 from driver.server import serve
-from seqviz.text import Text
 
 BENCH, KEY = "ar.process", "ar.process.phi"
 COPY = ".seqviz-over"
@@ -50,6 +49,16 @@ def lesson(opened, beginning) -> Iterator[LessonPage]:
         yield beginning
 
 
+@pytest.fixture(scope="module")
+def scripts(browser, server) -> Iterator[Page]:
+    """A page without an app, which can import the app's scripts."""
+    page = browser.new_page()
+    page.goto(f"{server.url}/app/static/live.js")
+    page.evaluate("document.body.className = 'stApp'")
+    yield page
+    page.close()
+
+
 def read(lesson: LessonPage) -> list[str]:
     """The read-outs that can be seen."""
     values = lesson.page.locator(f"{css_class(BENCH + '.readouts')} [data-testid=stMetricValue]")
@@ -70,9 +79,8 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(lesson
     assert read(lesson) != numbers
     page.mouse.up()
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}={re.escape(value)}"))
-    lesson.rest()
-    assert lesson.sent > sent
     last, seen = lesson.geometry(BENCH), read(lesson)
+    assert lesson.sent > sent
     again = visit("ar_fitting", {"lang": "en", KEY: value})
     assert again.geometry(BENCH) == last
     assert read(again) == seen
@@ -87,9 +95,7 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(lesson
 
 
 def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson):
-    lesson.geometry(BENCH)
     lesson.slider(KEY).press("ArrowRight")
-    lesson.rest()
     rested, numbers = lesson.geometry(BENCH), read(lesson)
     badge = lesson.page.locator(f"{css_class(BENCH + '.footer')} .stMarkdownBadge >> visible=true")
     expect(badge).to_have_count(1)
@@ -101,7 +107,6 @@ def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson
         }
     }""", [slider_input(KEY), [-0.9, 0.1]])  # fmt: skip
     lesson.page.wait_for_function(f"() => !seqvizLive('{BENCH}').busy")
-    lesson.rest()
     assert lesson.geometry(BENCH) == rested
     assert read(lesson) == numbers
 
@@ -109,7 +114,6 @@ def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson
 def test_what_is_drawn_under_a_hand_does_not_come_back_after_it(lesson, visit):
     """Something else is set, and the page draws it with the value from which the hand has gone."""
     page, slider = lesson.page, lesson.slider(KEY)
-    lesson.geometry(BENCH)
     switch = lesson.by_key("ar.process.shuffle").locator("input")
     came = switch.evaluate("""async (input, [selector, bench]) => {
         const place = window.seqvizLive(bench), range = document.querySelector(selector);
@@ -143,7 +147,6 @@ def test_the_help_of_a_readout_answers_under_a_hand(lesson):
     before = lesson.geometry(BENCH)
     lesson.slider(KEY).press("ArrowRight")
     lesson.changed(BENCH, before)
-    lesson.rest()
     first = lesson.by_key(f"{BENCH}.readouts").get_by_role("button").first
     first.hover()
     expect(lesson.page.get_by_role("tooltip")).to_be_visible()
@@ -151,7 +154,6 @@ def test_the_help_of_a_readout_answers_under_a_hand(lesson):
 
 def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(lesson):
     page = lesson.page
-    lesson.geometry(BENCH)
     open_now, most, asked = set(), [0], []
 
     def begun(request):
@@ -259,18 +261,19 @@ def test_a_slider_with_few_places_needs_no_request_once_it_has_rested(visit):
     assert [one.url for one in asked if AHEAD not in one.headers] == []
 
 
-@pytest.mark.parametrize(("keys", "value"), [
-    ("ArrowRight", 0.81), ("ArrowDown", 0.79), ("PageUp", 0.9), ("PageDown", 0.7), ("Home", -1.2),
-    ("End", 1.2), ("Shift+ArrowRight", 0.801), ("Shift+ArrowLeft", 0.799),
-])  # fmt: skip
-def test_keys(lesson, keys, value):
+def test_keys(lesson):
     slider = lesson.page.locator(slider_input(KEY))
-    slider.dblclick()  # its default
-    expect(slider).to_have_value("0.8")
-    slider.press(keys)
-    assert float(slider.input_value()) == value
     written = lesson.page.locator(f"{css_class(KEY + '.slider')} input[type=number]")
-    assert float(written.input_value()) == value
+    moves = {
+        "ArrowRight": 0.81, "ArrowDown": 0.79, "PageUp": 0.9, "PageDown": 0.7, "Home": -1.2,
+        "End": 1.2, "Shift+ArrowRight": 0.801, "Shift+ArrowLeft": 0.799,
+    }  # fmt: skip
+    for keys, value in moves.items():
+        slider.dblclick()  # its default
+        expect(slider).to_have_value("0.8")
+        slider.press(keys)
+        assert float(slider.input_value()) == value, keys
+        assert float(written.input_value()) == value, keys
 
 
 def test_an_exact_value_is_typed_and_what_is_no_number_changes_nothing(lesson):
@@ -409,12 +412,12 @@ def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(lesson):
 
 
 @pytest.mark.parametrize("older", [False, True])
-def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(lesson, older):
+def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(scripts, older):
     """The page was told 0.7, still shows 0.8, and would go to 0.7 after the hand has gone back.
 
     older: it draws what it was told before that, 0.8, while the hand is there again.
     """
-    said = lesson.page.evaluate("""async (older) => {
+    said = scripts.evaluate("""async (older) => {
         const { default: start } = await import("/app/static/control.js");
         const parent = document.createElement("div"), said = [];
         parent.innerHTML = '<div class="seqviz-slider"></div>';
@@ -497,20 +500,14 @@ ALONE = r"""async (hand) => {
         "a page that is told where the hand rests draws nothing",
         "a page whose drawing waits draws once more",
         "a page whose drawing came before it knew draws once more"])  # fmt: skip
-def test_the_order_of_answers(lesson, hand, painted):
+def test_the_order_of_answers(scripts, hand, painted):
     body = f"async ({{ place, answer, reply, source, turn, rest }}) => {{ {hand} }}"
-    fetch = lesson.page.evaluate_handle("() => window.fetch")
-    try:
-        assert lesson.page.evaluate(f"() => ({ALONE})({body})") == painted
-    finally:
-        lesson.page.evaluate("(fetch) => { window.fetch = fetch; }", fetch)
+    assert scripts.evaluate(f"() => ({ALONE})({body})") == painted
 
 
-def test_an_answer_that_comes_after_the_page_has_drawn_another_figure_is_old(visit):
+def test_an_answer_that_comes_after_the_page_has_drawn_another_figure_is_old(lesson):
     """The slider is left, another view is opened, and only then the route answers."""
-    lesson, held = visit("ar_fitting"), []
-    page = lesson.page
-    lesson.geometry(BENCH)
+    page, held = lesson.page, []
     page.route("**/live/**", lambda route: held.append(route))
     page.locator(slider_input(KEY)).press("PageDown")
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.7"))
@@ -562,13 +559,27 @@ def test_a_script_that_the_line_has_lost_is_asked_for_once_more(server, browser)
     context.close()
 
 
+def test_the_slope_slider_changes_the_chart_without_the_server(lesson):
+    """It lives in the browser."""
+    bench = "ar.by_hand"
+    before = lesson.geometry(bench)
+    slider = lesson.figure(bench).locator("input[type=range]")
+    value, sent = slider.input_value(), lesson.sent
+    slider.focus()
+    for _ in range(20):
+        lesson.page.keyboard.press("ArrowRight")
+    assert float(slider.input_value()) > float(value)
+    assert lesson.changed(bench, before) != before
+    assert lesson.sent == sent > 0  # the page has told the server of itself: the counter works
+
+
 # Two figures of one trace, told to a chart of its own as the page tells it.
 CHART = """async ([closed, figures]) => {
     const { default: start } = await import("/app/static/chart.js");
     const parent = document.createElement("div");
     parent.innerHTML = '<div><div class="t-figure" style="width: 400px; height: 300px">'
         + '<div class="seqviz-chart"></div></div></div>';
-    document.querySelector(".stApp").append(parent);
+    document.body.append(parent);
     const host = parent.querySelector(".seqviz-chart");
     const tell = (title) => start({ parentElement: parent, setTriggerValue: () => null,
         data: new TextEncoder().encode(`{"alt":"a","missing":"no library"}\\n`
@@ -592,20 +603,16 @@ CHART = """async ([closed, figures]) => {
 }"""
 
 
-def test_a_chart_in_a_closed_tab_shows_what_it_was_told_last(lesson):
-    lesson.page.evaluate(CHART, [True, ["before", "after"]])
-
-
 def test_a_chart_without_its_library_shows_what_it_was_told_last(server, browser):
-    context = browser.new_context()
-    page = context.new_page()
-    page.route("**/plotly.min.js", lambda route: route.abort())  # home's own figure goes without it
-    page.goto(f"{server.url}/?lang=en")
-    page.get_by_text(Text("en")("frame.no_library")).wait_for()
-    page.unroute("**/plotly.min.js")
+    page = browser.new_page()
+    page.goto(f"{server.url}/app/static/chart.js")
     page.route("**/plotly.min.js", lambda route: route.abort(), times=1)
     page.evaluate(CHART, [False, ["before", "after"]])
-    context.close()
+    page.close()
+
+
+def test_a_chart_in_a_closed_tab_shows_what_it_was_told_last(scripts):
+    scripts.evaluate(CHART, [True, ["before", "after"]])
 
 
 # A chart in a frame of 16 pixels, as before the columns have their widths, which then get wider.
@@ -614,7 +621,7 @@ NARROW = """async () => {
     const parent = document.createElement("div");
     parent.innerHTML = '<div><div class="t-figure" style="width: 16px; height: 300px">'
         + '<div class="seqviz-chart"></div></div></div>';
-    document.querySelector(".stApp").append(parent);
+    document.body.append(parent);
     const host = parent.querySelector(".seqviz-chart");
     const axis = { title: { text: "x" }, automargin: true };
     start({ parentElement: parent, setTriggerValue: () => null,
@@ -631,6 +638,9 @@ NARROW = """async () => {
 }"""
 
 
-def test_a_chart_is_painted_when_there_is_room(lesson):
+def test_a_chart_is_painted_when_there_is_room(scripts):
     """Without room for a label Plotly puts a title at -Infinity, which the console tells."""
-    assert lesson.page.evaluate(NARROW) == [False, 400]
+    said: list[str] = []
+    scripts.on("console", lambda one: said.append(one.text) if one.type == "error" else None)
+    assert scripts.evaluate(NARROW) == [False, 400]
+    assert said == []

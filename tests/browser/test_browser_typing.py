@@ -20,12 +20,26 @@ COMPOSING = """(box) => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def visited(visitors):
+    """One visitor for all tests of this file."""
+    with visitors.watched() as visit:
+        lesson = visit("text", {"lang": "en"})
+        lesson.geometry(BENCH)
+        lesson.page.wait_for_function("(bench) => seqvizLive(bench).source !== null", arg=BENCH)
+        lesson.box = lesson.by_key(KEY).locator("input")
+        yield lesson, lesson.box.input_value()
+
+
 @pytest.fixture
-def page(visit):
-    lesson = visit("text", {"lang": "en"})
+def page(visited):
+    """With the text that it came with."""
+    lesson, text = visited
+    lesson.box.fill(text)
+    lesson.box.press("Enter")
+    lesson.heard(BENCH)
+    lesson.page.wait_for_function("(key) => !location.search.includes(key)", arg=KEY)
     lesson.geometry(BENCH)
-    lesson.page.wait_for_function("(bench) => seqvizLive(bench).source !== null", arg=BENCH)
-    lesson.box = lesson.by_key(KEY).locator("input")
     return lesson
 
 
