@@ -18,6 +18,22 @@ from driver.chromium import NoChromium, chromium
 TESTS = Path(__file__).resolve().parent
 BROWSER_PROMISED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"
 NO_PLAYWRIGHT = importlib.util.find_spec("playwright") is None and not BROWSER_PROMISED
+# Fixtures that a lesson needs.
+MODELS = {
+    "attention": ("minilm", "smollm2"),
+    "positions": ("minilm", "smollm2"),
+    "transformer": ("minilm", "smollm2"),
+    "bert_accuracy": ("vectors",),
+    "gpt": ("smollm2",),
+    "text": ("minilm", "smollm2", "glove"),
+    "recurrent": ("lac",),
+}
+
+
+def models_of(slug: str, request: pytest.FixtureRequest) -> None:
+    """A lesson's models in memory; a skip where they cannot be had."""
+    for model in MODELS.get(slug, ()):
+        request.getfixturevalue(model)
 
 
 class Clock:

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from borrow import models_of
 from looking import figures
 from streamlit.testing.v1 import AppTest
 
 from seqviz import jobs
+from seqviz.experiments.accuracy import features
 from seqviz.lessons.bench.controls import Control
 from seqviz.lessons.bench.lesson import Lesson
+from seqviz.models import pretrained
 from seqviz.text import Text
 from seqviz.ui.bench import model_progress
 from seqviz.ui.page import lesson as frame
 from seqviz.ui.page.lesson import PageLesson
 
 SECONDS = 60
-# Fixtures that the pages of a lesson need.
-MODELS = {
-    "attention": ("minilm", "smollm2"),
-    "positions": ("minilm", "smollm2"),
-    "transformer": ("minilm", "smollm2"),
-    "bert_accuracy": ("vectors",),
-    "gpt": ("smollm2",),
-    "text": ("minilm", "smollm2", "glove"),
-    "recurrent": ("lac",),
-}
 _untouched: dict[tuple[str, str], Visit] = {}
 
 
@@ -43,6 +37,12 @@ class Visit:
     @property
     def lesson(self) -> PageLesson:
         return self.made[-1]
+
+    @property
+    def address(self) -> dict[str, str]:
+        """The parameters in the address bar; AppTest gives a list where it was opened with one."""
+        asked = self.app.query_params
+        return {key: one[0] if isinstance(one, list) else one for key, one in asked.items()}
 
     def run(self, **state: Any) -> Visit:
         """Run again with these values in the session ("." in keys is written "__")."""
@@ -113,8 +113,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Ca
     monkeypatch.setattr(frame, "begin", noted)
 
     def open_page(slug: str, lang: str = "en", **parameters: str) -> Visit:
-        for model in MODELS.get(slug, ()):
-            request.getfixturevalue(model)
+        models_of(slug, request)
         app = AppTest.from_file("../../app.py", default_timeout=SECONDS)
         app.switch_page(f"pages/{slug}.py")  # without the map before it, as a link opens a page
         for key, value in {"lang": lang, **parameters}.items():
@@ -141,3 +140,16 @@ def untouched(visit: Callable[..., Visit]) -> Callable[..., Visit]:
         return _untouched[slug, lang]
 
     return look
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """Nothing is loaded, the cache is empty, and no source answers. Call it: all is well again."""
+    with monkeypatch.context() as patch:
+        patch.setattr(pretrained, "_loaded", {})
+        patch.setattr(features, "_kept", type(features._kept)())
+        patch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        patch.setenv("PIP_NO_INDEX", "1")
+        patch.delenv("PIP_FIND_LINKS", raising=False)
+        yield patch.undo

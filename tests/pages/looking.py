@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +15,7 @@ from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.host import Alone, Trained
 from seqviz.lessons.bench.lesson import Lesson
-from seqviz.lessons.bench.output import Note, Output, Target
+from seqviz.lessons.bench.output import Live, Note, Output, Page, Passage, Target
 from seqviz.ui.bench import fast_path
 from tests.sliders import sliders
 
@@ -146,8 +147,11 @@ def shows(page: Any, name: str, output: Output) -> None:
     noted = {fast_path.html(one) if isinstance(one, Target) else one.sentence
              for one in output.of(Note)}  # fmt: skip
     assert noted <= set(said)
+    if output.of(Live):  # the browser draws it, from numbers and words
+        return
+    pages = [{"page": one.html} for one in output.of(Page)]
     drawn = [] if output.figure is None else [json.loads(output.figure.to_json())["data"]]
-    assert [figure["data"] for figure in figures(place)] == drawn
+    assert [one if "page" in one else one["data"] for one in figures(place)] == (pages or drawn)
     if output.waits:
         assert alerts(place)["info"] == [output.waits]
 
@@ -161,6 +165,42 @@ def every_bench_shows(page: Any, lesson: Lesson, link: dict[str, Any], lang: str
             if key.split(".")[0] in (name, *one.after)
         }
         shows(page, name, one.run(values, style=Style(LIVE, lang)))
+
+
+class Colored(HTMLParser):
+    """A colored text under a figure: its letters, and the attributes of each piece."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.text = ""
+        self.spans: list[dict[str, str | None]] = []
+        self.tags: set[str] = set()
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag == "span":
+            self.spans.append(dict(attrs))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def with_look(self, word: str) -> list[bool]:
+        return [word in (span["style"] or "") for span in self.spans]
+
+    def deep(self) -> list[float]:
+        """How strong the color of each piece is."""
+        found = (re.search(r"rgba\(\d+,\d+,\d+,([\d.]+)\)", span["style"]) for span in self.spans)
+        return [float(color[1]) for color in found]
+
+    def outlined(self) -> list[int]:
+        """The places of the outlined pieces, from 1."""
+        return [place for place, one in enumerate(self.with_look("outline"), 1) if one]
+
+
+def colored(output: Output) -> list[Colored]:
+    """The colored texts that a bench shows."""
+    return [Colored(item.html) for item in output.of(Passage)]
 
 
 class Given(Alone):

@@ -82,7 +82,8 @@ SCENES = (
     # Plain gradient descent with a large step on a strong series.
     Scene("networks", {"preset": "own", "cell": "mlp", "rate": 0.1, "optimizer": "sgd",
                        "process.sigma": 5.0, "process.phi": 0.99}, refuses="diverged", train=True),
-    Scene("networks", {"preset": "own", "process.phi": 1.0}, refuses="train_stationary"),
+    *(Scene("networks", {"preset": "own", "process.phi": phi}, refuses="train_stationary")
+      for phi in (1.0, 1.1, -1.2)),
     Scene("networks", {"preset": "text_1000"}, training.loss_of_fit, NETWORK, ("train_over",)),
     Scene("networks", {"preset": "held_out"}, training.loss_of_fit, NETWORK,
           ("u_curve", "split_under")),

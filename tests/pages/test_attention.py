@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from attention_page import ENCODER, colored, opened, read_by
-from looking import bench, figures, shows
+from attention_page import ENCODER, opened, read_by
+from looking import colored, every_bench_shows
 from scenes import Scene, check
 
 from seqviz.compute.attention import walkthrough
@@ -18,10 +18,9 @@ from seqviz.figures.attention.heads import heads_by_measure
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
-from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.attention import lesson
 from seqviz.lessons.attention_said import of_stage
-from seqviz.lessons.bench.output import Download, Page
+from seqviz.lessons.bench.output import Download
 from seqviz.models import forward_cache
 from seqviz.text import Text, literal, number
 
@@ -47,15 +46,7 @@ WALKS = (
 )  # fmt: skip
 def test_the_page_shows_what_the_benches_give(visit, lang, settings):
     page = opened(visit, lang, **{key.replace(".", "__"): v for key, v in settings.items()})
-    for name, declared in lesson.benches.items():
-        near = (name, *declared.after)
-        values = {key.removeprefix(f"{name}."): value for key, value in settings.items()
-                  if key.partition(".")[0] in near}  # fmt: skip
-        output = declared.run(values, style=Style(LIVE, lang))
-        if htmls := [{"page": one.html} for one in output.of(Page)]:
-            assert figures(bench(page.app, name)) == htmls
-        else:
-            shows(page, name, output)
+    every_bench_shows(page, lesson, settings, lang)
 
 
 # ----------------------------------------------------------------------------------------- by hand

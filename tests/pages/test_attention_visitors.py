@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from attention_page import DECODER, ENCODER, MODEL_BENCHES, colored, opened, whole
-from looking import alerts, bench, figures
+from attention_page import DECODER, ENCODER, MODEL_BENCHES, opened, whole
+from looking import alerts, bench, colored, figures
 from rings import one_of
 
 from seqviz import jobs
@@ -140,18 +140,6 @@ def test_the_heads_that_one_visitor_has_off_are_on_for_another(visit, minilm):
 
 
 # ------------------------------------------------------------------------ a model that is not here
-@pytest.fixture
-def nowhere(minilm, smollm2, monkeypatch, tmp_path):
-    """Nothing is loaded, the cache is empty, and no source answers. Call it: all is well again."""
-    with monkeypatch.context() as patch:
-        patch.setattr(pretrained, "_loaded", {})
-        patch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
-        patch.setenv("HF_HUB_OFFLINE", "1")
-        patch.setenv("PIP_NO_INDEX", "1")
-        patch.delenv("PIP_FIND_LINKS", raising=False)
-        yield patch.undo
-
-
 def waits(page) -> None:
     """The bench that leads says why there is no model, the others that they have none."""
     title = TITLES["minilm"]
@@ -175,7 +163,9 @@ def again(page) -> None:
 
 
 @pytest.mark.parametrize("lang", one_of(LANGUAGES))  # the words: tests/ui/test_refusals.py
-def test_a_model_that_cannot_be_had_leaves_the_rest_whole(visit, nowhere, tmp_path, lang):
+def test_a_model_that_cannot_be_had_leaves_the_rest_whole(
+    visit, minilm, smollm2, nowhere, tmp_path, lang
+):
     page = opened(visit, lang)
     waits(page)
     before = figures(bench(page.app, "by_hand"))

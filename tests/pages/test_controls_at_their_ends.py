@@ -127,8 +127,7 @@ def check_link(page, trial: Trial) -> None:
     declaration = page.lesson.benches[trial.bench]
     defaults, shown = dict(controls(declaration)), applied(declaration, trial.state)
     for key, wanted in trial.state.items():
-        link = page.app.query_params.get(f"{page.lesson.prefix(trial.bench)}.{key}")
-        link = link[0] if isinstance(link, list) else link
+        link = page.address.get(f"{page.lesson.prefix(trial.bench)}.{key}")
         differs = shown[key] and wanted != defaults[key].default
         assert link == (encoded(wanted) if differs else None), (trial.bench, key, wanted)
 

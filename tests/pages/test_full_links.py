@@ -306,14 +306,6 @@ LINKS = {
 }
 
 
-def address_bar(page) -> dict[str, str]:
-    """One value per name: AppTest gives a list where the page was opened with it."""
-    return {
-        key: value[0] if isinstance(value, list) else value
-        for key, value in page.app.query_params.items()
-    }
-
-
 @pytest.mark.parametrize("slug", LINKS)
 def test_the_links_above_set_every_control(slug):
     for name, its in import_module(f"seqviz.lessons.{slug}").lesson.benches.items():
@@ -343,11 +335,11 @@ def test_a_full_link_brings_back_every_control(visit, slug, lang):
         if ends := {key: value for key, value in state.items() if key.endswith(".steps")}:
             page.run(**ends)
         page.run(**back | {key: as_state(value) for key, value in state.items()})
-        link = address_bar(page)
+        link = page.address
         assert link.pop("lang") == lang
         assert link == {key: controls.encoded(value) for key, value in state.items()}
         again = visit(slug, lang, **link)
-        assert address_bar(again) == {**link, "lang": lang}
+        assert again.address == {**link, "lang": lang}
         back = {}
         for name, declaration in again.lesson.benches.items():
             values = wanted.get(name, {})

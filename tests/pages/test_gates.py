@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from gates_page import SAY, Colored
+from gates_page import SAY
+from looking import colored
 from scenes import Scene, check, each, words_of
 
 from seqviz.compute.gates import tasks
@@ -161,7 +162,7 @@ def test_what_is_read_off_the_conventions_is_in_their_code():
 )
 def test_the_text_is_colored_by_the_chosen_unit(lang, kind, view):
     values = {"kind": kind, "view": view, "rank": 2, "step": 4, "lstm": "h", "order": "mean"}
-    passage = Colored(lesson.benches["watch"].run(values, lang))
+    (passage,) = colored(lesson.benches["watch"].run(values, lang))
     text = dict(vars(lesson.benches["watch"].declaration()))[kind]
     seen = gates.observe(f"{kind}_lstm", text, "h", "mean")
     assert passage.text.replace(" ", "") == "".join(seen.pieces).replace(" ", "")

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from gates_page import SAY, Colored, opened
-from looking import alerts, bench, every_bench_shows, figures
+from gates_page import SAY, opened
+from looking import alerts, bench, colored, every_bench_shows, figures
 
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.experiments import gates
@@ -75,7 +75,7 @@ def watched(kind: str, text: str, lang: str):
 def test_what_is_cut_is_said(lang, kind, text, pieces):
     out, say = watched(kind, text, lang), SAY[lang]
     seen = gates.observe(f"{kind}_lstm", text)
-    assert len(seen.pieces) == pieces == len(Colored(out).spans)
+    assert len(seen.pieces) == pieces == len(colored(out)[0].spans)
     read = (" " if kind == "sentiment" else "").join(seen.pieces)
     left = len(text.strip()) - len(read)
     assert (say("note.cut", limit=pieces, left=f"{left:,}") in out.notes) == (left > 0)
@@ -98,7 +98,7 @@ def test_what_is_not_known_is_said_and_marked(lang, kind, text, strange):
     seen = gates.observe(f"{kind}_lstm", text)
     wanted = [piece in set(strange) for piece in seen.pieces]
     assert sum(wanted) == len(strange)
-    passage = Colored(out)
+    (passage,) = colored(out)
     assert passage.with_look("dotted") == wanted
     word = SAY[lang]("figure.unknown_symbol")
     assert [word in (span["title"] or "") for span in passage.spans] == wanted

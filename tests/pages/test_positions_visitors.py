@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from looking import alerts, bench, figures, shows
+from looking import alerts, bench, every_bench_shows, figures
 
 from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding
-from seqviz.figures.grammar.style import LIVE, Style
 from seqviz.lessons.bench import controls
 from seqviz.lessons.positions import lesson
 from seqviz.models import pretrained
@@ -28,15 +27,6 @@ def opened(visit, lang: str = "en", **settings: object):
     return visit(SLUG, lang, **{f"po__{key}": controls.encoded(v) for key, v in settings.items()})
 
 
-def link(page) -> dict[str, str]:
-    """The address bar without the language; AppTest gives a list where it was opened with one."""
-    return {
-        key: value[0] if isinstance(value, list) else value
-        for key, value in page.app.query_params.items()
-        if key != "lang"
-    }
-
-
 def waves(page) -> dict:
     """What the browser is given to draw."""
     (sent,) = figures(bench(page.app, "waves"))
@@ -50,13 +40,7 @@ def test_the_page_shows_what_the_benches_give(visit):
         "encoder.view": "maps", "encoder.head": 3,
     }  # fmt: skip
     page = opened(visit, "zh", **{key.replace(".", "__"): v for key, v in settings.items()})
-    for name, declared in lesson.benches.items():
-        if name == "waves":
-            continue
-        values = {key if of != name else key.removeprefix(f"{name}."): value
-                  for key, value in settings.items()
-                  if (of := key.partition(".")[0]) in (name, *declared.after)}  # fmt: skip
-        shows(page, name, declared.run(values, style=Style(LIVE, "zh")))
+    every_bench_shows(page, lesson, settings, "zh")
 
 
 def test_a_head_that_is_there_no_more(visit):
@@ -84,7 +68,8 @@ BEYOND = (
 def test_a_link_sets_what_the_browser_draws(visit, values, lang):
     page = opened(visit, lang, **{f"waves__{name}": value for name, value in values.items()})
     assert waves(page)["values"] == {**WAVES, **values}
-    assert link(page) == {f"po.waves.{k}": controls.encoded(v) for k, v in values.items()}
+    asked = {f"po.waves.{k}": controls.encoded(v) for k, v in values.items()}
+    assert page.address == {"lang": lang, **asked}
     own = page.text.table(f"{SLUG}.client.sinusoid")
     assert waves(page)["words"] == own | {"exact": page.text("frame.exact")}
     assert waves(page)["start"] == WAVES
@@ -98,7 +83,7 @@ def test_a_link_sets_what_the_browser_draws(visit, values, lang):
 def test_a_link_with_something_impossible_falls_back(visit, raw):
     page = visit(SLUG, **{f"po__waves__{name}": text for name, text in raw.items()})
     assert waves(page)["values"] == WAVES
-    assert link(page) == {}
+    assert page.address == {"lang": page.text.lang}
 
 
 # --------------------------------------------------------------------------- what the browser says
@@ -134,8 +119,8 @@ def told(monkeypatch):
 def test_what_the_browser_reports_is_in_the_link_and_in_the_code(visit, told):
     page = opened(visit)
     told(page, {**WAVES, "positions": 100, "d_model": 6, "base": 300, "layout": "halves"})
-    assert link(page) == {
-        "po.waves.positions": "100", "po.waves.d_model": "6", "po.waves.base": "300",
+    assert page.address == {
+        "lang": "en", "po.waves.positions": "100", "po.waves.d_model": "6", "po.waves.base": "300",
         "po.waves.layout": "halves",
     }  # fmt: skip
     space: dict = {}
@@ -143,7 +128,7 @@ def test_what_the_browser_reports_is_in_the_link_and_in_the_code(visit, told):
     np.testing.assert_array_equal(space["sines"].table, encoding(100, 6, 300.0, "halves").table)
     assert waves(page)["values"]["d_model"] == 6
     told(page, WAVES)
-    assert link(page) == {}
+    assert page.address == {"lang": page.text.lang}
 
 
 RUBBISH = (
@@ -192,17 +177,7 @@ def test_too_many_words_are_one_sentence(visit):
 
 
 # ------------------------------------------------------------------------ a model that is not here
-@pytest.fixture
-def nowhere(minilm, smollm2, monkeypatch, tmp_path):
-    """Nothing is loaded, the cache is empty, and no source answers."""
-    monkeypatch.setattr(pretrained, "_loaded", {})
-    monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
-
-
-def test_a_model_that_cannot_be_had_leaves_the_rest_whole(visit, nowhere):
+def test_a_model_that_cannot_be_had_leaves_the_rest_whole(visit, minilm, smollm2, nowhere):
     page = opened(visit, "zh")
     sentence = page.text("problem.unreachable", model="all-MiniLM-L6-v2", name="@").split("@")[0]
     (warning,) = page.warned()
@@ -225,7 +200,7 @@ def test_a_model_that_no_bench_above_waits_for_is_fetched_here(visit, minilm, sm
     assert pretrained.loaded("minilm")
 
 
-def test_two_models_that_cannot_be_had_say_so_each_for_itself(visit, nowhere):
+def test_two_models_that_cannot_be_had_say_so_each_for_itself(visit, minilm, smollm2, nowhere):
     page = opened(visit, learned__model="smollm2")
     for name, title in (("learned", "SmolLM2-135M-Instruct"), ("encoder", "all-MiniLM-L6-v2")):
         (warning,) = alerts(bench(page.app, name))["warning"]

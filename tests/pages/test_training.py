@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 from looking import alerts, bench, figures
-from scenes import Scene, check, each, words_of
+from scenes import Scene, check, words_of
 
 from seqviz import jobs
 from seqviz.compute import autoregression as ar
@@ -18,8 +18,6 @@ from seqviz.compute.autoregression.network_settings import NetworkSettings
 from seqviz.compute.autoregression.networks import fit_network
 from seqviz.figures.autoregression.training import (
     loss_of_fit,
-    one_step_map,
-    one_step_predictions,
 )
 from seqviz.lessons.ar_fitting import lesson
 from seqviz.text import ASSETS, Text, number
@@ -58,19 +56,6 @@ def test_a_run_of_ones_own_scores_on_data_held_out():
     assert read["parameters"][0] == f"{fitted.parameters:,}"
     verdicts = [words_of(lesson, f"note.split_{v}", "en") for v in ("under", "over", "even")]
     assert sum(any(one.fullmatch(said) for one in verdicts) for said in out.notes) == 1
-
-
-@each([
-    Scene("networks", {**OWN, "hidden": 2, "view": "map"}, one_step_map, train=True,
-          readouts=("network_mse", "ols_mse", "floor", "parameters")),
-    Scene("networks", {**OWN, "hidden": 2, "view": "predictions"}, one_step_predictions, train=True,
-          readouts=("network_mse", "ols_mse", "floor", "parameters")),
-    Scene("networks", {**OWN, "hidden": 2}, waits="train"),
-    *(Scene("networks", {**OWN, "process.phi": phi}, refuses="train_stationary")
-      for phi in (1.0, 1.1, -1.2)),
-])  # fmt: skip
-def test_the_other_views_and_what_is_not_trained(scene, language):
-    check(lesson, scene, language)
 
 
 def test_equal_wishes_cost_one_run(visit):
