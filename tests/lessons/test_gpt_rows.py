@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import rows
 import torch
 
 from seqviz.experiments.decoding.shots import LABELS
-from seqviz.lessons.bench.output import Chart, Note, Passage, Readout
+from seqviz.lessons.bench.output import Chart, Readout
 from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.gpt import lesson
 from seqviz.lessons.gpt_texts import SUMMARY
@@ -50,29 +51,9 @@ ROWS = {
 }  # fmt: skip
 
 
-def said(bench: str, values: dict, language: str) -> str:
-    """All that is written at these settings, in the figure's description too."""
-    shown = lesson.benches[bench].run(values, language, code=False)
-    parts = [one.sentence for one in shown.of(Note)]
-    parts += [f"{one.label}: {one.value} {one.beside}" for one in shown.of(Readout)]
-    parts += [one.html for one in shown.of(Passage)]
-    parts.append(shown.figure.alt)
-    parts += [str(trace) for trace in shown.figure.data] if bench == "scores" else []
-    text = " ".join(parts).replace("\\", "").replace("&lt;", "<").replace("&gt;", ">")
-    return text.replace("&#x27;", "'")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("row", ROWS)
+@rows.each(ROWS)
 def test_a_row_is_live(row, language, smollm2):
-    bench, values, wanted, other = ROWS[row]
-    here, there = said(bench, values, language), said(bench, other, language)
-    for one in wanted:
-        words = one[LANGUAGES.index(language)] if isinstance(one, tuple) else one
-        assert words in here, (row, words, here)
-    last = wanted[0]
-    words = last[LANGUAGES.index(language)] if isinstance(last, tuple) else last
-    assert words not in there, (row, words)
+    rows.live(lesson, ROWS[row], language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -5,9 +5,11 @@ As in test_text_rows: a bench at some values, what it says there, and values at 
 
 from __future__ import annotations
 
-import pytest
+from functools import partial
 
-from seqviz.lessons.bench.output import Chart, Note, Readout, Rows
+import pytest
+import rows
+
 from seqviz.lessons.bench.problems import sentence
 from seqviz.lessons.bench.words import Words
 from seqviz.lessons.recurrent import lesson
@@ -42,36 +44,20 @@ ROWS = {
     "3-16": ("wirings", {**OWN, "read_at": "after"}, ("24 / 24",), OWN),
     "D-09": ("collapse", {"precision": "float64"}, ("float64",), {}),
     "D-09 tanh": ("collapse", {"tanh": 100.0}, (("no longer add up", "不再可以相加"),), {}),
-    "D-11": ("step", NOTATION, (("swap U and W", "U 和 W 正好互换"), "2 × 1"), SQUARE),
+    "D-11": ("step", NOTATION, ("2 × 1", ("swap U and W", "U 和 W 正好互换")), SQUARE),
     "D-11 fits": ("step", SQUARE, (("is wrong by", "这里的误差为"),), NOTATION),
 }  # fmt: skip
 ASKED = "0-19 0-20 0-21 0-22 1-08 1-09 1-10 1-11 2-11 2-13 3-11 3-12 3-16 D-09 D-11"
-
-
-def said(bench: str, values: dict, language: str) -> str:
-    """All that is written at these settings, in the figure's description and in tables too."""
-    shown = lesson.benches[bench].run(values, language, code=False)
-    parts = [one.sentence for one in shown.of(Note)]
-    parts += [f"{one.label}: {one.value} {one.beside}" for one in shown.of(Readout)]
-    parts += [one.drawn.alt for one in shown.of(Chart)]
-    parts += [str(cell) for table in shown.of(Rows) for column in table.columns.values()
-              for cell in column]  # fmt: skip
-    return "\n".join(parts).replace("\\", "")
+said = partial(rows.said, lesson)
 
 
 def test_every_row_that_was_asked_for_is_here():
     assert set(ASKED.split()) == {name.split()[0] for name in ROWS}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("row", ROWS)
+@rows.each(ROWS)
 def test_a_row_is_live(row, language):
-    bench, values, wanted, other = ROWS[row]
-    here, there = said(bench, values, language), said(bench, other, language)
-    words = [one[LANGUAGES.index(language)] if isinstance(one, tuple) else one for one in wanted]
-    for one in words:
-        assert one in here, (row, one, here)
-    assert not all(one in there for one in words), (row, there)
+    rows.live(lesson, ROWS[row], language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -91,13 +77,13 @@ def test_the_backward_half_is_named_as_a_trap(language):
     ],
 )  # fmt: skip
 def test_a_control_changes_what_is_said(bench, name, ends):
-    low, high = (said(bench, {name: end}, "en") for end in ends)
+    low, high = (said(bench, {name: end}) for end in ends)
     assert low != high
 
 
 @pytest.mark.parametrize("name", ["layers", "output", "seed"])
 def test_a_control_of_a_wiring_changes_what_is_said(name):
-    assert said("wirings", {**OWN, name: 1}, "en") != said("wirings", {**OWN, name: 2}, "en")
+    assert said("wirings", {**OWN, name: 1}) != said("wirings", {**OWN, name: 2})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

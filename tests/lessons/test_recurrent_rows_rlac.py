@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
+from functools import partial
 
-from seqviz.lessons.bench.output import Note, Readout
+import pytest
+import rows
+
 from seqviz.lessons.recurrent import lesson
 from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES
@@ -19,30 +21,19 @@ ROWS = {
     "0-24 not every sentence": ({"line": "我打车去商场"}, ("0 / 6",), {}),
     "0-26 1-22 both sides counted": (COUNTED, ("28.4 %", "42.9 %"), {**COUNTED, "way": "mean"}),
     "0-23 1-20 3-22 layers": ({}, ("0.451", "0.704"), {"layer": 1}),
-    "1-18 2-13 tags": (TAGS, ("研究/v 生命/n 的/u 起源/n", "79 / 86", "1.03 × 10⁻⁴"), CRF),
+    "1-18 2-13 tags": (TAGS, ("1.03 × 10⁻⁴", "研究/v 生命/n 的/u 起源/n", "79 / 86"), CRF),
     "1-18 by the CRF": (CRF, ("0.877",), TAGS),
     "2-11 order, one": ({"line": "我打车去商场"}, ("我/r 打车/v 去/v 商场/n",),
                         {"line": "我去商场打车"}),
     "2-11 order, other": ({"line": "我去商场打车"}, ("我/r 去/v 商场/n 打车/v",),
                           {"line": "我打车去商场"}),
 }  # fmt: skip
+said = partial(rows.said, lesson, "tagger")
 
 
-def said(values, language):
-    items = lesson.benches["tagger"].run(values, language, code=False).items
-    return "\n".join(
-        one.sentence if isinstance(one, Note) else f"{one.value} {one.beside}"
-        for one in items if isinstance(one, (Note, Readout))
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("row", ROWS)
+@rows.each(ROWS)
 def test_a_row_is_live(row, language, lac):
-    values, wanted, other = ROWS[row]
-    here, there = said(values, language), said(other, language)
-    assert all(one in here for one in wanted), here
-    assert not all(one in there for one in wanted), there
+    rows.live(lesson, ("tagger", *ROWS[row]), language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

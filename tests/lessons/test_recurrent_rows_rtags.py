@@ -5,13 +5,15 @@ As in test_text_rows: a bench at some values, what it says, and values at which 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
+import rows
 
 from seqviz.compute.tagging.letters import WIRINGS
 from seqviz.data import precomputed
 from seqviz.experiments.tagging.letters import TASKS, tag_text
-from seqviz.lessons.bench.output import Chart, Note, Readout
 from seqviz.lessons.recurrent import lesson
 from seqviz.lessons.recurrent_tagging import CHINESE, ENGLISH, compare_taggers, train_taggers
 from seqviz.refusal import Refusal
@@ -37,26 +39,12 @@ ROWS = {
     "2-13": (LETTERS, (("41 letters. Wrong:", "共 41 个字符，标错的有"),), {}),
     "3-14": (YOURS, ("7.64", "1.35", "L⟨4⟩ = 1.45"), SHORT),
 }  # fmt: skip
+said = partial(rows.said, lesson, "tagging")
 
 
-def said(values: dict, language: str) -> str:
-    """All that is written at these settings, and in the figure's description."""
-    shown = lesson.benches["tagging"].run(values, language, code=False)
-    parts = [one.sentence for one in shown.of(Note)]
-    parts += [f"{one.label}: {one.value} {one.beside}" for one in shown.of(Readout)]
-    parts += [one.drawn.alt for one in shown.of(Chart)]
-    return "\n".join(parts).replace("\\", "")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("row", ROWS)
+@rows.each(ROWS)
 def test_a_row_is_live(row, language):
-    values, wanted, other = ROWS[row]
-    here, there = said(values, language), said(other, language)
-    words = [one[LANGUAGES.index(language)] if isinstance(one, tuple) else one for one in wanted]
-    for one in words:
-        assert one in here, (row, one, here)
-    assert not all(one in there for one in words), (row, there)
+    rows.live(lesson, ("tagging", *ROWS[row]), language)
 
 
 @pytest.mark.parametrize("task", TASKS)
