@@ -54,8 +54,12 @@ def calls(bench: Bench) -> list[Call]:
     options = [[o for o in known[name].extremes() if o != "own"] for name in names]
     alone = [{n: o} for n, some in zip(names, options, strict=True) for o in some]
     both = [dict(zip(names, chosen, strict=True)) for chosen in product(*options)]
+    tried: list[dict[str, Any]] = []
     for values in ({}, *alone, *both):
-        bench.run(values, host=host)
+        other = {name: value for name, value in values.items() if value != known[name].default}
+        if other not in tried:
+            tried.append(other)
+            bench.run(other, host=host)
     found: dict[str, Call] = {}
     for function, keywords in host.calls:
         found.setdefault(precomputed.told(function, keywords), (function, keywords))

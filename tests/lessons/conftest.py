@@ -1,7 +1,29 @@
-"""Scenes as the tests of pages have them."""
+"""Scenes as the tests of pages have them; what benches ask for is computed once, as for a class."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from borrow import reach
 
+from seqviz.code_trace import Args, Function, Keywords
+from seqviz.lessons.bench.host import Alone, Found
+from seqviz.ui.shared.caching import cached
+
 reach("pages")
+
+
+@pytest.fixture(autouse=True)
+def computed_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """But where a test changes what a bench stands on, that test computes for itself."""
+
+    def call(_: Alone, function: Function, args: Args, keywords: Keywords) -> Found:
+        return cached(function)(*args, **keywords)
+
+    if "monkeypatch" in request.fixturenames:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Alone, "call", call)
+        yield

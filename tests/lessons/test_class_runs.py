@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from borrow import models_of
+from rings import one_of
 
 from seqviz import catalog, lessons
 from seqviz.compute.accuracy.findings import TuneSettings
@@ -16,7 +18,6 @@ from seqviz.experiments.tagging import letters
 from seqviz.lessons.bench.lesson import Bench
 from seqviz.refusal import Refusal
 
-MODELS = {"gpt": ("smollm2",), "bert_accuracy": ("vectors",)}
 RUN = [
     (record.slug, name)
     for record in catalog.LESSONS
@@ -39,8 +40,7 @@ def test_these_benches_are_run_by_a_class():
 
 @pytest.mark.parametrize(("slug", "name"), sorted({*RUN} - {*LONG}))
 def test_a_seed_gives_the_same_number_alone_and_among_others(slug, name, request):
-    for model in MODELS.get(slug, ()):
-        request.getfixturevalue(model)
+    models_of(slug, request)
     values = {"sentences": 100} if name == "heads" else {}
     bench = bench_of(slug, name)
     experiment, chinese = (bench.experiment(values, language) for language in ("en", "zh"))
@@ -122,7 +122,7 @@ def test_cells_at_a_seed_are_those_of_the_race_at_this_seed():
         race.experiment({"view": "ladder"})
 
 
-@pytest.mark.parametrize("task", letters.TASKS)
+@pytest.mark.parametrize("task", one_of(letters.TASKS))
 def test_taggers_at_a_seed_are_trained_as_those_above_with_fewer_updates(task, monkeypatch):
     bench = bench_of("recurrent", "tagging")
     english, chinese = (bench.experiment({"task": task}, language) for language in ("en", "zh"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from borrow import MODELS, models_of
 from scenes import as_json, same
 
 from seqviz.lessons.bench.lesson import Bench
@@ -21,15 +22,6 @@ from tools import measure_trainings
 
 BENCHES = {f"{bench.lesson.slug}.{bench.name}": bench for bench in measure_trainings.benches()}
 del BENCHES["attention.bertviz"]  # draws no figure of ours: a page of BertViz
-MODELS = {
-    "attention": ("minilm",),
-    "positions": ("minilm",),
-    "transformer": ("smollm2",),
-    "bert_accuracy": ("vectors",),
-    "gpt": ("smollm2",),
-    "text": ("minilm", "smollm2"),
-    "recurrent": ("lac",),
-}
 TINY: dict[str, dict[str, Any]] = {
     "gates.learn": {"seed": 12},
     "ar_fitting.networks": {"preset": "own", "cell": "mlp", "hidden": 2, "epochs": 50, "seed": 9},
@@ -68,14 +60,12 @@ def check(bench: Bench, values: dict[str, Any], language: str, kind: str | None 
 )
 def test_the_notebook_of_a_bench_gives_its_figure(name, language, request):
     bench = BENCHES[name]
-    for model in MODELS.get(bench.lesson.slug, ()):
-        request.getfixturevalue(model)
+    models_of(bench.lesson.slug, request)
     check(bench, {}, language)
 
 
 @pytest.mark.parametrize(("name", "language"), turns(TINY, lambda name: name != QUICK))
 def test_the_notebook_of_what_was_trained_here_gives_its_figure(name, language, request):
     bench = BENCHES[name]
-    for model in MODELS.get(bench.lesson.slug, ()):
-        request.getfixturevalue(model)
+    models_of(bench.lesson.slug, request)
     check(bench, TINY[name], language, kind="live")

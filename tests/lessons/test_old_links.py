@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from borrow import models_of
 
 from seqviz.lessons.bench import controls
 from seqviz.lessons.bench.lesson import Bench
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "old_links.json"
 ROWS = json.loads(FIXTURE.read_text("utf-8"))
-MODELS = {"attention": ("minilm",), "positions": ("minilm",), "bert_accuracy": ("vectors",)}
 
 
 def told(values: Any) -> list[float]:
@@ -83,8 +83,7 @@ def values(bench: Bench, link: dict[str, str]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("slug", sorted({row["lesson"] for row in ROWS}))
 def test_an_old_link_opens_the_same_figure(slug, request):
-    for model in MODELS.get(slug, ()):
-        request.getfixturevalue(model)
+    models_of(slug, request)
     benches = import_module(f"seqviz.lessons.{slug}").lesson.benches
     rows = [row for row in ROWS if row["lesson"] == slug]
     other = {}

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from borrow import models_of
 from looking import needed
 
 from seqviz import catalog
@@ -18,15 +19,6 @@ from seqviz.lessons.bench.lesson import Bench
 from seqviz.lessons.bench.output import Note
 from seqviz.refusal import Refusal
 
-MODELS = {
-    "attention": ("minilm", "smollm2"),
-    "positions": ("minilm", "smollm2"),
-    "transformer": ("minilm", "smollm2"),
-    "bert_accuracy": ("vectors",),
-    "gpt": ("smollm2",),
-    "text": ("minilm", "smollm2", "glove"),
-    "recurrent": ("lac",),
-}
 BENCHES = [
     (record.slug, name)
     for record in catalog.LESSONS
@@ -38,8 +30,7 @@ SAYS_NOTHING = {"attention.bertviz"}
 
 @pytest.fixture
 def bench(slug, name, request) -> Bench:
-    for model in MODELS.get(slug, ()):
-        request.getfixturevalue(model)
+    models_of(slug, request)
     return import_module(f"seqviz.lessons.{slug}").lesson.benches[name]
 
 
