@@ -8,13 +8,6 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from driver.protocol import Student, attend
-from driver.server import serve
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serve() as running:
-        yield running
 
 
 def near(student: Student, _: str) -> WidgetState:

@@ -13,16 +13,9 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from driver.protocol import Student, attend
-from driver.server import serve
 from seqviz import catalog
 
 CASES = ((slug, after) for slug in ("ar_fitting", "gates") for after in ("under way", "ended"))
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serve() as running:
-        yield running
 
 
 async def _pages(student: Student, silence: float = 1.5, most: int = 9) -> list[str]:

@@ -5,18 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
-
 from driver.protocol import HAND, Student, attend
-from driver.server import serve
 
 PHI = "ar.process.phi"
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
-        yield running
 
 
 async def moved(student: Student, key: str, value: object) -> int:

@@ -11,16 +11,9 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from driver.protocol import Student, attend
-from driver.server import serve
 
 ASKED = 12
 MANY = 60.0
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
-        yield running
 
 
 async def answers(student: Student, times: int) -> list:

@@ -12,7 +12,6 @@ from lesson_page import watched
 from playwright.sync_api import expect
 from rings import one_of
 
-from driver.server import serve
 from seqviz import catalog
 from seqviz.experiments import bertviz_page
 from seqviz.text import Text
@@ -23,12 +22,6 @@ WATCH = """
 addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
 """
-
-
-@pytest.fixture(scope="module")
-def server(browser):
-    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
-        yield running
 
 
 @pytest.fixture

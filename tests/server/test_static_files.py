@@ -13,7 +13,6 @@ import brotli
 import pytest
 import streamlit as st
 
-from driver.server import serve
 from seqviz import packed
 from seqviz.paths import ASSETS, ROOT, STATIC
 from seqviz.ui.server import index_page, policy, static_files
@@ -21,12 +20,6 @@ from tools import vendor
 
 OPENED = {"br": brotli.decompress, "gzip": gzip.decompress, None: bytes}
 FOREVER = static_files.FOREVER.decode()
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serve(environment={"HF_HUB_OFFLINE": "1"}) as running:
-        yield running
 
 
 def get(server, path, **headers):
