@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 
 import pytest
 from borrow import Clock
@@ -79,7 +80,7 @@ def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
 
 def test_tabs_are_counted_while_others_open_some(known):
     """A class without cookies that opened a page at once ended in RuntimeError, and then waited."""
-    shared, kept = known.of("10.0.0.1", None), []
+    shared, kept = known.of("10.0.0.1", None), deque(maxlen=5_000)  # others have left meanwhile
     done = threading.Event()
 
     def come() -> None:
