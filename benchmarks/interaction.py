@@ -39,7 +39,7 @@ from itertools import pairwise
 from urllib.parse import urlencode
 
 import numpy as np
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Error, Page
 
 from benchmarks.classroom import INSTEAD, pressed
 from driver.chromium import GEOMETRY, chromium, css_class, draw_whole, slider_input
@@ -171,7 +171,10 @@ class Subject:
         self.page.locator(self.slider).focus()
         self.page.evaluate("seqviz.arm('keydown')")
         self.page.keyboard.press(key)
-        changed, settled = self.page.evaluate("seqviz.done")
+        try:
+            changed, settled = self.page.evaluate("seqviz.done")
+        except Error as error:
+            raise RuntimeError(f"{self.key} at {self.values[-1]}, {key}: {error.message}") from None
         self.milliseconds.append((changed, settled))
         self.values.append(self.page.locator(self.slider).input_value())
         self.page.evaluate("seqviz.idle()")
@@ -202,11 +205,15 @@ class Subject:
 
     def median(self, column: int = 0) -> float:
         """The median in milliseconds: to the change (0) or to the settled picture (1)."""
-        return float(np.median(np.array(self.milliseconds)[WARM_UP:, column]))
+        return float(np.median(self._warm()[:, column]))
 
     def p95(self) -> float:
         """The 95th percentile in milliseconds, to the change."""
-        return float(np.percentile(np.array(self.milliseconds)[WARM_UP:, 0], 95))
+        return float(np.percentile(self._warm()[:, 0], 95))
+
+    def _warm(self) -> np.ndarray:
+        """Without the warm-up; a slider of few values has a shorter one."""
+        return np.array(self.milliseconds)[min(WARM_UP, len(self.milliseconds) // 2) :]
 
 
 def changes(values: Sequence[float]) -> int:
@@ -323,9 +330,10 @@ def measure(
             for lesson in catalog.LESSONS
         }
         subjects = [floor, *opened.values()]
-        for _ in range(total):
+        for turn in range(total):
             for subject in subjects:
-                subject.press()
+                if turn < (subject.presses or total):
+                    subject.press()
         for subject in opened.values():
             low, high, _ = ends(subject.page, subject.slider)
             for part in FAR:
@@ -340,7 +348,7 @@ def measure(
                 drags[lesson.slug][place[0]] = other.drag()
                 other.page.context.close()
     for subject in subjects:
-        if len(set(subject.values)) != total + 1:
+        if len(set(subject.values)) != len(subject.milliseconds) + 1:
             raise RuntimeError(f"A value came twice: {subject.values}")
     return floor, opened, drags
 
