@@ -105,7 +105,7 @@ def hostile(slug: str, kind: str) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_widget_is_told_every_kind_of_nonsense(slug, record_property):
-    page, count = Room(slug), 0
+    page, count = room(slug), 0
     told = {id: hostile(slug, kind) for id, kind in page.kinds.items()}
     for number in range(max(map(len, told.values()))):
         states = {id: these[number] for id, these in told.items() if number < len(these)}
