@@ -9,9 +9,8 @@ import numpy as np
 
 from seqviz.compute.proportions import Confusion, Paired, Running, of
 from seqviz.figures.accuracy import parts
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain, short
 from seqviz.figures.grammar.scales import Scale, flat, sign_color
-from seqviz.figures.grammar.tokens import short
 from seqviz.text import number, percent
 
 _LOOKS = (("prediction", "solid", "circle"), ("rnn", "dash", "diamond"))  # first, second system

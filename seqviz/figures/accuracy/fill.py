@@ -9,8 +9,7 @@ import numpy as np
 from seqviz.compute.accuracy.findings import TREATMENTS, FillIn, Guesses
 from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.bars import Row, bar_panel
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain, short
 from seqviz.text import number, percent
 
 _ROLES = {  # of each treatment: role of its color, dash, marker

@@ -12,8 +12,7 @@ from seqviz.compute.accuracy.findings import TuneRecord, TuneSettings
 from seqviz.compute.proportions import Proportion, wilson
 from seqviz.figures.accuracy import parts
 from seqviz.figures.accuracy.curves import HOVER_LOSS, QUIET, VALIDATED, Panels, panels
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
-from seqviz.figures.grammar.sheet import whisker
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, whisker
 from seqviz.text import number, percent
 
 _VALUES = ("loss", "accuracy", "validation")

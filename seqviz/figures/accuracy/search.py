@@ -11,8 +11,7 @@ from seqviz.compute.accuracy.findings import Searched, Surface
 from seqviz.compute.proportions import Proportion, of_share
 from seqviz.figures.accuracy.curves import VALIDATED
 from seqviz.figures.accuracy.parts import HOVER, bare, fitted, said
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
-from seqviz.figures.grammar.sheet import whisker
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales, whisker
 from seqviz.text import number, percent
 
 # A cell may have any color of the scale, in either theme: on a disc of its own a number is legible.

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Shaped
 
-from seqviz.figures.grammar import Sheet
-from seqviz.figures.grammar.axes import axis
+from seqviz.figures.grammar import Sheet, axis
 from seqviz.figures.grammar.scales import Scale
 
 NAMED = 12  # layers or heads of which each has its number

@@ -9,6 +9,7 @@ import numpy as np
 from seqviz.compute.attention.trials import Trials
 from seqviz.figures.attention.head_grid import HeadGrid
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, scales
+from seqviz.figures.grammar.done import share_done
 from seqviz.text import percent
 
 _GRID, _TRIALS = (0.0, 0.36), (0.7, 1.0)
@@ -73,13 +74,9 @@ def head_on_texts(found: Trials, layer: int, head: int, style: Style = STYLE) ->
 
 def trials_so_far(done: Any, style: Style = STYLE) -> Figure:
     """How much of the texts has been read."""
-    share = float(done[-1])
-    sheet = Sheet(style, showlegend=False)
-    rows = axes.names([percent(share, 0)], style.text("figure.all_texts"))
-    panel = sheet.panel(axes.percent(style.text("figure.texts_read")), rows)
-    panel.bars([1], [100 * share], style.text("figure.texts_read"), style.palette.prediction,
-               sideways=True, hover=False)  # fmt: skip
-    return sheet.described("alt.trials_so_far", share=percent(share, 0))
+    return share_done(
+        done, style, read="figure.texts_read", of="figure.all_texts", alt="alt.trials_so_far"
+    )
 
 
 def _grid(found: Trials, layer: int, head: int, style: Style) -> tuple[Sheet, int, int]:

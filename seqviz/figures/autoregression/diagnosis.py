@@ -8,8 +8,7 @@ import numpy as np
 
 from seqviz.compute.autoregression import Diagnosis
 from seqviz.figures.autoregression.series import correlation_bars, value_name
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
-from seqviz.figures.grammar.axes import axis
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axis
 from seqviz.text import number
 
 

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.autoregression import Estimate, OrderSelection, Replications
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
-from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.sheet import whisker
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axis, whisker
 from seqviz.text import number
 
 # Of the methods in turn: role of the color, marker.

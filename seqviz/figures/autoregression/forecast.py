@@ -10,8 +10,7 @@ from jaxtyping import Float
 
 from seqviz.compute.autoregression import Forecast, HorizonErrors
 from seqviz.figures.autoregression.series import value_name
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
-from seqviz.figures.grammar.axes import axis
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axis
 from seqviz.text import number
 
 _LAST = 80  # so much of the history is shown

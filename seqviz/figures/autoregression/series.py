@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.autoregression import Correlogram, Estimate
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style
-from seqviz.figures.grammar.axes import axis
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axis
 from seqviz.text import Text, number
 
 

@@ -11,8 +11,7 @@ from seqviz.compute.autoregression.ahead import AheadErrors
 from seqviz.compute.autoregression.network_settings import NetworkSettings
 from seqviz.compute.autoregression.networks import EpochReport, NetworkFit
 from seqviz.compute.autoregression.windows import WINDOWS, Scores, WindowErrors, WindowReport
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
-from seqviz.figures.grammar.axes import axis
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axis
 from seqviz.text import number
 
 # Mean squared errors to compare with: sigma^2, what the truth itself would score on average, and of

@@ -7,7 +7,8 @@ import numpy as np
 from seqviz.compute.costs.terms import Terms
 from seqviz.compute.costs.timing import WAYS, Timed
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, plain
-from seqviz.text import number, percent
+from seqviz.figures.grammar.done import share_done
+from seqviz.text import number
 
 _LOOKS = {"steps": ("rnn", "solid", "circle"), "product": ("prediction", "dash", "diamond")}
 
@@ -44,14 +45,9 @@ def time_by_length(found: Timed, batch: int, length: int, style: Style = STYLE) 
 
 def timed_so_far(done: object, style: Style = STYLE) -> Figure:
     """How many of the rounds have been timed."""
-    share = float(np.asarray(done, float).ravel()[-1])
-    sheet = Sheet(style, showlegend=False)
-    name = style.text("figure.bill_rounds")
-    panel = sheet.panel(
-        axes.percent(name), axes.names([percent(share, 0)], style.text("figure.bill_all"))
+    return share_done(
+        done, style, read="figure.bill_rounds", of="figure.bill_all", alt="alt.bill_so_far"
     )
-    panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
-    return sheet.described("alt.bill_so_far", share=percent(share, 0))
 
 
 def terms_of_loss(found: Terms, output: str, end: str, style: Style = STYLE) -> Figure:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.decoding.many import ManyDraws
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, short
 from seqviz.text import number
 
 _LONGEST = 12  # characters of a token

@@ -8,8 +8,7 @@ import numpy as np
 
 from seqviz.compute.decoding.futures import Futures
 from seqviz.compute.decoding.ways import Ways
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, short
 from seqviz.figures.grammar.tree import Tree, Way, draw_tree
 from seqviz.text import number, percent
 

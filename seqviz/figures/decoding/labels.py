@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.decoding.continuation import NextToken
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, short
 from seqviz.text import percent
 
 SHOWN = 8  # the likeliest tokens have a row, as all spellings of a label have

@@ -6,8 +6,7 @@ import numpy as np
 
 from seqviz.compute.decoding.draw import foremost, probabilities
 from seqviz.compute.decoding.filtered import Filtered
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain, short
 from seqviz.text import Text, number, percent
 
 SHOWN = 12  # the likeliest tokens that have a row

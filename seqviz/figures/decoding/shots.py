@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.decoding.shots import CONDITIONS, Shots
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes
-from seqviz.figures.grammar.sheet import whisker
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, whisker
 from seqviz.text import percent
 
 _LEFT, _RIGHT = (0.0, 0.44), (0.6, 1.0)

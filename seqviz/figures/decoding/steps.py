@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.decoding.continuation import Continuation, parted
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales, short
 from seqviz.text import number
 
 RANKS = 5  # likeliest tokens of a step that have a cell

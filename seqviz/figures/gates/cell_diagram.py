@@ -7,16 +7,14 @@ from typing import Any
 
 from seqviz.compute.gates.observation import GRUStep, LSTMStep
 from seqviz.figures.gates.boxes import HEIGHT, WIDTH, Diagram, short
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Style
 from seqviz.text import number
 
-_STYLE = Style()
 _UP, _SIDE = HEIGHT / 2, WIDTH / 2  # from the middle of a box to its edges
 _OLD_C, _OLD_H, _PAST = "c<sub>t−1</sub>", "h<sub>t−1</sub>", "U h + b′"
 
 
-def lstm_cell(values: LSTMStep, style: Style = _STYLE) -> Figure:
+def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
     """The cell state's conveyor with its forget gate, what is written to it, and what is shown.
 
     Arrows are as wide as what flows; gates are filled to their value.
@@ -70,7 +68,7 @@ def lstm_cell(values: LSTMStep, style: Style = _STYLE) -> Figure:
     return _finished(draw, text("option.lstm"), quantities)
 
 
-def gru_cell(values: GRUStep, style: Style = _STYLE) -> Figure:
+def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     """The state on its way, the share of it that stays, and the candidate that takes the rest.
 
     Arrows are as wide as what flows; gates are filled to their value. The reset gate multiplies

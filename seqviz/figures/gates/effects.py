@@ -9,13 +9,8 @@ import numpy as np
 from seqviz.compute.gates.activations import activation
 from seqviz.compute.gates.observation import Comparison, Observation
 from seqviz.figures.gates.looks import at_step, ending, marked, shown
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, axis
 
-_STYLE = Style()
 FARTHEST = 3  # lengths of the state: beyond, a variant is another network, however far it is
 # Lines that are no cell: role of the color, dash, marker.
 _VARIANTS = (
@@ -34,7 +29,7 @@ def free_and_forced(
     unit: int | None,
     first: int,
     last: int,
-    style: Style = _STYLE,
+    style: Style = STYLE,
 ) -> Figure:
     """State (above) and answer (below) with gates held from step `first` to `last`, beside free.
 
@@ -84,7 +79,7 @@ def free_and_forced(
     )  # fmt: skip
 
 
-def distance_by_variant(found: Comparison, style: Style = _STYLE) -> Figure:
+def distance_by_variant(found: Comparison, style: Style = STYLE) -> Figure:
     """How far the hidden states are from PyTorch's under each variant of the equations, by step.
 
     Beside them the length of PyTorch's own. The axis is linear and starts at zero, so that names

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from seqviz.compute.gates.lengths import ByLength
 from seqviz.figures.gates.looks import CELLS
-from seqviz.figures.grammar.axes import axis, percent
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Sheet
-from seqviz.figures.grammar.style import Style
-
-_STYLE = Style()
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axis
+from seqviz.figures.grammar.axes import percent
 
 
-def accuracy_by_length(found: ByLength, style: Style = _STYLE) -> Figure:
+def accuracy_by_length(found: ByLength, style: Style = STYLE) -> Figure:
     """Shares of right answers (left) and of sequences without a wrong one (right), in percent.
 
     Beside each the most frequent answer, given at every step; the vertical line is the length of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.figures.grammar.sheet import NAMED
+from seqviz.figures.grammar import NAMED
 from seqviz.text import Text, number
 
 # Of a gate, a candidate or a state by its symbol: role of its color, dash, marker.

@@ -10,19 +10,14 @@ from jaxtyping import Float, Int
 from seqviz.compute.gates.activations import SIGNED, activation, saturation
 from seqviz.compute.gates.observation import Observation
 from seqviz.figures.gates.looks import LOOKS, shown
-from seqviz.figures.grammar import axes, scales
-from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, scales
 from seqviz.text import number
 
-_STYLE = Style()
 _PER_DECADE = 4
 _SHORTEST, _LONGEST = 0.1, 1000.0  # steps: what is beyond goes into the outer bins
 
 
-def gate_map(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> Figure:
+def gate_map(seen: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
     """All units over all steps; a click gives the step (x) and the place of the unit (y), from 1.
 
     Gates are in [0, 1]; states have a scale symmetric about zero, which ends at 98 of 100 values
@@ -72,7 +67,7 @@ def _reach(seen: Observation) -> tuple[float, bool]:
     return (most, True) if largest > 2 * most > 0 else (largest, False)
 
 
-def gate_saturation(seen: Observation, style: Style = _STYLE) -> Figure:
+def gate_saturation(seen: Observation, style: Style = STYLE) -> Figure:
     """Left: how often each unit's gates are nearly shut and nearly open. Right: how long it keeps.
 
     Shares of the steps at which a gate is below 0.1 and above 0.9; time constants in steps, those

@@ -13,19 +13,13 @@ from seqviz.compute.gates.counting import Table
 from seqviz.compute.gates.observation import Expectation
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
 from seqviz.figures.gates.looks import CELLS, ending, marked
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Panel, Sheet
-from seqviz.figures.grammar.style import Style
-from seqviz.figures.grammar.tokens import plain
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, plain
 from seqviz.text import number
 
-_STYLE = Style()
 _PARTS = {"input": ("prediction", ""), "recurrent": ("highlight", "/"), "biases": ("baseline", ".")}
 
 
-def agreement(found: Expectation, pair: Pair | None = None, style: Style = _STYLE) -> Figure:
+def agreement(found: Expectation, pair: Pair | None = None, style: Style = STYLE) -> Figure:
     """How many bits more probable the second verb (the plural) is than the first after each word.
 
     Above the line of zero the network expects the plural. A probability of exactly 0 leaves a gap.
@@ -137,7 +131,7 @@ def _differences(sheet: Sheet, upper: Panel, pair: Pair) -> None:
             )  # fmt: skip
 
 
-def parameter_bars(found: Table, style: Style = _STYLE) -> Figure:
+def parameter_bars(found: Table, style: Style = STYLE) -> Figure:
     """Parameters of the three cells, stacked from their parts, the total at the end of the bar."""
     text, palette = style.text, style.palette
     names = [text(f"option.{cell}") for cell in found.cells]
@@ -163,13 +157,13 @@ def parameter_bars(found: Table, style: Style = _STYLE) -> Figure:
     return sheet.finish(text("alt.parameters", totals="; ".join(said)))
 
 
-def training_curve(done: Tiny, style: Style = _STYLE) -> Figure:
+def training_curve(done: Tiny, style: Style = STYLE) -> Figure:
     """Accuracy of a small network on its task, in percent, by update."""
     return _course(done.updates, done.accuracy, done.settings, style)
 
 
 def training_progress(
-    trail: Sequence[TinyReport], settings: TinySettings, style: Style = _STYLE
+    trail: Sequence[TinyReport], settings: TinySettings, style: Style = STYLE
 ) -> Figure:
     """The same as far as training has come (at least one report).
 

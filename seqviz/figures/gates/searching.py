@@ -5,17 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.gates.searching import Search
-from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axis
 from seqviz.text import number
 
-_STYLE = Style()
 _BINS = np.linspace(0, 1, 41)
 
 
-def found_and_scored(found: Search, style: Style = _STYLE) -> Figure:
+def found_and_scored(found: Search, style: Style = STYLE) -> Figure:
     """Left: each unit's r on the first text and on the second; on the diagonal both are equal.
 
     Right: a histogram of the largest |r| of any unit when the property is moved along the first

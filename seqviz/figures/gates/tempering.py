@@ -8,17 +8,14 @@ from seqviz.compute.gates.activations import activation
 from seqviz.compute.gates.tempering import ByTemperature, Tempered
 from seqviz.compute.recurrent import sigmoid
 from seqviz.figures.gates.looks import CELLS, LOOKS, shown
-from seqviz.figures.grammar.axes import axis, percent
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import NAMED, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axis
+from seqviz.figures.grammar.axes import percent
 
-_STYLE = Style()
 _REACH = 8.0  # pre-activations shown at least
 
 
 def gate_mask(
-    found: Tempered, gate: str, unit: int, tried: ByTemperature, style: Style = _STYLE
+    found: Tempered, gate: str, unit: int, tried: ByTemperature, style: Style = STYLE
 ) -> Figure:
     """Left: one gate's values on sigma(a / T), those of the chosen unit large. Right: the answers.
 

@@ -11,19 +11,14 @@ from jaxtyping import Float
 from seqviz.compute.gates.activations import activation, symbols
 from seqviz.compute.gates.observation import Observation
 from seqviz.figures.gates.looks import LOOKS, at_step, shown
-from seqviz.figures.grammar import axes
-from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.figure import Figure
-from seqviz.figures.grammar.sheet import Panel, Sheet
-from seqviz.figures.grammar.style import Style
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, axis
 from seqviz.text import number
 
-_STYLE = Style()
 _HEIGHT = 0.43  # of either panel, as a share of the sheet
 _LETTER = 16  # pixels between two letters at the ends of lines
 
 
-def unit_traces(seen: Observation, unit: int, step: int, style: Style = _STYLE) -> Figure:
+def unit_traces(seen: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
     """Gates of one unit (in [0, 1], above) and its states and candidate (below), step by step.
 
     unit, step: those selected, from 1; a line runs through the step and each quantity has its

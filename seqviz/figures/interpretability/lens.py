@@ -6,8 +6,7 @@ import numpy as np
 
 from seqviz.compute.interpretability.fitted_lens import LENSES, FittedLens
 from seqviz.compute.interpretability.lens import Lens
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales, short
 from seqviz.text import Text, number
 
 _LEFT, _RIGHT = (0.0, 0.58), (0.78, 1.0)

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from seqviz.compute.tagging.lac import DECODERS, SIDES, WAYS, Counted, Tagged
 from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, plain, scales
+from seqviz.figures.grammar.done import share_done
 from seqviz.figures.grammar.sheet import whisker
 from seqviz.text import Text, number, percent
 
@@ -152,14 +153,9 @@ def changes_counted(found: Counted, way: str, style: Style = STYLE) -> Figure:
 
 def counted_so_far(done: Any, style: Style = STYLE) -> Figure:
     """How many of the sentences have been read."""
-    share = float(done[-1])
-    sheet = Sheet(style, showlegend=False)
-    name = style.text("figure.lac_read")
-    panel = sheet.panel(
-        axes.percent(name), axes.names([percent(share, 0)], style.text("figure.lac_all"))
+    return share_done(
+        done, style, read="figure.lac_read", of="figure.lac_all", alt="alt.lac_so_far"
     )
-    panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
-    return sheet.described("alt.lac_so_far", share=percent(share, 0))
 
 
 def _named(text: str) -> list[str]:

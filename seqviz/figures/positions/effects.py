@@ -9,8 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.positions.orders import Orders
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, plain
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Sheet, Style, axes, plain, short
 from seqviz.figures.positions.parts import hatched, look
 from seqviz.text import number
 

@@ -9,8 +9,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.positions.tiny.results import OrderReport, OrderResult, Scores
 from seqviz.compute.positions.tiny.settings import OrderSettings
-from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
-from seqviz.figures.grammar.sheet import whisker
+from seqviz.figures.grammar import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, whisker
 from seqviz.figures.positions.parts import Look, look
 from seqviz.text import number
 

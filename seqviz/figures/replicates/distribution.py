@@ -9,9 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.replicates import Replicates, Theory, expected
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style
-from seqviz.figures.grammar.axes import axis
-from seqviz.figures.grammar.sheet import Panel, whisker
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axis, whisker
 from seqviz.text import number
 
 BINS = 15, 24  # of piles, for a class and for several

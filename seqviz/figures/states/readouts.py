@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.states.readouts import ByReadout, Padded, Path
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
-from seqviz.figures.grammar.sheet import whisker
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, short, whisker
 from seqviz.text import number, percent
 
 _LEFT, _RIGHT = (0.0, 0.54), (0.66, 1.0)

@@ -7,6 +7,7 @@ import numpy as np
 from seqviz.compute.states.tying import PARTS, Tables
 from seqviz.compute.states.writing import ByStep, LettersRead, Written
 from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
+from seqviz.figures.grammar.done import share_done
 from seqviz.text import number, percent
 
 GUESSES = 8  # bars of the next letter
@@ -157,14 +158,9 @@ def bits_by_step(found: ByStep, temperature: float, style: Style = STYLE) -> Fig
 
 def steps_so_far(done: object, style: Style = STYLE) -> Figure:
     """How much of the work is done."""
-    share = float(np.asarray(done, float).ravel()[-1])
-    sheet = Sheet(style, showlegend=False)
-    name = style.text("figure.states_done")
-    panel = sheet.panel(
-        axes.percent(name), axes.names([percent(share, 0)], style.text("figure.states_work"))
+    return share_done(
+        done, style, read="figure.states_done", of="figure.states_work", alt="alt.states_so_far"
     )
-    panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
-    return sheet.described("alt.states_so_far", share=percent(share, 0))
 
 
 def tied_tables(found: Tables, style: Style = STYLE) -> Figure:

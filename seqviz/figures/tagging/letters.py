@@ -9,8 +9,7 @@ import numpy as np
 
 from seqviz.compute.tagging.letters import TAGS, WIRINGS, TaggedText
 from seqviz.compute.tagging.letters_compared import Compared, Estimate
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
-from seqviz.figures.grammar.sheet import whisker
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales, whisker
 from seqviz.text import number
 
 LINE = 16  # signs of a text side by side

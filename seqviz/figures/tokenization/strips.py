@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from seqviz.compute.tokenization.cut import Cut, Strips, seen
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain, short
 from seqviz.text import Text, number
 
 COLUMNS, LINES = 26, 3  # letters of a line on a phone, and lines that find room

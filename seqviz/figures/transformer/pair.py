@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from seqviz.compute.transformer.pair import Said
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes
-from seqviz.figures.grammar.tokens import plain
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
 from seqviz.text import number
 
 _ACROSS = ((0, 0.52), (0.62, 1))

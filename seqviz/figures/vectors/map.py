@@ -8,9 +8,7 @@ import numpy as np
 
 from seqviz.compute.vectors.plane import Placed
 from seqviz.compute.vectors.table import WAYS, ByClass, Ranked
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain
-from seqviz.figures.grammar.sheet import whisker
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain, short, whisker
 from seqviz.text import number
 
 _LONGEST = 14  # characters of a word

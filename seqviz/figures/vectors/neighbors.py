@@ -8,9 +8,7 @@ import numpy as np
 
 from seqviz.compute.vectors.learned import METHODS, Nearest, Substitutes
 from seqviz.compute.vectors.windows import TrainingPairs
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain
-from seqviz.figures.grammar.sheet import whisker
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, short, whisker
 from seqviz.text import number, percent
 
 _LEFT, _RIGHT = (0.0, 0.4), (0.6, 1.0)

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.vectors.senses import Layers, SensePairs
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain
-from seqviz.figures.grammar.sheet import whisker
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain, short, whisker
 from seqviz.text import number, percent
 
 _LEFT, _RIGHT = (0.0, 0.42), (0.6, 1.0)

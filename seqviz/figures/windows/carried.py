@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.windows.carried import CONDITIONS, Carried
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes
-from seqviz.figures.grammar.sheet import whisker
-from seqviz.figures.windows.ids import read_so_far
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, whisker
+from seqviz.figures.grammar.done import share_done
 from seqviz.text import number
 
 _LEFT, _RIGHT = (0.0, 0.45), (0.58, 1.0)
@@ -67,4 +66,6 @@ def bits_by_window(found: Carried, length: int, style: Style = STYLE) -> Figure:
 
 def carried_so_far(done: object, style: Style = STYLE) -> Figure:
     """How much of the text has been read."""
-    return read_so_far(done, "figure.carried_read", style)
+    return share_done(
+        done, style, read="figure.carried_read", of="figure.permuted_all", alt="alt.windows_so_far"
+    )

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.windows.vocabulary import Beside, Frequencies
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales, short
 from seqviz.text import number, percent
 
 RARE = (1, 2, 3, 5, 10, 20, 50, 100)  # from how often on a token has an id

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.windows.cutting import Windows
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales, short
 
 SHOWN = 12  # windows that have a row
 _PATH, _X, _Y = (0.0, 0.42), (0.54, 0.75), (0.79, 1.0)

@@ -15,7 +15,6 @@ from seqviz.figures.windows.cutting import windows_of_text
 from seqviz.figures.windows.ids import (
     permuted_sentence,
     permuted_so_far,
-    read_so_far,
     vocabulary_window,
 )
 
@@ -36,7 +35,6 @@ def examples() -> tuple[Example, ...]:
         Example("vocabulary", vocabulary_window, (listed,), listed.neighbors),
         Example("permuted", permuted_sentence, (own, many, 0.5), float(own.cosine[1])),
         Example("permuted so far", permuted_so_far, ((0.2, 0.4),), 40),
-        Example("read so far", read_so_far, (0.4, "figure.carried_read"), 40),
         Example("windows in order", windows_of_text, (sequential, TEXT), sequential.starts.size),
         Example("windows at random", windows_of_text, (random, TEXT), random.offset),
         Example("carried", bits_by_window, (bits, 5), bits.mean(5, "random")),

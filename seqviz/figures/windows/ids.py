@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.windows.permuted import CASES, ByShare, Listed, Permuted
-from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Sheet, Style, axes, plain, scales, short
+from seqviz.figures.grammar.done import share_done
 from seqviz.text import number, percent
 
 SHOWN = 8  # tokens of a sentence that have a row
@@ -159,16 +159,6 @@ def permuted_sentence(found: Permuted, many: ByShare, share: float, style: Style
 
 def permuted_so_far(done: object, style: Style = STYLE) -> Figure:
     """How much of the reviews has been read."""
-    return read_so_far(done, "figure.permuted_read", style)
-
-
-def read_so_far(done: object, what: str, style: Style = STYLE) -> Figure:
-    """A bar of the share that is done; what: a key of its name."""
-    share = float(np.asarray(done, float).ravel()[-1])
-    sheet = Sheet(style, showlegend=False)
-    name = style.text(what)
-    panel = sheet.panel(
-        axes.percent(name), axes.names([percent(share, 0)], style.text("figure.permuted_all"))
+    return share_done(
+        done, style, read="figure.permuted_read", of="figure.permuted_all", alt="alt.windows_so_far"
     )
-    panel.bars([1], [100 * share], name, style.palette.prediction, sideways=True, hover=False)
-    return sheet.described("alt.windows_so_far", what=name, share=percent(share, 0))

@@ -7,8 +7,7 @@ import numpy as np
 from seqviz.compute.wirings.notations import Written
 from seqviz.compute.wirings.order import Orders
 from seqviz.compute.wirings.step import Steps, Term
-from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain, scales
-from seqviz.figures.grammar.tokens import short
+from seqviz.figures.grammar import STYLE, Figure, Panel, Sheet, Style, axes, plain, scales, short
 from seqviz.text import number
 
 _SUM, _SHEET = (0.0, 0.36), (0.46, 1.0)
