@@ -329,11 +329,9 @@ def tell_replications(
     if many.standard_deviation < ROUNDING:
         # All alike, at the truth or, by a method that cannot reach it, far off.
         key = "rounding" if abs(many.mean_bias) < 1e-9 else "inside"
-        show.note(f"sampling_{key}", spread=number(many.standard_deviation, 2), **said)
-        return
+        return show.note(f"sampling_{key}", spread=number(many.standard_deviation, 2), **said)
     if p.estimator == "ols":
-        show.note("sampling", nominal=round(0.95 * coverage.n), **said)
-        return
+        return show.note("sampling", nominal=round(0.95 * coverage.n), **said)
     ols = show.run(ar.replicate, world.phi, intercept=p.intercept, name="ols", **drawn)
     show.note(
         "sampling_beside", ols=number(ols.mean_bias, 2), ols_held=ols.coverage.correct, **said
@@ -350,8 +348,7 @@ def draw_order(p: Fit, world: Process, values: Series, show: Show) -> None:
     show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")
     said = {"aic": chosen.chosen_aic, "bic": chosen.chosen_bic, "truth": len(rule)}
     if not ar.is_stationary(rule):
-        show.note("order", **said)
-        return
+        return show.note("order", **said)
     aic, bic = show.run(
         ar.orders_found, rule, world.n, 10, p.intercept, world.seed, sigma=world.sigma,
         noise=world.noise, df=world.df, burn_in=world.burn_in, name="found",
@@ -385,12 +382,10 @@ def class_estimates(p: Fit, show: Show) -> Experiment:
 def fit(p: Fit, show: Show) -> None:
     world = lesson.values("process")
     if p.view == "sampling":
-        draw_sampling(p, world, show)
-        return
+        return draw_sampling(p, world, show)
     path, values = studied(world, show)
     if p.view == "order":
-        draw_order(p, world, values, show)
-        return
+        return draw_order(p, world, values, show)
     truth = (0.0,) * world.order if world.shuffle else tuple(path.coefficients)
     order = world.order if p.same else p.model
     found = [show.run(ar.fit, values, order, m, p.intercept, name=m) for m in p.methods]
@@ -407,8 +402,7 @@ def fit(p: Fit, show: Show) -> None:
     firsts, (low, high) = [one.first for one in found], found[0].first_interval
     said = {"truth": number(truth[0]), "width": number(high - low, 2)}
     if count == 1:
-        show.note("estimate_held" if held else "estimate_missed", method=method, **said)
-        return
+        return show.note("estimate_held" if held else "estimate_missed", method=method, **said)
     apart = number(max(firsts) - min(firsts), 2)
     show.note("estimates", held=held, count=count, apart=apart, **said)
 
@@ -523,8 +517,7 @@ def draw_windows(p: Networks, show: Show) -> None:
 @lesson.bench("networks", Networks, after=("process",))
 def networks(p: Networks, show: Show) -> None:
     if p.view == "window":
-        draw_windows(p, show)
-        return
+        return draw_windows(p, show)
     if p.preset == "own":
         world = lesson.values("process")
         train, validation = (0.6, 0.2) if p.split else (1.0, 0.0)
@@ -577,8 +570,7 @@ def ahead(p: Ahead, show: Show) -> None:
     world = lesson.values("process")
     path, values = studied(world, show)
     if p.view == "fan":
-        draw_fan(show, values, p.model, p.intercept, p.horizon)
-        return
+        return draw_fan(show, values, p.model, p.intercept, p.horizon)
     if not ar.is_stationary(path.coefficients):
         raise Problem("errors_need_stationary")
     if 0.3 * len(values) < p.horizon + 5:

@@ -407,8 +407,7 @@ def bertviz(p: Bertviz, show: Show) -> None:
     above = lesson.values("real")
     text, other = chosen(vars(above))
     if p.picture == "off":
-        show.hint("bertviz")
-        return
+        return show.hint("bertviz")
     show.model(above.model, text, other)
     found = forward_cache.read(above.model, text, other)
     weights = forward_cache.derived(attrgetter("weights"), above.model, text, other)

@@ -367,8 +367,7 @@ def own_masking(p: Masked, show: Show) -> None:
 @lesson.bench("knife", Masked)
 def masking(p: Masked, show: Show) -> None:
     if p.view == "own":
-        own_masking(p, show)
-        return
+        return own_masking(p, show)
     guess, share = show.run(systems.majority, name="guess"), p.share / 100
     controls = show.shipped(
         word_masking.controls, name="controls", **{**shipped.CONTROLLED, "model": p.model}
@@ -446,8 +445,7 @@ def own_padding(p: Pads, show: Show) -> None:
         short = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS[:1], name="found")
         show.figure(token_ids, short)
         real, longest = int(short.real.sum()), max(shipped.LENGTHS)
-        show.note("ids_real", real=real, length=longest, pads=longest - real)
-        return
+        return show.note("ids_real", real=real, length=longest, pads=longest - real)
     found = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS, name="found")
     show.figure(sentence_padding, found, p.length)
     show.readouts(found, positive_plain="plain")
@@ -466,8 +464,7 @@ def own_padding(p: Pads, show: Show) -> None:
 @lesson.bench("padding", Pads)
 def padded(p: Pads, show: Show) -> None:
     if p.view not in MEASURED:
-        own_padding(p, show)
-        return
+        return own_padding(p, show)
     guess, in_mean = show.run(systems.majority, name="guess"), None
     if p.side == "right":
         about = {**shipped.PADS_IN_MEAN, "model": p.model}
@@ -506,8 +503,7 @@ def looks(p: Looks, show: Show) -> None:
         one = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, place, name="found")
         show.figure(best_guesses, one)
         ranks = {way: f"{one.rank_of(way):,}" for way in DIRECTIONS}
-        show.note("looks_own", truth=literal(one.truth), **ranks)
-        return
+        return show.note("looks_own", truth=literal(one.truth), **ranks)
     guess = show.run(systems.majority, name="guess")
     asked = shipped.BY_CLS if p.feature == "cls" else shipped.DIRECTION
     found = show.job(

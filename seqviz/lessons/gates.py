@@ -452,8 +452,7 @@ def force(p: Force, show: Show) -> None:
     values = {clamp.gate: clamp.value for clamp in clamps}
     whole = unit is None and (first, last) == (1, steps)
     if not clamps:
-        show.note("nothing_forced")
-        return
+        return show.note("nothing_forced")
     say_lengths(symbol, free, forced, (first, last), show)
     if whole and values == {"f": 1.0}:
         grows = forced.growth > 0  # not where there is one step, or a state that shrinks
@@ -491,8 +490,7 @@ def say_lengths(
 @lesson.bench("learn", Learn)
 def learn(p: Learn, show: Show) -> None:
     if p.view == "longer":
-        longer(p, show)
-        return
+        return longer(p, show)
     settings = tiny.recommended(p.task, p.cell, p.seed)
     done = show.job(
         tiny.train_tiny,
@@ -558,8 +556,7 @@ def agree(p: Agreement, show: Show) -> None:
         more = None if alike else show.words("metric.bits.more", word=likelier)
         show.readout(f"bits_{cell}", found.bits_at_end, name, beside=more)
     if alike:
-        show.note("one_word")
-        return
+        return show.note("one_word")
     show.note("agreement", first=literal(found.candidates[0]), second=literal(found.candidates[1]))
     if both is None:
         show.note("no_pair")

@@ -445,8 +445,7 @@ def shifted(p: Schemes, show: Show) -> None:
     show.readouts(by["rotary"], turned="rounding")
     show.readouts(learned, beyond="without_row")
     if not p.shift:
-        show.note("unshifted")
-        return
+        return show.note("unshifted")
     show.note(
         "shift",
         shift=f"{p.shift:,}",
@@ -485,8 +484,7 @@ def encoder(p: Encoder, show: Show) -> None:
     show.readout("previous_zero", found.previous_of, "zero", beside=own)
     show.unknown_tokens(*show.value(texts.unknown_tokens, p.model, above.first, second, name="new"))
     if found.pieces == found.others:
-        show.note("same_tokens")
-        return
+        return show.note("same_tokens")
     changes = {name: 1 - found.alike_of(name) for name in found.variants}
     said = {name: number(by, 2) if by > ROUNDING else "0" for name, by in changes.items()}
     show.note("order_counts", **said)

@@ -60,14 +60,12 @@ class Step:
 
 def one(p: Step, show: Show) -> None:
     if p.view == "order":
-        _order(p, show)
-        return
+        return _order(p, show)
     outputs = p.outputs if p.view == "step" else " ".join(["0"] * units_of(vars(p)))
     found = show.run(step.steps, p.recurrent, p.inputs, p.bias, outputs, p.x, p.unrolled, p.squash,
                      name="found")  # fmt: skip
     if p.view == "notations":
-        _notations(p, found, show)
-        return
+        return _notations(p, found, show)
     t, unit = min(p.moment, p.unrolled), min(p.unit, found.a.shape[1])
     show.figure(one_step, found, t, unit, picks=("moment", "unit"))
     show.readout("sum_of", found.sum_of, t, unit)
@@ -162,8 +160,7 @@ class Wirings:
 
 def wirings(p: Wirings, show: Show) -> None:
     if p.view == "one":
-        _one_wiring(p, show)
-        return
+        return _one_wiring(p, show)
     found = show.run(influence.of_all, p.cell, p.seed, name="found")
     show.figure(wirings_beside, found)
     kinds = dict(zip(KINDS, found, strict=True))

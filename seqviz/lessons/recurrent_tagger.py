@@ -41,8 +41,7 @@ def tagger(p: Tagger, show: Show) -> None:
     many = show.job(lac_changes, name="many", so_far=(counted_so_far,))
     if p.view == "counted":
         show.figure(changes_counted, many, p.way)
-        _say_counted(p, many, show)
-        return
+        return _say_counted(p, many, show)
     show.model(MODEL)
     whole = show.run(tagged, p.line, name="whole")
     if p.view == "sides":

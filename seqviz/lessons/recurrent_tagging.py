@@ -83,8 +83,7 @@ def _held_out(p: Tagging, show: Show) -> None:
         compare_taggers, name="found", task=p.task, so_far=(trained_so_far,)
     )  # fmt: skip
     if p.view == "ahead":
-        _ahead(p, found, show)
-        return
+        return _ahead(p, found, show)
     show.figure(errors_by_wiring, found)
     show.metric("wrong_uni", found.error("uni").value)
     show.metric("wrong_two", found.error("two").value)
@@ -191,8 +190,7 @@ def _say_letters(p: Tagging, found: TaggedText, letter: int, show: Show) -> None
         show.note("tagging.framed_none")
     t, losses = letter - 1, found.losses
     if found.tags[t] < 0:
-        show.note("tagging.no_tag", place=letter, sign=literal(found.text[t]))
-        return
+        return show.note("tagging.no_tag", place=letter, sign=literal(found.text[t]))
     true = found.tags[t]
     uni, bi = (number(float(found.probabilities[k, t, true])) for k in (0, 1))
     show.note("tagging.loss", place=letter, sign=literal(found.text[t]), true=TAGS[true], uni=uni,

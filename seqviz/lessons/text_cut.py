@@ -50,8 +50,7 @@ class Cutters:
 
 def cutters(p: Cutters, show: Show) -> None:
     if p.view == "special":
-        say_special(show)
-        return
+        return say_special(show)
     above = controls_of_merges()
     learned = learned_above(above, show)
     names = made.here()
@@ -93,8 +92,7 @@ def controls_of_merges() -> Merges:
 def say_back(p: Cutters, cut: Cut, show: Show) -> None:
     """Whether the text comes back, and what is lost."""
     if cut.back == p.text:
-        show.note("cutters.back")
-        return
+        return show.note("cutters.back")
     lost = [show.words(f"lost.{name}") for name in cut.lost]
     show.note("cutters.lost", lost=show.words("lost.and").join(lost), back=literal(seen(cut.back)),
               unknown=int(cut.unknown.sum()), share=percent(cut.share_unknown))  # fmt: skip
@@ -104,8 +102,7 @@ def say_ids(chosen: str, cut: Cut, show: Show) -> None:
     """The numbers that a network would be given."""
     names, ids = made.framed(chosen, cut)
     if not ids or min(ids) < -1 or max(ids) < 0:
-        show.note("cutters.no_ids", name=show.option("strip", chosen))
-        return
+        return show.note("cutters.no_ids", name=show.option("strip", chosen))
     some = ", ".join(str(one) if one >= 0 else "–" for one in ids[:_IDS])
     more = ", …" if len(ids) > _IDS else ""
     show.note("cutters.ids", count=len(ids), ids=f"{some}{more}", first=literal(seen(names[0])),
@@ -194,8 +191,7 @@ def merges(p: Merges, show: Show) -> None:
     learned = learned_as(p, show)
     amount = amount_of(p)
     if p.view == "compression":
-        say_compression(p, learned, amount, show)
-        return
+        return say_compression(p, learned, amount, show)
     sample = "aaabdaaabac" if p.corpus == "minbpe" else p.sample
     now = show.value(learned.after, p.merges, name="now")
     both = show.run(own.before_and_after, learned, p.merges, sample, name="both")

@@ -156,8 +156,7 @@ def reading(p: Reading, show: Show) -> None:
     pairs = show.job(sense_pairs, name="pairs", model=ENCODER, so_far=(trials_so_far,))
     if p.view == "many":
         show.figure(senses_by_layer, pairs)
-        say_senses(p, pairs, show)
-        return
+        return say_senses(p, pairs, show)
     show.model(ENCODER, p.first_text)
     show.model(ENCODER, p.second_text)
     for text in (p.first_text, p.second_text):

@@ -60,8 +60,7 @@ class Ids:
 
 def ids(p: Ids, show: Show) -> None:
     if p.view == "window":
-        _window(p, show)
-        return
+        return _window(p, show)
     show.model(ENCODER, p.opinion)
     ready.check_live(ENCODER, p.opinion)
     many = show.job(permute_many, name="many", model=ENCODER, so_far=(permuted_so_far,))
@@ -99,8 +98,7 @@ def _window(p: Ids, show: Show) -> None:
     show.figure(vocabulary_window, found)
     show.readouts(found, "matches", "neighbors", "pairs")
     if not len(found.ids):
-        show.note("ids.none", find=literal(p.find), size=f"{found.size:,}")
-        return
+        return show.note("ids.none", find=literal(p.find), size=f"{found.size:,}")
     show.note(
         "ids.found" if p.find.strip() else "ids.window", find=literal(p.find.strip()),
         matches=f"{found.matches:,}", size=f"{found.size:,}", first=int(found.ids[0]),
@@ -216,8 +214,7 @@ def _say_line(p: WindowsOfText, found: Frequencies, show: Show) -> None:
     kept = cleaned(line) if p.clean else line
     pieces = tokens(kept, p.counted_by)
     if not pieces:
-        show.note("windows.nothing_left", signs=len(line))
-        return
+        return show.note("windows.nothing_left", signs=len(line))
     strange = found.vocabulary(p.min_freq).ids(pieces) == 0
     behind = " " if p.counted_by == "word" else ""
     show.passage([piece + behind for piece in pieces], strange.astype(float), signed=False,

@@ -168,8 +168,7 @@ def lens(p: Look, show: Show) -> None:
         many = show.job(fit_lens, name="many", model=DECODER, so_far=(trials_so_far,))
         show.figure(lens_distance, many)
         show.readouts(many, "plain_most", "fitted_there", "alone")
-        say_lenses(many, show)
-        return
+        return say_lenses(many, show)
     text = text_read(vars(p))
     read(show, text, p.model)
     plain = show.run(lenses.lens, p.model, text, name="plain")
@@ -221,8 +220,7 @@ def remove(p: Remove, show: Show) -> None:
         many = show.job(removals.remove_from_many, name="many", model=p.model,
                         so_far=(trials_so_far,))  # fmt: skip
         show.figure(removal_of_many, many, p.change)
-        say_many(many, p, show)
-        return
+        return say_many(many, p, show)
     text = text_read(vars(p))
     read(show, text, p.model)
     if p.model == ENCODER:  # six layers: there at once

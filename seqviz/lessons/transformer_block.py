@@ -188,8 +188,7 @@ def masks(p: Masks, show: Show) -> None:
     show.readouts(found, leaked="leaked", most_leaked="worst")
     closed = int((~found.allowed).sum())
     if not closed:
-        show.note("masks.open")
-        return
+        return show.note("masks.open")
     show.note(
         "masks.closed", closed=closed, cells=found.allowed.size, leaked=percent(found.leaked),
         worst=percent(found.worst),
@@ -284,8 +283,7 @@ def say_norms(
         "words": len(found.tensor) * words,
     }
     if np.isnan(batch.values).any():
-        show.note("norms.alone", **facts)
-        return
+        return show.note("norms.alone", **facts)
     facts["of_feature"] = number(float(batch.mean[within]))
     facts["spread"] = number(float(batch.deviation[within]))
     show.note("norms.shared", **facts)

@@ -392,8 +392,7 @@ def back(p: Back, show: Show) -> None:
     found = show.run(bptt.recursion, small, name="found")
     show.figure(unrolled_graph, found, p.taken)
     if p.taken == 0:
-        show.note("not_begun", last=p.steps)
-        return
+        return show.note("not_begun", last=p.steps)
     t = p.steps - p.taken + 1
     show.note("equation", equation=recursion_step(found, t))
     carried, own, total = (number(of(t)) for of in (found.carried, found.own, found.length))
@@ -532,8 +531,7 @@ def race(p: Race, show: Show) -> None:
     reports = (so_far, settings)
     done = show.job(train, name="done", settings=settings, then=(draw,), so_far=reports)
     if p.view != "ladder":
-        tell_race(p, done, show)
-        return
+        return tell_race(p, done, show)
     for cell in p.cells:
         show.readout(f"longest_{cell}", done.longest_of, cell)
     reached = [f"{show.option('cells', c)} {done.longest_of(c) or '–'}" for c in p.cells]
