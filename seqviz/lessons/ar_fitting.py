@@ -260,7 +260,7 @@ def process(p: Process, show: Show) -> None:
     stationary = ar.is_stationary(path.coefficients)
     truth = path.coefficients if stationary and not p.shuffle else None
     rule = (0.0,) * p.order if p.shuffle else path.coefficients  # shuffled, nothing depends
-    found = show.run(ar.correlogram, values, min(20, len(values) // 4), truth, name="found")
+    found = show.run(ar.correlogram, values, min(20, len(values) // 4), truth)
     if p.view == "correlations":
         show.figure(series_and_correlations, values, found)
     elif p.view == "roots":
@@ -631,7 +631,7 @@ def real(p: Real, show: Show) -> None:
             said = {"q": number(check.q), "limit": number(check.q_limit)}
             show.note("fan_refused", order=p.model, lags=int(check.tested), **said)
     elif p.view == "correlations":
-        found = show.run(ar.correlogram, steady, min(40, len(steady) // 4), name="found")
+        found = show.run(ar.correlogram, steady, min(40, len(steady) // 4))
         show.figure(series_and_correlations, steady, found, index, unit)
         outside, bars = found.outside
         show.note("bars", outside=outside, bars=bars, chance=f"{bars / 20:g}")

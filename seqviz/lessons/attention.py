@@ -226,9 +226,7 @@ def by_hand(p: ByHand, show: Show) -> None:
 
 @lesson.bench("scale", Scale)
 def scale(p: Scale, show: Show) -> None:
-    found = show.run(
-        saturation, name="found", keys=p.keys, temperature=p.temperature, seed=p.seed, size=p.size
-    )
+    found = show.run(saturation, keys=p.keys, temperature=p.temperature, seed=p.seed, size=p.size)
     show.figure(saturation_lines, found, p.quantity)
     show.readout("variance", found.variance_at, 64, "none")
     for name, scaling in (("unscaled", "none"), ("divided", "d_k"), ("too_much", "d")):
@@ -240,7 +238,7 @@ def scale(p: Scale, show: Show) -> None:
 def real(p: Real, show: Show) -> None:
     text, other = chosen(vars(p))
     show.model(p.model, text, other)
-    found = show.run(attention.mosaic, p.model, text, other, p.by, name="found")
+    found = show.run(attention.mosaic, p.model, text, other, p.by)
     layer, head = min(p.layer, found.text.layers - 1), min(p.head, found.text.heads - 1)
     across = found.text.layers > found.text.heads
     grid = ("layer", "head") if across else ("head", "layer")
@@ -276,9 +274,7 @@ def apart(p: Apart, show: Show) -> None:
     above = lesson.values("real")
     text, other = chosen(vars(above))
     show.model(above.model, text, other)
-    found = show.run(
-        attention.parts, above.model, text, other, above.layer, above.head, name="found"
-    )
+    found = show.run(attention.parts, above.model, text, other, above.layer, above.head)
     last = len(found.text.pieces)
     query, key = min(p.query, last), min(p.key, last)
     draw = query_key_products if p.view == "products" else scores_to_weights
@@ -300,7 +296,6 @@ def trials(p: TryHeads, show: Show) -> None:
     show.model(above.model)
     found = show.job(
         head_trials.try_heads,
-        name="found",
         hypothesis=p.view,
         model=above.model,
         so_far=(trials_so_far,),

@@ -350,7 +350,7 @@ def say_fall(found: Knife, controls: Knife, share: float, show: Show) -> None:
 def own_masking(p: Masked, show: Show) -> None:
     """A student's sentence under the knife."""
     classified(p.model, p.text, word_masking.OWN, show)
-    found = show.run(word_masking.own_knife, p.model, p.text, name="found")
+    found = show.run(word_masking.own_knife, p.model, p.text)
     masked = corruption.count(p.share / 100, len(found.words))
     show.figure(sentence_under_masking, found, p.order, masked)
     gone = found.gone(p.order, masked)
@@ -374,7 +374,6 @@ def masking(p: Masked, show: Show) -> None:
     )
     found = show.job(
         word_masking.knife,
-        name="found",
         **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
         then=(accuracy_under_masking, p.order, share, guess, controls),
     )
@@ -396,7 +395,6 @@ def fill_in(p: Fill, show: Show) -> None:
     if p.view == "share":
         found = show.job(
             fill.fill_in_by_share,
-            name="found",
             settings=settings,
             shares=shipped.SELECTED,
             model=shipped.MODEL,
@@ -428,7 +426,7 @@ def fill_in(p: Fill, show: Show) -> None:
 @lesson.bench("guess", Guess)
 def guess_token(p: Guess, show: Show) -> None:
     place = choose_token(p.text, p.place, show)
-    found = show.run(fill.guesses, shipped.MODEL, p.text, place, seed=p.seed, name="found")
+    found = show.run(fill.guesses, shipped.MODEL, p.text, place, seed=p.seed)
     show.figure(best_guesses, found)
     for name, treatment in zip(("rank", "rank_random", "rank_kept"), TREATMENTS, strict=True):
         show.readout(name, found.rank_of, treatment, beside=percent(found.chance_of(treatment)))
@@ -446,7 +444,7 @@ def own_padding(p: Pads, show: Show) -> None:
         show.figure(token_ids, short)
         real, longest = int(short.real.sum()), max(shipped.LENGTHS)
         return show.note("ids_real", real=real, length=longest, pads=longest - real)
-    found = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS, name="found")
+    found = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS)
     show.figure(sentence_padding, found, p.length)
     show.readouts(found, positive_plain="plain")
     told, untold = (
@@ -471,7 +469,6 @@ def padded(p: Pads, show: Show) -> None:
         in_mean = show.shipped(padding.pads_in_mean, name="in_mean", **about)
     found = show.job(
         padding.padding,
-        name="found",
         **{**shipped.PADDING, "model": p.model, "sentences": p.sentences},
         then=(padding_effect, p.view, p.length, p.side, guess, in_mean),
     )
@@ -508,7 +505,6 @@ def looks(p: Looks, show: Show) -> None:
     asked = shipped.BY_CLS if p.feature == "cls" else shipped.DIRECTION
     found = show.job(
         direction.direction,
-        name="found",
         **{**asked, "sentences": p.sentences},
         then=(accuracy_by_direction, guess),
     )
@@ -560,7 +556,7 @@ def head(p: Heads, show: Show) -> None:
     if found is None:
         show.model(p.model)
         need_head(p.model, show)
-        found = show.run(heads.train_head, settings, name="found")
+        found = show.run(heads.train_head, settings)
     guess = show.run(systems.majority, "validation", name="guess")
     show.figure(learning_curves, found, reported.CURVES[0] if p.texts else None, guess)
     say_trained(found, show)
@@ -586,7 +582,6 @@ def tune(p: Tune, show: Show) -> None:
     guess = show.run(systems.majority, "validation", name="guess")
     found = show.job(
         tuning.tune,
-        name="found",
         settings=settings,
         then=(learning_curves, reported.CURVES[1] if p.texts else None, guess),
         so_far=(training_progress, settings, guess),
@@ -604,7 +599,7 @@ def tune(p: Tune, show: Show) -> None:
 def count(p: Count, show: Show) -> None:
     config = counting.CONFIGS[p.network]
     layers = min(p.layers, config.layers)
-    found = show.run(counting.count, config, p.regime, layers, p.rank, name="found")
+    found = show.run(counting.count, config, p.regime, layers, p.rank)
     title = f"{show.option('network', p.network)}, {show.option('regime', p.regime)}"
     show.figure(parameter_counts, found, title)
     show.readouts(found, "total", "trainable", "share_trained")
@@ -623,7 +618,6 @@ def find_settings(p: Search, show: Show) -> None:
     if p.view == "race":
         found = show.job(
             search.searches,
-            name="found",
             settings=tuple(replace(base, method=method) for method in METHODS),
             then=(best_so_far,),
         )
@@ -631,7 +625,6 @@ def find_settings(p: Search, show: Show) -> None:
         known = show.shipped(search.surface, name="known", model=shipped.MODEL, feature=p.feature)
         found = show.job(
             search.searches,
-            name="found",
             settings=(replace(base, method=p.method),),
             then=(search_trials, known),
             first=True,
@@ -652,7 +645,7 @@ def find_settings(p: Search, show: Show) -> None:
 @lesson.bench("modes", Modes)
 def both_modes(p: Modes, show: Show) -> None:
     classified(shipped.MODEL, p.text, encoding.LONGEST, show)
-    found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed, name="found")
+    found = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed)
     show.figure(train_and_eval, found)
     still, noisy = (
         percent(show.readout(f"spread_{mode}", found.spread, mode)) for mode in found.modes

@@ -112,9 +112,7 @@ def one(p: One, show: Show) -> None:
     gate = p.gate_lstm if p.cell == "lstm" else p.gate_gru
     keeps = "f" if p.cell == "lstm" else "z"
     gate = gate if p.view == "mask" else keeps
-    found = show.run(
-        gates.read_tempered, name, symbol, p.temperature, p.added, name="found"
-    )  # fmt: skip
+    found = show.run(gates.read_tempered, name, symbol, p.temperature, p.added)
     tried = show.run(gates.by_temperature, name, TEMPERATURES, p.added, name="tried")
     seen, steps = found.seen, len(found.seen.pieces)
     step = min(p.step, steps)
@@ -409,9 +407,7 @@ class Meaning:
 def meaning(p: Meaning, show: Show) -> None:
     symbol = p.lstm if p.cell == "lstm" else p.gru
     name = f"characters_{p.cell}"
-    found = show.run(
-        gates.search, name, p.found_on, p.scored_on, symbol, p.feature, name="found"
-    )  # fmt: skip
+    found = show.run(gates.search, name, p.found_on, p.scored_on, symbol, p.feature)
     show.figure(found_and_scored, found)
     show.readouts(found, "r_found", "by_chance", "r_scored", "alone_by_chance")
     said = {
@@ -524,7 +520,7 @@ def learn(p: Learn, show: Show) -> None:
 
 def longer(p: Learn, show: Show) -> None:
     """Both cells as they come with the app, on sequences up to three times as long."""
-    found = show.run(gates.by_length, p.task, name="found")
+    found = show.run(gates.by_length, p.task)
     show.figure(accuracy_by_length, found)
     twice = 2 * found.trained
     for cell in found.cells:
@@ -545,7 +541,7 @@ def longer(p: Learn, show: Show) -> None:
 @lesson.bench("agreement", Agreement)
 def agree(p: Agreement, show: Show) -> None:
     names = tuple(f"characters_{cell}" for cell in CELLS)
-    found = show.run(gates.expect, names, p.text, p.singular, p.plural, name="found")
+    found = show.run(gates.expect, names, p.text, p.singular, p.plural)
     both = None
     if agreement.differing(p.text, p.other) is not None:
         both = show.run(gates.pair, names, p.text, p.other, p.singular, p.plural, name="both")
@@ -601,7 +597,7 @@ def names_of(variants: Sequence[str], show: Show) -> str:
 @lesson.bench("conventions", Conventions, after=("watch",))
 def conventions(p: Conventions, show: Show) -> None:
     name, text = chosen(lesson.values("watch"), p.cell)
-    found = show.run(gates.compare, name, text, name="found")
+    found = show.run(gates.compare, name, text)
     show.figure(distance_by_variant, found)
     most = percent(found.furthest_share, 0)
     if not found.certain:
@@ -623,7 +619,7 @@ def conventions(p: Conventions, show: Show) -> None:
 
 @lesson.bench("size", Size)
 def size(p: Size, show: Show) -> None:
-    found = show.run(counting.table, p.inputs, p.hidden, p.biases, name="found")
+    found = show.run(counting.table, p.inputs, p.hidden, p.biases)
     show.figure(drawn.parameter_bars, found)
     for cell in found.cells:
         formula = show.words("metric.count.formula", count=f"{found.by_formula(cell):,}")

@@ -74,7 +74,7 @@ def chain_of(p: Scores) -> Chain:
 def class_surprise(p: Scores, show: Show) -> Experiment:
     """How many bits the token has that each seat draws: its own u, the same distribution."""
     read(show, p.text)
-    found = show.run(next_token, DECODER, p.text, name="found")
+    found = show.run(next_token, DECODER, p.text)
     behind = filtered(found, chain_of(p))
     left = behind.ranked[: behind.kept]
     bits = dict(zip(left.tolist(), -np.log2(behind.chances[left]), strict=True))
@@ -95,7 +95,7 @@ def class_surprise(p: Scores, show: Show) -> Experiment:
 @lesson.bench("scores", Scores, leads=True, answers=ANSWERS, replicate=class_surprise)
 def scores(p: Scores, show: Show) -> None:
     read(show, p.text)
-    found = show.run(next_token, DECODER, p.text, name="found")
+    found = show.run(next_token, DECODER, p.text)
     drawn = show.value(filtered, found, chain_of(p), p.seed, p.number, name="drawn")
     show.figure(next_token_bars, drawn)
     show.readouts(drawn, "kept", "cut", "entropy", beside={
@@ -208,7 +208,7 @@ def behind_filters(show: Show) -> Filtered:
     """The distribution of the first figure that is drawn from."""
     above = lesson.values("scores")
     read(show, above.text)
-    found = show.run(next_token, DECODER, above.text, name="found")
+    found = show.run(next_token, DECODER, above.text)
     return show.value(filtered, found, chain_of(above), name="behind")
 
 

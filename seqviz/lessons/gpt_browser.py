@@ -36,7 +36,7 @@ def scores_sent(p: Any, show: Show) -> dict[str, Any]:
     """
     read(show, p.text)
     before = len(show.output.items)
-    found = show.run(next_token, DECODER, p.text, name="found")
+    found = show.run(next_token, DECODER, p.text)
     figure = next_token_bars(filtered(found, _ALL), style=show.style)
     empty = {name: f"{{{name}}}" for name in _SAID}
     return {

@@ -85,7 +85,7 @@ def futures(p: Futures, show: Show) -> None:
         "penalty": p.length_penalty, "seed": p.seed,
     }  # fmt: skip
     read_for(show, ways, wish)
-    found = show.job(ways, name="found", **wish, so_far=(futures_so_far, p.shown))
+    found = show.job(ways, **wish, so_far=(futures_so_far, p.shown))
     show.figure(all_futures, found, p.shown)
     tree = found.tree
     show.readouts(found, best="best_chance", greedy="greedy_chance", beam="beam_chance")
@@ -115,7 +115,7 @@ class Likely:
 
 
 def likely(p: Likely, show: Show) -> None:
-    found = show.job(by_method, name="found", model=DECODER, so_far=(trials_so_far,))
+    found = show.job(by_method, model=DECODER, so_far=(trials_so_far,))
     show.figure(surprise_by_method, found)
     low, high = found.less_ends(p.method)
     show.readout("human", found.mean, "human")
@@ -157,7 +157,7 @@ def again(p: Again, show: Show) -> None:
     if p.view == "loop":
         return say_loop(p, show)
     read(show, p.copied)
-    found = show.run(repeated, DECODER, p.copied, p.copies, p.penalty, name="found")
+    found = show.run(repeated, DECODER, p.copied, p.copies, p.penalty)
     show.figure(repetition, found)
     punished = found.penalty != 1
     first, last = (found.chance(k, punished) for k in (1, found.copies))
@@ -179,7 +179,7 @@ def say_loop(p: Again, show: Show) -> None:
         "model": DECODER, "text": p.opening, "count": LOOP, "after": (), "filters": filters,
     }  # fmt: skip
     read_for(show, greedy, wish)
-    found = show.job(greedy, name="found", **wish, so_far=(written_bits,))
+    found = show.job(greedy, **wish, so_far=(written_bits,))
     show.figure(written_bits, found)
     half = len(found.ids) // 2
     show.readout("first_half", found.mean_of, 0, half)
@@ -208,7 +208,7 @@ class Shots:
 def shots(p: Shots, show: Show) -> None:
     if p.view == "one":
         return say_prompt(p, show)
-    found = show.job(few_shots, name="found", model=DECODER, so_far=(trials_so_far,))
+    found = show.job(few_shots, model=DECODER, so_far=(trials_so_far,))
     show.figure(shots_by_amount, found)
     most = AMOUNTS[-1]
     show.readout("without", found.accuracy, "right", 0)
@@ -247,7 +247,7 @@ def say_prompt(p: Shots, show: Show) -> None:
     if p.layout == "chat":
         prompt = show.value(in_template, DECODER, prompt, name="template")
     read(show, prompt)
-    found = show.run(next_token, DECODER, prompt, name="found")
+    found = show.run(next_token, DECODER, prompt)
     show.figure(label_bars, found, LABELS)
     for label in LABELS:
         show.readout(label, found.chance_of, label)
@@ -280,7 +280,7 @@ def cost(p: Cost, show: Show) -> None:
         return say_sizes(show)
     if p.view != "time":
         return say_losses(p, show)
-    found = show.job(time_cache, name="found", model=DECODER, so_far=(trials_so_far,))
+    found = show.job(time_cache, model=DECODER, so_far=(trials_so_far,))
     show.figure(token_times, found, p.given, p.written)
     cached = show.readout("cached", readings, p.given, p.written)
     anew = show.readout("anew", readings, p.given, p.written, cached=False)
@@ -301,10 +301,10 @@ def say_losses(p: Cost, show: Show) -> None:
     """Which tokens of a text are scored, and what a context saves."""
     if p.view == "training":
         read(show, p.document)
-        found = show.run(scored, DECODER, p.document, name="found")
+        found = show.run(scored, DECODER, p.document)
     else:
         read(show, f"{p.article} {p.summary}")
-        found = show.run(scored, DECODER, p.summary, p.article, name="found")
+        found = show.run(scored, DECODER, p.summary, p.article)
     show.figure(token_losses, found)
     show.readouts(found, "tokens", "scored", "loss", "nats")
     if p.view == "training":

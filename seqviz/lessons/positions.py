@@ -171,9 +171,7 @@ def other_order(p: Effect) -> str:
 @lesson.bench("effect", Effect, leads=True)
 def effect(p: Effect, show: Show) -> None:
     second = other_order(p)
-    found = show.run(
-        orders.compare_orders, p.first, second, p.causal, p.seed, p.strength, name="found"
-    )
+    found = show.run(orders.compare_orders, p.first, second, p.causal, p.seed, p.strength)
     if p.view == "moved":
         show.figure(moved_words, found)
     else:
@@ -198,7 +196,7 @@ def effect(p: Effect, show: Show) -> None:
 
 @lesson.bench("simple", Simple)
 def simple(p: Simple, show: Show) -> None:
-    found = show.run(codes.demands, p.words, name="found")
+    found = show.run(codes.demands, p.words)
     if p.view == "digits":
         binary = show.run(codes.code, "binary", p.words, name="binary")
         waves = show.run(codes.code, "waves", p.words, name="waves")
@@ -283,7 +281,7 @@ def distance(p: Distance, show: Show) -> None:
         said = number(step, 3 if step >= 1.05 else 4)
         show.note("wavelengths" if many else "one_wave", factor=said)
     else:
-        found = show.run(similarity, sines.table, name="found")
+        found = show.run(similarity, sines.table)
         offsets = found.dot_by_offset.offset
         closed = show.run(dot_by_offset, sines.frequencies, offsets, name="closed")
         if p.view == "offset":
@@ -303,7 +301,7 @@ def distance(p: Distance, show: Show) -> None:
 def learned(p: Learned, show: Show) -> None:
     show.model(p.model)
     table = show.run(positions.table, p.model, name="table")
-    found = show.run(compare, table.table, name="found")
+    found = show.run(compare, table.table)
     if p.view == "path":
         way = show.run(components, table.table, name="way")
         show.figure(component_path, way)
@@ -379,7 +377,7 @@ def scales_said(found: EmbeddingScale) -> dict[str, str]:
 
 def rotary_view(p: Schemes, show: Show) -> None:
     """Arrows that turn with their positions, and the score that this gives."""
-    found = show.run(rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed, name="found")
+    found = show.run(rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed)
     at = show.run(rotary.turned, p.d_k, p.key + p.offset, p.key, p.base, p.seed, name="at")
     show.figure(rotary_scores, found, at)
     show.readouts(found, "spread", "error", "pairs")
@@ -465,9 +463,7 @@ def encoder(p: Encoder, show: Show) -> None:
     above = lesson.values("effect")
     second = other_order(above)
     show.model(p.model)
-    found = show.run(
-        positions.reordered, p.model, above.first, second, p.layer, p.head, name="found"
-    )
+    found = show.run(positions.reordered, p.model, above.first, second, p.layer, p.head)
     if found.left_out:
         show.caption(show.words("note.first_tokens", limit=texts.LONGEST - 2))
     if p.view == "variants":
@@ -505,7 +501,6 @@ def task(p: Task, show: Show) -> None:
     settings = tiny.OrderSettings(p.task, p.letters, p.causal, p.seed)
     found = show.job(
         train,
-        name="found",
         settings=settings,
         then=(accuracies if p.view == "result" else learning_curves,),
         so_far=(learning_progress, settings),

@@ -53,7 +53,7 @@ def _wiring(p: Bill) -> Wiring:
 
 
 def _length(p: Bill, show: Show) -> None:
-    found = show.run(counting.bill, _wiring(p), p.n_steps, name="found")
+    found = show.run(counting.bill, _wiring(p), p.n_steps)
     show.figure(parameters_by_length, found)
     for k, cell in enumerate(found.cells):
         formula = show.words("metric.bill_rnn.formula", count=f"{found.formula[k]:,}")
@@ -68,7 +68,7 @@ def _length(p: Bill, show: Show) -> None:
 
 
 def _time(p: Bill, show: Show) -> None:
-    found = show.job(costs.time_steps, name="found", so_far=(timed_so_far,))
+    found = show.job(costs.time_steps, so_far=(timed_so_far,))
     batch = AT_ONCE[p.at_once]
     show.figure(time_by_length, found, batch, p.n_steps)
     steps, product = show.value(found.milliseconds, batch, p.n_steps, name="milliseconds")
@@ -99,7 +99,7 @@ def _shapes(p: Bill, show: Show) -> None:
 
 
 def _terms(p: Bill, show: Show) -> None:
-    found = show.run(costs.score, READER, p.given, p.answer, name="found")
+    found = show.run(costs.score, READER, p.given, p.answer)
     show.figure(terms_of_loss, found, p.read_from, p.summed_to)
     show.readout("bill_bits", found.bits, p.read_from, p.summed_to)
     show.readout("bill_perplexity", found.perplexity, p.read_from, p.summed_to)

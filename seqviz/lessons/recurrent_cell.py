@@ -62,8 +62,7 @@ def one(p: Step, show: Show) -> None:
     if p.view == "order":
         return _order(p, show)
     outputs = p.outputs if p.view == "step" else " ".join(["0"] * units_of(vars(p)))
-    found = show.run(step.steps, p.recurrent, p.inputs, p.bias, outputs, p.x, p.unrolled, p.squash,
-                     name="found")  # fmt: skip
+    found = show.run(step.steps, p.recurrent, p.inputs, p.bias, outputs, p.x, p.unrolled, p.squash)
     if p.view == "notations":
         return _notations(p, found, show)
     t, unit = min(p.moment, p.unrolled), min(p.unit, found.a.shape[1])
@@ -104,7 +103,7 @@ def _say_step(found: Steps, t: int, unit: int, show: Show) -> None:
 
 
 def _order(p: Step, show: Show) -> None:
-    found = show.run(orders, p.one_text, p.other_text, p.seed, name="found")
+    found = show.run(orders, p.one_text, p.other_text, p.seed)
     show.figure(orders_apart, found)
     show.readouts(found, "apart", "sum_apart")
     key = "other" if found.sum_apart > 0 else "same" if found.apart == 0 else "order"
@@ -161,7 +160,7 @@ class Wirings:
 def wirings(p: Wirings, show: Show) -> None:
     if p.view == "one":
         return _one_wiring(p, show)
-    found = show.run(influence.of_all, p.cell, p.seed, name="found")
+    found = show.run(influence.of_all, p.cell, p.seed)
     show.figure(wirings_beside, found)
     kinds = dict(zip(KINDS, found, strict=True))
     some, of = np.sum([one.nonzero for one in found], axis=0)
@@ -179,8 +178,7 @@ def wirings(p: Wirings, show: Show) -> None:
 
 
 def _one_wiring(p: Wirings, show: Show) -> None:
-    found = show.run(influence.of_one, p.cell, p.layers, p.backward, p.enter, p.read_at, p.seed,
-                     name="found")  # fmt: skip
+    found = show.run(influence.of_one, p.cell, p.layers, p.backward, p.enter, p.read_at, p.seed)
     wiring = found.wiring
     output = min(p.output, wiring.outputs)
     show.figure(wiring_lit, found, output, picks=("output", ""))
@@ -224,7 +222,7 @@ class Collapse:
 
 def collapse(p: Collapse, show: Show) -> None:
     share = p.tanh / 100
-    found = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed, name="found")
+    found = show.run(linear, share, p.amplitude, p.hidden_units, p.precision, p.seed)
     show.figure(network_beside_convolution, found)
     show.readouts(found, "superposition", kernel_error="error", weights_there="parameters",
                   kernel_numbers="numbers")  # fmt: skip

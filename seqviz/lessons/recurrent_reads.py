@@ -66,7 +66,7 @@ def write(p: Writing, show: Show) -> None:
 
 
 def _read(p: Writing, show: Show) -> None:
-    found = show.run(writing.read, f"characters_{p.reader}", p.text_read, name="found")
+    found = show.run(writing.read, f"characters_{p.reader}", p.text_read)
     place = min(p.upto, len(found.ids))
     show.figure(letters_read, found, place)
     show.readouts(found, loss_read="mean_bits", loss_pairs="mean_pairs", loss_alone="mean_alone",
@@ -94,7 +94,7 @@ def _read(p: Writing, show: Show) -> None:
 
 def _own(p: Writing, show: Show) -> None:
     name = f"characters_{p.reader}"
-    found = show.run(writing.write, name, p.text_read, p.upto, p.heat, p.draws, name="found")
+    found = show.run(writing.write, name, p.text_read, p.upto, p.heat, p.draws)
     show.figure(own_letters, found)
     show.readouts(found, agreed="parted", loss_forced="mean_forced", loss_free="mean_free")
     show.note(
@@ -109,7 +109,7 @@ def _own(p: Writing, show: Show) -> None:
 
 def _free(p: Writing, show: Show) -> None:
     judge = "lstm" if p.reader == "gru" else "gru"
-    found = show.job(writing.run_on, name="found", network=f"characters_{p.reader}",
+    found = show.job(writing.run_on, network=f"characters_{p.reader}",
                      judge=f"characters_{judge}", so_far=(steps_so_far,))  # fmt: skip
     show.figure(bits_by_step, found, p.heat)
     case, at = found.case(p.heat), _SAID_STEP - 1
@@ -139,7 +139,7 @@ def _signed(value: float, digits: int = 2) -> str:
 
 
 def _tied(p: Writing, show: Show) -> None:
-    found = show.run(tables, p.tied_symbols, p.tied_units, SHIPPED_WIDTH, name="found")
+    found = show.run(tables, p.tied_symbols, p.tied_units, SHIPPED_WIDTH)
     show.figure(tied_tables, found)
     show.readouts(found, "all_narrow", "all_untied", "all_tied", "saved")
     show.note(

@@ -79,9 +79,7 @@ def tagging(p: Tagging, show: Show) -> None:
 
 
 def _held_out(p: Tagging, show: Show) -> None:
-    found: Compared = show.job(
-        compare_taggers, name="found", task=p.task, so_far=(trained_so_far,)
-    )  # fmt: skip
+    found: Compared = show.job(compare_taggers, name="found", task=p.task, so_far=(trained_so_far,))
     if p.view == "ahead":
         return _ahead(p, found, show)
     show.figure(errors_by_wiring, found)
@@ -159,7 +157,7 @@ def _ahead(p: Tagging, found: Compared, show: Show) -> None:
 def _letters(p: Tagging, show: Show) -> None:
     taggers = show.job(
         train_taggers, name="taggers", task=p.task, seed=p.training, so_far=(losses_so_far,)
-    )  # fmt: skip
+    )
     typed = p.english if p.task == "spaces" else p.chinese
     found: TaggedText = show.run(tag_text, p.task, taggers, typed, p.ahead, name="found")
     letter = min(p.letter, len(found.text))

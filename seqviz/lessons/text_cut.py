@@ -252,7 +252,7 @@ class Ladder:
 def ladder(p: Ladder, show: Show) -> None:
     if not here(made.ENCODER):
         show.model(made.ENCODER)
-    found = show.run(made.ladder, p.word, name="found")
+    found = show.run(made.ladder, p.word)
     tries = p.tries or found.lookups
     show.figure(tried_prefixes, found, tries)
     show.readouts(found, "lookups", "parts")

@@ -70,9 +70,7 @@ def word_vectors(p: Map, show: Show) -> None:
         return say_nearest(p, source, show)
     if p.view == "analogy":
         return say_analogy(p, source, show)
-    found = show.run(
-        maps.place, source, p.listed, p.projection, p.across, p.up, p.centered, name="found"
-    )
+    found = show.run(maps.place, source, p.listed, p.projection, p.across, p.up, p.centered)
     show.figure(word_map, found)
     show.readouts(found, "kept", "slant" if found.ends else "both", "dimensions")
     say_map(found, show)
@@ -97,7 +95,7 @@ def say_map(found: Placed, show: Show) -> None:
 
 def say_nearest(p: Map, source: str, show: Show) -> None:
     """The neighbors of a word; and what the mean, left in or removed, does to all cosines."""
-    found = show.run(maps.nearest, source, p.asked, p.centered, name="found")
+    found = show.run(maps.nearest, source, p.asked, p.centered)
     other = show.run(maps.nearest, source, p.asked, not p.centered, name="other")
     show.figure(nearest_words, found)
     show.readouts(found, "top", "between", candidates="of")
@@ -117,7 +115,7 @@ def say_analogy(p: Map, source: str, show: Show) -> None:
         nearest=(literal(answer.first), number(float(answer.cosines[0]))),
         left_out=(literal(answer.first_new), number(answer.top)),
         neighbor=(literal(neighbor.first), number(float(neighbor.cosines[0]))),
-    )  # fmt: skip
+    )
     said = "asked" if answer.first in answer.asked else "new"
     show.note(
         f"analogy.{said}", a=a, b=b, c=c, first=literal(answer.first),
@@ -128,9 +126,7 @@ def say_analogy(p: Map, source: str, show: Show) -> None:
 
 def say_classes(p: Map, show: Show) -> None:
     """Many analogies by class, in three ways."""
-    found = show.job(
-        maps.analogies, name="found", source=p.source, centered=p.centered, so_far=(trials_so_far,)
-    )
+    found = show.job(maps.analogies, source=p.source, centered=p.centered, so_far=(trials_so_far,))
     show.figure(analogies_by_class, found)
     shares = {way: show.readout(way, found.overall, way) for way in WAYS}
     paired = show.value(found.compared, name="paired")
@@ -161,7 +157,7 @@ def reading(p: Reading, show: Show) -> None:
     show.model(ENCODER, p.second_text)
     for text in (p.first_text, p.second_text):
         ready.check_live(ENCODER, text)
-    found = show.run(two_readings, ENCODER, p.shared, p.first_text, p.second_text, name="found")
+    found = show.run(two_readings, ENCODER, p.shared, p.first_text, p.second_text)
     show.figure(word_by_layer, found, pairs, provenance=COMPUTED)
     show.readouts(found, layer_table="table", layer_input="read_in", layer_last="last")
     low, _, high = pairs.random[:, -1]
@@ -247,7 +243,7 @@ def vectors(p: Neighbors, window: int, name: str, show: Show) -> Learned:
 
 def say_substitutes(show: Show) -> None:
     """Both methods on the list, and whether the windows differ by more than chance."""
-    found = show.job(counting.substitutes, name="found", so_far=(trials_so_far,))
+    found = show.job(counting.substitutes, so_far=(trials_so_far,))
     show.figure(substitutes_by_window, found)
     first, last = found.windows[0], found.windows[-1]
     for method in METHODS:

@@ -64,7 +64,7 @@ def ids(p: Ids, show: Show) -> None:
     show.model(ENCODER, p.opinion)
     ready.check_live(ENCODER, p.opinion)
     many = show.job(permute_many, name="many", model=ENCODER, so_far=(permuted_so_far,))
-    found = show.run(permute, ENCODER, p.opinion, p.permuted / 100, p.shuffle, name="found")
+    found = show.run(permute, ENCODER, p.opinion, p.permuted / 100, p.shuffle)
     show.figure(permuted_sentence, found, many, p.permuted / 100)
     show.readouts(found, "both_difference", "ids_cosine", "ids_positive", beside={
         "ids_positive": show.words("metric.ids_positive.beside", trained=percent(found.trained)),
@@ -94,7 +94,7 @@ def _say_permuted(p: Ids, found: Permuted, many: ByShare, show: Show) -> None:
 
 def _window(p: Ids, show: Show) -> None:
     show.model(ENCODER)
-    found = show.run(listed, ENCODER, p.first, p.find, name="found")
+    found = show.run(listed, ENCODER, p.first, p.find)
     show.figure(vocabulary_window, found)
     show.readouts(found, "matches", "neighbors", "pairs")
     if not len(found.ids):
@@ -168,9 +168,7 @@ def _say_cut(p: WindowsOfText, found: Windows, show: Show) -> None:
 
 
 def _memory(p: WindowsOfText, show: Show) -> None:
-    found: Carried = show.job(
-        read_windows, name="found", network=READER, so_far=(carried_so_far,)
-    )  # fmt: skip
+    found: Carried = show.job(read_windows, name="found", network=READER, so_far=(carried_so_far,))
     show.figure(bits_by_window, found, p.length)
     for condition in ("sequential", "random", "reset"):
         ends = formatted(found.ends(p.length, condition))
@@ -195,7 +193,7 @@ def _memory(p: WindowsOfText, show: Show) -> None:
 
 
 def _counts(p: WindowsOfText, show: Show) -> None:
-    found = show.run(of_bundled, p.counted_by, p.clean, name="found")
+    found = show.run(of_bundled, p.counted_by, p.clean)
     show.figure(frequencies_by_rank, found, p.min_freq)
     show.readout("vocabulary", found.size, p.min_freq)
     show.readout("unknown_here", found.unknown, p.min_freq)

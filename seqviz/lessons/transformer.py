@@ -121,7 +121,7 @@ def read(show: Show, text: str, model: str = DECODER) -> None:
 def account(p: Account, show: Show) -> None:
     read(show, p.text)
     asked = (DECODER, p.text, p.target, p.against)
-    found = show.run(accounts.account, *asked, name="found")
+    found = show.run(accounts.account, *asked)
     units = show.run(accounts.split, *asked, p.part - 1, name="units")
     show.figure(logit_account, found, units, picks=("part", ""))
     beside = {
@@ -175,7 +175,7 @@ def lens(p: Look, show: Show) -> None:
     found, picks, at = plain, ("place", ""), p.place or asked(vars(p))
     if p.reading == "fitted":
         maps = show.job(fit_lens, name="maps", model=DECODER, so_far=(trials_so_far,))
-        found = show.run(lenses.lens, p.model, text, maps, name="found")
+        found = show.run(lenses.lens, p.model, text, maps)
         show.figure(lens_table, found, at, plain, provenance=COMPUTED, picks=picks)
     else:
         show.figure(lens_table, found, at, picks=picks)
@@ -224,9 +224,9 @@ def remove(p: Remove, show: Show) -> None:
     text = text_read(vars(p))
     read(show, text, p.model)
     if p.model == ENCODER:  # six layers: there at once
-        found = show.run(removals.remove, p.model, text, name="found")
+        found = show.run(removals.remove, p.model, text)
     else:
-        found = show.job(removals.remove, name="found", model=p.model, text=text,
+        found = show.job(removals.remove, model=p.model, text=text,
                          so_far=(removal_so_far, p.change))  # fmt: skip
     show.figure(removal_bars, found, p.change)
     one = show.value(of_change, found, p.change, name="one")
@@ -262,7 +262,7 @@ def induction(p: Copies, show: Show) -> None:
     if one:  # the many come with the app, and need no model
         show.model(DECODER)
     found = show.job(
-        copies.copy_twice, name="found", model=DECODER, seed=p.draw if one else 0,
+        copies.copy_twice, model=DECODER, seed=p.draw if one else 0,
         count=1 if one else copies.SEQUENCES, so_far=(trials_so_far,),
     )  # fmt: skip
     show.figure(induction_lines, found, p.off, picks=("off", ""))

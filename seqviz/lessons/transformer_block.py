@@ -146,7 +146,7 @@ def steps(p: Steps, show: Show) -> None:
     layer = min(p.layer, p.depth - 1)
     asked = (p.words, layer, p.depth, WIDTH, p.split, p.hidden, p.seed)
     drop = flow.Dropout(p.dropout, p.places, p.zeros)
-    found = show.run(flow.flow, *asked, *((drop,) if p.dropout else ()), name="found")
+    found = show.run(flow.flow, *asked, *((drop,) if p.dropout else ()))
     show.figure(step_tensor, found, p.step)
     step = p.step - 1
     name = found.steps[step].name
@@ -182,7 +182,6 @@ def say_dropped(found: flow.Flow, step: int, whole: flow.Flow, show: Show) -> No
 def masks(p: Masks, show: Show) -> None:
     found = show.run(
         masking.masked, p.scores, p.mask, p.pads, min(p.key, shape({"tensor": p.scores})[1]),
-        name="found",
     )  # fmt: skip
     show.figure(two_operators, found)
     show.readouts(found, leaked="leaked", most_leaked="worst")
@@ -221,7 +220,7 @@ def pair(p: Pair, show: Show) -> None:
 def depths(p: Depths, show: Show) -> None:
     if p.view == "training":
         return say_training(StackSettings(STACKS[p.preset], p.rate, p.seed), show)
-    found = show.run(by_depth, p.blocks, p.gain, p.seed, name="found")
+    found = show.run(by_depth, p.blocks, p.gain, p.seed)
     show.figure(norms_by_depth, found, p.view)
     end = p.blocks if p.view == "signal" else 0
     for arrangement in found.arrangements:
@@ -236,7 +235,7 @@ def depths(p: Depths, show: Show) -> None:
 def say_training(settings: StackSettings, show: Show) -> None:
     """Loss by update of the four arrangements, and how many of their runs learn."""
     found = show.job(
-        train_stacks, name="found", settings=settings, then=(losses,),
+        train_stacks, settings=settings, then=(losses,),
         so_far=(losses_so_far, settings),
     )  # fmt: skip
     for arrangement in ("post", "pre"):
@@ -260,7 +259,7 @@ def norms(p: Norms, show: Show) -> None:
     sentences, words, features = show.value(normalization.read, p.tensor, name="tensor").shape
     row = min(p.row, sentences * words) - 1
     place = (*divmod(row, words), min(p.feature, features) - 1)
-    found = show.run(normalization.compare, p.tensor, *place, p.added, p.given, p.eps, name="found")
+    found = show.run(normalization.compare, p.tensor, *place, p.added, p.given, p.eps)
     show.figure(three_norms, found, row + 1, place[2] + 1, picks=("feature", "row"))
     for kind in normalization.KINDS:
         show.readout(kind, found.at, kind, *place)
@@ -306,9 +305,9 @@ def bill(p: Bill, show: Show) -> None:
         return say_cache(p, show)
     if p.design == "own":
         sizes = (p.width, p.heads, p.layers, p.d_ff)
-        found = show.run(architectures.seq2seq, *sizes, name="found")
+        found = show.run(architectures.seq2seq, *sizes)
     else:
-        found = show.run(architectures.architecture, p.design, name="found")
+        found = show.run(architectures.architecture, p.design)
     title = show.option("design", p.design)
     if p.view == "parameters":
         show.figure(parameter_map, found)

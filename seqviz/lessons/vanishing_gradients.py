@@ -332,7 +332,7 @@ def pairs(p: Pairs, show: Show) -> None:
     world = lesson.values("reach")
     asked = experiment(world, p.cell)
     part = p.part if p.cell == "lstm" else "hidden"
-    found = show.run(bptt.pair_norms, asked, part, p.norm, name="found")
+    found = show.run(bptt.pair_norms, asked, part, p.norm)
     last = int(found.steps[-1])
     earlier, later = sorted((min(p.earlier, last), min(p.later, last)))
     chosen = show.run(bptt.pair_spectrum, asked, earlier, later, part, name="chosen")
@@ -364,7 +364,7 @@ def pairs(p: Pairs, show: Show) -> None:
 @lesson.bench("paths", Paths)
 def paths(p: Paths, show: Show) -> None:
     small = Experiment(p.cell, p.steps, 4, gain=p.gain, loss="mean", seed=p.seed)
-    found = show.run(bptt.paths, small, p.t, name="found")
+    found = show.run(bptt.paths, small, p.t)
     show.figure(path_bars, found, p.printed)
     show.readouts(
         found, total="length", autograd="autograd_length", mismatch="mismatch",
@@ -389,7 +389,7 @@ def paths(p: Paths, show: Show) -> None:
 @lesson.bench("back", Back)
 def back(p: Back, show: Show) -> None:
     small = Experiment(p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed, shift=p.shift)
-    found = show.run(bptt.recursion, small, name="found")
+    found = show.run(bptt.recursion, small)
     show.figure(unrolled_graph, found, p.taken)
     if p.taken == 0:
         return show.note("not_begun", last=p.steps)
@@ -403,7 +403,7 @@ def back(p: Back, show: Show) -> None:
 @lesson.bench("weights", WeightGradient)
 def weights(p: WeightGradient, show: Show) -> None:
     small = Experiment(p.cell, p.steps, 6, gain=p.gain, loss=p.loss, seed=p.seed)
-    found = show.run(bptt.weight_steps, small, p.matrix, name="found")
+    found = show.run(bptt.weight_steps, small, p.matrix)
     show.figure(weights_by_step, found, p.matrix, p.t)
     show.readouts(
         found, weight_total="length", weight_autograd="autograd_length", weight_mismatch="mismatch",
@@ -426,7 +426,7 @@ def cut(p: Cut, show: Show) -> None:
     world = lesson.values("reach")
     asked = modest(world, p.cell)
     if p.view == "random":
-        found = show.run(bptt.randomized, asked, p.stop, DRAWS, p.seed, name="found")
+        found = show.run(bptt.randomized, asked, p.stop, DRAWS, p.seed)
         show.figure(mean_of_draws, found)
         show.readouts(
             found, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
@@ -466,7 +466,6 @@ def gates(p: Gates, show: Show) -> None:
     steps, width = min(world.steps, MOST_STEPS), min(world.width, MOST_WIDTH)
     found = show.run(
         bptt.simplified_gru, p.update, p.reset, world.init, width, world.gain, world.seed, steps,
-        name="found",
     )  # fmt: skip
     show.figure(gated_jacobian, found, p.update, p.reset)
     powers = dict.fromkeys(("gru_power", "rnn_power"), f"k = {steps}")

@@ -155,9 +155,7 @@ def inputs(text: str, width: int, steps: int) -> Float[np.ndarray, "time input"]
 
 def run(cell: Cell, x: Float[np.ndarray, "time input"], by: str = "softmax") -> Steps:
     """All steps: h_0 = 0; at each, h = tanh(W_hh h + W_hx x + b), then y of W_yh h."""
-    weights = recurrent.Weights(
-        cell.inputs, cell.recurrent, cell.bias, np.zeros_like(cell.bias)
-    )  # fmt: skip
+    weights = recurrent.Weights(cell.inputs, cell.recurrent, cell.bias, np.zeros_like(cell.bias))
     trace = recurrent.run(recurrent.RNN(), weights, x)
     h = trace.hidden
     scores = h[1:] @ cell.output.T

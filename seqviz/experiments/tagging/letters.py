@@ -101,8 +101,7 @@ def _sentences(task: str) -> tuple[list[Tagged], list[Tagged]]:
     parts = characters_split() if task == "spaces" else reviews_split()
     train, held = ([_tagged(task, one) for one in part] for part in parts)
     short = [one for one in train if len(one.symbols) <= _LONGEST]
-    return short, [one for one in held
-                   if len(one.symbols) <= _LONGEST and (one.tags >= 0).any()]  # fmt: skip
+    return short, [one for one in held if len(one.symbols) <= _LONGEST and (one.tags >= 0).any()]
 
 
 @cache
@@ -120,7 +119,7 @@ def _groups(task: str, sentences: Sequence[Tagged]) -> list[Group]:
         places = np.flatnonzero(lengths == length)
         some = [sentences[k] for k in places.tolist()]
         ids = np.array([[place.get(sign, 0) for sign in one.symbols] for one in some])
-        found.append(Group(ids.T, np.array([one.tags for one in some]).T, places))  # fmt: skip
+        found.append(Group(ids.T, np.array([one.tags for one in some]).T, places))
     return found
 
 

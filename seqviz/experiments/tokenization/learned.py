@@ -59,8 +59,7 @@ def train_tokenizer(amount: int, report: Report = silent, device: str = "cpu") -
 
     (`device` names the queue.)
     """
-    return learn(counted("reviews", amount), MOST,
-                 lambda done: report("merges", done / MOST))  # fmt: skip
+    return learn(counted("reviews", amount), MOST, lambda done: report("merges", done / MOST))
 
 
 @cache

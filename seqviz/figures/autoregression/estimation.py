@@ -64,9 +64,8 @@ def order_criteria(
     sheet = Sheet(style)
     panel = sheet.panel(
         axis(text("figure.order"), dtick=1, showgrid=False),
-        axis(text("figure.above_best"),
-             range=[-0.06 * min(top, near), min(1.06 * top, near + 2)]),
-    )  # fmt: skip
+        axis(text("figure.above_best"), range=[-0.06 * min(top, near), min(1.06 * top, near + 2)]),
+    )
     for name, values, chosen, color, dash, symbol in (
         ("AIC", above[0], selection.chosen_aic, palette.prediction, "solid", "circle"),
         ("BIC", above[1], selection.chosen_bic, palette.rnn, "dash", "square"),
@@ -108,8 +107,7 @@ def sampling_distribution(replications: Replications, style: Style = STYLE) -> F
         width=width, edge={"color": palette.prediction, "width": 1},
     )  # fmt: skip
     if normal.size:
-        panel.line(grid, normal, text("figure.large_sample"), palette.baseline, width=2,
-                   dash="dot")  # fmt: skip
+        panel.line(grid, normal, text("figure.large_sample"), palette.baseline, width=2, dash="dot")
     for value, name, color, dash in (
         (many.phi, "figure.truth", palette.highlight, "dash"),
         (many.phi + many.mean_bias, "figure.mean_estimate", palette.prediction, "solid"),

@@ -72,7 +72,7 @@ def matrices(shapes: Mapping[str, tuple[int, ...]], style: Style = STYLE) -> Fig
     panel = sheet.panel(
         axes.axis(text("figure.bill_columns"), range=[-0.1, whole + 0.1], **bare),
         axes.axis(text("figure.bill_rows"), range=[-0.24, 1.16], **bare),
-    )  # fmt: skip
+    )
     left = 0.0
     middles, counts = [], []
     for name, (rows, columns) in sizes.items():

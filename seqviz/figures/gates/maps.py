@@ -38,7 +38,7 @@ def gate_map(seen: Observation, unit: int, step: int, style: Style = STYLE) -> F
     scale = scales.signed(*_reach(seen)) if signed else scales.plain(0, 1)
     panel.cells(
         seen.by_rank, label, scale, bar_at=1.03, hover=text("figure.hover_cell", **hover), pick=True
-    )  # fmt: skip
+    )
     # White is seen on every color of a gate's scale; a state's neutral color is the page itself.
     edge = style.palette.truth if signed else "rgba(255,255,255,0.9)"
     panel.outline(edge, row=rank, width=1.5)

@@ -80,7 +80,7 @@ def lens_table(
         chance=number(float(found.chance[-1, column])),
         settled=row_name(found.settled(column), text),
         bits=number(float(bits[:-1].max(initial=0))),
-    )  # fmt: skip
+    )
 
 
 def lens_distance(found: FittedLens, style: Style = STYLE) -> Figure:

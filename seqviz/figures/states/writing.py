@@ -101,7 +101,7 @@ def own_letters(found: Written, style: Style = STYLE) -> Figure:
     for values, name, color, dash, symbol in (
         (curves[0], "forced", palette.gru, "solid", "circle"),
         (curves[1], "free", palette.rnn, "dash", "diamond"),
-    ):  # fmt: skip
+    ):
         below.line(np.arange(1, len(values) + 1), values, text(f"figure.states_{name}"), color,
                    dash=dash, symbol=symbol, hover="%{y:.2f}")  # fmt: skip
     return sheet.described(
@@ -176,7 +176,7 @@ def tied_tables(found: Tables, style: Style = STYLE) -> Figure:
             range=[0, 1.25 * float(every.sum(1).max())],
         ),
         axes.names(names, text("figure.states_tables"), range=[3.6, 0.4]),
-    )  # fmt: skip
+    )
     for k, (part, color) in enumerate(
         zip(PARTS, (palette.prediction, palette.baseline, palette.rnn), strict=True)
     ):

@@ -50,8 +50,7 @@ def bits_by_window(found: Carried, length: int, style: Style = STYLE) -> Figure:
             "symbol": _SYMBOL[condition],
             "hover": "%{y:.2f}",
         }
-        left.line(at, values, name, color, **look,
-                  error_y=whisker(values, ends[0], ends[1], color))  # fmt: skip
+        left.line(at, values, name, color, **look, error_y=whisker(values, ends[0], ends[1], color))
         right.line(steps, found.by_place(length, condition), name, color, legend=False,
                    **{**look, "symbol": look["symbol"] if length <= 20 else None})  # fmt: skip
     return sheet.described(

@@ -65,9 +65,7 @@ def windows_of_text(found: Windows, pieces: Sequence[str], style: Style = STYLE)
         of = {round(float(y), 3): k for k, y in enumerate(place.ravel())}
         filled = [of.get(round(float(y), 3)) for y in middle]
         blank = np.full(found.steps, np.nan, np.float32)
-        share = [
-            blank if k is None else 0.1 + 0.7 * (at[k] + 1) / found.length for k in filled
-        ]  # fmt: skip
+        share = [blank if k is None else 0.1 + 0.7 * (at[k] + 1) / found.length for k in filled]
         words = [
             [""] * found.steps if k is None else [_written(pieces[one]) for one in at[k]]
             for k in filled

@@ -24,9 +24,7 @@ TEXT = "a <b>bold</b> line of text: windows"
 def examples() -> tuple[Example, ...]:
     """Each figure function once or more, where its branches differ."""
     listed, own, many, bits = listed_of(), permuted_of(), by_share_of(), carried_of()
-    sequential, random = (
-        cut(len(TEXT), 2, 5, 1) for cut in (sequential_windows, random_windows)
-    )  # fmt: skip
+    sequential, random = (cut(len(TEXT), 2, 5, 1) for cut in (sequential_windows, random_windows))
     words = frequencies(counted([TEXT, "a line"], "word"), counted(["a text"], "word"))
     known = vocabulary(counted([TEXT], "character", False))
     pieces = list(TEXT[:12])

@@ -220,7 +220,7 @@ def wiring_lit(found: Influence, output: int, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     graph = sheet.panel(
         cells, axes.axis("", range=[-0.75, drawing.top + 0.75], **hidden), up=(0.42, 1.0)
-    )  # fmt: skip
+    )
     lit = wiring.ancestors(("y", output))
     few = last - first < 7  # columns: else boxes and numbers have no room on a phone
     _graph(graph, wiring, style, 15 if few else 11, lit, names=True,

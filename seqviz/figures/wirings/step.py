@@ -132,7 +132,7 @@ def notation_blocks(written: Written, style: Style = STYLE) -> Figure:
     panel = sheet.panel(
         axes.axis(text("figure.wiring_column"), range=[0.3, wide + 0.7], **hidden),
         axes.axis(text("figure.wiring_row"), range=[deepest + 0.8, -0.2], **hidden),
-    )  # fmt: skip
+    )
     at = 1.0
     for k, (name, block, side) in enumerate(blocks):
         width = block.shape[1]
@@ -197,7 +197,7 @@ def orders_apart(found: Orders, style: Style = STYLE) -> Figure:
     pairs = [
         "<br>".join(plain(short(one[k], 6)) if k < len(one) else "–" for one in both)
         for k in range(count)
-    ]  # fmt: skip
+    ]
     sheet = Sheet(style)
     top = float(max(found.states.max(), found.sums.max())) or 1.0
     few = {"tickvals": list(range(1, count + 1)), "ticktext": pairs} if count <= _PAIRS else {}

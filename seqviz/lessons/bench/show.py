@@ -43,10 +43,12 @@ class Show:
 
     # --- computing ------------------------------------------------------------------------------
 
-    def run(self, function: Callable[..., R], /, *args: Any, name: str, **keywords: Any) -> R:
+    def run(
+        self, function: Callable[..., R], /, *args: Any, name: str = "found", **keywords: Any
+    ) -> R:
         """Call a pure function: kept for the class, timed, and written into the code.
 
-        `name` is the variable that the student reads in the code.
+        name: the variable that the student reads there.
         """
         found = self.host.call(function, args, keywords)
         self.output.seconds += found.seconds
@@ -71,7 +73,7 @@ class Show:
         function: Callable[..., R],
         /,
         *,
-        name: str,
+        name: str = "found",
         then: Drawing | None = None,
         so_far: Drawing | None = None,
         clicks: items.Clicks | None = None,

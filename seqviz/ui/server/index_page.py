@@ -95,8 +95,7 @@ WHOLE = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 
 def script() -> str:
     """What runs in the page before Streamlit's own scripts."""
-    host = {"allowedOrigins": st.get_option("client.allowedOrigins"),
-            "useExternalAuthToken": False}  # fmt: skip
+    host = {"allowedOrigins": st.get_option("client.allowedOrigins"), "useExternalAuthToken": False}
     return (
         f"window.__streamlit = {{HOST_CONFIG: {json.dumps(host)},"
         f" BACKEND_BASE_URL: location.origin + {json.dumps(static_files.base() or '/')}}};"

@@ -9,9 +9,7 @@ _LAST = "_panel"  # in the session's state: the panel that was asked for last
 
 def asked_for(label: str, icon: str, key: str) -> bool:
     """A quiet button; whether its dialog opens: of several pressed before a run the last one's."""
-    pressed = st.button(
-        label, icon=icon, type="tertiary", key=key, on_click=ask_for, args=(key,)
-    )  # fmt: skip
+    pressed = st.button(label, icon=icon, type="tertiary", key=key, on_click=ask_for, args=(key,))
     return pressed and st.session_state.get(_LAST) == key
 
 
