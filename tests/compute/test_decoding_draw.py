@@ -80,8 +80,6 @@ def test_a_small_tree_by_hand():
     )
     assert tree.whole.tolist() == [False, False, True, False]
     assert tree.covered == pytest.approx(0.3)
-    assert tree.covered_at(2) == pytest.approx(0.48)
-    assert tree.covered_at(3) == pytest.approx(0.3)
     assert tree.best == 2
     assert not tree.proven  # behind b there may be as much
     assert np.exp(tree.open_log) == pytest.approx(0.3)

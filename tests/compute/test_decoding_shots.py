@@ -21,10 +21,7 @@ def test_shares_and_intervals():
     assert found.ends("right", 4) == pytest.approx(
         [float(x[0]) for x in wilson(np.array([share]), 50)]
     )
-    assert found.draw_ends("right", 4) == (right[0, 1].mean(1).min(), right[0, 1].mean(1).max())
     assert found.form("right", 4) == pytest.approx(0.2)
-    assert found.said_positive("right", 4) == pytest.approx(1 - share)
-    assert found.mass_of("other", 0) == 0.25
     pair = ("right", 4), ("right", 0)
     each = right[0, 1].astype(float) - right[0, 0]
     assert found.gain(*pair) == pytest.approx(each.mean())

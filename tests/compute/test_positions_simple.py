@@ -24,7 +24,7 @@ def test_each_simple_code_fails_one_demand_and_the_waves_none(length):
     assert stays == dict.fromkeys(simple.CODES, True) | {"share": False}
     assert even == dict.fromkeys(simple.CODES, True) | {"binary": False}
     assert found.jump_at + 1 == 2 ** ((length - 1).bit_length() - 1)
-    assert found.uneven < 1e-13
+    assert np.ptp(found.of("waves", "step")) < 1e-13
     binary = simple.code("binary", length)
     after = binary[found.jump_at + 1]
     assert np.linalg.norm(after - binary[0]) < np.linalg.norm(after - binary[found.jump_at])

@@ -44,11 +44,6 @@ class Futures:
         """The probability of all whole futures in the tree together."""
         return float(np.exp(self.log[self.whole]).sum())
 
-    def covered_at(self, depth: int) -> FineShare:
-        """The probability of all that the tree knows up to this depth, what has ended included."""
-        there = (self.depth == depth) | (self.ended & (self.depth < depth))
-        return float(np.exp(self.log[there]).sum())
-
     @property
     def best(self) -> int:
         """The node of the most probable whole future in the tree. Raises ValueError without one."""

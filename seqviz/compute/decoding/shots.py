@@ -49,22 +49,9 @@ class Shots:
         found = of_share(self.accuracy(condition, amount), self.questions)
         return found.low, found.high
 
-    def draw_ends(self, condition: str, amount: int) -> ShareEnds:
-        """The lowest and the highest accuracy of a single draw of examples."""
-        each = self._of(self.right, condition, amount).mean(1)
-        return float(each.min()), float(each.max())
-
     def form(self, condition: str, amount: int) -> Share:
         """How often a label is the likeliest token of all: the form of the answer is known."""
         return float(self._of(self.named, condition, amount).mean())
-
-    def said_positive(self, condition: str, amount: int) -> Share:
-        """How often the likelier label is "positive"; of the questions half are."""
-        return float(self._of(self.positive, condition, amount).mean())
-
-    def mass_of(self, condition: str, amount: int) -> Share:
-        """The probability of both labels together, mean over all."""
-        return float(self._of(self.mass, condition, amount).mean())
 
     def gain(self, one: tuple[str, int], other: tuple[str, int]) -> float:
         """Accuracy of one condition and amount minus that of another, in 0 to 1."""

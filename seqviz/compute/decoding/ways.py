@@ -49,11 +49,6 @@ class Ways:
         return float(np.exp(self.tree.log[self.tree.best]))
 
     @property
-    def sample_chance(self) -> FineShare:
-        """The median probability of the drawn texts."""
-        return float(np.median([2**one.log2 for one in self.samples]))
-
-    @property
     def fork(self) -> int:
         """The step, from 1, at which greedy decoding leaves the most probable text; 0: never."""
         best = tuple(int(self.tree.token[node]) for node in self.tree.way(self.tree.best))

@@ -87,11 +87,6 @@ class Demands:
         """The step of the waves, the same everywhere."""
         return float(self.of("waves", "step").mean())
 
-    @property
-    def uneven(self) -> float:
-        """The largest difference of two steps of the waves: rounding."""
-        return float(np.ptp(self.of("waves", "step")))
-
 
 def demands(length: int) -> Demands:
     """Hold the four codes to the three demands. Raises Refusal as `code` at twice the length."""

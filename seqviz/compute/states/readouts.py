@@ -17,7 +17,6 @@ from seqviz.refusal import Refusal
 from seqviz.units import Share
 
 COMBINED = ("both_concat", "both_sum", "both_product", "both_mean")  # last states, two directions
-FROM_STATES = ("last", "mean", "max")
 _PAD = -1  # a number of no symbol: `networks.inputs` makes zeros of it
 
 
