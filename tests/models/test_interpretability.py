@@ -216,6 +216,8 @@ def test_what_is_known_is_reported_from_the_last_layers_on(removed):
     assert shares[-1] == pytest.approx(1)
     with pytest.raises(ValueError, match="not 'shuffle'"):
         removal.variants("shuffle", 3)
+    orders = [one.order for one in removal.variants("swap", 4)]
+    assert orders == [(1, 0, 2, 3), (0, 2, 1, 3), (0, 1, 3, 2)]
 
 
 def test_means_over_many_texts_have_the_interval_of_student():
