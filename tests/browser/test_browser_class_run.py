@@ -40,9 +40,9 @@ def joined(visit, teacher, **context):
 
 
 def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
-    phone = {"viewport": {"width": 420, "height": 860}, "has_touch": True}
+    phone = {"viewport": {"width": 420, "height": 860}, "has_touch": True, "is_mobile": True}
     first = joined(visit, teacher, parameters={"lang": "zh"}, **phone)
-    second = joined(visit, teacher, parameters={"lang": "en"}, color_scheme="dark", locale="de-DE")
+    second = joined(visit, teacher, parameters={"lang": "en"}, color_scheme="dark", has_touch=True)
     expect(first.page.locator(RUN)).to_be_hidden()  # nothing is run yet, and it is not theirs to
     teacher.page.locator(BENCH).scroll_into_view_if_needed()
     button = teacher.page.locator(RUN).get_by_role("button", name="Run as class")
@@ -57,7 +57,7 @@ def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
     for student, word in ((first, "你的"), (second, "yours")):
         expect(student.page.locator(MINE).filter(has_text=word)).to_have_count(1)
         assert student.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    late = joined(visit, teacher, parameters={"lang": "en"}, locale="fr-FR")
+    late = joined(visit, teacher, parameters={"lang": "en"}, locale="zh-CN")
     expect(late.page.locator(f"{RUN} .own")).to_have_text("Yours, seed 3: 0.802", timeout=LONG)
     expect(teacher.page.locator(RUN)).to_contain_text("3 of the class and 27 further ones.")
     values = second.page.locator(f"{RUN} details")

@@ -13,12 +13,14 @@ from functools import partial
 import numpy as np
 import pytest
 from playwright.sync_api import expect
+from rings import one_of
 
 from seqviz import lessons
 from seqviz.compute.decoding.filters import ORDER
 from seqviz.figures.grammar.figure import joined
 from seqviz.lessons.bench.controls import encoded
 from seqviz.paths import STATIC
+from seqviz.text import LANGUAGES
 from seqviz.ui.bench import fast_path
 from seqviz.ui.server.run_context import Session
 
@@ -81,7 +83,7 @@ def alike(one: object, other: object, where: str = "") -> None:
         assert one == other, where
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", one_of(LANGUAGES))
 def test_answers_are_those_of_the_server(page, smollm2, lang):
     """Figure, description, read-outs and sentences, at many settings and in any order."""
     session, rng = Session("t", 0.0), np.random.RandomState(1)
@@ -280,14 +282,10 @@ def test_a_finger_moves_a_filter(scores):
     bench.linked(order=wanted)
 
 
-def test_an_order_that_is_none_is_the_usual_one(scores):
+def test_an_order_that_is_none_is_the_usual_one_and_without_scores_the_server_answers(scores):
+    """As every other bench: where they do not come, a hand is followed all the same."""
     bench = scores(asked={"lang": "en", "gp.scores.order": "<b>+penalty"})
     bench.shows()
-
-
-def test_without_the_scores_the_server_answers(scores):
-    """As every other bench: where they do not come, a hand is followed all the same."""
-    bench = scores()
     bench.page.evaluate("() => { seqvizLive('gp.scores').here.answers = null; }")
     bench.asked.clear()
     bench.lesson.drag("gp.scores.temperature", 0.3, 0.5, steps=3)

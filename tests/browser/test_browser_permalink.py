@@ -47,7 +47,6 @@ def test_back_and_forward_bring_back_what_was_set(visit):
         """The first picture after a press is not always the last: the page draws it once more."""
         if before is not None:
             lesson.changed("ar.process", before)
-        lesson.rest()
         return lesson.geometry("ar.process")
 
     shapes = [settled()]

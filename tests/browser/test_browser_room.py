@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from lesson_page import LessonPage
 from playwright.sync_api import expect
-from room_page import PHI, SHOWN, joined
+from room_page import FIGURE, PHI, SHOWN, joined
 
 from driver.chromium import slider_input
 from seqviz import catalog
@@ -18,15 +18,21 @@ ASKED = "ar.predict.decay"
 
 
 @pytest.fixture
-def author(room) -> Iterator[LessonPage]:
-    """A second student; all are at the gates."""
+def gates(room) -> Iterator[None]:
+    """All are at the gates."""
     with room.visitors.watched():
         room.at("gates", "ga.one")
-        lesson = joined(room.visit, room.code)
-        lesson.titled(Text("zh")("gates.title"))
-        lesson.geometry("ga.one")
-        yield lesson
-        lesson.page.close()
+        yield
+
+
+@pytest.fixture
+def author(room, gates) -> Iterator[LessonPage]:
+    """A second student."""
+    lesson = joined(room.visit, room.code)
+    lesson.titled(Text("zh")("gates.title"))
+    lesson.geometry("ga.one")
+    yield lesson
+    lesson.page.close()
 
 
 def test_students_see_what_the_teacher_shows(teacher, student):
@@ -298,8 +304,8 @@ def test_a_text_is_on_no_projector_before_it_is_approved(room, author):
     expect(shown).not_to_contain_text("to read")
 
 
-def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(room, author):
-    teacher = room.teacher
+def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(room, gates):
+    teacher, author = room.teacher, room.student
     author.page.locator(".st-key-bench-watch").evaluate("one => one.scrollIntoView()")
     field = author.page.locator(".st-key-ga-watch-characters input")
     field.fill("Idiots")
@@ -361,6 +367,68 @@ def test_who_comes_by_the_link_asks_for_one_page(room, teacher, browser, server)
     expect(page.locator(".st-key-present input")).to_be_checked()
     assert page.evaluate("window.went") == 1
     context.close()
+
+
+# ---- pictures of a teacher's hand: who follows it is sent them, and asks for none
+
+# Of a bench under a hand: what was painted last, and how often something was.
+PICTURES = """() => {
+    const found = window.seqvizLive("ar.process").pictures;
+    return [found.length, found.at(-1)?.values["ar.process.phi"]];
+}"""
+
+# A student says at most every three seconds where it is, and how the figure looks there.
+TOLD = """() => {
+    const { told } = document.querySelector(".seqviz-room").class.where;
+    const { bench, looks } = JSON.parse(told || "{}");
+    return bench === "ar_fitting/process" && Boolean(looks);
+}"""
+
+
+def has_told_its_looks(student) -> None:
+    student.page.wait_for_function(TOLD)
+    student.rest()
+
+
+def test_a_figure_follows_a_drag_and_nothing_is_asked_for(teacher, student):
+    """In two languages at once: each is sent its own."""
+    asked: list[str] = []
+    student.page.on("request", lambda one: asked.append(one.url) if "/live/" in one.url else None)
+    has_told_its_looks(student)
+    before = student.geometry(FIGURE)
+    teacher.drag(PHI, 0.9, 0.3, 10)
+    for share in (0.35, 0.4, 0.45, 0.5):
+        teacher.page.mouse.move(*teacher.at(PHI, share))
+        teacher.page.wait_for_timeout(300)
+    value = teacher.slider(PHI).input_value()
+    expect(student.slider(PHI)).to_have_value(value)
+    student.page.wait_for_function(f"() => ({PICTURES})()[1] === '{value}'")
+    assert student.page.evaluate(PICTURES)[0] >= 4
+    assert student.geometry(FIGURE) != before
+    alt = student.page.locator(".st-key-ar-process-figure [role=img]").get_attribute("aria-label")
+    assert alt != teacher.page.locator(".st-key-ar-process-figure [role=img]") \
+        .get_attribute("aria-label")  # fmt: skip
+    assert asked == []
+    teacher.page.mouse.up()
+    expect(student.page).to_have_url(
+        re.compile(rf"{re.escape(PHI)}={value}")
+    )  # the page hears of it
+    expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
+    assert asked == []
+
+
+def test_who_looks_at_it_otherwise_asks_for_the_own_picture(teacher, student):
+    """A setting of the own that the teacher's page has not: what is sent is not painted."""
+    has_told_its_looks(student)
+    student.page.evaluate("""() => {
+        const place = window.seqvizLive("ar.process"), { asked } = place;
+        place.asked = () => ({ ...asked.call(place), "ar.process.seed": "5" });
+    }""")
+    with student.page.expect_request(lambda one: "/live/" in one.url) as found:
+        teacher.slider(PHI).press("PageDown")
+    assert "ar.process.seed=5" in found.value.url
+    expect(student.slider(PHI)).to_have_value("0.7")
+    student.page.evaluate("delete window.seqvizLive('ar.process').asked")
 
 
 def test_the_end_is_told_and_leaves_the_page(teacher, student):
