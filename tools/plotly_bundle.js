@@ -26,6 +26,28 @@ registry.register([
   require("plotly.js/src/locale-en-us"),
 ]);
 
+// To measure a word has the browser lay out the whole page, so Plotly keeps what it has measured, by the
+// word and its style, but not where the word is moved by a transform, as at an axis. Moved boxes are
+// moved here. And all digits are as wide as one another: numbers that change are measured once.
+const drawing = require("plotly.js/src/components/drawing");
+const measured = drawing.bBox;
+const MOVED = /^translate\(([-+.\de]+),\s*([-+.\de]+)\)$/;
+const wordOf = (node) => node?.getAttribute?.("data-unformatted") ?? null;
+drawing.bBox = (node, inTester, hash) => {
+  const word = wordOf(node);
+  if (word !== null) {
+    const style = ["data-math", "text-anchor", "style"].map((name) => node.getAttribute(name));
+    return measured(node, inTester, [word.replace(/\d/g, "0"), ...style].join("|"));
+  }
+  const [inner, ...others] = node.childNodes;
+  const by = wordOf(inner) !== null && MOVED.exec(inner.getAttribute("transform"));
+  if (inTester || others.length > 0 || !by) return measured(node, inTester, hash);
+  const { left, right, top, bottom, ...size } = drawing.bBox(inner);
+  const x = (Number(inner.getAttribute("x")) || 0) + Number(by[1]);
+  const y = (Number(inner.getAttribute("y")) || 0) + Number(by[2]);
+  return { ...size, left: left + x, right: right + x, top: top + y, bottom: bottom + y };
+};
+
 module.exports = {
   ...api,
   version: require("plotly.js/src/version").version,

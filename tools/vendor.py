@@ -65,7 +65,7 @@ BUNDLE = Vendored(
     "plotly.js@4.1.1",
     "tools/plotly_bundle.js",
     "plotly.min.js",
-    "94a427a8c3433a5d63e426bb1c5fdbe95b11fa78b004d94c8c0052a130b91e41",
+    "2c84b968699e6edd5a40dab33789b22e16cac7e6266e7109c58340d378fe3335",
 )
 BUNDLER = "esbuild@0.28.2"
 BEFORE = "2026-11-01"  # what these packages need is taken as it was on this day

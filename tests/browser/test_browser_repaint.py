@@ -183,3 +183,37 @@ def test_texts_that_keep_their_width_are_not_measured(page):
                  if trace.get("showlegend") is not False]  # fmt: skip
         assert one["said"] == names
         assert one["texts"] == []
+
+
+@pytest.mark.parametrize(("slug", "bench", "parameter", "values", "most"), [
+    ("ar_fitting", "process", "phi", ("0.3", "0.9", "0.5", "0.95"), 0),  # other numbers at an axis
+    ("text", "merges", "merges", ("400", "401", "402"), 1),  # words move up; one is new
+])  # fmt: skip
+def test_no_word_is_measured_twice(page, slug, bench, parameter, values, most):
+    """Nor one that another place has, or other digits."""
+    asked = getattr(lessons, slug).lesson.benches[bench]
+    key = f"{asked.prefix}.{parameter}"
+    drawn = [
+        json.loads(joined(fast_path.answer(asked, {key: value}, Session("", 0)).figure))
+        for value in values
+    ]
+    for one in page.evaluate(MEASURED, [drawn, SIZE]):
+        assert one["part"]
+        assert len(one["texts"]) <= most, one["texts"]
+
+
+def test_digits_are_as_wide_as_one_another(visit):
+    """In the letters of a figure, by which a number is as wide as one with other digits."""
+    lesson = visit("ar_fitting", {"lang": "en"})
+    lesson.geometry("ar.process")
+    widths = lesson.page.evaluate("""() => {
+        const text = document.querySelector(".seqviz-chart .ytick text");
+        const line = document.createElement("canvas").getContext("2d");
+        const { fontSize, fontFamily } = getComputedStyle(text);
+        return ["400", "600"].map((weight) => {
+            line.font = `${weight} ${fontSize} ${fontFamily}`;
+            return [..."0123456789"].map((digit) => line.measureText(digit.repeat(20)).width);
+        });
+    }""")
+    for of_a_weight in widths:
+        assert max(of_a_weight) - min(of_a_weight) < 0.02, of_a_weight
