@@ -32,12 +32,14 @@ registry.register([
 const drawing = require("plotly.js/src/components/drawing");
 const measured = drawing.bBox;
 const MOVED = /^translate\(([-+.\de]+),\s*([-+.\de]+)\)$/;
+const DIGIT = /<[^>]*>|\d/g; // sizes and colors lie in tags
 const wordOf = (node) => node?.getAttribute?.("data-unformatted") ?? null;
 drawing.bBox = (node, inTester, hash) => {
   const word = wordOf(node);
   if (word !== null) {
+    const alike = word.replace(DIGIT, (found) => (found.length > 1 ? found : "0"));
     const style = ["data-math", "text-anchor", "style"].map((name) => node.getAttribute(name));
-    return measured(node, inTester, [word.replace(/\d/g, "0"), ...style].join("|"));
+    return measured(node, inTester, [alike, ...style].join("|"));
   }
   const [inner, ...others] = node.childNodes;
   const by = wordOf(inner) !== null && MOVED.exec(inner.getAttribute("transform"));

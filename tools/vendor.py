@@ -65,7 +65,7 @@ BUNDLE = Vendored(
     "plotly.js@4.1.1",
     "tools/plotly_bundle.js",
     "plotly.min.js",
-    "2c84b968699e6edd5a40dab33789b22e16cac7e6266e7109c58340d378fe3335",
+    "ad36c67f4fc8acdac88f6065859b92213095290fea82a35a63ad341702f2c92c",
 )
 BUNDLER = "esbuild@0.28.2"
 BEFORE = "2026-11-01"  # what these packages need is taken as it was on this day

@@ -201,7 +201,7 @@ class Bertviz:
 def by_hand(p: ByHand, show: Show) -> None:
     name = STAGES[p.stage - 1]
     settings = {name: getattr(p, name) for name in WALKED}
-    walk = show.run(walkthrough.walk, name="found", **settings)
+    walk = show.run(walkthrough.walk, **settings)
     head = min(p.head, p.heads - 1)
     picks = ("key", "query")
     if name == "basic":

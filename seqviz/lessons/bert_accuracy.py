@@ -440,7 +440,7 @@ def own_padding(p: Pads, show: Show) -> None:
     """A student's sentence with more and more padding."""
     classified(p.model, p.text, encoding.LONGEST, show)
     if p.view == "tokens":
-        short = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS[:1], name="found")
+        short = show.run(padding.own_padding, p.model, p.text, shipped.LENGTHS[:1])
         show.figure(token_ids, short)
         real, longest = int(short.real.sum()), max(shipped.LENGTHS)
         return show.note("ids_real", real=real, length=longest, pads=longest - real)
@@ -497,7 +497,7 @@ def padded(p: Pads, show: Show) -> None:
 def looks(p: Looks, show: Show) -> None:
     if p.view == "own":
         place = choose_token(p.text, p.place, show)
-        one = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, place, name="found")
+        one = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, place)
         show.figure(best_guesses, one)
         ranks = {way: f"{one.rank_of(way):,}" for way in DIRECTIONS}
         return show.note("looks_own", truth=literal(one.truth), **ranks)
@@ -662,7 +662,7 @@ def compare(p: Compare, show: Show) -> None:
     show.origin = Provenance("precomputed", f"{when.date} · {when.device}")
     positive = show.run(systems.truth, name="positive")
     if p.view == "systems":
-        answers = show.run(systems.answers, name="found")
+        answers = show.run(systems.answers)
         guess = show.run(systems.majority, name="guess")
         show.figure(system_accuracies, answers, positive, p.first, guess, reported.REPORTED)
         say_runs(systems.said_by(p.first), show)

@@ -74,7 +74,7 @@ def _target(reached: bool, show: Show) -> Note:
 def vocabulary(p: Any, show: Show) -> list[str]:
     """How each token is written, for a draw that falls on none of the likeliest."""
     read(show, p.text)
-    count = len(show.run(next_token, DECODER, p.text, name="found").scores)
+    count = len(show.run(next_token, DECODER, p.text).scores)
     return list(show.run(pieces, DECODER, tuple(range(count)), name="pieces"))
 
 

@@ -79,7 +79,7 @@ def tagging(p: Tagging, show: Show) -> None:
 
 
 def _held_out(p: Tagging, show: Show) -> None:
-    found: Compared = show.job(compare_taggers, name="found", task=p.task, so_far=(trained_so_far,))
+    found: Compared = show.job(compare_taggers, task=p.task, so_far=(trained_so_far,))
     if p.view == "ahead":
         return _ahead(p, found, show)
     show.figure(errors_by_wiring, found)
@@ -159,7 +159,7 @@ def _letters(p: Tagging, show: Show) -> None:
         train_taggers, name="taggers", task=p.task, seed=p.training, so_far=(losses_so_far,)
     )
     typed = p.english if p.task == "spaces" else p.chinese
-    found: TaggedText = show.run(tag_text, p.task, taggers, typed, p.ahead, name="found")
+    found: TaggedText = show.run(tag_text, p.task, taggers, typed, p.ahead)
     letter = min(p.letter, len(found.text))
     show.figure(tagged_text, found, p.ahead, letter)
     losses = found.losses.sum(1)

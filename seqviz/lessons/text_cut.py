@@ -169,8 +169,8 @@ class Merges:
 def learned_as(p: Merges, show: Show) -> Learned:
     """The merges of the corpus that is chosen; those of all reviews came with the app."""
     if p.corpus == "reviews" and p.amount == "all":
-        return show.job(own.train_tokenizer, name="found", amount=own.ALL)
-    return show.run(own.learned, p.corpus, amount_of(p), name="found")
+        return show.job(own.train_tokenizer, amount=own.ALL)
+    return show.run(own.learned, p.corpus, amount_of(p))
 
 
 def amount_of(p: Merges) -> int:
@@ -184,7 +184,7 @@ def learned_above(p: Merges, show: Show) -> Learned:
     if p.corpus == "reviews" and p.amount == "all":
         found = show.shipped(own.train_tokenizer, name="found", amount=own.ALL)
     show.origin = origin
-    return found or show.run(own.learned, p.corpus, amount_of(p), name="found")
+    return found or show.run(own.learned, p.corpus, amount_of(p))
 
 
 def merges(p: Merges, show: Show) -> None:

@@ -108,7 +108,7 @@ def say_nearest(p: Map, source: str, show: Show) -> None:
 
 def say_analogy(p: Map, source: str, show: Show) -> None:
     """What an analogy answers with and without its own three words, and without arithmetic."""
-    answer, neighbor = show.run(maps.solve, source, p.question, p.centered, name="found")
+    answer, neighbor = show.run(maps.solve, source, p.question, p.centered)
     show.figure(analogy_words, answer, neighbor)
     a, b, c = map(literal, answer.asked)
     show.metrics(

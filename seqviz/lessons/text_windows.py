@@ -168,7 +168,7 @@ def _say_cut(p: WindowsOfText, found: Windows, show: Show) -> None:
 
 
 def _memory(p: WindowsOfText, show: Show) -> None:
-    found: Carried = show.job(read_windows, name="found", network=READER, so_far=(carried_so_far,))
+    found: Carried = show.job(read_windows, network=READER, so_far=(carried_so_far,))
     show.figure(bits_by_window, found, p.length)
     for condition in ("sequential", "random", "reset"):
         ends = formatted(found.ends(p.length, condition))

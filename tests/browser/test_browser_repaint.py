@@ -217,3 +217,19 @@ def test_digits_are_as_wide_as_one_another(visit):
     }""")
     for of_a_weight in widths:
         assert max(of_a_weight) - min(of_a_weight) < 0.02, of_a_weight
+
+
+def test_a_word_in_larger_letters_is_wider(page):
+    """The digits of a size are no digits of the word."""
+    widths = page.evaluate("""async () => {
+        const host = document.getElementById("moved"), widths = [];
+        for (const size of [12, 34]) {
+            const text = `<span style='font-size:${size}px'><b>1,024</b></span>`;
+            const note = { text, x: 0.5, y: 0.5, xref: "paper", yref: "paper", showarrow: false };
+            Plotly.purge(host);
+            await Plotly.react(host, [], { annotations: [{ ...note, bgcolor: "white" }] });
+            widths.push(Number(host.querySelector(".annotation rect.bg").getAttribute("width")));
+        }
+        return widths;
+    }""")
+    assert widths[1] > 2 * widths[0] > 20

@@ -411,6 +411,39 @@ def test_a_lesson_is_entered_with_its_defaults_and_not_as_it_was_left(lesson):
     assert KEY not in page.url
 
 
+@pytest.mark.parametrize(("events", "held", "draws"), [
+    (["down 0"], True, 0),
+    (["down 0", "up", "click"], False, 1),
+    (["down 0", "up", "wait"], False, 1),  # lifted elsewhere: no click comes
+    (["down 0", "up", "down 0", "wait"], True, 0),  # a second press begins before the first is over
+    (["down 2", "wait"], False, 0),  # a menu opens, and nobody says when it is let go
+])  # fmt: skip
+def test_a_button_that_is_held_is_not_made_anew(scripts, events, held, draws):
+    """In a room, where much is made anew while a finger is down (`presses`)."""
+    scripts.clock.install()
+    scripts.evaluate("""async () => {
+        const { presses } = await import("/app/static/room_link.js");
+        const host = document.body.appendChild(document.createElement("div"));
+        const over = new AbortController();
+        let draws = 0;
+        const pressed = presses(host, () => draws++, over.signal);
+        window.told = { host, over, read: () => [pressed(), draws] };
+    }""")
+    for event in events:
+        kind, _, button = event.partition(" ")
+        if kind == "wait":
+            scripts.clock.run_for(1000)
+        else:
+            scripts.evaluate(
+                """([kind, button]) => told.host.dispatchEvent(
+                new PointerEvent({ down: "pointerdown", up: "pointerup" }[kind] ?? kind,
+                    { bubbles: true, button }))""",
+                [kind, int(button or 0)],
+            )
+    assert scripts.evaluate("told.read()") == [held, draws]
+    scripts.evaluate("told.over.abort()")
+
+
 @pytest.mark.parametrize("older", [False, True])
 def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(scripts, older):
     """The page was told 0.7, still shows 0.8, and would go to 0.7 after the hand has gone back.
