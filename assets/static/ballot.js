@@ -14,13 +14,7 @@ export function wilson(count, of) {
 }
 
 class Vote extends InRoom {
-  leaving = new AbortController();
   pressed = presses(this.host, () => this.draw(), this.leaving.signal);
-
-  close() {
-    super.close();
-    this.leaving.abort();
-  }
 
   take(data) {
     this.data = data;

@@ -475,7 +475,7 @@ class Class {
       this.changed();
     };
     const count = { text: filled(words.here, { count: state.present }), press: looks };
-    const [lists, presses] = this.board.parts(bench(this.seen));
+    const [lists, buttons] = this.board.parts(bench(this.seen));
     if (!room.teaches) {
       const me = { text: this.name(room.mine.number), kind: "name" };
       if (state.paused) return [me, { text: words.paused, kind: "calm" }, ...lost];
@@ -483,7 +483,7 @@ class Class {
       const closed = this.seen && !this.allowed(this.seen) ? [{ text: words.not_yet, kind: "calm" }] : [];
       const send = this.note
         ? [{ text: this.note }]
-        : [{ text: words.send, press: () => this.sent(() => room.say({ kind: "send", ...shown() }), words.was_sent) }, ...presses];
+        : [{ text: words.send, press: () => this.sent(() => room.say({ kind: "send", ...shown() }), words.was_sent) }, ...buttons];
       return this.following
         ? [...lists, me, ...(closed.length ? closed : [{ text: words.following }]), ...send, ...lost]
         : [...lists, me, ...closed, ...send, { text: filled(words.teacher_at, { place: this.placed(state.place) }) }, { text: words.back, press: () => this.back() }, ...lost];
@@ -512,7 +512,7 @@ class Class {
     const ranges = this.ranging && !state.allowed.length && here.length ? [this.ranges()] : [];
     const stuck = Object.values(state.dots ?? {}).reduce((sum, dot) => sum + dot[1], 0);
     return [
-      ...(this.looking ? [this.dots(state)] : []), ...(this.open && sent.length ? [{ list: sent, asked: this.asked }] : []), ...ranges, ...lists, code, count, ...apart, ...goals, ...list, ...presses,
+      ...(this.looking ? [this.dots(state)] : []), ...(this.open && sent.length ? [{ list: sent, asked: this.asked }] : []), ...ranges, ...lists, code, count, ...apart, ...goals, ...list, ...buttons,
       ...(this.note ? [{ text: this.note }] : []), ...(stuck ? [{ text: filled(words.stuck, { count: stuck }) }] : []),
       { text: paused ? words.resume : words.pause, press: say({ kind: "pause", on: !paused }) },
       ...choose,

@@ -2,6 +2,7 @@
 // reads one after another in a window of its own, which no projector shows, and approves it or throws
 // it away; what is approved is on everybody's board.
 
+import { presses } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled } from "./words.js";
 
@@ -18,6 +19,7 @@ export class Board {
   // chip: the `Class` of this page.
   constructor(chip, signal) {
     this.chip = chip;
+    this.signal = signal;
     window.addEventListener("focusin", ({ target }) => (this.last = target), { signal });
   }
 
@@ -47,18 +49,18 @@ export class Board {
     await this.chip.room.say({ kind: "text", ...place, key: keyOf(input), text: input.value });
   }
 
-  // Lists above the chip, and presses in it.
+  // Lists above the chip, and buttons in it.
   parts(bench) {
     const { chip, texts } = this;
     const { words, room } = chip;
     const count = room.state.waiting?.count;
-    const lists = [], presses = [];
+    const lists = [], buttons = [];
     if (this.within && (count || this.reading)) lists.push({ told: [room.state.waiting, this.reading], draw: (host) => this.card(element("div", host, { className: "private" })) });
     if (this.open && texts.length) lists.push({ told: texts, draw: (host) => this.list(host) });
-    if (!room.teaches && this.field(bench)) presses.push({ text: words.send_text, press: () => chip.sent(() => this.send(bench, chip.shown()), words.text_sent) });
-    if (count) presses.push({ text: filled(words.texts_waiting, { count }), press: () => this.read() });
-    if (texts.length) presses.push({ text: filled(words.board, { count: texts.length }), press: () => this.toggle() });
-    return [lists, presses];
+    if (!room.teaches && this.field(bench)) buttons.push({ text: words.send_text, press: () => chip.sent(() => this.send(bench, chip.shown()), words.text_sent) });
+    if (count) buttons.push({ text: filled(words.texts_waiting, { count }), press: () => this.read() });
+    if (texts.length) buttons.push({ text: filled(words.board, { count: texts.length }), press: () => this.toggle() });
+    return [lists, buttons];
   }
 
   toggle() {
@@ -97,17 +99,22 @@ export class Board {
     const { chip } = this;
     this.reading = null;
     if (matchMedia(NARROW).matches) this.within = !this.within;
-    else this.window = window.open("", "seqviz-texts", "popup,width=480,height=380");
+    else this.window = this.opened(window.open("", "seqviz-texts", "popup,width=480,height=380"));
     if (this.within || this.window) this.draw();
     else chip.notice(chip.words.no_window);
     chip.changed();
+  }
+
+  opened(other) {
+    if (other && other !== this.window) this.pressed = presses(other.document.body, () => this.draw(), this.signal);
+    return other;
   }
 
   draw() {
     const { window: other, chip } = this;
     if (!other || other.closed) return;
     const told = JSON.stringify([chip.room.state.waiting, this.reading, this.problem]);
-    if (other.told === told) return; // the focus stays
+    if (other.told === told || this.pressed()) return; // the focus stays, and a button that is held
     other.told = told;
     const { document: page } = other;
     const { fontFamily, color, backgroundColor } = getComputedStyle(chip.host);

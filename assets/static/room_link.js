@@ -252,7 +252,8 @@ export function presses(host, draw, signal) {
   };
   host.addEventListener("pointerdown", down, { signal });
   host.addEventListener("click", released, { signal });
-  for (const kind of ["pointerup", "pointercancel"]) window.addEventListener(kind, up, { signal });
+  const { defaultView } = host.ownerDocument;
+  for (const kind of ["pointerup", "pointercancel"]) defaultView.addEventListener(kind, up, { signal });
   return () => pressed;
 }
 
@@ -260,6 +261,7 @@ export function presses(host, draw, signal) {
 // `entered` before that where it is another room.
 export class InRoom {
   room = null;
+  leaving = new AbortController();
 
   constructor(host) {
     this.host = host;
@@ -279,5 +281,6 @@ export class InRoom {
   close() {
     clearInterval(this.timer);
     this.room?.listeners.delete(this.heard);
+    this.leaving.abort();
   }
 }

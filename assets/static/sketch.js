@@ -4,7 +4,7 @@
 
 import { Chart, unpacked } from "./chart.js";
 import { go } from "./room.js";
-import { InRoom, Told } from "./room_link.js";
+import { InRoom, presses, Told } from "./room_link.js";
 import { element } from "./slider.js";
 import { filled, number } from "./words.js";
 
@@ -75,6 +75,7 @@ class Sketch extends InRoom {
     this.result = element("div", host, { className: "result" });
     this.result.setAttribute("role", "status");
     this.row = element("div", host, { className: "row" });
+    this.pressed = presses(this.row, () => this.below(), this.leaving.signal);
     this.pad.onpointerdown = (event) => this.start(event);
     this.pad.onpointermove = (event) => this.last && this.drag(event);
     this.pad.onpointerup = this.pad.onpointercancel = () => (this.last = null);
@@ -464,7 +465,7 @@ class Sketch extends InRoom {
     this.how.hidden = !this.editable;
     const lines = this.misses(), parts = this.parts();
     const told = JSON.stringify([lines, parts, this.data.words]);
-    if (told === this.told) return;
+    if (told === this.told || this.pressed()) return;
     this.told = told;
     this.result.replaceChildren(...lines.map((textContent) => Object.assign(document.createElement("p"), { textContent })));
     const focused = document.activeElement?.dataset?.part, inside = this.row.contains(document.activeElement);
