@@ -87,7 +87,7 @@ with st.container(key="shown"):
     else:
         with st.container(key="real.figure", height=420, border=False):
             components.chart(
-                "real.chart", shown.to_json(), "", "no library", on_pick=lambda x, y: None
+                "real.chart", shown.to_json().encode(), "", "no library", on_pick=lambda x, y: None
             )
 """
 

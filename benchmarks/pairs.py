@@ -30,7 +30,7 @@ from seqviz import catalog
 
 PRESSES = 8  # a pair of medians would hide how much one press varies: every press is a pair
 COMMANDS = {
-    "payload": ("attention_payload", "--loads", "1", "--texts", "6"),
+    "payload": ("attention_payload", "--text", "--texts", "12"),  # beside BertViz it takes minutes
     "bptt": ("bptt",),
     "lab": ("accuracy_lab", "--sample", "32"),
 }
@@ -73,7 +73,7 @@ def commands(name: str, tree: Path, pairs: int) -> Iterator[tuple[str, list[floa
             line = json.loads(said.strip().splitlines()[-1])
             found[folder].append({k: v for k, v in line.items() if type(v) in (int, float)})
     for number in found[ROOT][0]:
-        if all(number in line for line in found[tree]):
+        if all(line.get(number) for line in found[tree]):  # of nothing there is no ratio
             new, old = ([line[number] for line in found[folder]] for folder in (ROOT, tree))
             yield number, new, old
 

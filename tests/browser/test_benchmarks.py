@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from benchmarks import arrival
+from benchmarks import arrival, attention_payload
 from benchmarks.peers.__main__ import PROBE, drag, press, ratios
 from driver.chromium import watched
 
@@ -109,6 +109,16 @@ def test_a_drag_goes_from_end_to_end(opened):
     page = opened(1)
     drag(page, "input")
     assert page.evaluate("Number(slider.value)") > 950
+
+
+@pytest.mark.nightly
+def test_each_picture_of_a_payload_is_painted(browser, monkeypatch):
+    monkeypatch.setattr(attention_payload, "LENGTHS", (32,))
+    monkeypatch.setattr(attention_payload, "LIMIT_S", 60.0)
+    with attention_payload.prepared() as (server, views):
+        for view in views[32]:
+            view.load(server.url)
+            assert not view.failed, view.name
 
 
 def test_the_worst_window_of_layout_shifts():

@@ -221,7 +221,8 @@ def test_the_loop_updates_in_order_and_measures_in_between(untrained):
     assert [record[0] for record in records] == moments(70)[0 if untrained else 1 :]
     assert all(done == updates for done, _, updates in records)
     assert sum(new for _, new, _ in records) == 70
-    assert tuple(dict.fromkeys(told)) == records
+    assert told[0] == (0, 0, 0)  # at once: a report is where it hears that nobody wants it
+    assert tuple(dict.fromkeys(told))[0 if untrained else 1 :] == records
 
 
 def test_a_record_may_end_the_loop():

@@ -56,12 +56,14 @@ def test_a_message_of_the_page_that_was_left_is_dropped(server, slug, after):
 
 
 def test_no_two_lessons_share_a_fragment(server):
-    """A name that two had would let a message of one draw in the other."""
+    """A name that two had would let a message of one draw in the other.
+
+    Those that are there as a page opens; the others have the name of a bench, and its lesson's.
+    """
 
     async def fragments(slug: str) -> set[str]:
         async with Student(server.url, slug) as student:
             await student.open()
-            await student.whole()
             return {one.fragment for one in student.widgets.values() if one.fragment}
 
     found = [attend(fragments(one.slug)) for one in catalog.LESSONS]

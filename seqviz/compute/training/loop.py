@@ -36,12 +36,15 @@ def run(
     """So many updates, measured at `moments`; every record is told to the pulse.
 
     update: makes one; its number counts from 0. measure: the record after so many updates, of which
-    so many are new since the last one. untrained: whether to measure before the first update. stop:
-    whether a record ends the run before its last update. What a report raises goes through: a run
-    that nobody wants any more ends there.
+    so many are new since the last one. untrained: whether to measure before the first update; where
+    not, what is measured on none says that the run has begun, and is not kept. stop: whether a
+    record ends the run before its last update. What a report raises goes through: a run that nobody
+    wants any more ends there.
     """
     records: list[T] = []
     done = 0
+    if not untrained:
+        pulse.tell(measure(0, 0))
     for moment in moments(updates)[0 if untrained else 1 :]:
         for number in range(done, moment):
             update(number)

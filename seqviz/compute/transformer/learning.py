@@ -51,7 +51,8 @@ class StackReport(Record):
     """Where the trainings stand after `update` of `total` updates.
 
     loss: mean cross-entropy in nats on the sequences since the last report, each read before it was
-    learned from; nan where it is no number any more. Schedules and arrangements in their order.
+    learned from; nan where it is no number any more, and at update 0. Schedules and arrangements
+    in their order.
     """
 
     loss: Float[np.ndarray, "schedule arrangement run"]

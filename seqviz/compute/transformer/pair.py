@@ -43,7 +43,7 @@ class PairReport(Record):
     """Where the training stands after `update` of `total` updates.
 
     loss: mean cross-entropy in nats a word since the last report, in the order of `INPUTS`; the
-    decoder was fed the right words.
+    decoder was fed the right words. nan at update 0.
     """
 
     loss: Float[np.ndarray, "input"]

@@ -28,6 +28,7 @@ def learning_progress(
     trail: Sequence[OrderReport], settings: OrderSettings, style: Style = STYLE
 ) -> Figure:
     """`learning_curves` of the reports so far, on the axis of the whole training."""
+    trail = [report for report in trail if report.update]  # the first says that it begins
     runs = [report.accuracy for report in trail]
     curve = np.reshape(runs, (len(trail), len(settings.encodings), settings.runs))
     return _curves(np.array([report.update for report in trail], int), curve, settings, style)

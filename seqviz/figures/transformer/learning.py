@@ -32,6 +32,7 @@ def losses_so_far(
     trail: Sequence[StackReport], settings: StackSettings, style: Style = STYLE
 ) -> Figure:
     """`losses` of the reports so far, on the axis of the whole training."""
+    trail = [report for report in trail if report.update]  # the first says that it begins
     shape = (len(trail), len(SCHEDULES), len(ARRANGEMENTS), settings.runs)
     loss = np.reshape([report.loss for report in trail], shape)
     return _drawn(np.array([report.update for report in trail], int), loss, settings, style)

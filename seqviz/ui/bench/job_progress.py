@@ -100,7 +100,8 @@ def watch(
         trail = job.trail
         if anew:
             return  # the earlier figure stands in this place
-        if trail and so_far:
+        measured = trail and getattr(trail[-1], "fraction", 1) > 0  # some tell that they begin
+        if measured and so_far:
             draw, *chosen = so_far
             place.chart(drawn(draw, (trail, *chosen), {"style": place.style}, shared=False))
         else:

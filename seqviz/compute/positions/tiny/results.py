@@ -22,7 +22,7 @@ class OrderReport(Record):
     """Where a training stands after `update` of `total` updates.
 
     accuracy: share of right answers on the sequences of the updates since the last report, each
-    answered before it was learned from. Encodings in the order of the settings.
+    answered before it was learned from; nan at update 0. Encodings in the order of the settings.
     """
 
     accuracy: Float[np.ndarray, "encoding run"]
