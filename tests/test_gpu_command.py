@@ -33,7 +33,7 @@ LACKING = ("streamlit", "plotly", "altair", "optuna", "orjson", "gguf", "bertviz
 RUN = """
 import runpy, sys
 sys.modules.update(dict.fromkeys({lacking!r}))
-sys.argv = ["gpu", "--minutes", "0.4", "--write"]
+sys.argv = ["gpu", "--minutes", "0.1", "--write"]
 runpy.run_module("benchmarks.gpu", run_name="__main__")
 """
 HERE = machine.Machine("cpu", "CPU", True, time.monotonic(), math.inf)

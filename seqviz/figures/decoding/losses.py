@@ -12,7 +12,7 @@ from seqviz.text import number
 def token_losses(found: Scored, style: Style = STYLE) -> Figure:
     """A bar for each token: dark where it carries loss, pale where it is read only.
 
-    The dotted line is the mean of the dark ones.
+    The dotted line is the mean of the dark ones, over these.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style, barmode="overlay")
@@ -29,7 +29,8 @@ def token_losses(found: Scored, style: Style = STYLE) -> Figure:
         if here.any():
             panel.bars(at[here], found.bits[here], text(name), color, width=0.8,
                        hover="%{x}: %{y:.2f}")  # fmt: skip
-    panel.horizontal(found.loss, palette.highlight, width=2, dash="dot")
+    panel.line([found.first + 0.5, len(at) + 0.5], [found.loss] * 2, text("figure.loss_mean"),
+               palette.highlight, width=2, dash="dot", hover=False)  # fmt: skip
     return sheet.described(
         "alt.losses",
         names={"x": list(found.pieces)},
