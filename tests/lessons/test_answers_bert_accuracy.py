@@ -197,6 +197,8 @@ def test_a_sentence_longer_than_the_padded_length_is_not_padded():
     long = {"view": "own", "text": "A good film. " * 12}
     assert "50 tokens" in said("padding", "own_pads_none", length=32, **long)
     assert not said("padding", "own_pads_none", length=64, **long)
+    just = long | {"text": "good " * 30}  # and two special tokens
+    assert "32 tokens" in said("padding", "own_pads_none", length=32, **just)
     assert not said("padding", "own_pads_none", view="own", length=32)
 
 

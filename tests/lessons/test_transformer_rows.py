@@ -7,7 +7,7 @@ it no longer says so: what a text writes is not only written here but moves with
 from __future__ import annotations
 
 import pytest
-from rows import each, live
+from rows import each, live, said
 
 from seqviz.lessons.transformer import lesson
 from seqviz.text import LANGUAGES, Text
@@ -72,6 +72,11 @@ ROWS = {
 @each(ROWS)
 def test_a_row_is_live(row, language, smollm2):
     live(lesson, ROWS[row], language)
+
+
+def test_a_query_that_sees_no_key_is_told_and_a_key_that_nobody_sees_is_none():
+    assert "may see no key" in said(lesson, "masks", {"mask": "token", "scores": "3", "key": 1})
+    assert "no key" not in said(lesson, "masks", {"mask": "padding", "pads": 2})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
