@@ -71,7 +71,8 @@ def trials(page, bench_name: str, declaration: type) -> list[Trial]:
         state = {**needed(declaration, name), **room, name: value}
         if isinstance(control, Slider):  # nobody can drag it further
             set_to = {(bench_name, key): wanted for key, wanted in state.items()}
-            state[name] = min(value, page.top(control, set_to, bench_name))
+            top = page.top(control, set_to, bench_name)
+            state[name] = type(control.default)(min(value, top))
         refusable = may_refuse(bench_name, name, value, control)
         made.append(Trial(bench_name, name, state, refusable))
     return made

@@ -19,6 +19,7 @@ from seqviz.lessons.bench.controls import (
     slider,
     stepper,
 )
+from seqviz.refusal import Refusal
 from seqviz.text import LANGUAGES, Text
 from tests.sliders import sliders
 
@@ -155,6 +156,16 @@ def test_with_room_again_the_slider_goes_as_far_as_it_may():
 
 
 # ----------------------------------------------------------------------------------------- opens
+def test_where_the_others_cannot_say_it_stands_at_its_lower_end():
+    """The bench says why not; the page, its other benches and this text box stay."""
+
+    def refuses(_values):
+        raise Refusal("no_text", "There is nothing to read. Type a text.")
+
+    slider = Slider(0, low=1, high=9, within=refuses, opens=refuses)
+    assert (slider.stands(0, {}), slider.top({})) == (1, 9)
+
+
 def test_a_slider_that_nobody_has_moved_stands_where_the_others_put_it():
     """And is in no link; where a hand has put it, it stays."""
     app = opened()

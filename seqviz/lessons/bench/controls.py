@@ -93,7 +93,7 @@ class Slider(Control):
             return self.high
         try:
             end = self.within(values) if callable(self.within) else values[self.within]
-        except Refusal:  # of a file that is damaged: the bench says so
+        except Refusal:  # of a damaged file, of no text: the bench says so
             return self.high
         return max(self.low, min(self.high, end))
 
@@ -101,7 +101,10 @@ class Slider(Control):
         """Where the handle is at a value, beside the values of the controls before it."""
         if self.opens is None or value != self.default:
             return value
-        return type(self.default)(self.opens(values))
+        try:
+            return type(self.default)(self.opens(values))
+        except Refusal:  # as above
+            return type(self.default)(self.low)
 
 
 @dataclass(frozen=True)
