@@ -90,8 +90,8 @@ def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(server):
     assert wait > 0.0
 
 
-async def class_(url: str) -> None:
-    students = [Student(url, "gates") for _ in range(STUDENTS)]
+async def class_(url: str, size: int = STUDENTS) -> None:
+    students = [Student(url, "gates") for _ in range(size)]
     for student in students:
         await student.__aenter__()
         await student.open()
@@ -101,15 +101,20 @@ async def class_(url: str) -> None:
     await asyncio.gather(*(student.__aexit__() for student in students))
 
 
-def all_forgotten(server: Server) -> bool:
+def all_forgotten(server: Server, looks: int = 4) -> bool:
     """Whether soon all have gone."""
-    end = time.monotonic() + KEPT + 4 * tidying.LOOKING_SECONDS
+    end = time.monotonic() + KEPT + looks * tidying.LOOKING_SECONDS
     while time.monotonic() < end:
         opened = server.counter("seqviz_sessions_total")
         if server.counter("seqviz_sessions_closed_total") == opened:
             return True
         time.sleep(0.2)
     return False
+
+
+def test_who_has_left_is_let_go_before_anything_is_collected(server):
+    attend(class_(server.url, 2))
+    assert all_forgotten(server, looks=2)
 
 
 @pytest.mark.nightly

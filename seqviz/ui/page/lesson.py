@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -43,13 +44,13 @@ ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`assets/s
 class Shown:
     """What a bench shows. others: the parameters of benches that it builds on, by name. shape: see
     `fast_path.shape`. moved: a hand can. drawn: by the page; else by the browser, under the hand of
-    this session.
+    this session, which is not kept: a page refers to itself, and lives on until it is collected.
     """
 
     params: Any
     others: Mapping[str, Any]
     shape: str | None
-    session: run_context.Session
+    session: weakref.ref[run_context.Session]
     moved: bool
     drawn: bool = True
 
@@ -89,11 +90,11 @@ class PageLesson:
 
     def _source(self, name: str) -> str:
         shown = self.shown.get(name)
-        if shown is None or shown.drawn:
+        if shown is None or shown.drawn or (session := shown.session()) is None:
             return self.traces[name].source()
         bench = self.declared.benches[name]
-        host = MovingHand(session=shown.session, prefix=bench.prefix)
-        asked = run_context.answering(shown.session, self.record.slug, name)
+        host = MovingHand(session=session, prefix=bench.prefix)
+        asked = run_context.answering(session, self.record.slug, name)
         with asked, self.declared.read_by(shown.others.__getitem__):
             return bench.shown(shown.params, host, self.text, self.style).code
 
@@ -236,7 +237,7 @@ class PageLesson:
             guarded(attempt, self.words)
             others = {name: self.values(name) for name in bench.after}
             shape = fast_path.shape(show.output.items)
-            session = run_context.session()
+            session = weakref.ref(run_context.session())
             moved = host.live is not None
             self.shown[bench.name] = Shown(params, others, shape, session, moved)
             if host.live or bench.leads:
