@@ -61,6 +61,9 @@ def unfold(lesson: LessonPage) -> None:
     for answer in empty.element_handles():
         answer.fill("1")
         answer.press("Enter")
+    page.mouse.move(0, 0)  # what has moved under the pointer shows its help
+    page.evaluate("document.activeElement.blur()")
+    page.locator("[role=tooltip]").wait_for(state="detached")
     lesson.rest()
 
 
