@@ -10,6 +10,7 @@ import asyncio
 from contextlib import suppress
 
 import pytest
+from rings import one_of
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from driver.protocol import Student, attend
@@ -55,15 +56,18 @@ def test_a_message_of_the_page_that_was_left_is_dropped(server, slug, after):
     assert left not in later
 
 
-def test_no_two_lessons_share_a_fragment(server):
+@pytest.mark.parametrize("whole", one_of([False, True]))
+def test_no_two_lessons_share_a_fragment(server, whole):
     """A name that two had would let a message of one draw in the other.
 
-    Those that are there as a page opens; the others have the name of a bench, and its lesson's.
+    By day those that are there as a page opens; by night those of all benches, too.
     """
 
     async def fragments(slug: str) -> set[str]:
         async with Student(server.url, slug) as student:
             await student.open()
+            if whole:
+                await student.whole()
             return {one.fragment for one in student.widgets.values() if one.fragment}
 
     found = [attend(fragments(one.slug)) for one in catalog.LESSONS]
