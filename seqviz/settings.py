@@ -119,6 +119,12 @@ def _token(text: str) -> str:
     return text
 
 
+def _room_key(text: str) -> str:
+    if text and not re.fullmatch(r"[A-Za-z0-9._~+/=-]{43,}", text):
+        raise ValueError(text)
+    return text
+
+
 def _address(text: str) -> str:
     if not re.fullmatch(r"auto|[\w.-]+:\d{1,5}", text, re.A):
         raise ValueError(text)
@@ -210,6 +216,11 @@ SETTINGS = (
     Setting("SEQVIZ_PROXIES", "0",
         "proxies of your own in front: from the header of that many a visitor's address is read",
         **_whole(0)),
+    Setting("SEQVIZ_ROOM_KEY", "",
+        "proves who has which place in a room, for several processes or where no disk lasts: "
+        "32 random bytes in base64",
+        "letters, digits and the signs -._~+/=, at least 43 of them (32 random bytes in base64)",
+        _room_key, shown="one of the server's own, in SEQVIZ_CACHE", secret=True),
     Setting("SEQVIZ_QUEUE", "16", "trainings that may wait for one device", **_whole(1)),
     Setting("SEQVIZ_STALL_SECONDS", "120",
         "seconds without news after which a training is given up", **_number(1)),

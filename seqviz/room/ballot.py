@@ -17,27 +17,51 @@ ROUNDS = 2
 
 @dataclass
 class Ballot:
-    """key: of the question. options: how many answers it has. votes: of each round, by seat."""
+    """key: of the question. options: how many answers it has. number: how many were asked before it
+    in this room, and this one. votes: of each round, by seat. devices: who of them has voted, where
+    devices are told apart: the seat of each, a round.
+    """
 
     key: str
     options: int
+    number: int = 1
     state: State = "open"
     votes: list[dict[int, int]] = field(default_factory=lambda: [{}])
+    devices: list[dict[str, int]] = field(default_factory=lambda: [{}])
 
     @property
     def round(self) -> int:
         """1 or 2."""
         return len(self.votes)
 
-    def vote(self, seat: int, option: int) -> bool:
+    def vote(self, seat: int, option: int, device: str | None = None) -> bool:
         """Count a vote; a seat may change its own until the round is closed.
+
+        A device that can be told apart has one vote: that of the tab that voted last.
 
         Returns False where the round is not open or there is no such answer.
         """
         if self.state != "open" or not 0 <= option < self.options:
             return False
-        self.votes[-1][seat] = option
+        self._count(self.round, seat, option, device)
         return True
+
+    def recall(self, round_: int, seat: int, option: int, device: str | None = None) -> bool:
+        """Count a vote again that a server has forgotten; one that is counted stays as it is."""
+        if not (1 <= round_ <= self.round and 0 <= option < self.options):
+            return False
+        if seat not in self.votes[round_ - 1] and device not in self.devices[round_ - 1]:
+            self._count(round_, seat, option, device)
+        return True
+
+    def _count(self, round_: int, seat: int, option: int, device: str | None) -> None:
+        votes = self.votes[round_ - 1]
+        if device:
+            before = self.devices[round_ - 1].get(device, seat)
+            if before != seat:
+                votes.pop(before, None)
+            self.devices[round_ - 1][device] = seat
+        votes[seat] = option
 
     def close(self) -> None:
         """No more votes in this round."""
@@ -49,6 +73,7 @@ class Ballot:
         if self.state == "revealed" or self.round == ROUNDS:
             return False
         self.votes.append({})
+        self.devices.append({})
         self.state = "open"
         return True
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import itertools
 import json
+import math
 import re
 import secrets
 from collections import Counter
@@ -16,18 +18,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seqviz.refusal import Refusal
-from seqviz.room.ballot import Ballot
+from seqviz.room.ballot import ROUNDS, Ballot
 from seqviz.room.board import Board
+from seqviz.room.credentials import Credentials
 from seqviz.room.run import KEPT, Run
 from seqviz.room.sketches import Sketches
+from seqviz.room.stock import may_take
+from seqviz.room.storage import ClosedRooms
 
 SEATS = 300
 DESERTED = 1800.0  # seconds after which a room ends whose teacher is gone, and a seat is free
 AWAY = 60.0  # seconds after which a seat without a stream is nobody's who is here
+GRACE_S = 10.0  # in which a page that has lost its line keeps its seat or room, however full it is
+RESTORE_S = 60.0  # in which pages tell a server that was started anew what was voted and drawn
 STUCK = 180.0  # seconds at one bench without a change
 SENT, EACH = 300, 3  # settings that students have sent, of all and of one seat
 GOALS = 40  # of one seat
-SKETCHED = 40  # drawn questions whose sketches are kept
+QUESTIONS = 40  # of each kind, whose votes or drawings are kept
 BENCHES = 80  # that a teacher can allow by name
 PLACE = 4000  # characters of what a teacher shows: a lesson's name and the settings of its benches
 _KEY = re.compile(r"[a-z]{2}(\.[a-z_][a-z_0-9]*)+")
@@ -40,8 +47,15 @@ class Unsaid(ValueError):
 
 
 @dataclass(eq=False)
+class Line:
+    """One open stream of a page. is_displaced: a newer one of the same visitor has its place."""
+
+    is_displaced: bool = False
+
+
+@dataclass(eq=False)
 class Seat:
-    """One tab of a student. number: from 1 up, which is also its seed. secret: proves that it is.
+    """One browser of a student. number: from 1 up, which is also its seed. secret: its proof.
 
     streams: connections that are open. bench: where the student is, "lesson/bench"; moved: since
     when, by the room's clock. left: whether the student has left the teacher's settings.
@@ -49,9 +63,13 @@ class Seat:
     """
 
     number: int
-    secret: str = field(default_factory=lambda: secrets.token_urlsafe(12), repr=False)
+    secret: str = field(repr=False)
+    lines: list[Line] = field(default_factory=list, repr=False)
     streams: int = 0
     seen: float = 0.0
+    line_seen: float = -math.inf  # when its last stream ended
+    device: str | None = None  # the key of its account, where that is one device's
+    address: str = ""
     bench: str = ""
     moved: float = 0.0
     left: bool = False
@@ -74,15 +92,24 @@ class Sent:
 
 @dataclass(eq=False)
 class Room:
-    """One class. token: of its teacher. place: what the teacher shows, see `shows`. pictures: of
-    that, as they are told, for all whose pages show the same figure.
+    """One class. place: what the teacher shows, see `shows`. pictures: of that, as they are told,
+    for all whose pages show the same figure.
+
+    opened_at: in seconds since 1970, which its tokens carry; opened: by the room's clock. address:
+    from which it was opened. is_door_open: whether newcomers may come in. removed: numbers of seats
+    that were sent out, removed_devices: their devices. is_forgotten: this server has lost what it
+    knew, and the teacher has said nothing since; restored: when the teacher's page has told it
+    again, by the room's clock. epoch: another one after each restart.
     """
 
     code: str
-    token: str = field(repr=False)
+    opened_at: int
+    credentials: Credentials = field(repr=False)
+    closed: ClosedRooms = field(repr=False)
     opened: float
     clock: Callable[[], float] = field(repr=False)
     teachers: int = 0  # streams of the teacher's pages
+    lines: list[Line] = field(default_factory=list, repr=False)  # the same ones
     taught: float = 0.0  # when the last of them was there
     place: dict[str, Any] = field(default_factory=dict)
     pictures: Mapping[Looks, bytes] = field(default_factory=dict, repr=False)
@@ -91,12 +118,20 @@ class Room:
     allowed: list[str] = field(default_factory=list)  # "lesson/bench" that students may use; [] all
     ballot: Ballot | None = None
     asked: list[Ballot] = field(default_factory=list)  # those before
+    askings: int = 0
     run: Run | None = None
     ran: list[Run] = field(default_factory=list)  # those before
     runs: int = 0
     sketched: list[Sketches] = field(default_factory=list)  # drawn questions; the last is put
     sketchings: int = 0
     seats: dict[int, Seat] = field(default_factory=dict)
+    address: str = ""
+    is_door_open: bool = True
+    removed: set[int] = field(default_factory=set)
+    removed_devices: set[str] = field(default_factory=set)
+    is_forgotten: bool = False
+    restored: float = -math.inf
+    epoch: str = field(default_factory=lambda: secrets.token_hex(4))
     sent: dict[int, Sent] = field(default_factory=dict)  # by their numbers, in the teacher's order
     sendings: int = 0
     board: Board = field(default_factory=Board)
@@ -106,49 +141,111 @@ class Room:
     drawing: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)  # of its pictures
     _told: dict[bool, tuple[int, bytes]] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        """Seats that were sent out stay so, whatever happened to the server."""
+        self.removed |= self.closed.seats(self.code, self.opened_at)
+
     def is_teachers(self, token: str) -> bool:
-        """Whether this is the teacher's token; takes as long whatever it is."""
-        return hmac.compare_digest(self.token.encode(), token.encode("utf-8", "replace"))
+        """Return whether this is the teacher's token; takes as long whatever it is."""
+        return self.credentials.opened_by_teacher(token, self.code) == self.opened_at
 
     def seat(self, secret: str) -> Seat | None:
-        """The seat that has this secret."""
-        number, _, _ = secret.partition(".")
-        found = self.seats.get(int(number)) if number.isdecimal() and len(number) < 6 else None
-        given = secret.encode("utf-8", "replace")
-        return found if found and hmac.compare_digest(_named(found).encode(), given) else None
+        """Return the seat that has this secret."""
+        number = self._number(secret)
+        found = self.seats.get(number) if number else None
+        return found if found and hmac.compare_digest(found.secret, secret) else None
 
-    def join(self, claimed: str = "") -> tuple[Seat, str]:
-        """A new seat, or the one that this secret is of; with the secret to show from then on.
+    def can_return(self, secret: str) -> bool:
+        """Return whether this secret gets its seat back: it has it, or nobody has it now."""
+        number = self._number(secret)
+        return bool(number) and (number not in self.seats or self.seat(secret) is not None)
 
-        A server that was started anew knows no seats: who claims one that nobody has gets its
-        number and keeps the secret. Raises Refusal("room_full").
+    def _number(self, secret: str) -> int:
+        """The number of the seat for which this room has issued a secret; 0 for any other text."""
+        number, opened = self.credentials.opened_by_seat(secret, self.code) or (0, 0)
+        return number if opened == self.opened_at else 0
+
+    def join(
+        self, claimed: str = "", device: str | None = None, address: str = "", n_addresses: int = 1
+    ) -> tuple[Seat, str]:
+        """Take a new seat, or return to the one that this secret is of.
+
+        A server that was started anew knows no seats: who proves to have had one that nobody has
+        now gets its number again.
+
+        Args:
+            claimed: the secret of a seat, or "".
+            device: a name of the visitor's device, where it can be told apart.
+            address: the visitor's.
+            n_addresses: how many addresses the server sees.
+
+        Returns:
+            The seat, and the secret to show from then on.
+
+        Raises:
+            Refusal: "sent_out", "door_closed", "room_full".
         """
         if known := self.seat(claimed):
             return known, claimed
+        number = self._number(claimed)
+        if number in self.removed or device in self.removed_devices:
+            raise Refusal("sent_out", "The teacher has closed this seat.")
+        if not number and not self.is_door_open:
+            raise Refusal("door_closed", "The teacher lets nobody else in.")
         self._forget()
-        if len(self.seats) >= SEATS:
+        held = Counter(seat.address for seat in self.seats.values())
+        if not may_take(SEATS, held, address, n_addresses):
+            self._free_one()
+        if not number or number in self.seats:
+            number = self._free_number()
+            claimed = self.credentials.issue_seat(self.code, self.opened_at, number)
+        seat = Seat(number, claimed, seen=self.clock(), device=device, address=address)
+        self.seats[number] = seat
+        self.change()
+        return seat, claimed
+
+    def _free_number(self) -> int:
+        """The smallest number that no seat has, nor anybody whose vote or drawing is counted."""
+        taken = {*self.seats, *self.removed}
+        taken.update(n for ballot in self._ballots() for votes in ballot.votes for n in votes)
+        taken.update(n for one in self.sketched for n in one.drawn)
+        return next(n for n in itertools.count(1) if n not in taken)
+
+    def is_unused(self) -> bool:
+        """Return whether no page of a teacher or student is connected, and none was just now."""
+        return not self.teachers and self.taught < self.clock() - GRACE_S \
+            and not any(seat.streams for seat in self.seats.values())  # fmt: skip
+
+    def unused_seats(self) -> list[Seat]:
+        """Return the seats without a line, but for those whose page was there a moment ago."""
+        before = self.clock() - GRACE_S
+        return [seat for seat in self.seats.values() if not seat.streams and seat.seen < before]
+
+    def _free_one(self) -> None:
+        """Free the seat whose page is gone for longest. Raises Refusal("room_full")."""
+        if not (unused := self.unused_seats()):
             raise Refusal("room_full", f"This room has {SEATS} seats, and all are taken.",
                           most=SEATS)  # fmt: skip
-        number, _, secret = claimed.partition(".")
-        wanted = int(number) if number.isdecimal() and len(number) < 4 else 0
-        if 0 < wanted <= SEATS and wanted not in self.seats and 12 <= len(secret) <= 40:
-            seat = Seat(wanted, secret)
-        else:
-            free = next(n for n in range(1, SEATS + 1) if n not in self.seats)
-            seat = Seat(free)
-        seat.seen = self.clock()
-        self.seats[seat.number] = seat
+        self.free(min(unused, key=lambda seat: seat.seen))
+
+    def free(self, seat: Seat) -> None:
+        """Take a seat away; its votes stay counted."""
+        del self.seats[seat.number]
         self.change()
-        return seat, _named(seat)
+
+    def remove(self, number: int) -> None:
+        """Send a seat out, for as long as this room lives. Raises KeyError for none."""
+        seat = self.seats.pop(number)
+        self.removed.add(number)
+        self.closed.add(self.code, self.opened_at, number)
+        if seat.device:
+            self.removed_devices.add(seat.device)
 
     def _forget(self) -> None:
-        """Seats whose page is gone for long are free again, unless they have voted."""
+        """Seats whose page is gone for long are free again."""
         old = self.clock() - DESERTED
-        voted = {n for b in self._ballots() for votes in b.votes for n in votes}
-        voted |= {n for one in self.sketched for n in one.drawn}
         self.seats = {
-            n: seat for n, seat in self.seats.items()
-            if seat.streams or seat.seen > old or n in voted
+            n: seat for n, seat in self.seats.items() if seat.streams or seat.seen > old
         }  # fmt: skip
 
     def _ballots(self) -> list[Ballot]:
@@ -173,10 +270,11 @@ class Room:
         "place": see `shows`. "pause": {"on": bool}. "allow": {"benches": ["lesson/bench"]}, one, a
         range, or none for all. "ask": {"key", "options"}; "close", "again", "reveal" the question.
         "sketch": a question that is drawn, {"do": "ask", "key", "as": its kind, "most"} as of
-        `Sketches`, or {"do": "close" or "reveal"}. "order": what was sent, as numbers in "sent";
-        what is not named is thrown away. "approve", "discard": a text, by its "number". "run": a
-        bench as a class, as in `shows`; "stop" it. "end". Raises Unsaid for what is none of these,
-        Refusal("board_full").
+        `Sketches`, or {"do": "close" or "reveal"}. "door": {"open": bool}, whether newcomers may
+        come. "remove": {"seat": its number}, to send it out. "restore": see `_restore`. "order":
+        what was sent, as numbers in "sent"; what is not named is thrown away. "approve", "discard":
+        a text, by its "number". "run": a bench as a class, as in `shows`; "stop" it. "end". Raises
+        Unsaid for what is none of these, Refusal("board_full").
         """
         match said:
             case {"kind": "place"}:
@@ -205,11 +303,53 @@ class Room:
                     (self.board.approve if kind == "approve" else self.board.discard)(number)
                 except KeyError:
                     raise Unsaid("number") from None
+            case {"kind": "door", "open": bool(is_open)}:
+                self.is_door_open = is_open
+            case {"kind": "remove", "seat": int(number)}:
+                if number not in self.seats:
+                    raise Unsaid("seat")
+                self.remove(number)
+            case {"kind": "restore"} if self.is_forgotten:
+                self._restore(said)
             case {"kind": "end"}:
                 self.ended = True
+                self.closed.add(self.code, self.opened_at)
             case _:
                 raise Unsaid(str(said.get("kind"))[:20])
+        self.is_forgotten = False
         self.change()
+
+    def _restore(self, said: Mapping[str, Any]) -> None:
+        """What the teacher's page knows of a room that this server has lost.
+
+        {"paused": bool, "door": bool, "allowed": as of "allow", "removed": numbers of seats,
+        "ballots": [{"number", "key", "options", "state", "round"}], "sketches": [{"number", "key",
+        "as", "most", "state"}]}. Pages of students tell their votes and drawings after it (`hear`).
+        Raises Unsaid where it cannot be; the room is as it was then.
+        """
+        match said:
+            case {"paused": bool(paused), "door": bool(door), "allowed": list(allowed),
+                  "removed": list(removed), "ballots": list(ballots),
+                  "sketches": list(sketches)}:  # fmt: skip
+                pass
+            case _:
+                raise Unsaid("restore")
+        if not all(map(_is_place, allowed)) or len(allowed) > BENCHES:
+            raise Unsaid("benches")
+        if not all(type(n) is int and 0 < n < 10_000 for n in removed) or len(removed) > SEATS:
+            raise Unsaid("seats")
+        asked = [_ballot(one) for one in ballots[-QUESTIONS:]]
+        drawn = [_sketches(one) for one in sketches[-QUESTIONS:]]
+        self.paused, self.is_door_open, self.allowed = paused, door, allowed
+        for number in removed:
+            if number in self.seats:
+                self.remove(number)
+            self.removed.add(number)
+        self.ballot, self.asked = (asked[-1], asked[:-1]) if asked else (None, [])
+        self.sketched = drawn
+        self.askings = max((one.number for one in asked), default=0)
+        self.sketchings = max((one.number for one in drawn), default=0)
+        self.restored = self.clock()
 
     def _allow_on(self) -> None:
         """One bench alone is that which the teacher shows; a range ends with its lesson."""
@@ -223,25 +363,23 @@ class Room:
         if not _KEY.fullmatch(key) or not 2 <= options <= 8:
             raise Unsaid("question")
         if self.ballot:
-            self.asked.append(self.ballot)
-        self.ballot = Ballot(key, options)
+            self.asked = [*self.asked, self.ballot][1 - QUESTIONS :]
+        self.askings += 1
+        self.ballot = Ballot(key, options, self.askings)
 
     def _sketch(self, what: str, said: Mapping[str, Any]) -> None:
         if what in ("close", "reveal") and self.sketched:
             getattr(self.sketched[-1], what)()
             return
         match said:
-            case {"do": "ask", "key": str(key), "as": str(kind), "most": list(most)}:
-                if not _KEY.fullmatch(key):
-                    raise Unsaid("sketch")
+            case {"do": "ask", "key": key, "as": kind, "most": most}:
+                pass
             case _:
                 raise Unsaid("sketch")
-        try:
-            asked = Sketches(key, kind, tuple(most), self.sketchings + 1)  # type: ignore[arg-type]
-        except ValueError:
-            raise Unsaid("sketch") from None
-        self.sketchings += 1
-        self.sketched = [*self.sketched[1 - SKETCHED :], asked]
+        number = self.sketchings + 1
+        asked = _sketches({"number": number, "key": key, "as": kind, "most": most, "state": "open"})
+        self.sketchings = number
+        self.sketched = [*self.sketched[1 - QUESTIONS :], asked]
 
     def _order(self, numbers: list[Any]) -> None:
         if not all(isinstance(number, int) and number in self.sent for number in numbers):
@@ -266,8 +404,10 @@ class Room:
     # What a student says -------------------------------------------------------------------
 
     def hear(self, seat: Seat, said: Mapping[str, Any]) -> None:
-        """One of the things that a student can say: {"kind": "vote", "key", "round", "option"},
-        {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "where", "bench":
+        """One of the things that a student can say: {"kind": "vote", "number", "round", "option"},
+        {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "recall", "votes": [[number,
+        round, option]], "sketches": [[number, marks]]}, what a server that was started anew has
+        forgotten, {"kind": "where", "bench":
         "lesson/bench", "left": bool, "goals": ["lesson/target"], "looks": `Looks`, or none},
         {"kind": "send", "lesson", "bench", "values", "own"}, as in `shows`, own: which of them are
         texts, or {"kind": "text", "lesson", "bench", "values", "key", "text"}, a text for a bench.
@@ -278,11 +418,15 @@ class Room:
         """
         seat.seen = self.clock()
         match said:
-            case {"kind": "vote", "key": str(key), "round": int(number), "option": int(option)}:
-                ballot = self.ballot
-                same = ballot is not None and (ballot.key, ballot.round) == (key, number)
-                if ballot is None or not same or not ballot.vote(seat.number, option):
-                    raise Refusal("vote_closed", "This vote is closed.")
+            case {
+                "kind": "vote",
+                "number": int(number),
+                "round": int(round_),
+                "option": int(option),
+            }:
+                self._vote(seat, number, round_, option)
+            case {"kind": "recall", "votes": list(votes), "sketches": list(sketches)}:
+                self._recall(seat, votes, sketches)
             case {"kind": "sketch", "number": int(number), "marks": list(marks)}:
                 asked = self.sketched[-1] if self.sketched else None
                 if asked is None or asked.number != number or not asked.draw(seat.number, marks):
@@ -301,6 +445,28 @@ class Room:
             case _:
                 raise Unsaid(str(said.get("kind"))[:20])
         self.change()
+
+    def _vote(self, seat: Seat, asked: int, round_: int, option: int) -> None:
+        ballot = self.ballot
+        if not seat.streams and seat.line_seen < self.clock() - AWAY:
+            raise Refusal("no_line", "This page is not connected with the room.")
+        if ballot is None or (ballot.number, ballot.round) != (asked, round_) \
+                or not ballot.vote(seat.number, option, seat.device):  # fmt: skip
+            raise Refusal("vote_closed", "This vote is closed.")
+
+    def _recall(self, seat: Seat, votes: list[Any], sketches: list[Any]) -> None:
+        if self.clock() - self.restored > RESTORE_S:
+            raise Refusal("vote_closed", "This vote is closed.")
+        ballots = {one.number: one for one in self._ballots()}
+        drawn = {one.number: one for one in self.sketched}
+        for one in votes[: 2 * QUESTIONS]:
+            match one:
+                case [int(number), int(round_), int(option)] if number in ballots:
+                    ballots[number].recall(round_, seat.number, option, seat.device)
+        for one in sketches[:QUESTIONS]:
+            match one:
+                case [int(number), list(marks)] if number in drawn:
+                    drawn[number].recall(seat.number, marks)
 
     def _send(self, seat: Seat, place: dict[str, Any], texts: tuple[str, ...]) -> None:
         """Of one seat the last few are kept; of all, none is pushed out by another's."""
@@ -377,6 +543,9 @@ class Room:
             "run": self.run.told(self.seats) if self.run else None,
             "sketch": self._sketched(),
             "present": len(self.present()),
+            "door": self.is_door_open,
+            "epoch": self.epoch,
+            "restored": not math.isinf(self.restored),
             "ended": self.ended,
         }
 
@@ -386,8 +555,8 @@ class Room:
             return None
         shown = {"counts": one.counts(), "flow": one.flow()} if one.state == "revealed" else {}
         return {
-            "key": one.key, "options": one.options, "state": one.state, "round": one.round,
-            "voted": len(one.votes[-1]), **shown,
+            "key": one.key, "number": one.number, "options": one.options, "state": one.state,
+            "round": one.round, "voted": len(one.votes[-1]), **shown,
         }  # fmt: skip
 
     def _sketched(self) -> dict[str, Any] | None:
@@ -396,7 +565,8 @@ class Room:
             return None
         one = self.sketched[-1]
         return {
-            "key": one.key, "number": one.number, "state": one.state, "drawn": len(one.drawn),
+            "key": one.key, "number": one.number, "as": one.kind, "most": [*one.most],
+            "state": one.state, "drawn": len(one.drawn),
         }  # fmt: skip
 
     def drawn(self, teacher: bool) -> dict[str, Any]:
@@ -414,12 +584,14 @@ class Room:
             dot[0] += 1
             dot[1] += bool(seat.bench) and now - seat.moved > STUCK
         sent = [
-            {"number": one.number, "seat": one.seat, "own": one.own, **one.place}
+            {"number": one.number, "seat": one.seat, "own": bool(one.own),
+             "lesson": one.place["lesson"], "bench": one.place["bench"]}
             for one in self.sent.values()
-        ]
+        ]  # fmt: skip
         left = sum(seat.left for seat in here)
         return {"dots": dots, "left": left, "goals": self._goals(), "sent": sent,
-                "waiting": self._waiting()}  # fmt: skip
+                "waiting": self._waiting(), "removed": sorted(self.removed),
+                "forgotten": self.is_forgotten}  # fmt: skip
 
     def _waiting(self) -> dict[str, Any]:
         """How many texts wait, and where the first belongs; what it says is asked for apart."""
@@ -435,6 +607,30 @@ def _is_place(text: object) -> bool:
         return False
     lesson, _, name = text.partition("/")
     return bool(_NAME.fullmatch(lesson) and (not name or _NAME.fullmatch(name)))
+
+
+def _ballot(told: object) -> Ballot:
+    match told:
+        case {"number": int(number), "key": str(key), "options": int(options),
+              "state": "open" | "closed" | "revealed" as state, "round": int(round_)} \
+              if _KEY.fullmatch(key) and 2 <= options <= 8 and round_ in (1, ROUNDS):  # fmt: skip
+            ballot = Ballot(key, options, number)
+            if round_ == ROUNDS:
+                ballot.again()
+            ballot.state = state
+            return ballot
+    raise Unsaid("ballot")
+
+
+def _sketches(told: object) -> Sketches:
+    match told:
+        case {"number": int(number), "key": str(key), "as": str(kind), "most": list(most),
+              "state": "open" | "closed" | "revealed" as state} if _KEY.fullmatch(key):  # fmt: skip
+            try:
+                return Sketches(key, kind, tuple(most), number, state)  # type: ignore[arg-type]
+            except ValueError:
+                pass
+    raise Unsaid("sketch")
 
 
 def _looks(told: object) -> Looks | None:
@@ -466,7 +662,3 @@ def shows(said: Mapping[str, Any]) -> dict[str, Any]:
     if len(lesson) + sum(len(key) + len(text) for key, text in values.items()) > PLACE:
         raise Refusal("long_place", "This text is too long to be shown on all screens.")
     return {"lesson": lesson, "bench": bench, "values": values}
-
-
-def _named(seat: Seat) -> str:
-    return f"{seat.number}.{seat.secret}"

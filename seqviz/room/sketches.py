@@ -49,13 +49,22 @@ class Sketches:
 
         Returns False where it is not open, or what was drawn is no sketch of this question.
         """
-        fits = len(marks) == len(self.most) and all(
-            _whole(mark) and 0 <= mark <= end for mark, end in zip(marks, self.most, strict=True)
-        )
-        if self.state != "open" or not fits:
+        if self.state != "open" or not self._fits(marks):
             return False
         self.drawn[seat] = array("H", marks)
         return True
+
+    def recall(self, seat: int, marks: Sequence[Any]) -> bool:
+        """Keep a sketch again that a server has forgotten; one that is kept stays as it is."""
+        if seat in self.drawn or not self._fits(marks):
+            return False
+        self.drawn[seat] = array("H", marks)
+        return True
+
+    def _fits(self, marks: Sequence[Any]) -> bool:
+        return len(marks) == len(self.most) and all(
+            _whole(mark) and 0 <= mark <= end for mark, end in zip(marks, self.most, strict=True)
+        )
 
     def close(self) -> None:
         """No more of them."""

@@ -203,6 +203,12 @@ class Accounts:
         with self._lock:
             return device in self._devices
 
+    @property
+    def n_addresses(self) -> int:
+        """How many addresses have come to this server within a day."""
+        with self._lock:
+            return len(self._addresses)
+
     def new(self, address: str) -> str | None:
         """A cookie for a new device; None where this address has had too many of late."""
         with self._lock:

@@ -14,7 +14,9 @@ import asyncio
 import json
 import re
 import weakref
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,11 +25,14 @@ from cachetools import TTLCache
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from seqviz import settings
 from seqviz.lessons import in_room
+from seqviz.models import store
 from seqviz.refusal import Refusal
 from seqviz.room import codes
-from seqviz.room.room import Looks, Room, Seat, Unsaid, shows
-from seqviz.room.rooms import LIFE, Rooms
+from seqviz.room.room import Line, Looks, Room, Seat, Unsaid, shows
+from seqviz.room.rooms import LETTERS, LIFE, WRONG, Rooms
+from seqviz.room.storage import ClosedRooms, load_credentials
 from seqviz.text import LANGUAGES, Text
 from seqviz.ui.server import metrics
 from seqviz.ui.server.accounts import Account, Bucket, accounts, by_scope
@@ -43,11 +48,15 @@ GZIP = b"\x1f\x8b"
 HEARTBEAT = 15.0  # seconds; proxies close what is silent for longer than a minute
 PAUSE = 0.05  # seconds between two things told: of what comes faster only the last is
 DRAWN_WITHIN = 0.5  # seconds, after which a move is told without its picture
-STREAMS = 3  # of one seat
-# At once, and a second: seats and new rooms of a device, what a seat says, and codes that are none
-# of an address. `rooms.GUESSES` counts on the last.
-SEATS, ROOMS, SAID, WRONG = (20, 1 / 10), (6, 1 / 120), (40, 2.0), (30, 1 / 20)
+# Streams of one seat, and of one teacher: where there are more, the oldest gives way.
+SEAT_LINES, TEACHER_LINES = 3, 12
+# At once, and a second. Whoever holds a token or a seat has a budget of its own: what others do is
+# not counted in it.
+RETURNS = (60, 1.0)  # of a teacher or a seat: pages that are loaded again, lines that are lost
+SEATS, ROOMS, SAID = (20, 1 / 10), (6, 1 / 120), (40, 2.0)  # new ones of a device; what a seat says
+SHARED_SEATS = (400, 2.0)  # new ones of all at an address that cannot be told apart: a class
 TAUGHT = (120, 12.0)  # what a teacher says: a page tells ten times a second where its hand is
+MAX_WAITING = 1000  # look-ups of one address that wait for their turn
 RUNS, PICTURES = (6, 1 / 5), (60, 3.0)  # of a room that runs a bench, and a seat that looks at it
 
 
@@ -96,31 +105,79 @@ class Class:
     looked: weakref.WeakKeyDictionary[Seat | Room, Bucket] = field(
         default_factory=weakref.WeakKeyDictionary
     )
-    wrong: TTLCache[str, Bucket] = field(default_factory=lambda: TTLCache(20_000, LIFE))
+    returned: weakref.WeakKeyDictionary[Seat | Room, Bucket] = field(
+        default_factory=weakref.WeakKeyDictionary
+    )
+    gates: TTLCache[str, Gate] = field(default_factory=lambda: TTLCache(20_000, LIFE))
     tried: TTLCache[tuple[str, str], bool] = field(default_factory=lambda: TTLCache(20_000, LIFE))
 
-    def find(self, code: str, address: str) -> Room:
-        """A room by its code; an address that has tried many that are none has to wait.
+    async def find(self, code: str, address: str, account: Account) -> Room:
+        """Return a room by its code alone, as a newcomer has it.
 
-        The same one again is no further guess: a class whose server has died asks for its room
-        until its teacher's page has opened it anew.
+        A code whose letters do not fit together is a slip and counts as nothing. One that is none
+        counts as a guess of its address; the same one again does not. Where an address has guessed
+        much, its look-ups are answered one after another, right or wrong.
+
+        Raises Refusal("mistyped", "no_room", "too_fast").
         """
-        bucket = self.wrong.setdefault(address, Bucket())
-        _let_in(bucket, WRONG, 0.0)
+        code = codes.read(code)
+        if len(code) != LETTERS + 1 or not codes.is_valid(code):
+            raise Refusal("mistyped", "A letter of this code is wrong.")
+        gate = self.gates.setdefault(address, Gate())
+        await gate.pass_through(account)
         try:
             return self.rooms.find(code)
         except Refusal:
-            guess = address, codes.read(code)
-            if guess not in self.tried:
-                self.tried[guess] = True
-                bucket.draw(1.0, *WRONG)
+            if (address, code) not in self.tried:
+                self.tried[address, code] = True
+                gate.wrong.draw(1.0, *WRONG)
             raise
+
+
+class Gate:
+    """Look-ups of codes from one address: at once, or in turn while many of them are wrong.
+
+    Devices take turns, so a newcomer with a cookie of its own waits for one look-up of each other
+    device at most, however many a single one has sent.
+    """
+
+    def __init__(self) -> None:
+        self.wrong = Bucket()
+        self._waiting: OrderedDict[Account, deque[asyncio.Future[None]]] = OrderedDict()
+        self._serving: asyncio.Task[None] | None = None
+
+    async def pass_through(self, account: Account) -> None:
+        """Wait for a turn. Raises Refusal("too_fast") where very many wait."""
+        if not self.wrong.wait(*WRONG):
+            return
+        metrics.refused("room")
+        if sum(map(len, self._waiting.values())) >= MAX_WAITING:
+            raise Refusal("too_fast", "Many codes are being tried from here.", seconds=60)
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(account, deque()).append(turn)
+        if self._serving is None or self._serving.done():
+            self._serving = asyncio.create_task(self._serve())
+        await turn
+
+    async def _serve(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(1 / WRONG[1])
+            account, turns = self._waiting.popitem(last=False)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[account] = turns
+            if not turn.done():
+                turn.set_result(None)
 
 
 @cache
 def the_class() -> Class:
-    """Of this process."""
-    return Class()
+    """Of this process; its rooms come back after a restart where their key is kept."""
+    folder = store.cache()
+    credentials = load_credentials(folder, settings.value("SEQVIZ_ROOM_KEY"))
+    closed = ClosedRooms(folder, LIFE)
+    return Class(Rooms(credentials=credentials, closed=closed,
+                       count_addresses=lambda: accounts().n_addresses))  # fmt: skip
 
 
 def _let_in(bucket: Bucket, limit: tuple[float, float], amount: float = 1.0) -> None:
@@ -133,7 +190,8 @@ def _let_in(bucket: Bucket, limit: tuple[float, float], amount: float = 1.0) -> 
 
 
 Answering = Callable[["Request"], Awaitable[Response]]
-STATUS = {"no_room": 404, "not_yours": 403, "too_fast": 429, "bad": 400, "large": 413}
+STATUS = {"no_room": 404, "not_yours": 403, "sent_out": 403, "too_fast": 429, "bad": 400,
+          "mistyped": 400, "large": 413}  # fmt: skip
 
 
 def _told(answer: Answering) -> Answering:
@@ -176,15 +234,24 @@ def _text(said: Mapping[str, Any], name: str) -> str:
 
 @_told
 async def opened(request: Request) -> Response:
-    """A new room, or the teacher's own once more: {"code", "token"} of both."""
-    account = accounts().of(*by_scope(request.scope))
-    said = await _body(request)
+    """A new room: {"code", "token"}. The server chooses both."""
+    address, device = by_scope(request.scope)
+    account = accounts().of(address, device)
     used = the_class().used.setdefault(account, Used())
     _let_in(used.rooms, (ROOMS[0] * account.students, ROOMS[1]))
-    room = the_class().rooms.open(_text(said, "code"), _text(said, "token"))
-    # By that a proxy learns which process the room is in (deploy/haproxy.cfg).
-    headers = {OURS: room.code}
-    return JSONResponse({"code": room.code, "token": room.token}, headers=headers)
+    room = the_class().rooms.open(address)
+    token = room.credentials.issue_teacher(room.code, room.opened_at)
+    return _entered(room, {"code": room.code, "token": token})
+
+
+@_told
+async def taught(request: Request) -> Response:
+    """The teacher comes back: {"code"}. The room is opened again where this server has lost it."""
+    address, _ = by_scope(request.scope)
+    token = request.headers.get(TEACHER, "")
+    room = the_class().rooms.find_by_teacher(request.path_params["code"], token, address)
+    _let_in(the_class().returned.setdefault(room, Bucket()), RETURNS)
+    return _entered(room, {"code": room.code})
 
 
 @_told
@@ -192,22 +259,43 @@ async def joined(request: Request) -> Response:
     """A seat: {"number", "seat"}; the latter is its secret. It may be claimed by an old one."""
     address, device = by_scope(request.scope)
     account = accounts().of(address, device)
-    said = await _body(request)
-    room = the_class().find(request.path_params["code"], address)
-    used = the_class().used.setdefault(account, Used())
-    _let_in(used.seats, (SEATS[0] * account.students, SEATS[1] * account.students))
-    seat, secret = the_class().rooms.join(room, _text(said, "seat"))
-    return JSONResponse({"number": seat.number, "seat": secret})
+    claimed, code = _text(await _body(request), "seat"), request.path_params["code"]
+    rooms = the_class().rooms
+    if rooms.credentials.opened_by_seat(claimed, codes.read(code)):
+        room = rooms.find_by_seat(code, claimed, address)
+    else:
+        room = await the_class().find(code, address, account)
+    if not (returns := room.can_return(claimed)):
+        used = the_class().used.setdefault(account, Used())
+        _let_in(used.seats, SHARED_SEATS if account.shared else SEATS)
+    key = None if account.shared else account.key
+    seat, secret = rooms.join(room, claimed, key, address)
+    if returns:
+        _let_in(the_class().returned.setdefault(seat, Bucket()), RETURNS)
+    return _entered(room, {"number": seat.number, "seat": secret})
 
 
-def _who(request: Request) -> tuple[Room, Seat | None]:
-    """The room, and the seat of who asks; None: its teacher. Raises Refusal("not_yours")."""
-    address, _ = by_scope(request.scope)
-    room = the_class().find(request.path_params["code"], address)
+def _entered(room: Room, answer: Mapping[str, Any]) -> Response:
+    """An answer by which a proxy learns in which process the room is (deploy/haproxy.cfg)."""
+    return JSONResponse(answer, headers={OURS: room.code})
+
+
+async def _who(request: Request) -> tuple[Room, Seat | None]:
+    """The room, and the seat of who asks; None: its teacher.
+
+    Whoever proves neither is told the same, whether there is such a room or not: Raises
+    Refusal("no_room"). Refusal("not_yours"): a seat that was freed.
+    """
+    rooms, code = the_class().rooms, codes.read(request.path_params["code"])
+    secret = request.headers.get(SEAT, "")
     if (token := request.headers.get(TEACHER)) is not None:
-        if room.is_teachers(token):
-            return room, None
-    elif seat := room.seat(request.headers.get(SEAT, "")):
+        opened = rooms.credentials.opened_by_teacher(token, code)
+    else:
+        opened = (rooms.credentials.opened_by_seat(secret, code) or (0, None))[1]
+    room = rooms.get(code, opened)
+    if token is not None:
+        return room, None
+    if seat := room.seat(secret):
         return room, seat
     raise Refusal("not_yours", "This seat is not in this room.")
 
@@ -215,7 +303,7 @@ def _who(request: Request) -> tuple[Room, Seat | None]:
 @_told
 async def said(request: Request) -> Response:
     """Something that a teacher or a student says: see `Room.tell` and `Room.hear`."""
-    room, seat = _who(request)
+    room, seat = await _who(request)
     _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID if seat else TAUGHT)
     words = await _body(request)
     runs = seat is None and words.get("kind") == "run"
@@ -258,7 +346,7 @@ async def _place(room: Room, words: Mapping[str, Any], account: Account) -> None
 @_told
 async def looked(request: Request) -> Response:
     """What the class runs, as it stands."""
-    room, seat = _who(request)
+    room, seat = await _who(request)
     _let_in(the_class().looked.setdefault(seat or room, Bucket()), PICTURES)
     query = request.query_params
     body = await runner().drawn(room, query.get("lang", ""), query.get("present") == "true")
@@ -273,7 +361,7 @@ async def looked(request: Request) -> Response:
 @_told
 async def board(request: Request) -> Response:
     """The texts that the teacher has approved: see `Room.texts`."""
-    room, seat = _who(request)
+    room, seat = await _who(request)
     _let_in(the_class().said.setdefault(seat or room, Bucket()), SAID)
     return JSONResponse({"texts": room.texts()})
 
@@ -281,29 +369,42 @@ async def board(request: Request) -> Response:
 @_told
 async def waiting(request: Request) -> Response:
     """The first text that waits, for the teacher to read: {"number", "text"}; empty for none."""
-    room = _teachers(request)
+    room = await _teachers(request)
     line = room.board.first()
     return JSONResponse({"number": line.number, "text": line.text} if line else {})
 
 
-def _teachers(request: Request) -> Room:
+async def _teachers(request: Request) -> Room:
     """The room, for its teacher alone. Raises Refusal("not_yours")."""
-    room, seat = _who(request)
+    room, seat = await _who(request)
     if seat is not None:
         raise Refusal("not_yours", "This is the teacher's.")
     return room
 
 
 @_told
+async def sent(request: Request) -> Response:
+    """What a student has sent, for the teacher: {"lesson", "bench", "values", "own"}.
+
+    The stream tells that it is there, and its number; its values may be long.
+    """
+    room = await _teachers(request)
+    found = room.sent.get(request.path_params["number"])
+    if found is None:
+        raise Refusal("bad", "This was thrown away.")
+    return JSONResponse({**found.place, "own": found.own})
+
+
+@_told
 async def left(request: Request) -> Response:
     """What is left of a lecture, for its teacher: see `Room.afterwards`."""
-    return JSONResponse(_teachers(request).afterwards())
+    return JSONResponse((await _teachers(request)).afterwards())
 
 
 @_told
 async def notebook(request: Request) -> Response:
     """The same as a notebook, in the "language" and with links to the "address" that are said."""
-    room, asked = _teachers(request), await _body(request)
+    room, asked = await _teachers(request), await _body(request)
     _let_in(the_class().said.setdefault(room, Bucket()), SAID)
     language, address = _text(asked, "language"), _text(asked, "address")
     if language not in LANGUAGES or not re.fullmatch(r"https?://[\w.:\[\]~/-]{1,200}/", address):
@@ -319,27 +420,33 @@ async def notebook(request: Request) -> Response:
 @_told
 async def drawn(request: Request) -> Response:
     """What a class has drawn, once it is revealed: see `Room.drawn`."""
-    room, seat = _who(request)
+    room, seat = await _who(request)
     return JSONResponse(room.drawn(teacher=seat is None))
 
 
 @_told
 async def heard(request: Request) -> Response:
     """What the room is, now and after each change: events as a server sends them."""
-    room, seat = _who(request)
-    if seat and seat.streams >= STREAMS:
-        raise Refusal("too_fast", "This seat is open in several windows.", seconds=60)
+    room, seat = await _who(request)
+    _let_in(the_class().returned.setdefault(seat or room, Bucket()), RETURNS)
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(_events(room, seat), 200, headers, "text/event-stream")
 
 
 async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
     who = seat or _Teacher(room)
+    line = _take_line(room, seat)
     who.streams += 1
     room.change()
     told, pictures = b"", room.pictures  # who comes asks for what stands there
     try:
         while True:
+            if seat and room.seats.get(seat.number) is not seat:
+                yield b'data: {"removed": true}\n\n'
+                return
+            if line.is_displaced:
+                yield b'data: {"displaced": true}\n\n'
+                return
             changed, text, ended = room.changed, room.told(seat is None), room.ended
             if text != told or pictures is not room.pictures:
                 picture = b"" if pictures is room.pictures else room.picture(seat)
@@ -356,9 +463,20 @@ async def _events(room: Room, seat: Seat | None) -> AsyncIterator[bytes]:
                 yield b": here\n\n"
     finally:
         who.streams -= 1
+        with suppress(ValueError):  # displaced
+            (seat or room).lines.remove(line)
         if seat:
-            seat.seen = room.clock()
+            seat.seen = seat.line_seen = room.clock()
         room.change()
+
+
+def _take_line(room: Room, seat: Seat | None) -> Line:
+    """A further line of a seat or the teacher; the oldest gives way where there are too many."""
+    lines, line = (seat or room).lines, Line()
+    lines.append(line)
+    if len(lines) > (SEAT_LINES if seat else TEACHER_LINES):
+        lines.pop(0).is_displaced = True
+    return line
 
 
 @dataclass
@@ -382,11 +500,13 @@ def routes() -> list[Route]:
     start = f"{base()}/room"
     return [
         Route(start, opened, methods=["POST"]),
+        Route(f"{start}/{{code}}/teacher", taught, methods=["POST"]),
         Route(f"{start}/{{code}}/seat", joined, methods=["POST"]),
         Route(f"{start}/{{code}}/said", said, methods=["POST"]),
         Route(f"{start}/{{code}}/heard", heard),
         Route(f"{start}/{{code}}/board", board),
         Route(f"{start}/{{code}}/waiting", waiting),
+        Route(f"{start}/{{code}}/sent/{{number:int}}", sent),
         Route(f"{start}/{{code}}/left", left),
         Route(f"{start}/{{code}}/run", looked),
         Route(f"{start}/{{code}}/drawn", drawn),
